@@ -1,0 +1,76 @@
+import nx from '@nx/eslint-plugin';
+
+/** What each layer may import. Reading downwards is the whole rule. */
+const layers = {
+  app: ['service', 'adapter', 'runtime', 'pure'],
+  service: ['service', 'adapter', 'runtime', 'pure'],
+  adapter: ['adapter', 'runtime', 'pure'],
+  runtime: ['pure'],
+  pure: ['pure'],
+  sdk: ['pure'],
+};
+const transports = ['express', 'socket.io', '@grpc/*', '@bull-board/*'];
+const stores = ['ioredis', 'bullmq', 'nats'];
+const banned = { pure: [...transports, ...stores, 'winston', 'prom-client'], service: transports };
+const onlyTestsImportTesting = { name: '@svc/testing', message: 'Only tests import @svc/testing.' };
+const pureFiles = 'libs/{contract,lifecycle,policy,scanning,routing}/**/*.ts';
+
+export default [
+  { ignores: ['**/dist', '**/node_modules', 'libs/contract/src/proto/generated'] },
+  ...nx.configs['flat/base'],
+  ...nx.configs['flat/typescript'],
+  {
+    files: ['**/*.ts'],
+    rules: {
+      '@nx/enforce-module-boundaries': [
+        'error',
+        {
+          allow: ['@svc/queues.config'],
+          depConstraints: Object.entries({ ...layers, testing: ['*'] }).map(([layer, may]) => ({
+            sourceTag: `layer:${layer}`,
+            onlyDependOnLibsWithTags: may
+              .map((l) => (l === '*' ? l : `layer:${l}`))
+              .concat(layer === 'testing' ? [] : 'layer:testing'),
+            ...(banned[layer] && { bannedExternalImports: banned[layer] }),
+          })),
+        },
+      ],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-empty': ['error', { allowEmptyCatch: false }],
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    ignores: ['libs/contract/src/endpoints/**'],
+    rules: { 'max-lines': ['error', { max: 400, skipComments: true, skipBlankLines: true }] },
+  },
+  {
+    files: ['**/*.ts'],
+    ignores: ['**/*.test.ts', 'libs/testing/**'],
+    rules: { 'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting] }] },
+  },
+  {
+    files: [pureFiles],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [{ regex: '^node:(?!crypto$)', message: 'A pure library does no I/O.' }],
+          paths: [onlyTestsImportTesting],
+        },
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'Take the time as an argument (nowUs, nowMs).' },
+        { object: 'Math', property: 'random', message: 'Take a random source as an argument.' },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'Take the time as an argument.' },
+      ],
+    },
+  },
+];

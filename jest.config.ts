@@ -1,0 +1,30 @@
+/** @jest-config-loader esbuild-register */
+import { existsSync, readdirSync } from 'node:fs';
+import type { Config } from 'jest';
+
+/** Packages that ship only ES modules; Jest must transform them before Node 20 can load them. */
+const esmOnly = ['re2js'];
+
+const project = (dir: string): Config => ({
+  displayName: dir.split('/')[1] as string,
+  rootDir: __dirname,
+  roots: [`<rootDir>/${dir}`],
+  testEnvironment: 'node',
+  testMatch: [`<rootDir>/${dir}/src/**/*.test.ts`],
+  transform: { '^.+\\.(t|j|mj)s$': '@swc/jest' },
+  moduleNameMapper: {
+    '^@svc/queues\\.config$': '<rootDir>/queues.config.ts',
+    '^@svc/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
+});
+
+const config: Config = {
+  projects: ['apps', 'libs']
+    .filter((folder) => existsSync(`${__dirname}/${folder}`))
+    .flatMap((folder) => readdirSync(`${__dirname}/${folder}`).map((name) => `${folder}/${name}`))
+    .filter((dir) => existsSync(`${__dirname}/${dir}/package.json`))
+    .map(project) as NonNullable<Config['projects']>,
+};
+
+export default config;

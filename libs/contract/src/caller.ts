@@ -1,0 +1,21 @@
+/** Which records a caller may touch: those of one tenant, or ('*') every tenant's. A repository cannot be asked without one. */
+export type TenantScope = string & { readonly __tenantScope?: never };
+
+export const everyTenant: TenantScope = '*';
+
+/** Who is calling, as authentication established it. Identity contract 2.2. */
+export interface Caller {
+  /** The tenant this request acts for: the header's when the credential allows it, else the credential's. */
+  tenant: string;
+  /** Tenant scope of reads and writes: '*' only for credentials that allow cross-tenant access and named no tenant. */
+  scope: TenantScope;
+  principalId: string;
+  role: string;
+  /** `static:` + 12 hex of the key's SHA-256 for configured keys; the managed key's id otherwise. */
+  keyId: string;
+  keyName: string;
+  allowCrossTenant: boolean;
+  source: 'api_key' | 'jwt' | 'oidc' | 'session' | 'anonymous';
+  /** Opaque submitter identity for the self-approval rule: `apikey:<16 hex of sha256>|principal:<id>`. Core contract 2.2. */
+  submitterId: string;
+}

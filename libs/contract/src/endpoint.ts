@@ -1,0 +1,43 @@
+import type Joi from 'joi';
+import type { ErrorCode } from './errors';
+import type { Access } from './permissions';
+
+export type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/**
+ * One HTTP endpoint, declared once: validation, the gate, OpenAPI, the typed handler and the table-walking tests are made
+ * from it. Its id is also the path of its handler: `jobs.cancel` lives in `apps/api/src/routes/jobs/cancel.ts`.
+ */
+// The three `any` defaults are what lets a list hold endpoints of every type; nothing is read through them.
+/* eslint-disable @typescript-eslint/no-explicit-any */
+export interface Endpoint<Path extends string = string, Query = any, Body = any, Answer = any> {
+  id: string;
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  path: Path;
+  summary: string;
+  description?: string;
+  access: Access | 'public';
+  params: { [Name in ParamNames<Path>]: Joi.StringSchema };
+  query?: Joi.ObjectSchema<Query>;
+  body?: Joi.ObjectSchema<Body>;
+  /** An empty body reads as `{}`. */
+  bodyOptional?: true;
+  /** Unknown body fields are ignored rather than refused. Core contract 1.3 names the three routes. */
+  bodyIgnoresUnknown?: true;
+  /** Which configured limit caps the body; absent = the JSON body limit. */
+  bodyLimit?: 'job' | 'artifact';
+  answer: { status: 200 | 201 | 204; body?: Joi.Schema<Answer>; headers?: Record<string, string> };
+  /** Other success answers, by status, for routes whose contract names several. */
+  errors: readonly ErrorCode[];
+  /** What another tenant's caller is told about a record that is not theirs. Core contract 1.1. */
+  otherTenant?: 'tenant_access_denied' | 'approval_forbidden' | 'absent' | 'nothing';
+}
+/* eslint-enable @typescript-eslint/no-explicit-any */
+
+export const endpoint = <const Path extends string, Query = object, Body = object, Answer = object>(
+  declaration: Endpoint<Path, Query, Body, Answer>,
+): Endpoint<Path, Query, Body, Answer> => declaration;

@@ -1,0 +1,104 @@
+/**
+ * Every error a caller can be told about: its code, HTTP status and public text. Core contract 1.2 and the error columns
+ * of each route. Texts say what is wrong; what is particular to one request goes into the extras of the error body.
+ */
+export const errorCodes = {
+  // requests
+  invalid_json: { status: 400, text: 'the request body is not valid JSON, or has fields this route does not know' },
+  invalid_body: { status: 400, text: 'the request is not valid' },
+  prompt_is_required: { status: 400, text: 'prompt is required' },
+  invalid_memory_id: { status: 400, text: 'invalid memory id' },
+  missing_ptr_or_key: { status: 400, text: 'missing ptr or key' },
+  invalid_pointer: { status: 400, text: 'invalid pointer' },
+  invalid_artifact_pointer: { status: 400, text: 'invalid artifact pointer' },
+  content_required: { status: 400, text: 'content required' },
+  invalid_base64_content: { status: 400, text: 'invalid base64 content' },
+  missing_topic_for_retry: { status: 400, text: 'missing topic for retry' },
+  remediation_id_required: { status: 400, text: 'remediation id required' },
+  unknown_topic: { status: 400, text: 'unknown topic' },
+  topic_disabled: { status: 400, text: 'topic disabled' },
+  schema_validation_failed: { status: 400, text: 'schema validation failed' },
+
+  // identity
+  unauthorized: { status: 401, text: 'unauthorized' },
+  access_denied: { status: 403, text: 'access denied' },
+  tenant_access_denied: { status: 403, text: 'tenant access denied' },
+  tenant_id_required: { status: 403, text: 'tenant id required' },
+  origin_not_allowed: { status: 403, text: 'origin not allowed' },
+  key_scope_insufficient: { status: 403, text: 'forbidden' },
+  tier_limit_exceeded: { status: 403, text: 'tier_limit_exceeded' },
+  policy_denied: { status: 403, text: 'denied by policy' },
+  self_approval_denied: { status: 403, text: 'the submitter of a job cannot decide its approval' },
+  approval_forbidden: { status: 403, text: 'tenant access denied' },
+  output_quarantined: { status: 403, text: 'output quarantined' },
+  memory_policy_violation: { status: 403, text: 'memory id not allowed', code: 'MEMORY_POLICY_VIOLATION' },
+
+  // missing
+  not_found: { status: 404, text: 'not found' },
+  job_not_found: { status: 404, text: 'job not found' },
+  remediation_not_found: { status: 404, text: 'remediation not found' },
+  dlq_entry_not_found: { status: 404, text: 'dlq entry not found' },
+  artifact_not_found: { status: 404, text: 'artifact not found' },
+  approval_not_found: { status: 404, text: 'approval not found' },
+  worker_not_found: { status: 404, text: 'worker not found', code: 'WORKER_NOT_FOUND' },
+  pool_not_found: { status: 404, text: 'pool not found', code: 'POOL_NOT_FOUND' },
+
+  // conflicts
+  idempotency_conflict: {
+    status: 409,
+    text: 'this idempotency key was used for another request',
+    code: 'IDEMPOTENCY_CONFLICT',
+  },
+  no_remediations_available: { status: 409, text: 'no remediations available' },
+  approval_retryable_lock: { status: 409, text: 'another decision is in progress; try again' },
+  approval_terminal_run: { status: 409, text: 'the workflow run is already past this approval' },
+  approval_stale_snapshot: { status: 409, text: 'the policy changed since this job was held' },
+  approval_stale_request: { status: 409, text: 'the request of this job changed since it was held' },
+  approval_not_actionable: { status: 409, text: 'the approval is no longer actionable' },
+  approval_already_resolved: { status: 409, text: 'the approval is already resolved' },
+
+  // limits
+  request_too_large: { status: 413, text: 'request too large' },
+  artifact_too_large: { status: 413, text: 'artifact too large' },
+  rate_limited: { status: 429, text: 'rate limited' },
+  backpressure: { status: 429, text: 'too many active jobs', code: 'BACKPRESSURE' },
+  policy_throttled: { status: 429, text: 'throttled by policy' },
+
+  // ours
+  internal_error: { status: 500, text: 'internal error' },
+  upstream_service_error: { status: 502, text: 'upstream service error' },
+  service_unavailable: { status: 503, text: 'service unavailable' },
+  safety_unavailable: { status: 503, text: 'the policy service is unavailable' },
+  store_unavailable: { status: 503, text: 'the store is unavailable' },
+} as const satisfies Record<string, { status: number; text: string; code?: string }>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** `{error, code, status, ...extras}`. Core contract 1.2. */
+export interface ErrorBody {
+  error: string;
+  code: string;
+  status: number;
+  [extra: string]: unknown;
+}
+
+/**
+ * An outcome that the caller is told about. Anything else that is thrown is a defect: it is logged with its cause and
+ * answered 500 without detail.
+ */
+export class AppError extends Error {
+  constructor(
+    readonly errorCode: ErrorCode,
+    /** Extra fields of the body; `error` here replaces the public text. */
+    readonly extras: Record<string, unknown> = {},
+    /** Response headers, such as Retry-After. */
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(typeof extras['error'] === 'string' ? extras['error'] : errorCodes[errorCode].text);
+  }
+
+  toBody(): ErrorBody {
+    const { status, text, code }: { status: number; text: string; code?: string } = errorCodes[this.errorCode];
+    return { error: text, code: code ?? this.errorCode, status, ...this.extras };
+  }
+}

@@ -1,0 +1,77 @@
+/** The 58 permission names. Spec: "Role and permissions". */
+export const permissions = [
+  'admin.*', 'agents.delegate', 'agents.read', 'agents.write', 'apiKeys.read', 'apiKeys.write', 'audit.export',
+  'audit.read', 'audit.verify', 'config.read', 'config.write', 'delegation.impersonate', 'delegation.read', 'dlq.read',
+  'dlq.write', 'edge.runtime.ingest', 'evals.datasets.delete', 'evals.datasets.read', 'evals.datasets.write',
+  'evals.runs.delete', 'evals.runs.execute', 'evals.runs.read', 'governance.read', 'jobs.approve', 'jobs.read',
+  'jobs.write', 'legalHold.read', 'legalHold.write', 'license.read', 'locks.read', 'mcp.read', 'mcp.verify',
+  'memory.read', 'packs.install', 'packs.read', 'packs.uninstall', 'packs.verify', 'policy.read', 'policy.write',
+  'pools.write', 'roles.read', 'roles.write', 'schemas.read', 'schemas.write', 'shadow.exception.high_risk',
+  'telemetry.export', 'telemetry.read', 'telemetry.write', 'topics.read', 'topics.write', 'users.read', 'users.write',
+  'workerCredentials.read', 'workerCredentials.write', 'workers.read', 'workers.write', 'workflows.read',
+  'workflows.write',
+] as const; // prettier-ignore
+
+export type Permission = (typeof permissions)[number];
+
+/** Roles a route's gate can name when RBAC is not entitled. Identity contract 5.3. */
+export type GateRole = 'admin' | 'operator' | 'viewer' | 'user' | 'runtime_collector';
+
+/**
+ * Who may call a route: `permission` decides when RBAC is entitled, `roles` otherwise ('any' = every authenticated
+ * caller). `allTenants` marks probes and lists that are not bound to one tenant. Core contract 1.1.
+ */
+export interface Access {
+  permission?: Permission;
+  roles: readonly GateRole[] | 'any';
+}
+
+export interface Role {
+  description: string;
+  permissions: readonly Permission[];
+  inherits: readonly string[];
+}
+
+/** Identity contract 5.1. `user` and `runtime_collector` exist for the gate but are not listed by the roles API. */
+export const builtInRoles: Readonly<Record<string, Role>> = {
+  admin: { description: 'Everything', permissions: ['admin.*'], inherits: [] },
+  operator: {
+    description: 'Runs jobs, approves, manages packs and schemas',
+    permissions: [
+      'jobs.read', 'jobs.write', 'jobs.approve', 'workflows.read', 'workflows.write', 'workers.read', 'locks.read',
+      'topics.read', 'packs.install', 'packs.uninstall', 'packs.read', 'schemas.read', 'schemas.write', 'policy.read',
+      'governance.read', 'delegation.read', 'audit.read', 'config.read',
+    ], // prettier-ignore
+    inherits: ['viewer'],
+  },
+  viewer: {
+    description: 'Reads',
+    permissions: [
+      'jobs.read', 'workflows.read', 'workers.read', 'locks.read', 'topics.read', 'config.read', 'audit.read',
+      'schemas.read', 'policy.read', 'governance.read', 'delegation.read', 'evals.datasets.read', 'evals.runs.read',
+    ], // prettier-ignore
+    inherits: [],
+  },
+  user: {
+    description: 'Submits and reads its own tenant’s jobs',
+    permissions: ['jobs.read', 'jobs.write', 'workflows.read', 'topics.read', 'schemas.read'],
+    inherits: [],
+  },
+  runtime_collector: { description: 'Sends runtime events', permissions: ['edge.runtime.ingest'], inherits: [] },
+};
+
+/** All permissions a role holds, inheritance flattened; an unknown role holds none. Identity contract 5.1. */
+export function resolvePermissions(
+  role: string,
+  roles: Readonly<Record<string, Role>> = builtInRoles,
+  seen: ReadonlySet<string> = new Set(),
+): ReadonlySet<string> {
+  const own = Object.hasOwn(roles, role) ? roles[role] : undefined;
+  if (!own || seen.has(role)) return new Set();
+  const trail = new Set([...seen, role]);
+  return new Set([...own.permissions, ...own.inherits.flatMap((parent) => [...resolvePermissions(parent, roles, trail)])]);
+}
+
+/** Equality, `admin.*`, or a granted `<resource>.*`. Identity contract 5.1 "Matching". */
+export const grants = (held: ReadonlySet<string>, wanted: Permission): boolean =>
+  held.has(wanted) || held.has('admin.*') || held.has(`${wanted.slice(0, wanted.indexOf('.'))}.*`);
