@@ -1,1 +1,3 @@
-export {};
+export * from './approval.states';
+export * from './job.states';
+export * from './machine';

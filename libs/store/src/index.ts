@@ -1,1 +1,10 @@
-export {};
+export * from './config.repository';
+export * from './data.repository';
+export * from './dead-letter.repository';
+export * from './job.index';
+export * from './job.record';
+export * from './job.repository';
+export * from './keys';
+export * from './lease';
+export * from './store';
+export * from './worker.repository';

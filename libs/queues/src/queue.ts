@@ -1,0 +1,95 @@
+import { DelayedError, Queue, UnrecoverableError, Worker, type ConnectionOptions, type Job } from 'bullmq';
+import { entryOptions, queuePrefix, type AnyQueueSpec, type QueueSpec } from './spec';
+
+export interface Work<Payload, Ctx> {
+  payload: Payload;
+  /** From 1; counts tries of this queue entry, not dispatches of a job. */
+  attempt: number;
+  ctx: Ctx;
+}
+
+/** What a processor may answer beside finishing: stand in the queue again until a time. */
+export interface LookAgain {
+  lookAgainInMs: number;
+}
+
+export interface Processor<Payload, Ctx> {
+  queue: QueueSpec<Payload>;
+  run(work: Work<Payload, Ctx>): Promise<LookAgain | void>;
+}
+
+/** Binds processors to an app's context: the context's type is named once per app. */
+export const processorsFor =
+  <Ctx>() =>
+  <Payload>(queue: QueueSpec<Payload>, run: Processor<Payload, Ctx>['run']): Processor<Payload, Ctx> => ({
+    queue,
+    run,
+  });
+
+/** A handle for looking at a queue (Bull Board, metrics) and for adding to it outside a script. */
+export const openQueue = (spec: AnyQueueSpec, connection: ConnectionOptions): Queue =>
+  new Queue(spec.name, { connection, prefix: queuePrefix, defaultJobOptions: entryOptions(spec) });
+
+export interface WorkerHooks {
+  /** A processor threw: the entry will be tried again, or stands among the failed. */
+  onFailed(queue: string, entryId: string | undefined, error: Error): void;
+  /** The connection or a script failed; BullMQ goes on by itself. */
+  onError(queue: string, error: Error): void;
+}
+
+/**
+ * Runs a processor. An entry whose payload is not valid fails at once and is never retried. The lock a processor holds is
+ * the job lock of the specification (60 s, renewed every 20 s).
+ */
+export function startWorker<P, Ctx>(
+  processor: Processor<P, Ctx>,
+  ctx: Ctx,
+  connection: ConnectionOptions,
+  hooks: WorkerHooks,
+): Worker {
+  const { queue, run } = processor;
+  const worker = new Worker(
+    queue.name,
+    async (entry: Job, token?: string) => {
+      const { error, value } = queue.payload.validate(entry.data);
+      if (error) throw new UnrecoverableError(`${queue.name}: payload is not valid: ${error.message}`);
+      const answer = await run({ payload: value as P, attempt: entry.attemptsMade + 1, ctx });
+      if (!answer) return;
+      await entry.moveToDelayed(Date.now() + Math.max(1, answer.lookAgainInMs), token);
+      throw new DelayedError();
+    },
+    {
+      connection,
+      prefix: queuePrefix,
+      concurrency: queue.concurrency,
+      lockDuration: 60_000,
+      lockRenewTime: 20_000,
+      stalledInterval: 15_000,
+      maxStalledCount: 10,
+      drainDelay: 5,
+    },
+  );
+  worker.on('failed', (entry, error) => hooks.onFailed(queue.name, entry?.id, error));
+  worker.on('error', (error) => hooks.onError(queue.name, error));
+  return worker;
+}
+
+/** Starts every queue an app consumes. Refuses when a queue has no processor or two, or a processor no queue of its app. */
+export function startWorkers<Ctx>(
+  app: string,
+  queues: Readonly<Record<string, AnyQueueSpec>>,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- processors of every payload type
+  processors: readonly Processor<any, Ctx>[],
+  ctx: Ctx,
+  connection: ConnectionOptions,
+  hooks: WorkerHooks,
+): Worker[] {
+  const consumed = Object.values(queues).filter(({ consumer }) => consumer === app);
+  for (const { name } of consumed) {
+    const count = processors.filter((p) => p.queue.name === name).length;
+    if (count !== 1) throw new Error(`queue ${name} must have one processor in ${app} and has ${count}`);
+  }
+  const stray = processors.find((p) => !consumed.some(({ name }) => name === p.queue.name));
+  if (stray) throw new Error(`${app} has a processor for ${stray.queue.name}, which it does not consume`);
+  return processors.map((processor) => startWorker(processor, ctx, connection, hooks));
+}

@@ -1,0 +1,47 @@
+import type Joi from 'joi';
+
+/** One BullMQ queue, declared in queues.config.ts. Workers, Bull Board, metrics and docs are made from it. */
+export interface QueueSpec<Payload = never> {
+  name: string;
+  /** What an operator reads above it in Bull Board. */
+  title: string;
+  purpose: string;
+  producers: readonly string[];
+  /** The app that runs its processor; null = entries only stand there. */
+  consumer: string | null;
+  payload: Joi.ObjectSchema<Payload>;
+  concurrency: number;
+  attempts: number;
+  backoffMs: number;
+  /** How long finished entries stay to be looked at; 0 = removed at once, so that the same id can be added again. */
+  keep: { completedSec: number; failedSec: number };
+}
+
+// A list holds queues of every payload type; nothing is read through the `any`.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyQueueSpec = QueueSpec<any>;
+
+export const defineQueues = <const Specs extends Record<string, AnyQueueSpec>>(specs: Specs): Specs => specs;
+
+/**
+ * Prefix of all BullMQ keys. Its hash tag is the one of the records (see `keys.ts`), so that one script may move a record
+ * and its queue entry together.
+ */
+export const queuePrefix = '{s0}';
+
+/** Options every entry of a queue carries. */
+export const entryOptions = (spec: AnyQueueSpec) => ({
+  attempts: spec.attempts,
+  backoff: { type: 'exponential', delay: spec.backoffMs },
+  removeOnComplete: spec.keep.completedSec === 0 ? true : { age: spec.keep.completedSec },
+  removeOnFail: { age: spec.keep.failedSec },
+});
+
+/** The queue table for Lua: `bull.<key>.prefix` and `.opts`. */
+export const luaQueues = (specs: Readonly<Record<string, AnyQueueSpec>>): string => {
+  const rows = Object.entries(specs).map(
+    ([key, spec]) =>
+      `  ${key} = { prefix = '${queuePrefix}:${spec.name}:', opts = '${JSON.stringify(entryOptions(spec))}' },`,
+  );
+  return `local bull = {\n${rows.join('\n')}\n}\n`;
+};

@@ -1,0 +1,101 @@
+import type { Redis } from 'ioredis';
+import { keys } from './keys';
+
+export interface ArtifactMeta {
+  content_type?: string;
+  size_bytes: number;
+  retention: 'short' | 'standard' | 'audit';
+  labels: Record<string, string>;
+  created_at: string;
+  tenant: string;
+}
+
+/** Any value behind a memory pointer, as Redis holds it. */
+export type MemoryValue =
+  | { type: 'string'; value: Buffer }
+  | { type: 'list' | 'set'; items: Buffer[] }
+  | { type: 'hash'; items: Record<string, Buffer> };
+
+const mostMemoryItems = 1_000;
+
+/** The data plane: bodies behind pointers. Wire contract 12. It knows no tenants; who may read is decided above. */
+export class DataRepository {
+  constructor(
+    private readonly redis: Redis,
+    private readonly dataTtlSec: number,
+  ) {}
+
+  async context(id: string): Promise<Buffer | null> {
+    return this.redis.getBuffer(keys.context(id));
+  }
+
+  async result(id: string): Promise<Buffer | null> {
+    return this.redis.getBuffer(keys.result(id));
+  }
+
+  /** The body behind a `redis://` pointer of ours, at most `maxBytes` of it, with its whole size; null when it is gone. */
+  async read(pointer: string, maxBytes: number): Promise<{ body: Buffer; sizeBytes: number } | null> {
+    const key = pointer.replace(/^redis:\/\//, '');
+    const replies = await this.redis
+      .pipeline()
+      .strlen(key)
+      .getrangeBuffer(key, 0, maxBytes - 1)
+      .exec();
+    const [size, body] = (replies ?? []).map(([error, reply]) => {
+      if (error) throw error;
+      return reply;
+    });
+    return Number(size) === 0 ? null : { body: body as Buffer, sizeBytes: Number(size) };
+  }
+
+  async size(pointer: string): Promise<number> {
+    return this.redis.strlen(pointer.replace(/^redis:\/\//, ''));
+  }
+
+  /** Stores the redacted copy of a result; the same content gets the same pointer. */
+  async writeRedacted(id: string, contentHash: string, body: Buffer): Promise<string> {
+    const key = keys.redactedResult(id, contentHash.slice(0, 16));
+    await this.redis.set(key, body, 'EX', this.dataTtlSec);
+    return `redis://${key}`;
+  }
+
+  async writeContext(id: string, document: string): Promise<void> {
+    await this.redis.set(keys.context(id), document, 'EX', this.dataTtlSec);
+  }
+
+  async writeArtifact(id: string, body: Buffer, meta: ArtifactMeta, ttlSec: number): Promise<void> {
+    await this.redis
+      .multi()
+      .set(keys.artifactMeta(id), JSON.stringify(meta), 'EX', ttlSec)
+      .set(keys.artifact(id), body, 'EX', ttlSec)
+      .exec();
+  }
+
+  async artifactMeta(id: string): Promise<ArtifactMeta | null> {
+    const text = await this.redis.get(keys.artifactMeta(id));
+    return text ? (JSON.parse(text) as ArtifactMeta) : null;
+  }
+
+  async artifactBody(id: string): Promise<Buffer | null> {
+    return this.redis.getBuffer(keys.artifact(id));
+  }
+
+  /** Whatever stands at a `mem:` key; null when nothing does. */
+  async memory(key: string): Promise<MemoryValue | null> {
+    const type = await this.redis.type(key);
+    switch (type) {
+      case 'string': {
+        const value = await this.redis.getBuffer(key);
+        return value && { type, value };
+      }
+      case 'list':
+        return { type, items: await this.redis.lrangeBuffer(key, -mostMemoryItems, -1) };
+      case 'set':
+        return { type, items: (await this.redis.smembersBuffer(key)).slice(0, mostMemoryItems) };
+      case 'hash':
+        return { type, items: await this.redis.hgetallBuffer(key) };
+      default:
+        return null;
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import { jobStates, type JobState } from '@svc/lifecycle';
+import type { Redis } from 'ioredis';
+import { parseJob, type JobRecord } from './job.record';
+import { keys } from './keys';
+
+export interface JobFilter {
+  states?: readonly JobState[];
+  topic?: string;
+  team?: string;
+  traceId?: string;
+  /** Inclusive bounds of updated_at, µs. */
+  afterUs?: number;
+  beforeUs?: number;
+}
+
+export interface Page<T> {
+  items: T[];
+  /** Sort time of the last item minus one µs; null at the end. */
+  nextCursorUs: number | null;
+}
+
+const chunk = 200;
+
+/** Lists of jobs: reads the per-state indexes, newest first, and filters before it cuts the page. */
+export class JobIndex {
+  constructor(private readonly redis: Redis) {}
+
+  /** One page of a tenant's jobs. Filters by state and trace use an index; topic and team are looked for along it. */
+  async page(tenant: string, filter: JobFilter, limit: number, cursorUs?: number): Promise<Page<JobRecord>> {
+    const items: JobRecord[] = [];
+    let upper = Math.min(cursorUs ?? Infinity, filter.beforeUs ?? Infinity);
+    while (true) {
+      const found = await this.newest(tenant, filter, upper, Math.max(limit + 1, chunk));
+      for (const job of found.jobs) {
+        if (job.tenant !== tenant || !matches(job, filter)) continue;
+        const last = items.at(-1);
+        if (items.length === limit && last) return { items, nextCursorUs: last.updated_at - 1 };
+        items.push(job);
+      }
+      if (found.lowestUs === undefined) return { items, nextCursorUs: null };
+      upper = found.lowestUs - 1;
+    }
+  }
+
+  private async newest(tenant: string, filter: JobFilter, upperUs: number, count: number) {
+    const indexes = filter.traceId
+      ? [keys.trace(filter.traceId)]
+      : (filter.states ?? jobStates.states).map((state) => keys.jobsInState(tenant, state));
+    const lower = filter.afterUs ?? 0;
+    const pipeline = this.redis.pipeline();
+    for (const index of indexes) {
+      pipeline.zrevrangebyscore(index, bound(upperUs), String(lower), 'WITHSCORES', 'LIMIT', 0, count);
+    }
+    const ids = ((await pipeline.exec()) ?? [])
+      .flatMap(([error, reply]) => {
+        if (error) throw error;
+        return pairs(reply as string[]);
+      })
+      .sort((a, b) => b.score - a.score)
+      .slice(0, count);
+    const jobs = await this.records(ids.map(({ member }) => member));
+    // A trace is indexed by creation; its few jobs are sorted by the time the list promises.
+    if (filter.traceId) jobs.sort((a, b) => b.updated_at - a.updated_at);
+    return { jobs, lowestUs: ids.length < count ? undefined : ids.at(-1)?.score };
+  }
+
+  /** All jobs of a trace that a tenant may see, oldest first. */
+  async byTrace(tenant: string, traceId: string): Promise<JobRecord[]> {
+    const jobs = await this.records(await this.redis.zrange(keys.trace(traceId), 0, '-1'));
+    return jobs.filter((job) => job.tenant === tenant);
+  }
+
+  /** A tenant's approvals, newest first: ids with the time the list is sorted by. */
+  async approvals(tenant: string, upperUs: number, count: number): Promise<{ id: string; atUs: number }[]> {
+    const reply = await this.redis.zrevrangebyscore(
+      keys.approvals(tenant),
+      bound(upperUs),
+      0,
+      'WITHSCORES',
+      'LIMIT',
+      0,
+      count,
+    );
+    return pairs(reply).map(({ member, score }) => ({ id: member, atUs: score }));
+  }
+
+  /** How many of a tenant's newest jobs are in each state. Core contract 12, "pipeline". */
+  async pipelineCounts(tenant: string, newest: number): Promise<Map<JobState, number>> {
+    const pipeline = this.redis.pipeline();
+    for (const state of jobStates.states) {
+      pipeline.zrevrange(keys.jobsInState(tenant, state), 0, newest - 1, 'WITHSCORES');
+    }
+    const replies = (await pipeline.exec()) ?? [];
+    const rows = replies.flatMap(([error, reply], i) => {
+      if (error) throw error;
+      return pairs(reply as string[]).map(({ score }) => ({ score, state: jobStates.states[i] as JobState }));
+    });
+    const counts = new Map<JobState, number>();
+    for (const { state } of rows.sort((a, b) => b.score - a.score).slice(0, newest)) {
+      counts.set(state, (counts.get(state) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  async tenants(): Promise<string[]> {
+    return this.redis.smembers(keys.tenants());
+  }
+
+  /** Jobs of a tenant that have not ended and were last touched before a time, oldest first. */
+  async openBefore(tenant: string, beforeUs: number, count: number): Promise<JobRecord[]> {
+    return this.records(await this.redis.zrangebyscore(keys.openJobs(tenant), 0, beforeUs, 'LIMIT', 0, count));
+  }
+
+  /** Jobs with something left to publish, oldest first. */
+  async unpublished(beforeUs: number, count: number): Promise<JobRecord[]> {
+    return this.records(await this.redis.zrangebyscore(keys.intents(), 0, beforeUs, 'LIMIT', 0, count));
+  }
+
+  /** Drops index entries of records that have expired. Returns how many. */
+  async prune(tenant: string, endedBeforeUs: number, terminal: readonly JobState[]): Promise<number> {
+    const pipeline = this.redis.pipeline();
+    for (const state of terminal) pipeline.zremrangebyscore(keys.jobsInState(tenant, state), 0, endedBeforeUs);
+    pipeline.zremrangebyscore(keys.approvals(tenant), 0, endedBeforeUs);
+    const replies = (await pipeline.exec()) ?? [];
+    return replies.reduce((sum, [, removed]) => sum + Number(removed ?? 0), 0);
+  }
+
+  async records(ids: readonly string[]): Promise<JobRecord[]> {
+    if (ids.length === 0) return [];
+    const pipeline = this.redis.pipeline();
+    for (const id of ids) pipeline.hgetall(keys.job(id));
+    return ((await pipeline.exec()) ?? []).flatMap(([error, hash]) => {
+      if (error) throw error;
+      return parseJob(hash as Record<string, string>) ?? [];
+    });
+  }
+}
+
+const matches = (job: JobRecord, { topic, team, states, afterUs, beforeUs }: JobFilter): boolean =>
+  (topic === undefined || job.topic === topic) &&
+  (team === undefined || job.request.team_id === team) &&
+  (states === undefined || states.includes(job.state)) &&
+  (afterUs === undefined || job.updated_at >= afterUs) &&
+  (beforeUs === undefined || job.updated_at <= beforeUs);
+
+const bound = (us: number): string => (Number.isFinite(us) ? String(us) : '+inf');
+
+const pairs = (flat: string[]): { member: string; score: number }[] =>
+  flat.flatMap((member, i) => (i % 2 === 0 ? [{ member, score: Number(flat[i + 1]) }] : []));

@@ -1,0 +1,165 @@
+import type { JobState } from '@svc/lifecycle';
+
+/** What was asked for, normalised: stored once as JSON and never changed. Core contract 2.2. */
+export interface StoredRequest {
+  topic: string;
+  priority: 'critical' | 'interactive' | 'batch';
+  adapter_id?: string;
+  capability?: string;
+  risk_tags: string[];
+  requires: string[];
+  tags: string[];
+  labels: Record<string, string>;
+  memory_id: string;
+  context_mode: string;
+  principal_id: string;
+  actor_id: string;
+  actor_type?: string;
+  team_id?: string;
+  project_id?: string;
+  pack_id?: string;
+  idempotency_key?: string;
+  max_input_tokens: number;
+  max_output_tokens: number;
+  max_total_tokens: number;
+  /** As asked, relative; the absolute deadline is `deadline_ms` of the record. 0 = none. */
+  deadline_ms: number;
+  allow_summarization: boolean;
+  allow_retrieval: boolean;
+  env: Record<string, string>;
+  parent_job_id?: string;
+  workflow_id?: string;
+  run_id?: string;
+  step_id?: string;
+  agent_id?: string;
+}
+
+/** One policy decision, as kept in the history of a job. Core contract 2.5. */
+export interface DecisionRecord {
+  decision: 'ALLOW' | 'DENY' | 'REQUIRE_APPROVAL' | 'THROTTLE' | 'ALLOW_WITH_CONSTRAINTS' | 'UNAVAILABLE';
+  reason?: string;
+  rule_id?: string;
+  policy_snapshot?: string;
+  constraints?: Record<string, unknown>;
+  approval_required?: boolean;
+  approval_ref?: string;
+  job_hash?: string;
+  remediations?: RemediationRecord[];
+  /** µs */
+  checked_at: number;
+  source: 'gateway' | 'scheduler' | 'approval';
+}
+
+export interface RemediationRecord {
+  id: string;
+  title?: string;
+  summary?: string;
+  replacement_topic?: string;
+  replacement_capability?: string;
+  add_labels?: Record<string, string>;
+  remove_labels?: string[];
+}
+
+/** How a person decided, or how the wait for one ended. Core contract 13.1. */
+export interface ApprovalRecord {
+  status: 'pending' | 'approved' | 'rejected' | 'invalidated' | 'repaired';
+  revision: number;
+  decision?: 'approve' | 'reject' | 'invalidate' | 'expire' | 'repair';
+  resolved_by?: string;
+  resolved_role?: string;
+  /** µs */
+  resolved_at?: number;
+  reason?: string;
+  note?: string;
+  policy_snapshot?: string;
+  job_hash?: string;
+}
+
+/** Core contract 2.4, `output_safety`. */
+export interface OutputSafetyRecord {
+  decision: 'ALLOW' | 'QUARANTINE' | 'REDACT';
+  reason: string;
+  rule_id: string;
+  policy_snapshot: string;
+  findings: Record<string, unknown>[];
+  phase: 'sync' | 'async';
+  redacted_ptr?: string;
+  original_ptr?: string;
+  /** µs */
+  checked_at: number;
+  check_duration_ms: number;
+  scanned_bytes?: number;
+  truncated?: boolean;
+  /** The check could not be made and the result was released all the same. Spec: "fail-open". */
+  skipped?: boolean;
+}
+
+/** A job as Redis holds it. Times are µs unless the name says ms. */
+export interface JobRecord {
+  id: string;
+  tenant: string;
+  trace_id: string;
+  topic: string;
+  state: JobState;
+  created_at: number;
+  updated_at: number;
+  attempts: number;
+  request: StoredRequest;
+  submitter: string;
+  job_hash: string;
+  /** Absolute, unix ms; 0 = none. */
+  deadline_ms: number;
+  parked: string;
+  lane: string;
+  waiting_reason?: string;
+  waiting_since?: number;
+  worker_id?: string;
+  pool?: string;
+  dispatch_id?: string;
+  dispatched_at?: number;
+  started_at?: number;
+  completed_at?: number;
+  execution_ms?: number;
+  run_ms?: number;
+  progress_percent?: number;
+  progress_message?: string;
+  /** Last sign of life of the current dispatch, µs. */
+  progress_at?: number;
+  result_ptr?: string;
+  artifact_ptrs?: string[];
+  error_code?: string;
+  error_message?: string;
+  error_status?: string;
+  last_state?: string;
+  retry_count: number;
+  preempted?: number;
+  safety?: DecisionRecord;
+  safety_snapshot?: string;
+  approval?: ApprovalRecord;
+  output_safety?: OutputSafetyRecord;
+  intent?: string;
+}
+
+const numbers = new Set([
+  'created_at', 'updated_at', 'attempts', 'deadline_ms', 'waiting_since', 'dispatched_at', 'started_at', 'completed_at',
+  'execution_ms', 'run_ms', 'progress_percent', 'progress_at', 'retry_count', 'preempted',
+]); // prettier-ignore
+const documents = new Set(['request', 'safety', 'approval', 'output_safety', 'artifact_ptrs']);
+
+/** Reads a record; undefined when there is none. */
+export function parseJob(hash: Record<string, string>): JobRecord | undefined {
+  if (!hash['state']) return undefined;
+  const fields = Object.entries(hash).map(([field, value]) => [
+    field,
+    numbers.has(field) ? Number(value) : documents.has(field) ? (JSON.parse(value) as unknown) : value,
+  ]);
+  return { retry_count: 0, deadline_ms: 0, ...Object.fromEntries(fields) } as JobRecord;
+}
+
+/** Fields as they are written; undefined ones are left out. The inverse of `parseJob`. */
+export const jobFields = (fields: Partial<JobRecord>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [field, documents.has(field) ? JSON.stringify(value) : String(value)]),
+  );

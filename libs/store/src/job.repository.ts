@@ -1,0 +1,330 @@
+import type { TenantScope } from '@svc/contract';
+import { jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
+import type { Redis } from 'ioredis';
+import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
+import { keys } from './keys';
+import { queueScript, runScript } from './scripts';
+
+/** The queues a job can stand in, by their key in queues.config.ts. */
+export type ParkingQueue = 'jobWaiting' | 'jobApprovals' | 'jobRunning';
+
+export interface CarryEntry {
+  queue: 'jobs' | 'outputScan';
+  /** Makes the entry's id unlike that of an earlier one for the same job. */
+  suffix: string;
+  delay_ms?: number;
+  priority?: number;
+  payload?: string;
+}
+
+export interface DeadLetterWrite {
+  /** The entry, JSON. */
+  body: string;
+  ttl_sec: number;
+  topic: string;
+  reason: string;
+}
+
+/** What else happens in the same step as a move. */
+export interface MoveExtras {
+  set?: Partial<JobRecord>;
+  unset?: (keyof JobRecord)[];
+  /** Where the job then stands, and for how long at most. */
+  park?: { queue: ParkingQueue; forMs: number };
+  carry?: CarryEntry[];
+  deadLetter?: DeadLetterWrite;
+  /** What is still to be published once this is written. */
+  intent?: string;
+  /** The move holds only while this dispatch is the current one. */
+  dispatchId?: string;
+  /** ... and only while this worker holds it. */
+  holder?: string;
+  /** Fields that must be as they were read; '' = absent. */
+  guard?: Record<string, string>;
+  decision?: DecisionRecord;
+}
+
+export type MoveOutcome =
+  | { kind: 'moved'; from: JobState; state: JobState; atUs: number }
+  | { kind: 'refused'; state: JobState }
+  | { kind: 'stale' }
+  | { kind: 'changed' }
+  | { kind: 'other_tenant' }
+  | { kind: 'missing' };
+
+export interface Acceptance {
+  id: string;
+  tenant: string;
+  traceId: string;
+  topic: string;
+  fields: Partial<JobRecord>;
+  context: string;
+  decision?: DecisionRecord;
+  priority: number;
+  idempotency?: { key: string; hash: string; answer: string; ttlSec: number };
+  /** Refuse when the tenant has this many jobs that have not ended; 0 = no limit. */
+  activeLimit: number;
+  /** A move made at birth, in the same step: held or denied. */
+  next?: { event: 'hold' | 'deny'; extras: MoveExtras };
+}
+
+export type AcceptOutcome =
+  | { kind: 'accepted'; atUs: number }
+  | { kind: 'replay'; answer: string }
+  | { kind: 'conflict' }
+  | { kind: 'backpressure'; active: number }
+  | { kind: 'exists' };
+
+export interface WorkerSlot {
+  id: string;
+  pool: string;
+  /** 0 = the worker did not say, and no slot is counted. */
+  max: number;
+}
+
+export interface Admission {
+  lane: { id: string; spec: string; level: number };
+  worker?: WorkerSlot;
+  dispatchId: string;
+  /** Why it waits when no worker is proposed. */
+  reason: string;
+  runMs: number;
+  deadlineMs: number;
+  tenantCap: number;
+  licenseCap: number;
+  waitMs: number;
+  set: Partial<JobRecord>;
+  decision?: DecisionRecord;
+}
+
+export type AdmitOutcome =
+  | { kind: 'dispatched'; attempt: number }
+  | { kind: 'waiting'; reason: string }
+  | { kind: 'refused'; state: JobState }
+  | { kind: 'missing' };
+
+/** One move in a job's history; `at` in µs, no `from` at its birth. */
+export interface JobHistoryEntry {
+  event: string;
+  from?: JobState;
+  to: JobState;
+  at: number;
+}
+
+export interface Retention {
+  metaSec: number;
+  dataSec: number;
+}
+
+const flat = (fields: Partial<JobRecord>): string[] => Object.entries(jobFields(fields)).flat();
+
+/** Job records in Redis. It reports facts and decides nothing; each method is one round trip. */
+export class JobRepository {
+  constructor(
+    private readonly redis: Redis,
+    private readonly retention: Retention,
+  ) {}
+
+  private get retain() {
+    return { meta_sec: this.retention.metaSec, data_sec: this.retention.dataSec };
+  }
+
+  private moveDocument(scope: TenantScope, event: JobEvent, extras: MoveExtras): object {
+    const { from, to } = jobStates.moves[event];
+    const { set, unset, park, carry, deadLetter, intent, dispatchId, holder, guard } = extras;
+    return {
+      event,
+      from,
+      to,
+      scope,
+      retain: this.retain,
+      ...(set && { set: flat(set) }),
+      ...(unset && { unset }),
+      ...(park && { park: park.queue, park_ms: park.forMs }),
+      ...(carry && { carry }),
+      ...(deadLetter && { dead_letter: deadLetter }),
+      ...(intent && { intent }),
+      ...(dispatchId && { dispatch_id: dispatchId }),
+      ...(holder && { holder }),
+      ...(guard && { guard }),
+    };
+  }
+
+  /** One atomic write: the record, its context, its indexes, its idempotency key and the queue entry that carries it. */
+  async accept(a: Acceptance): Promise<AcceptOutcome> {
+    const document = {
+      id: a.id,
+      tenant: a.tenant,
+      trace_id: a.traceId,
+      topic: a.topic,
+      fields: flat(a.fields),
+      meta_sec: this.retention.metaSec,
+      priority: a.priority,
+      active_limit: a.activeLimit,
+      queue: 'submit',
+      ...(a.decision && { decision: JSON.stringify(a.decision) }),
+      ...(a.idempotency && {
+        idempotency: {
+          key: a.idempotency.key,
+          hash: a.idempotency.hash,
+          answer: a.idempotency.answer,
+          ttl_sec: a.idempotency.ttlSec,
+        },
+      }),
+      ...(a.next && { next: this.moveDocument(a.tenant, a.next.event, a.next.extras) }),
+    };
+    const reply = await runScript(this.redis, 'accept', keys.job(a.id), JSON.stringify(document), a.context);
+    const [kind, detail = ''] = reply as [AcceptOutcome['kind'], string?];
+    switch (kind) {
+      case 'accepted':
+        return { kind, atUs: Number(detail) };
+      case 'replay':
+        return { kind, answer: detail };
+      case 'backpressure':
+        return { kind, active: Number(detail) };
+      default:
+        return { kind };
+    }
+  }
+
+  /** Compare-and-set along the job table. Safe to repeat: the second call is refused. */
+  async move(scope: TenantScope, id: string, event: JobEvent, extras: MoveExtras = {}): Promise<MoveOutcome> {
+    const document = JSON.stringify(this.moveDocument(scope, event, extras));
+    const decision = extras.decision ? JSON.stringify(extras.decision) : '';
+    return readMove(await runScript(this.redis, 'move', keys.job(id), id, document, decision), event);
+  }
+
+  /** The same move for many jobs in one round trip; outcomes in the order of the jobs. */
+  async moveMany(event: JobEvent, jobs: readonly { id: string; extras: MoveExtras }[]): Promise<MoveOutcome[]> {
+    const pipeline = this.redis.pipeline();
+    for (const { id, extras } of jobs) {
+      const document = JSON.stringify(this.moveDocument('*', event, extras));
+      queueScript(pipeline, 'move', keys.job(id), id, document, '');
+    }
+    const replies = (await pipeline.exec()) ?? [];
+    return replies.map(([error, reply]) => {
+      if (error) throw error;
+      return readMove(reply, event);
+    });
+  }
+
+  /** Gives an allowed job to the proposed worker, or puts it into its lane. */
+  async admit(id: string, a: Admission): Promise<AdmitOutcome> {
+    const document = {
+      from: jobStates.moves.dispatch.from,
+      retain: this.retain,
+      lane: a.lane,
+      ...(a.worker && { worker: a.worker }),
+      dispatch_id: a.dispatchId,
+      reason: a.reason,
+      run_ms: a.runMs,
+      deadline_ms: a.deadlineMs,
+      tenant_cap: a.tenantCap,
+      license_cap: a.licenseCap,
+      wait_ms: a.waitMs,
+      set: flat(a.set),
+    };
+    const decision = a.decision ? JSON.stringify(a.decision) : '';
+    const reply = await runScript(this.redis, 'admit', keys.job(id), id, JSON.stringify(document), decision);
+    const [kind, detail = ''] = reply as [AdmitOutcome['kind'], string?];
+    switch (kind) {
+      case 'dispatched':
+        return { kind, attempt: Number(detail) };
+      case 'waiting':
+        return { kind, reason: detail };
+      case 'refused':
+        return { kind, state: detail as JobState };
+      case 'missing':
+        return { kind };
+    }
+  }
+
+  /** Takes up to as many waiting jobs as there are dispatch ids for a worker, from the lanes it can serve. */
+  async claim(
+    worker: WorkerSlot,
+    lanes: readonly string[],
+    dispatchIds: readonly string[],
+    licenseCap: number,
+    snapshot: string,
+  ): Promise<{ id: string; dispatchId: string }[]> {
+    const document = {
+      worker,
+      lanes,
+      dispatch_ids: dispatchIds,
+      from: jobStates.moves.dispatch.from,
+      license_cap: licenseCap,
+      snapshot,
+      retain: this.retain,
+    };
+    const taken = await runScript(this.redis, 'claim', keys.lanes(), JSON.stringify(document));
+    return (taken as [string, string][]).map(([id, dispatchId]) => ({ id, dispatchId }));
+  }
+
+  /** Fields that are no state: progress, output safety. Written only while the job is in one of the states. */
+  async note(id: string, fields: Partial<JobRecord>): Promise<void> {
+    await this.redis.hset(keys.job(id), jobFields(fields));
+  }
+
+  /** A fresh queue entry for a job that stands nowhere, unless it was touched since it was read. */
+  async recarry(job: Pick<JobRecord, 'id' | 'updated_at'>, suffix: string, priority: number): Promise<boolean> {
+    const reply = await runScript(this.redis, 'recarry', keys.job(job.id), job.id, job.updated_at, suffix, priority);
+    return (reply as [string])[0] === 'carried';
+  }
+
+  /** Notes that an intent was published. A newer one written meanwhile stays. */
+  async intentDone(id: string, intent: string): Promise<void> {
+    await runScript(this.redis, 'intentDone', keys.job(id), id, intent);
+  }
+
+  /** A record for a process that acts for every tenant. */
+  async load(id: string): Promise<JobRecord | undefined> {
+    return parseJob(await this.redis.hgetall(keys.job(id)));
+  }
+
+  /** A record for a caller. */
+  async get(
+    scope: TenantScope,
+    id: string,
+  ): Promise<{ kind: 'found'; job: JobRecord } | { kind: 'missing' } | { kind: 'other_tenant' }> {
+    const job = await this.load(id);
+    if (!job) return { kind: 'missing' };
+    return scope === '*' || job.tenant === scope ? { kind: 'found', job } : { kind: 'other_tenant' };
+  }
+
+  /** Newest first. */
+  async decisions(id: string, limit: number): Promise<DecisionRecord[]> {
+    const rows = await this.redis.lrange(keys.jobDecisions(id), 0, limit - 1);
+    return rows.map((row) => JSON.parse(row) as DecisionRecord);
+  }
+
+  /** Every move, oldest first. */
+  async events(id: string): Promise<JobHistoryEntry[]> {
+    const rows = await this.redis.lrange(keys.jobEvents(id), 0, -1);
+    return rows.map((row) => {
+      const entry = JSON.parse(row) as Omit<JobHistoryEntry, 'at'> & { at: string };
+      return { ...entry, at: Number(entry.at) };
+    });
+  }
+
+  /** What an earlier request with this idempotency key was, if any. */
+  async reserved(tenant: string, key: string): Promise<{ hash: string; answer: string } | undefined> {
+    const [hash, answer] = await this.redis.hmget(keys.idempotency(tenant, key), 'hash', 'answer');
+    return hash ? { hash, answer: answer ?? '' } : undefined;
+  }
+
+  async activeCount(tenant: string): Promise<number> {
+    return this.redis.zcard(keys.openJobs(tenant));
+  }
+}
+
+function readMove(reply: unknown, event: JobEvent): MoveOutcome {
+  const [kind, detail = '', at = ''] = reply as [MoveOutcome['kind'], string?, string?];
+  switch (kind) {
+    case 'moved':
+      return { kind, from: detail as JobState, state: jobStates.moves[event].to, atUs: Number(at) };
+    case 'refused':
+      return { kind, state: detail as JobState };
+    default:
+      return { kind };
+  }
+}

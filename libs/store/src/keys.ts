@@ -1,0 +1,102 @@
+/**
+ * Every Redis key, declared once: the builders below, the names the Lua scripts use, `docs/keys.md` and the test that
+ * finds no key outside this table are all made from it. `{s0}` is the hash tag of the records and their indexes and
+ * queues, so that one script may touch them all; pointers that workers follow (`ctx:`, `res:`, `art:`, `mem:`) and keys
+ * whose names the specification fixes stand outside it.
+ */
+export interface KeySpec {
+  /** `<name>` marks a part that the caller supplies. */
+  template: string;
+  type: 'hash' | 'list' | 'set' | 'zset' | 'string' | 'any';
+  holds: string;
+  kept: string;
+}
+
+const tables = {
+  // jobs
+  job: { template: '{s0}:job:<id>', type: 'hash', holds: 'job record', kept: 'JOB_META_TTL after its end' },
+  jobEvents: { template: '{s0}:job:<id>:events', type: 'list', holds: 'moves of the job, oldest first', kept: 'as the record' },
+  jobDecisions: { template: '{s0}:job:<id>:decisions', type: 'list', holds: 'policy decisions, newest first, last 50', kept: 'as the record' },
+  jobsInState: { template: '{s0}:jobs:<tenant>:<state>', type: 'zset', holds: 'job ids of a tenant in a state, by updated_at (µs)', kept: 'pruned by the reconciler' },
+  openJobs: { template: '{s0}:open:<tenant>', type: 'zset', holds: 'job ids of a tenant that have not ended, by updated_at (µs)', kept: 'until they end' },
+  tenants: { template: '{s0}:tenants', type: 'set', holds: 'tenants that ever submitted', kept: 'for ever' },
+  trace: { template: '{s0}:trace:<id>', type: 'zset', holds: 'job ids of a trace, by created_at (µs)', kept: 'JOB_META_TTL after its last job' },
+  idempotency: { template: '{s0}:idempotency:<tenant>:<key>', type: 'hash', holds: 'request hash and answer of the first request with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
+  approvals: { template: '{s0}:approvals:<tenant>', type: 'zset', holds: 'job ids that have an approval, by updated_at (µs)', kept: 'pruned by the reconciler' },
+  intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids whose bus messages are still to be published, by µs', kept: 'until published' },
+
+  // work in flight and waiting for workers
+  tenantInFlight: { template: '{s0}:inflight:<tenant>', type: 'set', holds: 'job ids of a tenant that are with workers', kept: 'until they leave' },
+  allInFlight: { template: '{s0}:inflight', type: 'set', holds: 'job ids of all tenants that are with workers', kept: 'until they leave' },
+  workerInFlight: { template: '{s0}:worker:<id>:inflight', type: 'set', holds: 'job ids that a worker holds', kept: 'until they leave' },
+  workerJobs: { template: '{s0}:worker:<id>:jobs', type: 'list', holds: 'last 1000 job ids sent to a worker, newest first', kept: 'JOB_META_TTL' },
+  lanes: { template: '{s0}:lanes', type: 'hash', holds: 'lane id to its routing needs (JSON), for lanes in which jobs wait', kept: 'until the lane is empty' },
+  laneTurns: { template: '{s0}:lane:<lane>:<level>', type: 'zset', holds: 'tenants waiting in a lane at a priority level, by turns taken', kept: 'until empty' },
+  laneJobs: { template: '{s0}:lane:<lane>:<level>:<tenant>', type: 'zset', holds: 'waiting job ids of a tenant, by time of arrival (ms)', kept: 'until empty' },
+
+  // dead letters
+  deadLetter: { template: '{s0}:dlq:entry:<id>', type: 'string', holds: 'dead-letter entry (JSON)', kept: 'SVC_DLQ_ENTRY_TTL_DAYS' },
+  deadLetters: { template: '{s0}:dlq:index:<tenant>', type: 'zset', holds: 'job ids with a dead letter, by created_at (µs)', kept: 'trimmed hourly' },
+
+  // BullMQ: everything a queue keeps begins so
+  queue: { template: '{s0}:<queue>:<part>', type: 'any', holds: 'BullMQ', kept: 'as queues.config.ts says' },
+
+  // the data plane: pointers are `redis://<key>`
+  context: { template: 'ctx:<id>', type: 'string', holds: 'input document of a job', kept: 'REDIS_DATA_TTL after its end' },
+  result: { template: 'res:<id>', type: 'string', holds: 'result body a worker wrote', kept: 'REDIS_DATA_TTL' },
+  redactedResult: { template: 'res:<id>:redacted:<hash>', type: 'string', holds: 'redacted copy of a result', kept: 'REDIS_DATA_TTL' },
+  artifactMeta: { template: 'art:meta:<id>', type: 'string', holds: 'artifact metadata (JSON)', kept: 'its retention class' },
+  artifact: { template: 'art:<id>', type: 'string', holds: 'artifact bytes', kept: 'its retention class' },
+  memory: { template: 'mem:<id>', type: 'any', holds: 'memory of workers', kept: 'for ever' },
+
+  // names the specification fixes
+  session: { template: 'session:user:<hash>', type: 'string', holds: 'sign-in session', kept: 'session lifetime' },
+  rateLimit: { template: 'svc:rl:<bucket>', type: 'any', holds: 'rate limiter', kept: 'its window' },
+  workerSnapshot: { template: 'sys:workers:snapshot', type: 'string', holds: 'picture of all live workers (JSON)', kept: 'for ever' },
+  liveWorkers: { template: 'svc:workers:count', type: 'zset', holds: 'ids of live workers for the license limit, by last heartbeat (ms)', kept: '2 min' },
+  instance: { template: 'svc:instance:<service>:<id>', type: 'string', holds: 'a running service process (JSON)', kept: '15 s' },
+  reconcilerLease: { template: 'svc:reconciler:<name>', type: 'string', holds: 'owner of the reconciler loop', kept: '2 × period' },
+  replayerLease: { template: 'svc:replayer:<name>', type: 'string', holds: 'owner of the replayer loop', kept: '2 × period' },
+  snapshotLease: { template: 'svc:scheduler:snapshot:<name>', type: 'string', holds: 'owner of the worker snapshot', kept: '10 s' },
+  dlqCleanupLease: { template: 'svc:dlq:cleanup', type: 'string', holds: 'owner of the dead-letter clean-up', kept: '5 min' },
+  breaker: { template: 'svc:cb:<name>', type: 'hash', holds: 'circuit breaker', kept: '30 s after its last change' },
+  velocity: { template: 'svc:velocity:<rule>:<hash>', type: 'zset', holds: 'requests in a velocity window', kept: 'window + 60 s' },
+  policySnapshots: { template: 'svc:safety:snapshots', type: 'list', holds: '10 newest policy snapshots', kept: 'for ever' },
+  config: { template: 'cfg:<scope>:<id>', type: 'string', holds: 'config document (JSON)', kept: 'for ever' },
+} as const satisfies Record<string, KeySpec>; // prettier-ignore
+
+export const keyTable: Readonly<Record<KeyName, KeySpec>> = tables;
+export type KeyName = keyof typeof tables;
+
+type Parts<T extends string> = T extends `${string}<${string}>${infer Rest}` ? [part: string, ...Parts<Rest>] : [];
+type Builders = { readonly [Name in KeyName]: (...parts: Parts<(typeof tables)[Name]['template']>) => string };
+
+const pieces = (template: string) => template.split(/<\w+>/);
+
+/** Builds a key: `keys.job(id)`. A part may hold any character; keys are compared whole, never parsed. */
+export const keys: Builders = Object.fromEntries(
+  Object.entries(tables).map(([name, { template }]) => {
+    const [head = '', ...tails] = pieces(template);
+    return [name, (...parts: string[]) => tails.reduce((key, tail, i) => key + (parts[i] ?? '') + tail, head)];
+  }),
+) as unknown as Builders;
+
+/** The same builders for scripts: `key.job(id)` in Lua. */
+export const luaKeys = (): string => {
+  const builders = Object.entries(tables).map(([name, { template }]) => {
+    const tails = pieces(template);
+    const names = tails.slice(1).map((_, i) => `p${i + 1}`);
+    const body = tails.map((text, i) => (i === 0 ? `'${text}'` : `p${i} .. '${text}'`)).join(' .. ');
+    return `  ${name} = function(${names.join(', ')}) return ${body} end,`;
+  });
+  return `local key = {\n${builders.join('\n')}\n}\n`;
+};
+
+/** Which row of the table a key belongs to, for the test that finds no stray keys; the most specific template wins. */
+export function keyNameOf(key: string): KeyName | undefined {
+  const rows = Object.entries(tables).map(([name, { template }]) => {
+    const pattern = pieces(template).map((text) => text.replace(/[{}]/g, '\\$&'));
+    return { name: name as KeyName, literal: pattern.join('').length, matches: new RegExp(`^${pattern.join('.+')}$`) };
+  });
+  return rows.filter(({ matches }) => matches.test(key)).sort((a, b) => b.literal - a.literal)[0]?.name;
+}

@@ -1,0 +1,25 @@
+import type { Redis } from 'ioredis';
+import { runScript } from './scripts';
+
+/**
+ * A lease on a key: one owner at a time, by Redis' clock. Loops that must run on one replica only hold one; it is left to
+ * expire rather than freed, so that cycles do not quicken with the number of replicas (engine contract A14).
+ */
+export class Lease {
+  constructor(
+    private readonly redis: Redis,
+    private readonly key: string,
+    private readonly owner: string,
+    private readonly ttlMs: number,
+  ) {}
+
+  /** Takes the lease or renews it; false when somebody else holds it. */
+  async hold(): Promise<boolean> {
+    const reply = await runScript(this.redis, 'lease', this.key, this.owner, this.ttlMs, 'hold');
+    return (reply as [string])[0] === 'held';
+  }
+
+  async free(): Promise<void> {
+    await runScript(this.redis, 'lease', this.key, this.owner, this.ttlMs, 'free');
+  }
+}

@@ -1,0 +1,58 @@
+--[[
+  Accepts a job: reserves its idempotency key, stores the record, its context and its first decision, and makes the queue
+  entry that carries it, all or nothing. A job that policy holds or denies is moved there in the same step.
+
+  KEYS  1 job record
+  ARGV  1 the acceptance (JSON): { id, tenant, trace_id, topic, fields = {field, value, ...}, decision,
+          priority, idempotency? = { key, hash, answer, ttl_sec }, active_limit, meta_sec,
+          queue (entry suffix), next? = a move made at birth, as for move_job }
+        2 context document
+
+  Returns  accepted <µs>  |  replay <answer>  |  conflict  |  backpressure <active>  |  exists
+]]
+-- @include bull lanes job
+local a = cjson.decode(ARGV[1])
+local record = KEYS[1]
+
+local reserved = a.idempotency and key.idempotency(a.tenant, a.idempotency.key)
+if reserved then
+  local hash, answer = unpack(redis.call('HMGET', reserved, 'hash', 'answer'))
+  if hash then
+    if hash == a.idempotency.hash and answer then return { 'replay', answer } end
+    return { 'conflict' }
+  end
+end
+if redis.call('EXISTS', record) == 1 then return { 'exists' } end
+if a.active_limit and a.active_limit > 0 then
+  local active = redis.call('ZCARD', key.openJobs(a.tenant))
+  if active >= a.active_limit then return { 'backpressure', tostring(active) } end
+end
+
+local at = micros()
+local stamp = text(at)
+local fields = a.fields
+for _, v in ipairs({ 'id', a.id, 'tenant', a.tenant, 'trace_id', a.trace_id, 'topic', a.topic, 'state', 'PENDING',
+  'created_at', stamp, 'updated_at', stamp, 'parked', '', 'lane', '', 'attempts', '0' }) do
+  fields[#fields + 1] = v
+end
+redis.call('HSET', record, unpack(fields))
+if ARGV[2] ~= '' then redis.call('SET', key.context(a.id), ARGV[2]) end
+redis.call('RPUSH', key.jobEvents(a.id), cjson.encode({ event = 'submit', to = 'PENDING', at = stamp }))
+if a.decision then record_decision(a.id, a.decision) end
+redis.call('ZADD', key.jobsInState(a.tenant, 'PENDING'), stamp, a.id)
+if redis.call('ZADD', key.openJobs(a.tenant), stamp, a.id) == 1 and redis.call('ZCARD', key.openJobs(a.tenant)) == 1 then
+  redis.call('SADD', key.tenants(), a.tenant)
+end
+redis.call('ZADD', key.trace(a.trace_id), stamp, a.id)
+redis.call('EXPIRE', key.trace(a.trace_id), a.meta_sec)
+if reserved then
+  redis.call('HSET', reserved, 'hash', a.idempotency.hash, 'answer', a.idempotency.answer)
+  redis.call('EXPIRE', reserved, a.idempotency.ttl_sec)
+end
+
+if a.next then
+  move_job(a.id, a.next, at + 1)
+else
+  carry(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, math.floor(at / 1000))
+end
+return { 'accepted', stamp }

@@ -1,0 +1,67 @@
+--[[
+  Takes waiting jobs for a worker that has room: of the lanes it can serve, the most urgent job first, tenants by turns.
+  A job whose policy decision was made on another snapshot goes back to be decided again.
+
+  KEYS  1 lanes
+  ARGV  1 { worker = { id, pool, max }, lanes = {ids}, dispatch_ids = {...}, from, license_cap, snapshot } (JSON)
+
+  Returns  a list of { job id, dispatch id } taken
+]]
+-- @include bull lanes job dispatch
+local c = cjson.decode(ARGV[1])
+local taken, full = {}, {}
+local at = micros()
+
+local function best_waiting()
+  local best
+  for _, lane in ipairs(c.lanes) do
+    for level = 1, 3 do
+      local tenant, id, arrived = lane_head(lane, level, full)
+      if id then
+        local rank = arrived
+        if level == 1 then rank = arrived - 1e15 end
+        if level == 3 then rank = arrived + BATCH_HEAD_START_MS end
+        if not best or rank < best.rank then
+          best = { rank = rank, lane = lane, level = level, tenant = tenant, id = id }
+        end
+      end
+    end
+  end
+  return best
+end
+
+local function decide_again(job)
+  local topic = redis.call('HGET', key.job(job.id), 'topic')
+  redis.call('HSET', key.job(job.id), 'lane', '', 'parked', '')
+  lane_remove(job.lane, job.level, job.tenant, job.id)
+  bull_unpark('jobWaiting', bull_id(job.id))
+  carry(job.id, topic, { queue = 'jobs', suffix = 'policy-' .. text(at), priority = 1 }, math.floor(at / 1000))
+end
+
+local tries = #c.dispatch_ids * 2 + 32
+while #taken < #c.dispatch_ids and tries > 0 do
+  tries = tries - 1
+  local job = best_waiting()
+  if not job then break end
+  local state, attempts, run_ms, deadline_ms, cap, snapshot = unpack(redis.call('HMGET', key.job(job.id), 'state', 'attempts',
+    'run_ms', 'deadline_ms', 'tenant_cap', 'safety_snapshot'))
+  if not state or not is(c.from, state) then
+    lane_remove(job.lane, job.level, job.tenant, job.id)
+  elseif c.snapshot ~= '' and snapshot ~= c.snapshot then
+    decide_again(job)
+  else
+    local room = room_for(job.tenant, tonumber(cap or 0), c.worker, c.license_cap)
+    if room == 'tenant_limit' then
+      full[job.tenant] = true
+    elseif room ~= 'ok' then
+      break
+    else
+      lane_took_turn(job.lane, job.level, job.tenant)
+      local dispatch_id = c.dispatch_ids[#taken + 1]
+      dispatch_job(job.id, c, c.worker, dispatch_id,
+        { attempts = tonumber(attempts), run_ms = tonumber(run_ms), deadline_ms = tonumber(deadline_ms or 0) }, at + #taken)
+      taken[#taken + 1] = { job.id, dispatch_id }
+    end
+  end
+end
+return taken

@@ -1,0 +1,26 @@
+--[[
+  Giving a job to a worker. What a job needs for that was worked out when it was admitted and stands in its record:
+  run_ms (how long it may run), tenant_cap (limit on its tenant's jobs in flight, 0 = none), deadline_ms.
+]]
+
+-- Engine contract A7. 'ok', or the reason why this job cannot go to this worker now.
+local function room_for(tenant, tenant_cap, worker, license_cap)
+  if worker.max > 0 and redis.call('SCARD', key.workerInFlight(worker.id)) >= worker.max then return 'pool_overloaded' end
+  if tenant_cap > 0 and redis.call('SCARD', key.tenantInFlight(tenant)) >= tenant_cap then return 'tenant_limit' end
+  if license_cap > 0 and redis.call('SCARD', key.allInFlight()) >= license_cap then return 'tier_limit' end
+  return 'ok'
+end
+
+-- Moves a job to DISPATCHED. `job` = { attempts, run_ms, deadline_ms } from its record; `extra` = more fields to set.
+local function dispatch_job(id, m, worker, dispatch_id, job, at, extra)
+  local attempt = job.attempts + 1
+  local until_ms = job.run_ms
+  if job.deadline_ms > 0 then until_ms = math.min(until_ms, job.deadline_ms - math.floor(at / 1000)) end
+  local set = extra or {}
+  for _, v in ipairs({ 'attempts', tostring(attempt), 'worker_id', worker.id, 'pool', worker.pool, 'dispatch_id', dispatch_id,
+    'dispatched_at', text(at) }) do
+    set[#set + 1] = v
+  end
+  return move_job(id, { event = 'dispatch', from = m.from, to = 'DISPATCHED', scope = '*', set = set, worker = worker.id,
+    unset = { 'waiting_reason' }, park = 'jobRunning', park_ms = until_ms, retain = m.retain }, at)
+end

@@ -1,0 +1,131 @@
+--[[
+  Moves of a job. Whatever changes a job's state goes through move_job, which in one step compares the state, writes it
+  with the given fields, appends to the history, keeps the indexes, takes the job out of the place where it stood
+  (queue entry, lane, worker's hands) and puts it into the next.
+]]
+
+local function micros()
+  local t = redis.call('TIME')
+  return t[1] * 1000000 + t[2]
+end
+
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+local function is(list, value)
+  for _, v in ipairs(list) do
+    if v == value then return true end
+  end
+  return false
+end
+
+-- The queue entry that carries a job: { queue, delay_ms, priority, suffix, payload }. An entry with a suffix is work to
+-- do (several may follow one another); one without is a place to stand, of which a job has one at a time.
+local function carry(id, topic, q, now_ms)
+  local entry = bull_id(id)
+  if q.suffix then entry = entry .. '-' .. q.suffix end
+  bull_add(q.queue, entry, topic, q.payload or cjson.encode({ job_id = id }), now_ms, tonumber(q.delay_ms or 0),
+    tonumber(q.priority or 0))
+end
+
+local function write_dead_letter(id, tenant, letter, at, now_ms)
+  redis.call('SET', key.deadLetter(id), letter.body, 'EX', letter.ttl_sec)
+  redis.call('ZADD', key.deadLetters(tenant), text(at), id)
+  bull_add_failed('deadLetters', bull_id(id), letter.topic, cjson.encode({ job_id = id }), now_ms, letter.reason)
+end
+
+local function expire_job(id, retain)
+  redis.call('EXPIRE', key.job(id), retain.meta_sec)
+  redis.call('EXPIRE', key.jobEvents(id), retain.meta_sec)
+  redis.call('EXPIRE', key.jobDecisions(id), retain.meta_sec)
+  redis.call('EXPIRE', key.context(id), retain.data_sec)
+end
+
+local function enter_flight(id, tenant, worker)
+  redis.call('SADD', key.tenantInFlight(tenant), id)
+  redis.call('SADD', key.allInFlight(), id)
+  redis.call('SADD', key.workerInFlight(worker), id)
+end
+
+local function leave_flight(id, tenant, worker)
+  redis.call('SREM', key.tenantInFlight(tenant), id)
+  redis.call('SREM', key.allInFlight(), id)
+  redis.call('SREM', key.workerInFlight(worker), id)
+end
+
+--[[
+  move_job(id, m): m = {
+    event, from = {states}, to, scope,
+    dispatch_id?   the move holds only for this dispatch          holder?  ... and only from this worker
+    guard?         { field = value }: further fields that must be as the caller read them
+    set?           { field, value, ... }                          unset?   { field, ... }
+    park?          queue in which the job then stands, with park_ms until it is looked at again
+    carry?         { entries of carry() }                         dead_letter?  { body, ttl_sec, topic, reason }
+    intent?        what is still to be published (JSON)           retain?  { meta_sec, data_sec } at an end
+    lane?          { id, spec, level }: where it waits            worker?  into whose hands it goes
+  }
+  Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
+]]
+local function move_job(id, m, at)
+  local record = key.job(id)
+  local tenant, from, parked, worker, approval, dispatch, lane, level, topic = unpack(redis.call('HMGET', record, 'tenant',
+    'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level', 'topic'))
+  if not from then return { 'missing' } end
+  if m.scope ~= '*' and m.scope ~= tenant then return { 'other_tenant' } end
+  if not is(m.from, from) then return { 'refused', from } end
+  if m.dispatch_id and m.dispatch_id ~= dispatch then return { 'stale' } end
+  if m.holder and m.holder ~= worker then return { 'stale' } end
+  for field, value in pairs(m.guard or {}) do
+    if (redis.call('HGET', record, field) or '') ~= value then return { 'changed' } end
+  end
+
+  local now_ms = math.floor(at / 1000)
+  local stamp = text(at)
+  if parked and parked ~= '' then bull_unpark(parked, bull_id(id)) end
+  if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
+  if is(IN_FLIGHT, from) and not is(IN_FLIGHT, m.to) then leave_flight(id, tenant, worker) end
+
+  local set = m.set or {}
+  for _, v in ipairs({ 'state', m.to, 'updated_at', stamp, 'parked', m.park or '', 'lane', m.lane and m.lane.id or '' }) do
+    set[#set + 1] = v
+  end
+  if m.lane then
+    set[#set + 1] = 'level'
+    set[#set + 1] = m.lane.level
+    lane_add(m.lane.id, m.lane.spec, m.lane.level, tenant, id, now_ms)
+  end
+  if m.intent then
+    set[#set + 1] = 'intent'
+    set[#set + 1] = m.intent
+    redis.call('ZADD', key.intents(), stamp, id)
+  end
+  redis.call('HSET', record, unpack(set))
+  if m.unset and #m.unset > 0 then redis.call('HDEL', record, unpack(m.unset)) end
+  redis.call('RPUSH', key.jobEvents(id), cjson.encode({ event = m.event, from = from, to = m.to, at = stamp }))
+
+  if from ~= m.to then redis.call('ZREM', key.jobsInState(tenant, from), id) end
+  redis.call('ZADD', key.jobsInState(tenant, m.to), stamp, id)
+  if approval then redis.call('ZADD', key.approvals(tenant), stamp, id) end
+  if is(TERMINAL, m.to) then
+    redis.call('ZREM', key.openJobs(tenant), id)
+    expire_job(id, m.retain)
+  else
+    redis.call('ZADD', key.openJobs(tenant), stamp, id)
+  end
+
+  if m.worker then
+    enter_flight(id, tenant, m.worker)
+    if redis.call('LPUSH', key.workerJobs(m.worker), id) > 1100 then redis.call('LTRIM', key.workerJobs(m.worker), 0, 999) end
+  end
+  if m.park then carry(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms) end
+  for _, q in ipairs(m.carry or {}) do carry(id, topic, q, now_ms) end
+  if m.dead_letter then write_dead_letter(id, tenant, m.dead_letter, at, now_ms) end
+  return { 'moved', from, stamp }
+end
+
+-- Remembers a policy decision: newest first, the last 50. Engine contract A2.
+local function record_decision(id, decision)
+  local list = key.jobDecisions(id)
+  if redis.call('LPUSH', list, decision) > 50 then redis.call('LTRIM', list, 0, 49) end
+end

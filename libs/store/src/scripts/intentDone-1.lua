@@ -1,0 +1,13 @@
+--[[
+  Notes that what a job still had to say on the bus is said. Keeps an intent that a later move has written since.
+
+  KEYS  1 job record
+  ARGV  1 job id   2 the intent as it was read
+
+  Returns  done  |  changed
+]]
+-- @include bull lanes job
+if redis.call('HGET', KEYS[1], 'intent') ~= ARGV[2] then return { 'changed' } end
+redis.call('HDEL', KEYS[1], 'intent')
+redis.call('ZREM', key.intents(), ARGV[1])
+return { 'done' }

@@ -1,0 +1,16 @@
+--[[
+  A lease: taken when free, renewed by its owner, refused to others.
+
+  KEYS  1 lease
+  ARGV  1 owner   2 how long, ms   3 'hold' to take or renew, 'free' to give back
+
+  Returns  held  |  taken  |  freed
+]]
+local owner = redis.call('GET', KEYS[1])
+if ARGV[3] == 'free' then
+  if owner == ARGV[1] then redis.call('DEL', KEYS[1]) end
+  return { 'freed' }
+end
+if owner and owner ~= ARGV[1] then return { 'taken' } end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return { 'held' }

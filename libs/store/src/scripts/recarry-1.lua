@@ -1,0 +1,19 @@
+--[[
+  Takes a job that has not ended out of whatever carries it and makes a fresh queue entry, so that it is looked at again.
+  For jobs that stand nowhere: the replayer's repair. Does nothing when the job was touched since it was read.
+
+  KEYS  1 job record
+  ARGV  1 job id   2 updated_at as read   3 entry suffix   4 priority
+
+  Returns  carried  |  changed
+]]
+-- @include bull lanes job
+local id = ARGV[1]
+local tenant, updated, topic, parked, lane, level = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'updated_at', 'topic',
+  'parked', 'lane', 'level'))
+if updated ~= ARGV[2] then return { 'changed' } end
+if parked and parked ~= '' then bull_unpark(parked, bull_id(id)) end
+if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
+redis.call('HSET', KEYS[1], 'parked', '', 'lane', '')
+carry(id, topic, { queue = 'jobs', suffix = ARGV[3], priority = ARGV[4] }, math.floor(micros() / 1000))
+return { 'carried' }

@@ -1,0 +1,37 @@
+import { luaQueues, type AnyQueueSpec } from '@svc/queues';
+import type { Redis } from 'ioredis';
+import { ConfigRepository } from './config.repository';
+import { DataRepository } from './data.repository';
+import { DeadLetterRepository } from './dead-letter.repository';
+import { JobIndex } from './job.index';
+import { JobRepository, type Retention } from './job.repository';
+import { Lease } from './lease';
+import { loadScripts } from './scripts';
+import { WorkerRepository } from './worker.repository';
+
+/** All repositories over one connection. */
+export interface Store {
+  redis: Redis;
+  jobs: JobRepository;
+  index: JobIndex;
+  data: DataRepository;
+  deadLetters: DeadLetterRepository;
+  workers: WorkerRepository;
+  config: ConfigRepository;
+  lease(key: string, owner: string, ttlMs: number): Lease;
+}
+
+/** @param queues the queue table, so that scripts may write records and queue entries together */
+export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueueSpec>>, retention: Retention): Store {
+  loadScripts(redis, luaQueues(queues));
+  return {
+    redis,
+    jobs: new JobRepository(redis, retention),
+    index: new JobIndex(redis),
+    data: new DataRepository(redis, retention.dataSec),
+    deadLetters: new DeadLetterRepository(redis),
+    workers: new WorkerRepository(redis),
+    config: new ConfigRepository(redis),
+    lease: (key, owner, ttlMs) => new Lease(redis, key, owner, ttlMs),
+  };
+}

@@ -1,0 +1,119 @@
+import type { Redis } from 'ioredis';
+import { keys } from './keys';
+
+/** A live worker in the shared picture. Wire contract 9; identity contract 11. */
+export interface WorkerPicture {
+  worker_id: string;
+  pool: string;
+  region: string;
+  type: string;
+  active_jobs: number;
+  max_parallel_jobs: number;
+  capabilities: string[];
+  labels: Record<string, string>;
+  cpu_load: number;
+  gpu_utilization: number;
+  memory_load: number;
+  ready_topics: string[];
+  /** Unix ms, by the scheduler's clock. */
+  last_heartbeat_ms: number;
+  agent_name: string;
+  draining: boolean;
+}
+
+export interface WorkerSnapshot {
+  captured_at: string;
+  writer_id: string;
+  pools: Record<string, { workers: number; active_jobs: number; capacity: number }>;
+  workers: WorkerPicture[];
+}
+
+export interface InstanceRecord {
+  id: string;
+  service: string;
+  version: string;
+  commit: string;
+  started_at: string;
+}
+
+const instanceTtlSec = 15;
+const liveWorkerTtlMs = 120_000;
+
+/** Live workers and service instances. */
+export class WorkerRepository {
+  constructor(private readonly redis: Redis) {}
+
+  async writeSnapshot(snapshot: WorkerSnapshot): Promise<void> {
+    await this.redis.set(keys.workerSnapshot(), JSON.stringify(snapshot));
+  }
+
+  async snapshot(): Promise<WorkerSnapshot | null> {
+    const text = await this.redis.get(keys.workerSnapshot());
+    return text ? (JSON.parse(text) as WorkerSnapshot) : null;
+  }
+
+  /** Notes a live worker for the license limit; returns how many others are live. */
+  async noteLive(workerId: string, nowMs: number): Promise<{ others: number; known: boolean }> {
+    const key = keys.liveWorkers();
+    const replies = await this.redis
+      .pipeline()
+      .zremrangebyscore(key, 0, nowMs - liveWorkerTtlMs)
+      .zscore(key, workerId)
+      .zcard(key)
+      .exec();
+    const [, known, count] = (replies ?? []).map(([, reply]) => reply);
+    return { others: Number(count ?? 0) - (known ? 1 : 0), known: Boolean(known) };
+  }
+
+  async keepLive(workerId: string, nowMs: number): Promise<void> {
+    await this.redis.zadd(keys.liveWorkers(), nowMs, workerId);
+  }
+
+  async dropLive(workerId: string): Promise<void> {
+    await this.redis.zrem(keys.liveWorkers(), workerId);
+  }
+
+  /** Ids of the jobs a worker holds now. */
+  async inFlight(workerId: string): Promise<string[]> {
+    return this.redis.smembers(keys.workerInFlight(workerId));
+  }
+
+  /** How many jobs each of these workers holds now, by our own count. */
+  async inFlightCounts(workerIds: readonly string[]): Promise<number[]> {
+    const pipeline = this.redis.pipeline();
+    for (const id of workerIds) pipeline.scard(keys.workerInFlight(id));
+    return ((await pipeline.exec()) ?? []).map(([, count]) => Number(count));
+  }
+
+  /** Job ids sent to a worker, newest first. */
+  async recentJobs(workerId: string, count: number): Promise<string[]> {
+    return this.redis.lrange(keys.workerJobs(workerId), 0, count - 1);
+  }
+
+  /** Lanes in which jobs wait, with their routing needs. */
+  async lanes(): Promise<Record<string, string>> {
+    return this.redis.hgetall(keys.lanes());
+  }
+
+  async keepInstance(instance: InstanceRecord): Promise<void> {
+    await this.redis.set(keys.instance(instance.service, instance.id), JSON.stringify(instance), 'EX', instanceTtlSec);
+  }
+
+  async dropInstance(service: string, id: string): Promise<void> {
+    await this.redis.del(keys.instance(service, id));
+  }
+
+  /** Running instances of some services. */
+  async instances(services: readonly string[]): Promise<(InstanceRecord & { ttl_remaining_ms: number })[]> {
+    const found: (InstanceRecord & { ttl_remaining_ms: number })[] = [];
+    for (const service of services) {
+      for await (const batch of this.redis.scanStream({ match: keys.instance(service, '*'), count: 1000 })) {
+        for (const key of batch as string[]) {
+          const [text, ttl] = await Promise.all([this.redis.get(key), this.redis.pttl(key)]);
+          if (text) found.push({ ...(JSON.parse(text) as InstanceRecord), ttl_remaining_ms: Math.max(0, ttl) });
+        }
+      }
+    }
+    return found;
+  }
+}
