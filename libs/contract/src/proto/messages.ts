@@ -2,7 +2,7 @@ import { svc } from './generated/bus';
 
 type Scalar = string | number | boolean | Uint8Array | readonly unknown[];
 type FieldKeys<P> = Exclude<keyof P, '$unknowns'>;
-type IsMessage<T> = '$unknowns' extends keyof T ? true : false;
+type IsMessage<T> = string extends keyof T ? false : '$unknowns' extends keyof T ? true : false;
 type MessageKeys<P> = {
   [K in FieldKeys<P>]-?: NonNullable<P[K]> extends Scalar
     ? never

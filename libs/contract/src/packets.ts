@@ -1,0 +1,214 @@
+import type { svc } from './proto/generated/bus';
+import { plainMessage } from './proto/plain';
+import { AlertSeverity, JobStatus, WireErrorCode, wire, type Draft, type Message } from './proto/messages';
+
+/** Messages of each payload, by its field name in the packet. Wire contract section 1. */
+export interface PayloadDrafts {
+  job_request: svc.agent.v1.JobRequest.$Properties;
+  job_result: svc.agent.v1.JobResult.$Properties;
+  job_progress: svc.agent.v1.JobProgress.$Properties;
+  job_cancel: svc.agent.v1.JobCancel.$Properties;
+  heartbeat: svc.agent.v1.Heartbeat.$Properties;
+  handshake: svc.agent.v1.Handshake.$Properties;
+  alert: svc.agent.v1.SystemAlert.$Properties;
+  worker_handshake_challenge_request: svc.agent.v1.WorkerHandshakeChallengeRequest.$Properties;
+  worker_handshake_challenge: svc.agent.v1.WorkerHandshakeChallenge.$Properties;
+  worker_handshake_authenticate: svc.agent.v1.WorkerHandshakeAuthenticate.$Properties;
+  worker_handshake_result: svc.agent.v1.WorkerHandshakeResult.$Properties;
+}
+export type PayloadKind = keyof PayloadDrafts;
+
+export interface PacketHead {
+  /** Correlates job, result, progress and alerts; the run's id for workflow traffic. */
+  trace_id: string;
+  sender_id: string;
+  created_at_us: number;
+  auth_token: string;
+  /** Empty when unsigned. */
+  signature: Uint8Array;
+}
+
+/** One packet as code reads it: its head, and one payload as `kind` and `body`. */
+export type PacketOf<K extends PayloadKind> = PacketHead & { kind: K; body: Message<PayloadDrafts[K]> };
+export type Packet = { [K in PayloadKind]: PacketOf<K> }[PayloadKind];
+
+/** What was read of a packet that is not taken, for the alert that reports it. */
+export interface Refusal {
+  code: WireErrorCode;
+  reason: string;
+  sender_id: string;
+  trace_id: string;
+}
+export type Decoded =
+  | { kind: 'ok'; packet: Packet }
+  /** Readable, but breaks a rule of section 3: acknowledged, counted, reported (101 or 202). */
+  | ({ kind: 'invalid'; packet: Packet } & Refusal)
+  /** Unreadable (101): a repeated delivery may still be read, by a newer process. */
+  | ({ kind: 'malformed' } & Refusal)
+  /** No payload, or one this version does not know (102). */
+  | ({ kind: 'unknown_payload' } & Refusal)
+  /** Another protocol version (100). */
+  | ({ kind: 'version' } & Refusal);
+
+/** The only protocol version there is. Wire contract sections 1 and 20. */
+export const protocolVersion = 1;
+
+/** What NATS carries by default; bodies travel by pointer, so a larger packet is a mistake or an attack. */
+export const maxPacketBytes = 1024 * 1024;
+
+/**
+ * Reads one message of the bus. Never throws; unknown fields are ignored, unknown enum values become UNSPECIFIED (an
+ * unknown status of a result becomes FAILED). Wire contract sections 1, 3, 11 and 20.
+ */
+export function decodePacket(bytes: Uint8Array, maxBytes = maxPacketBytes): Decoded {
+  const refused = { sender_id: '', trace_id: '' };
+  if (bytes.length > maxBytes) {
+    const reason = `${bytes.length} bytes, more than ${maxBytes}`;
+    return { ...refused, kind: 'malformed', code: WireErrorCode.ERROR_CODE_MALFORMED_PACKET, reason };
+  }
+  try {
+    return readPacket(wire.BusPacket.decode(bytes));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'not a packet';
+    return { ...refused, kind: 'malformed', code: WireErrorCode.ERROR_CODE_MALFORMED_PACKET, reason };
+  }
+}
+
+function readPacket(raw: svc.agent.v1.BusPacket): Decoded {
+  const { sender_id, trace_id } = raw;
+  if (raw.protocol_version !== protocolVersion) {
+    const reason = `protocol version ${raw.protocol_version}`;
+    return { kind: 'version', code: WireErrorCode.ERROR_CODE_PROTOCOL_VERSION_MISMATCH, reason, sender_id, trace_id };
+  }
+  // Of several payloads, which no encoder writes, the last counts, as everywhere in proto3.
+  const kind = raw.payload;
+  if (!kind) {
+    const reason = 'no payload that is known';
+    return { kind: 'unknown_payload', code: WireErrorCode.ERROR_CODE_UNKNOWN_PAYLOAD, reason, sender_id, trace_id };
+  }
+  const packet = {
+    trace_id,
+    sender_id,
+    created_at_us: microseconds(raw.created_at),
+    auth_token: raw.auth_token,
+    signature: Uint8Array.from(raw.signature),
+    kind,
+    body: plainMessage(raw[kind] ?? {}),
+  } as Packet;
+  if (packet.kind === 'job_result' && raw.job_result?.status && !packet.body.status) {
+    packet.body.status = JobStatus.JOB_STATUS_FAILED;
+  }
+  const broken = brokenRule(packet);
+  return broken ? { kind: 'invalid', packet, ...broken, sender_id, trace_id } : { kind: 'ok', packet };
+}
+
+function microseconds(timestamp: svc.agent.v1.BusPacket['created_at']): number {
+  // Zero seconds are not on the wire and read as a Long object.
+  return Number(timestamp?.seconds ?? 0) * 1e6 + Math.floor((timestamp?.nanos ?? 0) / 1e3);
+}
+
+/** "Validation at every consumer". Wire contract section 3. */
+function brokenRule(packet: Packet): Pick<Refusal, 'code' | 'reason'> | undefined {
+  const missing = missingFields(packet);
+  if (missing.length > 0) {
+    return { code: WireErrorCode.ERROR_CODE_MALFORMED_PACKET, reason: `${packet.kind} without ${missing.join(', ')}` };
+  }
+  if (packet.kind !== 'job_request') return undefined;
+  const { tenant_id, env, meta } = packet.body;
+  const others = [env['tenant_id'], meta?.tenant_id].filter((other) => other);
+  if (!tenant_id || others.every((other) => other === tenant_id)) return undefined;
+  return { code: WireErrorCode.ERROR_CODE_PERMISSION_DENIED, reason: 'tenant_id differs from env or meta' };
+}
+
+function missingFields(packet: Packet): string[] {
+  switch (packet.kind) {
+    case 'job_request':
+      return (['job_id', 'topic'] as const).filter((field) => !packet.body[field]);
+    case 'job_result':
+      return (['job_id', 'worker_id', 'status'] as const).filter((field) => !packet.body[field]);
+    case 'job_progress':
+    case 'job_cancel':
+      return packet.body.job_id ? [] : ['job_id'];
+    case 'heartbeat':
+      return packet.body.worker_id ? [] : ['worker_id'];
+    case 'handshake':
+      return packet.body.component_id ? [] : ['component_id'];
+    default:
+      return [];
+  }
+}
+
+/** The bytes of a packet; maps in the order they were written. {@link canonicalBytes} is the deterministic form. */
+export function encodePacket(packet: Packet): Uint8Array {
+  return wire.BusPacket.encode(rawPacket(packet)).finish();
+}
+
+/** The packet in the generated shape. */
+export function rawPacket(packet: Packet): svc.agent.v1.BusPacket.$Properties {
+  const { trace_id, sender_id, created_at_us, auth_token, signature, kind, body } = packet;
+  const seconds = Math.floor(created_at_us / 1e6);
+  const created_at = { seconds, nanos: Math.round(created_at_us - seconds * 1e6) * 1e3 };
+  return { trace_id, sender_id, created_at, protocol_version: protocolVersion, auth_token, signature, [kind]: body };
+}
+
+export interface NewPacketHead {
+  trace_id: string;
+  sender_id: string;
+  nowUs: number;
+  /** Worker session token or, from older workers, the worker credential. */
+  auth_token?: string;
+}
+
+const bodies = {
+  job_request: wire.JobRequest,
+  job_result: wire.JobResult,
+  job_progress: wire.JobProgress,
+  job_cancel: wire.JobCancel,
+  heartbeat: wire.Heartbeat,
+  handshake: wire.Handshake,
+  alert: wire.SystemAlert,
+};
+
+const packetBuilder =
+  <K extends keyof typeof bodies>(kind: K) =>
+  ({ nowUs, auth_token = '', ...head }: NewPacketHead, draft: Draft<PayloadDrafts[K]>): PacketOf<K> => {
+    // By way of its bytes, so that a packet built here equals the one its reader gets.
+    const body = plainMessage(bodies[kind].decode(bodies[kind].encode(draft as object).finish()));
+    return { ...head, created_at_us: nowUs, auth_token, signature: new Uint8Array(), kind, body } as PacketOf<K>;
+  };
+
+export const jobRequestPacket = packetBuilder('job_request');
+export const jobResultPacket = packetBuilder('job_result');
+export const jobProgressPacket = packetBuilder('job_progress');
+export const jobCancelPacket = packetBuilder('job_cancel');
+export const heartbeatPacket = packetBuilder('heartbeat');
+export const handshakePacket = packetBuilder('handshake');
+
+const anyAlert = packetBuilder('alert');
+
+export interface AlertDraft {
+  severity: 'info' | 'warning' | 'error' | 'critical';
+  message: string;
+  /** Absent for notices that report no failure. */
+  code?: WireErrorCode;
+  details?: Record<string, string>;
+}
+
+/** An alert with both twins of each field set, as writers must. Wire contract section 4, SystemAlert. */
+export function alertPacket(
+  head: NewPacketHead,
+  { severity, message, code, details = {} }: AlertDraft,
+): PacketOf<'alert'> {
+  const error_code_enum = code ?? WireErrorCode.ERROR_CODE_UNSPECIFIED;
+  return anyAlert(head, {
+    level: severity,
+    message,
+    component: head.sender_id,
+    code: code === undefined ? '' : (WireErrorCode[code] ?? String(code)),
+    severity: AlertSeverity[`ALERT_SEVERITY_${severity.toUpperCase() as Uppercase<typeof severity>}`],
+    error_code_enum,
+    source_component: head.sender_id,
+    details,
+    trace_id: head.trace_id,
+  });
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { svc } from './generated/bus';
+import { wire, type JobRequestDraft } from './messages';
+import { rawPacket, type Packet } from '../packets';
+
+/**
+ * The deterministic encoding of a request: fields in ascending number, maps sorted by the bytes of their keys, defaults
+ * and unknown fields left out. Wire contract section 14.
+ */
+export function canonicalJobRequest(request: JobRequestDraft): Uint8Array {
+  return wire.JobRequest.encode(ordered(request) as svc.agent.v1.JobRequest.$Properties).finish();
+}
+
+/** The deterministic encoding of a packet without its signature: what packet signatures are made over. */
+export function canonicalPacket(packet: Packet): Uint8Array {
+  return wire.BusPacket.encode(ordered({ ...rawPacket(packet), signature: null }) as object).finish();
+}
+
+/** Labels and env that the platform adds after the decision, so that they must not change the hash. */
+const unhashedLabel = (name: string) =>
+  name.startsWith('approval_') || name === 'svc.bus_msg_id' || name === 'policy.attachment_id';
+const unhashedEnv = (name: string) => name === 'SVC_EFFECTIVE_CONFIG';
+
+/**
+ * What an approval is bound to: SHA-256, in hex, of the deterministic encoding of the request without what the platform
+ * adds afterwards. Engine contract A13.
+ */
+export function jobHash(request: JobRequestDraft): string {
+  const hashed = {
+    ...request,
+    labels: without(request.labels, unhashedLabel),
+    env: without(request.env, unhashedEnv),
+  };
+  return createHash('sha256').update(canonicalJobRequest(hashed)).digest('hex');
+}
+
+const without = (map: Record<string, string> | null | undefined, left: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(map ?? {}).filter(([name]) => !left(name)));
+
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/**
+ * The value with the keys of its objects listed in byte order. The encoder writes messages by field number whatever their
+ * order, and maps in the order their keys are listed; a sorted copy would not do, since objects list keys that look like
+ * numbers first.
+ */
+function ordered(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  if (Array.isArray(value)) return value.map(ordered);
+  const copy = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, ordered(inner)]));
+  const keys = Object.keys(copy).sort(byBytes);
+  return new Proxy(copy, { ownKeys: () => keys });
+}

@@ -1,0 +1,48 @@
+import { protocolVersion, type Packet } from '../packets';
+import { WireErrorCode } from './messages';
+import { closedEnums, mapFields } from './plain';
+
+/**
+ * The protojson form that stream clients get: lowerCamelCase names, enums by full name, empty fields left out, `createdAt`
+ * as {seconds, nanos} and `protocolVersion` as a string. Never a token or a signature. Wire contract section 19.
+ */
+export function packetToJson(packet: Packet): Record<string, unknown> {
+  const seconds = Math.floor(packet.created_at_us / 1e6);
+  return {
+    traceId: packet.trace_id,
+    senderId: packet.sender_id,
+    createdAt: { seconds, nanos: Math.round(packet.created_at_us - seconds * 1e6) * 1e3 },
+    protocolVersion: String(protocolVersion),
+    [camel(packet.kind)]: messageJson({ ...packet.body, auth_token: '' }),
+  };
+}
+
+const camel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+const isEmpty = (value: unknown) =>
+  !value || (typeof value === 'object' && !(value instanceof Uint8Array) && Object.keys(value).length === 0);
+
+const messageJson = (message: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(message)
+      .filter(
+        ([field, value]) =>
+          !isEmpty(value) || (typeof value === 'object' && !mapFields.has(field) && !Array.isArray(value)),
+      )
+      .map(([field, value]) => [camel(field), valueJson(field, value)]),
+  );
+
+function valueJson(field: string, value: unknown): unknown {
+  if (typeof value === 'number') return numberJson(field, value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return mapFields.has(field) ? value : messageJson(value);
+}
+
+function numberJson(field: string, value: number): unknown {
+  if (field === 'error_code_enum') return WireErrorCode[value] ?? value;
+  const names = closedEnums[field];
+  if (names) return names[value];
+  // The only fractions on the bus are 32-bit floats: write 12.3, not 12.300000190734863.
+  return Number.isInteger(value) ? value : Number(value.toPrecision(7));
+}

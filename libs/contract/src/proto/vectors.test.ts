@@ -1,0 +1,365 @@
+import {
+  canonicalJobRequest,
+  decodePacket,
+  encodePacket,
+  jobHash,
+  jobRequestPacket,
+  packetToJson,
+  type Packet,
+} from '../index';
+
+/** A writer of its own, a few lines from the protobuf specification: what it writes owes nothing to the generated code. */
+const varint = (value: number): number[] =>
+  value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
+const int = (field: number, value: number) => [...varint(field * 8), ...varint(value)];
+const bytes = (field: number, value: readonly number[]) => [
+  ...varint(field * 8 + 2),
+  ...varint(value.length),
+  ...value,
+];
+const text = (field: number, value: string) => bytes(field, [...Buffer.from(value)]);
+const entry = (field: number, key: string, value: string) => bytes(field, [...text(1, key), ...text(2, value)]);
+const float = (field: number, value: number) => {
+  const buffer = Buffer.alloc(4);
+  buffer.writeFloatLE(value);
+  return [...varint(field * 8 + 5), ...buffer];
+};
+const hex = (parts: readonly number[]) => Buffer.from(parts).toString('hex');
+
+const head = (sender: string) => [
+  ...text(1, 'trace-1'),
+  ...text(2, sender),
+  ...bytes(3, [...int(1, 1_790_000_000), ...int(2, 250_000_000)]),
+  ...int(4, 1),
+];
+
+const request = [
+  ...text(1, 'job-1'),
+  ...text(2, 'job.demo.echo'),
+  ...int(3, 2),
+  ...text(4, 'redis://ctx:job-1'),
+  ...text(5, 'adapter'),
+  ...entry(6, 'tenant_id', 'acme'),
+  ...text(7, 'parent'),
+  ...text(8, 'wf'),
+  ...int(9, 3),
+  ...text(10, 'mem'),
+  ...bytes(11, [...int(1, 10), ...int(2, 1), ...int(3, 1), ...text(4, 'tag')]),
+  ...bytes(12, [...int(1, 11), ...int(2, 12), ...int(3, 13), ...int(4, 4_503_599_627_370_496)]),
+  ...text(13, 'acme'),
+  ...text(14, 'ada'),
+  ...entry(15, 'B', '2'),
+  ...bytes(16, [
+    ...text(1, 'acme'),
+    ...text(2, 'bot'),
+    ...int(3, 2),
+    ...text(4, 'idem'),
+    ...text(5, 'cap'),
+    ...text(6, 'risk'),
+    ...text(7, 'gpu'),
+    ...text(8, 'pack'),
+    ...entry(9, 'k', 'v'),
+  ]),
+  ...bytes(17, [...text(1, 'job.undo'), ...int(3, 1), ...text(9, 'acme'), ...entry(11, 'u', 'x')]),
+];
+
+const vectors: Record<string, { wire: string; json: object }> = {
+  job_request: {
+    wire: hex([...head('gateway'), ...bytes(10, request)]),
+    json: {
+      senderId: 'gateway',
+      jobRequest: {
+        jobId: 'job-1',
+        topic: 'job.demo.echo',
+        priority: 'JOB_PRIORITY_BATCH',
+        contextPtr: 'redis://ctx:job-1',
+        adapterId: 'adapter',
+        env: { tenant_id: 'acme' },
+        parentJobId: 'parent',
+        workflowId: 'wf',
+        stepIndex: 3,
+        memoryId: 'mem',
+        contextHints: { maxInputTokens: 10, allowSummarization: true, allowRetrieval: true, tags: ['tag'] },
+        budget: { maxInputTokens: 11, maxOutputTokens: 12, maxTotalTokens: 13, deadlineMs: 4_503_599_627_370_496 },
+        tenantId: 'acme',
+        principalId: 'ada',
+        labels: { B: '2' },
+        meta: {
+          tenantId: 'acme',
+          actorId: 'bot',
+          actorType: 'ACTOR_TYPE_SERVICE',
+          idempotencyKey: 'idem',
+          capability: 'cap',
+          riskTags: ['risk'],
+          requires: ['gpu'],
+          packId: 'pack',
+          labels: { k: 'v' },
+        },
+        compensation: {
+          topic: 'job.undo',
+          priority: 'JOB_PRIORITY_INTERACTIVE',
+          tenantId: 'acme',
+          labels: { u: 'x' },
+        },
+      },
+    },
+  },
+  job_result: {
+    wire: hex([
+      ...head('w-1'),
+      ...bytes(11, [
+        ...text(1, 'job-1'),
+        ...int(2, 11),
+        ...text(3, 'redis://res:job-1'),
+        ...text(4, 'w-1'),
+        ...int(5, 1234),
+        ...text(6, 'boom'),
+        ...text(7, 'it broke'),
+        ...text(8, 'redis://art:1'),
+        ...int(9, 201),
+        ...text(10, 'd-1'),
+        ...int(11, 2),
+      ]),
+      ...text(18, 'secret-token'),
+    ]),
+    json: {
+      senderId: 'w-1',
+      jobResult: {
+        jobId: 'job-1',
+        status: 'JOB_STATUS_FAILED_FATAL',
+        resultPtr: 'redis://res:job-1',
+        workerId: 'w-1',
+        executionMs: 1234,
+        errorCode: 'boom',
+        errorMessage: 'it broke',
+        artifactPtrs: ['redis://art:1'],
+        errorCodeEnum: 'ERROR_CODE_RESOURCE_EXHAUSTED',
+        dispatchId: 'd-1',
+        attempt: 2,
+      },
+    },
+  },
+  heartbeat: {
+    wire: hex([
+      ...head('w-1'),
+      ...bytes(12, [
+        ...text(1, 'w-1'),
+        ...text(2, 'eu'),
+        ...text(3, 'gpu'),
+        ...float(4, 12.3),
+        ...float(5, 50),
+        ...int(6, 1),
+        ...text(7, 'llm'),
+        ...text(11, 'default'),
+        ...int(12, 4),
+        ...entry(13, 'zone', 'a'),
+        ...float(14, 1.5),
+        ...int(15, 7),
+        ...text(16, 'memo'),
+        ...text(18, 'credential'),
+        ...text(19, 'Ada'),
+      ]),
+    ]),
+    json: {
+      senderId: 'w-1',
+      heartbeat: {
+        workerId: 'w-1',
+        region: 'eu',
+        type: 'gpu',
+        cpuLoad: 12.3,
+        gpuUtilization: 50,
+        activeJobs: 1,
+        capabilities: ['llm'],
+        pool: 'default',
+        maxParallelJobs: 4,
+        labels: { zone: 'a' },
+        memoryLoad: 1.5,
+        progressPct: 7,
+        lastMemo: 'memo',
+        agentName: 'Ada',
+      },
+    },
+  },
+  alert: {
+    wire: hex([
+      ...head('scheduler'),
+      ...bytes(13, [
+        ...text(1, 'error'),
+        ...text(2, 'bad packet'),
+        ...text(3, 'scheduler'),
+        ...text(4, 'ERROR_CODE_MALFORMED_PACKET'),
+        ...int(5, 3),
+        ...int(6, 101),
+        ...text(7, 'scheduler'),
+        ...entry(8, 'subject', 'sys.job.result'),
+        ...text(9, 'trace-1'),
+      ]),
+    ]),
+    json: {
+      senderId: 'scheduler',
+      alert: {
+        level: 'error',
+        message: 'bad packet',
+        component: 'scheduler',
+        code: 'ERROR_CODE_MALFORMED_PACKET',
+        severity: 'ALERT_SEVERITY_ERROR',
+        errorCodeEnum: 'ERROR_CODE_MALFORMED_PACKET',
+        sourceComponent: 'scheduler',
+        details: { subject: 'sys.job.result' },
+        traceId: 'trace-1',
+      },
+    },
+  },
+  job_progress: {
+    wire: hex([
+      ...head('w-1'),
+      ...bytes(15, [
+        ...text(1, 'job-1'),
+        ...text(2, 's'),
+        ...int(3, 40),
+        ...text(4, 'half'),
+        ...text(5, 'redis://res:job-1'),
+        ...text(6, 'redis://art:1'),
+        ...int(7, 4),
+      ]),
+    ]),
+    json: {
+      senderId: 'w-1',
+      jobProgress: {
+        jobId: 'job-1',
+        stepId: 's',
+        percent: 40,
+        message: 'half',
+        resultPtr: 'redis://res:job-1',
+        artifactPtrs: ['redis://art:1'],
+        status: 'JOB_STATUS_RUNNING',
+      },
+    },
+  },
+  job_cancel: {
+    wire: hex([...head('gateway'), ...bytes(16, [...text(1, 'job-1'), ...text(2, 'why'), ...text(3, 'ada')])]),
+    json: { senderId: 'gateway', jobCancel: { jobId: 'job-1', reason: 'why', requestedBy: 'ada' } },
+  },
+  handshake: {
+    wire: hex([
+      ...head('w-1'),
+      ...bytes(17, [
+        ...text(1, 'w-1'),
+        ...int(2, 3),
+        ...bytes(3, [1]),
+        ...bytes(4, [...text(1, 'progress'), ...int(2, 1)]),
+        ...text(5, '1.0.0'),
+        ...text(6, 'job.demo.echo'),
+        ...text(7, 'Ada'),
+      ]),
+    ]),
+    json: {
+      senderId: 'w-1',
+      handshake: {
+        componentId: 'w-1',
+        role: 'COMPONENT_ROLE_WORKER',
+        supportedVersions: [1],
+        capabilities: { progress: true },
+        sdkVersion: '1.0.0',
+        readyTopics: ['job.demo.echo'],
+        agentName: 'Ada',
+      },
+    },
+  },
+};
+
+const decoded = (wire: string): Packet => {
+  const result = decodePacket(Buffer.from(wire, 'hex'));
+  if (result.kind !== 'ok') throw new Error(`${result.kind}: ${result.reason}`);
+  return result.packet;
+};
+
+describe('packets written by another hand', () => {
+  const common = {
+    traceId: 'trace-1',
+    createdAt: { seconds: 1_790_000_000, nanos: 250_000_000 },
+    protocolVersion: '1',
+  };
+
+  it.each(Object.entries(vectors))(
+    '%s: every field is read, under the name stream clients know',
+    (_, { wire, json }) => {
+      expect(packetToJson(decoded(wire))).toEqual({ ...common, ...json });
+    },
+  );
+
+  it.each(Object.entries(vectors))('%s: written again, it is the same bytes', (_, { wire }) => {
+    expect(Buffer.from(encodePacket(decoded(wire))).toString('hex')).toBe(wire);
+  });
+
+  it('a token or signature never reaches a stream client', () => {
+    const wire = vectors['job_result']?.wire ?? '';
+    const packet = { ...decoded(wire), signature: Buffer.from('signed') };
+
+    expect(packet.auth_token).toBe('secret-token');
+    expect(JSON.stringify(packetToJson(packet))).not.toMatch(/secret-token|credential|c2lnbmVk/);
+    expect(JSON.stringify(packetToJson(decoded(vectors['heartbeat']?.wire ?? '')))).not.toContain('credential');
+  });
+});
+
+describe('the deterministic encoding', () => {
+  const base = {
+    job_id: 'j',
+    topic: 'job.t',
+    labels: { b: '1', '10': 'x', '9': 'y', a: '2', é: '3', '💡': '4', '\uFF61': '5' },
+  };
+  const sorted = ['10', '9', 'a', 'b', 'é', '\uFF61', '💡'] as const;
+
+  it('maps are sorted by the bytes of their keys, also keys that look like numbers', () => {
+    const expected = [
+      ...text(1, 'j'),
+      ...text(2, 'job.t'),
+      ...sorted.flatMap((key) => entry(15, key, base.labels[key])),
+    ];
+
+    expect(hex([...canonicalJobRequest(base)])).toBe(hex(expected));
+  });
+
+  it('the hash of a job is that of those bytes, known by value', () => {
+    expect(jobHash({ job_id: 'j', topic: 'job.t' })).toBe(
+      // sha256 of 0a016a12056a6f622e74
+      'c6c74205d8699491b0120c887491f10a466cd66aac96e2c7b70ed85c1915251c',
+    );
+  });
+
+  it('the hash does not see the order of maps, nor what the platform adds after the decision', () => {
+    const later = {
+      ...base,
+      labels: {
+        ...Object.fromEntries(Object.entries(base.labels).reverse()),
+        approval_granted: 'true',
+        approval_snapshot: 's',
+        'svc.bus_msg_id': 'x',
+        'policy.attachment_id': 'job/j/policy',
+      },
+      env: { SVC_EFFECTIVE_CONFIG: '{}' },
+    };
+
+    expect(jobHash(later)).toBe(jobHash(base));
+  });
+
+  it('the hash sees every other change', () => {
+    const changes = [
+      { topic: 'job.u' },
+      { labels: { ...base.labels, a: '3' } },
+      { env: { tenant_id: 'x' } },
+      { meta: { risk_tags: ['x'] } },
+      { compensation: { topic: 'job.undo' } },
+    ];
+    const hashes = changes.map((change) => jobHash({ ...base, ...change }));
+
+    expect(new Set([jobHash(base), ...hashes]).size).toBe(changes.length + 1);
+  });
+
+  it('a request read off the wire hashes as the one that was written', () => {
+    const packet = jobRequestPacket({ trace_id: 't', sender_id: 's', nowUs: 1 }, base);
+    const read = decoded(Buffer.from(encodePacket(packet)).toString('hex'));
+
+    expect(read.kind === 'job_request' && jobHash(read.body)).toBe(jobHash(base));
+  });
+});

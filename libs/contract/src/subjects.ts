@@ -1,0 +1,155 @@
+import type { Packet, PayloadKind } from './packets';
+import { jobStatusName } from './proto/names';
+
+/** A stream of JetStream. Retention is by limits, on disk. Wire contract section 7. */
+export interface StreamSpec {
+  name: 'SVC_SYS' | 'SVC_JOBS';
+  subjects: readonly string[];
+}
+
+/**
+ * SVC_SYS names its subjects one by one: `sys.>` would also keep heartbeats and progress, and would answer request/reply
+ * subjects with publish acknowledgements.
+ */
+export const streams = {
+  sys: { name: 'SVC_SYS', subjects: ['sys.job.submit', 'sys.job.result', 'sys.job.dlq', 'sys.audit.export'] },
+  jobs: { name: 'SVC_JOBS', subjects: ['job.>', 'worker.*.jobs'] },
+} as const satisfies Record<string, StreamSpec>;
+
+/** Within this time a second publish with the same message id is dropped. */
+export const duplicateWindowMs = 120_000;
+/** Deliveries of one message before it is dead-lettered. */
+export const maxDeliver = 100;
+/** Message header that JetStream reads the message id from. */
+export const messageIdHeader = 'Nats-Msg-Id';
+
+/** Queue groups of the platform's services. */
+export type QueueGroup = 'svc-scheduler' | 'svc-workflow-engine' | 'svc-gateway' | 'audit-exporters';
+
+export interface SubjectSpec {
+  name: string;
+  /** What a message carries: a packet with this payload, or `json` for the one subject that is no packet. */
+  payload: PayloadKind | 'json';
+  /** The stream that keeps it; absent = core NATS, gone when nobody listens. */
+  stream?: keyof typeof streams;
+  /** Groups that share its messages, each with its own durable consumer; none = every subscriber hears all. */
+  groups: readonly QueueGroup[];
+}
+
+/** Every fixed subject of the bus. Wire contract section 6. */
+export const subjects = {
+  jobSubmit: { name: 'sys.job.submit', payload: 'job_request', stream: 'sys', groups: ['svc-scheduler'] },
+  jobResult: {
+    name: 'sys.job.result',
+    payload: 'job_result',
+    stream: 'sys',
+    groups: ['svc-scheduler', 'svc-workflow-engine'],
+  },
+  jobProgress: { name: 'sys.job.progress', payload: 'job_progress', groups: [] },
+  /** Heard by every worker; the scheduler's replicas share it. */
+  jobCancel: { name: 'sys.job.cancel', payload: 'job_cancel', groups: ['svc-scheduler'] },
+  jobDlq: { name: 'sys.job.dlq', payload: 'job_result', stream: 'sys', groups: ['svc-gateway'] },
+  heartbeat: { name: 'sys.heartbeat', payload: 'heartbeat', groups: [] },
+  handshake: { name: 'sys.handshake', payload: 'handshake', groups: [] },
+  alert: { name: 'sys.alert', payload: 'alert', groups: [] },
+  /** Carries no configuration: message `config changed`, details scope and scope_id. Replicas reload from the store. */
+  configChanged: { name: 'sys.config.changed', payload: 'alert', groups: [] },
+  workflowEvent: { name: 'sys.workflow.event', payload: 'alert', groups: [] },
+  auditExport: { name: 'sys.audit.export', payload: 'json', stream: 'sys', groups: ['audit-exporters'] },
+  auditOutputPolicy: { name: 'sys.audit.output_policy', payload: 'job_progress', groups: [] },
+  workerChallenge: {
+    name: 'sys.worker.handshake.challenge',
+    payload: 'worker_handshake_challenge_request',
+    groups: ['svc-scheduler'],
+  },
+  workerAuthenticate: {
+    name: 'sys.worker.handshake.authenticate',
+    payload: 'worker_handshake_authenticate',
+    groups: ['svc-scheduler'],
+  },
+} as const satisfies Record<string, SubjectSpec>;
+
+export type SubjectId = keyof typeof subjects;
+
+/** What the gateway listens to for stream clients, on plain subscriptions without a group. */
+export const gatewayTaps = ['sys.heartbeat', 'sys.job.>', 'sys.audit.>', 'sys.alert', 'sys.workflow.event'] as const;
+
+/** Worker ids stand inside a subject and a consumer name. Wire contract section 6. */
+export const workerIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** Where the scheduler sends one worker its jobs. The id must match {@link workerIdPattern}. */
+export const workerJobsSubject = (workerId: string): string => `worker.${workerId}.jobs`;
+
+/** The topic of the internal approval gate; no worker serves it. */
+export const approvalGateTopic = 'job.svc.approval-gate';
+
+/** A subject one may publish to: tokens without wildcards or white space. */
+export const isPublishSubject = (subject: string): boolean => /^[^\s.*>]+(\.[^\s.*>]+)*$/.test(subject);
+
+/** `dur_svc-scheduler__sys_job_submit`. Wire contract section 7. */
+export const durableName = (group: string, subject: string): string =>
+  `dur_${group}__${subject.replaceAll('.', '_').replaceAll('*', 'STAR').replaceAll('>', 'GT')}`;
+
+/** One durable consumer: a group's share of one subject. */
+export interface ConsumerSpec {
+  subject: string;
+  group: string;
+  durable: string;
+  stream: StreamSpec['name'];
+}
+
+const consumerOf = (id: 'jobSubmit' | 'jobResult' | 'jobDlq' | 'auditExport', group: QueueGroup): ConsumerSpec => ({
+  subject: subjects[id].name,
+  group,
+  durable: durableName(group, subjects[id].name),
+  stream: streams[subjects[id].stream].name,
+});
+
+/** The durable consumers of the platform's services. */
+export const consumers = {
+  schedulerSubmit: consumerOf('jobSubmit', 'svc-scheduler'),
+  schedulerResult: consumerOf('jobResult', 'svc-scheduler'),
+  engineResult: consumerOf('jobResult', 'svc-workflow-engine'),
+  gatewayDlq: consumerOf('jobDlq', 'svc-gateway'),
+  auditExport: consumerOf('auditExport', 'audit-exporters'),
+} as const satisfies Record<string, ConsumerSpec>;
+
+/** A worker's own subject: one consumer, which outlives restarts of the worker. */
+export const workerConsumer = (workerId: string): ConsumerSpec => ({
+  subject: workerJobsSubject(workerId),
+  group: workerId,
+  durable: durableName(workerId, workerJobsSubject(workerId)),
+  stream: streams.jobs.name,
+});
+
+/** A topic's subject, shared by the workers of a group; the group is the subject itself unless a pool agreed on a name. */
+export const topicConsumer = (subject: string, group = subject): ConsumerSpec => ({
+  subject,
+  group,
+  durable: durableName(group, subject).replace(/[.*>\s]/g, '_'),
+  stream: streams.jobs.name,
+});
+
+/** Label that gives a repeated publish a fresh message id, so that the duplicate window does not swallow it. */
+export const busMessageIdLabel = 'svc.bus_msg_id';
+/** Env keys that fence a dispatch. Wire contract section 10. */
+export const dispatchEnv = { dispatchId: 'SVC_DISPATCH_ID', attempt: 'SVC_ATTEMPT' } as const;
+
+/**
+ * The message id of a durable publish, undefined for payloads that carry none. It holds the attempt, so that a second
+ * dispatch or result within the duplicate window is not taken for a repeat of the first. Wire contract section 7.
+ */
+export function messageId(subject: string, packet: Packet): string | undefined {
+  if (packet.kind === 'job_request') {
+    const { job_id, labels, env } = packet.body;
+    const label = labels[busMessageIdLabel];
+    if (label) return `jobreq:${subject}:${label}`;
+    const attempt = env[dispatchEnv.attempt];
+    return attempt ? `jobreq:${job_id}:${attempt}` : `jobreq:${job_id}`;
+  }
+  if (packet.kind === 'job_result') {
+    const { job_id, attempt, status } = packet.body;
+    return `${subject}:${job_id}:${attempt}:${jobStatusName(status)}`;
+  }
+  return undefined;
+}
