@@ -11,3 +11,8 @@ export * from './proto/names';
 export * from './proto/packet-json';
 export * from './subjects';
 export * from './yaml-document';
+export * from './fields';
+export * from './job-views';
+export * from './limits';
+export * from './settings';
+export * from './endpoints';

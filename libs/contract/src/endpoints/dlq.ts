@@ -1,0 +1,83 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { count, cursor, jobId, pageLimit, text } from '../fields';
+import { shape } from '../shape';
+import { listView } from './jobs';
+
+/** Core contract 3. */
+export interface DeadLetterView {
+  job_id: string;
+  created_at: string;
+  topic?: string;
+  tenant?: string;
+  status?: string;
+  reason?: string;
+  reason_code?: string;
+  last_state?: string;
+  attempts?: number;
+}
+const deadLetterView = shape<DeadLetterView>({
+  required: { job_id: jobId, created_at: Joi.string().isoDate() },
+  optional: {
+    topic: text('Topic.'),
+    tenant: text('Tenant.'),
+    status: text('Bus status, such as JOB_STATUS_FAILED.'),
+    reason: text('Why.'),
+    reason_code: text('Why, in a word.'),
+    last_state: text('State before the end.'),
+    attempts: count('How often it was given to a worker.'),
+  },
+});
+
+const read = { permission: 'dlq.read', roles: ['admin'] } as const;
+const write = { permission: 'dlq.write', roles: ['admin'] } as const;
+
+export const listDeadLetters = endpoint({
+  id: 'dlq.list',
+  method: 'get',
+  path: '/api/v1/dlq',
+  summary: 'Dead letters, newest first',
+  access: read,
+  params: {},
+  query: shape<{ limit: number }>({ required: { limit: pageLimit(100) } }),
+  answer: { status: 200, body: Joi.array().items(deadLetterView) as Joi.ArraySchema<DeadLetterView[]> },
+  errors: [],
+});
+
+export const pageDeadLetters = endpoint({
+  id: 'dlq.page',
+  method: 'get',
+  path: '/api/v1/dlq/page',
+  summary: 'Dead letters page by page; cursors are unix seconds',
+  access: read,
+  params: {},
+  query: shape<{ limit: number; cursor?: number }>({ required: { limit: pageLimit(100) }, optional: { cursor } }),
+  answer: { status: 200, body: listView<DeadLetterView>(deadLetterView) },
+  errors: [],
+});
+
+export const removeDeadLetter = endpoint({
+  id: 'dlq.remove',
+  method: 'delete',
+  path: '/api/v1/dlq/:job_id',
+  summary: 'Delete a dead letter; for a quarantined output this confirms the quarantine',
+  access: write,
+  params: { job_id: jobId },
+  answer: { status: 204 },
+  errors: ['tenant_access_denied'],
+  otherTenant: 'tenant_access_denied',
+});
+
+export const retryDeadLetter = endpoint({
+  id: 'dlq.retry',
+  method: 'post',
+  path: '/api/v1/dlq/:job_id/retry',
+  summary: 'Run a dead letter again as a new job, decided afresh by policy',
+  access: write,
+  params: { job_id: jobId },
+  answer: { status: 200, body: shape<{ job_id: string }>({ required: { job_id: jobId } }) },
+  errors: ['dlq_entry_not_found', 'missing_topic_for_retry', 'tenant_access_denied', 'safety_unavailable'],
+  otherTenant: 'tenant_access_denied',
+});
+
+export const dlqEndpoints = [listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter] as const;

@@ -1,0 +1,223 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { count, pageLimit, stringMap, strings, text } from '../fields';
+import { jobItem, type JobItem } from '../job-views';
+import { shape } from '../shape';
+
+/** Identity contract 11. */
+export interface WorkerView {
+  worker_id: string;
+  pool: string;
+  region: string;
+  type: string;
+  active_jobs: number;
+  max_parallel_jobs: number;
+  capabilities: string[];
+  labels: Record<string, string>;
+  cpu_load: number;
+  memory_load: number;
+  gpu_utilization: number;
+  last_heartbeat_at: string;
+  last_heartbeat: string;
+  heartbeat_age_seconds: number;
+  online: boolean;
+  session_state: string;
+  session_valid: boolean;
+  agent_name?: string;
+  ready_topics?: string[];
+  draining?: boolean;
+}
+const percent = (description: string) => Joi.number().min(0).description(description);
+export const workerView = shape<WorkerView>({
+  required: {
+    worker_id: text('Worker id.'),
+    pool: text('Pool.'),
+    region: text('Region.'),
+    type: text('Kind.'),
+    active_jobs: count('Jobs it holds.'),
+    max_parallel_jobs: count('Jobs it can hold; 0 = it did not say.'),
+    capabilities: strings('Capabilities.'),
+    labels: stringMap('Placement labels.'),
+    cpu_load: percent('Percent.'),
+    memory_load: percent('Percent.'),
+    gpu_utilization: percent('Percent.'),
+    last_heartbeat_at: text('Last sign of life.'),
+    last_heartbeat: text('The same.'),
+    heartbeat_age_seconds: count('How long ago.'),
+    online: Joi.boolean(),
+    session_state: Joi.string().valid(
+      'valid',
+      'no_session',
+      'session_expired',
+      'session_revoked',
+      'trust_store_unready',
+    ),
+    session_valid: Joi.boolean(),
+  },
+  optional: {
+    agent_name: text('For display.'),
+    ready_topics: strings('Topics it announced.'),
+    draining: Joi.boolean(),
+  },
+});
+
+const workers = { permission: 'workers.read', roles: ['admin'] } as const;
+const workerId = Joi.string().min(1).max(256).description('Worker id.');
+
+export const listWorkers = endpoint({
+  id: 'workers.list',
+  method: 'get',
+  path: '/api/v1/workers',
+  summary: 'Live workers',
+  access: workers,
+  params: {},
+  answer: {
+    status: 200,
+    body: shape<{ items: WorkerView[] }>({ required: { items: Joi.array().items(workerView) } }),
+  },
+  errors: [],
+});
+
+export const getWorker = endpoint({
+  id: 'workers.get',
+  method: 'get',
+  path: '/api/v1/workers/:id',
+  summary: 'One worker',
+  access: workers,
+  params: { id: workerId },
+  answer: { status: 200, body: workerView },
+  errors: ['worker_not_found'],
+});
+
+export const workerJobs = endpoint({
+  id: 'workers.jobs',
+  method: 'get',
+  path: '/api/v1/workers/:id/jobs',
+  summary: 'Jobs of the caller’s tenant that a worker was given, newest first',
+  access: workers,
+  params: { id: workerId },
+  query: shape<{ limit: number }>({ required: { limit: pageLimit(20, 100) } }),
+  answer: { status: 200, body: shape<{ items: JobItem[] }>({ required: { items: Joi.array().items(jobItem) } }) },
+  errors: ['worker_not_found'],
+});
+
+/** Core contract 6.2. */
+export interface PoolView {
+  name: string;
+  status: string;
+  requires: string[];
+  description: string;
+  workers: number;
+  active_jobs: number;
+  capacity: number;
+  utilization: number;
+}
+const poolFields = {
+  name: text('Pool.'),
+  status: Joi.string().valid('active', 'draining', 'inactive'),
+  requires: strings('Capabilities its workers declare.'),
+  description: text('Description.'),
+};
+const load = {
+  active_jobs: count('Jobs its workers hold.'),
+  capacity: count('Jobs they can hold.'),
+  utilization: Joi.number().min(0).max(1),
+};
+
+export const listPools = endpoint({
+  id: 'pools.list',
+  method: 'get',
+  path: '/api/v1/pools',
+  summary: 'Worker pools with their live load',
+  access: workers,
+  params: {},
+  answer: {
+    status: 200,
+    body: shape<{ items: PoolView[] }>({
+      required: {
+        items: Joi.array().items(
+          shape<PoolView>({ required: { ...poolFields, workers: count('Live workers.'), ...load } }),
+        ),
+      },
+    }),
+  },
+  errors: [],
+});
+
+export interface PoolDetail extends Omit<PoolView, 'workers'> {
+  topics: string[];
+  workers: WorkerView[];
+  drain_started_at?: string;
+  drain_timeout_seconds?: number;
+}
+
+export const getPool = endpoint({
+  id: 'pools.get',
+  method: 'get',
+  path: '/api/v1/pools/:name',
+  summary: 'One worker pool',
+  access: workers,
+  params: { name: Joi.string().max(63).description('Pool name.') },
+  answer: {
+    status: 200,
+    body: shape<PoolDetail>({
+      required: {
+        ...poolFields,
+        ...load,
+        topics: strings('Topics it serves.'),
+        workers: Joi.array().items(workerView),
+      },
+      optional: {
+        drain_started_at: text('When draining began.'),
+        drain_timeout_seconds: count('How long it may take.'),
+      },
+    }),
+  },
+  errors: ['pool_not_found'],
+});
+
+/** Core contract 6.3. */
+export interface TopicView {
+  name: string;
+  pool: string;
+  requires: string[];
+  risk_tags: string[];
+  status: string;
+  active_worker_count: number;
+}
+export interface TopicsView {
+  items: TopicView[];
+  registry_empty: boolean;
+}
+
+export const listTopics = endpoint({
+  id: 'topics.list',
+  method: 'get',
+  path: '/api/v1/topics',
+  summary: 'Topics that jobs may be submitted to',
+  access: { permission: 'topics.read', roles: ['admin', 'operator', 'viewer'] },
+  params: {},
+  answer: {
+    status: 200,
+    body: shape<TopicsView>({
+      required: {
+        items: Joi.array().items(
+          shape<TopicView>({
+            required: {
+              name: text('Topic or pattern.'),
+              pool: text('First pool.'),
+              requires: strings('Capabilities.'),
+              risk_tags: strings('Risk tags.'),
+              status: Joi.string().valid('active', 'deprecated', 'disabled'),
+              active_worker_count: count('Live workers of its pool.'),
+            },
+          }),
+        ),
+        registry_empty: Joi.boolean(),
+      },
+    }),
+  },
+  errors: [],
+});
+
+export const fleetEndpoints = [listWorkers, getWorker, workerJobs, listPools, getPool, listTopics] as const;

@@ -1,0 +1,86 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { anyObject, text } from '../fields';
+import { shape } from '../shape';
+
+/** Core contract 12; identity contract 16. */
+export interface StatusView {
+  time: string;
+  uptime_seconds: number;
+  goroutine_count: number;
+  active_ws_clients: number;
+  nats_status: string;
+  redis_pool_stats: Record<string, unknown>;
+  build: Record<string, unknown>;
+  nats: Record<string, unknown>;
+  redis: Record<string, unknown>;
+  workers: { count: number };
+  pipeline: Record<string, unknown>;
+  license: Record<string, unknown>;
+  instance_id?: string;
+  rate_limiter?: Record<string, unknown>;
+  circuit_breakers?: Record<string, unknown>;
+  input_fail_open_total?: number;
+  ha_env?: Record<string, unknown>;
+  snapshot_meta?: Record<string, unknown>;
+  replicas?: Record<string, unknown>;
+}
+
+export const getStatus = endpoint({
+  id: 'status.get',
+  method: 'get',
+  path: '/api/v1/status',
+  summary: 'State of the installation',
+  access: { roles: 'any' },
+  params: {},
+  answer: {
+    status: 200,
+    body: shape<StatusView>({
+      required: {
+        time: Joi.string().isoDate(),
+        uptime_seconds: Joi.number().min(0),
+        goroutine_count: Joi.number().min(0).description('Open handles.'),
+        active_ws_clients: Joi.number().min(0),
+        nats_status: text('connected or disconnected.'),
+        redis_pool_stats: anyObject('Connections.'),
+        build: anyObject('version, commit, date'),
+        nats: anyObject('connected, status'),
+        redis: anyObject('ok, status'),
+        workers: Joi.object({ count: Joi.number().min(0) }),
+        pipeline: anyObject('The tenant’s 500 newest jobs by state.'),
+        license: anyObject('License in force.'),
+      },
+      optional: {
+        instance_id: text('For admins.'),
+        rate_limiter: anyObject('For admins.'),
+        circuit_breakers: anyObject('For admins.'),
+        input_fail_open_total: Joi.number().min(0),
+        ha_env: anyObject('For admins.'),
+        snapshot_meta: anyObject('For admins.'),
+        replicas: anyObject('For admins.'),
+      },
+    }),
+    headers: { 'X-Cache': 'HIT when the answer is up to 2 s old, else MISS.' },
+  },
+  errors: [],
+});
+
+const probe = (id: string, path: `/${string}`, summary: string) =>
+  endpoint({
+    id,
+    method: 'get',
+    path,
+    summary,
+    access: 'public',
+    params: {},
+    answer: { status: 200, body: anyObject('status and checks') },
+    errors: [],
+  });
+
+export const health = probe('health.health', '/health', 'Health with the state of bus and store; 503 when unhealthy');
+export const apiHealth = probe('health.api', '/api/v1/health', 'The same under the API prefix');
+export const healthz = probe('health.healthz', '/healthz', 'Liveness: looks at the process only');
+export const readyz = probe('health.readyz', '/readyz', 'Readiness: 503 until every dependency answers');
+export const livez = probe('health.livez', '/livez', '503 while the process is starting');
+
+export const systemEndpoints = [getStatus, health, apiHealth, healthz, readyz, livez] as const;

@@ -1,0 +1,65 @@
+import Joi from 'joi';
+import { limits } from './limits';
+
+/** Schemas that several endpoints share. */
+
+export const jobId = Joi.string().min(1).max(limits.idChars).description('Job id.');
+export const text = (description: string): Joi.StringSchema => Joi.string().allow('').description(description);
+export const micros = (description: string): Joi.NumberSchema =>
+  Joi.number().integer().description(`${description} Microseconds since the epoch.`);
+export const count = (description: string): Joi.NumberSchema => Joi.number().integer().min(0).description(description);
+export const strings = (description: string): Joi.ArraySchema<string[]> =>
+  Joi.array().items(Joi.string().allow('')).description(description);
+export const stringMap = (description: string): Joi.ObjectSchema<Record<string, string>> =>
+  Joi.object().pattern(/.*/, Joi.string().allow('')).description(description);
+export const anyObject = (description: string): Joi.ObjectSchema<Record<string, unknown>> =>
+  Joi.object().unknown().description(description);
+
+/**
+ * Page size. Missing, not a number, zero or negative reads as the route's default; more than 500 as 500. Core contract 1.4.
+ */
+export const pageLimit = (standard: number, most: number = limits.pageMost): Joi.Schema<number> =>
+  Joi.any()
+    .custom((value: unknown) => {
+      const number = Number.parseInt(String(value), 10);
+      return Number.isNaN(number) || number <= 0 ? standard : Math.min(number, most);
+    })
+    .default(standard)
+    .description(`Page size, at most ${most}. Default ${standard}.`);
+
+/** Integer times are told apart by size and turned to microseconds; a bad cursor is ignored. Core contract 1.3, 1.4. */
+export function toMicros(value: number, upperBound: boolean): number {
+  if (value < 1e12) return value * 1e6 + (upperBound ? 999_999 : 0);
+  if (value < 1e15) return value * 1e3 + (upperBound ? 999 : 0);
+  return value < 1e18 ? value : Math.floor(value / 1e3);
+}
+
+const time = (upperBound: boolean) =>
+  Joi.any().custom((value: unknown) => {
+    const number = Number(value);
+    return Number.isInteger(number) && number > 0 ? toMicros(number, upperBound) : undefined;
+  });
+
+export const cursor: Joi.Schema<number | undefined> = time(true).description(
+  'Where the last page ended: its next_cursor, unchanged. A bad cursor is ignored.',
+);
+export const after: Joi.Schema<number | undefined> = time(false).description(
+  'Only items updated at this time or later; seconds, milliseconds, microseconds or nanoseconds by size.',
+);
+export const before: Joi.Schema<number | undefined> = time(true).description(
+  'Only items updated at this time or earlier; a coarser unit covers its whole span.',
+);
+/** Booleans in queries: 1, true, yes, y, on in any case are true; all else false. Core contract 1.3. */
+export const flag = (standard: boolean): Joi.Schema<boolean> =>
+  Joi.any()
+    .custom((value: unknown) => ['1', 'true', 'yes', 'y', 'on'].includes(String(value).toLowerCase()))
+    .default(standard);
+
+/** The topic pattern of submissions. Core contract 6.1. */
+export const submitTopic = Joi.string()
+  .max(limits.topicChars)
+  .pattern(/^job\.(?!.*\.\.)[a-zA-Z0-9]([a-zA-Z0-9_.-]*[a-zA-Z0-9])?$/)
+  .messages({
+    'string.pattern.base':
+      '{{#label}} must begin with job. and go on with letters, digits, _, - and single dots, ending with a letter or digit',
+  });

@@ -1,0 +1,283 @@
+import Joi from 'joi';
+import { anyObject, count, jobId, micros, stringMap, strings, text } from './fields';
+import { shape } from './shape';
+
+/** Core contract 2.3: a job in lists and traces. Fields that are not set are left out. */
+export interface JobItem {
+  id: string;
+  state: string;
+  updated_at: number;
+  created_at?: number;
+  worker_id?: string;
+  trace_id?: string;
+  topic?: string;
+  tenant?: string;
+  team?: string;
+  principal?: string;
+  actor_id?: string;
+  actor_type?: string;
+  idempotency_key?: string;
+  capability?: string;
+  risk_tags?: string[];
+  requires?: string[];
+  pack_id?: string;
+  attempts?: number;
+  agent_id?: string;
+  safety_decision?: string;
+  safety_reason?: string;
+  safety_rule_id?: string;
+  safety_snapshot?: string;
+  deadline_unix?: number;
+  failure_reason?: string;
+}
+
+export const jobItem = shape<JobItem>({
+  required: { id: jobId, state: text('State the job is in.'), updated_at: micros('Last move.') },
+  optional: {
+    created_at: micros('When it was accepted.'),
+    worker_id: text('Worker that holds or held it.'),
+    trace_id: text('Trace id.'),
+    topic: text('Topic.'),
+    tenant: text('Tenant.'),
+    team: text('Team.'),
+    principal: text('Principal it was submitted for.'),
+    actor_id: text('Actor.'),
+    actor_type: text('human or service.'),
+    idempotency_key: text('Idempotency key.'),
+    capability: text('Capability.'),
+    risk_tags: strings('Risk tags.'),
+    requires: strings('Capabilities it needs.'),
+    pack_id: text('Pack.'),
+    attempts: count('How often it was given to a worker.'),
+    agent_id: text('Agent.'),
+    safety_decision: text('Latest policy decision.'),
+    safety_reason: text('Its reason.'),
+    safety_rule_id: text('Its rule.'),
+    safety_snapshot: text('The policy it was made on.'),
+    deadline_unix: micros('Deadline.'),
+    failure_reason: text('Why it failed.'),
+  },
+});
+
+/** Core contract 2.4. */
+export interface OutputSafetyView {
+  decision: string;
+  reason: string;
+  rule_id: string;
+  policy_snapshot: string;
+  findings: Record<string, unknown>[];
+  phase: string;
+  checked_at: number;
+  check_duration_ms: number;
+  redacted_ptr?: string;
+  original_ptr?: string;
+  scanned_bytes?: number;
+  truncated?: boolean;
+  skipped?: boolean;
+}
+
+export const outputSafetyView = shape<OutputSafetyView>({
+  required: {
+    decision: Joi.string().valid('ALLOW', 'QUARANTINE', 'REDACT'),
+    reason: text('Why.'),
+    rule_id: text('Output rule; empty when none matched.'),
+    policy_snapshot: text('The policy it was made on.'),
+    findings: Joi.array().items(
+      anyObject('type, severity, detail, scanner, confidence, matched_pattern, offset, length'),
+    ),
+    phase: Joi.string().valid('sync', 'async'),
+    checked_at: micros('When.'),
+    check_duration_ms: Joi.number().min(0),
+  },
+  optional: {
+    redacted_ptr: text('Pointer to the redacted copy.'),
+    original_ptr: text('Pointer to what the worker wrote.'),
+    scanned_bytes: count('Bytes looked at.'),
+    truncated: Joi.boolean(),
+    skipped: Joi.boolean().description('The check could not be made; the result was released all the same.'),
+  },
+});
+
+/** Core contract 2.4: what is always there, empty when unset. */
+export interface JobDetail {
+  id: string;
+  state: string;
+  trace_id: string;
+  topic: string;
+  tenant: string;
+  actor_id: string;
+  actor_type: string;
+  idempotency_key: string;
+  capability: string;
+  pack_id: string;
+  risk_tags: string[] | null;
+  requires: string[] | null;
+  attempts: number;
+  labels: Record<string, string>;
+  workflow_id: string;
+  run_id: string;
+  step_id: string;
+  context_ptr: string;
+  context: unknown;
+  result_ptr: string;
+  result: unknown;
+  safety_decision: string;
+  safety_reason: string;
+  safety_rule_id: string;
+  safety_snapshot: string;
+  safety_constraints: Record<string, unknown> | null;
+  safety_remediations: Record<string, unknown>[] | null;
+  safety_job_hash: string;
+  approval_required: boolean;
+  approval_ref: string;
+  agent_id: string;
+  agent_name: string;
+  agent_risk_tier: string;
+  created_at?: number;
+  updated_at?: number;
+  started_at?: number;
+  completed_at?: number;
+  priority?: string;
+  adapter_id?: string;
+  memory_id?: string;
+  worker_id?: string;
+  pool?: string;
+  parent_job_id?: string;
+  deadline_unix?: number;
+  /** Why a job that is accepted is with no worker yet. */
+  waiting_reason?: string;
+  progress_percent?: number;
+  progress_message?: string;
+  execution_ms?: number;
+  artifact_ptrs?: string[];
+  output_decision?: string;
+  output_safety?: OutputSafetyView;
+  error_message?: string;
+  error_status?: string;
+  error_code?: string;
+  last_state?: string;
+  approval_by?: string;
+  approval_role?: string;
+  approval_at?: number;
+  approval_reason?: string;
+  approval_note?: string;
+  approval_policy_snapshot?: string;
+  approval_job_hash?: string;
+  approval_status?: string;
+  approval_actionability?: string;
+  approval_revision?: number;
+  approval_decision?: string;
+}
+
+export const jobDetail = shape<JobDetail>({
+  required: {
+    id: jobId,
+    state: text('State the job is in.'),
+    trace_id: text('Trace id.'),
+    topic: text('Topic.'),
+    tenant: text('Tenant.'),
+    actor_id: text('Actor.'),
+    actor_type: text('human or service.'),
+    idempotency_key: text('Idempotency key.'),
+    capability: text('Capability.'),
+    pack_id: text('Pack.'),
+    risk_tags: strings('Risk tags.').allow(null),
+    requires: strings('Capabilities it needs.').allow(null),
+    attempts: count('How often it was given to a worker.'),
+    labels: stringMap('Labels of the submitter.'),
+    workflow_id: text('Workflow.'),
+    run_id: text('Run.'),
+    step_id: text('Step.'),
+    context_ptr: text('Pointer to the input document.'),
+    context: Joi.any().description('The input document, decoded; null when gone.'),
+    result_ptr: text('Pointer to the result; empty when there is none or it is withheld.'),
+    result: Joi.any().description('The result, decoded; null when there is none, it is withheld or it is not JSON.'),
+    safety_decision: text('Latest policy decision.'),
+    safety_reason: text('Its reason.'),
+    safety_rule_id: text('Its rule.'),
+    safety_snapshot: text('The policy it was made on.'),
+    safety_constraints: anyObject('Constraints set by policy.').allow(null),
+    safety_remediations: Joi.array().items(anyObject('A way to do it differently.')).allow(null),
+    safety_job_hash: text('SHA-256 of the request that was decided on.'),
+    approval_required: Joi.boolean(),
+    approval_ref: text('The job id when a person must decide.'),
+    agent_id: text('Agent.'),
+    agent_name: text('Agent.'),
+    agent_risk_tier: text('Agent.'),
+  },
+  optional: {
+    created_at: micros('When it was accepted.'),
+    updated_at: micros('Last move.'),
+    started_at: micros('When a worker got it.'),
+    completed_at: micros('When it ended.'),
+    priority: text('critical, interactive or batch.'),
+    adapter_id: text('Adapter hint.'),
+    memory_id: text('Memory id.'),
+    worker_id: text('Worker that holds or held it.'),
+    pool: text('Its pool.'),
+    parent_job_id: text('Job this one came from.'),
+    deadline_unix: micros('Deadline.'),
+    waiting_reason: text('Why it is with no worker yet, when it waits.'),
+    progress_percent: count('Last progress.'),
+    progress_message: text('Last progress.'),
+    execution_ms: count('As the worker measured it.'),
+    artifact_ptrs: strings('Artifacts the worker wrote.'),
+    output_decision: text('What the output check decided.'),
+    output_safety: outputSafetyView,
+    error_message: text('Why it ended badly.'),
+    error_status: text('Bus status it ended with.'),
+    error_code: text('Reason code.'),
+    last_state: text('State before the end.'),
+    approval_by: text('Who decided.'),
+    approval_role: text('Their role.'),
+    approval_at: micros('When.'),
+    approval_reason: text('Why.'),
+    approval_note: text('Note.'),
+    approval_policy_snapshot: text('The policy it was held under.'),
+    approval_job_hash: text('The request that was decided on.'),
+    approval_status: text('pending, approved, rejected, invalidated or repaired.'),
+    approval_actionability: text('actionable, resolved, invalidated, expired or repaired.'),
+    approval_revision: count('Rises with each change.'),
+    approval_decision: text('approve, reject, invalidate, expire or repair.'),
+  },
+});
+
+/** Core contract 2.5. */
+export interface DecisionView {
+  decision: string;
+  reason?: string;
+  rule_id?: string;
+  policy_snapshot?: string;
+  constraints?: Record<string, unknown>;
+  approval_required?: boolean;
+  approval_ref?: string;
+  job_hash?: string;
+  remediations?: Record<string, unknown>[];
+  checked_at: number;
+  source: string;
+}
+
+export const decisionView = shape<DecisionView>({
+  required: {
+    decision: Joi.string().valid(
+      'ALLOW',
+      'DENY',
+      'REQUIRE_APPROVAL',
+      'THROTTLE',
+      'ALLOW_WITH_CONSTRAINTS',
+      'UNAVAILABLE',
+    ),
+    checked_at: micros('When.'),
+    source: Joi.string().valid('gateway', 'scheduler', 'approval'),
+  },
+  optional: {
+    reason: text('Why.'),
+    rule_id: text('Rule.'),
+    policy_snapshot: text('The policy it was made on.'),
+    constraints: anyObject('Constraints set by policy.'),
+    approval_required: Joi.boolean(),
+    approval_ref: text('The job id when a person must decide.'),
+    job_hash: text('SHA-256 of the request.'),
+    remediations: Joi.array().items(anyObject('A way to do it differently.')),
+  },
+});

@@ -1,0 +1,16 @@
+/** Fixed limits of the interface. Those that operators may change are environment variables. */
+export const limits = {
+  promptChars: 50_000,
+  promptCharsCeiling: 500_000,
+  topicChars: 256,
+  tags: 50,
+  labels: 50,
+  labelKeyBytes: 256,
+  labelValueBytes: 4_096,
+  idChars: 512,
+  pageMost: 500,
+  approvalTextBytes: 512,
+  contentLabelBytes: 65_536,
+  schedulingAttempts: 50,
+  scanBytes: 2_097_152,
+} as const;

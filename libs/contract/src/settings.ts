@@ -1,0 +1,25 @@
+/** Config scopes from broadest to narrowest. Spec: "Config document". */
+export const configScopes = ['system', 'org', 'team', 'workflow', 'step'] as const;
+export type ConfigScope = (typeof configScopes)[number];
+
+/**
+ * Defaults of the system settings that the product reads, section by section. Spec: "System settings fields". A section in
+ * a config document replaces the default section's keys one by one.
+ */
+export const defaultSettings = {
+  retry: {
+    max_retries: 3,
+    initial_backoff: '1s',
+    max_backoff: '30s',
+    backoff_multiplier: 2,
+    retryable_errors: ['network_error', 'timeout'],
+    non_retryable_errors: ['bad_request'],
+  },
+  resources: {
+    default_priority: 'interactive',
+    max_timeout_seconds: 300,
+    default_timeout_seconds: 60,
+    preemption_enabled: true,
+    preemption_grace_period: 30,
+  },
+} as const;

@@ -1,0 +1,68 @@
+import type Joi from 'joi';
+import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
+
+/** What is wrong in a file, and where. */
+export interface Problem {
+  source: string;
+  /** From 1; 0 when the fault has no place in the text. */
+  line: number;
+  column: number;
+  /** Dotted, such as `rules.2.match.topics`; '' for the whole document. */
+  path: string;
+  message: string;
+}
+
+export type Parsed<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
+
+const maxAliases = 50;
+
+/**
+ * Reads a YAML (or JSON) file against a schema and names every fault with its line. The caller caps the bytes.
+ *
+ * @param source the name shown in messages, usually the path
+ */
+export function readYamlDocument<T>(text: string, source: string, schema: Joi.Schema<T>): Parsed<T> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const at = (offset: number | undefined) => {
+    const { line, col } = offset === undefined ? { line: 0, col: 0 } : lines.linePos(offset);
+    return { line, column: col };
+  };
+  const broken = document.errors.map(({ pos, message }) => ({ source, ...at(pos[0]), path: '', message }));
+  if (broken.length > 0) return { ok: false, problems: broken };
+
+  let plain: unknown;
+  try {
+    plain = document.toJS({ maxAliasCount: maxAliases });
+  } catch {
+    return {
+      ok: false,
+      problems: [{ source, line: 0, column: 0, path: '', message: 'too many aliases (anchors) in one file' }],
+    };
+  }
+  const { error, value } = schema.validate(plain ?? {}, {
+    abortEarly: false,
+    convert: false,
+    errors: { label: 'key' },
+  });
+  if (!error) return { ok: true, value: value as T };
+  const problems = error.details.map(({ path, message }) => ({
+    source,
+    ...at(offsetOf(document, path)),
+    path: path.join('.'),
+    message,
+  }));
+  return { ok: false, problems };
+}
+
+/** The offset of the node at a path, or of its nearest parent that is there. */
+function offsetOf(document: Document, path: readonly (string | number)[]): number | undefined {
+  for (let length = path.length; length >= 0; length--) {
+    const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return undefined;
+}
+
+export const printProblem = ({ source, line, column, path, message }: Problem): string =>
+  `${source}${line > 0 ? `:${line}:${column}` : ''}${path ? ` ${path}` : ''}: ${message}`;

@@ -1,0 +1,149 @@
+import type { Pool, PoolTable } from './pools-file';
+import { bestMatch, matchesTopic } from './topic-pattern';
+
+/** What routing knows of a live worker. */
+export interface RoutableWorker {
+  id: string;
+  pool: string;
+  /** Jobs it holds, by our count and its last heartbeat. */
+  active: number;
+  /** 0 = it did not say. */
+  maxParallel: number;
+  cpuLoad: number;
+  gpuLoad: number;
+  memoryLoad: number;
+  capabilities: readonly string[];
+  labels: Readonly<Record<string, string>>;
+  readyTopics: readonly string[];
+  /** It announced its topics within the readiness TTL. */
+  announced: boolean;
+  draining: boolean;
+}
+
+/** What a job asks of routing. Jobs that ask the same share a lane. */
+export interface RoutingNeeds {
+  topic: string;
+  requires: readonly string[];
+  /** `placement.*`, `constraint.*`, `node.*` labels. */
+  placement: Readonly<Record<string, string>>;
+  preferredPool?: string;
+}
+
+export interface Preferences {
+  preferredWorkerId?: string;
+  /** Jobs with the same value go to the same worker while it has room. */
+  affinity?: string;
+}
+
+export interface RoutingRules {
+  readinessRequired: boolean;
+}
+
+export type RoutingFailure = 'no_pool_mapping' | 'no_workers' | 'pool_overloaded';
+export type Choice =
+  { kind: 'worker'; worker: RoutableWorker } | { kind: 'none'; reason: RoutingFailure; detail: string };
+
+const normal = (text: string) => text.trim().toLowerCase();
+const covers = (held: readonly string[], wanted: readonly string[]) => {
+  const have = new Set(held.map(normal));
+  return wanted.every((entry) => have.has(normal(entry)));
+};
+
+/** The pools that may serve a job, in order of preference. Engine contract A5 rows 1 to 4. */
+export function poolsFor(table: PoolTable, needs: RoutingNeeds): { pools: Pool[] } | { detail: string } {
+  const mapped = bestMatch(table.topics, needs.topic);
+  if (!mapped) return { detail: `no pool is mapped to topic ${needs.topic}` };
+  const named = mapped.value.flatMap((name) => table.pools[name] ?? []);
+  const open = named.filter(({ status }) => status === 'active');
+  const preferred = needs.preferredPool === undefined ? open : open.filter(({ name }) => name === needs.preferredPool);
+  if (preferred.length === 0) return { detail: `no active pool of topic ${needs.topic} fits` };
+  const capable = preferred.filter(({ requires }) => covers(requires, needs.requires));
+  if (capable.length > 0) return { pools: capable };
+  const missing = needs.requires.filter((entry) => preferred.every(({ requires }) => !covers(requires, [entry])));
+  return {
+    detail: `no pool of topic ${needs.topic} offers ${missing.join(', ') || 'all required capabilities together'}`,
+  };
+}
+
+/** May this worker, load aside, run such a job? Engine contract A5 rows 5 to 7. */
+export function canServe(table: PoolTable, needs: RoutingNeeds, worker: RoutableWorker, rules: RoutingRules): boolean {
+  const found = poolsFor(table, needs);
+  return 'pools' in found && found.pools.some((pool) => fits(pool, needs, worker, rules));
+}
+
+const fits = (pool: Pool, needs: RoutingNeeds, worker: RoutableWorker, { readinessRequired }: RoutingRules): boolean =>
+  worker.pool === pool.name &&
+  !worker.draining &&
+  (!readinessRequired ||
+    (worker.announced && worker.readyTopics.some((pattern) => matchesTopic(pattern, needs.topic)))) &&
+  Object.entries(needs.placement).every(([label, value]) => worker.labels[label] === value) &&
+  covers(worker.capabilities, pool.requires);
+
+/** The only slot test: what it holds against what it can. Engine contract A5 row 9 "(better)". */
+export const hasRoom = (worker: RoutableWorker): boolean =>
+  worker.maxParallel <= 0 || worker.active < worker.maxParallel;
+
+const isHot = (worker: RoutableWorker): boolean =>
+  worker.cpuLoad >= 90 || worker.gpuLoad >= 90 || worker.memoryLoad >= 90;
+
+/** Lower is better: share of slots in use, load as a tie-breaker, a penalty for workers near their limits. */
+export const loadScore = (worker: RoutableWorker): number =>
+  worker.active / Math.max(1, worker.maxParallel) +
+  (worker.cpuLoad + worker.gpuLoad) / 1_000 +
+  (isHot(worker) ? 10 : 0);
+
+/**
+ * Picks a worker: pools in order, in each the least loaded of two taken at random (power of two choices, so that many
+ * schedulers do not all pick the same one). Engine contract A5.
+ *
+ * @param random in [0, 1)
+ */
+export function chooseWorker(
+  table: PoolTable,
+  needs: RoutingNeeds,
+  preferences: Preferences,
+  workers: readonly RoutableWorker[],
+  rules: RoutingRules,
+  random: () => number,
+): Choice {
+  const found = poolsFor(table, needs);
+  if ('detail' in found) return { kind: 'none', reason: 'no_pool_mapping', detail: found.detail };
+  let someone = false;
+  for (const pool of found.pools) {
+    const eligible = workers.filter((worker) => fits(pool, needs, worker, rules));
+    someone ||= eligible.length > 0;
+    const free = eligible.filter(hasRoom);
+    const picked = pick(free, preferences, random);
+    if (picked) return { kind: 'worker', worker: picked };
+  }
+  const names = found.pools.map(({ name }) => name).join(', ');
+  return someone
+    ? { kind: 'none', reason: 'pool_overloaded', detail: `every worker of ${names} is at its limit` }
+    : { kind: 'none', reason: 'no_workers', detail: `no live worker of ${names} can serve ${needs.topic}` };
+}
+
+function pick(
+  free: readonly RoutableWorker[],
+  { preferredWorkerId, affinity }: Preferences,
+  random: () => number,
+): RoutableWorker | undefined {
+  const wanted = preferredWorkerId && free.find(({ id }) => id === preferredWorkerId);
+  if (wanted) return wanted;
+  if (affinity !== undefined && free.length > 0) return rendezvous(free, affinity);
+  const one = free[Math.floor(random() * free.length)];
+  const two = free[Math.floor(random() * free.length)];
+  if (!one || !two) return one;
+  // Cool workers first: a hot one is taken only when there is no other.
+  const cool = isHot(one) && isHot(two) ? free.find((worker) => !isHot(worker)) : undefined;
+  return cool ?? (loadScore(two) < loadScore(one) ? two : one);
+}
+
+/** Highest random weight: adding or losing a worker moves only the jobs that were on it. */
+function rendezvous(workers: readonly RoutableWorker[], affinity: string): RoutableWorker | undefined {
+  const weight = (text: string) =>
+    [...text].reduce((hash, char) => Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0, 0x811c9dc5);
+  return workers.reduce<RoutableWorker | undefined>(
+    (best, worker) => (best && weight(`${affinity}|${best.id}`) >= weight(`${affinity}|${worker.id}`) ? best : worker),
+    undefined,
+  );
+}
