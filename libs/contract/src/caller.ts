@@ -18,4 +18,6 @@ export interface Caller {
   source: 'api_key' | 'jwt' | 'oidc' | 'session' | 'anonymous';
   /** Opaque submitter identity for the self-approval rule: `apikey:<16 hex of sha256>|principal:<id>`. Core contract 2.2. */
   submitterId: string;
+  /** Scopes of a managed API key; absent = the credential is not bound to scopes. Identity contract 4. */
+  scopes?: readonly string[];
 }

@@ -14,13 +14,19 @@ export type ParamNames<Path extends string> = Path extends `${string}:${infer Na
  */
 // The three `any` defaults are what lets a list hold endpoints of every type; nothing is read through them.
 /* eslint-disable @typescript-eslint/no-explicit-any */
-export interface Endpoint<Path extends string = string, Query = any, Body = any, Answer = any> {
+export interface Endpoint<
+  Path extends string = string,
+  Query = any,
+  Body = any,
+  Answer = any,
+  Gate extends Access | 'public' = Access | 'public',
+> {
   id: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   path: Path;
   summary: string;
   description?: string;
-  access: Access | 'public';
+  access: Gate;
   params: { [Name in ParamNames<Path>]: Joi.StringSchema };
   query?: Joi.ObjectSchema<Query>;
   body?: Joi.ObjectSchema<Body>;
@@ -31,13 +37,23 @@ export interface Endpoint<Path extends string = string, Query = any, Body = any,
   /** Which configured limit caps the body; absent = the JSON body limit. */
   bodyLimit?: 'job' | 'artifact';
   answer: { status: 200 | 201 | 204; body?: Joi.Schema<Answer>; headers?: Record<string, string> };
-  /** Other success answers, by status, for routes whose contract names several. */
+  /** Further answers of the same route, by status, such as a probe's 503; a handler picks one with `answer(body, { status })`. */
+  otherAnswers?: Readonly<Record<number, { description: string; body?: Joi.Schema }>>;
+  /** Body or query fields whose violation has a code of its own instead of `invalid_body`. */
+  violationCodes?: Readonly<Record<string, ErrorCode>>;
   errors: readonly ErrorCode[];
   /** What another tenant's caller is told about a record that is not theirs. Core contract 1.1. */
   otherTenant?: 'tenant_access_denied' | 'approval_forbidden' | 'absent' | 'nothing';
 }
 /* eslint-enable @typescript-eslint/no-explicit-any */
 
-export const endpoint = <const Path extends string, Query = object, Body = object, Answer = object>(
-  declaration: Endpoint<Path, Query, Body, Answer>,
-): Endpoint<Path, Query, Body, Answer> => declaration;
+/** Declares an endpoint and keeps its types: a route without a body in its answer has a handler that returns nothing. */
+export const endpoint = <
+  const Path extends string,
+  Query = object,
+  Body = object,
+  Answer = void,
+  const Gate extends Access | 'public' = Access | 'public',
+>(
+  declaration: Endpoint<Path, Query, Body, Answer, Gate>,
+): Endpoint<Path, Query, Body, Answer, Gate> => declaration;

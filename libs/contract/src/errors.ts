@@ -43,6 +43,9 @@ export const errorCodes = {
   worker_not_found: { status: 404, text: 'worker not found', code: 'WORKER_NOT_FOUND' },
   pool_not_found: { status: 404, text: 'pool not found', code: 'POOL_NOT_FOUND' },
 
+  method_not_allowed: { status: 405, text: 'method not allowed' },
+  unsupported_media_type: { status: 415, text: 'send the body as application/json, not compressed' },
+
   // conflicts
   idempotency_conflict: {
     status: 409,
