@@ -1,1 +1,21 @@
-export {};
+export type { DelegationFacts } from './compile/predicate';
+export type { ContentPattern } from './compile/regex';
+export { mergePolicies, type MergeOptions, type Policy, type Sourced } from './compile/merge-policies';
+export type { MergedTenant } from './compile/merge-tenants';
+export { parsePolicy, type ParsedPolicy, type ParseOptions } from './document/parse-policy';
+export type * from './document/policy-document';
+export { isStricter, type RuleDecision, type Severity, type Tier, type Verdict } from './document/words';
+export type { ContentFinding, ContentNeeds, ScanContent } from './evaluate/content';
+export { decide, decideAsync, explain, type Explanation } from './evaluate/decide';
+export { evaluation, type EvaluationOptions } from './evaluate/evaluation';
+export type {
+  PolicyDecision,
+  PolicyRequest,
+  RequestMeta,
+  RiskTagDeriver,
+  VelocityAnswer,
+  VelocityCheck,
+} from './evaluate/request';
+export type { RuleTrace } from './evaluate/trace';
+export { evaluateOutput } from './output/evaluate-output';
+export type { FindOutput, OutputDecision, OutputRequest, OutputScan } from './output/output-request';

@@ -1,0 +1,96 @@
+/** Tells whether a text, already trimmed and lower-cased by `fold`, matches. */
+export type TextTest = (folded: string) => boolean;
+
+/** Policy contract 2: strings are compared trimmed and without regard to case. */
+export const fold = (text: string): string => text.trim().toLowerCase();
+
+type Token = { kind: 'run' } | { kind: 'one'; accepts: (char: string) => boolean };
+
+/** What is wrong with a glob, in words, or undefined. Policy contract 2.2, `topics`. */
+export function globFault(pattern: string): string | undefined {
+  if (pattern.trim() === '') return 'is empty: write a name, or `*` for any';
+  if (pattern.length > 512) return 'is longer than 512 characters';
+  return tokens(fold(pattern)) ? undefined : 'has `[` without its `]`: close the class, or leave the bracket out';
+}
+
+/**
+ * Compiles a glob: `*` is any run of characters but `/` (dots are crossed), `?` one such character, `[a-z]` or `[!a-z]` a
+ * class. Matching never takes longer than pattern times text. A glob that `globFault` refuses matches nothing.
+ */
+export function compileGlob(pattern: string): TextTest {
+  const folded = fold(pattern);
+  if (!/[*?[]/.test(folded)) return (text) => text === folded;
+  const prefix = folded.slice(0, -1);
+  if (folded.endsWith('*') && !/[*?[]/.test(prefix)) {
+    return (text) => text.startsWith(prefix) && !text.includes('/', prefix.length);
+  }
+  const parsed = tokens(folded);
+  return parsed ? (text) => matchTokens(parsed, text) : () => false;
+}
+
+/** A test that holds when any of the patterns does; plain names are looked up, only real globs are tried one by one. */
+export function anyGlob(patterns: readonly string[]): TextTest {
+  const names = new Set(patterns.filter((p) => !/[*?[]/.test(p)).map(fold));
+  const globs = patterns.filter((p) => /[*?[]/.test(p)).map(compileGlob);
+  if (globs.length === 0) return (text) => names.has(text);
+  return (text) => names.has(text) || globs.some((glob) => glob(text));
+}
+
+function tokens(pattern: string): Token[] | undefined {
+  const list: Token[] = [];
+  const chars = [...pattern];
+  for (let i = 0; i < chars.length; i += 1) {
+    const char = chars[i] ?? '';
+    if (char === '*') {
+      if (list.at(-1)?.kind !== 'run') list.push({ kind: 'run' });
+    } else if (char === '?') list.push({ kind: 'one', accepts: (c) => c !== '/' });
+    else if (char === '[') {
+      // A `]` right after the opening belongs to the class, as in shells.
+      const end = chars.indexOf(']', i + (chars[i + 1] === '!' || chars[i + 1] === '^' ? 3 : 2));
+      if (end < 0) return undefined;
+      list.push({ kind: 'one', accepts: charClass(chars.slice(i + 1, end)) });
+      i = end;
+    } else list.push({ kind: 'one', accepts: (c) => c === char });
+  }
+  return list;
+}
+
+function charClass(body: readonly string[]): (char: string) => boolean {
+  const negated = body[0] === '!' || body[0] === '^';
+  const members = negated ? body.slice(1) : body;
+  const ranges: [string, string][] = [];
+  for (let i = 0; i < members.length; i += 1) {
+    const from = members[i] ?? '';
+    const to = members[i + 1] === '-' ? members[i + 2] : undefined;
+    ranges.push([from, to ?? from]);
+    if (to !== undefined) i += 2;
+  }
+  return (char) => char !== '/' && ranges.some(([from, to]) => from <= char && char <= to) !== negated;
+}
+
+/** The usual two-pointer walk: on a mismatch the last `*` takes one character more, so there is no exponential case. */
+function matchTokens(pattern: readonly Token[], text: string): boolean {
+  const chars = [...text];
+  let p = 0;
+  let t = 0;
+  let star = -1;
+  let starTook = 0;
+  while (t < chars.length) {
+    const token = pattern[p];
+    const char = chars[t] ?? '';
+    if (token?.kind === 'one' && token.accepts(char)) {
+      p += 1;
+      t += 1;
+    } else if (token?.kind === 'run') {
+      star = p;
+      starTook = t;
+      p += 1;
+    } else if (star >= 0 && chars[starTook] !== '/') {
+      starTook += 1;
+      t = starTook;
+      p = star + 1;
+    } else return false;
+  }
+  while (pattern[p]?.kind === 'run') p += 1;
+  return p === pattern.length;
+}

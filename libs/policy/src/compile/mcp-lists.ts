@@ -1,0 +1,34 @@
+import type { McpLists } from '../document/policy-document';
+import type { McpFacts } from './facts';
+import { anyGlob } from './glob';
+
+const kinds = ['servers', 'tools', 'resources', 'actions'] as const;
+
+/**
+ * Compiles allow and deny lists: deny wins, an empty allow list means any. Policy contract 2.2 `mcp`; operations
+ * contract 4.3.
+ *
+ * @param absentBreaches whether a request that does not name, say, a tool falls outside `allow_tools`: so for a rule's
+ *   match, and not for a tenant's lists, where reading a resource is no breach of the list of tools
+ * @returns a function that names what is not let through, such as `tool drop_table`, or undefined
+ */
+export function compileMcpLists(
+  lists: McpLists,
+  { absentBreaches }: { absentBreaches: boolean },
+): (mcp: McpFacts) => string | undefined {
+  const checks = kinds.flatMap((kind) => {
+    const allow = lists[`allow_${kind}`] ?? [];
+    const deny = lists[`deny_${kind}`] ?? [];
+    if (allow.length + deny.length === 0) return [];
+    return [{ kind, allowed: allow.length > 0 ? anyGlob(allow) : undefined, denied: anyGlob(deny) }];
+  });
+  return (mcp) => {
+    for (const { kind, allowed, denied } of checks) {
+      const value = mcp[kind];
+      const breaches =
+        value === '' ? absentBreaches && allowed !== undefined : denied(value) || allowed?.(value) === false;
+      if (breaches) return `${kind.slice(0, -1)} ${value}`.trim();
+    }
+    return undefined;
+  };
+}

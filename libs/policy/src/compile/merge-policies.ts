@@ -1,0 +1,214 @@
+import type {
+  InputPolicy,
+  InputRule,
+  OutputPolicy,
+  OutputRule,
+  PolicyDocument,
+  RequireHuman,
+  Selector,
+} from '../document/policy-document';
+import { isPermitting, type Tier } from '../document/words';
+import { canonicalHash } from './canonical-json';
+import { compileInputRule, type CompiledInputRule } from './compile-input-rule';
+import {
+  compileOutputRule,
+  compileOverrides,
+  type CompiledOutputRule,
+  type CompiledOverride,
+} from './compile-output-rule';
+import { compileRule, type CompiledRule, type PlacedRule } from './compile-rule';
+import { legacyRules } from './legacy-rules';
+import { compileMcpLists } from './mcp-lists';
+import { anyGlob, type TextTest } from './glob';
+import type { McpFacts } from './facts';
+import { mergeTenants, type MergedTenant } from './merge-tenants';
+import { RuleSet } from './rule-set';
+import { selectorKeys, Tiered } from './tiered';
+
+const invariants = 'secops/invariants';
+const inputDefaults: Required<InputPolicy> = { enabled: true, fail_mode: 'closed', max_scan_bytes: 2 * 1024 * 1024 };
+const isVelocityBundle = (source: string) => source.startsWith('velocity/');
+
+/** A rule with where it came from, for lists of rules. Policy contract 7. */
+export interface Sourced<T> {
+  rule: T;
+  source: string;
+  tier: Tier;
+  selector: Selector;
+}
+
+/** All documents in force as one, compiled. It never changes: a new set of documents makes a new one. */
+export interface Policy {
+  /** `[<version>:]<64 hex>`. Policy contract 4.2. */
+  readonly snapshot: string;
+  readonly version: string | undefined;
+  readonly defaultTenant: string | undefined;
+  readonly rules: readonly PlacedRule[];
+  readonly inputRules: readonly Sourced<InputRule>[];
+  readonly outputRules: readonly Sourced<OutputRule>[];
+  readonly tenants: Readonly<Record<string, MergedTenant>>;
+  /** Ids of velocity rules beyond the licensed number; they are not in force. Policy contract 3.7. */
+  readonly ignoredVelocityRules: readonly string[];
+  /** Whether any velocity rule is in force, so that decisions must not be cached. Policy contract 3.8. */
+  readonly hasVelocityRules: boolean;
+  readonly compiled: CompiledPolicy;
+}
+
+/** The sets of policy contract 3.3, in the order they are searched, and what the later steps need. */
+export interface CompiledPolicy {
+  invariantBans: RuleSet;
+  velocityBans: RuleSet;
+  narrow: Tiered<CompiledRule>;
+  global: RuleSet;
+  invariantAllows: RuleSet;
+  defaults: Tiered<'allow' | 'deny'>;
+  tenants: ReadonlyMap<string, CompiledTenant>;
+  inputPolicy: Required<InputPolicy>;
+  inputRules: Tiered<CompiledInputRule>;
+  requireHuman: RequireHuman;
+  outputPolicy: OutputPolicy;
+  outputOverrides: readonly CompiledOverride[];
+  outputRules: readonly CompiledOutputRule[];
+}
+
+export interface CompiledTenant {
+  allowsTopic: TextTest | undefined;
+  deniesTopic: TextTest;
+  mcpBreach: (mcp: McpFacts) => string | undefined;
+}
+
+export interface MergeOptions {
+  /** How many velocity rules the licence allows; undefined or negative: any number. */
+  maxVelocityRules?: number;
+}
+
+/**
+ * Merges documents into the policy in force. The order is the caller's: the file or URL document first, then enabled
+ * bundles by byte order of their ids. Policy contract 4.1.
+ */
+export function mergePolicies(
+  documents: readonly PolicyDocument[],
+  { maxVelocityRules = -1 }: MergeOptions = {},
+): Policy {
+  const placed = replaceSameIds(
+    documents.flatMap((document) => place(document, [...legacyRules(document), ...document.rules])),
+  );
+  const { kept: rules, ignored } = withinLicence(placed, maxVelocityRules);
+  const inputRules = replaceSameIds(documents.flatMap((document) => place(document, document.input_rules)));
+  const outputRules = replaceSameIds(documents.flatMap((document) => placeOutput(document)));
+  const tenants = mergeTenants(documents.map((document) => document.tenants));
+  const first = <Key extends keyof PolicyDocument>(key: Key) =>
+    documents.find((document) => document[key] !== undefined)?.[key];
+
+  const version = first('version');
+  const defaultTenant = first('default_tenant');
+  const inputPolicy = first('input_policy');
+  const requireHuman = first('require_human');
+  const outputPolicy = first('output_policy') ?? { enabled: false, fail_mode: 'closed' };
+  const defaults = documents.flatMap(({ tier, selector, default_decision }) =>
+    default_decision === undefined ? [] : [{ tier, keys: selectorKeys(selector ?? {}), default_decision }],
+  );
+  const content = {
+    version, default_tenant: defaultTenant, defaults, tenants, ignored, rules: rules.map(hashed),
+    input_policy: inputPolicy, input_rules: inputRules.map(hashed), require_human: requireHuman,
+    output_policy: outputPolicy, output_rules: outputRules.map(hashed),
+  }; // prettier-ignore
+
+  return Object.freeze({
+    snapshot: `${version === undefined ? '' : `${version}:`}${canonicalHash(content)}`,
+    version,
+    defaultTenant,
+    rules,
+    inputRules,
+    outputRules,
+    tenants,
+    ignoredVelocityRules: ignored,
+    hasVelocityRules: rules.some(({ rule }) => rule.velocity !== undefined),
+    compiled: {
+      ...compileRules(rules),
+      defaults: tiered(documents.flatMap((document) => (document.default_decision ? [defaultOf(document)] : []))),
+      tenants: new Map(Object.entries(tenants).map(([name, tenant]) => [name, compileTenant(tenant)])),
+      inputPolicy: { ...inputDefaults, ...inputPolicy },
+      inputRules: tiered(
+        inputRules.filter(({ rule }) => rule.enabled).map((r) => ({ ...r, value: compileInputRule(r.rule) })),
+      ),
+      requireHuman: requireHuman ?? {},
+      outputPolicy,
+      outputOverrides: compileOverrides(outputPolicy.topic_overrides),
+      outputRules: outputRules.filter(({ rule }) => rule.enabled).map(({ rule }) => compileOutputRule(rule)),
+    },
+  });
+}
+
+/** Settles where a rule applies: its own tier and selector, else its document's. */
+function place<T extends { tier?: Tier; selector?: Selector }>(
+  document: PolicyDocument,
+  rules: readonly T[],
+): Sourced<T>[] {
+  return rules.map((rule) => {
+    const tier = rule.tier ?? document.tier;
+    const inherited = tier === document.tier ? document.selector : undefined;
+    return { rule, source: document.source, tier, selector: rule.selector ?? inherited ?? {} };
+  });
+}
+
+const placeOutput = ({ source, output_rules }: PolicyDocument): Sourced<OutputRule>[] =>
+  output_rules.map((rule) => ({ rule, source, tier: 'global', selector: {} }));
+
+/**
+ * A later rule of the same id takes the place of the earlier one, within its tier and selector: a job's policy cannot
+ * do away with a global rule by taking its name, and no other bundle can do away with an invariant.
+ */
+function replaceSameIds<T extends { id: string }>(rules: readonly Sourced<T>[]): Sourced<T>[] {
+  const byName = new Map<string, Sourced<T>>();
+  for (const placed of rules) {
+    const { source, tier, selector, rule } = placed;
+    byName.set(JSON.stringify([source === invariants, tier, ...selectorKeys(selector), rule.id]), placed);
+  }
+  return [...byName.values()];
+}
+
+function withinLicence(rules: readonly PlacedRule[], max: number): { kept: PlacedRule[]; ignored: string[] } {
+  const velocity = rules.filter(({ rule }) => rule.velocity !== undefined);
+  const beyond = new Set(max < 0 ? [] : velocity.slice(max));
+  return { kept: rules.filter((placed) => !beyond.has(placed)), ignored: [...beyond].map(({ rule }) => rule.id) };
+}
+
+/** What of a rule counts for the snapshot: of its source, only the part that decides where it is searched. */
+const hashed = <T>({ rule, source, tier, selector }: Sourced<T>) => ({
+  rule, tier, selector, set: source === invariants ? 'invariants' : isVelocityBundle(source) ? 'velocity' : undefined,
+}); // prettier-ignore
+
+/** A rule for one job stays in the job tier, whatever bundle it came in: the early sets are for everyone. */
+function compileRules(rules: readonly PlacedRule[]) {
+  const compiled = rules.map((placed) => ({ ...placed, value: compileRule(placed) }));
+  const pick = (wanted: (rule: CompiledRule) => boolean) => compiled.map(({ value }) => value).filter(wanted);
+  const isInvariant = ({ source, tier }: CompiledRule) => source === invariants && tier === 'global';
+  // A velocity rule that only permits waits with all others: ahead of them it would lift their bans.
+  const isVelocityBan = ({ source, tier, verdict }: CompiledRule) =>
+    isVelocityBundle(source) && tier === 'global' && !isPermitting(verdict);
+  const ordinary = tiered(compiled.filter(({ value }) => !isInvariant(value) && !isVelocityBan(value)));
+  return {
+    invariantBans: new RuleSet(pick((rule) => isInvariant(rule) && !isPermitting(rule.verdict))),
+    velocityBans: new RuleSet(pick(isVelocityBan)),
+    narrow: ordinary,
+    global: new RuleSet(ordinary.global),
+    invariantAllows: new RuleSet(pick((rule) => isInvariant(rule) && isPermitting(rule.verdict))),
+  };
+}
+
+function tiered<T>(items: readonly { tier: Tier; selector: Selector; value: T }[]): Tiered<T> {
+  const result = new Tiered<T>();
+  for (const { tier, selector, value } of items) result.add(tier, selector, value);
+  return result;
+}
+
+const defaultOf = ({ tier, selector, default_decision }: PolicyDocument) => ({
+  tier, selector: selector ?? {}, value: default_decision ?? ('deny' as const),
+}); // prettier-ignore
+
+const compileTenant = ({ allow_topics, deny_topics, mcp }: MergedTenant): CompiledTenant => ({
+  allowsTopic: allow_topics?.length ? anyGlob(allow_topics) : undefined,
+  deniesTopic: anyGlob(deny_topics ?? []),
+  mcpBreach: compileMcpLists(mcp ?? {}, { absentBreaches: false }),
+});

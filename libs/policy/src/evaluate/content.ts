@@ -1,0 +1,41 @@
+import type { ContentPattern } from '../compile/regex';
+
+/** One thing found in a text. Offsets and lengths are bytes. Wire contract 18.3, OutputFinding. */
+export interface ContentFinding {
+  /** secret_leak, pii, code_injection, custom, or one of policy contract 2.5 and 2.6 such as input_size_exceeded. */
+  type: string;
+  severity: string;
+  detail?: string;
+  scanner?: string;
+  /** From 0 to 1. */
+  confidence?: number;
+  /** The name of the pattern, never the text it matched. */
+  matched_pattern?: string;
+  offset?: number;
+  length?: number;
+}
+
+/** What to look for. A finding of any listed scanner, detector (finding type), pattern or keyword counts. */
+export interface ContentNeeds {
+  scanners: readonly string[];
+  detectors: readonly string[];
+  patterns: readonly ContentPattern[];
+  keywords: readonly string[];
+}
+
+/** Scans a text; `overrun` when its time ran out. Bytes are UTF-8. Policy contract 3.6: 50 ms for one request. */
+export type ScanContent = (content: Uint8Array, needs: ContentNeeds) => ContentFinding[] | 'overrun';
+
+export const needsNothing = (needs: ContentNeeds): boolean =>
+  needs.scanners.length + needs.detectors.length + needs.patterns.length + needs.keywords.length === 0;
+
+/** Everything several rules look for, each thing once. */
+export function mergedNeeds(all: readonly ContentNeeds[]): ContentNeeds {
+  const patterns = new Map(all.flatMap((needs) => needs.patterns.map((pattern) => [pattern.source, pattern] as const)));
+  return {
+    scanners: [...new Set(all.flatMap((needs) => needs.scanners))],
+    detectors: [...new Set(all.flatMap((needs) => needs.detectors))],
+    patterns: [...patterns.values()],
+    keywords: [...new Set(all.flatMap((needs) => needs.keywords))],
+  };
+}

@@ -1,0 +1,73 @@
+import { factsOf, type Facts } from '../compile/facts';
+import type { Policy } from '../compile/merge-policies';
+import { isPermitting } from '../document/words';
+import type { ScanContent } from './content';
+import { afterContentRules } from './content-rules';
+import { configLists, tenantBreach } from './lists';
+import { denial, toRecord, type Outcome } from './outcome';
+import type { PolicyDecision, PolicyRequest } from './request';
+import { Search, type Asking } from './search';
+import type { RuleTrace } from './trace';
+
+export interface EvaluationOptions {
+  /** `VELOCITY_FAIL_MODE`; default closed. Policy contract 3.9. */
+  velocityFailMode?: 'open' | 'closed';
+  /** Looks for things in content; without it, rules that need scanning fall to `input_policy.fail_mode`. */
+  scanContent?: ScanContent;
+  /** Gets one entry for every rule looked at. */
+  trace?: RuleTrace[];
+  /** Hears of an error that became a denial, since the decision itself does not carry it. */
+  onError?: (error: unknown) => void;
+}
+
+/**
+ * Decides one request: policy contract 3.2, without the action gates of step 6. It asks its driver, and nobody else,
+ * to count velocity windows, so that it does no I/O; `decide` and `decideAsync` drive it.
+ *
+ * @returns always a decision; whatever is thrown inside is a denial with a fixed reason
+ */
+export function* evaluation(
+  policy: Policy | undefined,
+  request: PolicyRequest,
+  options: EvaluationOptions = {},
+): Asking<PolicyDecision> {
+  const jobId = typeof request.job_id === 'string' ? request.job_id : '';
+  if (!policy) return toRecord(denial('no policy is loaded'), '', jobId);
+  try {
+    const { outcome, snapshot } = yield* pipeline(policy, request, options);
+    return toRecord(outcome, snapshot, jobId);
+  } catch (error) {
+    options.onError?.(error);
+    return toRecord(denial('policy evaluation failed'), policy.snapshot, jobId);
+  }
+}
+
+function* pipeline(
+  policy: Policy,
+  request: PolicyRequest,
+  { velocityFailMode = 'closed', scanContent, trace }: EvaluationOptions,
+): Asking<{ outcome: Outcome; snapshot: string }> {
+  const { snapshot } = policy;
+  if (request.topic === '') return { outcome: denial('the topic is empty'), snapshot };
+  if (!request.topic.startsWith('job.')) return { outcome: denial('the topic does not begin with job.'), snapshot };
+
+  const facts = factsOf(request, policy.defaultTenant);
+  const byRules = yield* new Search(policy, facts, { velocityFailMode, trace }).outcome();
+  if (byRules.verdict === 'DENY' || byRules.verdict === 'THROTTLE') return { outcome: byRules, snapshot };
+
+  const config = configLists(request.effective_config);
+  const outcome = afterLists(policy, facts, byRules, config?.breach(facts), { scanContent, trace });
+  return { outcome, snapshot: config ? `${snapshot}|cfg:${config.hash}` : snapshot };
+}
+
+function afterLists(
+  policy: Policy,
+  facts: Facts,
+  byRules: Outcome,
+  byConfig: Outcome | undefined,
+  options: { scanContent: ScanContent | undefined; trace: RuleTrace[] | undefined },
+): Outcome {
+  const breach = tenantBreach(policy, facts) ?? byConfig;
+  if (breach) return breach;
+  return isPermitting(byRules.verdict) ? afterContentRules(policy, facts, byRules, options) : byRules;
+}

@@ -1,0 +1,56 @@
+import type { CompiledRule } from '../compile/compile-rule';
+import { isConstraining, tighter } from '../compile/constraints';
+import type { Constraints, Remediation } from '../document/policy-document';
+import { isStricter, type Verdict } from '../document/words';
+import type { ContentFinding } from './content';
+import type { PolicyDecision } from './request';
+
+/** A decision on its way through the pipeline. */
+export interface Outcome {
+  verdict: Verdict;
+  reason: string;
+  /** Empty when no rule decided. */
+  ruleId: string;
+  constraints?: Constraints | undefined;
+  remediations?: readonly Remediation[];
+  throttleMs?: number | undefined;
+  findings?: ContentFinding[];
+}
+
+export const denial = (reason: string): Outcome => ({ verdict: 'DENY', reason, ruleId: '' });
+
+export const ofRule = (rule: CompiledRule): Outcome => ({
+  // An allow that limits anything is an allow with constraints (3.2), also when it is weighed against another rule.
+  verdict: rule.verdict === 'ALLOW' && isConstraining(rule.constraints) ? 'ALLOW_WITH_CONSTRAINTS' : rule.verdict,
+  reason: rule.reason,
+  ruleId: rule.id,
+  constraints: rule.constraints,
+  remediations: rule.remediations,
+  throttleMs: rule.throttleMs,
+});
+
+/** The stricter of a global and a narrower rule, the narrower when they are equal; both limit. Policy contract 3.3. */
+export function stricterOf(wide: Outcome, narrow: Outcome): Outcome {
+  const stands = isStricter(wide.verdict, narrow.verdict) ? wide : narrow;
+  return { ...stands, constraints: tighter(wide.constraints, narrow.constraints) };
+}
+
+/** Policy contract 3.2, last step: which fields go with which verdict. */
+export function toRecord(outcome: Outcome, snapshot: string, jobId: string): PolicyDecision {
+  const { verdict, reason, ruleId, constraints, remediations = [], throttleMs, findings } = outcome;
+  const limits = verdict !== 'DENY' && verdict !== 'THROTTLE' && isConstraining(constraints);
+  const decision = verdict === 'ALLOW' && limits ? 'ALLOW_WITH_CONSTRAINTS' : verdict;
+  const permits = decision === 'ALLOW' || decision === 'ALLOW_WITH_CONSTRAINTS';
+  return {
+    decision,
+    reason,
+    rule_id: ruleId,
+    policy_snapshot: snapshot,
+    ...(limits && { constraints }),
+    remediations: permits ? [] : [...remediations],
+    approval_required: decision === 'REQUIRE_APPROVAL',
+    ...(decision === 'REQUIRE_APPROVAL' && jobId !== '' && { approval_ref: jobId }),
+    ...(decision === 'THROTTLE' && throttleMs !== undefined && { throttle_duration_ms: throttleMs }),
+    ...(findings?.length && { findings }),
+  };
+}

@@ -1,0 +1,88 @@
+import type { DelegationFacts } from '../compile/predicate';
+import type { Constraints, Remediation } from '../document/policy-document';
+import type { Verdict } from '../document/words';
+import type { ContentFinding } from './content';
+
+/** What a decision is asked about: policy contract 3.1 in wire spelling, and what only the server knows. */
+export interface PolicyRequest {
+  topic: string;
+  tenant?: string;
+  job_id?: string;
+  org_id?: string;
+  team_id?: string;
+  workflow_id?: string;
+  step_id?: string;
+  principal_id?: string;
+  memory_id?: string;
+  priority?: string | number;
+  estimated_cost?: number;
+  budget?: unknown;
+  /** Labels of the caller, reserved prefixes already stripped. */
+  labels?: Readonly<Record<string, string>>;
+  /** Labels the server set. They win over `labels`, and only these can bring narrow tiers into play (3.3). */
+  server_labels?: Readonly<Record<string, string>>;
+  /** The merged configuration as parsed JSON; its `safety` section can only deny (3.2 step 9). */
+  effective_config?: unknown;
+  meta?: RequestMeta;
+  /** An action descriptor. Gates are not evaluated here; its presence means the request is more than a prompt (3.6). */
+  action?: unknown;
+  input_content?: Uint8Array | string;
+  input_content_type?: string;
+  /** Size of the whole content, when `input_content` holds only part of it. */
+  input_size_bytes?: number;
+  /** What the registry knows of the agent in label `agent_id`. */
+  agent?: { risk_tier?: string; data_classifications?: readonly string[] };
+  /** The verified delegation chain, if any. */
+  delegation?: DelegationFacts;
+  /** The deriver registered for the topic (3.2 step 4). */
+  risk_tag_deriver?: RiskTagDeriver;
+}
+
+export interface RequestMeta {
+  tenant_id?: string;
+  actor_id?: string;
+  actor_type?: string;
+  idempotency_key?: string;
+  capability?: string;
+  risk_tags?: readonly string[];
+  requires?: readonly string[];
+  pack_id?: string;
+  labels?: Readonly<Record<string, string>>;
+}
+
+/** Turns the content's numeric `amount` into a risk tag: that of the highest tier the amount is above. */
+export interface RiskTagDeriver {
+  kind: 'amount-threshold';
+  tiers: readonly { above: number; tag: string }[];
+}
+
+/** The record of one decision, in wire spelling. */
+export interface PolicyDecision {
+  decision: Verdict;
+  reason: string;
+  /** Empty when no rule decided. */
+  rule_id: string;
+  /** `[<version>:]<hash>`, and `|cfg:<hash>` when the effective configuration took part. Policy contract 4.2. */
+  policy_snapshot: string;
+  constraints?: Constraints;
+  remediations: Remediation[];
+  approval_required: boolean;
+  /** The job's id, when a person must approve and there is one. */
+  approval_ref?: string;
+  throttle_duration_ms?: number;
+  /** What a content rule found; absent when content was not looked at or was clean. */
+  findings?: ContentFinding[];
+}
+
+/** Asked of the caller when a velocity rule's match holds: count this request in its window, or only look. */
+export interface VelocityCheck {
+  ruleId: string;
+  key: string;
+  windowSeconds: number;
+  maxRequests: number;
+  /** The job's id, so that one job asked about twice counts once; undefined: use a random one. */
+  member: string | undefined;
+}
+
+/** `count` is that of the window, this request included. */
+export type VelocityAnswer = { kind: 'count'; count: number } | { kind: 'unavailable' };

@@ -1,0 +1,126 @@
+import { isInSection, type CompiledRule } from '../compile/compile-rule';
+import { firstFailing } from '../compile/conditions';
+import type { Facts } from '../compile/facts';
+import type { Policy } from '../compile/merge-policies';
+import type { RuleSet } from '../compile/rule-set';
+import { isPermitting } from '../document/words';
+import { ofRule, stricterOf, type Outcome } from './outcome';
+import type { VelocityAnswer, VelocityCheck } from './request';
+import type { RuleTrace, SearchSet } from './trace';
+
+export type Asking<T> = Generator<VelocityCheck, T, VelocityAnswer>;
+
+export interface SearchOptions {
+  /** `VELOCITY_FAIL_MODE`: what a velocity rule does when its window cannot be counted. Default closed. */
+  velocityFailMode: 'open' | 'closed';
+  /** Where to note each rule looked at; absent when nobody asks. */
+  trace?: RuleTrace[] | undefined;
+}
+
+/** One search through the rules of a policy for one request. Policy contract 3.3, 3.4 and 3.7. */
+export class Search {
+  /** The first velocity rule that could not be counted, in closed mode: nothing passes without a person. */
+  private uncounted: CompiledRule | undefined;
+  /** Once the store failed to answer it is not asked again for this request. */
+  private storeIsDown = false;
+
+  constructor(
+    private readonly policy: Policy,
+    private readonly facts: Facts,
+    private readonly options: SearchOptions,
+  ) {}
+
+  *outcome(): Asking<Outcome> {
+    const matched = yield* this.matchingRules();
+    if (!this.uncounted) return matched ?? this.byDefault();
+    const held: Outcome = {
+      verdict: 'REQUIRE_APPROVAL',
+      reason: `the velocity check of rule ${this.uncounted.id} is unavailable`,
+      ruleId: this.uncounted.id,
+      remediations: this.uncounted.remediations,
+      constraints: matched?.constraints,
+    };
+    return matched && !isPermitting(matched.verdict) ? matched : held;
+  }
+
+  private *matchingRules(): Asking<Outcome | undefined> {
+    const { invariantBans, velocityBans, narrow, global, invariantAllows } = this.policy.compiled;
+    const ban =
+      (yield* this.firstOf('invariants', this.candidates(invariantBans))) ??
+      (yield* this.firstOf('velocity', this.candidates(velocityBans)));
+    if (ban) return ofRule(ban);
+
+    const narrower =
+      (yield* this.firstOf('job', narrow.of('job', this.facts))) ??
+      (yield* this.firstOf('workflow', narrow.of('workflow', this.facts)));
+    const wide = yield* this.firstOf('global', this.candidates(global));
+    if (narrower && wide) return stricterOf(ofRule(wide), ofRule(narrower));
+    const found = narrower ?? wide ?? (yield* this.firstOf('invariant_allows', this.candidates(invariantAllows)));
+    return found && ofRule(found);
+  }
+
+  /** A trace shows every rule; otherwise those whose topics cannot fit are left out beforehand. */
+  private candidates(set: RuleSet): readonly CompiledRule[] {
+    return this.options.trace ? set.all : set.forTopic(this.facts.topic);
+  }
+
+  private *firstOf(set: SearchSet, rules: readonly CompiledRule[]): Asking<CompiledRule | undefined> {
+    for (const rule of rules) {
+      if (!isInSection(rule, this.facts)) {
+        this.note(set, rule, 'other_section');
+        continue;
+      }
+      const failed = firstFailing(rule.conditions, this.facts);
+      if (failed !== undefined) {
+        this.note(set, rule, 'not_matched', failed);
+        continue;
+      }
+      if (rule.velocity && !(yield* this.fires(set, rule, rule.velocity))) continue;
+      this.note(set, rule, 'matched');
+      return rule;
+    }
+    return undefined;
+  }
+
+  private *fires(set: SearchSet, rule: CompiledRule, velocity: NonNullable<CompiledRule['velocity']>): Asking<boolean> {
+    const key = velocity.key(this.facts);
+    if (key === undefined) {
+      this.note(set, rule, 'not_matched', 'velocity.key');
+      return false;
+    }
+    const { windowSeconds, maxRequests } = velocity;
+    const member = this.facts.jobId === '' ? undefined : this.facts.jobId;
+    const answer: VelocityAnswer = this.storeIsDown
+      ? { kind: 'unavailable' }
+      : yield { ruleId: rule.id, key, windowSeconds, maxRequests, member };
+    if (answer.kind === 'count') {
+      const isAbove = answer.count > maxRequests;
+      if (!isAbove) this.note(set, rule, 'not_matched', 'velocity.max_requests');
+      return isAbove;
+    }
+    this.storeIsDown = true;
+    if (this.options.velocityFailMode === 'closed') this.uncounted ??= rule;
+    this.note(set, rule, 'unavailable', 'velocity');
+    return false;
+  }
+
+  private byDefault(): Outcome {
+    const { defaults } = this.policy.compiled;
+    const decision = defaults.inOrder(this.facts)[0] ?? 'deny';
+    return {
+      verdict: decision === 'allow' ? 'ALLOW' : 'DENY',
+      reason: `no rule matched: the default policy is ${decision}`,
+      ruleId: '',
+    };
+  }
+
+  private note(set: SearchSet, rule: CompiledRule, outcome: RuleTrace['outcome'], failed?: string): void {
+    this.options.trace?.push({
+      set,
+      ruleId: rule.id,
+      source: rule.source,
+      outcome,
+      ...(failed !== undefined && { failed }),
+    });
+  }
+}

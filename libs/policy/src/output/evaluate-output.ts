@@ -1,0 +1,145 @@
+import type { CompiledOutputRule, CompiledOverride } from '../compile/compile-output-rule';
+import { firstFailing } from '../compile/conditions';
+import { factsOf, type Facts } from '../compile/facts';
+import { fold } from '../compile/glob';
+import type { Policy } from '../compile/merge-policies';
+import { mergedNeeds, needsNothing, type ContentFinding, type ContentNeeds } from '../evaluate/content';
+import type { FindOutput, OutputDecision, OutputRequest, OutputScan } from './output-request';
+
+const nothing: ContentNeeds = { scanners: [], detectors: [], patterns: [], keywords: [] };
+type Answer = Omit<OutputDecision, 'policy_snapshot' | 'contentPhaseNeeded' | 'contentNeeds'>;
+type Result = Answer & { waiting?: ContentNeeds[] };
+
+/**
+ * Decides whether what a job returned may be released. The first enabled rule in document order that matches wins; no
+ * match releases. Policy contract 2.6, engine contract A11.
+ *
+ * In the metadata phase only size, error and labels are looked at; the answer says whether the content phase has
+ * anything to add, and what it must look for. In the content phase `findOutput` looks into the body.
+ *
+ * @returns always a decision; whatever is thrown inside, but for `findOutput`, quarantines with a fixed reason
+ */
+export function evaluateOutput(
+  policy: Policy | undefined,
+  request: OutputRequest,
+  findOutput?: FindOutput,
+): OutputDecision {
+  if (!policy) return finished(quarantine('no policy is loaded'), '');
+  try {
+    return finished(decideOutput(policy, request, findOutput), policy.snapshot);
+  } catch {
+    return finished(quarantine('the output check failed'), policy.snapshot);
+  }
+}
+
+function decideOutput(
+  { compiled, defaultTenant }: Policy,
+  request: OutputRequest,
+  findOutput: FindOutput | undefined,
+): Result {
+  const override = compiled.outputOverrides.find(({ matches }) => matches(fold(request.topic)));
+  if (!(override?.enabled ?? compiled.outputPolicy.enabled)) return allow('the output policy is off');
+  const facts = outputFacts(request, defaultTenant);
+  const rules = compiled.outputRules
+    .filter((rule) => metadataHolds(rule, facts, request))
+    .map((rule) => ({ ...rule, needs: chosenNeeds(rule.needs, override), looks: !needsNothing(rule.needs) }))
+    .filter(({ looks, needs }) => !looks || !needsNothing(needs));
+  if (request.phase === 'metadata') return withoutBody(rules);
+  return withBody(rules, override?.fail_mode ?? compiled.outputPolicy.fail_mode, findOutput);
+}
+
+/** Rules that look into the body cannot be decided yet; a later rule that withholds need not wait for them. */
+function withoutBody(rules: readonly (CompiledOutputRule & { looks: boolean })[]): Result {
+  const decided = rules.findIndex(({ looks }) => !looks);
+  const earlier = decided < 0 ? rules : rules.slice(0, decided);
+  const rule = rules[decided];
+  const waiting = earlier.map(({ needs }) => needs);
+  if (!rule)
+    return { ...allow(waiting.length > 0 ? 'the content is still to be checked' : 'no output rule applies'), waiting };
+  const answer = answerOf(rule, []);
+  return answer.decision === 'ALLOW' ? { ...answer, waiting } : answer;
+}
+
+function withBody(
+  rules: readonly (CompiledOutputRule & { looks: boolean })[],
+  failMode: 'open' | 'closed',
+  findOutput: FindOutput | undefined,
+): Result {
+  let truncated: ContentFinding[] = [];
+  for (const rule of rules) {
+    if (!rule.looks) return withFindings(answerOf(rule, []), truncated);
+    const scan = safely(findOutput, rule.needs);
+    if (scan.kind === 'unreadable') return unreadable();
+    if (scan.kind === 'fault') {
+      if (failMode === 'closed') return { ...quarantine('the output could not be scanned'), rule_id: rule.id };
+      continue;
+    }
+    if (scan.truncated) truncated = [{ type: 'content_truncated', severity: 'low', confidence: 1 }];
+    if (scan.findings.length > 0) return withFindings(answerOf(rule, scan.findings), truncated);
+  }
+  return withFindings(allow('no output rule matched'), truncated);
+}
+
+/** A scanner that throws is a scanner at fault, which the fail mode answers for. */
+function safely(findOutput: FindOutput | undefined, needs: ContentNeeds): OutputScan {
+  try {
+    return findOutput?.(needs) ?? { kind: 'fault' };
+  } catch {
+    return { kind: 'fault' };
+  }
+}
+
+function metadataHolds(rule: CompiledOutputRule, facts: Facts, request: OutputRequest): boolean {
+  const hasError = Boolean(request.error_message || request.error_code);
+  if (rule.hasError !== undefined && rule.hasError !== hasError) return false;
+  if (rule.sizeLimit !== undefined && !((request.output_size_bytes ?? 0) > rule.sizeLimit)) return false;
+  return firstFailing(rule.conditions, facts) === undefined;
+}
+
+function outputFacts(request: OutputRequest, defaultTenant: string | undefined): Facts {
+  const { topic, tenant, labels, risk_tags = [], capabilities = [] } = request;
+  const facts = factsOf(
+    { topic, ...(tenant !== undefined && { tenant }), ...(labels && { labels }), meta: { risk_tags } },
+    defaultTenant,
+  );
+  return { ...facts, capabilities: capabilities.map(fold) };
+}
+
+const scannerOf: Readonly<Record<string, string>> = { secret_leak: 'secret', pii: 'pii', code_injection: 'injection' };
+
+/** A topic override with `scanners` runs only those on its topics. Spec: `output_policy.topic_overrides`. */
+function chosenNeeds(needs: ContentNeeds, override: CompiledOverride | undefined): ContentNeeds {
+  const chosen = override?.scanners;
+  if (!chosen?.length) return needs;
+  const scanners = needs.scanners.filter((scanner) => chosen.includes(scanner));
+  const detectors = needs.detectors.filter((type) => type === 'custom' || chosen.includes(scannerOf[type] ?? ''));
+  return { ...needs, scanners, detectors };
+}
+
+const allow = (reason: string): Answer => ({ decision: 'ALLOW', reason, rule_id: '', findings: [] });
+const quarantine = (reason: string): Answer => ({ decision: 'QUARANTINE', reason, rule_id: '', findings: [] });
+
+/** Redacting needs something to cut out; where nothing was found, releasing the body whole would be the opposite. */
+function answerOf({ id, action, reason }: CompiledOutputRule, findings: ContentFinding[]): Answer {
+  const decision = action === 'REDACT' && findings.length === 0 ? 'QUARANTINE' : action;
+  return { decision, reason, rule_id: id, findings };
+}
+
+const withFindings = (answer: Answer, more: ContentFinding[]): Answer => ({
+  ...answer,
+  findings: [...answer.findings, ...more],
+});
+
+const unreadable = (): Answer => ({
+  ...quarantine('the result could not be read'),
+  findings: [{ type: 'pointer_unreadable', severity: 'high', confidence: 1 }],
+});
+
+function finished({ waiting = [], ...answer }: Result, snapshot: string): OutputDecision {
+  return {
+    ...answer,
+    policy_snapshot: snapshot,
+    contentPhaseNeeded: waiting.length > 0,
+    contentNeeds: waiting.length > 0 ? mergedNeeds(waiting) : nothing,
+  };
+}
