@@ -37,6 +37,8 @@ export interface Endpoint<
   /** Which configured limit caps the body; absent = the JSON body limit. */
   bodyLimit?: 'job' | 'artifact';
   answer: { status: 200 | 201 | 204; body?: Joi.Schema<Answer>; headers?: Record<string, string> };
+  /** No rate limit: for probes, which must answer while a client floods the public routes from the same address. */
+  unlimited?: true;
   /** Further answers of the same route, by status, such as a probe's 503; a handler picks one with `answer(body, { status })`. */
   otherAnswers?: Readonly<Record<number, { description: string; body?: Joi.Schema }>>;
   /** Body or query fields whose violation has a code of its own instead of `invalid_body`. */

@@ -1,1 +1,12 @@
-export {};
+export { originCheck, type OriginCheck } from './cors';
+export { isForged } from './forgery';
+export { mayUse, type GateRules } from './gate';
+export { answer, Answered, handlersFor, type Call, type Route } from './handler';
+export { mount, type Surface } from './mount';
+export type { MountOptions, Served } from './options';
+export { cappedBy, rateLimiter, type RateLimit, type RateLimiter, type RateVerdict } from './rate-limiter';
+export { serveSwagger } from './swagger';
+export { endpointCases, type CaseWorld, type EndpointCase } from './endpoint-cases';
+export { openapi, type ApiInfo } from './openapi';
+export { serve, type Listening, type ServeOptions } from './server';
+export type { TlsSettings } from './tls-files';

@@ -1,1 +1,26 @@
-export {};
+export { openApiKeys, type ApiKeys, type ApiKeySettings } from './api-keys';
+export {
+  authenticator,
+  sessionCookie,
+  sessionCookieName,
+  type Authenticate,
+  type AuthenticateDeps,
+  type AuthenticateSettings,
+  type AuthOutcome,
+  type Presented,
+} from './authenticate';
+export { sha256 } from './digest';
+export { isTenantName, type Identity, type KeySource } from './identity';
+export { openJwt, type BearerCheck, type JwtSettings } from './jwt';
+export { secretProblem, type SecretKind } from './secret-strength';
+export { openSessions, type SessionRecord, type Sessions } from './sessions';
+export { keyOfProtocols, webSocketProtocol } from './web-socket-key';
+export { mergeEntitlements, tiers, type Entitlements, type Plan } from './license/entitlements';
+export {
+  openLicense,
+  type License,
+  type LicenseSettings,
+  type LicenseState,
+  type LicenseStatus,
+} from './license/license';
+export type { LicensePayload } from './license/license-file';

@@ -1,0 +1,74 @@
+import { AppError } from '@svc/contract';
+import type { IncomingMessage } from 'node:http';
+import { parse as safeParse } from 'secure-json-parse';
+
+/** Nesting beyond this is an attack or a mistake. */
+const maxDepth = 64;
+
+const tooLarge = (limitBytes: number) => new AppError('request_too_large', { limit_bytes: limitBytes });
+
+/**
+ * Reads a body up to a limit, before anything looks at it.
+ *
+ * @throws request_too_large as soon as the limit is known to be passed; the rest is discarded as it comes
+ */
+export function readBody(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const announced = Number(req.headers['content-length'] ?? 0);
+  if (announced > limitBytes) {
+    req.resume();
+    return Promise.reject(tooLarge(limitBytes));
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limitBytes) chunks.push(chunk);
+      else {
+        chunks.length = 0;
+        reject(tooLarge(limitBytes));
+      }
+    });
+    req.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    req.on('error', reject);
+    // A client that goes away mid-body must not leave this promise, and what it holds, behind.
+    req.on('close', () => reject(new AppError('invalid_json', { error: 'the request body is not complete' })));
+  });
+}
+
+const notJson = (error?: string) => new AppError('invalid_json', error ? { error } : {});
+
+/**
+ * Parses a JSON body. Keys that reach a prototype are refused, and so is deep nesting.
+ *
+ * @returns undefined for an empty body
+ * @throws invalid_json, unsupported_media_type
+ */
+export function parseBody(bytes: Buffer, { headers }: IncomingMessage): unknown {
+  if (bytes.length === 0) return undefined;
+  const type = headers['content-type'] ?? 'application/json';
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (!/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type) || encoding !== 'identity') {
+    throw new AppError('unsupported_media_type');
+  }
+  const value = parseJson(bytes);
+  if (isDeeperThan(value, maxDepth)) throw notJson(`the request body is nested deeper than ${maxDepth} levels`);
+  return value;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return safeParse(utf8.decode(bytes), null, { protoAction: 'error', constructorAction: 'error' }) as unknown;
+  } catch {
+    throw notJson();
+  }
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === 0) return true;
+  for (const item of Object.values(value)) if (isDeeperThan(item, depth - 1)) return true;
+  return false;
+}

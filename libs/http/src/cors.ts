@@ -1,0 +1,52 @@
+import { AppError } from '@svc/contract';
+import cors from 'cors';
+import type { Request, RequestHandler } from 'express';
+
+const options = {
+  methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+  allowedHeaders: [
+    'Content-Type', 'Authorization', 'X-API-Key', 'X-Tenant-ID', 'X-Principal-Id', 'X-Principal-Role', 'X-Request-Id',
+    'Idempotency-Key', 'X-Idempotency-Key',
+  ], // prettier-ignore
+  exposedHeaders: [
+    'X-Request-Id', 'X-Trace-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After',
+  ], // prettier-ignore
+  credentials: true,
+  optionsSuccessStatus: 204,
+  // `true` answers with the request's own origin, which has passed the check below.
+  origin: true,
+};
+
+/** Whether pages of an origin may call. `host` is the request's Host header. */
+export type OriginCheck = (origin: string, host: string | undefined) => boolean;
+
+/**
+ * Exact origins; with none configured, loopback and the origin the service is reached at. `null` (sandboxed frames, files)
+ * is never allowed. Core contract 1.6. WebSocket upgrades use the same check.
+ */
+export function originCheck(allowed: readonly string[]): OriginCheck {
+  const listed = new Set(allowed.map((origin) => origin.trim().replace(/\/$/, '').toLowerCase()).filter(Boolean));
+  if (listed.size > 0) return (origin) => listed.has(origin.toLowerCase());
+  return (origin, host) => {
+    const url = URL.canParse(origin) ? new URL(origin) : undefined;
+    if (!url || !/^https?:$/.test(url.protocol)) return false;
+    return isLoopback(url.hostname) || url.host === host?.toLowerCase();
+  };
+}
+
+const isLoopback = (name: string): boolean =>
+  name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
+
+/** A page of the service itself, such as `/swagger/`: browsers do not let another site's page claim so. */
+const isOwnPage = (req: Request): boolean => req.headers['sec-fetch-site'] === 'same-origin';
+
+/** Refuses origins that are not allowed with 403 and answers preflights with 204. */
+export function crossOrigin(allows: OriginCheck): RequestHandler {
+  const allow = cors(options);
+  return (req, res, next) => {
+    const { origin, host } = req.headers;
+    if (origin === undefined) return req.method === 'OPTIONS' ? void res.status(204).end() : next();
+    if (!isOwnPage(req) && !allows(origin, host)) return next(new AppError('origin_not_allowed'));
+    allow(req, res, next);
+  };
+}

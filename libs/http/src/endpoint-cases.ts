@@ -1,0 +1,130 @@
+import { type Endpoint } from '@svc/contract';
+import type Joi from 'joi';
+import assert from 'node:assert/strict';
+
+/** A promise that holds for an endpoint, to be run as a test of that name. */
+export interface EndpointCase {
+  name: string;
+  run(): Promise<void>;
+}
+
+/** The running service as the cases see it. */
+export interface CaseWorld {
+  send(request: {
+    method: string;
+    path: string;
+    headers: Readonly<Record<string, string>>;
+    body?: string;
+  }): Promise<{ status: number; body: unknown }>;
+  /** Headers of a caller who may use the endpoint. */
+  able(endpoint: Endpoint): Readonly<Record<string, string>>;
+  /** Headers of a caller who is known but may not; undefined where everyone may. */
+  unable(endpoint: Endpoint): Readonly<Record<string, string>> | undefined;
+  /** Limit of an endpoint's body, in bytes. */
+  bodyLimit(endpoint: Endpoint): number;
+}
+
+/**
+ * What holds for every declared endpoint, read off its declaration: 401 without credentials, 403 without permission, 400 that
+ * names the field for each body field, 400 for a field the route does not know, 413 for a body beyond its limit. No case needs
+ * a record to exist: the gate and validation come before any look-up.
+ */
+export function endpointCases(endpoints: readonly Endpoint[], world: CaseWorld): EndpointCase[] {
+  return endpoints.flatMap((endpoint) => [
+    ...(endpoint.access === 'public'
+      ? []
+      : [withoutCredentials(endpoint, world), ...withoutPermission(endpoint, world)]),
+    ...bodyCases(endpoint, world),
+  ]);
+}
+
+const title = ({ method, path }: Endpoint) => `${method.toUpperCase()} ${path}`;
+const target = ({ path }: Endpoint) => path.replace(/:\w+/g, 'nothing-of-that-name');
+
+type Answer = { status: number; body: unknown };
+
+function expectError({ status, body }: Answer, expected: number, codes: readonly string[]): Record<string, unknown> {
+  const told = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  assert.equal(status, expected, `answered ${status} ${JSON.stringify(body)}`);
+  assert.equal(told['status'], expected, 'the body repeats the status');
+  assert.ok(codes.includes(String(told['code'])), `code ${String(told['code'])} is not one of ${codes.join(', ')}`);
+  return told;
+}
+
+function withoutCredentials(endpoint: Endpoint, { send }: CaseWorld): EndpointCase {
+  return {
+    name: `${title(endpoint)} 401: no credentials`,
+    run: async () => {
+      const answer = await send({ method: endpoint.method, path: target(endpoint), headers: {} });
+      expectError(answer, 401, ['unauthorized']);
+    },
+  };
+}
+
+function withoutPermission(endpoint: Endpoint, { send, unable }: CaseWorld): EndpointCase[] {
+  const headers = unable(endpoint);
+  if (!headers) return [];
+  const run = async () => {
+    expectError(await send({ method: endpoint.method, path: target(endpoint), headers }), 403, ['access_denied']);
+  };
+  return [{ name: `${title(endpoint)} 403: a caller without the permission`, run }];
+}
+
+function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
+  const { body, bodyIgnoresUnknown } = endpoint;
+  if (!body) return [];
+  const described = Object.keys((body.describe() as { keys?: Record<string, unknown> }).keys ?? {});
+  const send = (text: string) =>
+    world.send({
+      method: endpoint.method,
+      path: target(endpoint),
+      headers: { ...world.able(endpoint), 'Content-Type': 'application/json' },
+      body: text,
+    });
+
+  const fields = described.flatMap((field) => {
+    const wrong = wrongValue(body.extract(field));
+    if (wrong === undefined) return [];
+    const run = async () => {
+      const answer = await send(JSON.stringify({ [field]: wrong }));
+      const codes = [...Object.values(endpoint.violationCodes ?? {}), 'invalid_body'];
+      const violations = expectError(answer, 400, codes)['violations'] as { field: string; message: string }[];
+      assert.ok(
+        violations.some((violation) => violation.field === field && violation.message !== ''),
+        `no violation names ${field}: ${JSON.stringify(violations)}`,
+      );
+    };
+    return [{ name: `${title(endpoint)} 400: a bad ${field} is named`, run }];
+  });
+
+  const unknown = {
+    name: `${title(endpoint)} 400: a field it does not know`,
+    run: async () => {
+      const told = expectError(await send('{"no_such_field":1}'), 400, ['invalid_json']);
+      assert.match(JSON.stringify(told['violations']), /no_such_field/);
+    },
+  };
+  const garbled = {
+    name: `${title(endpoint)} 400: not JSON`,
+    run: async () => void expectError(await send('{"a":'), 400, ['invalid_json']),
+  };
+  const large = {
+    name: `${title(endpoint)} 413: a body beyond the limit`,
+    run: async () => {
+      const limitBytes = world.bodyLimit(endpoint);
+      const told = expectError(await send(`"${'x'.repeat(limitBytes)}"`), 413, ['request_too_large']);
+      assert.equal(told['limit_bytes'], limitBytes);
+    },
+  };
+  const refusesUnknown = !bodyIgnoresUnknown && !allowsUnknown(body);
+  return [...fields, ...(refusesUnknown ? [unknown] : []), garbled, large];
+}
+
+const allowsUnknown = (schema: Joi.Schema): boolean => {
+  const { flags, keys } = schema.describe() as { flags?: { unknown?: boolean }; keys?: object };
+  return flags?.unknown === true || keys === undefined;
+};
+
+/** A value the schema refuses; undefined for fields that take any JSON. */
+const wrongValue = (schema: Joi.Schema): unknown =>
+  [{ no_such_field: {} }, [[[]]], -1.5, true, null].find((value) => schema.validate(value).error !== undefined);

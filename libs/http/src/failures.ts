@@ -1,0 +1,39 @@
+import { AppError } from '@svc/contract';
+import type { ErrorRequestHandler, Request } from 'express';
+import { exchangeOf, sendJson } from './exchange';
+import type { MountOptions } from './options';
+
+/**
+ * The one place where a failure becomes an answer, in the one error shape. What is not an outcome is a defect: it is told to
+ * the log with its cause and to the caller without. Core contract 1.2.
+ */
+export function failures({ asAppError, onDefect }: MountOptions): ErrorRequestHandler {
+  return (error: unknown, req, res, _next) => {
+    const outcome = error instanceof AppError ? error : (asAppError?.(error) ?? ofExpress(error));
+    const { endpoint, requestId } = exchangeOf(req);
+    if (!outcome) onDefect(error, { endpoint: endpoint?.id, requestId });
+    if (res.headersSent) {
+      // Half an answer cannot be taken back; ending the connection shows the client that it is not whole.
+      res.destroy();
+      return;
+    }
+    const told = outcome ?? new AppError('internal_error');
+    const body = told.toBody();
+    for (const [name, value] of Object.entries(told.headers)) res.setHeader(name, value);
+    sendJson(res, body.status, body);
+  };
+}
+
+/** Express throws URIError-like errors with a 4xx status for paths it cannot decode. */
+function ofExpress(error: unknown): AppError | undefined {
+  if (!(error instanceof URIError)) return undefined;
+  const message = 'the path holds a % that is not followed by two hexadecimal digits of UTF-8';
+  return new AppError('invalid_body', { violations: [{ in: 'path', field: '', path: '', message }] });
+}
+
+/** Unknown paths, and known ones with another method. */
+export const noRoute = (methodsOf: (path: string) => readonly string[]) => (req: Request) => {
+  const methods = methodsOf(req.path);
+  if (methods.length === 0) throw new AppError('not_found');
+  throw new AppError('method_not_allowed', {}, { Allow: methods.join(', ') });
+};

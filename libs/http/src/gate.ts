@@ -1,0 +1,17 @@
+import { grants, resolvePermissions, type Access, type Caller, type Role } from '@svc/contract';
+
+export interface GateRules {
+  /** Whether the license entitles RBAC. */
+  rbac(): boolean;
+  /** Stored and built-in roles; absent = the built-in ones. */
+  roles?(): Readonly<Record<string, Role>>;
+}
+
+/**
+ * Whether a caller may use a route: with RBAC entitled the permission alone decides, so that custom roles work; without it
+ * the route's roles do. Core contract 1.1, identity contract 5.2.
+ */
+export function mayUse(caller: Caller, { permission, roles }: Access, rules: GateRules): boolean {
+  if (permission && rules.rbac()) return grants(resolvePermissions(caller.role, rules.roles?.()), permission);
+  return roles === 'any' || roles.some((role) => role === caller.role);
+}

@@ -1,0 +1,49 @@
+import type { Caller, Endpoint, ParamNames } from '@svc/contract';
+
+type QueryOf<E> = E extends Endpoint<string, infer Query> ? Query : never;
+type BodyOf<E> = E extends Endpoint<string, infer _Query, infer Body> ? Body : never;
+type AnswerOf<E> = E extends Endpoint<string, infer _Query, infer _Body, infer Answer> ? Answer : never;
+type CallerOf<E> = E extends { access: 'public' } ? undefined : Caller;
+
+/** What a handler gets: everything in it has been checked against the endpoint's declaration. */
+export interface Call<E extends Endpoint, Ctx> {
+  params: E extends { path: infer Path extends string } ? Record<ParamNames<Path>, string> : never;
+  query: QueryOf<E>;
+  body: BodyOf<E>;
+  /** Undefined on public routes. */
+  caller: CallerOf<E>;
+  ctx: Ctx;
+  /** A request header by name in any case; several of one name arrive as Node joins them. */
+  header(name: string): string | undefined;
+  requestId: string;
+  /** The client's address, through trusted proxies only. */
+  ip: string;
+}
+
+/** An answer that sets headers or takes another declared status than the endpoint's first. */
+export class Answered<Body> {
+  constructor(
+    readonly body: Body,
+    readonly options: { status?: number; headers?: Readonly<Record<string, string>> },
+  ) {}
+}
+
+/** `return answer(view, { headers: { 'X-Trace-Id': id } })`; a status must be among the endpoint's `otherAnswers`. */
+export const answer = <Body>(
+  body: Body,
+  options: { status?: number; headers?: Readonly<Record<string, string>> },
+): Answered<Body> => new Answered(body, options);
+
+export interface Route<Ctx> {
+  endpoint: Endpoint;
+  run(call: Call<Endpoint, Ctx>): Promise<unknown>;
+}
+
+/** Binds handlers to an app's context: the context's type is named once per app. */
+export const handlersFor =
+  <Ctx>() =>
+  <E extends Endpoint>(
+    endpoint: E,
+    run: (call: Call<E, Ctx>) => Promise<AnswerOf<E> | Answered<AnswerOf<E>>>,
+    // The gate builds the call from this very endpoint, which is all that makes this one cast true.
+  ): Route<Ctx> => ({ endpoint, run: run as unknown as Route<Ctx>['run'] });

@@ -1,0 +1,191 @@
+import { errorCodes, type Endpoint, type ErrorCode } from '@svc/contract';
+import type Joi from 'joi';
+
+type Json = Record<string, unknown>;
+
+export interface ApiInfo {
+  title: string;
+  version: string;
+  description?: string;
+}
+
+/**
+ * The OpenAPI 3.1 document of a list of endpoints. Joi writes the schemas, in 3.1's own dialect of JSON Schema; rules that
+ * Joi cannot express there are in the descriptions.
+ */
+export function openapi(endpoints: readonly Endpoint[], info: ApiInfo): Json {
+  const paths: Record<string, Json> = {};
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [endpoint.method]: operation(endpoint) };
+  }
+  return { openapi: '3.1.0', info, servers: [{ url: '/' }], paths, components };
+}
+
+const components: Json = {
+  securitySchemes: {
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    bearer: { type: 'http', scheme: 'bearer', description: 'A JWT, or the session token of a sign-in.' },
+    session: { type: 'apiKey', in: 'cookie', name: 'svc_session' },
+  },
+  parameters: {
+    tenant: {
+      name: 'X-Tenant-ID',
+      in: 'header',
+      required: false,
+      schema: { type: 'string' },
+      description: 'Tenant to act for; the credential’s own when absent.',
+    },
+  },
+  schemas: {
+    Error: {
+      type: 'object',
+      required: ['error', 'code', 'status'],
+      properties: {
+        error: { type: 'string', description: 'What is wrong, for people.' },
+        code: { type: 'string', description: 'What is wrong, for programs.' },
+        status: { type: 'integer', description: 'The HTTP status again.' },
+        violations: {
+          type: 'array',
+          description: 'What to mend, field by field.',
+          items: {
+            type: 'object',
+            properties: {
+              in: { type: 'string', enum: ['path', 'query', 'body', 'header'] },
+              field: { type: 'string' },
+              path: { type: 'string' },
+              message: { type: 'string' },
+            },
+          },
+        },
+      },
+    },
+  },
+  headers: {
+    RequestId: { description: 'The request’s X-Request-Id, or one made for it.', schema: { type: 'string' } },
+  },
+};
+
+function operation(endpoint: Endpoint): Json {
+  const { id, summary, description, access, body, bodyOptional } = endpoint;
+  const isPublic = access === 'public';
+  return {
+    operationId: id,
+    tags: [id.split('.')[0]],
+    summary,
+    ...(description && { description }),
+    ...(isPublic ? { security: [] } : { security: [{ apiKey: [] }, { bearer: [] }, { session: [] }] }),
+    'x-access': access,
+    parameters: parametersOf(endpoint, isPublic),
+    ...(body && {
+      requestBody: { required: !bodyOptional, content: { 'application/json': { schema: schemaOf(body, 'input') } } },
+    }),
+    responses: responsesOf(endpoint),
+  };
+}
+
+function parametersOf({ params, query }: Endpoint, isPublic: boolean): Json[] {
+  const path = Object.entries<Joi.Schema>(params).map(([name, schema]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: schemaOf(schema, 'input'),
+  }));
+  const names = Object.entries((query?.describe() as { keys?: Record<string, Described> } | undefined)?.keys ?? {});
+  const queries = names.flatMap(([name, { flags }]) =>
+    query
+      ? [
+          {
+            name,
+            in: 'query',
+            required: flags?.presence === 'required',
+            schema: schemaOf(query.extract(name), 'input'),
+            ...(flags?.description && { description: flags.description }),
+          },
+        ]
+      : [],
+  );
+  return [...path, ...queries, ...(isPublic ? [] : [{ $ref: '#/components/parameters/tenant' }])];
+}
+
+interface Described {
+  flags?: { presence?: string; description?: string };
+}
+
+function responsesOf(endpoint: Endpoint): Json {
+  const { answer, otherAnswers = {} } = endpoint;
+  const own = Object.entries(answer.headers ?? {}).map(([name, text]) => [
+    name,
+    { description: text, schema: { type: 'string' } },
+  ]);
+  const answerOf = (description: string, schema: Joi.Schema | undefined): Json => ({
+    description,
+    headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(own) },
+    ...(schema && { content: { 'application/json': { schema: schemaOf(schema, 'output') } } }),
+  });
+  const others = Object.entries(otherAnswers).map(([status, { description, body }]) => [
+    status,
+    answerOf(description, body ?? answer.body),
+  ]);
+  return {
+    [answer.status]: answerOf('Success', answer.body),
+    ...errorResponses(endpoint),
+    ...Object.fromEntries(others),
+  };
+}
+
+/** What the gate itself may answer, whatever the route declares. */
+function gateErrors({ access, body, unlimited }: Endpoint): ErrorCode[] {
+  return [
+    'invalid_body',
+    ...(body ? (['invalid_json', 'request_too_large', 'unsupported_media_type'] as const) : []),
+    ...(access === 'public'
+      ? []
+      : ([
+          'unauthorized',
+          'access_denied',
+          'key_scope_insufficient',
+          'tenant_access_denied',
+          'tenant_id_required',
+        ] as const)),
+    ...(unlimited ? [] : (['rate_limited'] as const)),
+    'origin_not_allowed',
+    'internal_error',
+    'service_unavailable',
+  ];
+}
+
+function errorResponses(endpoint: Endpoint): Json {
+  const codes = [
+    ...new Set([...gateErrors(endpoint), ...Object.values(endpoint.violationCodes ?? {}), ...endpoint.errors]),
+  ];
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = errorCodes[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries([...byStatus].map(([status, group]) => [status, errorResponse(group)]));
+}
+
+function errorResponse(codes: readonly ErrorCode[]): Json {
+  const spelled = codes.map((code) => {
+    const { text, code: written }: { text: string; code?: string } = errorCodes[code];
+    return { text, written: written ?? code };
+  });
+  const code = { enum: spelled.map(({ written }) => written) };
+  return {
+    description: spelled.map(({ text, written }) => `\`${written}\`: ${text}`).join('\n\n'),
+    content: {
+      'application/json': {
+        schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { type: 'object', properties: { code } }] },
+      },
+    },
+  };
+}
+
+/** Joi's own converter, in draft 2020-12, which is the dialect of OpenAPI 3.1. */
+function schemaOf(schema: Joi.Schema, mode: 'input' | 'output'): Json {
+  const standard = (schema as unknown as { '~standard': { jsonSchema: Record<typeof mode, Convert> } })['~standard'];
+  return standard.jsonSchema[mode]({ target: 'draft-2020-12' });
+}
+type Convert = (options: { target: 'draft-2020-12' }) => Json;

@@ -1,0 +1,47 @@
+import type { AppError, Endpoint, ErrorCode } from '@svc/contract';
+import type { Authenticate } from '@svc/identity';
+import type { GateRules } from './gate';
+import type { RateLimiter } from './rate-limiter';
+
+/** A request that has been answered, for logs and metrics. */
+export interface Served {
+  /** Undefined when no route matched. */
+  endpoint: Endpoint | undefined;
+  method: string;
+  /** Without the query, which may hold what a log must not. */
+  path: string;
+  status: number;
+  durationMs: number;
+  requestId: string;
+  tenant: string | undefined;
+  ip: string;
+}
+
+/** What the surface needs from its app. */
+export interface MountOptions {
+  authenticate: Authenticate;
+  gate: GateRules;
+  /** Absent = no rate limits. `api` counts tenants and failed callers, `open` counts addresses on public routes. */
+  rateLimits?: { api: RateLimiter; open: RateLimiter };
+  /** Body limits in bytes, by the name an endpoint's `bodyLimit` uses. */
+  bodyLimits: { json: number; job: number; artifact: number };
+  /** Origins that may call from browsers; empty = loopback and the service's own. */
+  allowedOrigins: readonly string[];
+  /** Proxies whose X-Forwarded-For is believed, as Express' `trust proxy`; empty = none. */
+  trustedProxies?: readonly string[];
+  /** In production with TLS only. */
+  hstsMaxAgeSec?: number;
+  /** A handler that takes longer is answered for with 503. */
+  handlerTimeoutMs: number;
+  /** The error to answer with while something a route depends on is missing. */
+  missingDependency?(endpoint: Endpoint): ErrorCode | undefined;
+  /** Recognises failures of the app's dependencies, such as a lost store connection. */
+  asAppError?(error: unknown): AppError | undefined;
+  onServed?(served: Served): void;
+  /** A failed authentication, for the audit trail. */
+  onRefused?(refused: { code: ErrorCode; method: string; path: string; ip: string; requestId: string }): void;
+  /** A defect: anything thrown that is not an outcome. It is answered 500 without detail. */
+  onDefect(error: unknown, at: { endpoint: string | undefined; requestId: string }): void;
+  /** Check every answer against its declaration; on in tests, off in production. */
+  checkAnswers: boolean;
+}

@@ -1,0 +1,111 @@
+import { AppError, type Caller, type Endpoint } from '@svc/contract';
+import Joi from 'joi';
+import type { Request, Response } from 'express';
+import { parseBody, readBody } from './body';
+import type { OriginCheck } from './cors';
+import { exchangeOf, sendJson } from './exchange';
+import { isForged } from './forgery';
+import { mayUse } from './gate';
+import { Answered, type Route } from './handler';
+import type { MountOptions } from './options';
+import type { RateLimiter } from './rate-limiter';
+import { checkNamedTenant, validatorOf } from './validation';
+
+type Serve = (req: Request, res: Response) => Promise<void>;
+
+/**
+ * One route's way from request to answer, in the order of core contract 1.1: credentials, key scope and tenant header (all
+ * three by `authenticate`), rate limit, body size, missing dependency, gate, validation, handler. Schemas are compiled here,
+ * once.
+ */
+export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOptions, allows: OriginCheck): Serve {
+  const { endpoint } = route;
+  const validate = validatorOf(endpoint);
+  const limitBytes = options.bodyLimits[endpoint.bodyLimit ?? 'json'];
+  const { access } = endpoint;
+
+  return async (req, res) => {
+    const exchange = exchangeOf(req);
+    exchange.endpoint = endpoint;
+    const ip = req.ip ?? '';
+    const caller = access === 'public' ? undefined : await authenticated(req, options, allows);
+    if (caller) exchange.tenant = caller.tenant;
+    const limits = endpoint.unlimited ? undefined : options.rateLimits;
+    if (limits && caller) await takeRate(res, limits.api, `tenant:${caller.tenant}`);
+    else if (limits) await takeRate(res, limits.open, `public:${ip}`);
+    const bytes = hasBody(req) ? await readBody(req, limitBytes) : noBytes;
+    const missing = options.missingDependency?.(endpoint);
+    if (missing) throw new AppError(missing);
+    if (access !== 'public' && !(caller && mayUse(caller, access, options.gate))) throw new AppError('access_denied');
+
+    const raw = { params: req.params, query: req.query, body: parseBody(bytes, req) };
+    const checked = validate(raw);
+    if (caller) checkNamedTenant(caller, raw.query, raw.body);
+    const call = {
+      ...checked,
+      caller,
+      ctx,
+      header: (name: string) => req.get(name),
+      requestId: exchange.requestId,
+      ip,
+    };
+    const result = await inTime(route.run(call as Parameters<typeof route.run>[0]), options.handlerTimeoutMs);
+    send(res, endpoint, result, options.checkAnswers);
+  };
+}
+
+const noBytes = Buffer.alloc(0);
+
+const hasBody = ({ headers }: Request): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** @throws unauthorized, tenant_access_denied, tenant_id_required, key_scope_insufficient, origin_not_allowed, rate_limited */
+async function authenticated(req: Request, options: MountOptions, allows: OriginCheck): Promise<Caller> {
+  const { method, path, ip = '' } = req;
+  const outcome = isForged(req, allows)
+    ? ({ kind: 'refused', code: 'origin_not_allowed' } as const)
+    : await options.authenticate({
+        authorization: req.headers.authorization,
+        apiKey: req.get('x-api-key'),
+        cookie: req.headers.cookie,
+        tenant: req.get('x-tenant-id'),
+        principalId: req.get('x-principal-id'),
+        principalRole: req.get('x-principal-role'),
+        request: { method, path },
+      });
+  if (outcome.kind === 'caller') return outcome.caller;
+  options.onRefused?.({ code: outcome.code, method, path, ip, requestId: exchangeOf(req).requestId });
+  if (options.rateLimits && req.res) await takeRate(req.res, options.rateLimits.api, `ip:${ip}`);
+  throw new AppError(outcome.code, 'extras' in outcome ? outcome.extras : {});
+}
+
+/** @throws rate_limited */
+async function takeRate(res: Response, limiter: RateLimiter, bucket: string): Promise<void> {
+  const { allowed, headers } = await limiter(bucket);
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  if (!allowed) throw new AppError('rate_limited');
+}
+
+/** The handler goes on when time is up, as nothing can stop it; only its answer is no longer waited for. */
+async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new AppError('service_unavailable')), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function send(res: Response, { id, answer, otherAnswers }: Endpoint, result: unknown, checkAnswers: boolean): void {
+  const { body, options } = result instanceof Answered ? result : { body: result, options: {} };
+  const status = options.status ?? answer.status;
+  const declared = status === answer.status ? answer : otherAnswers?.[status];
+  if (!declared) throw new Error(`${id} answers ${status}, which it does not declare`);
+  const schema = declared.body ?? (status === answer.status ? undefined : answer.body);
+  if (checkAnswers && schema) Joi.assert(body, schema, `${id} answers what it does not declare:`);
+  for (const [name, value] of Object.entries(options.headers ?? {})) res.setHeader(name, value);
+  sendJson(res, status, status === 204 ? undefined : body);
+}

@@ -1,0 +1,111 @@
+import { AppError, type Caller, type Endpoint, everyTenant } from '@svc/contract';
+import Joi from 'joi';
+
+type Place = 'path' | 'query' | 'body';
+
+export interface Violation {
+  in: Place;
+  /** Top-level field, as sent. */
+  field: string;
+  /** Where inside the field, such as `labels.team` or `tags[3]`. */
+  path: string;
+  message: string;
+}
+
+export interface Checked {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+}
+
+/** Checks the three places of a request at once, so that one answer names everything there is to mend. */
+export type Validate = (raw: Checked) => Checked;
+
+const noQuery = Joi.object({});
+
+/**
+ * The validator of an endpoint, compiled once.
+ *
+ * @throws (from the returned function) invalid_json for unknown body fields, a code of `violationCodes`, else invalid_body,
+ *   all with `violations`
+ */
+export function validatorOf(endpoint: Endpoint): Validate {
+  const params = Joi.object(endpoint.params);
+  const query = endpoint.query ?? noQuery;
+  const { body, bodyOptional, bodyIgnoresUnknown = false } = endpoint;
+  return (raw) => {
+    const errors: Joi.ValidationErrorItem[] = [];
+    const violations: Violation[] = [];
+    const check = (place: Place, schema: Joi.ObjectSchema, value: unknown, stripUnknown: boolean): unknown => {
+      const result = schema.validate(value, { abortEarly: false, stripUnknown, errors: { wrap: { label: false } } });
+      errors.push(...(result.error?.details ?? []));
+      violations.push(...(result.error?.details ?? []).map((detail) => violationOf(place, detail)));
+      return result.value as unknown;
+    };
+    violations.push(...repeated(raw.query));
+    const checked = {
+      params: check('path', params, raw.params, false),
+      query: check('query', query, once(raw.query), true),
+      body: body ? check('body', body, raw.body ?? (bodyOptional ? {} : undefined), bodyIgnoresUnknown) : {},
+    };
+    if (body && raw.body === undefined && !bodyOptional) violations.push(noBody);
+    if (!body && raw.body !== undefined && !isEmptyObject(raw.body)) violations.push(unexpectedBody);
+    if (violations.length > 0) throw refusal(endpoint, violations, errors);
+    return checked;
+  };
+}
+
+const noBody: Violation = { in: 'body', field: '', path: '', message: 'send a JSON object as the body' };
+const unexpectedBody: Violation = { in: 'body', field: '', path: '', message: 'this route takes no body' };
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
+/** A parameter sent twice is ambiguous: each reader along the way may take another one. */
+const repeated = (query: unknown): Violation[] =>
+  Object.entries(query as Record<string, unknown>)
+    .filter(([, value]) => Array.isArray(value))
+    .map(([field]) => ({ in: 'query', field, path: field, message: 'send this parameter once' }));
+
+const once = (query: unknown): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(query as Record<string, unknown>).filter(([, value]) => !Array.isArray(value)));
+
+function violationOf(place: Place, { path, message, type }: Joi.ValidationErrorItem): Violation {
+  const written = path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
+    '',
+  );
+  const mended = type === 'object.unknown' ? `${written} is not a field of this route; leave it out` : message;
+  return { in: place, field: String(path[0] ?? ''), path: written, message: mended };
+}
+
+function refusal(endpoint: Endpoint, violations: Violation[], errors: Joi.ValidationErrorItem[]): AppError {
+  const codes = endpoint.violationCodes ?? {};
+  const special = violations.map(({ field }) => (Object.hasOwn(codes, field) ? codes[field] : undefined)).find(Boolean);
+  const stranger = errors.some(({ type }) => type === 'object.unknown');
+  const first = violations.length === 1 ? violations[0]?.message : undefined;
+  if (special) return new AppError(special, { violations });
+  return new AppError(stranger || violations.includes(unexpectedBody) ? 'invalid_json' : 'invalid_body', {
+    ...(first && { error: first }),
+    violations,
+  });
+}
+
+/** Fields by which a request may name its tenant once more. Core contract 1.1; identity contract 2.3. */
+const tenantFields = ['tenant', 'tenant_id', 'org_id'];
+
+/**
+ * Refuses a request whose query or body names another tenant than it acts for. A caller who may act for all and named none
+ * is left to the service.
+ *
+ * @throws tenant_access_denied
+ */
+export function checkNamedTenant(caller: Caller, ...places: unknown[]): void {
+  if (caller.scope === everyTenant) return;
+  for (const place of places) {
+    if (typeof place !== 'object' || place === null) continue;
+    for (const [name, value] of Object.entries(place)) {
+      if (!tenantFields.includes(name) || typeof value !== 'string' || value === '') continue;
+      if (value !== caller.tenant) throw new AppError('tenant_access_denied');
+    }
+  }
+}

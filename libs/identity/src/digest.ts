@@ -1,0 +1,8 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** SHA-256 in hexadecimal: what is kept of keys and tokens, which are random enough to need no slow hash. */
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Compares two digests of equal length in constant time. */
+export const sameDigest = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));

@@ -1,0 +1,136 @@
+import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
+import { decode, verify, type Algorithm } from 'jsonwebtoken';
+import { sha256 } from './digest';
+import { isTenantName, roleName, type Identity } from './identity';
+import { secretProblem } from './secret-strength';
+import { watchFile } from './watched-file';
+
+/** Identity contract 2.6. The variables are `SVC_JWT_` and the field's name; an absent one is an empty string. */
+export interface JwtSettings {
+  /** Raw bytes, or `base64:` and base64. */
+  hmacSecret: string;
+  /** PEM, PKIX or PKCS1. */
+  publicKey: string;
+  publicKeyPath: string;
+  issuer: string;
+  audience: string;
+  defaultRole: string;
+  clockSkewSec: number;
+  /** TENANT_ID. */
+  defaultTenant: string;
+  production: boolean;
+}
+
+/** Checks a bearer token that is not a session; undefined = refused. */
+export type BearerCheck = (token: string) => Identity | undefined | Promise<Identity | undefined>;
+
+const maxSkewSec = 300;
+const rereadMs = 30_000;
+
+/**
+ * Checks tokens against static keys: HS256 and RS256 only, each with the key of its own kind, `exp` required. Undefined when
+ * no key is configured.
+ *
+ * @throws Error naming the variable when a key cannot be read or production lacks issuer or audience
+ */
+export function openJwt(
+  settings: JwtSettings,
+  { nowMs, onProblem }: { nowMs(): number; onProblem(problem: Error): void },
+): BearerCheck | undefined {
+  const { hmacSecret, publicKey, publicKeyPath, production, clockSkewSec } = settings;
+  if (!hmacSecret && !publicKey && !publicKeyPath) return undefined;
+  if (clockSkewSec > maxSkewSec || clockSkewSec < 0) throw new Error('SVC_JWT_CLOCK_SKEW must be 0s to 5m');
+  if (production && !settings.issuer) throw new Error('production needs SVC_JWT_ISSUER beside a JWT key');
+  if (production && !settings.audience) throw new Error('production needs SVC_JWT_AUDIENCE beside a JWT key');
+
+  const secret = hmacSecret ? secretKey(hmacSecret, production) : undefined;
+  const inline = publicKey ? rsaKey(publicKey.replaceAll('\\n', '\n'), 'SVC_JWT_PUBLIC_KEY') : undefined;
+  const file =
+    !inline && publicKeyPath
+      ? watchFile({
+          path: publicKeyPath,
+          parse: (text) => rsaKey(text, 'SVC_JWT_PUBLIC_KEY_PATH'),
+          onProblem,
+          everyMs: rereadMs,
+          nowMs,
+        })
+      : undefined;
+  // A key is only ever tried with its own algorithm: a public key must not pass for an HMAC secret.
+  const keyFor = (algorithm: string): KeyObject | undefined => {
+    if (algorithm === 'HS256') return secret;
+    return algorithm === 'RS256' ? (inline ?? file?.current()) : undefined;
+  };
+
+  return (token) => {
+    const algorithm = decode(token, { complete: true })?.header.alg ?? 'none';
+    const key = keyFor(algorithm);
+    if (!key) return undefined;
+    const claims = verified(token, key, algorithm as Algorithm, settings, nowMs());
+    return claims && identityOf(claims, settings);
+  };
+}
+
+function secretKey(secret: string, production: boolean): KeyObject {
+  const bytes = secret.startsWith('base64:') ? Buffer.from(secret.slice(7), 'base64') : Buffer.from(secret);
+  if (bytes.length === 0) throw new Error('SVC_JWT_HMAC_SECRET is empty');
+  const weakness = production && !secret.startsWith('base64:') ? secretProblem('api_key', secret) : undefined;
+  if (weakness) throw new Error(`SVC_JWT_HMAC_SECRET ${weakness}`);
+  if (production && bytes.length < 32) throw new Error('SVC_JWT_HMAC_SECRET must have at least 32 bytes');
+  return createSecretKey(bytes);
+}
+
+function rsaKey(pem: string, variable: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPublicKey(pem);
+  } catch (cause) {
+    throw new Error(`${variable}: is not a public key in PEM form`, { cause });
+  }
+  if (key.asymmetricKeyType !== 'rsa') throw new Error(`${variable}: must be an RSA key`);
+  return key;
+}
+
+function verified(
+  token: string,
+  key: KeyObject,
+  algorithm: Algorithm,
+  { issuer, audience, clockSkewSec }: JwtSettings,
+  nowMs: number,
+): Record<string, unknown> | undefined {
+  try {
+    const claims = verify(token, key, {
+      algorithms: [algorithm],
+      issuer: issuer || 'svc-dev',
+      ...(audience && { audience }),
+      clockTolerance: clockSkewSec,
+      clockTimestamp: Math.floor(nowMs / 1_000),
+    });
+    return typeof claims === 'object' && typeof claims.exp === 'number' ? claims : undefined;
+  } catch {
+    // Every reason answers the same 401, so that a caller learns nothing about the keys.
+    return undefined;
+  }
+}
+
+/** Identity contract 2.6: role, tenant, principal and cross-tenant claims. */
+function identityOf(claims: Record<string, unknown>, settings: JwtSettings): Identity | undefined {
+  const text = (name: string): string => {
+    const value = claims[name];
+    return typeof value === 'string' ? value.trim() : '';
+  };
+  const roles: unknown = claims['roles'];
+  const listed: unknown = Array.isArray(roles) ? roles.find((role) => typeof role === 'string') : undefined;
+  const tenant = text('tenant') || text('tenant_id') || settings.defaultTenant;
+  if (tenant && !isTenantName(tenant)) return undefined;
+  const principalId = text('sub') || text('principal_id');
+  return {
+    tenant,
+    principalId,
+    role: roleName(text('role') || (typeof listed === 'string' ? listed : '') || settings.defaultRole || 'viewer'),
+    keyId: '',
+    keyName: '',
+    allowCrossTenant: [true, 'true', '1'].includes(claims['allow_cross_tenant'] as boolean | string),
+    source: 'jwt',
+    submitter: `jwt:${sha256(`${settings.issuer || 'svc-dev'}\n${principalId}`).slice(0, 16)}`,
+  };
+}

@@ -1,0 +1,103 @@
+import { isTenantName, roleName } from './identity';
+
+/** One configured API key. Identity contract 2.4. */
+export interface KeyEntry {
+  key: string;
+  tenant: string;
+  role: string;
+  principalId: string;
+  /** Milliseconds since 1970; absent = never. */
+  expiresAtMs?: number;
+  allowCrossTenant: boolean;
+}
+
+const known = ['key', 'tenant', 'role', 'principal_id', 'expires_at', 'allow_cross_tenant'];
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Reads `SVC_API_KEYS` or the key file: a comma or line separated list of `key`, `tenant:key`, `tenant:key:role` or
+ * `tenant:key:role:principal`; a JSON array of entries; `{<key>: entry}`; or `{keys: [entry]}`. Identity contract 2.4.
+ *
+ * @param origin names the place in messages; a message never carries a key
+ * @throws Error with a message for the operator
+ */
+export function parseKeyList(text: string, origin: string, defaultTenant: string): KeyEntry[] {
+  const trimmed = text.trim();
+  const raw = /^[[{]/.test(trimmed) ? fromJson(trimmed, origin) : fromList(trimmed);
+  const entries = raw.map((entry, i) => readEntry(entry, `${origin}: entry ${i + 1}`, defaultTenant));
+  const twice = entries.findIndex(({ key }, i) => entries.findIndex((other) => other.key === key) !== i);
+  if (twice >= 0) throw new Error(`${origin}: entry ${twice + 1} repeats a key that an earlier entry has`);
+  return entries;
+}
+
+function fromList(text: string): Record<string, unknown>[] {
+  const items = text.split(/[,\r\n]+/).map((item) => item.trim());
+  return items.filter(Boolean).map((item) => {
+    const parts = item.split(':').map((part) => part.trim());
+    if (parts.length === 1) return { key: parts[0] };
+    const [tenant, key, role, ...principal] = parts;
+    // A principal may hold colons of its own, as in `spiffe://…`.
+    return { tenant, key, ...(role && { role }), ...(principal.length > 0 && { principal_id: principal.join(':') }) };
+  });
+}
+
+function fromJson(text: string, origin: string): Record<string, unknown>[] {
+  const document = parseJson(text, origin);
+  const list = isObject(document) && Array.isArray(document['keys']) ? document['keys'] : document;
+  if (Array.isArray(list)) return list.map((entry: unknown, i) => asEntry(entry, `${origin}: entry ${i + 1}`));
+  return Object.entries(isObject(list) ? list : {}).map(([key, entry], i) => ({
+    ...asEntry(entry, `${origin}: entry ${i + 1}`),
+    key,
+  }));
+}
+
+function parseJson(text: string, origin: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // The parser's own message quotes the text, which holds keys.
+    throw new Error(`${origin}: begins like JSON but is not valid JSON`);
+  }
+}
+
+function asEntry(entry: unknown, where: string): Record<string, unknown> {
+  if (typeof entry === 'string') return { key: entry };
+  if (!isObject(entry)) throw new Error(`${where}: must be an object with at least "key"`);
+  const stranger = Object.keys(entry).find((field) => !known.includes(field));
+  if (stranger !== undefined) throw new Error(`${where}: has a field that is not one of ${known.join(', ')}`);
+  return entry;
+}
+
+function readEntry(entry: Record<string, unknown>, where: string, defaultTenant: string): KeyEntry {
+  const text = (field: string, standard: string): string => {
+    const value = entry[field] ?? '';
+    if (typeof value !== 'string') throw new Error(`${where}: ${field} must be a string`);
+    return value.trim() || standard;
+  };
+  const key = text('key', '');
+  if (!key) throw new Error(`${where}: has no key`);
+  if (key.startsWith('session-')) throw new Error(`${where}: a key cannot begin with session-`);
+  const tenant = text('tenant', defaultTenant);
+  if (!isTenantName(tenant)) throw new Error(`${where}: tenant must be letters, digits, dots, dashes or underscores`);
+  const crossTenant = entry['allow_cross_tenant'] ?? false;
+  if (typeof crossTenant !== 'boolean') throw new Error(`${where}: allow_cross_tenant must be true or false`);
+  const expiresAt = text('expires_at', '');
+  return {
+    key,
+    tenant,
+    role: roleName(text('role', 'admin')),
+    principalId: text('principal_id', ''),
+    allowCrossTenant: crossTenant,
+    ...(expiresAt && { expiresAtMs: readTime(expiresAt, `${where}: expires_at`) }),
+  };
+}
+
+/** An RFC 3339 time in milliseconds. */
+function readTime(text: string, where: string): number {
+  const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+  const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms)) throw new Error(`${where} must be a time such as 2030-01-31T00:00:00Z`);
+  return ms;
+}

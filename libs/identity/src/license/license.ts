@@ -1,0 +1,134 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { entitlementName, mergeEntitlements, tiers, type Entitlements, type Plan } from './entitlements';
+import { readLicense, type LicensePayload } from './license-file';
+
+/** Identity contract 9.1. An absent variable is an empty string. */
+export interface LicenseSettings {
+  /** SVC_LICENSE_FILE. */
+  file: string;
+  /** SVC_LICENSE_TOKEN: the JSON or its base64. */
+  token: string;
+  /** SVC_LICENSE_PUBLIC_KEY: PEM, or the 32 bytes in base64 or hexadecimal. */
+  publicKey: string;
+  /** SVC_LICENSE_PUBLIC_KEY_PATH. */
+  publicKeyPath: string;
+  /** Where a license lies by custom: user config folder, home folder, /etc/svc/license.json. */
+  standardPaths: readonly string[];
+}
+
+export type LicenseStatus = 'active' | 'warning' | 'grace' | 'degraded' | 'fallback';
+
+export interface LicenseState {
+  status: LicenseStatus;
+  /** The plan in force, after degradation. */
+  plan: Plan;
+  entitlements: Entitlements;
+  /** The license that was read, whatever its state; absent = Community without one, or fallback. */
+  payload?: LicensePayload;
+  /** Why the state is fallback, for the operator. */
+  problem?: string;
+}
+
+export interface License {
+  state(): LicenseState;
+  /** What is in force now. */
+  entitlements(): Entitlements;
+  /** `features.<name>` and flags alike. */
+  hasFeature(name: string): boolean;
+  /** Reads the sources again; a bad license shows in the state. */
+  reload(): LicenseState;
+}
+
+const dayMs = 86_400_000;
+const warningDays = 30;
+const evaluateEveryMs = 60_000;
+
+/**
+ * The license in force. Nothing about a license ever stops the service: without one, or with a bad one, it runs as
+ * Community. The state is evaluated at start, on reload and every minute.
+ */
+export function openLicense(settings: LicenseSettings, { nowMs }: { nowMs(): number }): License {
+  let source = readSource(settings);
+  let state = evaluate(source, nowMs());
+  let evaluatedAtMs = nowMs();
+  const current = () => {
+    if (nowMs() - evaluatedAtMs >= evaluateEveryMs) {
+      evaluatedAtMs = nowMs();
+      state = evaluate(source, evaluatedAtMs);
+    }
+    return state;
+  };
+  return {
+    state: current,
+    entitlements: () => current().entitlements,
+    hasFeature(name) {
+      const wanted = entitlementName(name);
+      const { features, ...flags } = current().entitlements;
+      return (
+        features[wanted] === true || Object.entries(flags).some(([flag, value]) => flag === wanted && value === true)
+      );
+    },
+    reload() {
+      source = readSource(settings);
+      evaluatedAtMs = nowMs();
+      state = evaluate(source, evaluatedAtMs);
+      return state;
+    },
+  };
+}
+
+type Source = { kind: 'none' } | { kind: 'license'; payload: LicensePayload } | { kind: 'bad'; problem: string };
+
+function readSource(settings: LicenseSettings): Source {
+  try {
+    const text = licenseText(settings);
+    if (text === undefined) return { kind: 'none' };
+    const key = licenseKey(settings);
+    if (!key) return { kind: 'bad', problem: 'no public key to check the license with: set SVC_LICENSE_PUBLIC_KEY' };
+    return { kind: 'license', payload: readLicense(text, key) };
+  } catch (cause) {
+    return { kind: 'bad', problem: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+function licenseText({ file, token, standardPaths }: LicenseSettings): string | undefined {
+  if (file) return readFileSync(file, 'utf8');
+  if (token) return token;
+  const found = standardPaths.map(readIfPresent).find((text) => text !== undefined);
+  return found;
+}
+
+function readIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR')) {
+      return undefined;
+    }
+    throw cause;
+  }
+}
+
+function licenseKey({ publicKey, publicKeyPath }: LicenseSettings): KeyObject | undefined {
+  const written = (publicKey || (publicKeyPath && readFileSync(publicKeyPath, 'utf8'))).trim();
+  if (!written) return undefined;
+  if (written.includes('BEGIN')) return createPublicKey(written.replaceAll('\\n', '\n'));
+  const raw = Buffer.from(written, /^[0-9a-fA-F]{64}$/.test(written) ? 'hex' : 'base64');
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }, format: 'jwk' });
+}
+
+/** Identity contract 9.2. */
+function evaluate(source: Source, nowMs: number): LicenseState {
+  const community = { plan: 'community', entitlements: tiers.community } as const;
+  if (source.kind === 'none') return { status: 'active', ...community };
+  if (source.kind === 'bad') return { status: 'fallback', ...community, problem: source.problem };
+  const { payload } = source;
+  const { plan, notBeforeMs = 0, expiresAtMs = Infinity, graceDays } = payload;
+  if (nowMs < notBeforeMs)
+    return { status: 'fallback', ...community, payload, problem: 'the license is not yet valid' };
+  if (nowMs >= expiresAtMs + graceDays * dayMs) return { status: 'degraded', ...community, payload };
+  const left = (expiresAtMs - nowMs) / dayMs;
+  const status = left <= 0 ? 'grace' : left <= warningDays ? 'warning' : 'active';
+  return { status, plan, entitlements: mergeEntitlements(plan, payload.entitlements), payload };
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { sha256 } from './digest';
+import { isTenantName, type Identity, type KeySource } from './identity';
+
+/** A sign-in by API key: it stands for that key, by the key's digest, for as long as the key lasts. Identity contract 2.7, 3.2. */
+export interface SessionRecord {
+  kind: 'api_key';
+  key_digest: string;
+  /** The tenant that the sign-in chose, for keys that may act for several. */
+  tenant: string;
+  /** Milliseconds since 1970. */
+  created_at: number;
+  expires_at: number;
+}
+
+export interface Sessions {
+  /** @returns the token, which is kept nowhere, and when it ends (ms since 1970) */
+  create(session: { keyDigest: string; tenant: string }): Promise<{ token: string; expiresAtMs: number }>;
+  /** Undefined for a token that is unknown, ended or expired. */
+  find(token: string): Promise<SessionRecord | undefined>;
+  /** Ends a session; harmless when there is none. */
+  end(token: string): Promise<void>;
+}
+
+export const sessionPrefix = 'session-';
+
+/** Only the SHA-256 of a token is stored, so a copy of the store opens no session. Identity contract 2.7. */
+export function openSessions(
+  redis: Redis,
+  { keyOf, ttlSec, nowMs }: { keyOf(digest: string): string; ttlSec: number; nowMs(): number },
+): Sessions {
+  const keyFor = (token: string) => keyOf(sha256(token));
+  return {
+    async create({ keyDigest, tenant }) {
+      const token = sessionPrefix + randomBytes(32).toString('base64url');
+      const createdAt = nowMs();
+      const record: SessionRecord = {
+        kind: 'api_key',
+        key_digest: keyDigest,
+        tenant,
+        created_at: createdAt,
+        expires_at: createdAt + ttlSec * 1_000,
+      };
+      await redis.set(keyFor(token), JSON.stringify(record), 'EX', ttlSec);
+      return { token, expiresAtMs: record.expires_at };
+    },
+
+    async find(token) {
+      if (!/^session-[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
+      const stored = await redis.get(keyFor(token));
+      const record = stored === null ? undefined : (JSON.parse(stored) as SessionRecord);
+      return record && record.expires_at > nowMs() ? record : undefined;
+    },
+
+    async end(token) {
+      await redis.del(keyFor(token));
+    },
+  };
+}
+
+/**
+ * The identity a session stands for now: its key is looked up again, so a key that is gone or expired ends its sessions at
+ * once, and a key whose role changed changes theirs.
+ */
+export async function identityOfSession(
+  record: SessionRecord,
+  keys: readonly KeySource[],
+): Promise<Identity | undefined> {
+  const identity = await findKey(record.key_digest, keys);
+  if (!identity) return undefined;
+  const mayChoose = identity.allowCrossTenant && isTenantName(record.tenant);
+  return { ...identity, tenant: mayChoose ? record.tenant : identity.tenant, source: 'session' };
+}
+
+/** Asks the sources in order. */
+export async function findKey(digest: string, keys: readonly KeySource[]): Promise<Identity | undefined> {
+  for (const source of keys) {
+    const found = await source.find(digest);
+    if (found) return found;
+  }
+  return undefined;
+}

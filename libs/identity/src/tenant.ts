@@ -1,0 +1,25 @@
+import { everyTenant, type TenantScope } from '@svc/contract';
+import { isTenantName, type Identity } from './identity';
+
+export type TenantChoice =
+  | { kind: 'tenant'; tenant: string; scope: TenantScope }
+  | { kind: 'refused'; code: 'tenant_access_denied' | 'tenant_id_required' };
+
+/** Which tenant a request acts for, from what the credential allows and the tenant header names. Identity contract 2.3. */
+export function chooseTenant(
+  { tenant, allowCrossTenant }: Identity,
+  header: string | undefined,
+  defaultTenant: string,
+): TenantChoice {
+  const named = header?.trim() ?? '';
+  if (!named) {
+    if (!tenant) return { kind: 'refused', code: 'tenant_id_required' };
+    return { kind: 'tenant', tenant, scope: allowCrossTenant ? everyTenant : tenant };
+  }
+  // Refusing odd names also keeps `*`, the scope of every tenant, from being asked for by header.
+  const own = tenant || defaultTenant;
+  if (!isTenantName(named) || (named !== own && !allowCrossTenant)) {
+    return { kind: 'refused', code: 'tenant_access_denied' };
+  }
+  return { kind: 'tenant', tenant: named, scope: named };
+}
