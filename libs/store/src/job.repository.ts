@@ -260,9 +260,26 @@ export class JobRepository {
     return (taken as [string, string][]).map(([id, dispatchId]) => ({ id, dispatchId }));
   }
 
-  /** Fields that are no state: progress, output safety. Written only while the job is in one of the states. */
-  async note(id: string, fields: Partial<JobRecord>): Promise<void> {
-    await this.redis.hset(keys.job(id), jobFields(fields));
+  /** Facts that are no change of state, such as progress; written only while the job is where the caller thinks it is. */
+  async note(
+    id: string,
+    where: { states: readonly JobState[]; holder?: string; dispatchId?: string },
+    fields: Partial<JobRecord>,
+  ): Promise<boolean> {
+    const { states, holder, dispatchId } = where;
+    const document = {
+      states,
+      set: flat(fields),
+      ...(holder && { holder }),
+      ...(dispatchId && { dispatch_id: dispatchId }),
+    };
+    const reply = await runScript(this.redis, 'note', keys.job(id), JSON.stringify(document));
+    return (reply as [string])[0] === 'noted';
+  }
+
+  /** Is there a queue entry that will bring this job forward, as far as can be told from its record? */
+  async isCarried(job: Pick<JobRecord, 'id' | 'parked' | 'lane'>): Promise<boolean> {
+    return (await runScript(this.redis, 'carried', keys.job(job.id), job.id)) === 1;
   }
 
   /** A fresh queue entry for a job that stands nowhere, unless it was touched since it was read. */

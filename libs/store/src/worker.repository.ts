@@ -78,6 +78,12 @@ export class WorkerRepository {
     return this.redis.smembers(keys.workerInFlight(workerId));
   }
 
+  /** Takes jobs that are in flight no more out of a worker's hands. */
+  async freeSlots(workerId: string, jobIds: readonly string[]): Promise<number> {
+    await this.redis.srem(keys.allInFlight(), ...jobIds);
+    return this.redis.srem(keys.workerInFlight(workerId), ...jobIds);
+  }
+
   /** How many jobs each of these workers holds now, by our own count. */
   async inFlightCounts(workerIds: readonly string[]): Promise<number[]> {
     const pipeline = this.redis.pipeline();

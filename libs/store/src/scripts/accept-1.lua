@@ -32,7 +32,7 @@ local at = micros()
 local stamp = text(at)
 local fields = a.fields
 for _, v in ipairs({ 'id', a.id, 'tenant', a.tenant, 'trace_id', a.trace_id, 'topic', a.topic, 'state', 'PENDING',
-  'created_at', stamp, 'updated_at', stamp, 'parked', '', 'lane', '', 'attempts', '0' }) do
+  'created_at', stamp, 'updated_at', stamp, 'parked', '', 'lane', '', 'attempts', '0', 'entry', entry_id(a.id, { suffix = a.queue }) }) do
   fields[#fields + 1] = v
 end
 redis.call('HSET', record, unpack(fields))

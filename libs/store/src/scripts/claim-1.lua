@@ -32,10 +32,11 @@ end
 
 local function decide_again(job)
   local topic = redis.call('HGET', key.job(job.id), 'topic')
-  redis.call('HSET', key.job(job.id), 'lane', '', 'parked', '')
+  local q = { queue = 'jobs', suffix = 'policy-' .. text(at), priority = 1 }
+  redis.call('HSET', key.job(job.id), 'lane', '', 'parked', '', 'entry', entry_id(job.id, q))
   lane_remove(job.lane, job.level, job.tenant, job.id)
   bull_unpark('jobWaiting', bull_id(job.id))
-  carry(job.id, topic, { queue = 'jobs', suffix = 'policy-' .. text(at), priority = 1 }, math.floor(at / 1000))
+  carry(job.id, topic, q, math.floor(at / 1000))
 end
 
 local tries = #c.dispatch_ids * 2 + 32

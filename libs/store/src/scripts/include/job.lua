@@ -21,11 +21,14 @@ local function is(list, value)
 end
 
 -- The queue entry that carries a job: { queue, delay_ms, priority, suffix, payload }. An entry with a suffix is work to
--- do (several may follow one another); one without is a place to stand, of which a job has one at a time.
+-- do (several may follow one another), and the record remembers the last; one without is a place to stand, of which a job
+-- has one at a time.
+local function entry_id(id, q)
+  return q.suffix and (bull_id(id) .. '-' .. q.suffix) or bull_id(id)
+end
+
 local function carry(id, topic, q, now_ms)
-  local entry = bull_id(id)
-  if q.suffix then entry = entry .. '-' .. q.suffix end
-  bull_add(q.queue, entry, topic, q.payload or cjson.encode({ job_id = id }), now_ms, tonumber(q.delay_ms or 0),
+  bull_add(q.queue, entry_id(id, q), topic, q.payload or cjson.encode({ job_id = id }), now_ms, tonumber(q.delay_ms or 0),
     tonumber(q.priority or 0))
 end
 
@@ -94,6 +97,12 @@ local function move_job(id, m, at)
     set[#set + 1] = 'level'
     set[#set + 1] = m.lane.level
     lane_add(m.lane.id, m.lane.spec, m.lane.level, tenant, id, now_ms)
+  end
+  for _, q in ipairs(m.carry or {}) do
+    if q.queue == 'jobs' then
+      set[#set + 1] = 'entry'
+      set[#set + 1] = entry_id(id, q)
+    end
   end
   if m.intent then
     set[#set + 1] = 'intent'

@@ -1,0 +1,77 @@
+import { AppError, type ArtifactView, type Caller, type PutArtifactBody } from '@svc/contract';
+import type { ArtifactMeta } from '@svc/store';
+import type { Base } from '../deps';
+
+export interface ArtifactDeps extends Base {
+  settings: { artifactMaxBytes: number; artifactTtlSec: Record<ArtifactMeta['retention'], number> };
+}
+
+/**
+ * Stores an artifact. Core contract 11.
+ *
+ * @param narrowerBytes a limit of the caller's own; it may only narrow the configured one
+ * @throws content_required, invalid_base64_content, tenant_access_denied, artifact_too_large
+ */
+export async function putArtifact(
+  { store, clock, random, settings }: ArtifactDeps,
+  caller: Caller,
+  body: PutArtifactBody,
+  narrowerBytes: number | undefined,
+): Promise<{ artifact_ptr: string; size_bytes: number }> {
+  const bytes = bytesOf(body);
+  const most = Math.min(settings.artifactMaxBytes, narrowerBytes ?? Infinity);
+  if (bytes.length > most) throw new AppError('artifact_too_large', { limit_bytes: most });
+  const named = body.labels['tenant_id'];
+  if (named !== undefined && named !== caller.tenant) throw new AppError('tenant_access_denied');
+  const retention = body.retention === 'short' || body.retention === 'audit' ? body.retention : 'standard';
+  const id = random.uuid();
+  const meta: ArtifactMeta = {
+    ...(body.content_type && { content_type: body.content_type }),
+    size_bytes: bytes.length,
+    retention,
+    labels: { ...body.labels, tenant_id: caller.tenant },
+    created_at: new Date(clock.nowMs()).toISOString(),
+    tenant: caller.tenant,
+  };
+  await store.data.writeArtifact(id, bytes, meta, settings.artifactTtlSec[retention]);
+  return { artifact_ptr: `redis://art:${id}`, size_bytes: bytes.length };
+}
+
+function bytesOf({ content_base64, content }: PutArtifactBody): Buffer {
+  if (content_base64) {
+    const bytes = Buffer.from(content_base64, 'base64');
+    // Node skips what is no base64, so the text is compared with what its bytes would be written as.
+    const plain = content_base64.replace(/=+$/, '');
+    if (bytes.toString('base64').replace(/=+$/, '') !== plain) throw new AppError('invalid_base64_content');
+    return bytes;
+  }
+  if (!content) throw new AppError('content_required');
+  return Buffer.from(content, 'utf8');
+}
+
+const pointer = /^(?:redis:\/\/)?(?:art:)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
+
+/** @throws invalid_artifact_pointer, artifact_not_found, tenant_access_denied, artifact_too_large */
+export async function getArtifact(
+  { store }: Pick<Base, 'store'>,
+  caller: Caller,
+  ptr: string,
+  mostBytes: number | undefined,
+): Promise<ArtifactView> {
+  const id = pointer.exec(ptr)?.[1]?.toLowerCase();
+  if (!id) throw new AppError('invalid_artifact_pointer');
+  const meta = await store.data.artifactMeta(id);
+  if (!meta) throw new AppError('artifact_not_found');
+  if (caller.scope !== '*' && meta.labels['tenant_id'] !== caller.tenant) throw new AppError('tenant_access_denied');
+  if (mostBytes !== undefined && meta.size_bytes > mostBytes) {
+    throw new AppError('artifact_too_large', { limit_bytes: mostBytes });
+  }
+  const body = await store.data.artifactBody(id);
+  if (!body) throw new AppError('artifact_not_found');
+  const { content_type, size_bytes, retention, labels } = meta;
+  return {
+    artifact_ptr: `redis://art:${id}`,
+    content_base64: body.toString('base64'),
+    metadata: { ...(content_type && { content_type }), size_bytes, retention, labels },
+  };
+}

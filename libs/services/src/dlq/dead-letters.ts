@@ -1,0 +1,73 @@
+import { AppError, type Caller, type DeadLetterView } from '@svc/contract';
+import type { Store } from '@svc/store';
+import { carriedLabels, resubmit, type ResubmitDeps } from '../jobs/resubmit';
+
+/** Newest first. Core contract 3. */
+export async function listDeadLetters(
+  { store }: { store: Store },
+  tenant: string,
+  limit: number,
+): Promise<DeadLetterView[]> {
+  return (await store.deadLetters.page(tenant, limit)).items;
+}
+
+/** The same page by page; cursors in unix seconds, so a page begins at the end of the second it was cut in. */
+export async function pageDeadLetters(
+  { store }: { store: Store },
+  tenant: string,
+  limit: number,
+  cursorUs: number | undefined,
+): Promise<{ items: DeadLetterView[]; next_cursor: number | null }> {
+  const page = await store.deadLetters.page(tenant, limit, cursorUs);
+  if (page.nextCursorUs === null) return { items: page.items, next_cursor: null };
+  // A second may hold more letters than fit: all of them come with this page, so that none is skipped.
+  const second = Math.floor(page.nextCursorUs / 1e6);
+  const rest = await store.deadLetters.page(tenant, 500, page.nextCursorUs);
+  const same = rest.items.filter(({ created_at }) => Math.floor(Date.parse(created_at) / 1e3) === second);
+  const more = same.length < rest.items.length || rest.nextCursorUs !== null;
+  return { items: [...page.items, ...same], next_cursor: more ? second - 1 : null };
+}
+
+/**
+ * Removes a dead letter; one that is not there is as good as removed.
+ *
+ * @throws tenant_access_denied
+ */
+export async function removeDeadLetter({ store }: { store: Store }, caller: Caller, id: string): Promise<void> {
+  const letter = await store.deadLetters.get(caller.scope, id);
+  if (letter === undefined) return;
+  if (letter === 'other_tenant') throw new AppError('tenant_access_denied');
+  await store.deadLetters.remove(letter.tenant, id);
+}
+
+/**
+ * Runs a dead letter again as a new job, decided afresh by policy; the old job keeps its end. For a quarantined output
+ * this is its release. Core contract 3.
+ *
+ * @returns the new job's id
+ * @throws dlq_entry_not_found, tenant_access_denied, missing_topic_for_retry
+ */
+export async function retryDeadLetter(deps: ResubmitDeps, caller: Caller, id: string): Promise<string> {
+  const letter = await deps.store.deadLetters.get(caller.scope, id);
+  if (letter === undefined) throw new AppError('dlq_entry_not_found');
+  if (letter === 'other_tenant') throw new AppError('tenant_access_denied');
+  const original = await deps.store.jobs.load(id);
+  if (!original) throw new AppError(letter.topic ? 'dlq_entry_not_found' : 'missing_topic_for_retry');
+  const { idempotency_key: _, ...request } = original.request;
+  const jobId = `${id}-retry-${deps.random.hex(4)}`;
+  await resubmit(deps, original, {
+    id: jobId,
+    traceId: `dlq-retry-${id}`,
+    tenant: original.tenant,
+    request: {
+      ...request,
+      labels: { ...carriedLabels(request.labels), retry: 'true', dlq_entry: id, retry_of_job: id },
+      env: { ...request.env, retry_of_job: id },
+    },
+    submitter: caller.submitterId,
+    deadlineMs: request.deadline_ms > 0 ? deps.clock.nowMs() + request.deadline_ms : 0,
+  });
+  // If we die here the entry stays and the new job runs; a second retry makes another, as the operator asks for it.
+  await deps.store.deadLetters.remove(letter.tenant, id);
+  return jobId;
+}

@@ -1,0 +1,75 @@
+import { configScopes } from '@svc/contract';
+import type { ConfigDocument, Store } from '@svc/store';
+import type { Clock } from './deps';
+
+/** Where a job stands in the layers of config. */
+export interface ConfigPlace {
+  tenant: string;
+  team?: string | undefined;
+  workflow?: string | undefined;
+  step?: string | undefined;
+}
+
+const keptMs = 30_000;
+
+/**
+ * Merges config documents for a place: system, org, team, workflow, step; a narrower document's top-level key replaces the
+ * wider one's. Read at most every 30 s a place, or after a change notice. Spec: "Config document".
+ */
+export class EffectiveConfig {
+  private readonly kept = new Map<string, { data: Record<string, unknown> | undefined; untilMs: number }>();
+
+  constructor(
+    private readonly store: Pick<Store, 'config'>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The merged data, or undefined when no document exists for the place. */
+  async at(place: ConfigPlace): Promise<Record<string, unknown> | undefined> {
+    const key = JSON.stringify([place.tenant, place.team, place.workflow, place.step]);
+    const found = this.kept.get(key);
+    if (found && found.untilMs > this.clock.nowMs()) return found.data;
+    const data = merge(await this.store.config.documents(scopesOf(place)));
+    if (this.kept.size > 10_000) this.kept.clear();
+    this.kept.set(key, { data, untilMs: this.clock.nowMs() + keptMs });
+    return data;
+  }
+
+  /** Forgets everything: a notice said that config changed. */
+  changed(): void {
+    this.kept.clear();
+  }
+}
+
+function scopesOf({ tenant, team, workflow, step }: ConfigPlace): (readonly [string, string])[] {
+  const ids: Record<(typeof configScopes)[number], string | undefined> = {
+    system: 'default',
+    org: tenant,
+    team,
+    workflow,
+    step,
+  };
+  return configScopes.flatMap((scope) => {
+    const id = ids[scope];
+    return id ? [[scope, id] as const] : [];
+  });
+}
+
+function merge(documents: (ConfigDocument | null)[]): Record<string, unknown> | undefined {
+  const there = documents.flatMap((document) => document ?? []);
+  return there.length === 0
+    ? undefined
+    : there.reduce<Record<string, unknown>>((all, { data }) => ({ ...all, ...data }), {});
+}
+
+/** A section of effective config over its defaults, key by key. */
+export function section<T extends object>(config: Record<string, unknown> | undefined, name: string, defaults: T): T {
+  const own = config?.[name];
+  return own !== null && typeof own === 'object' ? { ...defaults, ...own } : defaults;
+}
+
+/** A number of a section, or undefined when it is not set or no number. */
+export function numberAt(config: Record<string, unknown> | undefined, name: string, key: string): number | undefined {
+  const value = (config?.[name] as Record<string, unknown> | undefined)?.[key];
+  return typeof value === 'number' ? value : undefined;
+}

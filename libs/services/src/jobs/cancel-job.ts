@@ -1,0 +1,50 @@
+import { AppError, type TenantScope } from '@svc/contract';
+import type { JobState } from '@svc/lifecycle';
+import type { Base, JobBus } from '../deps';
+import type { Intent } from './endings';
+import { publishIntent } from './publish-intent';
+
+export interface CancelDeps extends Base {
+  bus: JobBus;
+  senderId: string;
+  /** A publish failed; the intent stays for the replayer. */
+  onPublishFailed(jobId: string, error: unknown): void;
+}
+
+/**
+ * Cancels a job for REST, gRPC and the engine alike. Core contract 2.6.
+ *
+ * @returns the state the job is in now, and whether this call put it there
+ * @throws job_not_found, tenant_access_denied
+ */
+export async function cancelJob(
+  deps: CancelDeps,
+  scope: TenantScope,
+  id: string,
+  reason = 'cancelled via api',
+): Promise<{ state: JobState; changed: boolean }> {
+  const { store, clock } = deps;
+  const intent: Intent = { result: 'CANCELLED', cancel: reason };
+  const outcome = await store.jobs.move(scope, id, 'cancel', {
+    set: { completed_at: clock.nowUs() },
+    unset: ['waiting_reason'],
+    intent: JSON.stringify(intent),
+  });
+  switch (outcome.kind) {
+    case 'missing':
+      throw new AppError('job_not_found');
+    case 'other_tenant':
+      throw new AppError('tenant_access_denied');
+    case 'refused':
+      return { state: outcome.state, changed: false };
+    case 'stale':
+    case 'changed':
+      throw new Error(`a cancel has no guard, yet it met one: ${outcome.kind}`);
+    case 'moved':
+      break;
+  }
+  // The record is the truth and holds the intent. If we die here, the replayer says it.
+  const job = await store.jobs.load(id);
+  if (job) await publishIntent(deps, job).catch((error: unknown) => deps.onPublishFailed(id, error));
+  return { state: outcome.state, changed: true };
+}

@@ -1,0 +1,78 @@
+import type { JobEvent, JobState } from '@svc/lifecycle';
+import { jobStates } from '@svc/lifecycle';
+import type { DeadLetter, DeadLetterWrite, JobRecord, MoveExtras } from '@svc/store';
+
+/** What is still to be said on the bus after a move: kept in the record until it is said. */
+export interface Intent {
+  /** Synthetic result, so that whoever waits for the job hears of its end. */
+  result?: 'CANCELLED' | 'TIMEOUT' | 'DENIED' | 'FAILED' | 'SUCCEEDED';
+  /** JobCancel to workers, with this reason. */
+  cancel?: string;
+  /** Copy of the dead letter. */
+  dlq?: true;
+}
+
+export interface Ending {
+  event: JobEvent;
+  code: string;
+  message: string;
+  /** Also a synthetic result. */
+  result?: Intent['result'];
+  cancel?: string;
+}
+
+/** How an end state is called on the bus. Engine contract A1: a quarantine appears as DENIED. */
+const busStatus: Partial<Record<JobState, string>> = {
+  FAILED: 'JOB_STATUS_FAILED',
+  DENIED: 'JOB_STATUS_DENIED',
+  TIMEOUT: 'JOB_STATUS_TIMEOUT',
+  OUTPUT_QUARANTINED: 'JOB_STATUS_DENIED',
+};
+
+type Ended = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'attempts' | 'state'>;
+
+/** Everything that a bad end writes beside the state: error fields, dead letter, what to publish. */
+export function badEnd(job: Ended, ending: Ending, nowUs: number, deadLetterTtlSec: number): MoveExtras {
+  const state = jobStates.moves[ending.event].to;
+  const status = busStatus[state] ?? `JOB_STATUS_${state}`;
+  const intent: Intent = {
+    ...(ending.result && { result: ending.result }),
+    ...(ending.cancel && { cancel: ending.cancel }),
+    dlq: true,
+  };
+  return {
+    set: {
+      completed_at: nowUs,
+      error_code: ending.code,
+      error_message: ending.message,
+      error_status: status,
+      last_state: job.state,
+    },
+    unset: ['waiting_reason'],
+    deadLetter: deadLetter(job, status, ending, nowUs, deadLetterTtlSec),
+    intent: JSON.stringify(intent),
+  };
+}
+
+function deadLetter(
+  job: Ended,
+  status: string,
+  { code, message }: Ending,
+  nowUs: number,
+  ttlSec: number,
+): DeadLetterWrite {
+  // Spec: for quarantines the reason is the code itself.
+  const reason = code.startsWith('output_quarantined') ? code : message;
+  const entry: DeadLetter = {
+    job_id: job.id,
+    topic: job.topic,
+    tenant: job.tenant,
+    status,
+    reason,
+    reason_code: code,
+    last_state: job.state,
+    attempts: job.attempts,
+    created_at: new Date(nowUs / 1_000).toISOString(),
+  };
+  return { body: JSON.stringify(entry), ttl_sec: ttlSec, topic: job.topic, reason: `${code}: ${message}` };
+}

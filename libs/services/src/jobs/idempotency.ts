@@ -1,0 +1,50 @@
+import { AppError, type SubmitBody } from '@svc/contract';
+import { createHash } from 'node:crypto';
+import type { SubmitOutcome } from './submit-job';
+
+/** The answer the first request with an idempotency key got. */
+export interface FirstAnswer {
+  kind: 'accepted' | 'held' | 'denied';
+  job_id: string;
+  trace_id: string;
+  reason?: string;
+}
+
+/** SHA-256 over the validated body with sorted keys: what makes two requests the same one. Core contract 1.5. */
+export function requestFingerprint(body: SubmitBody): string {
+  const { idempotency_key: _, ...rest } = body;
+  return createHash('sha256').update(canonical(rest)).digest('hex');
+}
+
+/** JSON with sorted keys at every level, so that equal values have equal text. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : inner,
+  );
+}
+
+/**
+ * Answers as the first request was answered.
+ *
+ * @throws idempotency_conflict when the request is another one; policy_denied when the first was denied
+ */
+export function readAnswer(
+  kept: { hash: string; answer: string },
+  fingerprint: string,
+  replayed = true,
+): SubmitOutcome {
+  if (kept.hash !== fingerprint || kept.answer === '') throw new AppError('idempotency_conflict');
+  const first = JSON.parse(kept.answer) as FirstAnswer;
+  if (first.kind === 'denied') {
+    const extras = { ...(first.reason && { reason: first.reason }), job_id: first.job_id, trace_id: first.trace_id };
+    throw new AppError('policy_denied', extras, { 'X-Trace-Id': first.trace_id });
+  }
+  return {
+    jobId: first.job_id,
+    traceId: first.trace_id,
+    replayed,
+    ...(first.kind === 'held' && { approvalReason: first.reason ?? '' }),
+  };
+}

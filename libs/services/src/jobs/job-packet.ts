@@ -1,0 +1,122 @@
+import {
+  approvalGateTopic,
+  dispatchEnv,
+  jobHash,
+  jobRequestPacket,
+  workerJobsSubject,
+  type JobRequestDraft,
+  type PacketOf,
+} from '@svc/contract';
+import type { DecisionRecord, JobRecord, StoredRequest } from '@svc/store';
+
+type Described = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request'>;
+
+const busPriority = { interactive: 1, batch: 2, critical: 3 } as const;
+const busActor = { human: 1, service: 2 } as const;
+
+/** The request as workers see it, without what changes from dispatch to dispatch. Wire contract 3 and 13. */
+export function jobRequestDraft({ id, tenant, topic, request }: Described): JobRequestDraft {
+  const labels = withoutContent(request.labels);
+  return {
+    job_id: id,
+    topic,
+    priority: busPriority[request.priority],
+    context_ptr: `redis://ctx:${id}`,
+    adapter_id: request.adapter_id ?? '',
+    env: { ...request.env, ...identityEnv(tenant, request) },
+    parent_job_id: request.parent_job_id ?? '',
+    workflow_id: request.workflow_id ?? '',
+    memory_id: request.memory_id,
+    context_hints: {
+      max_input_tokens: request.max_input_tokens,
+      allow_summarization: request.allow_summarization,
+      allow_retrieval: request.allow_retrieval,
+      tags: request.tags,
+    },
+    budget: {
+      max_input_tokens: request.max_input_tokens,
+      max_output_tokens: request.max_output_tokens,
+      max_total_tokens: request.max_total_tokens,
+      deadline_ms: request.deadline_ms,
+    },
+    tenant_id: tenant,
+    principal_id: request.principal_id,
+    labels,
+    meta: {
+      tenant_id: tenant,
+      actor_id: request.actor_id,
+      actor_type: request.actor_type === 'human' || request.actor_type === 'service' ? busActor[request.actor_type] : 0,
+      idempotency_key: request.idempotency_key ?? '',
+      capability: request.capability ?? '',
+      risk_tags: request.risk_tags,
+      requires: request.requires,
+      pack_id: request.pack_id ?? '',
+    },
+  };
+}
+
+// The copies of the content that policy reads are not sent to workers, who get the pointer.
+const withoutContent = (labels: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(labels).filter(([label]) => !label.startsWith('_content.')));
+
+const identityEnv = (tenant: string, request: StoredRequest): Record<string, string> => ({
+  tenant_id: tenant,
+  ...(request.team_id && { team_id: request.team_id }),
+  ...(request.project_id && { project_id: request.project_id }),
+  memory_id: request.memory_id,
+  context_mode: request.context_mode,
+  max_input_tokens: String(request.max_input_tokens),
+  max_output_tokens: String(request.max_output_tokens),
+  ...(request.workflow_id && { workflow_id: request.workflow_id }),
+  ...(request.run_id && { run_id: request.run_id }),
+  ...(request.step_id && { step_id: request.step_id }),
+});
+
+/** SHA-256 of the request: what a decision and an approval are bound to. Engine contract A13. */
+export const requestHash = (job: Described): string => jobHash(jobRequestDraft(job));
+
+/** A dispatch: the subject of the chosen worker and the packet for it. Wire contract 10. */
+export function dispatchPacket(
+  job: JobRecord & { worker_id: string; dispatch_id: string },
+  senderId: string,
+  nowUs: number,
+): { subject: string; packet: PacketOf<'job_request'> } {
+  const draft = jobRequestDraft(job);
+  const remainingMs = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - Math.floor(nowUs / 1_000)) : 0;
+  const budgetMs = [remainingMs, job.run_ms ?? 0].filter((ms) => ms > 0);
+  const packet = jobRequestPacket(
+    { trace_id: job.trace_id, sender_id: senderId, nowUs },
+    {
+      ...draft,
+      env: {
+        ...draft.env,
+        ...constraintEnv(job.safety),
+        [dispatchEnv.dispatchId]: job.dispatch_id,
+        [dispatchEnv.attempt]: String(job.attempts),
+      },
+      budget: { ...draft.budget, deadline_ms: budgetMs.length > 0 ? Math.min(...budgetMs) : 0 },
+    },
+  );
+  return { subject: workerJobsSubject(job.worker_id), packet };
+}
+
+/** Wire contract 13: the constraints as a whole, and copies of single ones. */
+function constraintEnv(decision: DecisionRecord | undefined): Record<string, string> {
+  const constraints = decision?.constraints;
+  if (!constraints) return {};
+  const budgets = (constraints['budgets'] ?? {}) as Record<string, number | undefined>;
+  const copies = {
+    SVC_REDACTION_LEVEL: constraints['redaction_level'],
+    SVC_MAX_ARTIFACT_BYTES: budgets['max_artifact_bytes'],
+    SVC_MAX_CONCURRENT_JOBS: budgets['max_concurrent_jobs'],
+    SVC_MAX_RETRIES: budgets['max_retries'],
+  };
+  const set = Object.entries(copies).filter(([, value]) => value !== undefined && value !== '');
+  return {
+    SVC_POLICY_CONSTRAINTS: JSON.stringify(constraints),
+    ...Object.fromEntries(set.map(([name, value]) => [name, String(value)])),
+  };
+}
+
+/** Jobs of the internal gate topic are never routed; approval alone ends them. */
+export const isGate = (topic: string): boolean => topic === approvalGateTopic;

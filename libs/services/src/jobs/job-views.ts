@@ -1,0 +1,169 @@
+import type { ApprovalRecord, JobRecord } from '@svc/store';
+import type { JobDetail, JobItem } from '@svc/contract';
+import { publicLabels } from './normalize-request';
+
+const present = <T extends object>(fields: T) =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
+    ),
+  ) as { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** A job in lists and traces: only what is set. Core contract 2.3. */
+export function jobItemOf(job: JobRecord): JobItem {
+  const { request, safety } = job;
+  const optional = present({
+    worker_id: job.worker_id,
+    trace_id: job.trace_id,
+    topic: job.topic,
+    tenant: job.tenant,
+    team: request.team_id,
+    principal: request.principal_id,
+    actor_id: request.actor_id,
+    actor_type: request.actor_type,
+    idempotency_key: request.idempotency_key,
+    capability: request.capability,
+    risk_tags: request.risk_tags,
+    requires: request.requires,
+    pack_id: request.pack_id,
+    agent_id: request.agent_id,
+    safety_decision: safety?.decision,
+    safety_reason: safety?.reason,
+    safety_rule_id: safety?.rule_id,
+    safety_snapshot: safety?.policy_snapshot,
+    failure_reason: job.error_message,
+  });
+  return {
+    id: job.id,
+    state: job.state,
+    updated_at: job.updated_at,
+    created_at: job.created_at,
+    attempts: job.attempts,
+    ...(job.deadline_ms > 0 && { deadline_unix: job.deadline_ms * 1_000 }),
+    ...(optional as Partial<JobItem>),
+  };
+}
+
+/** JSON when it is JSON, else null. */
+export function decoded(body: Buffer | null): unknown {
+  if (!body) return null;
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** Everything about a job. Core contract 2.4. A quarantined result is withheld; only its pointer shows, in output_safety. */
+export function jobDetailOf(job: JobRecord, context: Buffer | null, result: Buffer | null): JobDetail {
+  const { request, safety } = job;
+  const withheld = job.state === 'OUTPUT_QUARANTINED';
+  return {
+    id: job.id,
+    state: job.state,
+    trace_id: job.trace_id,
+    topic: job.topic,
+    tenant: job.tenant,
+    actor_id: request.actor_id,
+    actor_type: request.actor_type ?? '',
+    idempotency_key: request.idempotency_key ?? '',
+    capability: request.capability ?? '',
+    pack_id: request.pack_id ?? '',
+    risk_tags: request.risk_tags.length > 0 ? request.risk_tags : null,
+    requires: request.requires.length > 0 ? request.requires : null,
+    attempts: job.attempts,
+    labels: publicLabels(request.labels),
+    workflow_id: request.workflow_id ?? '',
+    run_id: request.run_id ?? '',
+    step_id: request.step_id ?? '',
+    context_ptr: `redis://ctx:${job.id}`,
+    context: decoded(context),
+    result_ptr: withheld ? '' : (job.result_ptr ?? ''),
+    result: withheld ? null : (decoded(result) ?? refusalResult(job)),
+    safety_decision: safety?.decision ?? '',
+    safety_reason: safety?.reason ?? '',
+    safety_rule_id: safety?.rule_id ?? '',
+    safety_snapshot: safety?.policy_snapshot ?? '',
+    safety_constraints: safety?.constraints ?? null,
+    safety_remediations: safety?.remediations?.map((entry) => ({ ...entry })) ?? null,
+    safety_job_hash: safety?.job_hash ?? '',
+    approval_required: safety?.approval_required ?? false,
+    approval_ref: safety?.approval_ref ?? '',
+    agent_id: request.agent_id ?? '',
+    agent_name: '',
+    agent_risk_tier: '',
+    ...optionalDetail(job),
+  };
+}
+
+function optionalDetail(job: JobRecord): Partial<JobDetail> {
+  const { request } = job;
+  const waits =
+    job.parked === 'jobWaiting' || job.state === 'RETRYING' || job.state === 'PENDING' || job.state === 'SCHEDULED';
+  return present({
+    created_at: job.created_at,
+    updated_at: job.updated_at,
+    started_at: job.started_at,
+    completed_at: job.completed_at,
+    priority: request.priority,
+    adapter_id: request.adapter_id,
+    memory_id: request.memory_id,
+    worker_id: job.worker_id,
+    pool: job.pool,
+    parent_job_id: request.parent_job_id,
+    deadline_unix: job.deadline_ms > 0 ? job.deadline_ms * 1_000 : undefined,
+    waiting_reason: waits ? job.waiting_reason : undefined,
+    progress_percent: job.progress_percent,
+    progress_message: job.progress_message,
+    execution_ms: job.execution_ms,
+    artifact_ptrs: job.artifact_ptrs,
+    output_decision: job.output_safety?.decision,
+    output_safety: job.output_safety,
+    error_message: job.error_message,
+    error_status: job.error_status,
+    error_code: job.error_code,
+    last_state: job.error_code === undefined ? undefined : job.last_state,
+    ...(job.approval && approvalFields(job.approval)),
+  }) as Partial<JobDetail>;
+}
+
+const approvalFields = (approval: ApprovalRecord) => ({
+  approval_by: approval.resolved_by,
+  approval_role: approval.resolved_role,
+  approval_at: approval.resolved_at,
+  approval_reason: approval.reason,
+  approval_note: approval.note,
+  approval_policy_snapshot: approval.policy_snapshot,
+  approval_job_hash: approval.job_hash,
+  approval_status: approval.status,
+  approval_actionability: actionability(approval),
+  approval_revision: approval.revision,
+  approval_decision: approval.decision,
+});
+
+/** Core contract 13.1. */
+export function actionability(approval: ApprovalRecord): string {
+  switch (approval.status) {
+    case 'pending':
+      return 'actionable';
+    case 'approved':
+    case 'rejected':
+      return 'resolved';
+    case 'repaired':
+      return 'repaired';
+    case 'invalidated':
+      return approval.decision === 'expire' ? 'expired' : 'invalidated';
+  }
+}
+
+/** A refused job has no result of a worker; readers find the refusal in its place. Core contract 2.2, "deny". */
+const refusalResult = (job: JobRecord): unknown =>
+  job.state !== 'DENIED'
+    ? null
+    : {
+        job_id: job.id,
+        status: 'JOB_STATUS_DENIED',
+        error: { message: job.error_message ?? '' },
+        processed_by: 'gateway',
+        completed_at: job.completed_at ? new Date(job.completed_at / 1_000).toISOString() : null,
+      };

@@ -1,0 +1,168 @@
+import { AppError, limits, type Caller, type SubmitBody } from '@svc/contract';
+import type { StoredRequest } from '@svc/store';
+
+export interface Normalized {
+  tenant: string;
+  topic: string;
+  request: StoredRequest;
+  /** The input document workers get. Core contract 2.2. */
+  document: Record<string, unknown>;
+  /** Set for policy only, never stored with the request. */
+  content: string;
+}
+
+const priorities: Readonly<Record<string, StoredRequest['priority']>> = {
+  interactive: 'interactive',
+  normal: 'interactive',
+  batch: 'batch',
+  low: 'batch',
+  critical: 'critical',
+  high: 'critical',
+};
+
+/** Label names a client may not set: dropped. Core contract 2.2; wire contract 13. */
+const reservedLabel =
+  /^(_|approval_|safety_|saga_|is_compensation$|gate_type$|svc\.bus_msg_id$|policy\.attachment_id$|secrets_present$)/;
+const refusedLabel = /^_(governance|ma)\./;
+
+/**
+ * Checks and completes what a client sent, in the order of the contract (core 2.2, checks 2 and 3).
+ *
+ * @param maxPromptChars of the license in force
+ * @throws prompt_is_required, tier_limit_exceeded, invalid_body, invalid_memory_id, tenant_access_denied, access_denied
+ */
+export function normalizeRequest(
+  body: SubmitBody,
+  caller: Caller,
+  jobId: string,
+  maxPromptChars: number,
+  nowIso: string,
+): Normalized {
+  checkPrompt(body.prompt, maxPromptChars);
+  const tenant = tenantOf(body, caller);
+  const principal = body.principal_id || caller.principalId;
+  if (principal !== caller.principalId && caller.role !== 'admin' && !caller.allowCrossTenant) {
+    throw new AppError('access_denied');
+  }
+  const { labels, secrets } = labelsOf(body);
+  const priority = priorities[body.priority.toLowerCase()] ?? 'interactive';
+  const request: StoredRequest = {
+    topic: body.topic,
+    priority,
+    ...optional(body),
+    risk_tags: secrets ? [...new Set([...body.risk_tags, 'secrets'])] : body.risk_tags,
+    requires: body.requires,
+    tags: body.tags,
+    labels,
+    memory_id: memoryId(body.memory_id, jobId),
+    context_mode: ['chat', 'rag', 'raw'].includes(body.context_mode ?? '') ? (body.context_mode as string) : 'raw',
+    principal_id: principal,
+    actor_id: body.actor_id || principal,
+    max_input_tokens: body.max_input_tokens,
+    max_output_tokens: body.max_output_tokens,
+    max_total_tokens: body.max_total_tokens,
+    deadline_ms: body.deadline_ms,
+    allow_summarization: body.allow_summarization,
+    allow_retrieval: body.allow_retrieval,
+    env: {},
+    ...workflowIds(labels),
+  };
+  const document = {
+    prompt: body.prompt,
+    adapter_id: body.adapter_id ?? '',
+    priority,
+    topic: body.topic,
+    created_at: nowIso,
+    tenant_id: tenant,
+    ...(body.context !== undefined && { context: body.context }),
+  };
+  return { tenant, topic: body.topic, request, document, content: contentOf(body.prompt, body.context) };
+}
+
+function checkPrompt(prompt: string, maxPromptChars: number): void {
+  if (prompt.trim() === '') throw new AppError('prompt_is_required');
+  const allowed = maxPromptChars > 0 ? Math.min(maxPromptChars, limits.promptCharsCeiling) : limits.promptChars;
+  if (prompt.length <= allowed) return;
+  throw new AppError('tier_limit_exceeded', {
+    message: `prompt has ${prompt.length} characters and the plan allows ${allowed}`,
+    limit: 'max_prompt_chars',
+    current: prompt.length,
+    allowed,
+    upgrade_url: '',
+  });
+}
+
+function tenantOf(body: SubmitBody, caller: Caller): string {
+  const tenant = body.org_id || body.tenant_id || caller.tenant;
+  const named = [body.org_id, body.tenant_id].filter((name) => name);
+  if (named.some((name) => name !== caller.tenant)) throw new AppError('tenant_access_denied');
+  return tenant;
+}
+
+function labelsOf(body: SubmitBody): { labels: Record<string, string>; secrets: boolean } {
+  const faults = Object.entries(body.labels).flatMap(([label, value]) => {
+    const field = `labels.${label.slice(0, 64)}`;
+    if (refusedLabel.test(label)) return [fault(field, 'labels beginning _governance. or _ma. are set by the service')];
+    if (Buffer.byteLength(label) > limits.labelKeyBytes)
+      return [fault(field, `a name has at most ${limits.labelKeyBytes} bytes`)];
+    if (Buffer.byteLength(value) > limits.labelValueBytes)
+      return [fault(field, `a value has at most ${limits.labelValueBytes} bytes`)];
+    return [];
+  });
+  if (faults.length > 0) throw new AppError('invalid_body', { violations: faults });
+  const own = Object.fromEntries(Object.entries(body.labels).filter(([label]) => !reservedLabel.test(label)));
+  const secrets = refersToSecret(body.prompt) || refersToSecret(body.context);
+  return {
+    labels: { ...own, _source: body.pack_id ? 'pack' : 'api', ...(secrets && { secrets_present: 'true' }) },
+    secrets,
+  };
+}
+
+const fault = (field: string, message: string) => ({ in: 'body', field, message });
+
+/** Does the value, or any string inside it, name a secret by reference? Depth is bounded by the body parser. */
+function refersToSecret(value: unknown): boolean {
+  if (typeof value === 'string') return value.startsWith('secret://');
+  if (value === null || typeof value !== 'object') return false;
+  return Object.values(value).some(refersToSecret);
+}
+
+function memoryId(given: string | undefined, jobId: string): string {
+  if (given === undefined) return jobId;
+  const id = given.replace(/^mem:/, '').trim();
+  if (id === '') throw new AppError('invalid_memory_id');
+  return id;
+}
+
+const optional = (body: SubmitBody): Partial<StoredRequest> => ({
+  ...(body.adapter_id && { adapter_id: body.adapter_id }),
+  ...(body.capability && { capability: body.capability }),
+  ...(body.actor_type && { actor_type: body.actor_type }),
+  ...(body.team_id && { team_id: body.team_id }),
+  ...(body.project_id && { project_id: body.project_id }),
+  ...(body.pack_id && { pack_id: body.pack_id }),
+  ...(body.labels['agent_id'] && { agent_id: body.labels['agent_id'] }),
+});
+
+const workflowIds = (labels: Readonly<Record<string, string>>): Partial<StoredRequest> => ({
+  ...(labels['workflow_id'] && { workflow_id: labels['workflow_id'] }),
+  ...(labels['run_id'] && { run_id: labels['run_id'] }),
+  ...(labels['step_id'] && { step_id: labels['step_id'] }),
+});
+
+/** One document in which policy finds the context's fields at the top and the prompt beside them. */
+const contentOf = (prompt: string, context: unknown): string =>
+  JSON.stringify(
+    context !== null && typeof context === 'object' && !Array.isArray(context)
+      ? { ...context, prompt }
+      : { context, prompt },
+  );
+
+/** The same from a stored input document. */
+export function contentOfDocument(document: { prompt?: unknown; context?: unknown } | null): string {
+  return contentOf(typeof document?.prompt === 'string' ? document.prompt : '', document?.context);
+}
+
+/** Labels as clients see them: what the service added is left out. Core contract 2.2. */
+export const publicLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).filter(([label]) => !label.startsWith('_')));

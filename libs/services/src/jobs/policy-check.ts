@@ -1,0 +1,99 @@
+import type { Kernel } from '@svc/kernel-client';
+import type { PolicyDecision, PolicyRequest } from '@svc/policy';
+import type { DecisionRecord, JobRecord, StoredRequest } from '@svc/store';
+
+/** What policy is asked about a job. Policy contract 3.1. */
+export function policyRequest(
+  job: Pick<JobRecord, 'id' | 'tenant' | 'topic'> & { request: StoredRequest },
+  content: string,
+  effectiveConfig: Record<string, unknown> | undefined,
+): PolicyRequest {
+  const { request } = job;
+  const server = Object.entries(request.labels).filter(
+    ([label]) => label.startsWith('_') || label === 'secrets_present',
+  );
+  const own = Object.entries(request.labels).filter(([label]) => !label.startsWith('_'));
+  return {
+    topic: job.topic,
+    tenant: job.tenant,
+    job_id: job.id,
+    ...(request.team_id && { team_id: request.team_id }),
+    ...(request.workflow_id && { workflow_id: request.workflow_id }),
+    ...(request.step_id && { step_id: request.step_id }),
+    principal_id: request.principal_id,
+    memory_id: request.memory_id,
+    priority: request.priority,
+    labels: Object.fromEntries(own),
+    server_labels: Object.fromEntries(server),
+    ...(effectiveConfig && { effective_config: effectiveConfig }),
+    meta: {
+      tenant_id: job.tenant,
+      actor_id: request.actor_id,
+      ...(request.actor_type && { actor_type: request.actor_type }),
+      ...(request.idempotency_key && { idempotency_key: request.idempotency_key }),
+      ...(request.capability && { capability: request.capability }),
+      risk_tags: request.risk_tags,
+      requires: request.requires,
+      ...(request.pack_id && { pack_id: request.pack_id }),
+    },
+    input_content: content,
+    input_content_type: 'application/json',
+  };
+}
+
+export type Verdict = { kind: 'decided'; decision: PolicyDecision } | { kind: 'unavailable'; error: Error };
+
+/**
+ * Asks policy within a time limit. A denial is an answer; only silence and errors are failures.
+ *
+ * @param method evaluate at submission, check before dispatch; a job asked about twice counts once in velocity windows
+ */
+export async function askPolicy(
+  kernel: Kernel,
+  method: 'evaluate' | 'check',
+  request: PolicyRequest,
+  timeoutMs: number,
+): Promise<Verdict> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<Verdict>((resolve) => {
+    timer = setTimeout(
+      () => resolve({ kind: 'unavailable', error: new Error(`no answer from policy within ${timeoutMs} ms`) }),
+      timeoutMs,
+    );
+  });
+  const answer = kernel[method](request).then(
+    (decision): Verdict => ({ kind: 'decided', decision }),
+    (error: unknown): Verdict => ({
+      kind: 'unavailable',
+      error: error instanceof Error ? error : new Error(String(error)),
+    }),
+  );
+  const verdict = await Promise.race([answer, silence]);
+  clearTimeout(timer);
+  return verdict;
+}
+
+/** A decision as it is kept with the job. */
+export function decisionRecord(
+  decision: PolicyDecision,
+  jobHash: string,
+  source: DecisionRecord['source'],
+  nowUs: number,
+): DecisionRecord {
+  return {
+    decision: decision.decision,
+    ...(decision.reason && { reason: decision.reason }),
+    ...(decision.rule_id && { rule_id: decision.rule_id }),
+    policy_snapshot: decision.policy_snapshot,
+    ...(decision.constraints && { constraints: { ...decision.constraints } }),
+    ...(decision.approval_required && { approval_required: true }),
+    ...(decision.approval_ref && { approval_ref: decision.approval_ref }),
+    job_hash: jobHash,
+    ...(decision.remediations.length > 0 && { remediations: decision.remediations.map((entry) => ({ ...entry })) }),
+    checked_at: nowUs,
+    source,
+  };
+}
+
+/** The part of a snapshot that names the policy itself. Policy contract 4.2. */
+export const policyPart = (snapshot: string): string => snapshot.split('|')[0] ?? '';

@@ -1,0 +1,43 @@
+import { jobCancelPacket, jobResultPacket, JobStatus, subjects } from '@svc/contract';
+import type { JobRecord } from '@svc/store';
+import type { Base, JobBus } from '../deps';
+import type { Intent } from './endings';
+
+type IntentDeps = Pick<Base, 'store' | 'clock'> & { bus: JobBus; senderId: string };
+type Intended = Pick<JobRecord, 'id' | 'trace_id' | 'intent' | 'worker_id' | 'error_code' | 'error_message' | 'state'>;
+
+const statusOf = {
+  CANCELLED: JobStatus.JOB_STATUS_CANCELLED,
+  TIMEOUT: JobStatus.JOB_STATUS_TIMEOUT,
+  DENIED: JobStatus.JOB_STATUS_DENIED,
+  FAILED: JobStatus.JOB_STATUS_FAILED,
+  SUCCEEDED: JobStatus.JOB_STATUS_SUCCEEDED,
+} as const;
+
+/**
+ * Says on the bus what a move left to say, then notes that it is said. The record keeps the intent until then, so a
+ * process that dies here leaves it to the replayer; listeners tell repeats by message id or state.
+ */
+export async function publishIntent({ store, bus, clock, senderId }: IntentDeps, job: Intended): Promise<void> {
+  if (!job.intent) return;
+  const intent = JSON.parse(job.intent) as Intent;
+  const head = { trace_id: job.trace_id, sender_id: senderId, nowUs: clock.nowUs() };
+  const result = (status: JobStatus) =>
+    jobResultPacket(head, {
+      job_id: job.id,
+      status,
+      worker_id: senderId,
+      error_code: job.error_code ?? '',
+      error_message: job.error_message ?? '',
+    });
+  if (intent.result) await bus.publishDurable(subjects.jobResult.name, result(statusOf[intent.result]));
+  if (intent.cancel) {
+    const cancel = jobCancelPacket(head, { job_id: job.id, reason: intent.cancel, requested_by: senderId });
+    await bus.publish(subjects.jobCancel.name, cancel);
+  }
+  if (intent.dlq) {
+    const status = job.state === 'TIMEOUT' ? 'TIMEOUT' : job.state === 'FAILED' ? 'FAILED' : 'DENIED';
+    await bus.publishDurable(subjects.jobDlq.name, result(statusOf[status]));
+  }
+  await store.jobs.intentDone(job.id, job.intent);
+}

@@ -1,0 +1,101 @@
+import {
+  AppError,
+  type Caller,
+  type DecisionView,
+  type JobDetail,
+  type JobItem,
+  type ListQuery,
+  type ListView,
+  type TenantScope,
+} from '@svc/contract';
+import { isJobState, type JobState } from '@svc/lifecycle';
+import type { JobRecord, Store } from '@svc/store';
+import { jobDetailOf, jobItemOf } from './job-views';
+
+/** @throws job_not_found, tenant_access_denied */
+export async function findJob({ store }: { store: Store }, scope: TenantScope, id: string): Promise<JobRecord> {
+  const found = await store.jobs.get(scope, id);
+  switch (found.kind) {
+    case 'missing':
+      throw new AppError('job_not_found');
+    case 'other_tenant':
+      throw new AppError('tenant_access_denied');
+    case 'found':
+      return found.job;
+  }
+}
+
+/** Core contract 2.4. */
+export async function getJob(deps: { store: Store }, scope: TenantScope, id: string): Promise<JobDetail> {
+  const job = await findJob(deps, scope, id);
+  const [context, result] = await Promise.all([deps.store.data.context(id), readResult(deps.store, job)]);
+  return jobDetailOf(job, context, result);
+}
+
+const inlineResultBytes = 1_048_576;
+
+/** A pointer of ours is followed, any other is handed on as it is. Wire contract 12. */
+async function readResult(store: Store, job: JobRecord): Promise<Buffer | null> {
+  if (job.state === 'OUTPUT_QUARANTINED' || !job.result_ptr || !isOwnResult(job)) return null;
+  const found = await store.data.read(job.result_ptr, inlineResultBytes);
+  return found && found.sizeBytes <= inlineResultBytes ? found.body : null;
+}
+
+/** Workers may name only results and artifacts; a pointer at anything else is never followed. */
+const isOwnResult = ({ id, result_ptr }: JobRecord): boolean =>
+  result_ptr !== undefined && (result_ptr === `redis://res:${id}` || result_ptr.startsWith(`redis://res:${id}:`));
+
+/** @throws tenant_access_denied */
+export async function listJobs(
+  { store }: { store: Store },
+  caller: Caller,
+  query: ListQuery,
+): Promise<ListView<JobItem>> {
+  if (query.tenant && query.tenant !== caller.tenant) throw new AppError('tenant_access_denied');
+  const states = statesOf(query.state);
+  if (states?.length === 0) return { items: [], next_cursor: null };
+  const page = await store.index.page(
+    caller.tenant,
+    {
+      ...(states && { states }),
+      ...(query.topic && { topic: query.topic }),
+      ...(query.team && { team: query.team }),
+      ...(query.trace_id && { traceId: query.trace_id }),
+      ...(query.updated_after && { afterUs: query.updated_after }),
+      ...(query.updated_before && { beforeUs: query.updated_before }),
+    },
+    query.limit,
+    query.cursor,
+  );
+  return { items: page.items.map(jobItemOf), next_cursor: page.nextCursorUs };
+}
+
+/** The states a filter means: undefined = all, none for a word that is no state. APPROVAL is an alias. */
+function statesOf(filter: string | undefined): JobState[] | undefined {
+  if (!filter) return undefined;
+  const name = filter.toUpperCase();
+  const state = name === 'APPROVAL' ? 'APPROVAL_REQUIRED' : name;
+  return isJobState(state) ? [state] : [];
+}
+
+/** Newest first; an unknown job has none. Core contract 2.5. */
+export async function jobDecisions(
+  { store }: { store: Store },
+  scope: TenantScope,
+  id: string,
+  limit: number,
+): Promise<DecisionView[]> {
+  const found = await store.jobs.get(scope, id);
+  if (found.kind === 'missing') return [];
+  if (found.kind === 'other_tenant') throw new AppError('tenant_access_denied');
+  const records = await store.jobs.decisions(id, limit);
+  return records.map(({ remediations, ...rest }) => ({
+    ...rest,
+    ...(remediations && { remediations: remediations.map((entry) => ({ ...entry })) }),
+  }));
+}
+
+/** Jobs of a trace that the tenant may see, oldest first. */
+export async function getTrace({ store }: { store: Store }, tenant: string, traceId: string): Promise<JobItem[]> {
+  return (await store.index.byTrace(tenant, traceId)).map(jobItemOf);
+}

@@ -1,0 +1,50 @@
+import { AppError } from '@svc/contract';
+import type { Kernel } from '@svc/kernel-client';
+import { queuePriorities } from '@svc/routing';
+import type { JobRecord, StoredRequest } from '@svc/store';
+import type { Base } from '../deps';
+import { requestHash } from './job-packet';
+
+export interface ResubmitDeps extends Base {
+  kernel: Kernel;
+}
+
+export interface Resubmission {
+  id: string;
+  traceId: string;
+  tenant: string;
+  request: StoredRequest;
+  submitter: string;
+  deadlineMs: number;
+}
+
+/**
+ * A new job made of an old one: its context is copied, and policy decides on it as on any other when the scheduler takes
+ * it. For retries of dead letters and for remediations.
+ */
+export async function resubmit({ store }: ResubmitDeps, original: JobRecord, next: Resubmission): Promise<void> {
+  const context = await store.data.context(original.id);
+  const job = { id: next.id, tenant: next.tenant, topic: next.request.topic, request: next.request };
+  const outcome = await store.jobs.accept({
+    id: next.id,
+    tenant: next.tenant,
+    traceId: next.traceId,
+    topic: next.request.topic,
+    fields: {
+      request: next.request,
+      submitter: next.submitter,
+      job_hash: requestHash(job),
+      deadline_ms: next.deadlineMs,
+    },
+    context: context?.toString('utf8') ?? '',
+    priority: queuePriorities[next.request.priority],
+    activeLimit: 0,
+  });
+  if (outcome.kind !== 'accepted') throw new AppError('store_unavailable');
+}
+
+const spoken = /^(approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;
+
+/** Labels of an old job that a new one may carry: none that approval, policy or the bus set. */
+export const carriedLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).filter(([label]) => !spoken.test(label)));

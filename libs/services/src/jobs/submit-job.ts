@@ -1,0 +1,208 @@
+import { AppError, type Caller, type SubmitBody } from '@svc/contract';
+import type { Kernel } from '@svc/kernel-client';
+import { queuePriorities } from '@svc/routing';
+import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
+import type { Base, Fleet, LicenseLimits } from '../deps';
+import { numberAt, type EffectiveConfig } from '../effective-config';
+import { requireKnownTopic } from '../topics';
+import { badEnd } from './endings';
+import { readAnswer, requestFingerprint, type FirstAnswer } from './idempotency';
+import { requestHash } from './job-packet';
+import { checkMemoryAccess } from './memory-access';
+import { normalizeRequest, type Normalized } from './normalize-request';
+import { askPolicy, decisionRecord, policyPart, policyRequest, type Verdict } from './policy-check';
+
+export interface SubmitDeps extends Base {
+  kernel: Kernel;
+  config: EffectiveConfig;
+  fleet: Fleet;
+  license(): LicenseLimits;
+  settings: {
+    policyFailMode: 'closed' | 'open';
+    idempotencyTtlSec: number;
+    approvalTtlMs: number;
+    deadLetterTtlSec: number;
+  };
+  /** Policy did not answer and the job was let in all the same. */
+  onFailOpen(topic: string): void;
+}
+
+export interface SubmitOutcome {
+  jobId: string;
+  traceId: string;
+  /** Why a person must decide, when one must. */
+  approvalReason?: string;
+  /** An earlier request with this idempotency key got this answer. */
+  replayed: boolean;
+}
+
+const policyTimeoutMs = 5_000;
+
+/**
+ * Accepts a job for REST, gRPC and the bus alike. The answer leaves after one atomic write holds the record and the queue
+ * entry that carries it. Spec: "Jobs and traces"; core contract 2.2; engine contract A3.
+ *
+ * @throws the codes of `submitJob` in the contract
+ */
+export async function submitJob(
+  deps: SubmitDeps,
+  caller: Caller,
+  body: SubmitBody,
+  idempotencyKey: string | undefined,
+): Promise<SubmitOutcome> {
+  const { random, clock, store } = deps;
+  const jobId = random.uuid();
+  const traceId = random.uuid();
+  const asked = normalizeRequest(
+    body,
+    caller,
+    jobId,
+    deps.license().maxPromptChars,
+    new Date(clock.nowMs()).toISOString(),
+  );
+  if (idempotencyKey) asked.request.idempotency_key = idempotencyKey;
+  requireKnownTopic(deps.fleet.pools(), asked.topic);
+
+  const fingerprint = idempotencyKey ? requestFingerprint(body) : '';
+  if (idempotencyKey) {
+    const earlier = await store.jobs.reserved(asked.tenant, idempotencyKey);
+    if (earlier) return readAnswer(earlier, fingerprint);
+  }
+  const config = await deps.config.at({ tenant: asked.tenant, team: asked.request.team_id });
+  const activeLimit = intakeLimit(config);
+  if (activeLimit > 0) await requireRoom(deps, asked.tenant, activeLimit);
+  checkMemoryAccess(config, body.memory_id === undefined ? undefined : asked.request.memory_id);
+
+  const question = policyRequest(
+    { id: jobId, tenant: asked.tenant, topic: asked.topic, request: asked.request },
+    asked.content,
+    config,
+  );
+  const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
+  const birth = decideBirth(deps, jobId, asked, verdict);
+  const answer: FirstAnswer = { ...birth.answer, job_id: jobId, trace_id: traceId };
+  const outcome = await store.jobs.accept({
+    id: jobId,
+    tenant: asked.tenant,
+    traceId,
+    topic: asked.topic,
+    fields: recordFields(asked, caller.submitterId, birth, deadline(asked, config, clock.nowMs())),
+    context: JSON.stringify(asked.document),
+    priority: queuePriorities[asked.request.priority],
+    activeLimit,
+    ...(birth.decision && { decision: birth.decision }),
+    ...(birth.next && { next: birth.next }),
+    ...(idempotencyKey && {
+      idempotency: {
+        key: idempotencyKey,
+        hash: fingerprint,
+        answer: JSON.stringify(answer),
+        ttlSec: deps.settings.idempotencyTtlSec,
+      },
+    }),
+  });
+  switch (outcome.kind) {
+    case 'accepted':
+      return readAnswer({ hash: '', answer: JSON.stringify(answer) }, '', false);
+    case 'replay':
+      return readAnswer({ hash: fingerprint, answer: outcome.answer }, fingerprint);
+    case 'backpressure':
+      throw backpressure(outcome.active, activeLimit);
+    case 'conflict':
+    case 'exists':
+      throw new AppError('idempotency_conflict');
+  }
+}
+
+interface Birth {
+  answer: Omit<FirstAnswer, 'job_id' | 'trace_id'>;
+  decision?: DecisionRecord;
+  next?: Acceptance['next'];
+  jobHash: string;
+  labels?: Record<string, string>;
+}
+
+/** What policy's answer makes of the job. Core contract 2.2, "Policy result". */
+function decideBirth(deps: SubmitDeps, id: string, asked: Normalized, verdict: Verdict): Birth {
+  const { clock, settings } = deps;
+  const jobHash = requestHash({ id, tenant: asked.tenant, topic: asked.topic, request: asked.request });
+  if (verdict.kind === 'unavailable') {
+    if (settings.policyFailMode === 'closed') throw new AppError('safety_unavailable', {}, { 'Retry-After': '5' });
+    deps.onFailOpen(asked.topic);
+    const labels = { ...asked.request.labels, safety_bypassed: 'true', safety_bypass_reason: 'safety_unavailable' };
+    return { answer: { kind: 'accepted' }, jobHash, labels };
+  }
+  const decision = decisionRecord(verdict.decision, jobHash, 'gateway', clock.nowUs());
+  const reason = decision.reason ?? '';
+  switch (decision.decision) {
+    case 'ALLOW':
+    case 'ALLOW_WITH_CONSTRAINTS':
+      return { answer: { kind: 'accepted' }, decision, jobHash };
+    case 'REQUIRE_APPROVAL': {
+      const approval = heldFor(decision, jobHash);
+      const next = {
+        event: 'hold',
+        extras: { set: { approval }, park: { queue: 'jobApprovals', forMs: settings.approvalTtlMs } },
+      } as const;
+      return { answer: { kind: 'held', reason }, decision: { ...decision, approval_ref: id }, next, jobHash };
+    }
+    case 'DENY': {
+      const job = { id, tenant: asked.tenant, topic: asked.topic, attempts: 0, state: 'PENDING' } as const;
+      const ending = { event: 'deny', code: 'policy_denied', message: reason || 'denied by policy' } as const;
+      const extras = badEnd(job, ending, clock.nowUs(), settings.deadLetterTtlSec);
+      return { answer: { kind: 'denied', reason }, decision, next: { event: 'deny', extras }, jobHash };
+    }
+    case 'THROTTLE': {
+      const waitSec = Math.max(1, Math.ceil((verdict.decision.throttle_duration_ms ?? 30_000) / 1_000));
+      throw new AppError('policy_throttled', { ...(reason && { reason }) }, { 'Retry-After': String(waitSec) });
+    }
+    case 'UNAVAILABLE':
+      throw new AppError('safety_unavailable');
+  }
+}
+
+/** The approval that a held job opens with. */
+export const heldFor = (decision: DecisionRecord, jobHash: string) => ({
+  status: 'pending' as const,
+  revision: 1,
+  policy_snapshot: decision.policy_snapshot ?? '',
+  job_hash: jobHash,
+});
+
+function recordFields(asked: Normalized, submitter: string, birth: Birth, deadlineMs: number): Partial<JobRecord> {
+  const request = birth.labels ? { ...asked.request, labels: birth.labels } : asked.request;
+  return {
+    request,
+    submitter,
+    job_hash: birth.jobHash,
+    deadline_ms: deadlineMs,
+    ...(birth.decision && {
+      safety: birth.decision,
+      safety_snapshot: policyPart(birth.decision.policy_snapshot ?? ''),
+    }),
+  };
+}
+
+/** Absolute, unix ms; 0 = none. A cap applies only when config sets one. Engine contract A9. */
+export function deadline(asked: Normalized, config: Record<string, unknown> | undefined, nowMs: number): number {
+  const wanted = asked.request.deadline_ms;
+  if (wanted <= 0) return 0;
+  const capSec = numberAt(config, 'resources', 'max_timeout_seconds');
+  return nowMs + (capSec ? Math.min(wanted, capSec * 1_000) : wanted);
+}
+
+/** concurrent_jobs + queue_size of effective config; absent or 0 = no limit. Core contract 2.2 check 8. */
+function intakeLimit(config: Record<string, unknown> | undefined): number {
+  const concurrent =
+    numberAt(config, 'limits', 'max_concurrent_jobs') ?? numberAt(config, 'rate_limits', 'concurrent_jobs') ?? 0;
+  return concurrent > 0 ? concurrent + (numberAt(config, 'rate_limits', 'queue_size') ?? 0) : 0;
+}
+
+// Asked before policy, so that a refused job does not count in velocity windows; the accepting script asks again.
+async function requireRoom({ store }: SubmitDeps, tenant: string, limit: number): Promise<void> {
+  const active = await store.jobs.activeCount(tenant);
+  if (active >= limit) throw backpressure(active, limit);
+}
+
+const backpressure = (current: number, limit: number) =>
+  new AppError('backpressure', { current, limit }, { 'Retry-After': '1' });

@@ -1,0 +1,232 @@
+import { limits } from '@svc/contract';
+import type { JobEvent } from '@svc/lifecycle';
+import { queuePriorities } from '@svc/routing';
+import type { DecisionRecord, JobRecord, MoveExtras } from '@svc/store';
+import { badEnd, type Ending } from '../jobs/endings';
+import { isGate, requestHash } from '../jobs/job-packet';
+import { contentOfDocument } from '../jobs/normalize-request';
+import { askPolicy, decisionRecord, policyPart, policyRequest } from '../jobs/policy-check';
+import { publishIntent } from '../jobs/publish-intent';
+import { heldFor } from '../jobs/submit-job';
+import { isKnownTopic } from '../topics';
+import { placeJob } from './place-job';
+import type { SchedulingDeps } from './scheduling-deps';
+
+const policyTimeoutMs = 3_000;
+const unavailableRetryMs = 5_000;
+const throttleRetryMs = 5_000;
+
+/** How long the queue entry should wait before it is looked at again; undefined = it is done. */
+export type LookAgainMs = number | undefined;
+
+/**
+ * Takes a job that was accepted, approved or is to be retried: has policy decide and finds it a place. Safe to run twice:
+ * every step compares the state it read. Engine contract A4.
+ */
+export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+  const { store, clock } = deps;
+  const job = await store.jobs.load(id);
+  if (!job || (job.state !== 'PENDING' && job.state !== 'RETRYING' && job.state !== 'SCHEDULED')) return undefined;
+  if (job.lane !== '') return undefined;
+  deps.events.received(job.topic);
+  if (job.deadline_ms > 0 && job.deadline_ms <= clock.nowMs()) return finish(deps, job, deadlinePassed);
+  if (job.attempts >= limits.schedulingAttempts) {
+    return finish(deps, job, {
+      event: 'refuse',
+      code: 'max_scheduling_retries',
+      message: `given out ${job.attempts} times without an end`,
+      result: 'FAILED',
+    });
+  }
+  if (!isKnownTopic(deps.fleet.pools(), job.topic)) {
+    return finish(deps, job, { event: 'refuse', code: 'unknown_topic', message: 'unknown topic', result: 'FAILED' });
+  }
+  const config = await deps.config.at({
+    tenant: job.tenant,
+    team: job.request.team_id,
+    workflow: job.request.workflow_id,
+  });
+  if (await isApproved(deps, job)) return proceed(deps, job, undefined);
+
+  const context = await store.data.context(id);
+  const question = policyRequest(job, contentOf(context), config);
+  const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
+  if (verdict.kind === 'unavailable') return unavailable(deps, job);
+  const decision = decisionRecord(verdict.decision, requestHash(job), 'scheduler', clock.nowUs());
+  switch (decision.decision) {
+    case 'ALLOW':
+    case 'ALLOW_WITH_CONSTRAINTS':
+      return proceed(deps, job, decision);
+    case 'DENY':
+      deps.events.denied(job.topic);
+      return deny(deps, job, decision);
+    case 'REQUIRE_APPROVAL':
+      return hold(deps, job, { ...decision, approval_ref: job.id });
+    case 'THROTTLE':
+      return throttle(deps, job, decision, verdict.decision.throttle_duration_ms ?? throttleRetryMs);
+    case 'UNAVAILABLE':
+      return unavailable(deps, job);
+  }
+}
+
+export const deadlinePassed: Ending = {
+  event: 'timeOut',
+  code: 'timeout',
+  message: 'timeout: deadline expired',
+  result: 'TIMEOUT',
+  cancel: 'timeout',
+};
+
+const contentOf = (context: Buffer | null): string => {
+  if (!context) return contentOfDocument(null);
+  try {
+    return contentOfDocument(JSON.parse(context.toString('utf8')) as { prompt?: unknown; context?: unknown });
+  } catch {
+    // A context that is no JSON (a packet straight from the bus may bring one) is content all the same.
+    return context.toString('utf8');
+  }
+};
+
+/** Labels alone are never enough: the stored approval must be for this request under this policy. Engine contract A13. */
+async function isApproved(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
+  const { approval } = job;
+  if (approval?.status !== 'approved' || approval.job_hash !== requestHash(job)) return false;
+  if (isGate(job.topic)) return true;
+  const [current] = await deps.kernel.listSnapshots().catch(() => [] as string[]);
+  return policyPart(current ?? '') === policyPart(approval.policy_snapshot ?? '');
+}
+
+async function proceed(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  decision: DecisionRecord | undefined,
+): Promise<LookAgainMs> {
+  if (!isGate(job.topic)) {
+    await placeJob(deps, job, decision);
+    return undefined;
+  }
+  // A gate is never routed: its approval is its success.
+  await moveAndTell(deps, job, 'succeed', {
+    set: { completed_at: deps.clock.nowUs() },
+    intent: JSON.stringify({ result: 'SUCCEEDED' }),
+    ...(decision && { decision }),
+  });
+  return undefined;
+}
+
+async function deny(deps: SchedulingDeps, job: JobRecord, decision: DecisionRecord): Promise<LookAgainMs> {
+  // There is no way from RETRYING to DENIED: the job was with a worker before. Engine contract A1.
+  const event: JobEvent = job.state === 'RETRYING' ? 'refuse' : 'deny';
+  const ending: Ending = {
+    event,
+    code: 'safety_denied',
+    message: decision.reason ?? 'denied by policy',
+    result: 'DENIED',
+  };
+  const extras = badEnd(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
+  await moveAndTell(deps, job, event, { ...extras, set: { ...extras.set, ...safetyFields(decision) }, decision });
+  return undefined;
+}
+
+async function hold(deps: SchedulingDeps, job: JobRecord, decision: DecisionRecord): Promise<LookAgainMs> {
+  if (job.state !== 'PENDING') {
+    return finish(deps, job, {
+      event: 'refuse',
+      code: 'safety_denied',
+      message: 'policy now asks for an approval, after the job was given out',
+      result: 'FAILED',
+    });
+  }
+  const approval = heldFor(decision, decision.job_hash ?? '');
+  const revision = (job.approval?.revision ?? 0) + 1;
+  await moveAndTell(deps, job, 'hold', {
+    set: { approval: { ...approval, revision }, ...safetyFields(decision) },
+    unset: ['waiting_reason'],
+    park: { queue: 'jobApprovals', forMs: approvalTime(deps, job) },
+    decision,
+  });
+  return undefined;
+}
+
+const safetyFields = (decision: DecisionRecord): Partial<JobRecord> => ({
+  safety: decision,
+  safety_snapshot: policyPart(decision.policy_snapshot ?? ''),
+});
+
+const approvalTime = ({ settings, clock }: SchedulingDeps, job: JobRecord): number =>
+  Math.max(1, Math.min(settings.approvalTtlMs, job.deadline_ms > 0 ? job.deadline_ms - clock.nowMs() : Infinity));
+
+async function throttle(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  decision: DecisionRecord,
+  waitMs: number,
+): Promise<LookAgainMs> {
+  deps.events.waiting(job.topic, 'throttled');
+  await deps.store.jobs.note(
+    job.id,
+    { states: ['PENDING', 'RETRYING', 'SCHEDULED'] },
+    { ...safetyFields(decision), waiting_reason: 'throttled' },
+  );
+  return untilDeadline(deps, job, waitMs);
+}
+
+async function unavailable(deps: SchedulingDeps, job: JobRecord): Promise<LookAgainMs> {
+  deps.events.safetyUnavailable(job.topic);
+  if (deps.settings.policyFailMode === 'closed') {
+    await deps.store.jobs.note(
+      job.id,
+      { states: ['PENDING', 'RETRYING', 'SCHEDULED'] },
+      { waiting_reason: 'safety_unavailable' },
+    );
+    return untilDeadline(deps, job, unavailableRetryMs);
+  }
+  deps.events.failOpen(job.topic);
+  const decision: DecisionRecord = {
+    decision: 'UNAVAILABLE',
+    reason: 'policy did not answer; let through by fail mode open',
+    job_hash: requestHash(job),
+    checked_at: deps.clock.nowUs(),
+    source: 'scheduler',
+  };
+  const labels = { ...job.request.labels, safety_bypassed: 'true', safety_bypass_reason: 'safety_unavailable' };
+  return proceed(deps, { ...job, request: { ...job.request, labels } }, decision);
+}
+
+// A job may not oversleep its own deadline.
+const untilDeadline = ({ clock }: SchedulingDeps, job: JobRecord, waitMs: number): number =>
+  job.deadline_ms > 0 ? Math.max(1, Math.min(waitMs, job.deadline_ms - clock.nowMs())) : waitMs;
+
+/** Ends a job badly and tells the bus. */
+export async function finish(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  ending: Ending,
+  more: MoveExtras = {},
+): Promise<undefined> {
+  const extras = badEnd(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
+  await moveAndTell(deps, job, ending.event, { ...extras, ...more, set: { ...extras.set, ...more.set } });
+  return undefined;
+}
+
+/** A move and what it has to say; refused moves say nothing. Returns whether the job moved. */
+export async function moveAndTell(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  event: JobEvent,
+  extras: MoveExtras,
+): Promise<boolean> {
+  const outcome = await deps.store.jobs.move('*', job.id, event, extras);
+  if (outcome.kind !== 'moved') return false;
+  if (['fail', 'refuse', 'timeOut', 'deny', 'quarantine', 'cancel'].includes(event))
+    deps.events.completed(job.topic, outcome.state);
+  if (extras.intent) {
+    const told = { ...job, ...extras.set, state: outcome.state, intent: extras.intent };
+    // The record keeps the intent: what fails here the replayer repeats.
+    await publishIntent(deps, told).catch((error: unknown) => deps.events.publishFailed(job.id, error));
+  }
+  return true;
+}
+
+/** Priority of a job's queue entries. */
+export const entryPriority = (job: JobRecord): number => queuePriorities[job.request.priority];

@@ -1,0 +1,96 @@
+import { canServe, needsFromSpec, type RoutingNeeds } from '@svc/routing';
+import type { JobRecord } from '@svc/store';
+import { licenseCap, publishDispatch } from './place-job';
+import type { SchedulingDeps } from './scheduling-deps';
+
+const mostAtOnce = 64;
+const lanesAtOnce = 64;
+const lanesKeptMs = 100;
+
+/**
+ * Gives waiting jobs to workers that have room. A worker is looked after by one call at a time; calls that come meanwhile
+ * are made good by one more round. Engine contract A5 to A8.
+ */
+export class HandOut {
+  private readonly busy = new Map<string, { again: boolean }>();
+  private lanes: { needs: Map<string, RoutingNeeds>; readAtMs: number } = { needs: new Map(), readAtMs: 0 };
+
+  constructor(private readonly deps: SchedulingDeps) {}
+
+  /** Looks for work for a worker; resolves when there is none it could take, or it is full. */
+  async forWorker(workerId: string): Promise<void> {
+    const running = this.busy.get(workerId);
+    if (running) {
+      running.again = true;
+      return;
+    }
+    const state = { again: false };
+    this.busy.set(workerId, state);
+    try {
+      do {
+        state.again = false;
+        while ((await this.round(workerId)) > 0);
+      } while (state.again);
+    } finally {
+      this.busy.delete(workerId);
+    }
+  }
+
+  /** Looks for work for every worker with room: the net under the wake-ups. */
+  async forAll(): Promise<void> {
+    this.lanes.readAtMs = 0;
+    if ((await this.waitingLanes()).size === 0) return;
+    const free = this.deps.registry
+      .routable(this.deps.clock.nowMs())
+      .filter(({ id }) => this.deps.registry.room(id) > 0);
+    await Promise.all(free.map(({ id }) => this.forWorker(id)));
+  }
+
+  private async round(workerId: string): Promise<number> {
+    const { registry, store, random, clock } = this.deps;
+    const worker = registry.one(workerId, clock.nowMs());
+    const room = Math.min(mostAtOnce, registry.room(workerId));
+    if (!worker || room === 0) return 0;
+    const rules = { readinessRequired: this.deps.settings.readinessRequired };
+    const table = this.deps.fleet.pools();
+    const lanes = [...(await this.waitingLanes())]
+      .filter(([, needs]) => canServe(table, needs, worker, rules))
+      .map(([id]) => id);
+    if (lanes.length === 0) return 0;
+    const taken = await store.jobs.claim(
+      { id: worker.id, pool: worker.pool, max: worker.maxParallel },
+      lanes.slice(0, lanesAtOnce),
+      Array.from({ length: room }, () => random.uuid()),
+      licenseCap(this.deps),
+      await this.snapshot(),
+    );
+    if (taken.length === 0) {
+      this.lanes.readAtMs = 0;
+      return 0;
+    }
+    for (const _ of taken) registry.moved(workerId, 1);
+    const jobs = await store.index.records(taken.map(({ id }) => id));
+    await Promise.all(jobs.filter(isDispatched).map((job) => publishDispatch(this.deps, job)));
+    return taken.length;
+  }
+
+  /** '' when policy cannot say now: what was decided stands. */
+  private async snapshot(): Promise<string> {
+    const [current] = await this.deps.kernel.listSnapshots().catch(() => [] as string[]);
+    return current?.split('|')[0] ?? '';
+  }
+
+  private async waitingLanes(): Promise<Map<string, RoutingNeeds>> {
+    const nowMs = this.deps.clock.nowMs();
+    if (nowMs - this.lanes.readAtMs < lanesKeptMs) return this.lanes.needs;
+    const specs = await this.deps.store.workers.lanes();
+    this.lanes = {
+      needs: new Map(Object.entries(specs).map(([id, spec]) => [id, needsFromSpec(spec)])),
+      readAtMs: nowMs,
+    };
+    return this.lanes.needs;
+  }
+}
+
+const isDispatched = (job: JobRecord): job is JobRecord & { worker_id: string; dispatch_id: string } =>
+  job.worker_id !== undefined && job.dispatch_id !== undefined;

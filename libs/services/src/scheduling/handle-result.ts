@@ -1,0 +1,194 @@
+import { JobStatus, jobStatusName, type JobResult } from '@svc/contract';
+import { isInFlight } from '@svc/lifecycle';
+import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
+import type { JobRecord, MoveExtras } from '@svc/store';
+import { checkMetadata } from './check-output';
+import { entryPriority, finish, moveAndTell } from './decide-job';
+import { retryCap } from './place-job';
+import { retrySettings } from './retry-settings';
+import type { SchedulingDeps } from './scheduling-deps';
+
+/**
+ * Records what a worker answered. Only the worker that holds the job, with its current dispatch, is heard; repeats and late
+ * answers change nothing. Returns once the end is written, so the message may then be acknowledged. Engine contract A10.
+ */
+export async function handleResult(deps: SchedulingDeps, senderId: string, result: JobResult): Promise<void> {
+  const job = await deps.store.jobs.load(result.job_id);
+  const refusal = whyIgnored(job, senderId, result);
+  if (refusal || !job) {
+    deps.events.ignoredResult(result.job_id, refusal ?? 'unknown job');
+    return;
+  }
+  const released = await record(deps, job, result);
+  if (!released || !job.worker_id) return;
+  deps.registry.moved(job.worker_id, -1);
+  deps.wake(job.worker_id);
+}
+
+/** Why a result counts for nothing; undefined when it counts. Wire contract 10 item 6. */
+function whyIgnored(job: JobRecord | undefined, senderId: string, result: JobResult): string | undefined {
+  if (!job) return 'unknown job';
+  if (!isInFlight(job.state) && job.state !== 'SCHEDULED') return `job is ${job.state}`;
+  if (job.worker_id !== result.worker_id || senderId !== result.worker_id) return 'not the worker that holds it';
+  // Workers that do not echo the dispatch are told apart by worker alone.
+  if (result.dispatch_id && result.dispatch_id !== job.dispatch_id) return 'stale dispatch';
+  return undefined;
+}
+
+type Held = JobRecord & { worker_id?: string };
+
+/** Returns whether the job left the worker's hands by this call. */
+async function record(deps: SchedulingDeps, job: Held, result: JobResult): Promise<boolean> {
+  const before = {
+    ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
+    ...(job.worker_id && { holder: job.worker_id }),
+  };
+  const facts = factsOf(deps, job, result);
+  switch (result.status) {
+    case JobStatus.JOB_STATUS_SUCCEEDED:
+      return succeed(deps, job, result, before, facts);
+    case JobStatus.JOB_STATUS_CANCELLED:
+      return moveAndTell(deps, job, 'cancel', { ...before, set: { ...facts, completed_at: deps.clock.nowUs() } });
+    case JobStatus.JOB_STATUS_TIMEOUT:
+      return fail(
+        deps,
+        job,
+        {
+          event: 'timeOut',
+          code: result.error_code || 'timeout',
+          message: result.error_message || 'timeout: reported by the worker',
+        },
+        before,
+        facts,
+      );
+    case JobStatus.JOB_STATUS_DENIED:
+      return fail(
+        deps,
+        job,
+        { event: 'fail', code: 'worker_denied', message: result.error_message || 'refused by the worker' },
+        before,
+        facts,
+      );
+    default:
+      return failOrRetry(deps, job, result, before, facts);
+  }
+}
+
+const factsOf = (deps: SchedulingDeps, job: Held, result: JobResult): Partial<JobRecord> => ({
+  ...(result.result_ptr && { result_ptr: result.result_ptr }),
+  ...(result.artifact_ptrs.length > 0 && { artifact_ptrs: [...result.artifact_ptrs] }),
+  execution_ms: Math.max(0, result.execution_ms),
+  ...(job.started_at === undefined && { started_at: deps.clock.nowUs() }),
+});
+
+async function succeed(
+  deps: SchedulingDeps,
+  job: Held,
+  result: JobResult,
+  before: MoveExtras,
+  facts: Partial<JobRecord>,
+): Promise<boolean> {
+  const check = await checkMetadata(deps, job, result);
+  const set: Partial<JobRecord> = { ...facts, completed_at: deps.clock.nowUs(), ...check.set };
+  if (check.decision === 'QUARANTINE') {
+    const message = check.set.output_safety?.reason || 'output quarantined';
+    return fail(deps, job, { event: 'quarantine', code: 'output_quarantined', message }, before, set);
+  }
+  const moved = await moveAndTell(deps, job, 'succeed', {
+    ...before,
+    set,
+    unset: ['waiting_reason'],
+    ...(check.scanBody && {
+      carry: [
+        {
+          queue: 'outputScan' as const,
+          suffix: `${job.attempts}`,
+          payload: JSON.stringify({ job_id: job.id, dispatch_id: job.dispatch_id ?? '' }),
+        },
+      ],
+    }),
+  });
+  if (moved) deps.events.completed(job.topic, 'SUCCEEDED');
+  return moved;
+}
+
+interface Failure {
+  event: 'fail' | 'timeOut' | 'quarantine';
+  code: string;
+  message: string;
+}
+
+async function fail(
+  deps: SchedulingDeps,
+  job: Held,
+  failure: Failure,
+  before: MoveExtras,
+  facts: Partial<JobRecord>,
+): Promise<boolean> {
+  const at = deps.clock.nowUs();
+  await finish(deps, job, failure, { ...before, set: { ...facts, completed_at: at } });
+  const after = await deps.store.jobs.load(job.id);
+  return after !== undefined && !isInFlight(after.state);
+}
+
+async function failOrRetry(
+  deps: SchedulingDeps,
+  job: Held,
+  result: JobResult,
+  before: MoveExtras,
+  facts: Partial<JobRecord>,
+): Promise<boolean> {
+  const status = statusWord(result.status);
+  const code = result.error_code || (status === 'FAILED_FATAL' ? 'worker_failed_fatal' : 'worker_failed');
+  const message = result.error_message || jobStatusName(result.status);
+  return retryOr(deps, job, { status, code, message }, before, facts);
+}
+
+function statusWord(status: JobStatus): 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL' {
+  if (status === JobStatus.JOB_STATUS_FAILED_RETRYABLE) return 'FAILED_RETRYABLE';
+  return status === JobStatus.JOB_STATUS_FAILED_FATAL ? 'FAILED_FATAL' : 'FAILED';
+}
+
+/**
+ * Tries a failed dispatch again when the failure, the limits and the deadline allow, else ends the job. Steps of workflows
+ * are not retried here; the workflow engine owns their retries. Engine contract A6.
+ */
+export async function retryOr(
+  deps: SchedulingDeps,
+  job: Held,
+  failure: { status: 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL'; code: string; message: string },
+  before: MoveExtras,
+  facts: Partial<JobRecord> = {},
+): Promise<boolean> {
+  const { workflow_id: workflow, run_id: run, team_id: team } = job.request;
+  const settings = retrySettings(await deps.config.at({ tenant: job.tenant, team, workflow }));
+  const own = timeoutsFor(deps.fleet.timeouts(), job.topic, workflow).maxRetries ?? settings.maxRetries;
+  const allowed = Math.min(own, retryCap(job) ?? Infinity);
+  const retryable = isRetryable(failure.status, failure.code, settings) && run === undefined;
+  if (!retryable) return fail(deps, job, { event: 'fail', ...failure }, before, facts);
+  if (job.retry_count >= allowed) {
+    const message = `${failure.message} (after ${job.retry_count} retries)`;
+    return fail(deps, job, { event: 'fail', code: 'max_retries_exceeded', message }, before, facts);
+  }
+  const delayMs = Math.ceil(backoffMs(settings, job.retry_count + 1, () => deps.random.number()));
+  return moveAndTell(deps, job, 'retry', {
+    ...before,
+    set: {
+      ...facts,
+      retry_count: job.retry_count + 1,
+      error_message: failure.message,
+      waiting_reason: `retry after ${failure.code}`,
+    },
+    carry: [
+      {
+        queue: 'jobs',
+        suffix: `retry-${job.retry_count + 1}`,
+        delay_ms: untilDeadline(deps, job, delayMs),
+        priority: entryPriority(job),
+      },
+    ],
+  });
+}
+
+const untilDeadline = ({ clock }: SchedulingDeps, job: JobRecord, delayMs: number): number =>
+  job.deadline_ms > 0 ? Math.max(1, Math.min(delayMs, job.deadline_ms - clock.nowMs())) : delayMs;

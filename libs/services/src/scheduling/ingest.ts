@@ -1,0 +1,83 @@
+import { JobPriority, type JobRequest } from '@svc/contract';
+import { queuePriorities } from '@svc/routing';
+import type { StoredRequest } from '@svc/store';
+import { requestHash } from '../jobs/job-packet';
+import { carriedLabels } from '../jobs/resubmit';
+import type { SchedulingDeps } from './scheduling-deps';
+
+const priorityOf: Readonly<Record<number, StoredRequest['priority']>> = {
+  [JobPriority.JOB_PRIORITY_BATCH]: 'batch',
+  [JobPriority.JOB_PRIORITY_CRITICAL]: 'critical',
+};
+const actorOf: Readonly<Record<number, string>> = { 1: 'human', 2: 'service' };
+
+/**
+ * Takes a job that came over the bus instead of the gateway into the same queue, where the same policy awaits it: going
+ * round the gateway gains nothing. A repeat of a known job id changes nothing. Engine contract A4 item 3.
+ */
+export async function ingestJob(
+  deps: SchedulingDeps,
+  senderId: string,
+  traceId: string,
+  packet: JobRequest,
+  defaultTenant: string,
+): Promise<void> {
+  const tenant = packet.tenant_id || packet.meta?.tenant_id || defaultTenant;
+  const request = requestOf(packet);
+  const id = packet.job_id;
+  await deps.store.jobs.accept({
+    id,
+    tenant,
+    traceId: traceId || id,
+    topic: packet.topic,
+    fields: {
+      request,
+      submitter: `bus:${senderId}|principal:${packet.principal_id}`,
+      job_hash: requestHash({ id, tenant, topic: packet.topic, request }),
+      deadline_ms: request.deadline_ms > 0 ? deps.clock.nowMs() + request.deadline_ms : 0,
+    },
+    context: '',
+    priority: queuePriorities[request.priority],
+    activeLimit: 0,
+  });
+}
+
+function requestOf(packet: JobRequest): StoredRequest {
+  const { meta, budget, context_hints: hints } = packet;
+  const own = (text: string | undefined) => (text ? text : undefined);
+  const optional = {
+    adapter_id: own(packet.adapter_id),
+    capability: own(meta?.capability),
+    actor_type: actorOf[meta?.actor_type ?? 0],
+    pack_id: own(meta?.pack_id),
+    idempotency_key: own(meta?.idempotency_key),
+    parent_job_id: own(packet.parent_job_id),
+    workflow_id: own(packet.workflow_id) ?? own(packet.env['workflow_id']),
+    run_id: own(packet.env['run_id']),
+    step_id: own(packet.env['step_id']),
+    team_id: own(packet.env['team_id']),
+    project_id: own(packet.env['project_id']),
+  };
+  return {
+    topic: packet.topic,
+    priority: priorityOf[packet.priority] ?? 'interactive',
+    ...(Object.fromEntries(
+      Object.entries(optional).filter(([, value]) => value !== undefined),
+    ) as Partial<StoredRequest>),
+    risk_tags: [...(meta?.risk_tags ?? [])],
+    requires: [...(meta?.requires ?? [])],
+    tags: [...(hints?.tags ?? [])],
+    labels: { ...carriedLabels(packet.labels), _source: 'bus' },
+    memory_id: packet.memory_id.replace(/^mem:/, '') || packet.job_id,
+    context_mode: packet.env['context_mode'] ?? 'raw',
+    principal_id: packet.principal_id,
+    actor_id: meta?.actor_id || packet.principal_id,
+    max_input_tokens: budget?.max_input_tokens ?? 0,
+    max_output_tokens: budget?.max_output_tokens ?? 0,
+    max_total_tokens: budget?.max_total_tokens ?? 0,
+    deadline_ms: Math.max(0, budget?.deadline_ms ?? 0),
+    allow_summarization: hints?.allow_summarization ?? false,
+    allow_retrieval: hints?.allow_retrieval ?? false,
+    env: {},
+  };
+}

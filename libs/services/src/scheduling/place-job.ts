@@ -1,0 +1,132 @@
+import { chooseWorker, laneOf, levels, needsOf, timeoutsFor } from '@svc/routing';
+import type { DecisionRecord, JobRecord } from '@svc/store';
+import { dispatchPacket } from '../jobs/job-packet';
+import { policyPart } from '../jobs/policy-check';
+import type { SchedulingDeps } from './scheduling-deps';
+import { rollBack } from './roll-back';
+
+/** How long an allowed job may wait before it is looked at again, whatever happens. */
+const recheckMs = 10 * 60_000;
+
+/**
+ * Finds an allowed job a worker, or a waiting place. Engine contract A4 steps 9 to 11, A5, A7.
+ *
+ * @param decision to be remembered with it; undefined when it was remembered before
+ */
+export async function placeJob(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  decision: DecisionRecord | undefined,
+): Promise<void> {
+  const { store, clock, random, registry, fleet, settings } = deps;
+  const needs = needsOf(job.topic, job.request.requires, job.request.labels);
+  const { preferred_worker_id: preferredWorkerId, affinity } = job.request.labels;
+  const nowMs = clock.nowMs();
+  const choice = chooseWorker(
+    fleet.pools(),
+    needs,
+    { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) },
+    registry.routable(nowMs),
+    { readinessRequired: settings.readinessRequired },
+    () => random.number(),
+  );
+  const worker = choice.kind === 'worker' ? choice.worker : undefined;
+  const dispatchId = random.uuid();
+  const constraints = decision?.constraints ?? job.safety?.constraints;
+  const runMs = runningTime(deps, job, constraints);
+  const outcome = await store.jobs.admit(job.id, {
+    lane: { ...laneOf(needs), level: levels[job.request.priority] },
+    ...(worker && { worker: { id: worker.id, pool: worker.pool, max: worker.maxParallel } }),
+    dispatchId,
+    reason: choice.kind === 'none' ? choice.reason : 'pool_overloaded',
+    runMs,
+    deadlineMs: job.deadline_ms,
+    tenantCap: budget(constraints, 'max_concurrent_jobs') ?? 0,
+    licenseCap: licenseCap(deps),
+    waitMs: waitingTime(deps, job, nowMs),
+    set: {
+      ...(decision && { safety: decision, safety_snapshot: policyPart(decision.policy_snapshot ?? '') }),
+      run_ms: runMs,
+    },
+    ...(decision && { decision }),
+  });
+  if (outcome.kind === 'waiting') {
+    deps.events.waiting(job.topic, outcome.reason);
+    // A slot may have come free between our look and our write, and its wake-up found nobody waiting yet.
+    if (worker) deps.wake(worker.id);
+  }
+  if (outcome.kind !== 'dispatched' || !worker) return;
+  registry.moved(worker.id, 1);
+  await publishDispatch(deps, {
+    ...job,
+    ...(decision && { safety: decision }),
+    attempts: outcome.attempt,
+    worker_id: worker.id,
+    dispatch_id: dispatchId,
+    run_ms: runMs,
+  });
+}
+
+/**
+ * Publishes a dispatch and notes that the worker has it. If we die in between, the record says DISPATCHED and the replayer
+ * publishes again under the same message id, so the worker gets it once.
+ */
+export async function publishDispatch(
+  deps: SchedulingDeps,
+  job: JobRecord & { worker_id: string; dispatch_id: string },
+): Promise<void> {
+  const nowUs = deps.clock.nowUs();
+  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs);
+  try {
+    await deps.bus.publishDurable(subject, packet);
+  } catch (error) {
+    await rollBack(deps, job, error);
+    return;
+  }
+  // A quick worker may have answered already: then this is refused, and rightly.
+  await deps.store.jobs.move('*', job.id, 'start', {
+    dispatchId: job.dispatch_id,
+    set: { started_at: deps.clock.nowUs() },
+    park: { queue: 'jobRunning', forMs: runningFor(job, deps.clock.nowMs()) },
+  });
+  deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);
+}
+
+const budget = (constraints: Record<string, unknown> | undefined, name: string): number | undefined => {
+  const value = (constraints?.['budgets'] as Record<string, unknown> | undefined)?.[name];
+  return typeof value === 'number' && value > 0 ? value : undefined;
+};
+
+/** The most retries policy allows, when it says. */
+export const retryCap = (job: JobRecord): number | undefined => {
+  const value = (job.safety?.constraints?.['budgets'] as Record<string, unknown> | undefined)?.['max_retries'];
+  return typeof value === 'number' ? value : undefined;
+};
+
+/** How long one dispatch may run: until the deadline when there is one, else the running timeout; policy may lower it. */
+function runningTime(deps: SchedulingDeps, job: JobRecord, constraints: Record<string, unknown> | undefined): number {
+  const { runningMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, job.request.workflow_id);
+  const remaining = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - deps.clock.nowMs()) : runningMs;
+  return Math.min(budget(constraints, 'max_runtime_ms') ?? Infinity, remaining);
+}
+
+/** Until its time is out, by the record as it stands. */
+export function runningFor(job: Pick<JobRecord, 'run_ms' | 'deadline_ms'>, nowMs: number): number {
+  const left = job.deadline_ms > 0 ? job.deadline_ms - nowMs : Infinity;
+  return Math.max(1, Math.min(job.run_ms ?? 900_000, left));
+}
+
+function waitingTime(deps: SchedulingDeps, job: JobRecord, nowMs: number): number {
+  const { maxPendingMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, job.request.workflow_id);
+  const ends = [
+    recheckMs,
+    ...(job.deadline_ms > 0 ? [job.deadline_ms - nowMs] : []),
+    ...(maxPendingMs === undefined ? [] : [job.created_at / 1_000 + maxPendingMs - nowMs]),
+  ];
+  return Math.max(1, Math.ceil(Math.min(...ends)));
+}
+
+/** -1 and 0 mean no limit. */
+export function licenseCap(deps: Pick<SchedulingDeps, 'license'>): number {
+  return Math.max(0, deps.license().maxConcurrentJobs);
+}

@@ -1,0 +1,125 @@
+import { isInFlight, terminalStates } from '@svc/lifecycle';
+import type { JobRecord } from '@svc/store';
+import { publishIntent } from '../jobs/publish-intent';
+import { deadlinePassed, entryPriority, finish } from './decide-job';
+import { publishDispatch } from './place-job';
+import type { SchedulingDeps } from './scheduling-deps';
+import { expireApproval, recheckWaiting, timeOutRunning } from './timers';
+import { loseWorker } from './workers';
+
+const perTenant = 200;
+const publishGraceUs = 5_000_000;
+/** A job touched so recently is somebody's business now. */
+const restUs = 10_000_000;
+const overdueMs = 5_000;
+
+/**
+ * What was written and not yet said on the bus is said again. The replayer's first duty: the record is the truth, the bus
+ * is rebuilt from it. Returns how many.
+ */
+export async function replayIntents(deps: SchedulingDeps): Promise<number> {
+  const jobs = await deps.store.index.unpublished(deps.clock.nowUs() - publishGraceUs, perTenant);
+  for (const job of jobs) {
+    await publishIntent(deps, job);
+    deps.events.replayed(job.topic, 'intent');
+  }
+  return jobs.length;
+}
+
+/**
+ * Looks at every job that has not ended and was not touched lately, and mends what stands nowhere: no queue entry would
+ * ever bring it forward. Normally finds nothing, since records and entries change together; it is for lost queues, restored
+ * back-ups and defects. Engine contract A14. Returns how many it mended.
+ */
+export async function repairOpenJobs(deps: SchedulingDeps): Promise<number> {
+  let mended = 0;
+  for (const tenant of await deps.store.index.tenants()) {
+    for (const job of await deps.store.index.openBefore(tenant, deps.clock.nowUs() - restUs, perTenant)) {
+      if (await repair(deps, job)) mended++;
+    }
+  }
+  return mended;
+}
+
+async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
+  const nowMs = deps.clock.nowMs();
+  if (job.deadline_ms > 0 && job.deadline_ms + overdueMs < nowMs) {
+    await finish(deps, job, deadlinePassed);
+    return note(deps, job, 'deadline');
+  }
+  switch (job.state) {
+    case 'DISPATCHED':
+      // Published or not, nobody knows: the same message id makes a repeat harmless.
+      if (job.worker_id === undefined || job.dispatch_id === undefined) return false;
+      await publishDispatch(deps, { ...job, worker_id: job.worker_id, dispatch_id: job.dispatch_id });
+      return note(deps, job, 'dispatch');
+    case 'RUNNING':
+      return repairRunning(deps, job);
+    case 'APPROVAL_REQUIRED':
+      if (nowMs - job.updated_at / 1_000 < deps.settings.approvalTtlMs + overdueMs) return false;
+      await expireApproval(deps, job.id);
+      return note(deps, job, 'approval');
+    case 'PENDING':
+    case 'RETRYING':
+    case 'SCHEDULED':
+      return repairQueued(deps, job);
+    default:
+      return false;
+  }
+}
+
+async function repairRunning(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
+  if (
+    job.worker_id !== undefined &&
+    !deps.registry.has(job.worker_id) &&
+    deps.registry.heardLongEnough(deps.clock.nowMs())
+  ) {
+    await loseWorker(deps, job.worker_id);
+    return note(deps, job, 'worker');
+  }
+  const overdue = deps.clock.nowMs() - (Math.max(job.progress_at ?? 0, job.updated_at) / 1_000 + (job.run_ms ?? 0));
+  if (overdue < overdueMs) return false;
+  await timeOutRunning(deps, job.id);
+  return note(deps, job, 'running');
+}
+
+async function repairQueued(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
+  if (await deps.store.jobs.isCarried(job)) return false;
+  if (job.parked === 'jobWaiting') {
+    await recheckWaiting(deps, job.id);
+    return note(deps, job, 'waiting');
+  }
+  const carried = await deps.store.jobs.recarry(job, `replay-${job.updated_at}`, entryPriority(job));
+  return carried && note(deps, job, 'entry');
+}
+
+function note(deps: SchedulingDeps, job: JobRecord, what: string): true {
+  deps.events.replayed(job.topic, what);
+  return true;
+}
+
+/** Drops index rows whose records have expired, and old dead letters. Returns how many went. */
+export async function sweepExpired(deps: SchedulingDeps, metaTtlSec: number, deadLettersKept: number): Promise<number> {
+  let gone = 0;
+  const nowUs = deps.clock.nowUs();
+  for (const tenant of await deps.store.index.tenants()) {
+    gone += await deps.store.index.prune(tenant, nowUs - metaTtlSec * 1e6, terminalStates);
+    gone += await deps.store.deadLetters.trim(tenant, nowUs - deps.settings.deadLetterTtlSec * 1e6, deadLettersKept);
+  }
+  return gone;
+}
+
+/** Slots of jobs that are in flight no more, should one ever be left behind. Engine contract A7. */
+export async function repairSlots(deps: SchedulingDeps): Promise<number> {
+  let freed = 0;
+  for (const { worker_id: id } of deps.registry.pictures()) {
+    const held = await deps.store.workers.inFlight(id);
+    const jobs = new Map((await deps.store.index.records(held)).map((job) => [job.id, job]));
+    const stray = held.filter((jobId) => {
+      const job = jobs.get(jobId);
+      return !job || !isInFlight(job.state) || job.worker_id !== id;
+    });
+    if (stray.length > 0) freed += await deps.store.workers.freeSlots(id, stray);
+  }
+  return freed;
+}

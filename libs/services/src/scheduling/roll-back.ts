@@ -1,0 +1,31 @@
+import { backoffMs, queuePriorities } from '@svc/routing';
+import type { JobRecord } from '@svc/store';
+import { retrySettings } from './retry-settings';
+import type { SchedulingDeps } from './scheduling-deps';
+
+/**
+ * A dispatch that could not be published: the worker's slot is given back and the job comes again after a pause. Engine
+ * contract A1 "publish fails".
+ */
+export async function rollBack(
+  deps: SchedulingDeps,
+  job: JobRecord & { dispatch_id: string; worker_id: string },
+  error: unknown,
+): Promise<void> {
+  const delayMs = backoffMs(retrySettings(undefined), Math.max(1, job.attempts), () => deps.random.number());
+  const outcome = await deps.store.jobs.move('*', job.id, 'rollBack', {
+    dispatchId: job.dispatch_id,
+    set: { waiting_reason: 'dispatch_failed' },
+    carry: [
+      {
+        queue: 'jobs',
+        suffix: `undelivered-${job.attempts}`,
+        delay_ms: Math.ceil(delayMs),
+        priority: queuePriorities[job.request.priority],
+      },
+    ],
+  });
+  if (outcome.kind !== 'moved') return;
+  deps.registry.moved(job.worker_id, -1);
+  deps.events.rolledBack(job.topic, error);
+}

@@ -1,0 +1,47 @@
+import type { Kernel } from '@svc/kernel-client';
+import type { Base, Fleet, JobBus, LicenseLimits } from '../deps';
+import type { EffectiveConfig } from '../effective-config';
+import type { WorkerRegistry } from './worker-registry';
+
+/** What happened, for logs and metrics. Names are those of the metrics in operations contract 2.1. */
+export interface SchedulingEvents {
+  received(topic: string): void;
+  denied(topic: string): void;
+  safetyUnavailable(topic: string): void;
+  failOpen(topic: string): void;
+  dispatched(topic: string, waitedMs: number): void;
+  rolledBack(topic: string, error: unknown): void;
+  completed(topic: string, status: string): void;
+  waiting(topic: string, reason: string): void;
+  replayed(topic: string, what: string): void;
+  outputChecked(topic: string, phase: 'sync' | 'async', decision: string, tookMs: number): void;
+  outputSkipped(topic: string, error: unknown): void;
+  ignoredResult(jobId: string, why: string): void;
+  publishFailed(jobId: string, error: unknown): void;
+  workerRefused(workerId: string, reason: string): void;
+  workerLost(workerId: string, jobs: number): void;
+  preempted(jobId: string): void;
+}
+
+/** What the scheduler's services share: one object, built once in main. */
+export interface SchedulingDeps extends Base {
+  kernel: Kernel;
+  bus: JobBus;
+  config: EffectiveConfig;
+  fleet: Fleet;
+  registry: WorkerRegistry;
+  events: SchedulingEvents;
+  license(): LicenseLimits;
+  senderId: string;
+  settings: {
+    policyFailMode: 'closed' | 'open';
+    approvalTtlMs: number;
+    deadLetterTtlSec: number;
+    readinessRequired: boolean;
+    outputPolicyEnabled: boolean;
+    outputFailMode: 'closed' | 'open';
+    outputMetaTimeoutMs: number;
+  };
+  /** Some worker may have room for somebody who waits: look soon. */
+  wake(workerId: string): void;
+}

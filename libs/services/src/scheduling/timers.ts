@@ -1,0 +1,90 @@
+import { isInFlight } from '@svc/lifecycle';
+import { timeoutsFor } from '@svc/routing';
+import type { JobRecord } from '@svc/store';
+import type { Ending } from '../jobs/endings';
+import { deadlinePassed, entryPriority, finish } from './decide-job';
+import { runningFor } from './place-job';
+import type { SchedulingDeps } from './scheduling-deps';
+
+type LookAgainMs = number | undefined;
+
+/**
+ * The time of a job in flight is out. Progress is a sign of life that renews the running time, never the deadline. Safe to
+ * run twice: the second time-out is refused by the job table. Engine contract A9.
+ */
+export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+  const job = await deps.store.jobs.load(id);
+  if (!job || !isInFlight(job.state)) return undefined;
+  const nowMs = deps.clock.nowMs();
+  const bornMs = Math.max(job.progress_at ?? 0, job.dispatched_at ?? 0) / 1_000;
+  const leftMs = runningFor(job, bornMs) - (nowMs - bornMs);
+  if (leftMs > 1) return leftMs;
+  const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= nowMs;
+  await finish(deps, job, byDeadline ? deadlinePassed : runningTooLong, {
+    ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
+  });
+  if (job.worker_id) {
+    deps.registry.moved(job.worker_id, -1);
+    deps.wake(job.worker_id);
+  }
+  return undefined;
+}
+
+const runningTooLong: Ending = {
+  event: 'timeOut',
+  code: 'timeout',
+  message: 'timeout: the worker did not answer in time',
+  result: 'TIMEOUT',
+  cancel: 'timeout',
+};
+
+/**
+ * Nobody decided in time, or the job's deadline came first. Safe to run twice. Engine contract A13 "expiry".
+ */
+export async function expireApproval(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+  const job = await deps.store.jobs.load(id);
+  if (!job || job.state !== 'APPROVAL_REQUIRED' || job.approval?.status !== 'pending') return undefined;
+  const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= deps.clock.nowMs();
+  const ending: Ending = byDeadline
+    ? deadlinePassed
+    : { event: 'deny', code: 'approval_expired', message: 'nobody decided in time', result: 'DENIED' };
+  const { approval } = job;
+  await finish(deps, job, ending, {
+    guard: { approval: JSON.stringify(approval) },
+    set: {
+      approval: {
+        ...approval,
+        status: 'invalidated',
+        decision: 'expire',
+        revision: approval.revision + 1,
+        resolved_at: deps.clock.nowUs(),
+      },
+    },
+  });
+  return undefined;
+}
+
+/**
+ * A job has waited for a worker as long as it may, or it is time to look at it again. Safe to run twice: a job that moved
+ * on meanwhile is left alone.
+ */
+export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+  const job = await deps.store.jobs.load(id);
+  if (!job || job.parked !== 'jobWaiting') return undefined;
+  const ending = whyWaitedEnough(deps, job);
+  if (ending) return finish(deps, job, ending);
+  await deps.store.jobs.recarry(job, `recheck-${deps.clock.nowMs()}`, entryPriority(job));
+  return undefined;
+}
+
+function whyWaitedEnough(deps: SchedulingDeps, job: JobRecord): Ending | undefined {
+  const nowMs = deps.clock.nowMs();
+  if (job.deadline_ms > 0 && job.deadline_ms <= nowMs) return deadlinePassed;
+  const most = timeoutsFor(deps.fleet.timeouts(), job.topic, job.request.workflow_id).maxPendingMs;
+  return most !== undefined && nowMs - job.created_at / 1_000 >= most
+    ? {
+        ...deadlinePassed,
+        message: `timeout: no worker within ${most / 1_000} s (${job.waiting_reason ?? 'no reason known'})`,
+      }
+    : undefined;
+}

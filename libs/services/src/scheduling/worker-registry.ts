@@ -1,0 +1,180 @@
+import type { Handshake, Heartbeat } from '@svc/contract';
+import { workerIdPattern } from '@svc/contract';
+import type { RoutableWorker } from '@svc/routing';
+import type { WorkerPicture } from '@svc/store';
+
+interface Known {
+  picture: WorkerPicture;
+  /** Jobs it holds: its last heartbeat's number, moved by every dispatch and result since. */
+  active: number;
+  announcedAtMs: number;
+  lastSeenMs: number;
+}
+
+export interface RegistryTimes {
+  /** A worker is gone this long after its last heartbeat. */
+  ttlMs: number;
+  /** It counts as ready this long after its last handshake. */
+  readinessTtlMs: number;
+}
+
+export type HeartbeatOutcome = { kind: 'new' | 'known'; freed: boolean } | { kind: 'refused'; reason: string };
+
+/**
+ * Live workers as this scheduler hears them. Every replica keeps its own from the same broadcast; Redis guards the slots,
+ * so a picture that is a little behind can only make a job wait. Wire contract 9.
+ */
+export class WorkerRegistry {
+  private readonly workers = new Map<string, Known>();
+  /** Handshakes that came before the first heartbeat. */
+  private readonly announced = new Map<string, { topics: string[]; draining: boolean; atMs: number }>();
+  private hearingSinceMs = 0;
+
+  constructor(private readonly times: RegistryTimes) {}
+
+  /** The bus is (again) connected: silence before this says nothing about workers. */
+  hearing(nowMs: number): void {
+    this.hearingSinceMs = nowMs;
+  }
+
+  heartbeat(senderId: string, beat: Heartbeat, nowMs: number): HeartbeatOutcome {
+    if (!workerIdPattern.test(beat.worker_id))
+      return { kind: 'refused', reason: 'worker id has characters a subject cannot hold' };
+    if (senderId !== beat.worker_id) return { kind: 'refused', reason: 'sender_id_mismatch' };
+    const before = this.workers.get(beat.worker_id);
+    const announced = this.announced.get(beat.worker_id);
+    const picture = pictureOf(beat, announced, nowMs);
+    const had = before ? room(before) : 0;
+    const after: Known = {
+      picture,
+      active: beat.active_jobs,
+      announcedAtMs: announced?.atMs ?? 0,
+      lastSeenMs: nowMs,
+    };
+    this.workers.set(beat.worker_id, after);
+    return { kind: before ? 'known' : 'new', freed: room(after) > had };
+  }
+
+  handshake(senderId: string, shake: Handshake, nowMs: number): void {
+    if (senderId !== shake.component_id || !workerIdPattern.test(shake.component_id)) return;
+    const state = { topics: shake.ready_topics, draining: shake.capabilities['x-draining'] === true, atMs: nowMs };
+    this.announced.set(shake.component_id, state);
+    const known = this.workers.get(shake.component_id);
+    if (!known) return;
+    known.announcedAtMs = nowMs;
+    known.picture.ready_topics = state.topics;
+    known.picture.draining = state.draining;
+  }
+
+  /** Removes workers that went silent while we could hear; returns their ids. */
+  expire(nowMs: number): string[] {
+    const gone: string[] = [];
+    for (const [id, { lastSeenMs }] of this.workers) {
+      if (nowMs - Math.max(lastSeenMs, this.hearingSinceMs) <= this.times.ttlMs) continue;
+      this.workers.delete(id);
+      this.announced.delete(id);
+      gone.push(id);
+    }
+    return gone;
+  }
+
+  /** Long enough connected that a worker we never heard of is not there. */
+  heardLongEnough(nowMs: number): boolean {
+    return this.hearingSinceMs > 0 && nowMs - this.hearingSinceMs > this.times.ttlMs;
+  }
+
+  has(id: string): boolean {
+    return this.workers.has(id);
+  }
+
+  /** A dispatch (+1) or an end (-1) since the last heartbeat. */
+  moved(id: string, by: 1 | -1): void {
+    const known = this.workers.get(id);
+    if (known) known.active = Math.max(0, known.active + by);
+  }
+
+  /** Redis knows better: all slots of the worker are taken. */
+  full(id: string): void {
+    const known = this.workers.get(id);
+    if (known) known.active = Math.max(known.active, known.picture.max_parallel_jobs);
+  }
+
+  /** Free slots; a worker that did not say how many it has offers a fixed handful. */
+  room(id: string): number {
+    const known = this.workers.get(id);
+    return known && !known.picture.draining ? room(known) : 0;
+  }
+
+  routable(nowMs: number): RoutableWorker[] {
+    return [...this.workers.values()].map((known) => this.view(known, nowMs));
+  }
+
+  one(id: string, nowMs: number): RoutableWorker | undefined {
+    const known = this.workers.get(id);
+    return known && this.view(known, nowMs);
+  }
+
+  pictures(): WorkerPicture[] {
+    return [...this.workers.values()].map(({ picture, active }) => ({ ...picture, active_jobs: active }));
+  }
+
+  /** Starts from the shared picture, so that a scheduler that comes up need not wait for every heartbeat. */
+  warm(pictures: readonly WorkerPicture[], nowMs: number): void {
+    for (const picture of pictures) {
+      if (nowMs - picture.last_heartbeat_ms > this.times.ttlMs || this.workers.has(picture.worker_id)) continue;
+      const { active_jobs, last_heartbeat_ms } = picture;
+      this.workers.set(picture.worker_id, {
+        picture,
+        active: active_jobs,
+        announcedAtMs: last_heartbeat_ms,
+        lastSeenMs: last_heartbeat_ms,
+      });
+    }
+  }
+
+  private view({ picture, active, announcedAtMs }: Known, nowMs: number): RoutableWorker {
+    return {
+      id: picture.worker_id,
+      pool: picture.pool,
+      active,
+      maxParallel: picture.max_parallel_jobs,
+      cpuLoad: picture.cpu_load,
+      gpuLoad: picture.gpu_utilization,
+      memoryLoad: picture.memory_load,
+      capabilities: picture.capabilities,
+      labels: picture.labels,
+      readyTopics: picture.ready_topics,
+      announced: nowMs - announcedAtMs <= this.times.readinessTtlMs,
+      draining: picture.draining,
+    };
+  }
+}
+
+const unstatedRoom = 16;
+const room = ({ picture, active }: Known): number =>
+  picture.max_parallel_jobs > 0 ? Math.max(0, picture.max_parallel_jobs - active) : unstatedRoom;
+
+const pictureOf = (
+  beat: Heartbeat,
+  announced: { topics: string[]; draining: boolean } | undefined,
+  nowMs: number,
+): WorkerPicture => ({
+  worker_id: beat.worker_id,
+  pool: beat.pool,
+  region: beat.region,
+  type: beat.type,
+  active_jobs: beat.active_jobs,
+  max_parallel_jobs: Math.max(0, beat.max_parallel_jobs),
+  capabilities: [...beat.capabilities],
+  labels: { ...beat.labels },
+  cpu_load: percent(beat.cpu_load),
+  gpu_utilization: percent(beat.gpu_utilization),
+  memory_load: percent(beat.memory_load),
+  ready_topics: announced?.topics ?? [],
+  last_heartbeat_ms: nowMs,
+  agent_name: beat.agent_name.slice(0, 128),
+  draining: announced?.draining ?? false,
+});
+
+// A worker that sends NaN or a negative load must not upset the order of the others.
+const percent = (value: number): number => (Number.isFinite(value) ? Math.min(100, Math.max(0, value)) : 0);

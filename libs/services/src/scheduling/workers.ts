@@ -1,0 +1,81 @@
+import type { Handshake, Heartbeat, JobProgress } from '@svc/contract';
+import { isInFlight } from '@svc/lifecycle';
+import type { WorkerSnapshot } from '@svc/store';
+import { retryOr } from './handle-result';
+import type { SchedulingDeps } from './scheduling-deps';
+
+/**
+ * Hears a worker's heartbeat. A worker over the license's number is not taken up; known ones keep refreshing. Wire
+ * contract 9; identity contract 9.3.
+ */
+export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat: Heartbeat): Promise<void> {
+  const { registry, store, clock, license } = deps;
+  const nowMs = clock.nowMs();
+  const most = license().maxWorkers;
+  if (!registry.has(beat.worker_id) && most > 0) {
+    const live = await store.workers.noteLive(beat.worker_id, nowMs);
+    if (!live.known && live.others >= most) {
+      deps.events.workerRefused(beat.worker_id, `the license allows ${most} workers`);
+      return;
+    }
+  }
+  const heard = registry.heartbeat(senderId, beat, nowMs);
+  if (heard.kind === 'refused') {
+    deps.events.workerRefused(beat.worker_id, heard.reason);
+    return;
+  }
+  await store.workers.keepLive(beat.worker_id, nowMs);
+  if (heard.kind === 'new' || heard.freed) deps.wake(beat.worker_id);
+}
+
+export function hearHandshake(deps: SchedulingDeps, senderId: string, shake: Handshake): void {
+  deps.registry.handshake(senderId, shake, deps.clock.nowMs());
+  if (deps.registry.room(shake.component_id) > 0) deps.wake(shake.component_id);
+}
+
+/** Keeps the last progress with the job; its arrival renews the running time. Wire contract 11 "(better)". */
+export async function hearProgress(deps: SchedulingDeps, senderId: string, progress: JobProgress): Promise<void> {
+  await deps.store.jobs.note(
+    progress.job_id,
+    { states: ['DISPATCHED', 'RUNNING'], holder: senderId },
+    {
+      progress_percent: Math.min(100, Math.max(0, progress.percent)),
+      progress_message: progress.message.slice(0, 1_000),
+      progress_at: deps.clock.nowUs(),
+    },
+  );
+}
+
+/** Gives back what silent workers held: each job is tried again, or ends, as after a retryable failure. */
+export async function sweepSilentWorkers(deps: SchedulingDeps): Promise<void> {
+  for (const workerId of deps.registry.expire(deps.clock.nowMs())) await loseWorker(deps, workerId);
+}
+
+/** Safe to run twice and by several replicas: each job moves once, guarded by its holder. */
+export async function loseWorker(deps: SchedulingDeps, workerId: string): Promise<void> {
+  const ids = await deps.store.workers.inFlight(workerId);
+  await deps.store.workers.dropLive(workerId);
+  deps.events.workerLost(workerId, ids.length);
+  for (const job of await deps.store.index.records(ids)) {
+    if (!isInFlight(job.state) || job.worker_id !== workerId) continue;
+    const failure = {
+      status: 'FAILED_RETRYABLE',
+      code: 'worker_lost',
+      message: `worker ${workerId} went silent`,
+    } as const;
+    await retryOr(deps, job, failure, { holder: workerId, ...(job.dispatch_id && { dispatchId: job.dispatch_id }) });
+  }
+}
+
+/** The shared picture that the gateway and restarting schedulers read. Wire contract 9. */
+export function workerSnapshot(deps: Pick<SchedulingDeps, 'registry' | 'clock' | 'senderId'>): WorkerSnapshot {
+  const workers = deps.registry.pictures();
+  const pools: WorkerSnapshot['pools'] = {};
+  for (const { pool, active_jobs, max_parallel_jobs } of workers) {
+    const sum = (pools[pool] ??= { workers: 0, active_jobs: 0, capacity: 0 });
+    sum.workers += 1;
+    sum.active_jobs += active_jobs;
+    sum.capacity += max_parallel_jobs;
+  }
+  return { captured_at: new Date(deps.clock.nowMs()).toISOString(), writer_id: deps.senderId, pools, workers };
+}

@@ -1,0 +1,15 @@
+--[[
+  Is there a queue entry that will bring a job forward? A failed entry brings nothing forward.
+
+  KEYS  1 job record
+  ARGV  1 job id
+
+  Returns  1  |  0
+]]
+-- @include bull lanes job
+local parked, entry = unpack(redis.call('HMGET', KEYS[1], 'parked', 'entry'))
+local queue = parked ~= '' and parked or 'jobs'
+if not entry or parked ~= '' then entry = bull_id(ARGV[1]) end
+local prefix = bull[queue].prefix
+if redis.call('EXISTS', prefix .. entry) == 0 then return 0 end
+return redis.call('ZSCORE', prefix .. 'failed', entry) and 0 or 1

@@ -1,0 +1,18 @@
+--[[
+  Notes facts about a job that are no change of state (progress, a verdict on its output), while it is in one of the given
+  states and, when asked, with the given worker and dispatch.
+
+  KEYS  1 job record
+  ARGV  1 { states, holder?, dispatch_id?, set = {field, value, ...} } (JSON)
+
+  Returns  noted  |  stale  |  missing
+]]
+-- @include bull lanes job
+local n = cjson.decode(ARGV[1])
+local state, worker, dispatch = unpack(redis.call('HMGET', KEYS[1], 'state', 'worker_id', 'dispatch_id'))
+if not state then return { 'missing' } end
+if not is(n.states, state) then return { 'stale' } end
+if n.holder and n.holder ~= worker then return { 'stale' } end
+if n.dispatch_id and n.dispatch_id ~= dispatch then return { 'stale' } end
+redis.call('HSET', KEYS[1], unpack(n.set))
+return { 'noted' }
