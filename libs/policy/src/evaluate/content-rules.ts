@@ -3,7 +3,7 @@ import { firstFailing } from '../compile/conditions';
 import type { Facts } from '../compile/facts';
 import type { Policy } from '../compile/merge-policies';
 import { severityRank, type Verdict } from '../document/words';
-import { needsNothing, type ContentFinding, type ContentNeeds, type ScanContent } from './content';
+import { needsKey, needsNothing, type ContentFinding, type ContentNeeds, type ScanContent } from './content';
 import type { Outcome } from './outcome';
 import { checkScope } from './scope-rule';
 import type { RuleTrace } from './trace';
@@ -106,8 +106,9 @@ class Scan {
   /** Why the scan is not complete, undefined while it is. */
   fault: string | undefined;
   faultFindings: ContentFinding[] = [];
+  private stopped = false;
   private readonly content: Uint8Array | undefined;
-  private readonly found = new Map<ContentNeeds, ContentFinding[]>();
+  private readonly found = new Map<string, ContentFinding[]>();
 
   constructor(
     facts: Facts,
@@ -126,7 +127,7 @@ class Scan {
         { type: 'content_truncated', severity: 'low', confidence: 1, detail: `${this.sizeBytes} bytes` },
       ];
     }
-    return this.found.get(needs) ?? this.scanNow(needs, this.content.subarray(0, this.maxBytes));
+    return this.found.get(needsKey(needs)) ?? this.scanNow(needs, this.content.subarray(0, this.maxBytes));
   }
 
   private scanNow(needs: ContentNeeds, content: Uint8Array): ContentFinding[] {
@@ -136,11 +137,9 @@ class Scan {
       this.fault = this.scan ? 'the content scan did not end in its time' : 'content cannot be scanned here';
       return [];
     }
-    this.found.set(needs, found);
+    this.found.set(needsKey(needs), found);
     return found;
   }
-
-  private stopped = false;
 }
 
 function note(

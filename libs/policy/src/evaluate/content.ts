@@ -29,6 +29,10 @@ export type ScanContent = (content: Uint8Array, needs: ContentNeeds) => ContentF
 export const needsNothing = (needs: ContentNeeds): boolean =>
   needs.scanners.length + needs.detectors.length + needs.patterns.length + needs.keywords.length === 0;
 
+/** Equal for needs that ask for the same, so that a text is scanned once for them. */
+export const needsKey = ({ scanners, detectors, patterns, keywords }: ContentNeeds): string =>
+  JSON.stringify([scanners, detectors, patterns.map(({ source }) => source), keywords]);
+
 /** Everything several rules look for, each thing once. */
 export function mergedNeeds(all: readonly ContentNeeds[]): ContentNeeds {
   const patterns = new Map(all.flatMap((needs) => needs.patterns.map((pattern) => [pattern.source, pattern] as const)));

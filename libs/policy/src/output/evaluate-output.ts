@@ -17,17 +17,20 @@ type Result = Answer & { waiting?: ContentNeeds[] };
  * In the metadata phase only size, error and labels are looked at; the answer says whether the content phase has
  * anything to add, and what it must look for. In the content phase `findOutput` looks into the body.
  *
+ * @param onError hears of errors that became part of the decision
  * @returns always a decision; whatever is thrown inside, but for `findOutput`, quarantines with a fixed reason
  */
 export function evaluateOutput(
   policy: Policy | undefined,
   request: OutputRequest,
   findOutput?: FindOutput,
+  onError?: (error: unknown) => void,
 ): OutputDecision {
   if (!policy) return finished(quarantine('no policy is loaded'), '');
   try {
-    return finished(decideOutput(policy, request, findOutput), policy.snapshot);
-  } catch {
+    return finished(decideOutput(policy, request, findOutput, onError), policy.snapshot);
+  } catch (error) {
+    onError?.(error);
     return finished(quarantine('the output check failed'), policy.snapshot);
   }
 }
@@ -36,6 +39,7 @@ function decideOutput(
   { compiled, defaultTenant }: Policy,
   request: OutputRequest,
   findOutput: FindOutput | undefined,
+  onError: ((error: unknown) => void) | undefined,
 ): Result {
   const override = compiled.outputOverrides.find(({ matches }) => matches(fold(request.topic)));
   if (!(override?.enabled ?? compiled.outputPolicy.enabled)) return allow('the output policy is off');
@@ -45,7 +49,9 @@ function decideOutput(
     .map((rule) => ({ ...rule, needs: chosenNeeds(rule.needs, override), looks: !needsNothing(rule.needs) }))
     .filter(({ looks, needs }) => !looks || !needsNothing(needs));
   if (request.phase === 'metadata') return withoutBody(rules);
-  return withBody(rules, override?.fail_mode ?? compiled.outputPolicy.fail_mode, findOutput);
+  return withBody(rules, override?.fail_mode ?? compiled.outputPolicy.fail_mode, (needs) =>
+    safely(findOutput, needs, onError),
+  );
 }
 
 /** Rules that look into the body cannot be decided yet; a later rule that withholds need not wait for them. */
@@ -63,12 +69,12 @@ function withoutBody(rules: readonly (CompiledOutputRule & { looks: boolean })[]
 function withBody(
   rules: readonly (CompiledOutputRule & { looks: boolean })[],
   failMode: 'open' | 'closed',
-  findOutput: FindOutput | undefined,
+  scanFor: FindOutput,
 ): Result {
   let truncated: ContentFinding[] = [];
   for (const rule of rules) {
     if (!rule.looks) return withFindings(answerOf(rule, []), truncated);
-    const scan = safely(findOutput, rule.needs);
+    const scan = scanFor(rule.needs);
     if (scan.kind === 'unreadable') return unreadable();
     if (scan.kind === 'fault') {
       if (failMode === 'closed') return { ...quarantine('the output could not be scanned'), rule_id: rule.id };
@@ -81,10 +87,15 @@ function withBody(
 }
 
 /** A scanner that throws is a scanner at fault, which the fail mode answers for. */
-function safely(findOutput: FindOutput | undefined, needs: ContentNeeds): OutputScan {
+function safely(
+  findOutput: FindOutput | undefined,
+  needs: ContentNeeds,
+  onError?: (error: unknown) => void,
+): OutputScan {
   try {
     return findOutput?.(needs) ?? { kind: 'fault' };
-  } catch {
+  } catch (error) {
+    onError?.(error);
     return { kind: 'fault' };
   }
 }

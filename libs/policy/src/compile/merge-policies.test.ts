@@ -1,0 +1,93 @@
+import { ask, policyOf, verdict } from '../policy.testing';
+
+const rules = (...lines: string[]) => `rules:\n${lines.map((line) => `  - {${line}}`).join('\n')}`;
+
+describe('mergePolicies', () => {
+  it('a later rule of the same id takes the place of the earlier one', () => {
+    const policy = policyOf({
+      base: rules('id: a, decision: allow', 'id: b, decision: require_approval'),
+      'x/y': rules('id: a, decision: deny'),
+    });
+
+    expect(policy.rules.map(({ rule, source }) => [rule.id, rule.decision, source])).toEqual([
+      ['a', 'deny', 'x/y'],
+      ['b', 'require_approval', 'base'],
+    ]);
+    expect(verdict(policy, {})).toEqual(['DENY', 'a']);
+  });
+
+  it('taking its name does away neither with an invariant nor with a rule of another tier', () => {
+    const policy = policyOf({
+      base: rules('id: global, decision: deny, match: {topics: [job.b]}'),
+      'job/j/policy': `tier: job\nselector: {job_id: j}\n${rules('id: global, decision: allow')}`,
+      'secops/invariants': rules('id: no, decision: deny, match: {topics: [job.a]}'),
+      'zeta/pack': rules('id: no, decision: allow'),
+    });
+
+    expect(verdict(policy, { topic: 'job.a', job_id: 'j' })).toEqual(['DENY', 'no']);
+    expect(verdict(policy, { topic: 'job.b', job_id: 'j' })).toEqual(['DENY', 'global']);
+  });
+
+  it('joins tenant lists without repeats; the smaller limit and the first default win', () => {
+    const policy = policyOf({
+      base: 'default_tenant: acme\ntenants: {Acme: {allow_topics: [job.a], max_concurrent_jobs: 9, mcp: {allow: [x]}}}',
+      'x/y':
+        'default_decision: allow\ndefault_tenant: other\ntenants: {acme: {allow_topics: [job.a, job.b], max_concurrent_jobs: 3, mcp: {allow_tools: [y], gateway_enabled: false}}}',
+      'x/z': 'default_decision: deny',
+    });
+
+    expect(policy.tenants).toEqual({
+      acme: {
+        allow_topics: ['job.a', 'job.b'],
+        max_concurrent_jobs: 3,
+        mcp: { allow_tools: ['x', 'y'], gateway_enabled: false },
+      },
+    });
+    expect(policy.defaultTenant).toBe('acme');
+    expect(verdict(policy, { topic: 'job.b', tenant: 'other' })).toEqual(['ALLOW', '']);
+  });
+
+  it('builds rules from the topic lists of a document that has none: denied ones first', () => {
+    const policy = policyOf('tenants: {acme: {allow_topics: ["job.a*", job.b], deny_topics: [job.ab]}}');
+
+    expect(policy.rules.map(({ rule }) => rule.id)).toEqual([
+      'legacy:acme:deny:0',
+      'legacy:acme:allow:0',
+      'legacy:acme:allow:1',
+    ]);
+    const asked = ['job.ab', 'job.a', 'job.b', 'job.c'].map((topic) => verdict(policy, { topic, tenant: 'acme' }));
+    expect(asked).toEqual([
+      ['DENY', 'legacy:acme:deny:0'],
+      ['ALLOW', 'legacy:acme:allow:0'],
+      ['ALLOW', 'legacy:acme:allow:1'],
+      ['DENY', ''],
+    ]);
+    expect(verdict(policy, { topic: 'job.a', tenant: 'other' })).toEqual(['DENY', '']);
+  });
+
+  it('names a snapshot by its content: not by the order of keys, and not without the bundles', () => {
+    const one = policyOf('version: "7"\nrules: [{id: a, decision: deny, match: {topics: [x], tenants: [t]}}]').snapshot;
+    const reordered = policyOf(
+      'rules: [{match: {tenants: [t], topics: [x]}, decision: block, id: a}]\nversion: "7"',
+    ).snapshot;
+    const more = policyOf({ base: 'version: "7"', 'x/y': rules('id: a, decision: deny') }).snapshot;
+
+    expect(one).toMatch(/^7:[0-9a-f]{64}$/);
+    expect(reordered).toBe(one);
+    expect(more).not.toBe(one);
+    expect(policyOf('tier: global').snapshot).toMatch(/^[0-9a-f]{64}$/);
+    expect(ask(policyOf('tier: global'), {}).policy_snapshot).toBe(policyOf('tier: global').snapshot);
+  });
+
+  it('leaves out velocity rules beyond the licensed number, in merge order', () => {
+    const pace = (id: string) =>
+      `id: ${id}, decision: deny, velocity: {max_requests: 1, window_seconds: 1, key: tenant}`;
+    const policy = policyOf(
+      { base: rules(pace('a'), 'id: ok, decision: allow'), 'x/y': rules(pace('b')) },
+      { maxVelocityRules: 1 },
+    );
+
+    expect(policy.ignoredVelocityRules).toEqual(['b']);
+    expect(policy.rules.map(({ rule }) => rule.id)).toEqual(['a', 'ok']);
+  });
+});

@@ -1,0 +1,206 @@
+import { mergePolicies } from '../compile/merge-policies';
+import { ask, below, documentOf, policyOf, verdict } from '../policy.testing';
+import { decide } from './decide';
+
+const rules = (...lines: string[]) => `rules:\n${lines.map((line) => `  - {${line}}`).join('\n')}`;
+const forJob = (text: string) => `tier: job\nselector: {job_id: J1}\n${text}`;
+const forWorkflow = (text: string) => `tier: workflow\nselector: {workflow_id: w}\n${text}`;
+const limited = (ms: number, tools: string) =>
+  `constraints: {budgets: {max_runtime_ms: ${ms}}, toolchain: {allowed_tools: [${tools}]}}`;
+
+describe('before any rule', () => {
+  it('denies without a policy, and denies topics that are no job topics', () => {
+    expect(decide(undefined, { topic: 'job.a' }, below)).toMatchObject({ decision: 'DENY', policy_snapshot: '' });
+    const allowing = policyOf('default_decision: allow');
+    expect(['', 'a', 'jobs.a', ' job.a'].map((topic) => verdict(allowing, { topic })[0])).toEqual(
+      Array(4).fill('DENY'),
+    );
+    expect(verdict(allowing, {})).toEqual(['ALLOW', '']);
+    expect(verdict(mergePolicies([]), {})).toEqual(['DENY', '']);
+  });
+
+  it('takes the tenant of the request, of its meta, of the policy, or `default`', () => {
+    const policy = policyOf(`default_tenant: d\n${rules('id: r, decision: allow, match: {tenants: [d]}')}`);
+
+    expect(verdict(policy, {})[0]).toBe('ALLOW');
+    expect(verdict(policy, { meta: { tenant_id: 'm' } })[0]).toBe('DENY');
+    expect(verdict(policy, { tenant: 'd', meta: { tenant_id: 'm' } })[0]).toBe('ALLOW');
+  });
+
+  it('turns whatever goes wrong inside into a denial, and tells the caller apart', () => {
+    const errors: unknown[] = [];
+    const request = { topic: 'job.a', get labels(): Record<string, string> { throw new Error('lost'); } }; // prettier-ignore
+
+    const onError = (error: unknown) => errors.push(error);
+    const decision = decide(policyOf('default_decision: allow'), request, below, { onError });
+
+    expect(decision).toMatchObject({ decision: 'DENY', reason: 'policy evaluation failed', rule_id: '' });
+    expect(errors).toEqual([new Error('lost')]);
+  });
+});
+
+describe('the record of a decision', () => {
+  const more =
+    'reason: because, remediations: [{id: x, add_labels: {a: b}}], throttle_duration: 1m30s, constraints: {budgets: {max_retries: 0}}';
+  const record = (decision: string) => ask(policyOf(rules(`id: r, decision: ${decision}, ${more}`)), { job_id: 'j' });
+  const remediations = [{ id: 'x', add_labels: { a: 'b' } }];
+  const constraints = { budgets: { max_retries: 0 } };
+  const same = { reason: 'because', rule_id: 'r', policy_snapshot: expect.any(String) };
+
+  it.each([
+    ['allow', { decision: 'ALLOW_WITH_CONSTRAINTS', remediations: [], approval_required: false, constraints }],
+    [
+      'allow_with_constraints',
+      { decision: 'ALLOW_WITH_CONSTRAINTS', remediations: [], approval_required: false, constraints },
+    ],
+    ['deny', { decision: 'DENY', remediations, approval_required: false }],
+    ['throttle', { decision: 'THROTTLE', remediations, approval_required: false, throttle_duration_ms: 90_000 }],
+    [
+      'require_approval',
+      { decision: 'REQUIRE_APPROVAL', remediations, approval_required: true, approval_ref: 'j', constraints },
+    ],
+  ])('%s has these fields and no others', (decision, expected) => {
+    expect(record(decision)).toEqual({ ...same, ...expected });
+  });
+
+  it('an allow whose constraints limit nothing stays an allow', () => {
+    const policy = policyOf(
+      rules('id: r, decision: allow, constraints: {sandbox: {isolated: false, fs_read_only: []}}'),
+    );
+
+    expect(ask(policy, {})).toMatchObject({ decision: 'ALLOW', reason: 'matched rule r' });
+    expect(ask(policy, {})).not.toHaveProperty('constraints');
+  });
+});
+
+describe('the order of rules', () => {
+  it('the first match wins', () => {
+    const policy = policyOf(
+      rules('id: no, decision: deny, match: {topics: [job.b]}', 'id: a, decision: allow', 'id: b, decision: deny'),
+    );
+
+    expect(verdict(policy, {})).toEqual(['ALLOW', 'a']);
+    expect(verdict(policy, { topic: 'job.b' })).toEqual(['DENY', 'no']);
+  });
+
+  it('invariants ban before everything and allow after everything', () => {
+    const policy = policyOf({
+      base: rules(
+        'id: first, decision: deny, match: {topics: [job.b]}',
+        'id: broad, decision: allow, match: {topics: ["job.[ab]"]}',
+      ),
+      'secops/invariants': rules('id: open, decision: allow', 'id: ban, decision: deny, match: {topics: [job.a]}'),
+    });
+
+    expect(verdict(policy, { topic: 'job.a' })).toEqual(['DENY', 'ban']);
+    expect(verdict(policy, { topic: 'job.b' })).toEqual(['DENY', 'first']);
+    expect(verdict(policy, { topic: 'job.c' })).toEqual(['ALLOW', 'open']);
+  });
+
+  it('narrow rules count only for their job or workflow, by ids the server knows', () => {
+    const policy = policyOf({
+      'job/J1/policy': forJob(rules('id: j, decision: allow')),
+      'workflow/w/policy': forWorkflow(rules('id: w, decision: allow_with_constraints')),
+    });
+
+    expect(verdict(policy, { job_id: 'j1', workflow_id: 'w' })).toEqual(['ALLOW', 'j']);
+    expect(verdict(policy, { job_id: 'j2', workflow_id: 'w' })).toEqual(['ALLOW_WITH_CONSTRAINTS', 'w']);
+    expect(verdict(policy, { server_labels: { 'edge.session_id': 'J1' } })).toEqual(['ALLOW', 'j']);
+    expect(verdict(policy, { server_labels: { 'policy.attachment_id': 'job/J1/policy' } })).toEqual(['ALLOW', 'j']);
+    expect(verdict(policy, { job_id: 'j1', server_labels: { 'policy.attachment_id': 'x' } })).toEqual(['DENY', '']);
+    expect(verdict(policy, { labels: { job_id: 'J1', 'workflow.id': 'w' } })).toEqual(['DENY', '']);
+  });
+
+  it.each([
+    ['allow', 'deny', ['DENY', 'g']],
+    ['deny', 'allow', ['DENY', 'n']],
+    ['require_approval', 'allow', ['REQUIRE_APPROVAL', 'n']],
+    ['throttle, throttle_duration: 1s', 'require_approval', ['THROTTLE', 'n']],
+    ['allow', 'allow', ['ALLOW', 'n']],
+  ])('a narrow %s beside a global %s: the stricter stands', (narrow, global, expected) => {
+    const policy = policyOf({
+      base: rules(`id: g, decision: ${global}`),
+      n: forJob(rules(`id: n, decision: ${narrow}`)),
+    });
+
+    expect(verdict(policy, { job_id: 'J1' })).toEqual(expected);
+  });
+
+  it('a narrow permission cannot loosen what the global one limits', () => {
+    const policy = policyOf({
+      base: rules(`id: g, decision: allow, ${limited(1_000, 'a, b')}`),
+      n: forJob(rules(`id: n, decision: allow, ${limited(9_000, 'b, c')}`)),
+    });
+
+    expect(ask(policy, { job_id: 'J1' })).toMatchObject({
+      rule_id: 'n',
+      constraints: { budgets: { max_runtime_ms: 1_000 }, toolchain: { allowed_tools: ['b'] } },
+    });
+  });
+
+  it('the default is that of the job, else of the workflow, else the global one, else deny', () => {
+    const policy = policyOf({
+      base: 'default_decision: allow',
+      w: forWorkflow('default_decision: deny'),
+      j: forJob(rules('id: r, decision: deny, match: {topics: [job.x]}')),
+    });
+
+    expect(verdict(policy, {})[0]).toBe('ALLOW');
+    expect(verdict(policy, { workflow_id: 'w' })[0]).toBe('DENY');
+    // The job's document has no default of its own, so it falls through.
+    expect(verdict(policy, { job_id: 'J1' })[0]).toBe('ALLOW');
+  });
+
+  it('edge and mcp requests pass only by rules that speak of them, and are banned by any', () => {
+    const policy = policyOf(
+      rules(
+        'id: ban, decision: deny, match: {tenants: [bad]}',
+        'id: broad, decision: allow, match: {topics: ["job.*"]}',
+        'id: edge, decision: allow, match: {topics: [job.edge.action]}',
+        'id: tool, decision: allow, match: {mcp: {allow_tools: [read]}}',
+      ),
+    );
+    const labels = { 'mcp.tool': 'read' };
+
+    expect(verdict(policy, {})).toEqual(['ALLOW', 'broad']);
+    expect(verdict(policy, { labels })).toEqual(['ALLOW', 'tool']);
+    expect(verdict(policy, { topic: 'job.edge.action' })).toEqual(['ALLOW', 'edge']);
+    expect(verdict(policy, { topic: 'job.edge.action', labels, tenant: 'bad' })).toEqual(['DENY', 'ban']);
+  });
+});
+
+describe('lists that hold whatever the rules say', () => {
+  const policy = policyOf(
+    `tenants: {t: {deny_topics: [job.no], mcp: {deny: [drop]}}, u: {allow_topics: [job.a]}}\n${rules(
+      'id: person, decision: require_approval, match: {topics: [job.person]}',
+      'id: mcp, decision: allow, match: {mcp: {}}',
+      'id: r, decision: allow',
+    )}`,
+  );
+
+  it('a tenant’s topics and tools', () => {
+    expect(verdict(policy, { tenant: 't' })[0]).toBe('ALLOW');
+    expect(verdict(policy, { tenant: 't', topic: 'job.no' })).toEqual(['DENY', '']);
+    expect(verdict(policy, { tenant: 'u', topic: 'job.person' })).toEqual(['DENY', '']);
+    expect(verdict(policy, { tenant: 't', labels: { 'mcp.tool': 'DROP' } })[0]).toBe('DENY');
+    expect(verdict(policy, { tenant: 't', labels: { 'mcp.tool': 'read' } })[0]).toBe('ALLOW');
+  });
+
+  it('the configuration’s, and then its hash is part of the snapshot', () => {
+    const asked = (safety: object, topic = 'job.a') => ask(policy, { topic, effective_config: { safety } });
+
+    expect(asked({ denied_topics: ['job.*'] }).decision).toBe('DENY');
+    expect(asked({ allowed_topics: ['job.b'] }, 'job.person').decision).toBe('DENY');
+    expect(asked({ allowed_topics: ['job.person'] }, 'job.person').decision).toBe('REQUIRE_APPROVAL');
+    expect(asked({ allowed_topics: ['job.a'] }).policy_snapshot).toMatch(/^[0-9a-f]{64}\|cfg:[0-9a-f]{64}$/);
+    expect(asked({ allowed_topics: [], denied_topics: [] }).policy_snapshot).toBe(policy.snapshot);
+    const tools = { effective_config: { safety: { mcp: { allow: ['read'] } } }, labels: { 'mcp.tool': 'write' } };
+    expect(verdict(policy, tools)).toEqual(['DENY', '']);
+  });
+});
+
+it('a document parsed twice makes equal policies', () => {
+  const text = rules('id: r, decision: allow');
+
+  expect(mergePolicies([documentOf(text)]).snapshot).toBe(mergePolicies([documentOf(text)]).snapshot);
+});

@@ -1,0 +1,53 @@
+import { policyOf } from '../policy.testing';
+import { explain } from './decide';
+import type { VelocityAnswer } from './request';
+
+const policy = policyOf({
+  base: [
+    'default_decision: deny',
+    'rules:',
+    '  - {id: elsewhere, decision: deny, match: {topics: [job.b]}}',
+    '  - {id: tags, decision: deny, match: {topics: [job.a], risk_tags: [x]}}',
+    '  - {id: tool, decision: allow, match: {mcp: {}}}',
+    '  - {id: pace, decision: deny, velocity: {max_requests: 3, window_seconds: 1, key: tenant}}',
+    '  - {id: ok, decision: allow, reason: fine}',
+    'input_rules:',
+    '  - {id: words, decision: deny, match: {keywords: [x]}}',
+  ].join('\n'),
+});
+const looked = (): Promise<VelocityAnswer> => Promise.resolve({ kind: 'count', count: 1 });
+
+describe('explain', () => {
+  it('names each rule looked at and what did not hold', async () => {
+    const { decision, trace } = await explain(policy, { topic: 'job.a', input_content: 'y' }, looked, {
+      scanContent: () => [],
+    });
+
+    expect(trace).toEqual([
+      { set: 'global', ruleId: 'elsewhere', source: 'base', outcome: 'not_matched', failed: 'topics' },
+      { set: 'global', ruleId: 'tags', source: 'base', outcome: 'not_matched', failed: 'risk_tags' },
+      { set: 'global', ruleId: 'tool', source: 'base', outcome: 'other_section' },
+      { set: 'global', ruleId: 'pace', source: 'base', outcome: 'not_matched', failed: 'velocity.max_requests' },
+      { set: 'global', ruleId: 'ok', source: 'base', outcome: 'matched' },
+      { set: 'content', ruleId: 'words', source: '', outcome: 'not_matched', failed: 'content' },
+    ]);
+    expect(decision).toMatchObject({ decision: 'ALLOW', rule_id: 'ok' });
+    expect(decision.reason).toBe(
+      'fine; decided by rule ok of base; passed over elsewhere (topics), tags (risk_tags), tool (other_section), ' +
+        'pace (velocity.max_requests), words (content)',
+    );
+  });
+
+  it('says so when nothing matched, and when a window could not be counted', async () => {
+    const banned = policyOf(
+      'rules: [{id: pace, decision: deny, velocity: {max_requests: 1, window_seconds: 1, key: tenant}}]',
+    );
+
+    const open = await explain(banned, { topic: 'job.a' }, () => Promise.resolve({ kind: 'unavailable' }), {
+      velocityFailMode: 'open',
+    });
+
+    expect(open.decision.reason).toBe('no rule matched: the default policy is deny; passed over pace (velocity)');
+    expect(open.trace).toMatchObject([{ outcome: 'unavailable', failed: 'velocity' }]);
+  });
+});

@@ -1,0 +1,85 @@
+import { policyOf, verdict } from '../policy.testing';
+import { decide, decideAsync } from './decide';
+import { evaluation } from './evaluation';
+import type { VelocityAnswer, VelocityCheck } from './request';
+
+const pace = (id: string, key: string, more = '') =>
+  `  - {id: ${id}, decision: throttle, throttle_duration: 5s, velocity: {max_requests: 3, window_seconds: 60, key: "${key}"}${more}}`;
+const allow = '  - {id: ok, decision: allow}';
+const policy = policyOf(`rules:\n${pace('pace', 'tenant:labels.customer', ', match: {topics: [job.a]}')}\n${allow}`);
+const request = { topic: 'job.a', tenant: 'T', job_id: 'j', labels: { customer: 'c:1' } };
+const counted = (count: number) => (): VelocityAnswer => ({ kind: 'count', count });
+const down = (): VelocityAnswer => ({ kind: 'unavailable' });
+
+describe('velocity rules', () => {
+  it('asks exactly when the match holds, and with what to count', () => {
+    const asked: VelocityCheck[] = [];
+    const note = (check: VelocityCheck) => {
+      asked.push(check);
+      return counted(1)();
+    };
+
+    decide(policy, { ...request, topic: 'job.b' }, note);
+    decide(policy, { ...request, labels: {} }, note);
+    decide(policy, request, note);
+
+    expect(asked).toEqual([{ ruleId: 'pace', key: 't:c%3A1', windowSeconds: 60, maxRequests: 3, member: 'j' }]);
+  });
+
+  it('fires above its limit and not at it', () => {
+    expect(verdict(policy, request, {}, counted(3))).toEqual(['ALLOW', 'ok']);
+    expect(verdict(policy, request, {}, counted(4))).toEqual(['THROTTLE', 'pace']);
+  });
+
+  it('a store that does not answer means a person decides, or by choice that the rule is skipped', () => {
+    expect(verdict(policy, request, {}, down)).toEqual(['REQUIRE_APPROVAL', 'pace']);
+    expect(verdict(policy, request, { velocityFailMode: 'open' }, down)).toEqual(['ALLOW', 'ok']);
+  });
+
+  it('a store that does not answer opens no way around a ban further down, and is asked once', () => {
+    const banning = policyOf(`rules:\n${pace('one', 'tenant')}\n${pace('two', 'topic')}\n  - {id: no, decision: deny}`);
+    let calls = 0;
+
+    const asked = verdict(banning, request, {}, () => {
+      calls += 1;
+      return down();
+    });
+
+    expect([asked, calls]).toEqual([['DENY', 'no'], 1]);
+  });
+
+  it('a bundle that limits is ahead of broad permissions; one that permits is not ahead of bans', () => {
+    const bundles = policyOf({
+      base: 'rules:\n  - {id: ban, decision: deny, match: {topics: [job.ban]}}\n  - {id: ok, decision: allow}',
+      'velocity/slow': `rules:\n${pace('slow', 'tenant')}`,
+      'velocity/watch':
+        'rules:\n  - {id: watch, decision: allow, velocity: {max_requests: 1, window_seconds: 1, key: topic}}',
+    });
+
+    expect(verdict(bundles, request, {}, counted(9))).toEqual(['THROTTLE', 'slow']);
+    expect(verdict(bundles, { ...request, topic: 'job.ban' }, {}, counted(2))).toEqual(['DENY', 'ban']);
+  });
+
+  it('is a conversation: each check waits for its answer', () => {
+    const conversation = evaluation(policy, request);
+
+    expect(conversation.next()).toMatchObject({ done: false, value: { ruleId: 'pace' } });
+    expect(conversation.next({ kind: 'count', count: 9 })).toMatchObject({
+      done: true,
+      value: { decision: 'THROTTLE' },
+    });
+  });
+
+  it('denies when who should answer throws or rejects', async () => {
+    const lost = new Error('lost');
+    const thrown = verdict(policy, request, {}, () => {
+      throw lost;
+    });
+
+    expect(thrown).toEqual(['DENY', '']);
+    expect(await decideAsync(policy, request, () => Promise.reject(lost))).toMatchObject({ decision: 'DENY' });
+    expect(await decideAsync(policy, request, () => Promise.resolve(counted(4)()))).toMatchObject({
+      decision: 'THROTTLE',
+    });
+  });
+});

@@ -1,0 +1,150 @@
+import type { ContentFinding } from '../evaluate/content';
+import { policyOf } from '../policy.testing';
+import { evaluateOutput } from './evaluate-output';
+import type { FindOutput, OutputRequest } from './output-request';
+
+const on = (rules: string, more = '') => policyOf(`output_policy: {enabled: true${more}}\noutput_rules:\n${rules}`);
+const rule = (id: string, decision: string, match: string, more = '') =>
+  `  - {id: ${id}, decision: ${decision}, match: ${match}${more}}\n`;
+const secret = rule('secret', 'quarantine', '{scanners: [secret]}');
+const pii = rule('pii', 'redact', '{topics: ["job.p*"], scanners: [pii]}');
+const big = rule('big', 'deny', '{output_size_gt: 100}');
+const request = (more: Partial<OutputRequest> = {}): OutputRequest => ({ phase: 'content', topic: 'job.a', ...more });
+const metadata = (more: Partial<OutputRequest> = {}) => request({ phase: 'metadata', ...more });
+
+/** A body in which each of these scanners, types or patterns finds something. */
+const body = (...has: string[]): FindOutput => {
+  return ({ scanners, detectors, patterns }) => {
+    const asked = [...scanners, ...detectors, ...patterns.map(({ source }) => source)];
+    const findings = asked
+      .filter((name) => has.includes(name))
+      .map((type): ContentFinding => ({ type, severity: 'high', offset: 2, length: 3 }));
+    return { kind: 'scanned', findings };
+  };
+};
+const short = ({ decision, rule_id }: ReturnType<typeof evaluateOutput>) => [decision, rule_id];
+
+describe('output rules, content phase', () => {
+  it('the first enabled rule in document order wins, with what it found; no match releases', () => {
+    const off = rule('off', 'quarantine', '{scanners: [secret]}', ', enabled: false');
+    const policy = on(off + rule('trusted', 'allow', '{tenants: [t]}') + secret + pii);
+
+    expect(short(evaluateOutput(policy, request(), body('secret')))).toEqual(['QUARANTINE', 'secret']);
+    expect(short(evaluateOutput(policy, request({ tenant: 'T' }), body('secret')))).toEqual(['ALLOW', 'trusted']);
+    expect(evaluateOutput(policy, request({ topic: 'job.p' }), body('pii'))).toMatchObject({
+      decision: 'REDACT',
+      rule_id: 'pii',
+      policy_snapshot: policy.snapshot,
+      findings: [{ type: 'pii', offset: 2, length: 3 }],
+    });
+    expect(short(evaluateOutput(policy, request(), body('pii')))).toEqual(['ALLOW', '']);
+  });
+
+  it.each<[string, Partial<OutputRequest>, string]>([
+    ['{capabilities: ["cargo.*"]}', { capabilities: ['x', 'Cargo.Lift'] }, 'QUARANTINE'],
+    ['{risk_tags: [hot]}', { risk_tags: ['HOT'] }, 'QUARANTINE'],
+    ['{risk_tags: [hot]}', {}, 'ALLOW'],
+    ['{has_error: true}', { error_code: 'E1' }, 'QUARANTINE'],
+    ['{has_error: true}', { error_message: '' }, 'ALLOW'],
+    ['{has_error: false}', { error_message: 'x' }, 'ALLOW'],
+    ['{max_output_bytes: 10}', { output_size_bytes: 11 }, 'QUARANTINE'],
+    ['{output_size_gt: 10}', { output_size_bytes: 10 }, 'ALLOW'],
+    ['{detectors: [secret_leak]}', {}, 'QUARANTINE'],
+    ['{content_patterns: ["k.y"]}', {}, 'QUARANTINE'],
+    ['{output_size_gt: 10, detectors: [secret_leak]}', { output_size_bytes: 9 }, 'ALLOW'],
+    ['{output_size_gt: 10, scanners: [pii]}', { output_size_bytes: 11 }, 'ALLOW'],
+  ])('%s of %j: %s', (match, more, expected) => {
+    expect(evaluateOutput(on(rule('r', 'deny', match)), request(more), body('secret_leak', 'k.y')).decision).toBe(
+      expected,
+    );
+  });
+
+  it('is off unless switched on, and then for topics by themselves', () => {
+    const overrides =
+      ', topic_overrides: [{topic_pattern: "job.a*", enabled: false}, {topic_pattern: "job.*", scanners: [pii]}]';
+    const policy = on(secret + rule('any', 'quarantine', '{detectors: [pii, secret_leak]}'), overrides);
+
+    expect(evaluateOutput(policyOf(`output_rules:\n${secret}`), request(), body('secret')).decision).toBe('ALLOW');
+    expect(evaluateOutput(policy, request(), body('secret')).decision).toBe('ALLOW');
+    expect(evaluateOutput(policy, request({ topic: 'job.b' }), body('secret', 'secret_leak')).decision).toBe('ALLOW');
+    expect(short(evaluateOutput(policy, request({ topic: 'job.b' }), body('pii')))).toEqual(['QUARANTINE', 'any']);
+  });
+
+  it('a scanner at fault withholds when closed, and is passed over when open', () => {
+    const fault: FindOutput = () => ({ kind: 'fault' });
+    const throws: FindOutput = () => {
+      throw new Error('lost');
+    };
+    const errors: unknown[] = [];
+
+    expect(short(evaluateOutput(on(secret), request(), fault))).toEqual(['QUARANTINE', 'secret']);
+    expect(short(evaluateOutput(on(secret), request()))).toEqual(['QUARANTINE', 'secret']);
+    expect(short(evaluateOutput(on(secret), request(), throws, (e) => errors.push(e)))).toEqual([
+      'QUARANTINE',
+      'secret',
+    ]);
+    expect(errors).toEqual([new Error('lost')]);
+    expect(
+      short(evaluateOutput(on(secret + big, ', fail_mode: open'), request({ output_size_bytes: 101 }), fault)),
+    ).toEqual(['QUARANTINE', 'big']);
+    const override = ', topic_overrides: [{topic_pattern: job.a, fail_mode: open}]';
+    expect(evaluateOutput(on(secret, override), request(), fault).decision).toBe('ALLOW');
+  });
+
+  it('a result that cannot be read is withheld; one that was cut off says so', () => {
+    const cut: FindOutput = () => ({ kind: 'scanned', findings: [], truncated: true });
+
+    expect(evaluateOutput(on(secret), request(), () => ({ kind: 'unreadable' }))).toMatchObject({
+      decision: 'QUARANTINE',
+      rule_id: '',
+      findings: [{ type: 'pointer_unreadable', severity: 'high' }],
+    });
+    expect(evaluateOutput(on(secret), request(), cut)).toMatchObject({
+      decision: 'ALLOW',
+      findings: [{ type: 'content_truncated', severity: 'low' }],
+    });
+  });
+
+  it('withholds without a policy', () => {
+    expect(evaluateOutput(undefined, request()).decision).toBe('QUARANTINE');
+  });
+});
+
+describe('output rules, metadata phase', () => {
+  it('releases for now and says what the content phase must look for', () => {
+    const answer = evaluateOutput(on(secret + pii + big), metadata({ topic: 'job.p' }));
+
+    expect(answer).toMatchObject({ decision: 'ALLOW', contentPhaseNeeded: true });
+    expect(answer.contentNeeds.scanners).toEqual(['secret', 'pii']);
+  });
+
+  it('needs no body when no rule looks into it, for this topic or at all', () => {
+    expect(evaluateOutput(on(pii + big), metadata()).contentPhaseNeeded).toBe(false);
+    expect(
+      evaluateOutput(on(secret, ', topic_overrides: [{topic_pattern: "*", scanners: [pii]}]'), metadata()),
+    ).toMatchObject({
+      decision: 'ALLOW',
+      contentPhaseNeeded: false,
+      contentNeeds: { scanners: [] },
+    });
+  });
+
+  it('withholds at once what a later rule withholds by its size alone', () => {
+    const answer = evaluateOutput(on(secret + big), metadata({ output_size_bytes: 101 }));
+
+    expect(answer).toMatchObject({ decision: 'QUARANTINE', rule_id: 'big', contentPhaseNeeded: false });
+  });
+
+  it('does not take a later permission for the last word while an earlier rule waits for the body', () => {
+    const permitting = rule('fine', 'allow', '{}');
+
+    expect(evaluateOutput(on(secret + permitting), metadata())).toMatchObject({
+      decision: 'ALLOW',
+      contentPhaseNeeded: true,
+    });
+    expect(evaluateOutput(on(permitting + secret), metadata())).toMatchObject({
+      rule_id: 'fine',
+      contentPhaseNeeded: false,
+    });
+  });
+});

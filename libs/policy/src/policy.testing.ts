@@ -1,0 +1,41 @@
+import { mergePolicies, type MergeOptions, type Policy } from './compile/merge-policies';
+import { parsePolicy } from './document/parse-policy';
+import type { PolicyDocument } from './document/policy-document';
+import { decide } from './evaluate/decide';
+import type { EvaluationOptions } from './evaluate/evaluation';
+import type { PolicyDecision, PolicyRequest, VelocityAnswer, VelocityCheck } from './evaluate/request';
+
+/** The document of a YAML text that has nothing wrong with it. */
+export function documentOf(yaml: string, source = 'base'): PolicyDocument {
+  const parsed = parsePolicy(yaml, { source, mode: 'write' });
+  if (parsed.ok) return parsed.document;
+  throw new Error(parsed.problems.map(({ line, path, message }) => `line ${line} ${path} ${message}`).join('\n'));
+}
+
+/** A policy of one base text, or of several by source, in the order written. */
+export function policyOf(yaml: string | Record<string, string>, options?: MergeOptions): Policy {
+  const sources = typeof yaml === 'string' ? { base: yaml } : yaml;
+  return mergePolicies(
+    Object.entries(sources).map(([source, text]) => documentOf(text, source)),
+    options,
+  );
+}
+
+/** One rule in an otherwise denying policy, as the text of its `match`. */
+export const allowWhen = (match: string, more = ''): Policy =>
+  policyOf(`rules:\n  - {id: r, decision: allow, match: ${match}${more}}`);
+
+export const below = (): VelocityAnswer => ({ kind: 'count', count: 0 });
+
+export const ask = (
+  policy: Policy,
+  request: Partial<PolicyRequest>,
+  options?: EvaluationOptions,
+  answer: (check: VelocityCheck) => VelocityAnswer = below,
+): PolicyDecision => decide(policy, { topic: 'job.a', ...request }, answer, options);
+
+/** `[decision, rule_id]`, which is what most promises are about. */
+export const verdict = (...args: Parameters<typeof ask>): [string, string] => {
+  const { decision, rule_id } = ask(...args);
+  return [decision, rule_id];
+};
