@@ -1,1 +1,15 @@
-export {};
+export {
+  Bus,
+  openBus,
+  type BusDeps,
+  type BusStatus,
+  type ConsumeOptions,
+  type Consumption,
+  type DurableOptions,
+} from './bus';
+export { ack, nak, term, type Delivery, type Outcome } from './delivery';
+export { PublishError, type PublishFailure, type Stored } from './durable-publisher';
+export { busOptionsFromEnv, type BusOptions } from './options';
+export type { PacketDelivery } from './packet-handler';
+export type { RefusedPacket } from './refusals';
+export type { Trace } from './trace';

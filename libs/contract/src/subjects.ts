@@ -91,40 +91,49 @@ export const durableName = (group: string, subject: string): string =>
   `dur_${group}__${subject.replaceAll('.', '_').replaceAll('*', 'STAR').replaceAll('>', 'GT')}`;
 
 /** One durable consumer: a group's share of one subject. */
-export interface ConsumerSpec {
+export interface ConsumerSpec<Payload extends PayloadKind | 'json' = PayloadKind | 'json'> {
   subject: string;
+  payload: Payload;
   group: string;
   durable: string;
   stream: StreamSpec['name'];
 }
 
-const consumerOf = (id: 'jobSubmit' | 'jobResult' | 'jobDlq' | 'auditExport', group: QueueGroup): ConsumerSpec => ({
-  subject: subjects[id].name,
+type DurableSubject = SubjectSpec & { stream: keyof typeof streams };
+
+const consumerOf = <const Subject extends DurableSubject>(
+  { name, payload, stream }: Subject,
+  group: Subject['groups'][number],
+): ConsumerSpec<Subject['payload']> => ({
+  subject: name,
+  payload,
   group,
-  durable: durableName(group, subjects[id].name),
-  stream: streams[subjects[id].stream].name,
+  durable: durableName(group, name),
+  stream: streams[stream].name,
 });
 
 /** The durable consumers of the platform's services. */
 export const consumers = {
-  schedulerSubmit: consumerOf('jobSubmit', 'svc-scheduler'),
-  schedulerResult: consumerOf('jobResult', 'svc-scheduler'),
-  engineResult: consumerOf('jobResult', 'svc-workflow-engine'),
-  gatewayDlq: consumerOf('jobDlq', 'svc-gateway'),
-  auditExport: consumerOf('auditExport', 'audit-exporters'),
+  schedulerSubmit: consumerOf(subjects.jobSubmit, 'svc-scheduler'),
+  schedulerResult: consumerOf(subjects.jobResult, 'svc-scheduler'),
+  engineResult: consumerOf(subjects.jobResult, 'svc-workflow-engine'),
+  gatewayDlq: consumerOf(subjects.jobDlq, 'svc-gateway'),
+  auditExport: consumerOf(subjects.auditExport, 'audit-exporters'),
 } as const satisfies Record<string, ConsumerSpec>;
 
 /** A worker's own subject: one consumer, which outlives restarts of the worker. */
-export const workerConsumer = (workerId: string): ConsumerSpec => ({
+export const workerConsumer = (workerId: string): ConsumerSpec<'job_request'> => ({
   subject: workerJobsSubject(workerId),
+  payload: 'job_request',
   group: workerId,
   durable: durableName(workerId, workerJobsSubject(workerId)),
   stream: streams.jobs.name,
 });
 
 /** A topic's subject, shared by the workers of a group; the group is the subject itself unless a pool agreed on a name. */
-export const topicConsumer = (subject: string, group = subject): ConsumerSpec => ({
+export const topicConsumer = (subject: string, group = subject): ConsumerSpec<'job_request'> => ({
   subject,
+  payload: 'job_request',
   group,
   durable: durableName(group, subject).replace(/[.*>\s]/g, '_'),
   stream: streams.jobs.name,

@@ -1,0 +1,428 @@
+import {
+  consumers,
+  decodePacket,
+  heartbeatPacket,
+  jobRequestPacket,
+  jobResultPacket,
+  subjects,
+  topicConsumer,
+  wire,
+  workerConsumer,
+  type Packet,
+} from '@svc/contract';
+import { connect } from 'nats';
+import {
+  ack,
+  nak,
+  openBus,
+  PublishError,
+  term,
+  type Bus,
+  type BusDeps,
+  type BusOptions,
+  type RefusedPacket,
+} from './index';
+import { startNats, until } from './nats-server.testing';
+
+let nats: Awaited<ReturnType<typeof startNats>>;
+const open: Bus[] = [];
+
+const options = (more: Partial<BusOptions> = {}): BusOptions => ({
+  url: nats.url,
+  senderId: 'scheduler',
+  jetstream: true,
+  ackWaitMs: 60_000,
+  maxAgeMs: 3_600_000,
+  replicas: 1,
+  maxAckPending: 2_048,
+  pingIntervalMs: 30_000,
+  reconnectWaitMs: 50,
+  ...more,
+});
+
+async function bus(more: Partial<BusOptions> = {}, deps: Partial<BusDeps> = {}): Promise<Bus> {
+  const opened = await openBus(options(more), { nowUs: () => Date.now() * 1_000, ...deps });
+  open.push(opened);
+  await opened.ensureStreams();
+  return opened;
+}
+
+const head = { trace_id: 'trace-1', sender_id: 'gateway', nowUs: 1_790_000_000_000_000 };
+const result = (job_id: string, attempt = 1) => jobResultPacket(head, { job_id, worker_id: 'w-1', status: 5, attempt });
+const { jobResult } = subjects;
+
+beforeEach(async () => {
+  nats = await startNats();
+});
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((opened) => opened.drain()));
+  await nats.stop();
+});
+
+describe('durable packets', () => {
+  it('a packet reaches each group once, whole, with its trace', async () => {
+    const one = await bus();
+    const heard: Record<string, unknown[]> = { scheduler: [], engine: [] };
+    const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=b' };
+    one.consume(consumers.schedulerResult, async (delivery) => (heard['scheduler']?.push(delivery), ack));
+    one.consume(consumers.engineResult, async (delivery) => (heard['engine']?.push(delivery), ack));
+
+    const stored = await one.publishDurable(jobResult.name, result('j'), { trace });
+
+    const delivery = { subject: jobResult.name, deliveries: 1, streamSeq: 1, trace, packet: result('j') };
+    await until(() => heard['scheduler']?.length === 1 && heard['engine']?.length === 1, 'both groups heard it');
+    expect(stored).toEqual({ stream: 'SVC_SYS', seq: 1, duplicate: false });
+    expect(heard).toEqual({ scheduler: [delivery], engine: [delivery] });
+  });
+
+  it('a packet published before anyone consumed is delivered', async () => {
+    const one = await bus();
+    await one.publishDurable(jobResult.name, result('early'));
+    const heard: string[] = [];
+
+    one.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), ack));
+
+    await until(() => heard.length === 1, 'it is heard');
+  });
+
+  it('a repeated publish is stored once, and another attempt is not taken for a repeat', async () => {
+    const one = await bus();
+
+    const answers = await Promise.all([
+      one.publishDurable(jobResult.name, result('j', 1)),
+      one.publishDurable(jobResult.name, result('j', 1)),
+      one.publishDurable(jobResult.name, result('j', 2)),
+    ]);
+
+    expect(answers.map(({ duplicate }) => duplicate)).toEqual([false, true, false]);
+  });
+
+  it('thousands at once are all confirmed', async () => {
+    const one = await bus();
+
+    const ids = Array.from({ length: 20_000 }, (_, i) => `j-${i}`);
+    const answers = await Promise.all(ids.map((id) => one.publishDurable(jobResult.name, result(id))));
+
+    expect(new Set(answers.map(({ seq }) => seq)).size).toBe(ids.length);
+    expect(one.status().unconfirmed).toBe(0);
+  });
+
+  it('a subject that no stream keeps is refused, not believed', async () => {
+    const one = await bus();
+
+    const refused = one.publishDurable('sys.nowhere', result('j'));
+
+    await expect(refused).rejects.toMatchObject({ reason: 'no_stream' });
+    await expect(refused).rejects.toBeInstanceOf(PublishError);
+  });
+
+  it('two processes share one group’s messages', async () => {
+    const [one, two] = [await bus(), await bus()];
+    const heard: string[] = [];
+    const count = { one: 0, two: 0 };
+    one.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), count.one++, ack), {
+      concurrency: 1,
+    });
+    two.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), count.two++, ack), {
+      concurrency: 1,
+    });
+
+    await Promise.all(Array.from({ length: 500 }, (_, i) => one.publishDurable(jobResult.name, result(`j-${i}`))));
+
+    await until(() => heard.length === 500, 'all are heard');
+    expect(new Set(heard).size).toBe(500);
+    expect(count.one).toBeGreaterThan(0);
+    expect(count.two).toBeGreaterThan(0);
+  });
+
+  it('no more handlers run at once than agreed', async () => {
+    const one = await bus();
+    let running = 0;
+    let most = 0;
+    let done = 0;
+    one.consume(
+      consumers.schedulerResult,
+      async () => {
+        most = Math.max(most, (running += 1));
+        await new Promise((resume) => setTimeout(resume, 2));
+        running -= 1;
+        done += 1;
+        return ack;
+      },
+      { concurrency: 3 },
+    );
+
+    await Promise.all(Array.from({ length: 60 }, (_, i) => one.publishDurable(jobResult.name, result(`j-${i}`))));
+
+    await until(() => done === 60, 'all are done');
+    expect(most).toBe(3);
+  });
+});
+
+describe('redelivery', () => {
+  it('a refused message comes again and its deliveries are counted', async () => {
+    const one = await bus();
+    const deliveries: number[] = [];
+    one.consume(consumers.schedulerResult, async (delivery) => {
+      deliveries.push(delivery.deliveries);
+      return delivery.deliveries < 3 ? nak(10) : ack;
+    });
+
+    await one.publishDurable(jobResult.name, result('j'));
+
+    await until(() => deliveries.length === 3, 'three deliveries');
+    await until(() => one.status().inFlight === 0, 'it is settled');
+    expect(deliveries).toEqual([1, 2, 3]);
+  });
+
+  it('a handler that throws is reported and asked again', async () => {
+    const errors: unknown[] = [];
+    const one = await bus({}, { onError: (error, where) => errors.push([where, String(error)]) });
+    let deliveries = 0;
+    one.consume(consumers.schedulerResult, async () => {
+      deliveries += 1;
+      if (deliveries === 1) throw new Error('boom');
+      return ack;
+    });
+
+    await one.publishDurable(jobResult.name, result('j'));
+
+    await until(() => deliveries === 2, 'it is asked again');
+    expect(errors).toEqual([['dur_svc-scheduler__sys_job_result', 'Error: boom']]);
+  });
+
+  it('what a dead consumer held is delivered to another', async () => {
+    const [dead, alive] = [await bus({ ackWaitMs: 300 }), await bus({ ackWaitMs: 300 })];
+    let held = 0;
+    // It neither answers nor says that it still works: its connection is gone.
+    dead.consume(consumers.schedulerResult, async () => {
+      held += 1;
+      return new Promise(() => undefined);
+    });
+    await alive.publishDurable(jobResult.name, result('j'));
+    await until(() => held === 1, 'the first holds it');
+    open.splice(open.indexOf(dead), 1);
+    await dead.abandon();
+
+    const heard: number[] = [];
+    alive.consume(consumers.schedulerResult, async ({ deliveries }) => (heard.push(deliveries), ack));
+
+    await until(() => heard.length === 1, 'the second hears it');
+    expect(heard[0]).toBeGreaterThan(1);
+  });
+
+  it('a handler that takes longer than the wait for its answer is not disturbed', async () => {
+    const one = await bus({ ackWaitMs: 300 });
+    const deliveries: number[] = [];
+    one.consume(consumers.schedulerResult, async (delivery) => {
+      deliveries.push(delivery.deliveries);
+      await new Promise((resume) => setTimeout(resume, 1_200));
+      return ack;
+    });
+
+    await one.publishDurable(jobResult.name, result('slow'));
+
+    await until(() => deliveries.length > 0, 'it began');
+    await until(() => one.status().inFlight === 0, 'it ended');
+    expect(deliveries).toEqual([1]);
+  });
+
+  it('a message that used up its deliveries is given to the dead-letter hook, and again while that fails', async () => {
+    const errors: unknown[] = [];
+    const one = await bus({}, { onError: (error) => errors.push(error) });
+    const exhausted: number[] = [];
+    let handled = 0;
+    one.consume(consumers.schedulerResult, async () => ((handled += 1), nak(1)), {
+      maxDeliveries: 2,
+      onExhausted: async ({ deliveries }) => {
+        exhausted.push(deliveries);
+      },
+    });
+
+    await one.publishDurable(jobResult.name, result('poison'));
+
+    await until(() => exhausted.length === 1, 'the hook is called');
+    await until(() => one.status().inFlight === 0, 'it is settled');
+    expect([handled, exhausted]).toEqual([2, [2]]);
+  });
+});
+
+describe('packets that are not taken', () => {
+  const raw = (text: string) => Buffer.from(text);
+  const alerts = (one: Bus) => {
+    const heard: Record<string, string>[] = [];
+    one.subscribe(subjects.alert, ({ packet }) => void heard.push({ ...packet.body.details, code: packet.body.code }));
+    return heard;
+  };
+
+  it.each([
+    ['another version', { protocol_version: 2, job_result: { job_id: 'j' } }, 100],
+    ['no payload', { protocol_version: 1 }, 102],
+    ['a result without its worker', { protocol_version: 1, job_result: { job_id: 'j', status: 5 } }, 101],
+  ])('%s: dropped, counted, reported once, and the next one is handled', async (_, packet, code) => {
+    const refused: RefusedPacket[] = [];
+    const one = await bus({}, { onMalformed: (refusal) => refused.push(refusal) });
+    const heard: string[] = [];
+    const reported = alerts(one);
+    one.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), ack));
+
+    await one.publishDurableBytes(jobResult.name, wire.BusPacket.encode(packet).finish());
+    await one.publishDurable(jobResult.name, result('good'));
+
+    await until(() => heard.length === 1 && reported.length === 1, 'the good one is handled, the bad one reported');
+    expect(refused).toMatchObject([{ code, subject: jobResult.name, streamSeq: 1 }]);
+    expect(reported).toMatchObject([{ subject: jobResult.name, stream_seq: '1' }]);
+  });
+
+  it('what belongs on another subject is dropped', async () => {
+    const one = await bus();
+    const reported = alerts(one);
+    one.consume(consumers.schedulerSubmit, async () => ack);
+
+    await one.publishDurable('sys.job.submit', result('j'));
+
+    await until(() => reported.length === 1, 'it is reported');
+    expect(reported).toMatchObject([{ code: 'ERROR_CODE_UNKNOWN_PAYLOAD', sender_id: 'gateway' }]);
+  });
+
+  it('on core NATS junk is dropped and the subscription lives on', async () => {
+    const refused: RefusedPacket[] = [];
+    const one = await bus({}, { onMalformed: (packet) => refused.push(packet) });
+    const heard: string[] = [];
+    one.subscribe(subjects.heartbeat, ({ packet }) => void heard.push(packet.body.worker_id));
+
+    for (let i = 0; i < 100; i++) one.publishBytes(subjects.heartbeat.name, raw(`junk ${i}`));
+    one.publish(subjects.heartbeat.name, heartbeatPacket(head, { worker_id: 'w-1' }));
+
+    await until(() => heard.length === 1, 'the good one is heard');
+    expect(refused).toHaveLength(100);
+  });
+});
+
+describe('the connection', () => {
+  it('survives a restart of the server: nothing confirmed is lost and consumers go on by themselves', async () => {
+    const events: string[] = [];
+    const one = await bus({}, { onConnection: (event) => events.push(event) });
+    const heard = new Set<string>();
+    one.consume(consumers.schedulerResult, async ({ packet }) => (heard.add(packet.body.job_id), ack));
+    await one.publishDurable(jobResult.name, result('before'));
+
+    await nats.kill();
+    await until(() => !one.status().isConnected, 'the loss is seen');
+    await expect(one.publishDurable(jobResult.name, result('during'))).rejects.toMatchObject({ reason: 'timeout' });
+    await nats.start();
+    await until(() => one.status().isConnected, 'it is back');
+    await one.publishDurable(jobResult.name, result('during'));
+
+    await until(() => heard.has('before') && heard.has('during'), 'both are heard', 40_000);
+    expect(events).toEqual(['disconnected', 'reconnected']);
+    expect(one.status()).toMatchObject({ reconnects: 1, unconfirmed: 0 });
+  }, 60_000);
+
+  it('draining finishes what was begun and keeps what was not', async () => {
+    const [one, two] = [await bus(), await bus()];
+    const begun: string[] = [];
+    const ended: string[] = [];
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resume) => (letGo = resume));
+    one.consume(
+      consumers.schedulerResult,
+      async ({ packet }) => {
+        begun.push(packet.body.job_id);
+        await gate;
+        ended.push(packet.body.job_id);
+        return ack;
+      },
+      { concurrency: 1 },
+    );
+    await two.publishDurable(jobResult.name, result('first'));
+    await until(() => begun.length === 1, 'the first began');
+
+    open.splice(open.indexOf(one), 1);
+    const drained = one.drain();
+    await two.publishDurable(jobResult.name, result('second'));
+    letGo();
+    await drained;
+
+    expect(ended).toEqual(['first']);
+    const heard: string[] = [];
+    two.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), ack));
+    await until(() => heard.length === 1, 'the second is heard elsewhere');
+    expect(heard).toEqual(['second']);
+  });
+});
+
+describe('streams', () => {
+  it('keep what must not be lost and nothing else; making them again changes nothing', async () => {
+    const one = await bus();
+    await Promise.all([one.ensureStreams(), (await bus()).ensureStreams()]);
+    const connection = await connect({ servers: nats.url });
+    const manager = await connection.jetstreamManager();
+
+    const kept = await Promise.all(
+      ['SVC_SYS', 'SVC_JOBS'].map(async (name) => (await manager.streams.info(name)).config),
+    );
+    await connection.close();
+
+    expect(kept.map(({ subjects: listed, duplicate_window }) => [listed, duplicate_window])).toEqual([
+      [['sys.job.submit', 'sys.job.result', 'sys.job.dlq', 'sys.audit.export'], 120e9],
+      [['job.>', 'worker.*.jobs'], 120e9],
+    ]);
+  });
+
+  it('settings that changed are brought up to date', async () => {
+    await bus();
+    await bus({ maxAgeMs: 7_200_000 });
+    const connection = await connect({ servers: nats.url });
+
+    const { config } = await (await connection.jetstreamManager()).streams.info('SVC_SYS');
+    await connection.close();
+
+    expect(config.max_age).toBe(7_200_000 * 1e6);
+  });
+
+  it('jobs for one worker, and jobs of a topic, are kept for their consumers', async () => {
+    const one = await bus();
+    const heard: string[] = [];
+    const note = async ({ subject }: { subject: string }) => (heard.push(subject), ack);
+    const job = jobRequestPacket(head, { job_id: 'j', topic: 'job.media.cut' });
+    await one.publishDurable('worker.w-1.jobs', job, { msgId: 'a' });
+    await one.publishDurable('job.media.cut', job, { msgId: 'b' });
+
+    one.consume(workerConsumer('w-1'), note);
+    one.consume(topicConsumer('job.media.*'), note);
+
+    await until(() => heard.length === 2, 'both are heard');
+    expect(heard.sort()).toEqual(['job.media.cut', 'worker.w-1.jobs']);
+  });
+});
+
+describe('without JetStream', () => {
+  it('the same calls work on core NATS, shared by group', async () => {
+    const [one, two] = [await bus({ jetstream: false }), await bus({ jetstream: false })];
+    const heard: string[] = [];
+    const note = async ({ packet }: { packet: Packet }) => (heard.push(packet.trace_id), term('not looked at'));
+    one.consume(consumers.schedulerResult, note);
+    two.consume(consumers.schedulerResult, note);
+    await Promise.all([one.flush(), two.flush()]);
+
+    await one.publishDurable(jobResult.name, result('j'));
+
+    await until(() => heard.length > 0, 'it is heard');
+    await Promise.all([one.flush(), two.flush()]);
+    expect(heard).toEqual(['trace-1']);
+  });
+
+  it('a tap hears every subject of a pattern, undecoded', async () => {
+    const one = await bus();
+    const heard: unknown[] = [];
+    one.tap('sys.job.>', ({ subject, bytes }) => heard.push([subject, decodePacket(bytes).kind]));
+    await one.flush();
+
+    await one.publishDurable(jobResult.name, result('j'));
+
+    await until(() => heard.length === 1, 'it is heard');
+    expect(heard).toEqual([[jobResult.name, 'ok']]);
+  });
+});

@@ -1,0 +1,245 @@
+import {
+  encodePacket,
+  messageId,
+  messageIdHeader,
+  type ConsumerSpec,
+  type Packet,
+  type PayloadKind,
+} from '@svc/contract';
+import { connect, Events, type NatsConnection } from 'nats';
+import { CoreSubscription } from './core-subscription';
+import type { Delivery, Outcome } from './delivery';
+import { DurableConsumption, type ConsumptionOptions } from './durable-consumption';
+import { DurablePublisher, type Stored } from './durable-publisher';
+import { connectionOptions, type BusOptions } from './options';
+import { packetHandler, type PacketDelivery } from './packet-handler';
+import { RefusalReports, type RefusedPacket } from './refusals';
+import { ensureStreams } from './streams';
+import { messageHeaders, type Trace } from './trace';
+
+/** What the bus needs from, and tells, the process it lives in. */
+export interface BusDeps {
+  nowUs(): number;
+  /** Counts packets that were not taken. */
+  onMalformed?(packet: RefusedPacket): void;
+  /** The connection was lost or is back. */
+  onConnection?(event: 'disconnected' | 'reconnected'): void;
+  /** Something failed that no caller waits for. */
+  onError?(error: unknown, where: string): void;
+}
+
+export interface ConsumeOptions {
+  /** Messages handled at once; 256 unless said otherwise. */
+  concurrency?: number;
+  maxDeliveries?: number;
+  ackWaitMs?: number;
+  onExhausted?: ConsumptionOptions['onExhausted'];
+}
+
+export interface BusStatus {
+  isConnected: boolean;
+  jetstream: boolean;
+  server: string;
+  reconnects: number;
+  /** Messages that JetStream has not confirmed yet. */
+  unconfirmed: number;
+  /** Messages in the hands of durable handlers. */
+  inFlight: number;
+}
+
+/** Running delivery to one handler. */
+export interface Consumption {
+  readonly inFlight: number;
+  /** Takes no more, and resolves when what was begun is done. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Connects to NATS, now or whenever it can be reached, and stays connected.
+ *
+ * @throws Error when the options cannot be used, such as a certificate that is not there
+ */
+export async function openBus(options: BusOptions, deps: BusDeps): Promise<Bus> {
+  return new Bus(await connect(connectionOptions(options)), options, deps);
+}
+
+/** The bus as the services see it: packets out, packets in, and what was promised about their delivery. */
+export class Bus {
+  private readonly publisher: DurablePublisher;
+  private readonly refusals: RefusalReports;
+  private readonly consumptions = new Set<Consumption>();
+  private reconnects = 0;
+  private isConnected = true;
+
+  constructor(
+    private readonly connection: NatsConnection,
+    private readonly options: BusOptions,
+    private readonly deps: BusDeps,
+  ) {
+    this.publisher = new DurablePublisher(connection);
+    this.refusals = new RefusalReports(
+      options.senderId,
+      deps.nowUs,
+      (subject, bytes) => this.publishBytes(subject, bytes),
+      (packet) => deps.onMalformed?.(packet),
+    );
+    void this.watchConnection();
+  }
+
+  /** Makes or updates the streams; nothing to do without JetStream. */
+  async ensureStreams(): Promise<void> {
+    if (this.options.jetstream) await ensureStreams(await this.connection.jetstreamManager(), this.options);
+  }
+
+  /** Sends on core NATS: whoever listens gets it, and nobody learns whether anyone did. */
+  publish(subject: string, packet: Packet, trace?: Trace): void {
+    this.publishBytes(subject, encodePacket(packet), trace);
+  }
+
+  publishBytes(subject: string, bytes: Uint8Array, trace?: Trace): void {
+    const headers = messageHeaders(trace);
+    this.connection.publish(subject, bytes, { ...(headers && { headers }) });
+  }
+
+  /**
+   * Stores a packet in its stream. The message id is that of wire contract section 7 unless given; publishing again with
+   * the same id stores nothing twice. Without JetStream it is sent on core NATS.
+   *
+   * @throws PublishError when storage is not confirmed within 2 s
+   */
+  publishDurable(
+    subject: string,
+    packet: Packet,
+    { msgId = messageId(subject, packet), trace }: DurableOptions = {},
+  ): Promise<Stored> {
+    return this.publishDurableBytes(subject, encodePacket(packet), {
+      ...(msgId && { msgId }),
+      ...(trace && { trace }),
+    });
+  }
+
+  async publishDurableBytes(
+    subject: string,
+    bytes: Uint8Array,
+    { msgId, trace }: DurableOptions = {},
+  ): Promise<Stored> {
+    if (!this.options.jetstream) {
+      this.publishBytes(subject, bytes, trace);
+      await this.connection.flush();
+      return { stream: '', seq: 0, duplicate: false };
+    }
+    return this.publisher.publish(subject, bytes, messageHeaders(trace, msgId ? { [messageIdHeader]: msgId } : {}));
+  }
+
+  /** Handles the packets of one durable consumer, which is made when it is not there. */
+  consume<K extends PayloadKind>(
+    spec: ConsumerSpec<K>,
+    handler: (delivery: PacketDelivery<K>) => Promise<Outcome>,
+    options: ConsumeOptions = {},
+  ): Consumption {
+    const report = this.refusals.report.bind(this.refusals);
+    return this.consumeBytes(spec, packetHandler(spec.payload, handler, report), options);
+  }
+
+  /** The same for messages that are no packets. */
+  consumeBytes(
+    spec: ConsumerSpec,
+    handler: (delivery: Delivery) => Promise<Outcome>,
+    options: ConsumeOptions = {},
+  ): Consumption {
+    const { concurrency = 256, ackWaitMs = this.options.ackWaitMs, ...rest } = options;
+    const onError = (error: unknown) => this.deps.onError?.(error, spec.durable);
+    const { maxAckPending } = this.options;
+    return this.keep(
+      this.options.jetstream
+        ? new DurableConsumption(this.connection, spec, handler, {
+            concurrency,
+            ackWaitMs,
+            maxAckPending,
+            onError,
+            ...rest,
+          })
+        : new CoreSubscription(this.connection, spec.subject, handler, { group: spec.group, onError }),
+    );
+  }
+
+  /** Hears a subject on core NATS: every packet, or this group's share of them. */
+  subscribe<K extends PayloadKind>(
+    { name, payload }: { name: string; payload: K },
+    handler: (delivery: PacketDelivery<K>) => Promise<void> | void,
+    { group }: { group?: string } = {},
+  ): Consumption {
+    const report = this.refusals.report.bind(this.refusals);
+    const handled = packetHandler(payload, async (delivery) => (await handler(delivery), { kind: 'ack' }), report);
+    return this.tap(name, handled, { ...(group && { group }) });
+  }
+
+  /** Hears every message of a subject or pattern, undecoded. */
+  tap(pattern: string, handler: (delivery: Delivery) => unknown, { group }: { group?: string } = {}): Consumption {
+    const onError = (error: unknown) => this.deps.onError?.(error, pattern);
+    return this.keep(new CoreSubscription(this.connection, pattern, handler, { ...(group && { group }), onError }));
+  }
+
+  /** Resolves when the server has seen all that was published and subscribed so far. */
+  flush(): Promise<void> {
+    return this.connection.flush();
+  }
+
+  /** For probes. */
+  status(): BusStatus {
+    return {
+      isConnected: this.isConnected && !this.connection.isClosed(),
+      jetstream: this.options.jetstream,
+      server: this.connection.getServer(),
+      reconnects: this.reconnects,
+      unconfirmed: this.publisher.inFlight,
+      inFlight: [...this.consumptions].reduce((sum, { inFlight }) => sum + inFlight, 0),
+    };
+  }
+
+  /** Finishes what was begun, sends what is buffered, and closes. */
+  async drain(): Promise<void> {
+    await Promise.all([...this.consumptions].map((consumption) => consumption.stop()));
+    await this.publisher.settled();
+    this.publisher.close();
+    if (!this.connection.isClosed()) await this.connection.drain();
+  }
+
+  /** Closes at once, as a process that dies would: nothing is finished or acknowledged. */
+  async abandon(): Promise<void> {
+    this.publisher.close();
+    await this.connection.close();
+  }
+
+  private keep(consumption: Consumption): Consumption {
+    const kept = {
+      get inFlight() {
+        return consumption.inFlight;
+      },
+      stop: async () => {
+        await consumption.stop();
+        this.consumptions.delete(kept);
+      },
+    };
+    this.consumptions.add(kept);
+    return kept;
+  }
+
+  private async watchConnection(): Promise<void> {
+    for await (const { type } of this.connection.status()) {
+      if (type === Events.Disconnect) {
+        this.isConnected = false;
+        this.deps.onConnection?.('disconnected');
+      } else if (type === Events.Reconnect) {
+        this.isConnected = true;
+        this.reconnects += 1;
+        this.deps.onConnection?.('reconnected');
+      }
+    }
+  }
+}
+
+export interface DurableOptions {
+  msgId?: string;
+  trace?: Trace;
+}

@@ -1,0 +1,41 @@
+import { encodePacket, jobCancelPacket, type Refusal } from '@svc/contract';
+import { ack, type Delivery } from './delivery';
+import { packetHandler } from './packet-handler';
+
+describe('packetHandler', () => {
+  const bytes = Buffer.from('junk');
+  const reports: [Delivery, Refusal][] = [];
+  const handled = packetHandler(
+    'job_cancel',
+    async () => ack,
+    (...report) => void reports.push(report),
+  );
+
+  it('what cannot be read comes twice more in 5 s each, then is given up and reported once', async () => {
+    const outcomes = [];
+    for (const deliveries of [1, 2, 3]) {
+      outcomes.push(await handled({ subject: 's', bytes, deliveries, streamSeq: 7 }));
+    }
+
+    expect(outcomes).toMatchObject([
+      { kind: 'nak', delayMs: 5_000 },
+      { kind: 'nak', delayMs: 5_000 },
+      { kind: 'term' },
+    ]);
+    expect(reports.map(([, { code }]) => code)).toEqual([101]);
+  });
+
+  it('a packet that can be read is handed on without its bytes', async () => {
+    const packet = jobCancelPacket({ trace_id: 't', sender_id: 's', nowUs: 1 }, { job_id: 'j' });
+    const heard: unknown[] = [];
+    const handler = packetHandler(
+      'job_cancel',
+      async (delivery) => (heard.push(delivery), ack),
+      () => undefined,
+    );
+
+    await handler({ subject: 's', bytes: encodePacket(packet), deliveries: 1 });
+
+    expect(heard).toEqual([{ subject: 's', deliveries: 1, packet }]);
+  });
+});

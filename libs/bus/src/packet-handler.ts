@@ -1,0 +1,49 @@
+import { decodePacket, type PacketOf, type PayloadKind, type Refusal } from '@svc/contract';
+import { ack, nak, term, type Delivery, type Outcome } from './delivery';
+import { wrongPayload } from './refusals';
+
+export type PacketDelivery<K extends PayloadKind> = Omit<Delivery, 'bytes'> & { packet: PacketOf<K> };
+
+type Report = (delivery: Delivery, refusal: Refusal) => void;
+
+const unreadableDelayMs = 5_000;
+const unreadableDeliveries = 3;
+
+/**
+ * A handler of packets as a handler of bytes. What breaks a rule of section 3 is acknowledged; what cannot be read comes
+ * twice more, since a newer replica may know how; other versions and payloads are dropped. All are reported once.
+ */
+export const packetHandler =
+  <K extends PayloadKind>(
+    payload: K,
+    handler: (delivery: PacketDelivery<K>) => Promise<Outcome>,
+    report: Report,
+  ): ((delivery: Delivery) => Promise<Outcome>) =>
+  async (delivery) => {
+    const decoded = decodePacket(delivery.bytes);
+    switch (decoded.kind) {
+      case 'ok': {
+        if (isOf(payload, decoded.packet)) return handler({ ...withoutBytes(delivery), packet: decoded.packet });
+        const refusal = wrongPayload(payload, decoded.packet);
+        report(delivery, refusal);
+        return term(refusal.reason);
+      }
+      case 'invalid':
+        report(delivery, decoded);
+        return ack;
+      case 'malformed':
+        if (delivery.streamSeq !== undefined && delivery.deliveries < unreadableDeliveries)
+          return nak(unreadableDelayMs);
+        report(delivery, decoded);
+        return term(decoded.reason);
+      case 'version':
+      case 'unknown_payload':
+        report(delivery, decoded);
+        return term(decoded.reason);
+    }
+  };
+
+const isOf = <K extends PayloadKind>(payload: K, packet: { kind: PayloadKind }): packet is PacketOf<K> =>
+  packet.kind === payload;
+
+const withoutBytes = ({ bytes: _, ...rest }: Delivery): Omit<Delivery, 'bytes'> => rest;

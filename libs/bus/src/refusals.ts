@@ -1,0 +1,61 @@
+import { alertPacket, encodePacket, subjects, WireErrorCode, type PayloadKind, type Refusal } from '@svc/contract';
+import type { Delivery } from './delivery';
+
+/** A packet that was not taken, and where it came from. Never its body. Wire contract section 11. */
+export interface RefusedPacket extends Refusal {
+  subject: string;
+  streamSeq?: number;
+}
+
+const alertsPerSecond = 20;
+
+/**
+ * Tells of packets that were not taken: all of them to the counter, and on `sys.alert` at most 20 a second, so that a
+ * flood of junk is not answered by a flood of alerts.
+ */
+export class RefusalReports {
+  private second = 0;
+  private sent = 0;
+
+  constructor(
+    private readonly senderId: string,
+    private readonly nowUs: () => number,
+    private readonly publish: (subject: string, bytes: Uint8Array) => void,
+    private readonly onRefused: (packet: RefusedPacket) => void,
+  ) {}
+
+  report({ subject, streamSeq }: Delivery, { code, reason, sender_id, trace_id }: Refusal): void {
+    const seq = streamSeq === undefined ? {} : { streamSeq };
+    this.onRefused({ code, reason, sender_id, trace_id, subject, ...seq });
+    if (!this.mayAlert()) return;
+    const head = { trace_id, sender_id: this.senderId, nowUs: this.nowUs() };
+    const alert = alertPacket(head, {
+      severity: code === WireErrorCode.ERROR_CODE_UNKNOWN_PAYLOAD ? 'warning' : 'error',
+      message: `packet refused: ${reason}`,
+      code,
+      details: { subject, sender_id, stream_seq: String(streamSeq ?? '') },
+    });
+    this.publish(subjects.alert.name, encodePacket(alert));
+  }
+
+  private mayAlert(): boolean {
+    const second = Math.floor(this.nowUs() / 1e6);
+    if (second !== this.second) {
+      this.second = second;
+      this.sent = 0;
+    }
+    this.sent += 1;
+    return this.sent <= alertsPerSecond;
+  }
+}
+
+/** A packet whose payload does not belong on its subject. */
+export const wrongPayload = (
+  expected: PayloadKind,
+  packet: { kind: string; sender_id: string; trace_id: string },
+): Refusal => ({
+  code: WireErrorCode.ERROR_CODE_UNKNOWN_PAYLOAD,
+  reason: `${packet.kind} where ${expected} belongs`,
+  sender_id: packet.sender_id,
+  trace_id: packet.trace_id,
+});
