@@ -1,1 +1,8 @@
-export {};
+export { eventually, type Patience } from './eventually';
+export { findProgram, requireProgram } from './find-program';
+export { accepts, freePort, tryPort } from './free-port';
+export { endChild, isRunning, spawnLeashed, type LeashOptions } from './leash';
+export { startNats } from './nats-server';
+export { startRedis } from './redis-server';
+export type { TestServer } from './server';
+export { emptyRedis, emptyStreams, useServers, type Servers, type ServersOptions } from './use-servers';

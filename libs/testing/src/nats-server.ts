@@ -1,0 +1,9 @@
+import { startServer, type TestServer } from './server';
+
+/** A NATS server with JetStream on files. */
+export const startNats = (): Promise<TestServer> =>
+  startServer({
+    program: 'nats-server',
+    scheme: 'nats',
+    args: (port, dataDir) => ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', dataDir],
+  });

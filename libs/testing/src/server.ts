@@ -1,0 +1,80 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { requireProgram } from './find-program';
+import { accepts, freePort } from './free-port';
+import { endChild, isRunning, spawnLeashed } from './leash';
+
+/** A server of one test file: its own port, its own data in a temporary folder. */
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  /** Process id of the server that runs now. */
+  readonly pid: number;
+  /** Ends the process and keeps the data; SIGKILL unless told otherwise. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same port and data; nothing happens while it runs. */
+  start(): Promise<void>;
+  /** Ends the process and removes its data. */
+  stop(): Promise<void>;
+}
+
+interface ServerPlan {
+  program: string;
+  scheme: string;
+  args: (port: number, dataDir: string) => string[];
+}
+
+const attempts = 5;
+const startWithinMs = 20_000;
+
+/** @throws Error when the program is not installed or does not come up */
+export async function startServer({ program, scheme, args }: ServerPlan): Promise<TestServer> {
+  const command = requireProgram(program);
+  const dataDir = mkdtempSync(join(tmpdir(), `svc-test-${program}-`));
+  const launch = (port: number) => up(spawnLeashed(command, args(port, dataDir), { scratchDir: dataDir }), port);
+
+  let port = 0;
+  let child: ChildProcess | undefined;
+  // Between finding a free port and using it, another process may take it.
+  for (let i = 0; i < attempts && !child; i++) {
+    port = await freePort();
+    child = await launch(port);
+  }
+  if (!child) throw new Error(`${command} did not start`);
+  let running = child;
+
+  return {
+    url: `${scheme}://127.0.0.1:${port}`,
+    port,
+    get pid() {
+      return running.pid ?? 0;
+    },
+    kill: (signal = 'SIGKILL') => endChild(running, signal),
+    async start() {
+      if (isRunning(running)) return;
+      const again = await launch(port);
+      if (!again) throw new Error(`${command} did not start again on port ${port}`);
+      running = again;
+    },
+    async stop() {
+      await endChild(running);
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
+
+/** @returns the child once it accepts connections, undefined when it ended before */
+async function up(child: ChildProcess, port: number): Promise<ChildProcess | undefined> {
+  const deadlineMs = Date.now() + startWithinMs;
+  while (isRunning(child)) {
+    if (await accepts(port)) return isRunning(child) ? child : undefined;
+    if (Date.now() > deadlineMs) {
+      await endChild(child, 'SIGKILL');
+      throw new Error(`${child.spawnargs.at(-1)} accepts no connection on port ${port}`);
+    }
+    await new Promise((resume) => setTimeout(resume, 5));
+  }
+  return undefined;
+}

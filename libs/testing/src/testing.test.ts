@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Redis from 'ioredis';
+import { connect } from 'nats';
+import { accepts, eventually, freePort, startRedis, tryPort, useServers } from './index';
+
+describe('useServers', () => {
+  const servers = useServers();
+  const redis = async <T>(act: (redis: Redis) => Promise<T>) => {
+    const client = new Redis(servers.redisUrl);
+    return act(client).finally(() => client.disconnect());
+  };
+  const streams = async () => {
+    const connection = await connect({ servers: servers.natsUrl });
+    const manager = await connection.jetstreamManager();
+    return { connection, manager };
+  };
+
+  // Both run the same test: whichever is second would fail if the first had left anything behind.
+  it.each(['first', 'second'])('hands the %s test an empty Redis and no stream', async () => {
+    const { connection, manager } = await streams();
+    const found = await manager.streams.list().next();
+    await manager.streams.add({ name: 'left', subjects: ['left.>'] });
+    const duplicate = (await connection.jetstream().publish('left.one', '', { msgID: 'one' })).duplicate;
+    await connection.close();
+
+    expect(found).toEqual([]);
+    expect(duplicate).toBe(false);
+    expect(await redis((r) => r.dbsize())).toBe(0);
+    await redis((r) => r.set('left', 'behind'));
+  });
+
+  it('keeps acknowledged writes over a SIGKILL', async () => {
+    await redis((r) => r.set('kept', 'yes'));
+
+    await servers.redis.kill();
+    await servers.redis.start();
+
+    expect(await redis((r) => r.get('kept'))).toBe('yes');
+  });
+});
+
+describe('startRedis', () => {
+  it('stops the process', async () => {
+    const server = await startRedis();
+
+    await server.stop();
+
+    expect(await accepts(server.port)).toBe(false);
+  });
+});
+
+describe('spawnLeashed', () => {
+  it('leaves neither process nor data when the process that started a server is killed', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'svc-leash-'));
+    const script = join(dir, 'dies.cjs');
+    const port = await freePort();
+    writeFileSync(script, dyingOwner(port, join(dir, 'data')));
+
+    const owner = spawn(process.execPath, [script], { stdio: 'inherit' });
+    await eventually(() => accepts(port));
+    owner.kill('SIGKILL');
+    await once(owner, 'exit');
+
+    await eventually(async () => !(await accepts(port)) && !existsSync(join(dir, 'data')));
+    rmSync(dir, { recursive: true });
+  });
+});
+
+describe('eventually', () => {
+  it('hands on the first answer that is not false', async () => {
+    let asked = 0;
+
+    expect(await eventually(() => ++asked > 2 && asked)).toBe(3);
+  });
+
+  it('throws the last failure when time is up', async () => {
+    await expect(eventually(() => expect(1).toBe(2), { withinMs: 1, everyMs: 1 })).rejects.toThrow('Expected: 2');
+    await expect(eventually(() => false, { withinMs: 1, everyMs: 1 })).rejects.toThrow('still false');
+  });
+});
+
+describe('tryPort', () => {
+  it('answers undefined for a port that is taken', async () => {
+    const server = await startRedis();
+
+    expect(await tryPort(server.port)).toBeUndefined();
+
+    await server.stop();
+  });
+});
+
+/** A process that starts a server on the leash and then waits to be killed. */
+function dyingOwner(port: number, dataDir: string) {
+  const server = `require('node:fs').mkdirSync(${JSON.stringify(dataDir)});
+    const { createServer } = require('node:net');
+    createServer().listen(${port}, '127.0.0.1');`;
+  return `
+    require(${JSON.stringify(require.resolve('esbuild-register/dist/node'))}).register();
+    const { spawnLeashed } = require(${JSON.stringify(join(__dirname, 'leash.ts'))});
+    spawnLeashed(process.execPath, ['-e', ${JSON.stringify(server)}], { scratchDir: ${JSON.stringify(dataDir)} });
+    setInterval(() => undefined, 1000);`;
+}
