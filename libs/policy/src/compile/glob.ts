@@ -32,7 +32,9 @@ export function compileGlob(pattern: string): TextTest {
 export function anyGlob(patterns: readonly string[]): TextTest {
   const names = new Set(patterns.filter((p) => !/[*?[]/.test(p)).map(fold));
   const globs = patterns.filter((p) => /[*?[]/.test(p)).map(compileGlob);
-  if (globs.length === 0) return (text) => names.has(text);
+  const [only, ...others] = globs;
+  if (!only) return (text) => names.has(text);
+  if (names.size === 0 && others.length === 0) return only;
   return (text) => names.has(text) || globs.some((glob) => glob(text));
 }
 

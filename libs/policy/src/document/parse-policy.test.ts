@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { parsePolicy } from './parse-policy';
 
 const problemsOf = (text: string, mode: 'write' | 'load' = 'write') => {
@@ -196,5 +197,38 @@ describe('parsePolicy', () => {
 
   it('takes nested quantifiers, which cost a linear-time engine nothing', () => {
     expect(problemsOf(outputRule('match: {content_patterns: ["([a-z]+\\\\.)+example"]}'))).toEqual([]);
+  });
+
+  it('answers whatever it is given: it never throws, and a refusal always names something', () => {
+    const word = fc.constantFrom(
+      'rules',
+      'match',
+      'id',
+      '__proto__',
+      'tenants',
+      '? [a]',
+      '&a',
+      '*a',
+      '-',
+      ':',
+      '{',
+      '[',
+      '\n',
+      '  ',
+      '1',
+      '!!x',
+    );
+    const text = fc.oneof(
+      fc.string(),
+      fc.array(word, { maxLength: 30 }).map((words) => words.join(' ')),
+      fc.json(),
+    );
+    fc.assert(
+      fc.property(text, fc.constantFrom('write' as const, 'load' as const), (yaml, mode) => {
+        const parsed = parsePolicy(yaml, { source: 's', mode });
+        expect(parsed.ok || parsed.problems.length > 0).toBe(true);
+      }),
+      { numRuns: 1_500 },
+    );
   });
 });

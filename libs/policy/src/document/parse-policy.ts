@@ -23,7 +23,7 @@ export interface ParseOptions {
  */
 export function parsePolicy(text: string, { source, mode }: ParseOptions): ParsedPolicy {
   const lines = new LineCounter();
-  const yaml = parseDocument(text, { schema: 'core', lineCounter: lines, prettyErrors: false });
+  const yaml = parseDocument(text, { schema: 'core', lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const problem = (offset: number, path: string, message: string): Problem => {
     const { line, col } = lines.linePos(Math.min(Math.max(offset, 0), text.length));
     return { source, line: Math.max(line, 1), column: Math.max(col, 1), path, message };
