@@ -1,0 +1,36 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** What runs here; in `/api/v1/status`, the gRPC handshake, `--version` and `svc_build_info`. */
+export interface BuildInfo {
+  version: string;
+  /** Git commit, `unknown` when the build did not say. */
+  commit: string;
+  /** Build time as RFC 3339, empty when the build did not say. */
+  date: string;
+  /** Major version of the bus protocol (wire contract). */
+  protocol: number;
+}
+
+const protocol = 1;
+
+/**
+ * Reads what the build left in SVC_BUILD_VERSION, SVC_BUILD_COMMIT and SVC_BUILD_DATE; a checkout takes the version of
+ * the nearest `package.json` that names one, from `from` upwards.
+ */
+export function readBuildInfo(source: NodeJS.ProcessEnv, from: string): BuildInfo {
+  return {
+    version: source.SVC_BUILD_VERSION || versionAbove(from) || '0.0.0',
+    commit: source.SVC_BUILD_COMMIT || 'unknown',
+    date: source.SVC_BUILD_DATE || '',
+    protocol,
+  };
+}
+
+function versionAbove(folder: string): string | undefined {
+  const file = join(folder, 'package.json');
+  const found: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  if (typeof found === 'object' && found && 'version' in found && typeof found.version === 'string')
+    return found.version;
+  return dirname(folder) === folder ? undefined : versionAbove(dirname(folder));
+}

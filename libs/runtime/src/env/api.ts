@@ -1,0 +1,213 @@
+import { commonRules, commonVariables } from './common';
+import { envSpec, variables, type EnvOf, type Rule } from './declare';
+import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
+import { grpcServerRules, grpcServerVariables } from './grpc-server';
+import { kernelClientRules, kernelClientVariables } from './kernel-client';
+import { policyRules, policyVariables } from './policy';
+import { metricsPrivate, needed, pair } from './rules';
+
+const gateway = variables({
+  httpAddr: { name: 'GATEWAY_HTTP_ADDR', type: 'address', default: ':8081', doc: 'HTTP, WebSocket and the dashboard.' },
+  grpcAddr: { name: 'GATEWAY_GRPC_ADDR', type: 'address', default: ':8080', doc: 'gRPC.' },
+  metricsAddr: { name: 'GATEWAY_METRICS_ADDR', type: 'address', default: ':9092', doc: 'Metrics and probes.' },
+  metricsPublic: {
+    name: 'GATEWAY_METRICS_PUBLIC',
+    type: 'bool',
+    default: 'false',
+    doc: 'Serves metrics beyond this machine in production.',
+  },
+  httpReadTimeoutMs: {
+    name: 'GATEWAY_HTTP_READ_TIMEOUT',
+    type: 'duration',
+    min: '1s',
+    default: '15s',
+    doc: 'A request must have arrived.',
+  },
+  httpWriteTimeoutMs: {
+    name: 'GATEWAY_HTTP_WRITE_TIMEOUT',
+    type: 'duration',
+    min: '1s',
+    default: '30s',
+    doc: 'An answer must have left.',
+  },
+  httpIdleTimeoutMs: {
+    name: 'GATEWAY_HTTP_IDLE_TIMEOUT',
+    type: 'duration',
+    min: '1s',
+    default: '120s',
+    doc: 'An idle connection is closed.',
+  },
+  httpTlsCert: {
+    name: 'GATEWAY_HTTP_TLS_CERT',
+    type: 'path',
+    doc: 'Certificate of the HTTP listener; needed in production.',
+  },
+  httpTlsKey: { name: 'GATEWAY_HTTP_TLS_KEY', type: 'path', doc: 'Key of GATEWAY_HTTP_TLS_CERT.' },
+  grpcTlsCert: { name: 'GRPC_TLS_CERT', type: 'path', doc: 'Certificate of the gRPC listener; needed in production.' },
+  grpcTlsKey: { name: 'GRPC_TLS_KEY', type: 'path', doc: 'Key of GRPC_TLS_CERT.' },
+  hstsMaxAgeSec: {
+    name: 'SVC_HSTS_MAX_AGE',
+    type: 'int',
+    min: 0,
+    default: '63072000',
+    doc: 'Seconds browsers keep to HTTPS.',
+  },
+  wsPingIntervalMs: {
+    name: 'GATEWAY_WS_PING_INTERVAL',
+    type: 'duration',
+    min: '1s',
+    default: '30s',
+    doc: 'How often streams are pinged.',
+  },
+  wsPongTimeoutMs: {
+    name: 'GATEWAY_WS_PONG_TIMEOUT',
+    type: 'duration',
+    min: '1s',
+    default: '10s',
+    doc: 'A stream without answer is closed.',
+  },
+  wsClientBufferSize: {
+    name: 'SVC_WS_CLIENT_BUFFER_SIZE',
+    type: 'int',
+    min: 1,
+    default: '100',
+    doc: 'Events a slow stream client may fall behind before it is closed.',
+  },
+  maxJobPayloadBytes: {
+    name: 'GATEWAY_MAX_JOB_PAYLOAD_BYTES',
+    type: 'int',
+    min: 1_024,
+    default: '2097152',
+    doc: 'Largest job input.',
+  },
+  maxJsonBodyBytes: {
+    name: 'GATEWAY_MAX_JSON_BODY_BYTES',
+    type: 'int',
+    min: 1_024,
+    default: '2097152',
+    doc: 'Largest request body.',
+  },
+  artifactMaxBytes: {
+    name: 'ARTIFACT_MAX_BYTES',
+    type: 'int',
+    min: 1_024,
+    default: '10485760',
+    doc: 'Largest artifact.',
+  },
+  artifactTtlShortMs: {
+    name: 'ARTIFACT_TTL_SHORT',
+    type: 'duration',
+    min: '1m',
+    default: '24h',
+    doc: 'Retention class short.',
+  },
+  artifactTtlStandardMs: {
+    name: 'ARTIFACT_TTL_STANDARD',
+    type: 'duration',
+    min: '1m',
+    default: '168h',
+    doc: 'Retention class standard.',
+  },
+  artifactTtlAuditMs: {
+    name: 'ARTIFACT_TTL_AUDIT',
+    type: 'duration',
+    min: '1m',
+    default: '720h',
+    doc: 'Retention class audit.',
+  },
+  rateLimitRps: {
+    name: 'API_RATE_LIMIT_RPS',
+    type: 'number',
+    min: 0.001,
+    default: '2000',
+    doc: 'Requests a second of a tenant.',
+  },
+  rateLimitBurst: {
+    name: 'API_RATE_LIMIT_BURST',
+    type: 'int',
+    min: 1,
+    default: '4000',
+    doc: 'Requests a tenant may make at once.',
+  },
+  publicRateLimitRps: {
+    name: 'API_PUBLIC_RATE_LIMIT_RPS',
+    type: 'number',
+    min: 0.001,
+    default: '20',
+    doc: 'Requests a second of an address to public routes.',
+  },
+  publicRateLimitBurst: {
+    name: 'API_PUBLIC_RATE_LIMIT_BURST',
+    type: 'int',
+    min: 1,
+    default: '40',
+    doc: 'Requests an address may make at once to public routes.',
+  },
+  sharedRateLimit: {
+    name: 'REDIS_RATE_LIMIT',
+    type: 'bool',
+    default: 'true',
+    doc: 'One limit over all gateways instead of one each.',
+  },
+  schemaEnforcement: {
+    name: 'SCHEMA_ENFORCEMENT',
+    type: 'enum',
+    choices: ['off', 'warn', 'enforce'],
+    default: 'warn',
+    doc: 'What happens to a job input that does not fit its topic.',
+  },
+  decisionLogTtlSec: {
+    name: 'SVC_DECISION_LOG_TTL_SECONDS',
+    type: 'int',
+    min: 60,
+    default: '2592000',
+    doc: 'Seconds the decision log is kept.',
+  },
+});
+
+const gatewayRules: Rule<EnvOf<typeof gateway>> = (env) => [
+  ...pair('GATEWAY_HTTP_TLS_CERT', env.httpTlsCert, 'GATEWAY_HTTP_TLS_KEY', env.httpTlsKey),
+  ...pair('GRPC_TLS_CERT', env.grpcTlsCert, 'GRPC_TLS_KEY', env.grpcTlsKey),
+  ...needed(
+    env.production && !env.httpTlsKey,
+    'GATEWAY_HTTP_TLS_CERT',
+    env.httpTlsCert,
+    'production serves HTTPS only',
+  ),
+  ...needed(
+    env.production && !env.grpcTlsKey,
+    'GRPC_TLS_CERT',
+    env.grpcTlsCert,
+    'production serves gRPC over TLS only',
+  ),
+  ...metricsPrivate(
+    env.production,
+    'GATEWAY_METRICS_ADDR',
+    env.metricsAddr,
+    'GATEWAY_METRICS_PUBLIC',
+    env.metricsPublic,
+  ),
+];
+
+/** The gateway's environment (operations contract 1.4). */
+export const apiEnv = envSpec({
+  service: 'gateway',
+  variables: {
+    ...commonVariables,
+    ...grpcServerVariables,
+    ...gateway,
+    ...gatewayAuthVariables,
+    ...kernelClientVariables,
+    ...policyVariables,
+  },
+  rules: [
+    commonRules,
+    grpcServerRules,
+    gatewayRules,
+    gatewayAuthRules,
+    kernelClientRules,
+    // A remote kernel loads and checks the policy itself.
+    (env) => (env.kernelAddr ? [] : policyRules(env)),
+  ],
+});
+export type ApiEnv = EnvOf<typeof apiEnv.variables>;

@@ -1,0 +1,229 @@
+import { apiEnv } from './api';
+import { envSpec, variables } from './declare';
+import { envHelp, envReport, envTable } from './describe';
+import { engineEnv } from './engine';
+import { kernelEnv } from './kernel';
+import { parseValue } from './parse';
+import { EnvError } from './problem';
+import { isProduction, readEnv } from './read';
+import { schedulerEnv } from './scheduler';
+import { weaknessOf } from './secret-strength';
+
+const strongKey = 'k7Qm2-Zx9Rf4Wb8Tn6Vc3Yd5Hj1Lp0Sg';
+const sample = envSpec({
+  service: 'sample',
+  variables: variables({
+    limit: { name: 'LIMIT', type: 'int', min: 1, default: '5', doc: 'A limit.' },
+    waitMs: { name: 'WAIT', secondsName: 'WAIT_TTL_SECONDS', type: 'duration', default: '24h', doc: 'A wait.' },
+    keepSec: { name: 'KEEP_TTL_SECONDS', type: 'int', default: '60', doc: 'Seconds.' },
+    mode: { name: 'MODE', type: 'enum', choices: ['off', 'on'], spellings: { true: 'on' }, default: 'off', productionDefault: 'on', doc: 'A mode.' },
+    origins: { name: 'ORIGINS', aliases: ['OLD_ORIGINS'], type: 'list', doc: 'Origins.' },
+    key: { name: 'KEY', type: 'string', secret: true, doc: 'A key.' },
+    port: { name: 'ADDR', type: 'address', secret: true, doc: 'An address.' },
+    url: { name: 'URL', type: 'url', requiredInProduction: true, default: 'redis://localhost', doc: 'A place.' },
+    trusted: { name: 'TRUST_<ID>', type: 'family', doc: 'Keys.' },
+  }),
+  rules: [({ limit, waitMs }) => (limit * 1_000 > waitMs ? [{ name: 'LIMIT', expected: 'less than WAIT', mend: 'Lower it.' }] : [])],
+}); // prettier-ignore
+const dev = { production: false };
+const prod = { production: true };
+const problemsOf = (read: () => unknown) => {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems.map(({ name }) => name);
+    throw error;
+  }
+  return [];
+};
+
+describe('readEnv', () => {
+  it('gives defaults, typed and frozen', () => {
+    const { values } = readEnv(sample, {}, dev);
+
+    expect(values).toEqual({
+      production: false, limit: 5, waitMs: 86_400_000, keepSec: 60, mode: 'off', origins: [], key: undefined, port: undefined,
+      url: 'redis://localhost', trusted: {},
+    }); // prettier-ignore
+    expect(Object.isFrozen(values)).toBe(true);
+  });
+
+  it('reads every type, aliases, families and the form in seconds', () => {
+    const source = {
+      LIMIT: '7', WAIT: '1h', WAIT_TTL_SECONDS: '90', KEEP_TTL_SECONDS: '30', MODE: 'TRUE', OLD_ORIGINS: 'a, b,', ADDR: ':1',
+      URL: 'rediss://r', TRUST_A: 'x', TRUST_: 'y',
+    }; // prettier-ignore
+
+    const { values } = readEnv(sample, source, dev);
+
+    expect(values).toMatchObject({
+      limit: 7,
+      waitMs: 90_000,
+      keepSec: 30,
+      mode: 'on',
+      origins: ['a', 'b'],
+      port: { host: '', port: 1 },
+    });
+    expect(values.trusted).toEqual({ A: 'x' });
+  });
+
+  it('takes an empty variable for an unset one', () => {
+    expect(readEnv(sample, { LIMIT: '', WAIT: '  ' }, dev)).toMatchObject({ warnings: [], values: { limit: 5 } });
+  });
+
+  it('development: warns about what does not parse and uses the default', () => {
+    const { values, warnings } = readEnv(sample, { LIMIT: 'many', WAIT: '3 days' }, dev);
+
+    expect(values).toMatchObject({ limit: 5, waitMs: 86_400_000 });
+    expect(warnings).toEqual([
+      {
+        name: 'LIMIT',
+        given: '"many"',
+        expected: 'a whole number of at least 1',
+        mend: 'Write it in that form or unset it (default 5).',
+      },
+      expect.objectContaining({ name: 'WAIT', given: '"3 days"' }),
+    ]);
+  });
+
+  it('production: stops, and reports everything at once', () => {
+    const source = { LIMIT: 'many', WAIT: 'x', MODE: 'maybe', ORIGINS: 'ok' };
+
+    expect(problemsOf(() => readEnv(sample, source, prod))).toEqual(['LIMIT', 'WAIT', 'MODE', 'URL']);
+  });
+
+  it('a broken rule stops the start in development too', () => {
+    expect(problemsOf(() => readEnv(sample, { LIMIT: '100', WAIT: '1s' }, dev))).toEqual(['LIMIT']);
+  });
+
+  it('production: takes the production default', () => {
+    expect(readEnv(sample, { URL: 'rediss://x' }, prod).values.mode).toBe('on');
+  });
+
+  it('shows no secret in problems, warnings or the report', () => {
+    const source = { KEY: 'hunter2hunter2', ADDR: 'hunter3hunter3', URL: 'redis://u:hunter4@h' };
+
+    const reading = readEnv(sample, source, dev);
+
+    expect(JSON.stringify(reading.warnings) + envReport(reading)).not.toMatch(/hunter/);
+    expect(reading.secrets).toEqual(expect.arrayContaining(['hunter2hunter2', 'hunter4']));
+  });
+});
+
+describe('isProduction', () => {
+  it.each([[{ SVC_ENV: 'production' }], [{ SVC_ENV: 'PROD' }], [{ SVC_PRODUCTION: 'on' }]])('%j is', (source) =>
+    expect(isProduction(source)).toBe(true),
+  );
+
+  it('is off by default, and never guessed from a slip', () => {
+    expect(isProduction({ SVC_ENV: 'staging' })).toBe(false);
+    expect(problemsOf(() => isProduction({ SVC_PRODUCTION: 'ture' }))).toEqual(['SVC_PRODUCTION']);
+  });
+});
+
+describe.each([apiEnv, schedulerEnv, engineEnv, kernelEnv])('the environment of the $service', (spec) => {
+  const all = Object.values(spec.variables);
+
+  it('needs nothing in development', () => {
+    expect(readEnv(spec as typeof engineEnv, {}, dev).warnings).toEqual([]);
+  });
+
+  it('has defaults that its own types read, and each name once', () => {
+    const unread = all.flatMap((v) =>
+      [v.default, v.productionDefault].filter((text) => text !== undefined && parseValue(v, text) === undefined),
+    );
+    const names = all.flatMap((v) => [v.name, ...(v.aliases ?? [])]);
+
+    expect(unread).toEqual([]);
+    expect(names).toHaveLength(new Set(names).size);
+  });
+
+  it('is listed whole in help and in the table for the docs', () => {
+    for (const { name } of all) {
+      expect(envHelp(spec as typeof engineEnv)).toContain(name);
+      expect(envTable(spec as typeof engineEnv)).toContain(`\`${name}`);
+    }
+  });
+
+  it('production refuses plaintext and unchecked certificates', () => {
+    const source = {
+      REDIS_URL: 'redis://r:6379',
+      NATS_URL: 'nats://n:4222',
+      NATS_TLS_INSECURE: '1',
+      REDIS_TLS_INSECURE: 'yes',
+    };
+
+    const problems = problemsOf(() => readEnv(spec as typeof engineEnv, source, prod));
+
+    expect(problems).toEqual(
+      expect.arrayContaining(['REDIS_URL', 'NATS_URL', 'NATS_TLS_INSECURE', 'REDIS_TLS_INSECURE']),
+    );
+  });
+});
+
+describe('production', () => {
+  const secure = { REDIS_URL: 'rediss://r', NATS_URL: 'tls://n' };
+  const gateway = {
+    ...secure, SVC_API_KEY: strongKey, GATEWAY_HTTP_TLS_CERT: 'c', GATEWAY_HTTP_TLS_KEY: 'k', GRPC_TLS_CERT: 'c', GRPC_TLS_KEY: 'k',
+    SAFETY_POLICY_PUBLIC_KEY: 'p',
+  }; // prettier-ignore
+  const gatewayProblems = (more: NodeJS.ProcessEnv) => problemsOf(() => readEnv(apiEnv, { ...gateway, ...more }, prod));
+
+  it('accepts a gateway with all of it', () => {
+    expect(gatewayProblems({})).toEqual([]);
+  });
+
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['SVC_API_KEY', { SVC_API_KEY: '' }],
+    ['SVC_API_KEY', { SVC_API_KEY: 'short' }],
+    ['SVC_ALLOW_INSECURE_NO_AUTH', { SVC_ALLOW_INSECURE_NO_AUTH: '1' }],
+    ['GATEWAY_HTTP_TLS_CERT', { GATEWAY_HTTP_TLS_CERT: '', GATEWAY_HTTP_TLS_KEY: '' }],
+    ['GRPC_TLS_KEY', { GRPC_TLS_KEY: '' }],
+    ['SVC_GRPC_REFLECTION', { SVC_GRPC_REFLECTION: 'on' }],
+    ['GATEWAY_METRICS_ADDR', { GATEWAY_METRICS_ADDR: '0.0.0.0:9092' }],
+    ['SVC_JWT_ISSUER', { SVC_JWT_HMAC_SECRET: strongKey, SVC_JWT_AUDIENCE: 'a' }],
+    ['SVC_JWT_AUDIENCE', { SVC_JWT_HMAC_SECRET: strongKey, SVC_JWT_ISSUER: 'i' }],
+    ['SAFETY_KERNEL_TLS_CA', { SAFETY_KERNEL_ADDR: 'kernel:50051' }],
+    ['SAFETY_KERNEL_INSECURE', { SAFETY_KERNEL_INSECURE: 'true' }],
+    ['SAFETY_POLICY_PUBLIC_KEY', { SAFETY_POLICY_PUBLIC_KEY: '' }],
+    ['REDIS_PASSWORD', { REDIS_PASSWORD: 'short' }],
+  ])('gateway: %s is refused with %j', (name, more) => expect(gatewayProblems(more)).toEqual([name]));
+
+  it('accepts what was made explicit', () => {
+    const more = {
+      NATS_URL: 'nats://n', SVC_NATS_ALLOW_PLAINTEXT: '1', SVC_GRPC_REFLECTION: '1', SVC_GRPC_REFLECTION_FORCE: '1',
+      GATEWAY_METRICS_ADDR: '0.0.0.0:1', GATEWAY_METRICS_PUBLIC: '1', REDIS_PASSWORD: 'short', SVC_SKIP_SECRET_VALIDATION: '1',
+    }; // prettier-ignore
+
+    expect(gatewayProblems(more)).toEqual([]);
+  });
+
+  it('kernel: needs a certificate', () => {
+    const source = { ...secure, SAFETY_POLICY_PUBLIC_KEY: 'p' };
+
+    expect(problemsOf(() => readEnv(kernelEnv, source, prod))).toEqual(['SAFETY_KERNEL_TLS_CERT']);
+  });
+});
+
+describe('development', () => {
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['SVC_ADMIN_PASSWORD', { SVC_USER_AUTH_ENABLED: 'true' }],
+    ['SVC_JWT_CLOCK_SKEW', { SVC_JWT_CLOCK_SKEW: '6m' }],
+    ['SVC_JWT_HMAC_SECRET', { SVC_JWT_REQUIRED: 'true' }],
+    ['GATEWAY_HTTP_TLS_KEY', { GATEWAY_HTTP_TLS_CERT: 'c' }],
+    ['NATS_TLS_CERT', { NATS_TLS_KEY: 'k' }],
+  ])('a half-made setting stops the start: %s', (name, source) =>
+    expect(problemsOf(() => readEnv(apiEnv, source, dev))).toEqual([name]),
+  );
+});
+
+describe('weaknessOf', () => {
+  it.each([
+    ['short', 'at least 12 characters'],
+    ['abcdefghijkl', 'at least two kinds of characters'],
+    ['ababab1ababab1', 'characters that repeat less'],
+    ['MyPassword-9zQx7', 'no common word in it'],
+  ])('%s: %s', (secret, why) => expect(weaknessOf(secret, 12)).toBe(why));
+
+  it('has nothing against a random one', () => expect(weaknessOf(strongKey, 32)).toBeUndefined());
+});

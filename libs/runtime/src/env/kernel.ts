@@ -1,0 +1,48 @@
+import { commonRules, commonVariables } from './common';
+import { envSpec, variables, type EnvOf, type Rule } from './declare';
+import { grpcServerRules, grpcServerVariables } from './grpc-server';
+import { policyRules, policyVariables } from './policy';
+import { metricsPrivate, needed, pair } from './rules';
+
+const kernel = variables({
+  addr: { name: 'SAFETY_KERNEL_ADDR', type: 'address', default: 'localhost:50051', doc: 'Where the kernel listens.' },
+  adminAddr: { name: 'SAFETY_KERNEL_ADMIN_ADDR', type: 'address', default: ':9095', doc: 'Metrics and probes.' },
+  metricsPublic: {
+    name: 'SAFETY_KERNEL_METRICS_PUBLIC',
+    type: 'bool',
+    default: 'false',
+    doc: 'Serves metrics and probes beyond this machine in production.',
+  },
+  tlsCert: { name: 'SAFETY_KERNEL_TLS_CERT', type: 'path', doc: 'Certificate of the listener; needed in production.' },
+  tlsKey: { name: 'SAFETY_KERNEL_TLS_KEY', type: 'path', doc: 'Key of SAFETY_KERNEL_TLS_CERT.' },
+  tlsCa: {
+    name: 'SAFETY_KERNEL_TLS_CA',
+    type: 'path',
+    doc: 'Given, clients must show a certificate that comes from it.',
+  },
+});
+
+const kernelRules: Rule<EnvOf<typeof kernel>> = (env) => [
+  ...pair('SAFETY_KERNEL_TLS_CERT', env.tlsCert, 'SAFETY_KERNEL_TLS_KEY', env.tlsKey),
+  ...needed(
+    env.production && !env.tlsKey,
+    'SAFETY_KERNEL_TLS_CERT',
+    env.tlsCert,
+    'production serves the kernel over TLS only',
+  ),
+  ...metricsPrivate(
+    env.production,
+    'SAFETY_KERNEL_ADMIN_ADDR',
+    env.adminAddr,
+    'SAFETY_KERNEL_METRICS_PUBLIC',
+    env.metricsPublic,
+  ),
+];
+
+/** The safety kernel's environment (operations contract 1.7). */
+export const kernelEnv = envSpec({
+  service: 'kernel',
+  variables: { ...commonVariables, ...grpcServerVariables, ...kernel, ...policyVariables },
+  rules: [commonRules, grpcServerRules, kernelRules, policyRules],
+});
+export type KernelEnv = EnvOf<typeof kernelEnv.variables>;

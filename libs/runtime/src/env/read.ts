@@ -1,0 +1,142 @@
+import type { EnvOf, EnvSpec, Variable, Variables } from './declare';
+import { expectedForm, parseBool, parseValue } from './parse';
+import { EnvError, type Problem } from './problem';
+
+/** The environment as a service found it. */
+export interface Reading<Values> {
+  values: Values;
+  /** What did not parse; its default is used (development only). */
+  warnings: readonly Problem[];
+  /** Each variable as it took effect, secrets masked: what `--check-env` prints. */
+  effective: readonly { name: string; shown: string; origin: Origin }[];
+  /** Values of secret variables, and passwords within URLs, for the logger to mask wherever they turn up. */
+  secrets: readonly string[];
+}
+
+type Origin = 'set' | 'default' | 'unset';
+interface Found {
+  name: string;
+  text: string;
+  variable: Variable;
+  /** 1000 for the form in whole seconds. */
+  toMs?: number;
+}
+
+/**
+ * Production or not (operations contract 1.1).
+ *
+ * @throws EnvError when SVC_PRODUCTION is not a boolean: guessing "no" would lift every strict rule by a typing slip
+ */
+export function isProduction(source: NodeJS.ProcessEnv): boolean {
+  const flag = source.SVC_PRODUCTION || 'false';
+  const production = parseBool(flag);
+  if (production === undefined) {
+    throw new EnvError('environment', [
+      { name: 'SVC_PRODUCTION', given: quote(flag), expected: 'true or false', mend: 'Write one of the two.' },
+    ]);
+  }
+  return production || ['production', 'prod'].includes((source.SVC_ENV ?? '').toLowerCase());
+}
+
+/**
+ * Reads a service's whole environment once and reports every problem together. Text that does not parse gives way to
+ * the default with a warning in development and stops the start in production (operations contract, head); a broken
+ * rule stops it everywhere.
+ *
+ * @throws EnvError with all problems
+ */
+export function readEnv<T extends Variables>(
+  spec: EnvSpec<T>,
+  source: NodeJS.ProcessEnv,
+  { production }: { production: boolean } = { production: isProduction(source) },
+): Reading<EnvOf<T>> {
+  const warnings: Problem[] = [];
+  const missing: Problem[] = [];
+  const effective: Reading<unknown>['effective'][number][] = [];
+  const secrets: string[] = [];
+  const values: Record<string, unknown> = { production };
+
+  for (const [key, variable] of Object.entries(spec.variables)) {
+    if (variable.type === 'family') {
+      const members = familyIn(variable.name, source);
+      values[key] = Object.freeze(members);
+      if (variable.secret) secrets.push(...Object.values(members));
+      const ids = Object.keys(members).join(', ');
+      effective.push({ name: variable.name, shown: ids, origin: ids ? 'set' : 'unset' });
+      continue;
+    }
+    const found = find(variable, source);
+    if (found) secrets.push(...secretsOf(found));
+    const parsed = found && parseValue(found.variable, found.text);
+    if (found && parsed === undefined) warnings.push(unreadable(found));
+    if (!found && production && variable.requiredInProduction) missing.push(unset(variable));
+
+    const fallback = (production ? variable.productionDefault : undefined) ?? variable.default;
+    const value =
+      scaled(found, parsed) ?? (fallback === undefined ? emptyOf(variable) : parseValue(variable, fallback));
+    values[key] = value;
+    const isSet = found !== undefined && parsed !== undefined;
+    effective.push({
+      name: found?.name ?? variable.name,
+      shown: isSet ? shown(found) : (fallback ?? ''),
+      origin: isSet ? 'set' : fallback === undefined ? 'unset' : 'default',
+    });
+  }
+
+  const typed = Object.freeze(values) as EnvOf<T>; // each value was read by the type its key declares
+  const unparsed = production ? warnings : [];
+  const known = new Set([...unparsed, ...missing].map(({ name }) => name));
+  const broken = spec.rules.flatMap((rule) => rule(typed)).filter(({ name }) => !known.has(name));
+  const problems = [...unparsed, ...missing, ...broken];
+  if (problems.length > 0) throw new EnvError(spec.service, problems);
+  return { values: typed, warnings, effective, secrets: secrets.filter((secret) => secret.length >= 6) };
+}
+
+/** An empty variable counts as unset: compose files pass what they know as empty text. */
+function find(variable: Variable, source: NodeJS.ProcessEnv): Found | undefined {
+  if (variable.type === 'duration' && variable.secondsName && source[variable.secondsName]) {
+    const { secondsName: name, doc } = variable;
+    return { name, text: source[name] ?? '', variable: { name, doc, type: 'int', min: 0 }, toMs: 1_000 };
+  }
+  for (const name of [variable.name, ...(variable.aliases ?? [])]) {
+    const text = source[name]?.trim();
+    if (text) return { name, text, variable };
+  }
+  return undefined;
+}
+
+const scaled = (found: Found | undefined, parsed: unknown) =>
+  found?.toMs && typeof parsed === 'number' ? parsed * found.toMs : parsed;
+
+const emptyOf = ({ type }: Variable) => (type === 'list' ? Object.freeze([]) : undefined);
+
+function familyIn(name: string, source: NodeJS.ProcessEnv): Record<string, string> {
+  const prefix = name.slice(0, name.indexOf('<'));
+  const members = Object.entries(source).filter(([key, text]) => key.startsWith(prefix) && key !== prefix && text);
+  return Object.fromEntries(members.map(([key, text]) => [key.slice(prefix.length), text ?? '']));
+}
+
+function secretsOf({ variable, text }: Found): string[] {
+  const password = variable.type === 'url' && URL.canParse(text) ? new URL(text).password : '';
+  return [...(variable.secret ? [text] : []), ...(password ? [password, decodeURIComponent(password)] : [])];
+}
+
+const quote = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+
+function shown({ variable, text }: Found): string {
+  if (variable.secret) return `[REDACTED, ${text.length} characters]`;
+  return quote(text.replace(/\/\/[^/@]*@/, '//[REDACTED]@'));
+}
+
+const unreadable = (found: Found): Problem => ({
+  name: found.name,
+  given: shown(found),
+  expected: expectedForm(found.variable),
+  mend: `Write it in that form or unset it${found.variable.default === undefined ? '' : ` (default ${found.variable.default})`}.`,
+});
+
+const unset = (variable: Variable): Problem => ({
+  name: variable.name,
+  expected: `${expectedForm(variable)}, given explicitly in production`,
+  mend: `Set it: ${variable.doc}`,
+});

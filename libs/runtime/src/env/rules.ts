@@ -1,0 +1,71 @@
+import { formatAddress, isLoopback, type Address } from '../address';
+import { weaknessOf } from './secret-strength';
+import type { Problem } from './problem';
+
+/** A certificate and its key come together or the start fails (operations contract 11). */
+export function pair(certName: string, cert: string | undefined, keyName: string, key: string | undefined): Problem[] {
+  if ((cert === undefined) === (key === undefined)) return [];
+  const [missing, given] = cert === undefined ? [certName, keyName] : [keyName, certName];
+  return [{ name: missing, expected: `a path, because ${given} is set`, mend: `Set both, or unset ${given}.` }];
+}
+
+/** A switch that production refuses: every `*_INSECURE`, access without credentials, reflection. */
+export function refusedInProduction(production: boolean, name: string, on: boolean, why: string): Problem[] {
+  return production && on ? [{ name, given: 'true', expected: 'false in production', mend: `Unset it: ${why}.` }] : [];
+}
+
+/** The URL of the bus or the store must be encrypted in production. */
+export function encrypted(
+  production: boolean,
+  name: string,
+  url: string,
+  scheme: 'tls' | 'rediss',
+  exception = '',
+): Problem[] {
+  if (!production || url.startsWith(`${scheme}://`)) return [];
+  const given = `a ${url.slice(0, url.indexOf(':'))}:// URL`;
+  return [{ name, given, expected: `${scheme}:// in production`, mend: `Give it a ${scheme}:// URL${exception}.` }];
+}
+
+/** Metrics stay on this machine in production unless they were made public. */
+export function metricsPrivate(
+  production: boolean,
+  name: string,
+  address: Address,
+  openName: string,
+  open: boolean,
+): Problem[] {
+  if (!production || open || address.host === '' || isLoopback(address.host)) return [];
+  return [
+    {
+      name,
+      given: formatAddress(address),
+      expected: 'a loopback address in production',
+      mend: `Listen on 127.0.0.1, or set ${openName}=true.`,
+    },
+  ];
+}
+
+/** Secrets that could be guessed are refused in production (identity contract 2.4). */
+export function strong(
+  { production, skipSecretValidation }: { production: boolean; skipSecretValidation: boolean },
+  name: string,
+  secret: string | undefined,
+  minLength: number,
+): Problem[] {
+  const weakness = secret && production && !skipSecretValidation ? weaknessOf(secret, minLength) : undefined;
+  if (!weakness) return [];
+  return [
+    {
+      name,
+      given: 'too weak',
+      expected: weakness,
+      mend: 'Generate one, for example with `openssl rand -base64 36`, or accept it with SVC_SKIP_SECRET_VALIDATION=true.',
+    },
+  ];
+}
+
+/** A variable that another setting makes necessary. */
+export function needed(when: boolean, name: string, value: string | undefined, because: string): Problem[] {
+  return when && value === undefined ? [{ name, expected: `a value, because ${because}`, mend: 'Set it.' }] : [];
+}

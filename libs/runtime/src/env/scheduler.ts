@@ -1,0 +1,101 @@
+import { commonRules, commonVariables } from './common';
+import { envSpec, variables, type EnvOf, type Rule } from './declare';
+import { kernelClientRules, kernelClientVariables } from './kernel-client';
+import { policyRules, policyVariables } from './policy';
+import { metricsPrivate } from './rules';
+
+const scheduler = variables({
+  metricsAddr: { name: 'SCHEDULER_METRICS_ADDR', type: 'address', default: ':9090', doc: 'Metrics and probes.' },
+  metricsPublic: {
+    name: 'SCHEDULER_METRICS_PUBLIC',
+    type: 'bool',
+    default: 'false',
+    doc: 'Serves metrics beyond this machine in production.',
+  },
+  configReloadIntervalMs: {
+    name: 'SCHEDULER_CONFIG_RELOAD_INTERVAL',
+    type: 'duration',
+    min: '1s',
+    default: '30s',
+    doc: 'How often configuration is looked at, in case a notice was lost.',
+  },
+  dlqMaxSize: {
+    name: 'SCHEDULER_DLQ_MAX_SIZE',
+    type: 'int',
+    min: 1,
+    default: '10000',
+    doc: 'Newest dead letters kept.',
+  },
+  workerSnapshotIntervalMs: {
+    name: 'WORKER_SNAPSHOT_INTERVAL',
+    type: 'duration',
+    min: '1s',
+    default: '5s',
+    doc: 'How often the list of workers is written for the gateway.',
+  },
+  workerAttestation: {
+    name: 'WORKER_ATTESTATION',
+    type: 'enum',
+    choices: ['off', 'warn', 'enforce'],
+    default: 'off',
+    doc: 'What happens to workers without a valid credential.',
+  },
+  workerReadinessRequired: {
+    name: 'WORKER_READINESS_REQUIRED',
+    type: 'bool',
+    default: 'false',
+    doc: 'Sends jobs only to workers that said they are ready.',
+  },
+  workerReadinessTtlMs: {
+    name: 'WORKER_READINESS_TTL',
+    type: 'duration',
+    min: '1s',
+    default: '60s',
+    doc: 'How long that word holds.',
+  },
+  heartbeatMode: {
+    name: 'SVC_HEARTBEAT_MODE',
+    type: 'enum',
+    choices: ['authority', 'warn', 'telemetry'],
+    default: 'authority',
+    doc: 'What is believed of a heartbeat: all, all with a warning on differences, or only the load.',
+  },
+  outputPolicyEnabled: {
+    name: 'OUTPUT_POLICY_ENABLED',
+    type: 'bool',
+    default: 'false',
+    doc: 'Checks what jobs return.',
+  },
+  outputPolicyFailMode: {
+    name: 'OUTPUT_POLICY_FAIL_MODE',
+    type: 'enum',
+    choices: ['open', 'closed'],
+    default: 'open',
+    doc: 'When the content of a result cannot be checked: release, or quarantine.',
+  },
+  outputMetaTimeoutMs: {
+    name: 'SVC_OUTPUT_META_TIMEOUT_MS',
+    type: 'int',
+    min: 1,
+    default: '500',
+    doc: 'Milliseconds for the check that runs before a result is released.',
+  },
+});
+
+const schedulerRules: Rule<EnvOf<typeof scheduler>> = (env) =>
+  metricsPrivate(
+    env.production,
+    'SCHEDULER_METRICS_ADDR',
+    env.metricsAddr,
+    'SCHEDULER_METRICS_PUBLIC',
+    env.metricsPublic,
+  );
+
+/** The scheduler's environment (operations contract 1.5). */
+export const schedulerEnv = envSpec({
+  service: 'scheduler',
+  variables: { ...commonVariables, ...scheduler, ...kernelClientVariables, ...policyVariables },
+  // A remote kernel loads and checks the policy itself.
+  rules: [commonRules, schedulerRules, kernelClientRules, (env) => (env.kernelAddr ? [] : policyRules(env))],
+});
+export type SchedulerEnv = EnvOf<typeof schedulerEnv.variables>;

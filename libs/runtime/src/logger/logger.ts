@@ -1,0 +1,109 @@
+import type { Writable } from 'node:stream';
+import winston from 'winston';
+import type { Clock } from '../clock';
+import { formatJson, formatText } from './format';
+import { maskObvious, maskText, redactField, stackOf, type Masker } from './redact';
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/**
+ * Fields of a line in snake case, from the common list of operations contract 3. Never a body, a prompt or the content
+ * behind a pointer. An `Error` is written with its causes, and its stack on the same line.
+ */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Logger {
+  debug(msg: string, fields?: LogFields): void;
+  info(msg: string, fields?: LogFields): void;
+  warn(msg: string, fields?: LogFields): void;
+  error(msg: string, fields?: LogFields): void;
+  /** A logger that adds these fields to every line. */
+  child(fields: LogFields): Logger;
+  /**
+   * This logger the first time in a period for a key, a silent one after that: for what can repeat with every packet.
+   * The first line of the next period carries `suppressed`, how many lines were left out.
+   */
+  oncePer(key: string, periodMs: number): Logger;
+}
+
+export interface LoggerOptions {
+  component: string;
+  level: LogLevel;
+  format: 'text' | 'json';
+  clock: Pick<Clock, 'nowMs'>;
+  /** Run over every text after the masker of obvious secrets: those of this process, scanner patterns. */
+  maskers?: readonly Masker[];
+  /** Standard output when absent. */
+  to?: Writable;
+}
+
+interface Seen {
+  untilMs: number;
+  suppressed: number;
+}
+/** Keys come from outside; beyond this many the oldest is forgotten, which at worst logs a line early. */
+const maxKeys = 10_000;
+
+/** Opens the log of a process. */
+export function openLogger({ component, level, format, clock, maskers = [], to }: LoggerOptions): Logger {
+  const mask: Masker = (text) => maskers.reduce((masked, masker) => masker(masked), maskObvious(text));
+  const write = format === 'json' ? formatJson : formatText;
+  const sink = winston.createLogger({
+    level,
+    levels: { error: 0, warn: 1, info: 2, debug: 3 },
+    format: winston.format.printf((info) => String(info.message)),
+    transports: [new winston.transports.Stream({ stream: to ?? process.stdout })],
+    exitOnError: false,
+  });
+  const seen = new Map<string, Seen>();
+  const isOn = (asked: LogLevel) => logLevels.indexOf(asked) >= logLevels.indexOf(level);
+
+  function line(asked: LogLevel, msg: string, given: LogFields): void {
+    if (!isOn(asked)) return;
+    const fields: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(given)) {
+      fields[key] = redactField(key, value, mask);
+      if (value instanceof Error && asked === 'error')
+        fields[key === 'error' ? 'stack' : `${key}_stack`] = stackOf(value, mask);
+    }
+    const time = new Date(clock.nowMs()).toISOString();
+    sink.log(asked, write({ time, level: asked, msg: maskText(msg, mask), component, fields }));
+  }
+
+  function from(bound: LogFields): Logger {
+    const at = (asked: LogLevel) => (msg: string, fields?: LogFields) => line(asked, msg, { ...bound, ...fields });
+    return {
+      debug: at('debug'),
+      info: at('info'),
+      warn: at('warn'),
+      error: at('error'),
+      child: (fields) => from({ ...bound, ...fields }),
+      oncePer(key, periodMs) {
+        const known = seen.get(key);
+        if (known && clock.nowMs() < known.untilMs) {
+          known.suppressed += 1;
+          return silentLogger;
+        }
+        seen.delete(key);
+        const oldest = seen.size >= maxKeys ? seen.keys().next().value : undefined;
+        if (oldest !== undefined) seen.delete(oldest);
+        seen.set(key, { untilMs: clock.nowMs() + periodMs, suppressed: 0 });
+        return known && known.suppressed > 0 ? from({ ...bound, suppressed: known.suppressed }) : from(bound);
+      },
+    };
+  }
+  return from({});
+}
+
+const nothing = () => undefined;
+
+/** Writes nothing; for tests and for what is limited. */
+export const silentLogger: Logger = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  child: () => silentLogger,
+  oncePer: () => silentLogger,
+};

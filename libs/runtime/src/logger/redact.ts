@@ -1,0 +1,79 @@
+/** Replaces secrets within a text. */
+export type Masker = (text: string) => string;
+
+/** The contract's list, and what carries the same things under other names. */
+const secretKey = /password|passwd|secret|token|api[_-]?key|credential|auth|cookie|private[_-]?key/i;
+export const redacted = '[REDACTED]';
+const maxDepth = 5;
+const maxItems = 50;
+const maxText = 4_096;
+/** Masking looks at no more than this, so that a line costs little however long a text was sent. */
+const maxMasked = 2 * maxText;
+
+/** Forms that are secrets wherever they stand. Each runs over text from outside, so every repetition is bounded. */
+const obvious: readonly [RegExp, string][] = [
+  [/\beyJ[A-Za-z0-9_-]{8,2048}\.[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{0,1024}/g, redacted],
+  [/\b(bearer|basic) +[A-Za-z0-9._~+/=-]{8,4096}/gi, `$1 ${redacted}`],
+  [/:\/\/[^\s/@:]{0,256}:[^\s/@]{1,256}@/g, `://${redacted}@`],
+  [
+    /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[A-Za-z0-9+/=\s]{0,8192}(-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
+    redacted,
+  ],
+  [/\b(session|scim)-[A-Za-z0-9_-]{32,256}/g, redacted],
+  [/\b(AKIA|ASIA)[A-Z0-9]{16}\b/g, redacted],
+  [/\b(sk|pk|rk|gh[pousr]|xox[abprs]|glpat)[_-][A-Za-z0-9_-]{16,256}/g, redacted],
+  [/\b(password|passwd|secret|token|api[_-]?key)=[^\s&"']{1,512}/gi, `$1=${redacted}`],
+];
+
+/** Masks what anybody can see is a secret: tokens, private keys, passwords in URLs (operations contract 3). */
+export const maskObvious: Masker = (text) => obvious.reduce((masked, [form, by]) => masked.replace(form, by), text);
+
+/** Masks these very values wherever they turn up, longest first so that no remainder of one stays. */
+export function maskValues(secrets: readonly string[]): Masker {
+  const longestFirst = [...new Set(secrets)].filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
+  return (text) => longestFirst.reduce((masked, secret) => masked.replaceAll(secret, redacted), text);
+}
+
+/**
+ * A copy of a field that is safe to log: values under telling keys replaced, secrets within texts masked, errors spelled
+ * out with their causes, long and deep things cut.
+ */
+export function redactField(key: string, value: unknown, mask: Masker, depth = 0): unknown {
+  if (value === undefined || value === null) return value;
+  if (secretKey.test(key)) return redacted;
+  if (typeof value === 'string') return maskText(value, mask);
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (value instanceof Error) return maskText(describeError(value), mask);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
+  if (typeof value !== 'object') return maskText(String(value), mask);
+  if (depth >= maxDepth) return '[deeper]';
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (Array.isArray(value)) return value.slice(0, maxItems).map((item) => redactField('', item, mask, depth + 1));
+  const entries = Object.entries(value).slice(0, maxItems);
+  return Object.fromEntries(
+    entries.map(([name, inner]) => [maskText(name, mask), redactField(name, inner, mask, depth + 1)]),
+  );
+}
+
+/** An error with its causes in one text; the stack comes apart, in `stackOf`. */
+function describeError(error: Error, depth = 0): string {
+  const inner = error instanceof AggregateError ? error.errors : error.cause === undefined ? [] : [error.cause];
+  const own = `${error.name}: ${error.message}`;
+  if (inner.length === 0 || depth >= maxDepth) return own;
+  const told = inner.map((cause: unknown) =>
+    cause instanceof Error ? describeError(cause, depth + 1) : String(cause),
+  );
+  return `${own} (caused by ${told.join('; ')})`;
+}
+
+/** The frames of an error, masked; the message is left out since it stands in the field itself. */
+export function stackOf(error: Error, mask: Masker): string {
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return maskText(frames.map((line) => line.trim()).join(' | '), mask);
+}
+
+/** A text without secrets, cut to what belongs in a log. */
+export function maskText(text: string, mask: Masker): string {
+  const masked = mask(text.slice(0, maxMasked));
+  return masked.length > maxText ? `${masked.slice(0, maxText)}…` : masked;
+}

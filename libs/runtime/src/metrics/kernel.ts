@@ -1,0 +1,56 @@
+import { metrics } from './declare';
+
+/** 0.5 ms to 250 ms; the target is 5 ms at the 99th percentile. */
+const evaluationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];
+
+/** Operations contract 2.4, for wherever the kernel's code runs. */
+export const kernelMetrics = metrics({
+  evaluations: {
+    name: 'svc_safety_evaluations_total',
+    type: 'counter',
+    labels: ['method', 'decision'],
+    help: 'Policy decisions.',
+  },
+  evaluationSeconds: {
+    name: 'svc_safety_evaluation_seconds',
+    type: 'histogram',
+    labels: ['method', 'decision'],
+    buckets: evaluationBuckets,
+    help: 'Time of a policy decision.',
+  },
+  policyLoads: {
+    name: 'svc_safety_policy_load_total',
+    type: 'counter',
+    labels: ['result'],
+    labelValues: { result: ['ok', 'error'] },
+    help: 'Loads of the policy.',
+  },
+  policyAgeSeconds: {
+    name: 'svc_safety_policy_age_seconds',
+    type: 'gauge',
+    help: 'Time since the policy in use was loaded.',
+  },
+  defaultDecisions: {
+    name: 'svc_safety_default_decision_total',
+    type: 'counter',
+    labels: ['decision'],
+    help: 'Decisions that no rule made.',
+  },
+  regexRejected: {
+    name: 'svc_safety_regex_rejected_total',
+    type: 'counter',
+    help: 'Patterns of a policy that were refused.',
+  },
+  velocityChecks: {
+    name: 'svc_safety_velocity_check_total',
+    type: 'counter',
+    labels: ['rule_id', 'result'],
+    help: 'Velocity checks; rules beyond the policy in use count as other.',
+  },
+  velocityCheckSeconds: {
+    name: 'svc_safety_velocity_check_duration_seconds',
+    type: 'histogram',
+    buckets: evaluationBuckets,
+    help: 'Time of a velocity check.',
+  },
+});

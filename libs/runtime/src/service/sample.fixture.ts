@@ -1,0 +1,55 @@
+import { createServer } from 'node:http';
+import { envSpec, runService, startProbeServer, variables } from '../index';
+import { commonRules, commonVariables } from '../env/common';
+
+/** A service as small as can be; its `MODE` says how it misbehaves. The test runs it as a process of its own. */
+void runService({
+  name: 'sample',
+  purpose: 'shows how services start and stop',
+  env: envSpec({
+    service: 'sample',
+    variables: {
+      ...commonVariables,
+      ...variables({
+        mode: { name: 'MODE', type: 'string', default: 'well', doc: 'How to misbehave.' },
+        addr: { name: 'ADDR', type: 'address', default: '127.0.0.1:0', doc: 'Where to listen.' },
+        key: { name: 'KEY', type: 'string', secret: true, doc: 'A secret.' },
+      }),
+    },
+    rules: [
+      commonRules,
+      ({ mode }) =>
+        mode === 'forbidden' ? [{ name: 'MODE', given: mode, expected: 'another', mend: 'Change it.' }] : [],
+    ],
+  }),
+  stopTimeoutMs: 50,
+  hardStopMs: 300,
+  async start({ env, log, health, onStop }) {
+    const metrics = { contentType: 'text/plain', text: async () => '' };
+    const probes = await startProbeServer({
+      addr: env.addr,
+      health,
+      metrics,
+      onError: (error) => log.error('probe failed', { error }),
+    });
+    onStop('probes', () => probes.close());
+    onStop('first', () => log.info('step first'));
+    if (env.mode === 'stuck-step') onStop('stuck', () => new Promise(() => undefined));
+    if (env.mode === 'bad-step') onStop('bad', () => Promise.reject(new Error('step broke')));
+    if (env.mode === 'many-stuck')
+      for (let i = 0; i < 100; i++) onStop(`stuck ${i}`, () => new Promise(() => undefined));
+    onStop('readiness', async () => log.info('step readiness', { ready: (await health.readyz()).status }));
+    log.info('listening', { url: probes.url, reason: `key is ${env.key}` });
+    if (env.mode === 'defect') throw new TypeError('start broke');
+    if (env.mode === 'port-taken') await listenTwice(probes.address.port);
+    if (env.mode === 'throws') setImmediate(() => { throw new Error('nobody caught this'); }); // prettier-ignore
+    if (env.mode === 'rejects') setImmediate(() => void Promise.reject(new Error('nobody awaited this')));
+  },
+});
+
+const listenTwice = (port: number) =>
+  new Promise((resolve, reject) =>
+    createServer()
+      .once('error', reject)
+      .listen(port, '127.0.0.1', () => resolve(undefined)),
+  );

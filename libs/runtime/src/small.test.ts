@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { formatAddress, metricsBinding, parseAddress } from './address';
+import { readBuildInfo } from './build-info';
+import { systemClock } from './clock';
+import { formatDuration, parseDuration } from './duration';
+import { randomIds } from './ids';
+
+describe('durations', () => {
+  it.each([
+    ['500ms', 500], ['30s', 30_000], ['10m', 600_000], ['24h', 86_400_000], ['7d', 604_800_000], ['0', 0], ['1.5h', 5_400_000],
+  ])('reads %s', (text, ms) => expect(parseDuration(text)).toBe(ms)); // prettier-ignore
+
+  it.each(['', '5', '-1s', '1w', '1h30m', ' 1s', '1 s', '1e3s', 'NaNs', '999999999999999d'])('refuses %j', (text) =>
+    expect(parseDuration(text)).toBeUndefined(),
+  );
+
+  it('reads back what it writes', () => {
+    fc.assert(fc.property(fc.nat(1e12), (ms) => parseDuration(formatDuration(ms)) === ms));
+  });
+});
+
+describe('addresses', () => {
+  it.each([
+    [':8081', { host: '', port: 8081 }],
+    ['localhost:50051', { host: 'localhost', port: 50051 }],
+    ['[::1]:80', { host: '::1', port: 80 }],
+  ])('reads %s and writes it again', (text, address) => {
+    expect(parseAddress(text)).toEqual(address);
+    expect(formatAddress(address)).toBe(text);
+  });
+
+  it.each(['8081', ':65536', '::1:80', '[nope]:80', 'a b:1', 'http://x:80', ''])('refuses %j', (text) =>
+    expect(parseAddress(text)).toBeUndefined(),
+  );
+
+  it('keeps metrics on this machine in production unless made public', () => {
+    const bind = (production: boolean, open: boolean) =>
+      metricsBinding({ host: '', port: 9 }, { production, open }).host;
+
+    expect([bind(true, false), bind(true, true), bind(false, false)]).toEqual(['127.0.0.1', '', '']);
+  });
+});
+
+describe('the clock', () => {
+  it('never gives the same microsecond twice', () => {
+    const clock = systemClock();
+
+    const times = Array.from({ length: 20_000 }, () => clock.nowUs());
+
+    expect(times.every((time, i) => i === 0 || time > (times[i - 1] ?? 0))).toBe(true);
+  });
+
+  it('ends a sleep when the signal aborts, without an error', async () => {
+    const stop = new AbortController();
+
+    const slept = systemClock().sleep(3_600_000, stop.signal);
+    stop.abort();
+
+    await expect(slept).resolves.toBeUndefined();
+  });
+});
+
+it('makes ids of the asked form', () => {
+  expect(randomIds().uuid()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(randomIds().hex(8)).toMatch(/^[0-9a-f]{16}$/);
+});
+
+describe('build info', () => {
+  it('takes the version of the nearest package.json that names one', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'build-'));
+    writeFileSync(join(folder, 'package.json'), '{"version":"4.5.6"}');
+
+    expect(readBuildInfo({}, join(folder, 'dist', 'deep'))).toEqual({
+      version: '4.5.6',
+      commit: 'unknown',
+      date: '',
+      protocol: 1,
+    });
+    rmSync(folder, { recursive: true });
+  });
+
+  it('lets the build say more', () => {
+    const given = { SVC_BUILD_VERSION: '9.0.0', SVC_BUILD_COMMIT: 'abc', SVC_BUILD_DATE: '2026-11-21T00:00:00Z' };
+
+    expect(readBuildInfo(given, '/')).toEqual({
+      version: '9.0.0',
+      commit: 'abc',
+      date: '2026-11-21T00:00:00Z',
+      protocol: 1,
+    });
+  });
+});
