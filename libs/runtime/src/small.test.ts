@@ -53,6 +53,20 @@ describe('the clock', () => {
     expect(times.every((time, i) => i === 0 || time > (times[i - 1] ?? 0))).toBe(true);
   });
 
+  it('goes on forward when the time of the machine stands still or is set back', () => {
+    const bigint = jest.spyOn(process.hrtime, 'bigint').mockReturnValue(0n);
+    const now = jest.spyOn(Date, 'now').mockReturnValue(1_000_000);
+    const clock = systemClock();
+
+    const before = [clock.nowUs(), clock.nowUs()];
+    now.mockReturnValue(400_000);
+    const after = [clock.nowUs(), clock.nowUs()];
+
+    expect([...before, ...after]).toEqual([1_000_000_000, 1_000_000_001, 1_000_000_002, 1_000_000_003]);
+    bigint.mockRestore();
+    now.mockRestore();
+  });
+
   it('ends a sleep when the signal aborts, without an error', async () => {
     const stop = new AbortController();
 

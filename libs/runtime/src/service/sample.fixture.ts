@@ -24,7 +24,7 @@ void runService({
   }),
   stopTimeoutMs: 50,
   hardStopMs: 300,
-  async start({ env, log, health, onStop }) {
+  async start({ env, log, health, onStop, stopping }) {
     const metrics = { contentType: 'text/plain', text: async () => '' };
     const probes = await startProbeServer({
       addr: env.addr,
@@ -32,6 +32,7 @@ void runService({
       metrics,
       onError: (error) => log.error('probe failed', { error }),
     });
+    stopping.addEventListener('abort', () => log.info('loops end'));
     onStop('probes', () => probes.close());
     onStop('first', () => log.info('step first'));
     if (env.mode === 'stuck-step') onStop('stuck', () => new Promise(() => undefined));

@@ -53,7 +53,15 @@ describe('a service', () => {
 
     const { code, out, messages } = await service.ended;
     expect(code).toBe(0);
-    expect(messages).toEqual(['listening', 'started', 'stopping', 'step readiness', 'step first', 'stopped']);
+    expect(messages).toEqual([
+      'listening',
+      'started',
+      'stopping',
+      'loops end',
+      'step readiness',
+      'step first',
+      'stopped',
+    ]);
     expect(out).toContain('"ready":503');
     expect(out).not.toContain('hunter2');
   });
@@ -70,6 +78,7 @@ describe('a service', () => {
       'listening',
       'started',
       'stopping',
+      'loops end',
       'step readiness',
       'stop step failed',
       'step first',
@@ -117,7 +126,15 @@ describe('a start that fails', () => {
     const { code, out, messages } = await run({ MODE: 'defect' }).ended;
 
     expect(code).toBe(1);
-    expect(messages).toEqual(['listening', 'start failed', 'stopping', 'step readiness', 'step first', 'stopped']);
+    expect(messages).toEqual([
+      'listening',
+      'start failed',
+      'stopping',
+      'loops end',
+      'step readiness',
+      'step first',
+      'stopped',
+    ]);
     expect(out).toMatch(/"error":"TypeError: start broke","stack":"at /);
   });
 
