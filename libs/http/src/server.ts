@@ -1,19 +1,19 @@
+import { loadTls, systemClock, tlsServerOptions, watchTls, type TlsFiles, type TlsVersion } from '@svc/runtime';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { openTlsFiles, type TlsSettings } from './tls-files';
+import type { AddressInfo, Socket } from 'node:net';
 
 export interface ServeOptions {
   host: string;
   /** 0 = any free port. */
   port: number;
-  tls?: TlsSettings;
+  tls?: { files: TlsFiles; minVersion: TlsVersion };
   /** A request must have come in whole within this time. GATEWAY_HTTP_READ_TIMEOUT. */
   requestTimeoutMs: number;
   /** How long an unused connection is kept. GATEWAY_HTTP_IDLE_TIMEOUT. */
   idleTimeoutMs: number;
-  /** A TLS pair that could not be loaded after a change. */
-  onProblem(problem: Error): void;
+  /** A TLS pair that could not be loaded after a change; the old one stays. */
+  onProblem(problem: unknown): void;
   /** How often the TLS files are looked at; 30 s when absent. */
   tlsLookEveryMs?: number;
 }
@@ -27,12 +27,11 @@ export interface Listening {
 }
 
 const limits = { headersTimeout: 10_000, maxHeaderSize: 16 * 1_024, keepAlive: true } as const;
-const tlsLookEveryMs = 30_000;
 
 /**
  * Serves an app over HTTP, or HTTPS when given a certificate, which is replaced without a restart when its files change.
  *
- * @throws Error when the address is taken or the certificate cannot be used
+ * @throws Error when the address is taken, StartError when the certificate cannot be used
  */
 export async function serve(app: RequestListener, options: ServeOptions): Promise<Listening> {
   const timeouts: ServerOptions = {
@@ -42,9 +41,11 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
     keepAliveTimeout: options.idleTimeoutMs,
     connectionsCheckingInterval: 1_000,
   };
-  const { server, stopLooking } = options.tls
-    ? tlsServer(app, timeouts, options.tls, options)
-    : { server: createServer(timeouts, app), stopLooking: () => undefined };
+  const watching = new AbortController();
+  const server = options.tls
+    ? await tlsServer(app, timeouts, options.tls, options, watching.signal)
+    : createServer(timeouts, app);
+  const sockets = openSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => resolve());
@@ -53,31 +54,53 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
     server,
     port: (server.address() as AddressInfo).port,
     async close(drainMs) {
-      stopLooking();
-      await drain(server, drainMs);
+      watching.abort();
+      await drain(server, sockets, drainMs);
     },
   };
 }
 
-function tlsServer(app: RequestListener, timeouts: ServerOptions, tls: TlsSettings, options: ServeOptions) {
-  const files = openTlsFiles(tls, options.onProblem);
-  const mutual = tls.clientCaPath ? { requestCert: true, rejectUnauthorized: true } : {};
-  const server = createTlsServer({ ...timeouts, ...files.context, ...mutual }, app);
-  const timer = setInterval(() => {
-    const context = files.changed();
-    if (context) server.setSecureContext(context);
-  }, options.tlsLookEveryMs ?? tlsLookEveryMs).unref();
-  return { server, stopLooking: () => clearInterval(timer) };
+async function tlsServer(
+  app: RequestListener,
+  timeouts: ServerOptions,
+  { files, minVersion }: NonNullable<ServeOptions['tls']>,
+  { tlsLookEveryMs, onProblem }: ServeOptions,
+  signal: AbortSignal,
+): Promise<TlsServer> {
+  const material = await loadTls(files);
+  const server = createTlsServer({ ...timeouts, ...tlsServerOptions(material, minVersion) }, app);
+  const onChange = (changed: typeof material) => server.setSecureContext(tlsServerOptions(changed, minVersion));
+  const every = tlsLookEveryMs === undefined ? {} : { everyMs: tlsLookEveryMs };
+  const watch = { files, clock: systemClock(), onChange, onError: onProblem, ...every };
+  watchTls(watch, signal).catch(onProblem);
+  return server;
 }
 
-/** `close` also ends idle keep-alive connections; those in use end with their answer, which says so. */
-function drain(server: Server | TlsServer, drainMs: number): Promise<void> {
+/**
+ * Idle keep-alive connections and those that never sent a byte end at once, the others with their answer. Upgraded ones are
+ * the app's to close; the cut ends them too, else the server would wait for them for ever.
+ */
+function drain(server: Server | TlsServer, sockets: ReadonlySet<Socket>, drainMs: number): Promise<void> {
   server.prependListener('request', (_req, res) => void res.setHeader('Connection', 'close'));
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+    const idle = setInterval(() => server.closeIdleConnections(), 20);
+    const cut = setTimeout(() => endAll([...sockets]), drainMs);
     server.close(() => {
+      clearInterval(idle);
       clearTimeout(cut);
       resolve();
     });
+    endAll([...sockets].filter(({ bytesRead }) => bytesRead === 0));
   });
+}
+
+const endAll = (sockets: readonly Socket[]): void => sockets.forEach((socket) => socket.destroy());
+
+function openSockets(server: Server | TlsServer): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return sockets;
 }

@@ -82,12 +82,10 @@ function refusal(endpoint: Endpoint, violations: Violation[], errors: Joi.Valida
   const codes = endpoint.violationCodes ?? {};
   const special = violations.map(({ field }) => (Object.hasOwn(codes, field) ? codes[field] : undefined)).find(Boolean);
   const stranger = errors.some(({ type }) => type === 'object.unknown');
-  const first = violations.length === 1 ? violations[0]?.message : undefined;
-  if (special) return new AppError(special, { violations });
-  return new AppError(stranger || violations.includes(unexpectedBody) ? 'invalid_json' : 'invalid_body', {
-    ...(first && { error: first }),
-    violations,
-  });
+  const [only, ...others] = violations;
+  const told = only && others.length === 0 ? { error: only.message } : {};
+  if (stranger || violations.includes(unexpectedBody)) return new AppError('invalid_json', { ...told, violations });
+  return special ? new AppError(special, { violations }) : new AppError('invalid_body', { ...told, violations });
 }
 
 /** Fields by which a request may name its tenant once more. Core contract 1.1; identity contract 2.3. */

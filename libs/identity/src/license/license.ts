@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { entitlementName, mergeEntitlements, tiers, type Entitlements, type Plan } from './entitlements';
 import { readLicense, type LicensePayload } from './license-file';
 
@@ -95,19 +95,8 @@ function readSource(settings: LicenseSettings): Source {
 function licenseText({ file, token, standardPaths }: LicenseSettings): string | undefined {
   if (file) return readFileSync(file, 'utf8');
   if (token) return token;
-  const found = standardPaths.map(readIfPresent).find((text) => text !== undefined);
-  return found;
-}
-
-function readIfPresent(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR')) {
-      return undefined;
-    }
-    throw cause;
-  }
+  const path = standardPaths.find((candidate) => existsSync(candidate));
+  return path === undefined ? undefined : readFileSync(path, 'utf8');
 }
 
 function licenseKey({ publicKey, publicKeyPath }: LicenseSettings): KeyObject | undefined {

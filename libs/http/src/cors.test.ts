@@ -1,0 +1,90 @@
+import { originCheck } from './cors';
+import { startSurface } from './surface.fixture';
+
+describe('which origins may call', () => {
+  it.each([
+    ['http://localhost:3000', true],
+    ['http://127.0.0.1:9', true],
+    ['http://[::1]:8082', true],
+    ['https://gate.example', true],
+    ['https://gate.example:444', false],
+    ['https://evil.example', false],
+    ['http://localhost.evil.example', false],
+    ['http://127.0.0.1.evil.example', false],
+    ['file://localhost', false],
+    ['null', false],
+  ])('none configured: %s %p', (origin, allowed) => {
+    expect(originCheck([])(origin, 'gate.example')).toBe(allowed);
+  });
+
+  it.each([
+    ['https://ui.example', true],
+    ['https://UI.example', true],
+    ['http://ui.example', false],
+    ['https://ui.example.evil', false],
+    ['http://localhost:3000', false],
+    ['null', false],
+  ])('one configured: %s %p', (origin, allowed) => {
+    expect(originCheck(['https://ui.example/'])(origin, 'gate.example')).toBe(allowed);
+  });
+});
+
+describe('requests from browsers', () => {
+  let api: Awaited<ReturnType<typeof startSurface>>;
+  const path = '/api/v1/notes/n1';
+  beforeAll(async () => (api = await startSurface({ allowedOrigins: ['https://ui.example'] })));
+  afterAll(() => api.close());
+
+  it('204: the preflight of an allowed origin names what may be sent and read', async () => {
+    const { status, headers } = await api.send('OPTIONS', path, {
+      headers: { Origin: 'https://ui.example', 'Access-Control-Request-Method': 'POST' },
+    });
+
+    expect(status).toBe(204);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'access-control-allow-origin': 'https://ui.example',
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-methods': 'GET,POST,PUT,PATCH,DELETE,OPTIONS',
+      'access-control-allow-headers':
+        'Content-Type,Authorization,X-API-Key,X-Tenant-ID,X-Principal-Id,X-Principal-Role,X-Request-Id,Idempotency-Key,X-Idempotency-Key',
+    });
+  });
+
+  it('an allowed origin may read the answer and the headers it needs', async () => {
+    const { headers } = await api.as('admin')('PUT', path, {}, { Origin: 'https://ui.example' });
+
+    expect(headers.get('access-control-allow-origin')).toBe('https://ui.example');
+    expect(headers.get('access-control-expose-headers')).toMatch(/X-Request-Id,X-Trace-Id,X-RateLimit-Limit/);
+    expect(headers.get('vary')).toMatch(/Origin/);
+  });
+
+  it.each(['OPTIONS', 'PUT'])('403: %s from another origin, which learns nothing', async (method) => {
+    const { status, body, headers } = await api.send(method, path, { headers: { Origin: 'https://evil.example' } });
+
+    expect({ status, code: body['code'] }).toEqual({ status: 403, code: 'origin_not_allowed' });
+    expect(headers.has('access-control-allow-origin')).toBe(false);
+  });
+
+  it('without an origin there is nothing to allow', async () => {
+    const { status, headers } = await api.as('admin')('PUT', path, {});
+
+    expect({ status, cors: headers.has('access-control-allow-origin') }).toEqual({ status: 200, cors: false });
+  });
+
+  describe('that ride on the session cookie', () => {
+    const put = async (headers: Record<string, string>, method = 'PUT', body: unknown = {}) =>
+      (await api.send(method, path, { headers: { Cookie: 'svc_session=x', ...headers }, body })).status;
+
+    it('200 from our own page, an allowed page, and with a credential beside the cookie', async () => {
+      expect(await put({ 'Sec-Fetch-Site': 'same-origin' })).toBe(200);
+      expect(await put({ Origin: 'https://ui.example' })).toBe(200);
+      expect(await put({ 'X-API-Key': 'admin' })).toBe(200);
+    });
+
+    it('403 with no sign of where they come from, from another site, and as a form would send them', async () => {
+      expect(await put({})).toBe(403);
+      expect(await put({ 'Sec-Fetch-Site': 'cross-site' })).toBe(403);
+      expect(await put({ 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'text/plain' })).toBe(403);
+    });
+  });
+});

@@ -1,0 +1,139 @@
+import { startRedis, type TestServer } from '@svc/testing';
+import { Redis } from 'ioredis';
+import { cappedBy, rateLimiter, type RateLimit } from './rate-limiter';
+import { startSurface } from './surface.fixture';
+
+const allowed = async (limiter: ReturnType<typeof rateLimiter>, times: number, bucket = 'tenant:acme') => {
+  const verdicts = await Promise.all(Array.from({ length: times }, () => limiter(bucket)));
+  return verdicts.filter((verdict) => verdict.allowed).length;
+};
+
+describe('the rate limiter', () => {
+  let store: TestServer;
+  let redis: Redis;
+  beforeAll(async () => {
+    store = await startRedis();
+    redis = new Redis(store.url);
+    // One test takes the store away.
+    redis.on('error', () => undefined);
+    await redis.ping();
+  });
+  afterEach(() => redis.flushall());
+  afterAll(async () => {
+    redis.disconnect();
+    await store.stop();
+  });
+  // Far longer windows than a test takes: what is counted must not depend on the speed of the machine.
+  const slow = { rps: 1, burst: 50 };
+
+  describe.each(['memory', 'shared'])('%s', (mode) => {
+    const open = (limit: () => RateLimit) =>
+      rateLimiter({
+        ...(mode === 'shared' && { redis }),
+        keyPrefix: 'svc:rl',
+        limit,
+        nowMs: () => 1_000_000,
+      });
+
+    it('lets a burst through and no more, each bucket for itself', async () => {
+      const limiter = open(() => slow);
+
+      // One more or two where the first second ends meanwhile.
+      const passed = await allowed(limiter, 80);
+      expect(passed).toBeGreaterThanOrEqual(50);
+      expect(passed).toBeLessThan(55);
+      expect(await allowed(limiter, 10, 'tenant:other')).toBe(10);
+    });
+
+    it('tells limit, rest, reset, and how long to wait', async () => {
+      const limiter = open(() => ({ rps: 2, burst: 2 }));
+
+      expect((await limiter('tenant:a')).headers).toEqual({
+        'X-RateLimit-Limit': '2',
+        'X-RateLimit-Remaining': '1',
+        'X-RateLimit-Reset': '1001',
+      });
+      await allowed(limiter, 20, 'tenant:a');
+      const { headers } = await limiter('tenant:a');
+      expect(headers).toMatchObject({ 'X-RateLimit-Remaining': expect.stringMatching(/^[01]$/) as string });
+    });
+
+    it('takes a changed limit at once', async () => {
+      let limit = { rps: 1, burst: 1 };
+      const limiter = open(() => limit);
+      await allowed(limiter, 5);
+
+      limit = { rps: 1_000, burst: 2_000 };
+
+      expect(await allowed(limiter, 500)).toBe(500);
+    });
+  });
+
+  it('replicas share one bucket', async () => {
+    const replica = () => rateLimiter({ redis, keyPrefix: 'svc:rl', limit: () => slow, nowMs: () => Date.now() });
+    const [a, b] = [replica(), replica()];
+
+    const passed = (await allowed(a, 40)) + (await allowed(b, 40));
+
+    expect(passed).toBeGreaterThanOrEqual(50);
+    expect(passed).toBeLessThan(55);
+    expect((await redis.keys('*')).every((key) => key.startsWith('svc:rl:'))).toBe(true);
+  });
+
+  it('a license caps rate and burst; 0 and unlimited do not', () => {
+    const configured = { rps: 2_000, burst: 4_000 };
+
+    expect(cappedBy(configured, 500)).toEqual({ rps: 500, burst: 1_000 });
+    expect(cappedBy({ rps: 100, burst: 4_000 }, 500)).toEqual({ rps: 100, burst: 1_000 });
+    expect([cappedBy(configured, 0), cappedBy(configured, -1)]).toEqual([configured, configured]);
+  });
+
+  describe('at the gate', () => {
+    const counting = (seen: string[], open: boolean) => async (bucket: string) => {
+      seen.push(bucket);
+      return { allowed: open, headers: { 'X-RateLimit-Limit': '7', ...(!open && { 'Retry-After': '3' }) } };
+    };
+
+    it('tenants count by tenant, failed callers and public routes by address', async () => {
+      const [api, open]: [string[], string[]] = [[], []];
+      const surface = await startSurface({ rateLimits: { api: counting(api, true), open: counting(open, true) } });
+
+      const { headers } = await surface.as('admin')('PUT', '/api/v1/notes/1', {});
+      await surface.as('wrong')('PUT', '/api/v1/notes/1', {});
+      await surface.send('GET', '/readyz');
+
+      expect(headers.get('X-RateLimit-Limit')).toBe('7');
+      expect(api).toEqual(['tenant:acme', 'ip:127.0.0.1']);
+      expect(open).toEqual(['public:127.0.0.1']);
+      await surface.close();
+    });
+
+    it('429 with Retry-After, before the body is looked at', async () => {
+      const limiter = counting([], false);
+      const surface = await startSurface({ rateLimits: { api: limiter, open: limiter } });
+
+      for (const role of ['admin', 'wrong']) {
+        const { status, body, headers } = await surface.as(role)('PUT', '/api/v1/notes/1', '{"bad');
+        expect({ status, code: body['code'], wait: headers.get('Retry-After') }).toEqual({
+          status: 429,
+          code: 'rate_limited',
+          wait: '3',
+        });
+      }
+      await surface.close();
+    });
+  });
+
+  it('a shared store that is gone refuses, says to come back, and counts again when it is back', async () => {
+    const limiter = rateLimiter({ redis, keyPrefix: 'svc:rl', limit: () => slow, nowMs: () => 0 });
+    const gone = new Promise((resolve) => redis.once('close', resolve));
+    await store.kill();
+    await gone;
+
+    expect(await limiter('tenant:acme')).toMatchObject({ allowed: false, headers: { 'Retry-After': '1' } });
+
+    await store.start();
+    await redis.ping();
+    expect(await limiter('tenant:acme')).toMatchObject({ allowed: true });
+  });
+});

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openApiKeys, type ApiKeySettings } from './api-keys';
+import { sha256 } from './digest';
+
+const settings: ApiKeySettings = {
+  key: '',
+  keys: '',
+  path: '',
+  defaultTenant: 'default',
+  production: false,
+  skipSecretValidation: false,
+};
+const strong = 'f3a9c1d27b8e40561a2b3c4d5e6f7089';
+
+describe('configured API keys', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'keys-'));
+  const path = join(dir, 'keys');
+  const problems: string[] = [];
+  let nowMs = Date.UTC(2026, 0, 1);
+  const open = (some: Partial<ApiKeySettings>) =>
+    openApiKeys(
+      { ...settings, ...some },
+      { nowMs: () => nowMs, onProblem: ({ message }) => void problems.push(message) },
+    );
+  afterAll(() => rmSync(dir, { recursive: true }));
+  beforeEach(() => problems.splice(0));
+
+  it('a key is found by its digest and known by the first 12 digits of it', () => {
+    const digest = sha256('k1');
+
+    expect(open({ key: 'k1' }).find(digest)).toEqual({
+      tenant: 'default',
+      principalId: '',
+      role: 'admin',
+      keyId: `static:${digest.slice(0, 12)}`,
+      keyName: `static:${digest.slice(0, 12)}`,
+      allowCrossTenant: false,
+      source: 'api_key',
+      submitter: `apikey:${digest.slice(0, 16)}`,
+    });
+    expect(open({ key: 'k1' }).find(sha256('k2'))).toBeUndefined();
+  });
+
+  it('the list says what a key is when SVC_API_KEY names it too', () => {
+    expect(open({ key: 'k1', keys: 'acme:k1:viewer' }).find(sha256('k1'))).toMatchObject({ role: 'viewer' });
+  });
+
+  it('a key is not found once it has expired', () => {
+    const keys = open({ keys: '[{"key":"k1","expires_at":"2026-01-01T00:00:01Z"}]' });
+    expect(keys.find(sha256('k1'))).toBeDefined();
+
+    nowMs += 1_000;
+
+    expect(keys.find(sha256('k1'))).toBeUndefined();
+  });
+
+  it('a changed file holds from the next request on', () => {
+    writeFileSync(path, 'k1');
+    const keys = open({ path });
+
+    writeFileSync(path, 'acme:k2');
+
+    expect(keys.find(sha256('k1'))).toBeUndefined();
+    expect(keys.find(sha256('k2'))).toMatchObject({ tenant: 'acme' });
+  });
+
+  it('a file that no longer parses keeps the previous keys and is reported once, without its content', () => {
+    writeFileSync(path, 'k1');
+    const keys = open({ path });
+
+    writeFileSync(path, '[{"key":"very-private"');
+
+    expect(keys.find(sha256('k1'))).toBeDefined();
+    expect(keys.find(sha256('k1'))).toBeDefined();
+    expect(problems).toEqual([expect.stringMatching(/^(?!.*very-private).*not valid JSON/)]);
+  });
+
+  it('a file that is gone keeps the previous keys', () => {
+    writeFileSync(path, 'k1');
+    const keys = open({ path });
+
+    unlinkSync(path);
+
+    expect(keys.find(sha256('k1'))).toBeDefined();
+    expect(problems).toHaveLength(1);
+  });
+
+  it('production does not start without a key', () => {
+    expect(() => open({ production: true })).toThrow(/production needs an API key/);
+  });
+
+  it.each([
+    ['short1', /at least 32 characters/],
+    ['a'.repeat(40), /at least two of/],
+    ['ab1'.repeat(12), /repeats itself/],
+    [`changeme-${strong}`, /well-known word "changeme"/],
+  ])('production refuses the weak key %s', (keys, message) => {
+    expect(() => open({ production: true, keys })).toThrow(message);
+    expect(() => open({ production: true, keys, skipSecretValidation: true })).not.toThrow();
+    expect(() => open({ keys })).not.toThrow();
+  });
+
+  it('production takes a random key', () => {
+    expect(open({ production: true, keys: `acme:${strong}` }).count()).toBe(1);
+  });
+});
