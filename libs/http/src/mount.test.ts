@@ -125,6 +125,16 @@ describe('the gate and what it guards', () => {
       expect(status).toBe(413);
     });
 
+    it('413: a body that announces too much is refused before it is sent', async () => {
+      const headers = { 'X-API-Key': 'admin', 'Content-Type': 'application/json', 'Content-Length': 5_000 };
+      const req = rawRequest({ port: api.port, path: note, method: 'POST', headers });
+      const status = new Promise((resolve) => req.on('response', (res) => resolve(res.statusCode)));
+      req.on('error', () => undefined).flushHeaders();
+
+      expect(await status).toBe(413);
+      req.destroy();
+    });
+
     it('503: a missing dependency is told before the role is looked at', async () => {
       const broken = await startSurface({ missingDependency: ({ id }) => (id === dropNote.id ? 'store_unavailable' : undefined) });
 

@@ -59,6 +59,12 @@ describe('the license', () => {
     });
   });
 
+  it('a second payload behind the signed one is not looked at', () => {
+    const token = license(payload).replace(/}$/, ',"payload":{"plan":"team","expires_at":"9900000000"}}');
+
+    expect(stateOf(token)).toMatchObject({ plan: 'enterprise', payload: { expiresAtMs: start + 100 * dayMs } });
+  });
+
   it('without a public key: fallback', () => {
     expect(open({ token: license(payload), publicKey: '' }).state()).toMatchObject({ status: 'fallback' });
   });
