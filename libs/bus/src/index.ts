@@ -9,7 +9,7 @@ export {
 } from './bus';
 export { ack, nak, term, type Delivery, type Outcome } from './delivery';
 export { PublishError, type PublishFailure, type Stored } from './durable-publisher';
-export { busOptionsFromEnv, type BusOptions } from './options';
+export { busOptions, type BusOptions } from './options';
 export type { PacketDelivery } from './packet-handler';
 export type { RefusedPacket } from './refusals';
 export type { Trace } from './trace';

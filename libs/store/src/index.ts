@@ -1,4 +1,5 @@
 export * from './config.repository';
+export * from './connect';
 export * from './data.repository';
 export * from './dead-letter.repository';
 export * from './job.index';

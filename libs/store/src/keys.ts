@@ -17,7 +17,7 @@ const tables = {
   job: { template: '{s0}:job:<id>', type: 'hash', holds: 'job record', kept: 'JOB_META_TTL after its end' },
   jobEvents: { template: '{s0}:job:<id>:events', type: 'list', holds: 'moves of the job, oldest first', kept: 'as the record' },
   jobDecisions: { template: '{s0}:job:<id>:decisions', type: 'list', holds: 'policy decisions, newest first, last 50', kept: 'as the record' },
-  jobsInState: { template: '{s0}:jobs:<tenant>:<state>', type: 'zset', holds: 'job ids of a tenant in a state, by updated_at (µs)', kept: 'pruned by the reconciler' },
+  jobsInState: { template: '{s0}:index:<tenant>:<state>', type: 'zset', holds: 'job ids of a tenant in a state, by updated_at (µs)', kept: 'pruned by the reconciler' },
   openJobs: { template: '{s0}:open:<tenant>', type: 'zset', holds: 'job ids of a tenant that have not ended, by updated_at (µs)', kept: 'until they end' },
   tenants: { template: '{s0}:tenants', type: 'set', holds: 'tenants that ever submitted', kept: 'for ever' },
   trace: { template: '{s0}:trace:<id>', type: 'zset', holds: 'job ids of a trace, by created_at (µs)', kept: 'JOB_META_TTL after its last job' },

@@ -116,7 +116,7 @@ const bus = variables({
     name: 'NATS_JS_ACK_WAIT',
     type: 'duration',
     min: '1s',
-    default: '10m',
+    default: '60s',
     doc: 'After this time without acknowledgement a message is delivered again.',
   },
   natsMaxAgeMs: {

@@ -1,0 +1,68 @@
+import type { Kernel } from '@svc/kernel-client';
+import type { Platform } from '@svc/platform';
+import { randomIds, type ApiEnv, type Boot, type gatewayMetrics, type OpenMetrics } from '@svc/runtime';
+import { EffectiveConfig, type Fleet } from '@svc/services';
+import type { ApiContext } from './context';
+import { statusDeps } from './status-deps';
+
+export interface ContextParts {
+  platform: Platform;
+  fleet: Fleet;
+  kernel: Kernel;
+  metrics: OpenMetrics<typeof gatewayMetrics>['metrics'];
+}
+
+/** The one object that handlers get. */
+export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContext {
+  const { env, clock, health, log } = boot;
+  const { platform, fleet, kernel } = parts;
+  const { store, bus, license, senderId } = platform;
+  const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
+  const jobBus = {
+    publish: async (...args: Parameters<typeof bus.publish>) => bus.publish(...args),
+    publishDurable: async (...args: Parameters<typeof bus.publishDurable>) => void (await bus.publishDurable(...args)),
+  };
+  const deadLetterTtlSec = env.dlqEntryTtlDays * 86_400;
+  const onPublishFailed = (jobId: string, error: unknown) =>
+    log.warn('could not be published yet; the replayer will', { job_id: jobId, error });
+  const failOpen = { total: 0 };
+  return {
+    submit: {
+      ...base,
+      kernel,
+      fleet,
+      config: new EffectiveConfig(store, clock),
+      license: () => {
+        const { max_workers, max_concurrent_jobs, max_prompt_chars } = license.entitlements();
+        return { maxWorkers: max_workers, maxConcurrentJobs: max_concurrent_jobs, maxPromptChars: max_prompt_chars };
+      },
+      settings: {
+        policyFailMode: env.policyCheckFailMode,
+        idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),
+        approvalTtlMs: env.approvalTtlMs,
+        deadLetterTtlSec,
+      },
+      onFailOpen: (topic) => {
+        failOpen.total += 1;
+        log.warn('job was let in without a decision', { topic });
+      },
+    },
+    cancel: { ...base, bus: jobBus, senderId, onPublishFailed },
+    resubmit: { ...base, kernel },
+    approvals: { ...base, kernel, bus: jobBus, senderId, settings: { deadLetterTtlSec }, onPublishFailed },
+    artifacts: {
+      ...base,
+      settings: {
+        artifactMaxBytes: env.artifactMaxBytes,
+        artifactTtlSec: {
+          short: env.artifactTtlShortMs / 1_000,
+          standard: env.artifactTtlStandardMs / 1_000,
+          audit: env.artifactTtlAuditMs / 1_000,
+        },
+      },
+    },
+    fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
+    status: statusDeps(boot, { platform, kernel, failOpenTotal: () => failOpen.total }),
+    health,
+  };
+}

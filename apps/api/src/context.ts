@@ -1,0 +1,25 @@
+import { handlersFor } from '@svc/http';
+import type {
+  ApprovalDeps,
+  ArtifactDeps,
+  CancelDeps,
+  FleetDeps,
+  ResubmitDeps,
+  StatusDeps,
+  SubmitDeps,
+} from '@svc/services';
+import type { Health } from '@svc/runtime';
+
+/** What handlers of the gateway get: every service's needs in one object, built once in main. */
+export interface ApiContext {
+  submit: SubmitDeps;
+  cancel: CancelDeps;
+  resubmit: ResubmitDeps;
+  approvals: ApprovalDeps;
+  artifacts: ArtifactDeps;
+  fleet: FleetDeps;
+  status: StatusDeps;
+  health: Health;
+}
+
+export const handle = handlersFor<ApiContext>();

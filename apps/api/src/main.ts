@@ -1,0 +1,85 @@
+import { endpoints } from '@svc/contract';
+import { mount, openapi, serve, serveSwagger } from '@svc/http';
+import { kernelSettings, openKernel } from '@svc/kernel-client';
+import { openPlatform } from '@svc/platform';
+import { queues } from '@svc/queues.config';
+import {
+  apiEnv,
+  approvalMetrics,
+  commonMetrics,
+  gatewayMetrics,
+  kernelMetrics,
+  openMetrics,
+  runService,
+  type ApiEnv,
+  type Boot,
+} from '@svc/runtime';
+import { openFleetFiles, startLoops } from '@svc/services';
+import { mountAdmin } from './admin/mount-admin';
+import { apiInfo } from './api-info';
+import { buildContext } from './build-context';
+import { startGrpcServer } from './grpc/server';
+import { mountOptions } from './mount-options';
+import { openIdentity } from './open-identity';
+import { routes } from './routes';
+
+void runService({
+  name: 'api',
+  purpose: 'The gateway: REST, gRPC, the API viewer and Bull Board.',
+  env: apiEnv,
+  start,
+});
+
+async function start(boot: Boot<ApiEnv>): Promise<void> {
+  const { env, log, clock, build, onStop } = boot;
+  const opened = openMetrics(
+    { ...gatewayMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
+    { pod: env.instanceId },
+  );
+  const { metrics } = opened;
+  metrics.buildInfo.set({ version: build.version }, 1);
+  const platform = await openPlatform(boot, {
+    service: 'gateway',
+    queues,
+    probes: { addr: env.metricsAddr, open: env.metricsPublic },
+    metrics: opened,
+  });
+  const fleet = await openFleetFiles(
+    { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
+    {
+      onProblem: (problem) => log.error('file is not used, the last good one stands', { problem }),
+      onChange: (what) => log.info('file was reloaded', { file: what }),
+    },
+  );
+  onStop(
+    'files',
+    startLoops([{ name: 'files', everyMs: 1_000, run: () => fleet.refresh() }], (loop, error) =>
+      log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
+    ),
+  );
+  const kernel = await openKernel(kernelSettings(env), { redis: platform.store.redis, log, clock });
+  onStop('kernel', () => kernel.close());
+
+  const ctx = buildContext(boot, { platform, fleet, kernel, metrics });
+  platform.bus.subscribe({ name: 'sys.config.changed', payload: 'alert' }, () => ctx.submit.config.changed());
+  const identity = openIdentity(boot, platform.store.redis);
+  const options = mountOptions(boot, { platform, identity, metrics });
+  const surface = mount(routes, ctx, options);
+  serveSwagger(surface.app, openapi(endpoints, apiInfo(build.version)));
+  await mountAdmin(surface.app, boot, { identity, rbac: options.gate });
+  const web = await serve(surface.finish(), {
+    host: env.httpAddr.host,
+    port: env.httpAddr.port,
+    ...(env.httpTlsCert &&
+      env.httpTlsKey && {
+        tls: { files: { cert: env.httpTlsCert, key: env.httpTlsKey }, minVersion: env.tlsMinVersion },
+      }),
+    requestTimeoutMs: env.httpReadTimeoutMs,
+    idleTimeoutMs: env.httpIdleTimeoutMs,
+    onProblem: (problem) => log.error('certificate is not used, the last good one stands', { error: problem }),
+  });
+  onStop('http', () => web.close(10_000));
+  const rpc = await startGrpcServer(boot, ctx, options);
+  onStop('grpc', () => rpc.close());
+  log.info('serving', { http_port: web.port, grpc_port: rpc.port });
+}

@@ -1,0 +1,66 @@
+import { AppError } from '@svc/contract';
+import { cappedBy, rateLimiter, type MountOptions } from '@svc/http';
+import type { Platform } from '@svc/platform';
+import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
+import type { GatewayIdentity } from './open-identity';
+
+export interface MountParts {
+  platform: Platform;
+  identity: GatewayIdentity;
+  metrics: OpenMetrics<typeof gatewayMetrics>['metrics'];
+}
+
+/** How the HTTP surface behaves: gate, limits, logs and metrics. */
+export function mountOptions(
+  { env, clock, log }: Boot<ApiEnv>,
+  { platform, identity, metrics }: MountParts,
+): MountOptions {
+  const { license, store } = platform;
+  const nowMs = () => clock.nowMs();
+  const shared = env.sharedRateLimit ? { redis: store.redis } : {};
+  const rate = (keyPrefix: string, rps: number, burst: number) =>
+    rateLimiter({
+      ...shared,
+      keyPrefix,
+      nowMs,
+      limit: () => cappedBy({ rps, burst }, license.entitlements().requests_per_second),
+    });
+  return {
+    authenticate: identity.authenticate,
+    gate: { rbac: () => license.entitlements().rbac },
+    rateLimits: {
+      api: rate('svc:rl:api', env.rateLimitRps, env.rateLimitBurst),
+      open: rate('svc:rl:public', env.publicRateLimitRps, env.publicRateLimitBurst),
+    },
+    bodyLimits: {
+      json: env.maxJsonBodyBytes,
+      job: env.maxJobPayloadBytes,
+      // Base64 grows bytes by a third, and the rest of the body wants room too. Core contract 11.
+      artifact: Math.ceil((env.artifactMaxBytes * 4) / 3) + 65_536,
+    },
+    allowedOrigins: env.allowedOrigins,
+    ...(env.production && env.httpTlsCert && { hstsMaxAgeSec: env.hstsMaxAgeSec }),
+    handlerTimeoutMs: env.httpWriteTimeoutMs,
+    asAppError,
+    onServed: ({ endpoint, method, status, durationMs, requestId, tenant }) => {
+      const route = endpoint?.path ?? 'none';
+      metrics.httpRequests.inc({ method, route, status: String(status) });
+      metrics.httpSeconds.observe({ method, route }, durationMs / 1_000);
+      if (status === 429) metrics.rateLimited.inc({ scope: endpoint?.access === 'public' ? 'public' : 'tenant' });
+      log.debug('served', { method, route, status, duration_ms: durationMs, request_id: requestId, tenant });
+    },
+    onRefused: ({ code, method, path, requestId }) =>
+      log.oncePer(`refused:${code}`, 1_000).info('credentials refused', { code, method, path, request_id: requestId }),
+    onDefect: (error, { endpoint, requestId }) => log.error('defect', { error, endpoint, request_id: requestId }),
+    checkAnswers: false,
+  };
+}
+
+const lost =
+  /ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|Command timed out|Connection is closed|max retries per request|MISCONF|OOM command|READONLY|LOADING/i;
+
+/** A store that cannot be reached, or refuses writes, is no defect: the caller may try again. */
+export const asAppError = (error: unknown): AppError | undefined =>
+  error instanceof Error && lost.test(`${error.name} ${error.message}`)
+    ? new AppError('store_unavailable', {}, { 'Retry-After': '2' })
+    : undefined;

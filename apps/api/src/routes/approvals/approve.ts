@@ -1,0 +1,11 @@
+import { approveJob as endpoint } from '@svc/contract';
+import { approveJob } from '@svc/services';
+import { handle } from '../../context';
+
+export const approve = handle(endpoint, async ({ params, body, caller, ctx }) => {
+  const outcome = await approveJob(ctx.approvals, caller, params.job_id, body);
+  const ref = { job_id: outcome.job.id, trace_id: outcome.job.trace_id };
+  return outcome.kind === 'resolved'
+    ? ref
+    : { ...ref, status: 'already_approved', approved_by: outcome.by, approved_at: outcome.atUs };
+});

@@ -1,0 +1,5 @@
+import { listApprovals as endpoint } from '@svc/contract';
+import { listApprovals } from '@svc/services';
+import { handle } from '../../context';
+
+export const list = handle(endpoint, ({ query, caller, ctx }) => listApprovals(ctx.approvals, caller, query));

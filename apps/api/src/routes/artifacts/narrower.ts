@@ -1,0 +1,5 @@
+/** The caller's own limit on an artifact, from query and header; what is no positive number says nothing. */
+export function narrower(query: number | undefined, header: string | undefined): number | undefined {
+  const given = [query, Number(header)].filter((bytes): bytes is number => bytes !== undefined && bytes > 0);
+  return given.length > 0 ? Math.min(...given) : undefined;
+}

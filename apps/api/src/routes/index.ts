@@ -1,0 +1,42 @@
+import type { Route } from '@svc/http';
+import type { ApiContext } from '../context';
+import { approve } from './approvals/approve';
+import { list as listApprovals } from './approvals/list';
+import { reject } from './approvals/reject';
+import { get as getArtifact } from './artifacts/get';
+import { put as putArtifact } from './artifacts/put';
+import { list as listDeadLetters } from './dlq/list';
+import { page as pageDeadLetters } from './dlq/page';
+import { remove as removeDeadLetter } from './dlq/remove';
+import { retry as retryDeadLetter } from './dlq/retry';
+import { api } from './health/api';
+import { health } from './health/health';
+import { healthz } from './health/healthz';
+import { livez } from './health/livez';
+import { readyz } from './health/readyz';
+import { cancel } from './jobs/cancel';
+import { decisions } from './jobs/decisions';
+import { get as getJob } from './jobs/get';
+import { list as listJobs } from './jobs/list';
+import { remediate } from './jobs/remediate';
+import { submit } from './jobs/submit';
+import { read as readMemory } from './memory/read';
+import { get as getPool } from './pools/get';
+import { list as listPools } from './pools/list';
+import { get as getStatus } from './status/get';
+import { list as listTopics } from './topics/list';
+import { get as getTrace } from './traces/get';
+import { get as getWorker } from './workers/get';
+import { jobs as workerJobs } from './workers/jobs';
+import { list as listWorkers } from './workers/list';
+
+/** Every handler, the busiest first: Express looks along the list. */
+export const routes: readonly Route<ApiContext>[] = [
+  ...[submit, getJob, listJobs, cancel, decisions, remediate, getTrace],
+  ...[healthz, readyz, livez, health, api],
+  ...[listApprovals, approve, reject],
+  ...[listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter],
+  ...[putArtifact, getArtifact, readMemory],
+  ...[listWorkers, getWorker, workerJobs, listPools, getPool, listTopics],
+  getStatus,
+];

@@ -1,0 +1,9 @@
+import { getStatus as endpoint } from '@svc/contract';
+import { answer } from '@svc/http';
+import { readStatus } from '@svc/services';
+import { handle } from '../../context';
+
+export const get = handle(endpoint, async ({ caller, ctx }) => {
+  const { status, fresh } = await readStatus(ctx.status, caller);
+  return answer(status, { headers: { 'X-Cache': fresh ? 'MISS' : 'HIT' } });
+});

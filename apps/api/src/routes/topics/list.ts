@@ -1,0 +1,5 @@
+import { listTopics as endpoint } from '@svc/contract';
+import { listTopics } from '@svc/services';
+import { handle } from '../../context';
+
+export const list = handle(endpoint, ({ ctx }) => listTopics(ctx.fleet));

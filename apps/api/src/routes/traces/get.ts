@@ -1,0 +1,5 @@
+import { getTrace as endpoint } from '@svc/contract';
+import { getTrace } from '@svc/services';
+import { handle } from '../../context';
+
+export const get = handle(endpoint, ({ params, caller, ctx }) => getTrace(ctx.submit, caller.tenant, params.id));

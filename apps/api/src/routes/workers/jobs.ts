@@ -1,0 +1,7 @@
+import { workerJobs as endpoint } from '@svc/contract';
+import { workerJobs } from '@svc/services';
+import { handle } from '../../context';
+
+export const jobs = handle(endpoint, async ({ params, query, caller, ctx }) => ({
+  items: await workerJobs(ctx.fleet, caller, params.id, query.limit),
+}));

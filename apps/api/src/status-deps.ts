@@ -1,0 +1,35 @@
+import type { Kernel } from '@svc/kernel-client';
+import type { Platform } from '@svc/platform';
+import type { ApiEnv, Boot } from '@svc/runtime';
+import type { StatusDeps } from '@svc/services';
+
+export interface StatusParts {
+  platform: Platform;
+  kernel: Kernel;
+  failOpenTotal(): number;
+}
+
+/** What the status route needs to know of this process. Core contract 12. */
+export function statusDeps(
+  { env, clock, build }: Boot<ApiEnv>,
+  { platform, kernel, failOpenTotal }: StatusParts,
+): StatusDeps {
+  const { store, bus, license, instance } = platform;
+  return {
+    store,
+    clock,
+    startedAtMs: clock.nowMs(),
+    build: { version: build.version, commit: build.commit, date: build.date },
+    instanceId: instance.id,
+    bus: () => ({ isConnected: bus.status().isConnected, url: bus.status().server }),
+    license: () => {
+      const { plan, status, payload } = license.state();
+      return { mode: plan, status, plan, ...(payload && { org_id: payload.org_id, license_id: payload.license_id }) };
+    },
+    rateLimiterMode: env.sharedRateLimit ? 'redis' : 'memory',
+    breakers: async () => ({ ...(await kernel.breakers()) }),
+    failOpenTotal,
+    openHandles: () => process.getActiveResourcesInfo().length,
+    environment: { audit_transport: 'buffer' },
+  };
+}

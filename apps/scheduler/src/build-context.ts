@@ -1,0 +1,56 @@
+import type { Kernel } from '@svc/kernel-client';
+import type { Platform } from '@svc/platform';
+import { randomIds, type Boot, type SchedulerEnv } from '@svc/runtime';
+import { EffectiveConfig, HandOut, type Fleet, type SchedulingEvents, type WorkerRegistry } from '@svc/services';
+import type { SchedulerContext } from './context';
+
+export interface ContextParts {
+  platform: Platform;
+  registry: WorkerRegistry;
+  fleet: Fleet;
+  kernel: Kernel;
+  events: SchedulingEvents;
+}
+
+/** The one object that processors, consumers and loops get. */
+export function buildContext({ env, clock, log }: Boot<SchedulerEnv>, parts: ContextParts): SchedulerContext {
+  const { platform, registry, fleet, kernel, events } = parts;
+  const { store, bus, license, senderId } = platform;
+  const deps = {
+    store,
+    clock,
+    random: { ...randomIds(), number: () => Math.random() },
+    kernel,
+    bus: {
+      publish: async (...args: Parameters<typeof bus.publish>) => bus.publish(...args),
+      publishDurable: async (...args: Parameters<typeof bus.publishDurable>) =>
+        void (await bus.publishDurable(...args)),
+    },
+    config: new EffectiveConfig(store, clock),
+    fleet,
+    registry,
+    events,
+    license: () => {
+      const { max_workers, max_concurrent_jobs, max_prompt_chars } = license.entitlements();
+      return { maxWorkers: max_workers, maxConcurrentJobs: max_concurrent_jobs, maxPromptChars: max_prompt_chars };
+    },
+    senderId,
+    settings: {
+      policyFailMode: env.policyCheckFailMode,
+      approvalTtlMs: env.approvalTtlMs,
+      deadLetterTtlSec: env.dlqEntryTtlDays * 86_400,
+      readinessRequired: env.workerReadinessRequired,
+      outputPolicyEnabled: env.outputPolicyEnabled,
+      outputFailMode: env.outputPolicyFailMode,
+      outputMetaTimeoutMs: env.outputMetaTimeoutMs,
+    },
+    wake: (workerId: string) => {
+      handOut
+        .forWorker(workerId)
+        .catch((error: unknown) => log.warn('hand-out failed', { worker_id: workerId, error }));
+    },
+  };
+  // It is made of the context it wakes for; nothing wakes before this line.
+  const handOut = new HandOut(deps);
+  return { ...deps, handOut, defaultTenant: env.defaultTenant };
+}

@@ -1,0 +1,59 @@
+import type { Logger, OpenMetrics, schedulerMetrics } from '@svc/runtime';
+import { topicLabel } from '@svc/runtime';
+import type { SchedulingEvents } from '@svc/services';
+import type { PoolTable } from '@svc/routing';
+
+type SchedulerMetrics = OpenMetrics<typeof schedulerMetrics>['metrics'];
+
+/** Turns what happens into metrics and log lines. Topics that no pool file names are counted as `other`. */
+export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: () => PoolTable): SchedulingEvents {
+  const label = topicLabel();
+  let known: PoolTable | undefined;
+  const topicOf = (name: string) => {
+    const table = pools();
+    if (table !== known) {
+      known = table;
+      label.know(Object.keys(table.topics));
+    }
+    return { topic: label.of(name) };
+  };
+  return {
+    received: (topic) => metrics.jobsReceived.inc(topicOf(topic)),
+    denied: (topic) => metrics.safetyDenied.inc(topicOf(topic)),
+    safetyUnavailable: (topic) => metrics.safetyUnavailable.inc(topicOf(topic)),
+    failOpen: (topic) => metrics.inputFailOpen.inc(topicOf(topic)),
+    dispatched: (topic, waitedMs) => {
+      metrics.jobsDispatched.inc(topicOf(topic));
+      metrics.dispatchSeconds.observe(topicOf(topic), waitedMs / 1_000);
+    },
+    rolledBack: (topic, error) => {
+      metrics.dispatchRollback.inc(topicOf(topic));
+      log.warn('dispatch could not be published', { topic, error });
+    },
+    completed: (topic, status) => metrics.jobsCompleted.inc({ ...topicOf(topic), status }),
+    waiting: (topic, reason) => {
+      metrics.routingFailures.inc({ reason });
+      log.debug('job waits', { topic, reason });
+    },
+    replayed: (topic, what) => {
+      metrics.orphanReplayed.inc(topicOf(topic));
+      log.info('job was mended', { topic, reason: what });
+    },
+    outputChecked: (topic, phase, decision, tookMs) => {
+      metrics.outputChecked.inc(topicOf(topic));
+      metrics.outputCheckSeconds.observe({ ...topicOf(topic), phase }, tookMs / 1_000);
+      if (decision === 'QUARANTINE') metrics.outputQuarantined.inc(topicOf(topic));
+      if (decision === 'REDACT') metrics.outputRedactions.inc(topicOf(topic));
+    },
+    outputSkipped: (topic, error) => {
+      metrics.outputSkipped.inc(topicOf(topic));
+      log.warn('output was not checked', { topic, error });
+    },
+    ignoredResult: (jobId, why) => log.debug('result counts for nothing', { job_id: jobId, reason: why }),
+    publishFailed: (jobId, error) => log.warn('could not be published yet', { job_id: jobId, error }),
+    workerRefused: (workerId, reason) =>
+      log.oncePer(`refused:${workerId}`, 3_600_000).warn('worker is not taken up', { worker_id: workerId, reason }),
+    workerLost: (workerId, jobs) => log.warn('worker went silent', { worker_id: workerId, jobs }),
+    preempted: (jobId) => log.info('job made room for a critical one', { job_id: jobId }),
+  };
+}

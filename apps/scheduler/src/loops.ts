@@ -1,0 +1,61 @@
+import {
+  repairOpenJobs,
+  repairSlots,
+  replayIntents,
+  sweepExpired,
+  sweepSilentWorkers,
+  workerSnapshot,
+  type Loop,
+} from '@svc/services';
+import { keys, type Store } from '@svc/store';
+import type { SchedulerContext } from './context';
+
+export interface LoopSettings {
+  /** Who holds the leases. */
+  owner: string;
+  snapshotEveryMs: number;
+  scanEveryMs: number;
+  metaTtlSec: number;
+  deadLettersKept: number;
+}
+
+/** The scheduler's loops. Engine contract A14. */
+export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: LoopSettings): Loop[] {
+  const { owner, snapshotEveryMs, scanEveryMs, metaTtlSec, deadLettersKept } = settings;
+  const lease = (key: string, ttlMs: number) => store.lease(key, owner, ttlMs);
+  return [
+    { name: 'hand-out', everyMs: 1_000, run: () => ctx.handOut.forAll() },
+    { name: 'silent-workers', everyMs: 500, run: () => sweepSilentWorkers(ctx) },
+    {
+      name: 'worker-snapshot',
+      everyMs: snapshotEveryMs,
+      atStart: true,
+      lease: lease(keys.snapshotLease('writer'), Math.max(10_000, 2 * snapshotEveryMs)),
+      run: () => store.workers.writeSnapshot(workerSnapshot(ctx)),
+    },
+    {
+      name: 'replayer',
+      everyMs: 5_000,
+      atStart: true,
+      lease: lease(keys.replayerLease('pending'), 10_000),
+      run: () => replayIntents(ctx),
+    },
+    {
+      name: 'reconciler',
+      everyMs: scanEveryMs,
+      atStart: true,
+      lease: lease(keys.reconcilerLease('default'), 2 * scanEveryMs),
+      run: async () => {
+        await repairOpenJobs(ctx);
+        await repairSlots(ctx);
+      },
+    },
+    {
+      name: 'dlq-cleanup',
+      everyMs: 3_600_000,
+      atStart: true,
+      lease: lease(keys.dlqCleanupLease(), 300_000),
+      run: () => sweepExpired(ctx, metaTtlSec, deadLettersKept),
+    },
+  ];
+}

@@ -1,0 +1,96 @@
+import { subjects } from '@svc/contract';
+import { kernelSettings, openKernel } from '@svc/kernel-client';
+import { openPlatform } from '@svc/platform';
+import { startWorkers } from '@svc/queues';
+import { queues } from '@svc/queues.config';
+import {
+  approvalMetrics,
+  commonMetrics,
+  kernelMetrics,
+  openMetrics,
+  runService,
+  schedulerEnv,
+  schedulerMetrics,
+  type Boot,
+  type SchedulerEnv,
+} from '@svc/runtime';
+import { openFleetFiles, startLoops, WorkerRegistry } from '@svc/services';
+import { redisOptions } from '@svc/store';
+import { buildContext } from './build-context';
+import { startConsumers } from './consumers';
+import { schedulingEvents } from './events';
+import { schedulerLoops } from './loops';
+import { processors } from './processors';
+
+void runService({
+  name: 'scheduler',
+  purpose: 'Decides, routes and dispatches jobs, records and checks their results, and mends what was lost.',
+  env: schedulerEnv,
+  start,
+});
+
+async function start(boot: Boot<SchedulerEnv>): Promise<void> {
+  const { env, log, health, clock, build, onStop } = boot;
+  const opened = openMetrics(
+    { ...schedulerMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
+    { pod: env.instanceId },
+  );
+  const { metrics } = opened;
+  metrics.buildInfo.set({ version: build.version }, 1);
+  const registry = new WorkerRegistry({ ttlMs: env.workerHeartbeatTtlMs, readinessTtlMs: env.workerReadinessTtlMs });
+  const platform = await openPlatform(boot, {
+    service: 'scheduler',
+    queues,
+    probes: { addr: env.metricsAddr, open: env.metricsPublic },
+    metrics: opened,
+    onMalformed: (reason) => metrics.validationRejections.inc({ reason }),
+    onReconnected: () => registry.hearing(clock.nowMs()),
+  });
+  const { store, bus } = platform;
+  registry.hearing(clock.nowMs());
+  const snapshot = await store.workers.snapshot();
+  if (snapshot) registry.warm(snapshot.workers, clock.nowMs());
+
+  const fleet = await openFleetFiles(
+    { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
+    {
+      onProblem: (problem) => log.error('file is not used, the last good one stands', { problem }),
+      onChange: (what) => log.info('file was reloaded', { file: what }),
+    },
+  );
+  const kernel = await openKernel(kernelSettings(env), { redis: store.redis, log, clock });
+  onStop('kernel', () => kernel.close());
+  health.dependsOn('policy', async () => {
+    const state = kernel.ready();
+    if (!state.ok) throw new Error(state.reason);
+  });
+  const events = schedulingEvents(metrics, log, () => fleet.pools());
+  const ctx = buildContext(boot, { platform, registry, fleet, kernel, events });
+  bus.subscribe(subjects.configChanged, () => ctx.config.changed());
+
+  onStop(
+    'loops',
+    startLoops(
+      [
+        ...schedulerLoops(ctx, store, {
+          owner: platform.instance.id,
+          snapshotEveryMs: env.workerSnapshotIntervalMs,
+          scanEveryMs: fleet.timeouts().reconciler.scan_interval_seconds * 1_000,
+          metaTtlSec: env.jobMetaTtlMs / 1_000,
+          deadLettersKept: env.dlqMaxSize,
+        }),
+        { name: 'files', everyMs: 1_000, run: () => fleet.refresh() },
+      ],
+      (loop, error) => log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
+    ),
+  );
+  const workers = startWorkers('scheduler', queues, processors, ctx, await redisOptions(env, 'worker'), {
+    onFailed: (queue, entry, error) => log.warn('queue entry failed', { queue, entry, error }),
+    onError: (queue, error) => log.oncePer(`queue:${queue}`, 10_000).warn('queue failed', { queue, error }),
+  });
+  onStop('queues', () => Promise.all(workers.map((worker) => worker.close())));
+  const consumptions = startConsumers(bus, ctx, (subject, error) =>
+    log.oncePer(`consumer:${subject}`, 10_000).warn('message could not be handled', { subject, error }),
+  );
+  onStop('consumers', () => Promise.all(consumptions.map((consumption) => consumption.stop())));
+}

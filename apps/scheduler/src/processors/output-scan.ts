@@ -1,0 +1,8 @@
+import { scanOutput } from '@svc/services';
+import { queues } from '@svc/queues.config';
+import { processor } from '../context';
+
+/** Safe to run twice: the second quarantine is refused by the job table, the second redaction has the same pointer. */
+export const outputScan = processor(queues.outputScan, ({ payload, ctx }) =>
+  scanOutput(ctx, payload.job_id, payload.dispatch_id),
+);

@@ -1,0 +1,118 @@
+import { busOptions, openBus, type Bus } from '@svc/bus';
+import { openLicense, type License } from '@svc/identity';
+import type { AnyQueueSpec } from '@svc/queues';
+import { startProbeServer, type Address, type Boot, type commonVariables, type EnvOf } from '@svc/runtime';
+import { openRedis, openStore, type InstanceRecord, type Store } from '@svc/store';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+type CommonEnv = EnvOf<typeof commonVariables>;
+
+/** What every service stands on: store, bus and license, with their probes and their ends. */
+export interface Platform {
+  store: Store;
+  bus: Bus;
+  license: License;
+  /** Sender id of this process's packets. */
+  senderId: string;
+  /** This process as the others see it in the status. */
+  instance: InstanceRecord;
+}
+
+export interface PlatformOptions {
+  service: string;
+  queues: Readonly<Record<string, AnyQueueSpec>>;
+  probes: { addr: Address; open: boolean };
+  metrics: { contentType: string; text(): Promise<string> };
+  onMalformed?(reason: string): void;
+  onReconnected?(): void;
+}
+
+const instanceEveryMs = 5_000;
+
+/**
+ * Opens what every service stands on. The probes answer first, so that whoever waits sees "not ready" rather than nothing;
+ * what is opened here is closed by the process's stop steps, in reverse.
+ */
+export async function openPlatform(boot: Boot<CommonEnv>, options: PlatformOptions): Promise<Platform> {
+  const { env, health, log, clock, build, onStop } = boot;
+  const probes = await startProbeServer({
+    addr: options.probes.addr,
+    health,
+    metrics: options.metrics,
+    loopbackInProduction: { production: env.production, open: options.probes.open },
+    onError: (error) => log.error('probe failed', { error }),
+  });
+  onStop('probes', () => probes.close());
+
+  const store = await openTheStore(boot, options);
+  const senderId = `${options.service}-${env.instanceId}`.replace(/[^A-Za-z0-9_-]/g, '-');
+  const bus = await openTheBus(boot, options, senderId);
+  const license = openLicense(licenseSettings(env), { nowMs: () => clock.nowMs() });
+  const { plan, status, problem } = license.state();
+  log.info('license', { plan, status, ...(problem && { problem }) });
+  const instance = {
+    id: env.instanceId,
+    service: options.service,
+    version: build.version,
+    commit: build.commit,
+    started_at: new Date(clock.nowMs()).toISOString(),
+  };
+  keepInstance(boot, store, instance);
+  return { store, bus, license, senderId, instance };
+}
+
+async function openTheStore(
+  { env, health, log, onStop }: Boot<CommonEnv>,
+  { queues }: PlatformOptions,
+): Promise<Store> {
+  const redis = await openRedis(env, 'request');
+  redis.on('error', (error) => log.oncePer('redis', 10_000).warn('store connection failed', { error }));
+  onStop('store', () => redis.quit());
+  health.dependsOn('redis', () => redis.ping());
+  return openStore(redis, queues, {
+    metaSec: Math.ceil(env.jobMetaTtlMs / 1_000),
+    dataSec: Math.ceil(env.dataTtlMs / 1_000),
+  });
+}
+
+async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, senderId: string): Promise<Bus> {
+  const { env, health, log, clock, onStop } = boot;
+  const bus = await openBus(busOptions(env, senderId), {
+    nowUs: () => clock.nowUs(),
+    onMalformed: ({ subject, reason }) => {
+      options.onMalformed?.(reason);
+      log.oncePer(`malformed:${subject}`, 60_000).warn('packet is not taken', { subject, reason });
+    },
+    onConnection: (event) => {
+      log.warn(`bus ${event}`);
+      if (event === 'reconnected') options.onReconnected?.();
+    },
+    onError: (error, where) => log.oncePer(`bus:${where}`, 10_000).warn('bus failed', { error, subject: where }),
+  });
+  onStop('bus', () => bus.drain());
+  await bus.ensureStreams();
+  health.dependsOn('nats', async () => {
+    if (!bus.status().isConnected) throw new Error('disconnected');
+  });
+  return bus;
+}
+
+const licenseSettings = (env: CommonEnv) => ({
+  file: env.licenseFile ?? '',
+  token: env.licenseToken ?? '',
+  publicKey: env.licensePublicKey ?? '',
+  publicKeyPath: env.licensePublicKeyPath ?? '',
+  standardPaths: [join(homedir(), '.svc', 'license.json'), '/etc/svc/license.json'],
+});
+
+function keepInstance({ log, onStop }: Boot<CommonEnv>, store: Store, instance: InstanceRecord): void {
+  const keep = () =>
+    store.workers.keepInstance(instance).catch((error: unknown) => log.debug('instance is not noted', { error }));
+  void keep();
+  const timer = setInterval(() => void keep(), instanceEveryMs);
+  onStop('instance', async () => {
+    clearInterval(timer);
+    await store.workers.dropInstance(instance.service, instance.id);
+  });
+}

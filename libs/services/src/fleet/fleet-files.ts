@@ -1,0 +1,75 @@
+import { printProblem, type Parsed } from '@svc/contract';
+import { defaultTimeouts, parsePools, parseTimeouts, type PoolTable, type TimeoutTable } from '@svc/routing';
+import { readFile, stat } from 'node:fs/promises';
+import type { Fleet } from '../deps';
+
+export interface FleetFiles extends Fleet {
+  /** Reads the files again if they changed. A bad new file never replaces a good running one. */
+  refresh(): Promise<void>;
+}
+
+export interface FleetFileSettings {
+  poolsPath: string;
+  timeoutsPath: string;
+  production: boolean;
+}
+
+export interface FleetFileHooks {
+  /** A file could not be used; what stood before stands on. */
+  onProblem(problem: string): void;
+  onChange(what: 'pools' | 'timeouts'): void;
+}
+
+interface Watched<T> {
+  path: string;
+  parse(text: string): Parsed<T>;
+  value: T;
+  mtimeMs: number;
+}
+
+/**
+ * The pools and timeouts files, reloaded on change. Without a pools file every topic is accepted and none has a pool.
+ *
+ * @throws Error with every problem and its line when a file is bad at start
+ */
+export async function openFleetFiles(settings: FleetFileSettings, hooks: FleetFileHooks): Promise<FleetFiles> {
+  const { poolsPath, timeoutsPath, production } = settings;
+  const pools: Watched<PoolTable> = {
+    path: poolsPath,
+    parse: (text) => parsePools(text, poolsPath, production),
+    value: { topics: {}, pools: {} },
+    mtimeMs: 0,
+  };
+  const timeouts: Watched<TimeoutTable> = {
+    path: timeoutsPath,
+    parse: (text) => parseTimeouts(text, timeoutsPath),
+    value: defaultTimeouts,
+    mtimeMs: 0,
+  };
+  const problems = [...(await load(pools)).problems, ...(await load(timeouts)).problems];
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const refresh = async (file: Watched<PoolTable> | Watched<TimeoutTable>, what: 'pools' | 'timeouts') => {
+    const outcome = file === pools ? await load(pools) : await load(timeouts);
+    if (outcome.problems.length > 0) hooks.onProblem(outcome.problems.join('\n'));
+    else if (outcome.changed) hooks.onChange(what);
+  };
+  return {
+    pools: () => pools.value,
+    timeouts: () => timeouts.value,
+    refresh: async () => {
+      await refresh(pools, 'pools');
+      await refresh(timeouts, 'timeouts');
+    },
+  };
+}
+
+async function load<T>(file: Watched<T>): Promise<{ changed: boolean; problems: string[] }> {
+  const found = await stat(file.path).catch(() => undefined);
+  if (!found || found.mtimeMs === file.mtimeMs) return { changed: false, problems: [] };
+  // Remembered also for a bad file, so that it is complained of once and not at every look.
+  file.mtimeMs = found.mtimeMs;
+  const parsed = file.parse(await readFile(file.path, 'utf8'));
+  if (!parsed.ok) return { changed: false, problems: parsed.problems.map(printProblem) };
+  file.value = parsed.value;
+  return { changed: true, problems: [] };
+}

@@ -1,0 +1,96 @@
+import type { Caller, StatusView } from '@svc/contract';
+import type { JobState } from '@svc/lifecycle';
+import type { Store } from '@svc/store';
+import type { Clock } from '../deps';
+
+/** What the process itself knows for the status answer. */
+export interface StatusDeps {
+  store: Store;
+  clock: Clock;
+  startedAtMs: number;
+  build: { version: string; commit: string; date: string };
+  instanceId: string;
+  bus(): { isConnected: boolean; url: string };
+  license(): Record<string, unknown>;
+  rateLimiterMode: 'redis' | 'memory';
+  breakers(): Promise<Record<string, unknown>>;
+  failOpenTotal(): number;
+  openHandles(): number;
+  environment: Record<string, unknown>;
+}
+
+const keptMs = 2_000;
+const newest = 500;
+const kept = new WeakMap<object, Map<string, { status: StatusView; untilMs: number }>>();
+
+/**
+ * State of the installation, kept 2 s for each tenant and for admins apart. Core contract 12; identity contract 16.
+ *
+ * @returns whether the answer was made now
+ */
+export async function readStatus(deps: StatusDeps, caller: Caller): Promise<{ status: StatusView; fresh: boolean }> {
+  const admin = caller.role === 'admin';
+  const key = `${admin ? 'admin' : 'other'}:${caller.tenant}`;
+  const cache = kept.get(deps) ?? new Map<string, { status: StatusView; untilMs: number }>();
+  kept.set(deps, cache);
+  const found = cache.get(key);
+  if (found && found.untilMs > deps.clock.nowMs()) return { status: found.status, fresh: false };
+  const status = { ...(await forAll(deps, caller.tenant)), ...(admin && (await forAdmins(deps))) };
+  if (cache.size > 1_000) cache.clear();
+  cache.set(key, { status, untilMs: deps.clock.nowMs() + keptMs });
+  return { status, fresh: true };
+}
+
+async function forAll(deps: StatusDeps, tenant: string): Promise<StatusView> {
+  const { store, clock } = deps;
+  const [counts, snapshot] = await Promise.all([store.index.pipelineCounts(tenant, newest), store.workers.snapshot()]);
+  const bus = deps.bus();
+  return {
+    time: new Date(clock.nowMs()).toISOString(),
+    uptime_seconds: Math.floor((clock.nowMs() - deps.startedAtMs) / 1_000),
+    goroutine_count: deps.openHandles(),
+    active_ws_clients: 0,
+    nats_status: bus.isConnected ? 'connected' : 'disconnected',
+    redis_pool_stats: { hits: 0, misses: 0, timeouts: 0, total_conns: 1, idle_conns: 0, stale_conns: 0 },
+    build: deps.build,
+    nats: { connected: bus.isConnected, status: bus.isConnected ? 'connected' : 'disconnected' },
+    redis: { ok: true, status: store.redis.status },
+    workers: { count: snapshot?.workers.length ?? 0 },
+    pipeline: pipeline(counts),
+    license: deps.license(),
+  };
+}
+
+function pipeline(counts: ReadonlyMap<JobState, number>): Record<string, number> {
+  const sum = (...states: JobState[]) => states.reduce((total, state) => total + (counts.get(state) ?? 0), 0);
+  return {
+    pending: sum('PENDING', 'APPROVAL_REQUIRED', 'SCHEDULED', 'RETRYING'),
+    dispatched: sum('DISPATCHED'),
+    running: sum('RUNNING'),
+    succeeded: sum('SUCCEEDED'),
+    failed: sum('FAILED', 'CANCELLED', 'TIMEOUT', 'OUTPUT_QUARANTINED'),
+    denied: sum('DENIED'),
+  };
+}
+
+async function forAdmins(deps: StatusDeps): Promise<Partial<StatusView>> {
+  const { store } = deps;
+  const [instances, snapshot, breakers] = await Promise.all([
+    store.workers.instances(['api', 'scheduler', 'engine', 'kernel']),
+    store.workers.snapshot(),
+    deps.breakers(),
+  ]);
+  const bus = deps.bus();
+  const replicas: Record<string, unknown[]> = {};
+  for (const instance of instances) (replicas[instance.service] ??= []).push(instance);
+  return {
+    nats: { connected: bus.isConnected, status: bus.isConnected ? 'connected' : 'disconnected', url: bus.url },
+    instance_id: deps.instanceId,
+    rate_limiter: { mode: deps.rateLimiterMode },
+    circuit_breakers: breakers,
+    input_fail_open_total: deps.failOpenTotal(),
+    ha_env: deps.environment,
+    ...(snapshot && { snapshot_meta: { writer_id: snapshot.writer_id, captured_at: snapshot.captured_at } }),
+    replicas,
+  };
+}
