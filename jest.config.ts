@@ -6,11 +6,11 @@ import type { Config } from 'jest';
 const esmOnly = ['re2js'];
 
 const project = (dir: string): Config => ({
-  displayName: dir.split('/')[1] as string,
+  displayName: dir.split('/').at(-1) as string,
   rootDir: __dirname,
   roots: [`<rootDir>/${dir}`],
   testEnvironment: 'node',
-  testMatch: [`<rootDir>/${dir}/src/**/*.test.ts`],
+  testMatch: [`<rootDir>/${dir}/**/*.test.ts`],
   transform: { '^.+\\.(t|j|mj)s$': '@swc/jest' },
   moduleNameMapper: {
     '^@svc/queues\\.config$': '<rootDir>/queues.config.ts',
@@ -24,6 +24,7 @@ const config: Config = {
     .filter((folder) => existsSync(`${__dirname}/${folder}`))
     .flatMap((folder) => readdirSync(`${__dirname}/${folder}`).map((name) => `${folder}/${name}`))
     .filter((dir) => existsSync(`${__dirname}/${dir}/package.json`))
+    .concat('tools')
     .map(project) as NonNullable<Config['projects']>,
 };
 

@@ -1,30 +1,51 @@
 /** Runs one TypeScript file of this repository with its path aliases: `node tools/run-ts.mjs <file> [arguments]`. */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const [file, ...args] = process.argv.slice(2);
-const outdir = mkdtempSync(join(resolve('node_modules'), '.run-ts-'));
-const outfile = join(outdir, basename(file).replace(/\.ts$/, '.cjs'));
-try {
-  await build({
-    entryPoints: [file],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    sourcemap: 'inline',
-    packages: 'external',
-    tsconfig: 'tsconfig.base.json',
-    logLevel: 'warning',
-    plugins: [sourceDirname()],
-  });
-  const { status } = spawnSync(process.execPath, ['--enable-source-maps', outfile, ...args], { stdio: 'inherit' });
-  process.exitCode = status ?? 1;
-} finally {
-  rmSync(outdir, { recursive: true, force: true });
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [file, ...args] = process.argv.slice(2);
+  if (!file) {
+    console.error('usage: node tools/run-ts.mjs <file> [arguments]');
+    process.exit(2);
+  }
+  await runTs(file, args);
+}
+
+/**
+ * Loads the file into this very process, so that signals and exit codes are its own.
+ *
+ * @returns what the file exports
+ */
+export async function runTs(file, args = []) {
+  const folder = join(root, 'node_modules/.run-ts');
+  const outfile = join(folder, `${process.pid}-${Date.now()}.cjs`);
+  mkdirSync(folder, { recursive: true });
+  process.setSourceMapsEnabled(true);
+  try {
+    await build({
+      entryPoints: [resolve(file)],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'cjs',
+      sourcemap: 'inline',
+      packages: 'external',
+      tsconfig: join(root, 'tsconfig.base.json'),
+      logLevel: 'warning',
+      plugins: [sourceDirname()],
+    });
+    process.argv = [process.argv[0], resolve(file), ...args];
+    return createRequire(import.meta.url)(outfile);
+  } finally {
+    // It is in memory now.
+    rmSync(outfile, { force: true });
+  }
 }
 
 /** Each module sees the folder of its own source as `__dirname`, as it would unbundled. */
@@ -32,11 +53,9 @@ function sourceDirname() {
   return {
     name: 'source-dirname',
     setup(b) {
-      b.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      b.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         if (path.includes('node_modules')) return undefined;
-        const { readFile } = await import('node:fs/promises');
-        const { dirname } = await import('node:path');
-        const text = await readFile(path, 'utf8');
+        const text = readFileSync(path, 'utf8');
         return { contents: text.replaceAll('__dirname', JSON.stringify(dirname(path))), loader: 'ts' };
       });
     },

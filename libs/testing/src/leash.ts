@@ -27,13 +27,17 @@ const leash = `
   exec "$@" </dev/null 3<&-
 `;
 
-/** Starts a program that cannot outlive this process: not after an exception, not after SIGKILL. */
+/**
+ * Starts a program that cannot outlive this process: not after an exception, not after SIGKILL. It has a process group
+ * of its own, so that Ctrl-C reaches only us and we say in which order things end.
+ */
 export function spawnLeashed(command: string, args: readonly string[], options: LeashOptions = {}): ChildProcess {
   const { cwd, env, output = 'ignore', scratchDir = '' } = options;
   return spawn('/bin/sh', ['-c', leash, 'leash', scratchDir, command, ...args], {
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
     stdio: ['pipe', output, output],
+    detached: true,
   });
 }
 

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import type { CertificateFiles } from './certificates';
+import type { Keys } from './keys';
+import type { LicenseFiles, LicensePlan } from './license';
+import { dialable, type PickPort } from './ports';
+import { repositoryRoot, type ServicePlan } from './settings';
+
+type Variables = Record<string, string>;
+
+export interface Generated {
+  callerEnv: NodeJS.ProcessEnv;
+  services: readonly ServicePlan[];
+  redisUrl: string;
+  natsUrl: string;
+  keys: Keys;
+  certificates: CertificateFiles | undefined;
+  license: { plan: LicensePlan; files: LicenseFiles };
+}
+
+/**
+ * The environment of each service by name: what is generated here, below what the caller has set.
+ *
+ * Variables that only make sense together (a certificate and its key, a license and its public key) are taken from the
+ * caller together.
+ */
+export async function environments(given: Generated, pickPort: PickPort): Promise<Record<string, NodeJS.ProcessEnv>> {
+  const { callerEnv, services, certificates } = given;
+  const callers = Object.fromEntries(Object.entries(callerEnv).filter(([, value]) => value !== ''));
+  const group = (variables: Variables): Variables =>
+    Object.keys(variables).some((name) => callers[name] !== undefined) ? {} : variables;
+
+  const shared: Variables = {
+    REDIS_URL: given.redisUrl,
+    NATS_URL: given.natsUrl,
+    SAFETY_POLICY_PATH: configFile('safety.yaml'),
+    OUTPUT_SCANNERS_PATH: configFile('output_scanners.yaml'),
+    POOL_CONFIG_PATH: configFile('pools.yaml'),
+    TIMEOUT_CONFIG_PATH: configFile('timeouts.yaml'),
+    OUTPUT_POLICY_ENABLED: 'true',
+    SVC_TELEMETRY_MODE: 'off',
+    ...keyVariables(given.keys, callers),
+    ...licenseVariables(given.license, callers),
+    ...(certificates && group({ GATEWAY_HTTP_TLS_CERT: certificates.cert, GATEWAY_HTTP_TLS_KEY: certificates.key })),
+    ...(certificates && group({ GRPC_TLS_CERT: certificates.cert, GRPC_TLS_KEY: certificates.key })),
+  };
+  for (const { ports } of services) {
+    for (const [name, port] of Object.entries(ports)) {
+      if (callers[name] === undefined) shared[name] = `127.0.0.1:${await pickPort(port)}`;
+    }
+  }
+  const kernelTls = certificates && services.some(({ name }) => name === 'kernel') ? certificates : undefined;
+  const own = (name: string): Variables => ({
+    SVC_INSTANCE_ID: name,
+    ...(kernelTls && name === 'kernel' && kernelServer(kernelTls)),
+    ...(kernelTls && name !== 'kernel' && { SAFETY_KERNEL_TLS_CA: kernelTls.ca }),
+  });
+  return Object.fromEntries(
+    services.map(({ name }) => [name, { ...shared, ...own(name), ...callers, NODE_ENV: 'production' }]),
+  );
+}
+
+const configFile = (name: string) => join(repositoryRoot, 'config', name);
+const kernelServer = ({ cert, key }: CertificateFiles) => ({
+  SAFETY_KERNEL_TLS_CERT: cert,
+  SAFETY_KERNEL_TLS_KEY: key,
+});
+
+/** Our keys stand beside the caller's: in the variable that he leaves free. */
+function keyVariables({ file, keys, holders }: Keys, callers: NodeJS.ProcessEnv): Variables {
+  if (callers['SVC_API_KEYS_PATH'] === undefined) return { SVC_API_KEYS_PATH: file };
+  const entries = Object.entries(holders).map(([name, holder]) => ({
+    key: keys[name as keyof typeof keys],
+    ...holder,
+  }));
+  return { SVC_API_KEYS: JSON.stringify(entries) };
+}
+
+const licenseNames = ['FILE', 'TOKEN', 'PUBLIC_KEY', 'PUBLIC_KEY_PATH'].map((name) => `SVC_LICENSE_${name}`);
+
+function licenseVariables({ plan, files }: Generated['license'], callers: NodeJS.ProcessEnv): Variables {
+  if (plan === 'community' || licenseNames.some((name) => callers[name] !== undefined)) return {};
+  return { SVC_LICENSE_FILE: files.file, SVC_LICENSE_PUBLIC_KEY_PATH: files.publicKey };
+}
+
+/** The address a service listens on, as a client dials it. */
+export function addressOf(env: NodeJS.ProcessEnv | undefined, name: string): string {
+  const address = env?.[name];
+  return address ? dialable(address) : '';
+}

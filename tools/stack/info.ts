@@ -1,0 +1,53 @@
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { KeyHolder, KeyName } from './keys';
+
+/** What `stack.json` says about a running stack. Its keys are secrets, hence mode 0600. */
+export interface StackInfo {
+  base_url: string;
+  grpc_addr: string;
+  /** The gateway's metrics. */
+  metrics_url: string;
+  /** Metrics and probes of each service. */
+  metrics_urls: Record<string, string>;
+  nats_url: string;
+  redis_url: string;
+  /** Authority that signed the certificates; empty without TLS. */
+  ca_file: string;
+  tls: boolean;
+  tenant: string;
+  keys: Record<KeyName, string>;
+  principals: Record<KeyName, KeyHolder>;
+  policy_file: string;
+  scanners_file: string;
+  pools_file: string;
+  timeouts_file: string;
+  license: string;
+  data_dir: string;
+  /** Process ids by service; one that is down has none. */
+  pids: Record<string, number>;
+  supervisor_pid: number;
+}
+
+/** Replaces the file as a whole, so that nobody reads half of it. */
+export function writeInfo(file: string, info: StackInfo): void {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(draft, 0o600);
+  renameSync(draft, file);
+}
+
+export const removeInfo = (file: string) => rmSync(file, { force: true });
+
+/** @returns another process that runs a stack on this folder at the moment, if any */
+export function runningSupervisor(file: string): number | undefined {
+  if (!existsSync(file)) return undefined;
+  const { supervisor_pid: pid } = JSON.parse(readFileSync(file, 'utf8')) as StackInfo;
+  // In a container the next process easily gets the number of the one before.
+  if (pid === process.pid) return undefined;
+  try {
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return undefined; // it died without cleaning up
+  }
+}

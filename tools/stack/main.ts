@@ -1,0 +1,88 @@
+import { parseArgs } from 'node:util';
+import type { StackInfo } from './info';
+import type { LicensePlan } from './license';
+import { startStack } from './stack';
+
+const help = `npm start -- [options]: runs the whole control plane on this machine until Ctrl-C.
+
+  --data DIR      folder for data, keys and certificates (default .svc); two stacks need two folders
+  --no-tls        plain HTTP and gRPC
+  --kernel        policy decisions in a process of their own
+  --license PLAN  community, team or enterprise (default)
+  --json          print the addresses and keys as one line of JSON on standard output, all else on standard error
+  --help          this text
+
+Redis and NATS are started along with it unless REDIS_URL and NATS_URL name others. Every variable of the services may be
+set and wins over what is generated. The ports are the documented ones, or free ones where those are taken.
+`;
+
+const plans: readonly LicensePlan[] = ['community', 'team', 'enterprise'];
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      data: { type: 'string' },
+      'no-tls': { type: 'boolean', default: false },
+      kernel: { type: 'boolean', default: false },
+      license: { type: 'string', default: 'enterprise' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const license = plans.find((plan) => plan === values.license);
+  if (!license) throw new Error(`--license is one of ${plans.join(', ')}`);
+  return { ...values, license };
+}
+
+const summary = (info: StackInfo) => `
+  Gateway     ${info.base_url}${info.tls ? `   (authority ${info.ca_file})` : ''}
+  gRPC        ${info.grpc_addr}
+  Metrics     ${Object.values(info.metrics_urls).join('  ')}
+  Redis       ${info.redis_url}
+  NATS        ${info.nats_url}
+  API key     ${info.keys.admin}   (tenant ${info.tenant}, admin)
+  All of it   ${info.data_dir}/stack.json
+
+  curl ${info.tls ? `--cacert ${info.ca_file} ` : ''}-H 'X-API-Key: ${info.keys.admin}' ${info.base_url}/api/v1/status
+
+  Ctrl-C stops everything.
+`;
+
+async function run(): Promise<void> {
+  const options = readOptions();
+  if (options.help) {
+    process.stdout.write(help);
+    return;
+  }
+  const say = (text: string) => void process[options.json ? 'stderr' : 'stdout'].write(`${text}\n`);
+  const quiet = ['redis', 'nats'];
+
+  const starting = startStack({
+    ...(options.data !== undefined && { dataDir: options.data }),
+    tls: !options['no-tls'],
+    kernel: options.kernel,
+    license: options.license,
+    onLine: (service, line) => (quiet.includes(service) ? undefined : say(`${service.padEnd(9)} │ ${line}`)),
+    onProgress: (what) => say(`${'stack'.padEnd(9)} │ ${what}`),
+  });
+  let isStopping = false;
+  const stop = async (signal: NodeJS.Signals) => {
+    if (isStopping) process.exit(130); // asked twice: what we hold on the leash goes down with us
+    isStopping = true;
+    say(`\n${signal}: stopping`);
+    await (await starting).stop();
+    process.exit(0);
+  };
+  // A start that fails reports itself below, also when a signal was waiting for it.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal).catch(() => 1));
+
+  const stack = await starting;
+  if (isStopping) return;
+  say(summary(stack.info));
+  if (options.json) process.stdout.write(`${JSON.stringify(stack.info)}\n`);
+}
+
+run().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});

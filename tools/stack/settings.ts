@@ -1,0 +1,78 @@
+import { join, resolve } from 'node:path';
+import type { LicensePlan } from './license';
+
+export const repositoryRoot = resolve(__dirname, '../..');
+
+/** What a stack is asked to be; everything has a default. */
+export interface StackOptions {
+  /** Folder of data, certificates, keys and stack.json. Default `.svc`. */
+  dataDir?: string;
+  /** HTTPS and gRPC over TLS. Default true. */
+  tls?: boolean;
+  /** Policy decisions in a process of their own instead of within the others. Default false. */
+  kernel?: boolean;
+  /** Default enterprise. */
+  license?: LicensePlan;
+  /** Builds the services first. Default true. */
+  build?: boolean;
+  /** Wins over everything generated, and reaches the services. Default `process.env`. */
+  env?: NodeJS.ProcessEnv;
+  onLine?: (service: string, line: string) => void;
+  /** What the stack is doing while it starts and stops. */
+  onProgress?: (what: string) => void;
+  /** The services to run; those of this repository unless a test says otherwise. */
+  services?: readonly ServicePlan[];
+}
+
+export interface ServicePlan {
+  name: string;
+  /** Order of start; services of one stage start together. They stop in the reverse order. */
+  stage: number;
+  /** JavaScript file to run, relative to the repository. */
+  main: string;
+  /** Variable that holds the address to listen on, and the port that is taken when it is free. */
+  ports: Readonly<Record<string, number>>;
+  /** Whose address answers /readyz. */
+  readyAt: string;
+  /** Serves HTTPS there when the stack has TLS. */
+  readyOverTls?: boolean;
+}
+
+const main = (app: string) => join('dist/apps', app, 'main.js');
+
+export const kernelService: ServicePlan = {
+  name: 'kernel',
+  stage: 1,
+  main: main('kernel'),
+  ports: { SAFETY_KERNEL_ADDR: 50051, SAFETY_KERNEL_ADMIN_ADDR: 9095 },
+  readyAt: 'SAFETY_KERNEL_ADMIN_ADDR',
+};
+
+/** The services in the order of operations contract 14. */
+export const coreServices: readonly ServicePlan[] = [
+  {
+    name: 'scheduler',
+    stage: 2,
+    main: main('scheduler'),
+    ports: { SCHEDULER_METRICS_ADDR: 9090 },
+    readyAt: 'SCHEDULER_METRICS_ADDR',
+  },
+  {
+    name: 'engine',
+    stage: 2,
+    main: main('engine'),
+    ports: { WORKFLOW_ENGINE_HTTP_ADDR: 9093 },
+    readyAt: 'WORKFLOW_ENGINE_HTTP_ADDR',
+  },
+  {
+    name: 'api',
+    stage: 3,
+    main: main('api'),
+    ports: { GATEWAY_HTTP_ADDR: 8081, GATEWAY_GRPC_ADDR: 8080, GATEWAY_METRICS_ADDR: 9092 },
+    readyAt: 'GATEWAY_HTTP_ADDR',
+    readyOverTls: true,
+  },
+];
+
+export const servicesOf = (options: StackOptions): readonly ServicePlan[] =>
+  options.services ?? [...(options.kernel ? [kernelService] : []), ...coreServices];

@@ -1,0 +1,202 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { buildApps } from './build';
+import { ensureCertificates } from './certificates';
+import { addressOf, environments } from './environment';
+import { removeInfo, runningSupervisor, writeInfo, type StackInfo } from './info';
+import { ensureKeys } from './keys';
+import { ensureLicense } from './license';
+import { portPicker } from './ports';
+import { answersOk } from './probe';
+import { repositoryRoot, servicesOf, type ServicePlan, type StackOptions } from './settings';
+import { planNats, planRedis, type StorePlan } from './stores';
+import { Supervised, type ProcessPlan } from './supervised';
+
+/** A running stack: Redis, NATS and the services, each a process that is brought back when it dies. */
+export interface Stack {
+  /** As in stack.json; `pids` is that of the moment of reading. */
+  readonly info: StackInfo;
+  /** What a client of the stack needs: addresses, the admin key, the authority. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Stops everything in order, within 15 seconds. */
+  stop(): Promise<void>;
+  /** Stops one process gracefully and starts it again; resolves when it serves. */
+  restart(service: string): Promise<void>;
+  /** Ends one process the hard way; the supervisor brings it back. Resolves when it is dead. */
+  kill(service: string, signal?: NodeJS.Signals): Promise<void>;
+  /** Ends one process and leaves it down until `resume`. */
+  halt(service: string, signal?: NodeJS.Signals): Promise<void>;
+  resume(service: string): Promise<void>;
+  /** Resolves once the process serves (again). */
+  untilReady(service: string): Promise<void>;
+}
+
+const servicesStopWithinMs = 9_000;
+const storeStopsWithinMs = 2_500;
+
+/** @throws Error when a stack already runs on this folder, a build fails or a process does not come up */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const progress = options.onProgress ?? (() => undefined);
+  const dataDir = resolve(options.dataDir ?? join(repositoryRoot, '.svc'));
+  const infoFile = join(dataDir, 'stack.json');
+  const other = runningSupervisor(infoFile);
+  if (other !== undefined) {
+    throw new Error(
+      `a stack already runs on ${dataDir} (process ${other}); stop it or name another folder with --data`,
+    );
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const services = servicesOf(options);
+  if (options.build ?? true) {
+    progress('building the services');
+    await buildApps(services.map(({ name }) => name));
+  }
+
+  const plan = await planStack(options, dataDir, services);
+  const supervise = (process: ProcessPlan) =>
+    new Supervised(process, {
+      onLine: (line) => options.onLine?.(process.name, line),
+      onChange: () => isUp && writeInfo(infoFile, info()),
+    });
+  const stores = plan.stores.map(({ process }) => supervise(process));
+  const running = plan.processes.map(supervise);
+  const all = [...stores, ...running];
+  const info = (): StackInfo => ({
+    ...plan.info,
+    pids: Object.fromEntries(all.flatMap(({ name, pid }) => (pid === undefined ? [] : [[name, pid]]))),
+  });
+  let isUp = false;
+
+  const stop = async () => {
+    isUp = false;
+    progress('stopping the services');
+    // The gateway first: it stops taking in while the others still finish what is under way.
+    await Promise.all(running.map((service) => service.stop(servicesStopWithinMs)));
+    for (const store of [...stores].reverse()) await store.stop(storeStopsWithinMs);
+    removeInfo(infoFile);
+  };
+
+  try {
+    if (stores.length > 0) progress(`starting ${stores.map(({ name }) => name).join(' and ')}`);
+    await Promise.all(stores.map((store) => store.start()));
+    for (const stage of stagesOf(services)) {
+      progress(`starting ${stage.join(' and ')}`);
+      await Promise.all(running.filter(({ name }) => stage.includes(name)).map((service) => service.start()));
+    }
+    isUp = true;
+    writeInfo(infoFile, info());
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  const find = (name: string): Supervised => {
+    const found = all.find((service) => service.name === name);
+    if (!found) throw new Error(`no ${name} in this stack: it has ${all.map((service) => service.name).join(', ')}`);
+    return found;
+  };
+  return {
+    get info() {
+      return info();
+    },
+    env: clientEnv(plan.info),
+    stop,
+    async restart(name) {
+      await find(name).stop();
+      await find(name).start();
+    },
+    kill: (name, signal) => find(name).kill(signal),
+    halt: (name, signal) => find(name).stop(undefined, signal),
+    resume: (name) => find(name).start(),
+    untilReady: (name) => find(name).untilReady(),
+  };
+}
+
+interface Plan {
+  stores: StorePlan[];
+  processes: ProcessPlan[];
+  info: Omit<StackInfo, 'pids'>;
+}
+
+/** Decides every port, address and file; starts nothing. */
+async function planStack(options: StackOptions, dataDir: string, services: readonly ServicePlan[]): Promise<Plan> {
+  const callerEnv = options.env ?? process.env;
+  const pickPort = portPicker();
+  const redis = callerEnv['REDIS_URL'] ? undefined : await planRedis(dataDir, pickPort);
+  const nats = callerEnv['NATS_URL'] ? undefined : await planNats(dataDir, pickPort);
+  const redisUrl = redis?.url ?? callerEnv['REDIS_URL'] ?? '';
+  const natsUrl = nats?.url ?? callerEnv['NATS_URL'] ?? '';
+
+  const nowMs = Date.now();
+  const tenant = callerEnv['TENANT_ID'] || 'default';
+  const licensePlan = options.license ?? 'enterprise';
+  const certificates = (options.tls ?? true) ? await ensureCertificates(join(dataDir, 'tls'), nowMs) : undefined;
+  const license = { plan: licensePlan, files: ensureLicense(join(dataDir, 'license'), licensePlan, nowMs) };
+  const keys = ensureKeys(join(dataDir, 'api-keys.json'), tenant);
+  const envs = await environments({ callerEnv, services, redisUrl, natsUrl, keys, certificates, license }, pickPort);
+
+  const hasTls = (env: NodeJS.ProcessEnv | undefined) => Boolean(env?.['GATEWAY_HTTP_TLS_CERT']);
+  const caFile = callerEnv['SVC_TLS_CA'] || certificates?.ca;
+  const ca = caFile ? readFileSync(caFile) : undefined;
+  const processes = services.map(({ name, main, readyAt, readyOverTls = false }): ProcessPlan => {
+    const env = envs[name] ?? {};
+    const scheme = readyOverTls && hasTls(env) ? 'https' : 'http';
+    const readyUrl = `${scheme}://${addressOf(env, readyAt)}/readyz`;
+    const file = resolve(repositoryRoot, main);
+    return {
+      name,
+      command: process.execPath,
+      args: [file],
+      cwd: repositoryRoot,
+      env,
+      isReady: () => answersOk(readyUrl, ca),
+    };
+  });
+
+  const gateway = envs['api'] ?? Object.values(envs)[0];
+  const path = (name: string) => resolve(repositoryRoot, gateway?.[name] ?? '');
+  const probeAddress = ({ name, ports, readyAt }: ServicePlan) =>
+    addressOf(envs[name], 'GATEWAY_METRICS_ADDR' in ports ? 'GATEWAY_METRICS_ADDR' : readyAt);
+  const metricsUrls = Object.fromEntries(
+    services.map((service) => [service.name, `http://${probeAddress(service)}/metrics`]),
+  );
+  return {
+    stores: [redis, nats].filter((store) => store !== undefined),
+    processes,
+    info: {
+      base_url: `${hasTls(gateway) ? 'https' : 'http'}://${addressOf(gateway, 'GATEWAY_HTTP_ADDR')}`,
+      grpc_addr: addressOf(gateway, 'GATEWAY_GRPC_ADDR'),
+      metrics_url: metricsUrls['api'] ?? '',
+      metrics_urls: metricsUrls,
+      nats_url: natsUrl,
+      redis_url: redisUrl,
+      ca_file: caFile ?? '',
+      tls: hasTls(gateway),
+      tenant,
+      keys: keys.keys,
+      principals: keys.holders,
+      policy_file: path('SAFETY_POLICY_PATH'),
+      scanners_file: path('OUTPUT_SCANNERS_PATH'),
+      pools_file: path('POOL_CONFIG_PATH'),
+      timeouts_file: path('TIMEOUT_CONFIG_PATH'),
+      license: licensePlan,
+      data_dir: dataDir,
+      supervisor_pid: process.pid,
+    },
+  };
+}
+
+const stagesOf = (services: readonly ServicePlan[]): string[][] =>
+  [...new Set(services.map(({ stage }) => stage))]
+    .sort((a, b) => a - b)
+    .map((stage) => services.filter((service) => service.stage === stage).map(({ name }) => name));
+
+/** The command-line client's variables (operations contract 1.8) and the addresses of the stores. */
+const clientEnv = (info: Omit<StackInfo, 'pids'>): Record<string, string> => ({
+  SVC_GATEWAY: info.base_url,
+  SVC_API_KEY: info.keys.admin,
+  SVC_TENANT_ID: info.tenant,
+  NATS_URL: info.nats_url,
+  REDIS_URL: info.redis_url,
+  ...(info.ca_file && { SVC_TLS_CA: info.ca_file, NODE_EXTRA_CA_CERTS: info.ca_file }),
+});

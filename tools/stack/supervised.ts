@@ -1,0 +1,128 @@
+import type { ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { endChild, isRunning, spawnLeashed } from '@svc/testing';
+
+/** One process of the stack and how to tell that it serves. */
+export interface ProcessPlan {
+  name: string;
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** Whether it serves; asked again until it says so. A rejection counts as "not yet". */
+  isReady(): Promise<boolean>;
+}
+
+export interface SupervisedOptions {
+  onLine(line: string): void;
+  /** Called whenever a process has started or ended. */
+  onChange(): void;
+  readyWithinMs?: number;
+  firstPauseMs?: number;
+  longestPauseMs?: number;
+}
+
+const rememberedLines = 40;
+const probeEveryMs = 25;
+/** After this long a process counts as healthy, and its next death is a first one again. */
+const settledAfterMs = 10_000;
+
+/** Keeps one process running until it is told to stop. */
+export class Supervised {
+  private child: ChildProcess | undefined;
+  private wanted = false;
+  private deaths = 0;
+  private restartTimer: NodeJS.Timeout | undefined;
+  private readonly lastLines: string[] = [];
+
+  constructor(
+    private readonly plan: ProcessPlan,
+    private readonly options: SupervisedOptions,
+  ) {}
+
+  get name(): string {
+    return this.plan.name;
+  }
+
+  /** Process id, undefined while it is down. */
+  get pid(): number | undefined {
+    return this.child && isRunning(this.child) ? this.child.pid : undefined;
+  }
+
+  /**
+   * Starts the process and waits until it serves. From then on it is restarted when it dies.
+   *
+   * @throws Error with its last lines when it ends before, or does not serve in time
+   */
+  async start(): Promise<void> {
+    if (this.pid === undefined) this.launch();
+    await this.untilReady();
+    this.wanted = true;
+    if (this.pid === undefined) this.restartLater();
+  }
+
+  /** Ends it and leaves it down; SIGKILL follows after `withinMs`. */
+  async stop(withinMs = 10_000, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    this.wanted = false;
+    clearTimeout(this.restartTimer);
+    if (this.child) await endChild(this.child, signal, withinMs);
+  }
+
+  /** Ends it the hard way and lets the supervisor bring it back. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (this.child) await endChild(this.child, signal);
+  }
+
+  /** Resolves once it serves, also in the middle of a restart. */
+  async untilReady(): Promise<void> {
+    const deadlineMs = Date.now() + (this.options.readyWithinMs ?? 60_000);
+    while (!(await this.serves())) {
+      if (this.pid === undefined && !this.wanted) throw this.failure('ended before it was ready');
+      if (Date.now() > deadlineMs) throw this.failure('was not ready in time');
+      await new Promise((resume) => setTimeout(resume, probeEveryMs));
+    }
+  }
+
+  /** The answer counts only if it is still this very process that runs: ports may be shared with a predecessor. */
+  private async serves(): Promise<boolean> {
+    const { pid } = this;
+    if (pid === undefined) return false;
+    return (await this.plan.isReady().catch(() => false)) && this.pid === pid;
+  }
+
+  private launch(): void {
+    const { command, args, cwd, env } = this.plan;
+    const child = spawnLeashed(command, args, { cwd, env, output: 'pipe' });
+    const startedMs = Date.now();
+    this.child = child;
+    for (const output of [child.stdout, child.stderr]) {
+      if (output) createInterface({ input: output }).on('line', (line) => this.note(line));
+    }
+    child.once('exit', (code, signal) => {
+      this.deaths = Date.now() - startedMs > settledAfterMs ? 1 : this.deaths + 1;
+      if (this.wanted) {
+        this.note(`ended (${signal ?? `exit code ${code}`}); starting it again`);
+        this.restartLater();
+      }
+      this.options.onChange();
+    });
+    this.options.onChange();
+  }
+
+  private restartLater(): void {
+    const { firstPauseMs = 100, longestPauseMs = 5_000 } = this.options;
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.max(0, this.deaths - 1));
+    clearTimeout(this.restartTimer);
+    this.restartTimer = setTimeout(() => this.wanted && this.pid === undefined && this.launch(), pauseMs);
+  }
+
+  private note(line: string): void {
+    this.lastLines.push(line);
+    if (this.lastLines.length > rememberedLines) this.lastLines.shift();
+    this.options.onLine(line);
+  }
+
+  private failure(what: string): Error {
+    return new Error([`${this.name} ${what}`, ...this.lastLines.map((line) => `  ${line}`)].join('\n'));
+  }
+}
