@@ -10,6 +10,7 @@ import {
   workerConsumer,
   type Packet,
 } from '@svc/contract';
+import { eventually, startNats, type TestServer } from '@svc/testing';
 import { connect } from 'nats';
 import {
   ack,
@@ -22,9 +23,8 @@ import {
   type BusOptions,
   type RefusedPacket,
 } from './index';
-import { startNats, until } from './nats-server.testing';
 
-let nats: Awaited<ReturnType<typeof startNats>>;
+let nats: TestServer;
 const open: Bus[] = [];
 
 const options = (more: Partial<BusOptions> = {}): BusOptions => ({
@@ -71,7 +71,7 @@ describe('durable packets', () => {
     const stored = await one.publishDurable(jobResult.name, result('j'), { trace });
 
     const delivery = { subject: jobResult.name, deliveries: 1, streamSeq: 1, trace, packet: result('j') };
-    await until(() => heard['scheduler']?.length === 1 && heard['engine']?.length === 1, 'both groups heard it');
+    await eventually(() => heard['scheduler']?.length === 1 && heard['engine']?.length === 1);
     expect(stored).toEqual({ stream: 'SVC_SYS', seq: 1, duplicate: false });
     expect(heard).toEqual({ scheduler: [delivery], engine: [delivery] });
   });
@@ -83,7 +83,7 @@ describe('durable packets', () => {
 
     one.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), ack));
 
-    await until(() => heard.length === 1, 'it is heard');
+    await eventually(() => heard.length === 1);
   });
 
   it('a repeated publish is stored once, and another attempt is not taken for a repeat', async () => {
@@ -130,7 +130,7 @@ describe('durable packets', () => {
 
     await Promise.all(Array.from({ length: 500 }, (_, i) => one.publishDurable(jobResult.name, result(`j-${i}`))));
 
-    await until(() => heard.length === 500, 'all are heard');
+    await eventually(() => heard.length === 500);
     expect(new Set(heard).size).toBe(500);
     expect(count.one).toBeGreaterThan(0);
     expect(count.two).toBeGreaterThan(0);
@@ -155,7 +155,7 @@ describe('durable packets', () => {
 
     await Promise.all(Array.from({ length: 60 }, (_, i) => one.publishDurable(jobResult.name, result(`j-${i}`))));
 
-    await until(() => done === 60, 'all are done');
+    await eventually(() => done === 60);
     expect(most).toBe(3);
   });
 });
@@ -171,8 +171,8 @@ describe('redelivery', () => {
 
     await one.publishDurable(jobResult.name, result('j'));
 
-    await until(() => deliveries.length === 3, 'three deliveries');
-    await until(() => one.status().inFlight === 0, 'it is settled');
+    await eventually(() => deliveries.length === 3);
+    await eventually(() => one.status().inFlight === 0);
     expect(deliveries).toEqual([1, 2, 3]);
   });
 
@@ -188,7 +188,7 @@ describe('redelivery', () => {
 
     await one.publishDurable(jobResult.name, result('j'));
 
-    await until(() => deliveries === 2, 'it is asked again');
+    await eventually(() => deliveries === 2);
     expect(errors).toEqual([['dur_svc-scheduler__sys_job_result', 'Error: boom']]);
   });
 
@@ -201,14 +201,14 @@ describe('redelivery', () => {
       return new Promise(() => undefined);
     });
     await alive.publishDurable(jobResult.name, result('j'));
-    await until(() => held === 1, 'the first holds it');
+    await eventually(() => held === 1);
     open.splice(open.indexOf(dead), 1);
     await dead.abandon();
 
     const heard: number[] = [];
     alive.consume(consumers.schedulerResult, async ({ deliveries }) => (heard.push(deliveries), ack));
 
-    await until(() => heard.length === 1, 'the second hears it');
+    await eventually(() => heard.length === 1);
     expect(heard[0]).toBeGreaterThan(1);
   });
 
@@ -223,8 +223,8 @@ describe('redelivery', () => {
 
     await one.publishDurable(jobResult.name, result('slow'));
 
-    await until(() => deliveries.length > 0, 'it began');
-    await until(() => one.status().inFlight === 0, 'it ended');
+    await eventually(() => deliveries.length > 0);
+    await eventually(() => one.status().inFlight === 0);
     expect(deliveries).toEqual([1]);
   });
 
@@ -242,11 +242,19 @@ describe('redelivery', () => {
 
     await one.publishDurable(jobResult.name, result('poison'));
 
-    await until(() => exhausted.length === 1, 'the hook is called');
-    await until(() => one.status().inFlight === 0, 'it is settled');
+    await eventually(() => exhausted.length === 1);
+    await eventually(() => one.status().inFlight === 0);
     expect([handled, exhausted]).toEqual([2, [2]]);
   });
 });
+
+/** Messages that are out and not settled. */
+async function pending(durable: string): Promise<number> {
+  const connection = await connect({ servers: nats.url });
+  const { num_ack_pending } = await (await connection.jetstreamManager()).consumers.info('SVC_SYS', durable);
+  await connection.close();
+  return num_ack_pending;
+}
 
 describe('packets that are not taken', () => {
   const raw = (text: string) => Buffer.from(text);
@@ -270,8 +278,9 @@ describe('packets that are not taken', () => {
     await one.publishDurableBytes(jobResult.name, wire.BusPacket.encode(packet).finish());
     await one.publishDurable(jobResult.name, result('good'));
 
-    await until(() => heard.length === 1 && reported.length === 1, 'the good one is handled, the bad one reported');
+    await eventually(() => heard.length === 1 && reported.length === 1);
     expect(refused).toMatchObject([{ code, subject: jobResult.name, streamSeq: 1 }]);
+    await eventually(async () => (await pending(consumers.schedulerResult.durable)) === 0);
     expect(reported).toMatchObject([{ subject: jobResult.name, stream_seq: '1' }]);
   });
 
@@ -282,7 +291,7 @@ describe('packets that are not taken', () => {
 
     await one.publishDurable('sys.job.submit', result('j'));
 
-    await until(() => reported.length === 1, 'it is reported');
+    await eventually(() => reported.length === 1);
     expect(reported).toMatchObject([{ code: 'ERROR_CODE_UNKNOWN_PAYLOAD', sender_id: 'gateway' }]);
   });
 
@@ -295,7 +304,7 @@ describe('packets that are not taken', () => {
     for (let i = 0; i < 100; i++) one.publishBytes(subjects.heartbeat.name, raw(`junk ${i}`));
     one.publish(subjects.heartbeat.name, heartbeatPacket(head, { worker_id: 'w-1' }));
 
-    await until(() => heard.length === 1, 'the good one is heard');
+    await eventually(() => heard.length === 1);
     expect(refused).toHaveLength(100);
   });
 });
@@ -309,13 +318,13 @@ describe('the connection', () => {
     await one.publishDurable(jobResult.name, result('before'));
 
     await nats.kill();
-    await until(() => !one.status().isConnected, 'the loss is seen');
+    await eventually(() => !one.status().isConnected);
     await expect(one.publishDurable(jobResult.name, result('during'))).rejects.toMatchObject({ reason: 'timeout' });
     await nats.start();
-    await until(() => one.status().isConnected, 'it is back');
+    await eventually(() => one.status().isConnected);
     await one.publishDurable(jobResult.name, result('during'));
 
-    await until(() => heard.has('before') && heard.has('during'), 'both are heard', 40_000);
+    await eventually(() => heard.has('before') && heard.has('during'), { withinMs: 40_000 });
     expect(events).toEqual(['disconnected', 'reconnected']);
     expect(one.status()).toMatchObject({ reconnects: 1, unconfirmed: 0 });
   }, 60_000);
@@ -337,7 +346,7 @@ describe('the connection', () => {
       { concurrency: 1 },
     );
     await two.publishDurable(jobResult.name, result('first'));
-    await until(() => begun.length === 1, 'the first began');
+    await eventually(() => begun.length === 1);
 
     open.splice(open.indexOf(one), 1);
     const drained = one.drain();
@@ -348,7 +357,7 @@ describe('the connection', () => {
     expect(ended).toEqual(['first']);
     const heard: string[] = [];
     two.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), ack));
-    await until(() => heard.length === 1, 'the second is heard elsewhere');
+    await eventually(() => heard.length === 1);
     expect(heard).toEqual(['second']);
   });
 });
@@ -393,7 +402,7 @@ describe('streams', () => {
     one.consume(workerConsumer('w-1'), note);
     one.consume(topicConsumer('job.media.*'), note);
 
-    await until(() => heard.length === 2, 'both are heard');
+    await eventually(() => heard.length === 2);
     expect(heard.sort()).toEqual(['job.media.cut', 'worker.w-1.jobs']);
   });
 });
@@ -409,7 +418,7 @@ describe('without JetStream', () => {
 
     await one.publishDurable(jobResult.name, result('j'));
 
-    await until(() => heard.length > 0, 'it is heard');
+    await eventually(() => heard.length > 0);
     await Promise.all([one.flush(), two.flush()]);
     expect(heard).toEqual(['trace-1']);
   });
@@ -422,7 +431,7 @@ describe('without JetStream', () => {
 
     await one.publishDurable(jobResult.name, result('j'));
 
-    await until(() => heard.length === 1, 'it is heard');
+    await eventually(() => heard.length === 1);
     expect(heard).toEqual([[jobResult.name, 'ok']]);
   });
 });

@@ -17,7 +17,7 @@ export type Outcome =
   | { kind: 'ack' }
   /** It comes again, after the delay; without one, after a time that grows with each delivery. */
   | { kind: 'nak'; delayMs?: number }
-  /** It can never be handled. */
+  /** It can never be handled; the reason is for the reader of the code. */
   | { kind: 'term'; reason: string };
 
 export const ack: Outcome = { kind: 'ack' };

@@ -152,6 +152,7 @@ function settle(message: JsMsg, outcome: Outcome): void {
     case 'nak':
       return message.nak(outcome.delayMs ?? redeliveryDelayMs(message.info.deliveryCount));
     case 'term':
-      return message.term(outcome.reason);
+      // Without the reason, which servers before 2.10 take for no termination at all.
+      return message.term();
   }
 }

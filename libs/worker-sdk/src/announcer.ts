@@ -1,0 +1,86 @@
+import { freemem, loadavg, cpus, totalmem } from 'node:os';
+import { ComponentRole, handshakePacket, heartbeatPacket, protocolVersion, subjects } from '@svc/contract';
+import type { Link } from './link';
+import type { WorkerSettings } from './options';
+import { sdkVersion } from './version';
+
+const handshakeMs = 30_000;
+const othersReconnectMs = 2_500;
+const abilities = ['progress', 'cancel', 'error_codes', 'heartbeats', 'conformance.core', 'conformance.standard'];
+const percent = (part: number) => Math.min(100, Math.max(0, part * 100));
+
+/** Tells the schedulers that this worker lives, what it can do, and which topics it serves now. */
+export class Announcer {
+  private timers: NodeJS.Timeout[] = [];
+  private isDraining = false;
+
+  constructor(
+    private readonly link: Link,
+    private readonly settings: WorkerSettings,
+    private readonly activeJobs: () => number,
+  ) {}
+
+  start(): void {
+    this.announce();
+    this.timers = [
+      setInterval(() => this.heartbeat(), this.settings.heartbeatMs),
+      setInterval(() => this.handshake(), handshakeMs),
+    ];
+  }
+
+  /** After a reconnect: now, and once more for schedulers that come back later than this worker does. */
+  announceTwice(): void {
+    this.announce();
+    this.timers.push(setTimeout(() => this.announce(), othersReconnectMs));
+  }
+
+  /** Both at once: at the start, and when the worker begins to drain. */
+  announce(): void {
+    this.handshake();
+    this.heartbeat();
+  }
+
+  /** No new jobs, please; what runs is finished. */
+  drain(): void {
+    this.isDraining = true;
+    this.announce();
+  }
+
+  stop(): void {
+    for (const timer of this.timers) clearInterval(timer);
+  }
+
+  private heartbeat(): void {
+    const { id, pool, region, type, concurrency, capabilities, labels, authToken, agentName } = this.settings;
+    const packet = heartbeatPacket(this.link.head(''), {
+      worker_id: id,
+      pool,
+      region,
+      type,
+      active_jobs: this.activeJobs(),
+      max_parallel_jobs: concurrency,
+      capabilities: [...capabilities],
+      labels: { ...labels },
+      cpu_load: percent((loadavg()[0] ?? 0) / cpus().length),
+      memory_load: percent(1 - freemem() / totalmem()),
+      auth_token: authToken,
+      agent_name: agentName,
+    });
+    this.link.send(subjects.heartbeat.name, packet);
+  }
+
+  private handshake(): void {
+    const { id, topics, agentName } = this.settings;
+    const names = this.isDraining ? [...abilities, 'x-draining'] : abilities;
+    const packet = handshakePacket(this.link.head(''), {
+      component_id: id,
+      role: ComponentRole.COMPONENT_ROLE_WORKER,
+      supported_versions: [protocolVersion],
+      capabilities: Object.fromEntries(names.map((name) => [name, true])),
+      sdk_version: sdkVersion,
+      ready_topics: this.isDraining ? [] : Object.keys(topics),
+      agent_name: agentName,
+    });
+    this.link.send(subjects.handshake.name, packet);
+  }
+}

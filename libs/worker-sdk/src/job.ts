@@ -1,0 +1,71 @@
+import { dispatchEnv, type JobRequest } from '@svc/contract';
+import { FatalError, RetryableError } from './errors';
+import type { ArtifactOptions, Job, JobConstraints } from './types';
+
+export interface JobPowers {
+  signal: AbortSignal;
+  deadline: Date | undefined;
+  progress: Job['progress'];
+  writeArtifact(bytes: Uint8Array, options: ArtifactOptions): Promise<string>;
+}
+
+/** What names one dispatch: results and repeats are matched by it. */
+export interface DispatchIdentity {
+  jobId: string;
+  dispatchId: string;
+  attempt: number;
+}
+
+export const identityOf = ({ job_id, env }: JobRequest): DispatchIdentity => ({
+  jobId: job_id,
+  dispatchId: env[dispatchEnv.dispatchId] ?? '',
+  attempt: Number(env[dispatchEnv.attempt]) || 0,
+});
+
+export function buildJob(request: JobRequest, traceId: string, input: unknown, powers: JobPowers): Job {
+  const { signal, deadline, progress } = powers;
+  const document = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+  const prompt = document['prompt'];
+  return {
+    ...identityOf(request),
+    topic: request.topic,
+    tenant: request.tenant_id,
+    traceId,
+    input,
+    contextPtr: request.context_ptr,
+    prompt: typeof prompt === 'string' ? prompt : '',
+    context: document['context'] ?? input,
+    env: request.env,
+    labels: request.labels,
+    constraints: readConstraints(request.env['SVC_POLICY_CONSTRAINTS']),
+    isDryRun: request.env['dry_run'] === 'true',
+    deadline,
+    signal,
+    adapterId: request.adapter_id,
+    memoryId: request.memory_id,
+    parentJobId: request.parent_job_id,
+    workflowId: request.workflow_id,
+    principalId: request.principal_id,
+    progress,
+    async saveArtifact(bytes, options = {}) {
+      const maxBytes = Number(request.env['SVC_MAX_ARTIFACT_BYTES']) || Infinity;
+      if (bytes.length > maxBytes) {
+        throw new FatalError(`artifact of ${bytes.length} bytes, allowed are ${maxBytes}`, {
+          code: 'artifact_too_large',
+        });
+      }
+      signal.throwIfAborted();
+      return powers.writeArtifact(bytes, options);
+    },
+  };
+}
+
+/** A limit that cannot be read must not be taken for no limit. */
+function readConstraints(text: string | undefined): JobConstraints {
+  if (!text) return {};
+  try {
+    return JSON.parse(text) as JobConstraints;
+  } catch (cause) {
+    throw new RetryableError('the constraints of this job cannot be read', { code: 'constraints_unreadable', cause });
+  }
+}

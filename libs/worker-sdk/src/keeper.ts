@@ -1,0 +1,56 @@
+import { JobAborted } from './errors';
+import type { Ledger, Receipt } from './ledger';
+
+/**
+ * Tells the server, three times per wait, that the work on its messages goes on, and notices when it could not: then a
+ * message may already be with another worker, and this one must stop.
+ */
+export class Keeper {
+  private readonly held = new Set<Receipt>();
+  private readonly timer: NodeJS.Timeout;
+  private lastTickMs = performance.now();
+  private lastContactMs = performance.now();
+
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly ackWaitMs: number,
+    private readonly isConnected: () => boolean,
+  ) {
+    this.timer = setInterval(() => this.tick(), ackWaitMs / 3);
+  }
+
+  /** Keeps a message alive that waits for room. */
+  async hold(receipt: Receipt, until: Promise<void>): Promise<void> {
+    this.held.add(receipt);
+    await until;
+    this.held.delete(receipt);
+  }
+
+  /**
+   * Aborts what is no longer this worker's. After a pause of the whole process that is everything; while the bus is away
+   * it is what a group shares, since nobody else gets this worker's own messages.
+   */
+  check(): void {
+    const nowMs = performance.now();
+    const wasPaused = nowMs - this.lastTickMs > this.ackWaitMs;
+    const isOutOfTouch = nowMs - this.lastContactMs > this.ackWaitMs;
+    for (const { abort, isShared } of this.ledger.running()) {
+      if (wasPaused || (isOutOfTouch && isShared)) {
+        abort.abort(new JobAborted('lease_lost', 'the message of this job may be with another worker'));
+      }
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private tick(): void {
+    this.check();
+    this.lastTickMs = performance.now();
+    if (!this.isConnected()) return;
+    this.lastContactMs = this.lastTickMs;
+    for (const { receipts } of this.ledger.running()) for (const receipt of receipts) receipt.working();
+    for (const receipt of this.held) receipt.working();
+  }
+}

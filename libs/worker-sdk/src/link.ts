@@ -1,0 +1,110 @@
+import {
+  encodePacket,
+  messageId,
+  topicConsumer,
+  workerConsumer,
+  type ConsumerSpec,
+  type NewPacketHead,
+  type Packet,
+} from '@svc/contract';
+import {
+  AckPolicy,
+  connect,
+  DeliverPolicy,
+  headers,
+  NatsError,
+  type Consumer,
+  type MsgHdrs,
+  type NatsConnection,
+} from 'nats';
+import type { WorkerSettings } from './options';
+
+const nanos = (ms: number) => ms * 1e6;
+const keepIdleConsumerMs = 7 * 86_400_000;
+
+export type TraceHeaders = Readonly<Record<string, string>>;
+
+/** W3C trace context of a message. */
+export const traceHeaders = (from: MsgHdrs | undefined): TraceHeaders =>
+  Object.fromEntries(
+    ['traceparent', 'tracestate'].flatMap((name) => (from?.get(name) ? [[name, from.get(name)]] : [])),
+  );
+
+/** The worker's line to the bus: what it sends, and the consumers it pulls from. */
+export class Link {
+  private constructor(
+    readonly connection: NatsConnection,
+    private readonly settings: WorkerSettings,
+  ) {}
+
+  static async open(settings: WorkerSettings): Promise<Link> {
+    const connection = await connect({
+      servers: settings.natsUrl.split(','),
+      name: settings.id,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 2_000,
+      pingInterval: 30_000,
+      waitOnFirstConnect: true,
+      ignoreAuthErrorAbort: true,
+      ...settings.nats,
+    });
+    return new Link(connection, settings);
+  }
+
+  head(traceId: string): NewPacketHead {
+    const { id, authToken } = this.settings;
+    return { trace_id: traceId, sender_id: id, nowUs: Date.now() * 1_000, auth_token: authToken };
+  }
+
+  /** Sends without waiting; nobody learns whether anyone heard. */
+  send(subject: string, packet: Packet): void {
+    if (!this.connection.isClosed()) this.connection.publish(subject, encodePacket(packet));
+  }
+
+  /** Stores the packet in its stream; falls back to sending where no stream keeps the subject. */
+  async store(subject: string, packet: Packet, trace: TraceHeaders): Promise<void> {
+    const extra = headers();
+    for (const [name, value] of Object.entries(trace)) extra.set(name, value);
+    const bytes = encodePacket(packet);
+    const msgID = messageId(subject, packet);
+    try {
+      if (this.settings.jetstream) {
+        await this.connection
+          .jetstream()
+          .publish(subject, bytes, { timeout: 2_000, headers: extra, ...(msgID && { msgID }) });
+        return;
+      }
+    } catch (error) {
+      if (!(error instanceof NatsError) || error.code !== '503') throw error;
+    }
+    this.connection.publish(subject, bytes, { headers: extra });
+    await this.connection.flush();
+  }
+
+  /** The consumer of the worker's own subject. */
+  ownConsumer(): ConsumerSpec {
+    return workerConsumer(this.settings.id);
+  }
+
+  topicConsumer(topic: string): ConsumerSpec {
+    return topicConsumer(topic, this.settings.queueGroup ?? topic);
+  }
+
+  /**
+   * Makes the durable consumer if it is not there. A new one begins with what comes next: what lies in the stream was
+   * sent to others, before this worker announced itself.
+   */
+  async consumer({ stream, durable, subject }: ConsumerSpec): Promise<Consumer> {
+    const manager = await this.connection.jetstreamManager();
+    await manager.consumers.add(stream, {
+      durable_name: durable,
+      filter_subject: subject,
+      ack_policy: AckPolicy.Explicit,
+      deliver_policy: DeliverPolicy.New,
+      ack_wait: nanos(this.settings.ackWaitMs),
+      max_deliver: -1,
+      inactive_threshold: nanos(keepIdleConsumerMs),
+    });
+    return this.connection.jetstream().consumers.get(stream, durable);
+  }
+}

@@ -1,0 +1,87 @@
+import {
+  decodePacket,
+  encodePacket,
+  jobCancelPacket,
+  jobRequestPacket,
+  messageId,
+  streams,
+  workerJobsSubject,
+  type JobRequestDraft,
+  type Packet,
+  type PacketOf,
+  type PayloadKind,
+} from '@svc/contract';
+import { eventually } from '@svc/testing';
+import Redis from 'ioredis';
+import { connect, headers } from 'nats';
+
+/** Plays the platform: makes the streams, dispatches, and hears all that workers say. */
+export async function openScheduler(natsUrl: string, redisUrl: string) {
+  const connection = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+  const redis = new Redis(redisUrl);
+  const manager = await connection.jetstreamManager();
+  for (const { name, subjects } of Object.values(streams)) await manager.streams.add({ name, subjects: [...subjects] });
+  const heard: { subject: string; packet: Packet; traceparent: string }[] = [];
+  const listener = connection.subscribe('sys.>', {
+    callback: (_, { subject, data, headers: sent }) => {
+      const decoded = decodePacket(data);
+      if (decoded.kind === 'ok')
+        heard.push({ subject, packet: decoded.packet, traceparent: sent?.get('traceparent') ?? '' });
+    },
+  });
+  await connection.flush();
+  const head = () => ({ trace_id: 'trace-1', sender_id: 'scheduler', nowUs: Date.now() * 1_000 });
+  const of = <K extends PayloadKind>(kind: K): PacketOf<K>['body'][] =>
+    heard.flatMap(({ packet }) => (isOf(kind, packet) ? [packet.body] : []));
+
+  return {
+    heard,
+    redis,
+    manager,
+    of,
+    head,
+    /** Sends one dispatch to a worker, or to its topic. */
+    async dispatch(
+      draft: JobRequestDraft & { topic?: string },
+      { to, again = '' }: { to?: string; again?: string } = {},
+    ) {
+      const request = {
+        topic: 'job.demo.echo',
+        tenant_id: 'acme',
+        env: { SVC_DISPATCH_ID: 'd-1', SVC_ATTEMPT: '1' },
+        ...draft,
+      };
+      const packet = jobRequestPacket(head(), request);
+      const subject = to === undefined ? request.topic : workerJobsSubject(to);
+      const trace = headers();
+      trace.set('traceparent', 'tp-1');
+      const msgID = `${messageId(subject, packet)}${again}`;
+      await connection.jetstream().publish(subject ?? '', encodePacket(packet), { msgID, headers: trace });
+    },
+    publish: (subject: string, bytes: Uint8Array) => connection.publish(subject, bytes),
+    cancel: (job_id: string) =>
+      connection.publish('sys.job.cancel', encodePacket(jobCancelPacket(head(), { job_id, reason: 'no more' }))),
+    /** The results of a job, once there are this many. */
+    results: (jobId: string, count = 1) =>
+      eventually(
+        () => {
+          const results = of('job_result').filter(({ job_id }) => job_id === jobId);
+          expect(results).toHaveLength(count);
+          return results;
+        },
+        { withinMs: 15_000 },
+      ),
+    /** Messages of a consumer that are out and not acknowledged, or still to be delivered. */
+    async open(durable: string) {
+      const { num_ack_pending, num_pending } = await manager.consumers.info('SVC_JOBS', durable);
+      return num_ack_pending + num_pending;
+    },
+    async close() {
+      listener.unsubscribe();
+      await connection.close();
+      redis.disconnect();
+    },
+  };
+}
+
+const isOf = <K extends PayloadKind>(kind: K, packet: Packet): packet is Packet & PacketOf<K> => packet.kind === kind;

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { WireErrorCode } from '@svc/contract';
+import Redis from 'ioredis';
+import { FatalError, RetryableError } from './errors';
+import type { ArtifactOptions } from './types';
+
+const scheme = 'redis://';
+const retentionSec = { short: 86_400, standard: 7 * 86_400, audit: 30 * 86_400 };
+
+/**
+ * The shared store, as far as a worker may touch it: it reads the context of its jobs and writes their results and
+ * artifacts, nothing else. Wire contract section 12.
+ */
+export class DataStore {
+  private readonly redis: Redis;
+
+  constructor(url: string, onError: (error: unknown) => void) {
+    this.redis = new Redis(url, { maxRetriesPerRequest: 5, commandTimeout: 10_000 });
+    this.redis.on('error', onError);
+  }
+
+  /**
+   * The document a pointer leads to: parsed when it is JSON, else its text; undefined for pointers of another scheme,
+   * which are the handler's business.
+   *
+   * @throws FatalError when nothing is there, RetryableError when the store does not answer
+   */
+  async readContext(pointer: string): Promise<unknown> {
+    if (!pointer.startsWith(scheme)) return undefined;
+    const text = await attempt(this.redis.get(pointer.slice(scheme.length)));
+    if (text === null) {
+      const errorCode = WireErrorCode.ERROR_CODE_NOT_FOUND;
+      throw new FatalError('the context of this job is not in the store', { code: 'context_missing', errorCode });
+    }
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  }
+
+  /** @returns the pointer of the result */
+  async writeResult(jobId: string, body: string | Uint8Array, ttlSec: number): Promise<string> {
+    const key = `res:${jobId}`;
+    await attempt(this.redis.set(key, typeof body === 'string' ? body : Buffer.from(body), 'EX', ttlSec));
+    return scheme + key;
+  }
+
+  /** @returns the pointer of the artifact */
+  async writeArtifact(
+    tenant: string,
+    bytes: Uint8Array,
+    { contentType, retention = 'standard', labels = {} }: ArtifactOptions,
+  ): Promise<string> {
+    const id = randomUUID();
+    const metadata = {
+      content_type: contentType ?? 'application/octet-stream',
+      size_bytes: bytes.length,
+      retention,
+      labels: { ...labels, tenant_id: tenant },
+      created_at: Date.now() * 1_000,
+      tenant,
+    };
+    const ttlSec = retentionSec[retention];
+    const writes = this.redis
+      .multi()
+      .set(`art:${id}`, Buffer.from(bytes), 'EX', ttlSec)
+      .set(`art:meta:${id}`, JSON.stringify(metadata), 'EX', ttlSec);
+    await attempt(writes.exec());
+    return `${scheme}art:${id}`;
+  }
+
+  async close(): Promise<void> {
+    await this.redis.quit().catch(() => this.redis.disconnect());
+  }
+}
+
+async function attempt<T>(command: Promise<T>): Promise<T> {
+  try {
+    return await command;
+  } catch (cause) {
+    throw new RetryableError('the store did not answer', { code: 'store_unavailable', cause });
+  }
+}

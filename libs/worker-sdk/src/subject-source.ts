@@ -1,0 +1,74 @@
+import type { ConsumerSpec } from '@svc/contract';
+import type { ConsumerMessages, Consumer, JsMsg } from 'nats';
+import type { Link } from './link';
+
+const pullMs = 30_000;
+const restartDelayMs = 1_000;
+
+export interface SourceHooks {
+  /** Resolves when there is room for a job. */
+  whenFree(): Promise<void>;
+  /** Takes a message; the next is pulled when this resolves. */
+  offer(message: JsMsg): Promise<void>;
+  onError(error: unknown, where: string): void;
+}
+
+/**
+ * Pulls the messages of one subject, one at a time and only when there is room: what a busy worker does not pull, an idle
+ * one gets.
+ */
+export class SubjectSource {
+  /** Resolves when the consumer exists: from then on nothing sent to the subject is missed. Also when stopped. */
+  readonly ready: Promise<void>;
+  private readonly finished: Promise<void>;
+  private announceReady: () => void = () => undefined;
+  private messages: ConsumerMessages | undefined;
+  private isStopped = false;
+
+  constructor(
+    private readonly link: Link,
+    private readonly spec: ConsumerSpec,
+    private readonly hooks: SourceHooks,
+  ) {
+    this.ready = new Promise((resolve) => (this.announceReady = resolve));
+    this.finished = this.pullUntilStopped().finally(() => this.announceReady());
+  }
+
+  /** A restarted server has forgotten what was asked of it: ask again at once. */
+  pullAgain(): void {
+    this.messages?.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.messages?.stop();
+    await this.finished;
+  }
+
+  private get isOver(): boolean {
+    return this.isStopped || this.link.connection.isClosed();
+  }
+
+  private async pullUntilStopped(): Promise<void> {
+    let consumer: Consumer | undefined;
+    while (!this.isOver) {
+      try {
+        consumer ??= await this.link.consumer(this.spec);
+        this.announceReady();
+        await this.hooks.whenFree();
+        if (!this.isOver) await this.pull(consumer);
+      } catch (error) {
+        if (this.isOver) return;
+        consumer = undefined;
+        this.hooks.onError(error, `pulling ${this.spec.subject}`);
+        await new Promise((resume) => setTimeout(resume, restartDelayMs));
+      }
+    }
+  }
+
+  private async pull(consumer: Consumer): Promise<void> {
+    this.messages = await consumer.fetch({ max_messages: 1, expires: pullMs });
+    if (this.isStopped) this.messages.stop();
+    for await (const message of this.messages) await this.hooks.offer(message);
+  }
+}

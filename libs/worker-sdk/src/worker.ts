@@ -1,0 +1,196 @@
+import { decodePacket, subjects, WireErrorCode } from '@svc/contract';
+import { Events, type JsMsg, type Msg } from 'nats';
+import { Announcer } from './announcer';
+import { JobAborted, RetryableError } from './errors';
+import { Executor, type Incoming } from './executor';
+import { Keeper } from './keeper';
+import { Ledger, type Receipt } from './ledger';
+import { Link, traceHeaders } from './link';
+import type { WorkerSettings } from './options';
+import { Slots } from './slots';
+import { DataStore } from './store';
+import { SubjectSource } from './subject-source';
+import type { Worker } from './types';
+
+/** What a running worker consists of. */
+interface Parts {
+  link: Link;
+  store: DataStore;
+  keeper: Keeper;
+  executor: Executor;
+  announcer: Announcer;
+  own: SubjectSource[];
+  shared: SubjectSource[];
+}
+
+const overflowDelayMs = 200;
+/** Core NATS keeps nothing: there is no one to tell. */
+const noReceipt: Receipt = {
+  ack: () => undefined,
+  nak: () => undefined,
+  term: () => undefined,
+  working: () => undefined,
+};
+
+/** An external worker: pulls jobs while it has room, runs them, and answers each exactly as far as it can be known. */
+export class RunningWorker implements Worker {
+  private readonly slots: Slots;
+  private readonly ledger = new Ledger();
+  private readonly jobs = new Set<Promise<void>>();
+  private readonly onSignal = () => void this.stop();
+  private connecting: Promise<Parts> | undefined;
+  private starting: Promise<void> | undefined;
+  private stopping: Promise<void> | undefined;
+  private isDraining = false;
+
+  constructor(private readonly settings: WorkerSettings) {
+    this.slots = new Slots(settings.concurrency);
+  }
+
+  get id(): string {
+    return this.settings.id;
+  }
+
+  start(): Promise<void> {
+    this.starting ??= this.open();
+    return this.starting;
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.close();
+    return this.stopping;
+  }
+
+  private async open(): Promise<void> {
+    this.connecting = this.connect();
+    const { link, announcer, own, shared } = await this.connecting;
+    await Promise.all([...own, ...shared].map(({ ready }) => ready));
+    if (this.isDraining) return;
+    announcer.start();
+    for (const signal of this.settings.signals) process.once(signal, this.onSignal);
+    // Only an end for good gets here: a lost connection is made again for ever.
+    void link.connection.closed().then(() => this.stop());
+  }
+
+  private async connect(): Promise<Parts> {
+    const { settings, ledger } = this;
+    const link = await Link.open(settings);
+    const store = new DataStore(settings.redisUrl, (error) => settings.onError(error, 'redis'));
+    let isConnected = true;
+    const keeper = new Keeper(ledger, settings.ackWaitMs, () => isConnected);
+    const executor = new Executor({ settings, link, store, ledger, keeper });
+    const announcer = new Announcer(link, settings, () => this.slots.inUse);
+    const parts: Parts = { link, store, keeper, executor, announcer, own: [], shared: [] };
+    this.listen(parts);
+    void (async () => {
+      for await (const { type } of link.connection.status()) {
+        if (type === Events.Disconnect) isConnected = false;
+        if (type !== Events.Reconnect) continue;
+        isConnected = true;
+        for (const source of [...parts.own, ...parts.shared]) source.pullAgain();
+        announcer.announceTwice();
+      }
+    })();
+    await link.connection.flush();
+    return parts;
+  }
+
+  private listen(parts: Parts): void {
+    const { link, executor } = parts;
+    const { settings } = this;
+    link.connection.subscribe(subjects.jobCancel.name, {
+      callback: (error, { data }) => {
+        const decoded = error ? undefined : decodePacket(data);
+        if (decoded?.kind !== 'ok' || decoded.packet.kind !== 'job_cancel') return;
+        executor.cancel(decoded.packet.body.job_id, decoded.packet.body.reason);
+      },
+    });
+    const topics = Object.keys(settings.topics).map((topic) => link.topicConsumer(topic));
+    if (!settings.jetstream) {
+      const callback = (error: Error | null, message: Msg) => void (error ?? this.offerCore(parts, message));
+      link.connection.subscribe(link.ownConsumer().subject, { callback });
+      for (const { subject, group } of topics) link.connection.subscribe(subject, { queue: group, callback });
+      return;
+    }
+    const { onError } = settings;
+    const whenFree = () => (this.isDraining ? Promise.resolve() : this.slots.whenFree());
+    const offerOwn = (message: JsMsg) => this.offerOwn(parts, message);
+    const offerShared = async (message: JsMsg) => this.offerShared(parts, message);
+    parts.own = [new SubjectSource(link, link.ownConsumer(), { whenFree, offer: offerOwn, onError })];
+    parts.shared = topics.map((spec) => new SubjectSource(link, spec, { whenFree, offer: offerShared, onError }));
+  }
+
+  /** Nobody else gets this message: it waits here until there is room. */
+  private async offerOwn(parts: Parts, message: JsMsg): Promise<void> {
+    if (this.isDraining) return this.refuse(parts, incomingOf(message), 'the worker is stopping');
+    const room = this.slots.take();
+    await parts.keeper.hold(message, room);
+    if (!this.isDraining) return this.run(parts, incomingOf(message));
+    this.slots.free();
+    await this.refuse(parts, incomingOf(message), 'the worker is stopping');
+  }
+
+  /** Another worker may have room for it. */
+  private offerShared(parts: Parts, message: JsMsg): void {
+    if (this.isDraining || !this.slots.tryTake()) return message.nak(overflowDelayMs);
+    this.run(parts, incomingOf(message));
+  }
+
+  private offerCore(parts: Parts, { subject, data, headers }: Msg): void {
+    const incoming = { subject, bytes: data, deliveries: 1, receipt: noReceipt, trace: traceHeaders(headers) };
+    if (!this.isDraining && this.slots.tryTake()) this.run(parts, incoming);
+    else void this.refuse(parts, incoming, this.isDraining ? 'the worker is stopping' : 'the worker is full');
+  }
+
+  private run({ executor }: Parts, incoming: Incoming): void {
+    const job = executor.handle(incoming).finally(() => this.slots.free());
+    this.jobs.add(job);
+    void job.finally(() => this.jobs.delete(job));
+  }
+
+  private async refuse({ executor }: Parts, incoming: Incoming, message: string): Promise<void> {
+    const errorCode = WireErrorCode.ERROR_CODE_RESOURCE_EXHAUSTED;
+    try {
+      await executor.refuse(incoming, new RetryableError(message, { code: 'worker_unavailable', errorCode }));
+    } catch (error) {
+      this.settings.onError(error, 'refusing a job');
+    }
+  }
+
+  private async close(): Promise<void> {
+    this.isDraining = true;
+    const parts = await this.connecting;
+    if (!parts) return;
+    const { link, store, keeper, announcer, own, shared } = parts;
+    const { graceMs, signals } = this.settings;
+    for (const signal of signals) process.removeListener(signal, this.onSignal);
+    announcer.drain();
+    await Promise.all(shared.map((source) => source.stop()));
+    await this.finished(graceMs);
+    for (const { abort } of this.ledger.running()) abort.abort(new JobAborted('shutdown', 'the worker is stopping'));
+    // Once more the grace, for those that were told just now; then their answers are sent.
+    await this.finished(graceMs + 5_000);
+    announcer.stop();
+    keeper.stop();
+    await Promise.all(own.map((source) => source.stop()));
+    if (!link.connection.isClosed()) await link.connection.drain();
+    await store.close();
+  }
+
+  /** Resolves when no job runs, or when the time is over. */
+  private async finished(withinMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeUp = new Promise<void>((resume) => (timer = setTimeout(resume, withinMs)));
+    await Promise.race([Promise.all(this.jobs), timeUp]);
+    clearTimeout(timer);
+  }
+}
+
+const incomingOf = (message: JsMsg): Incoming => ({
+  subject: message.subject,
+  bytes: message.data,
+  deliveries: message.info.deliveryCount,
+  streamSeq: message.seq,
+  receipt: message,
+  trace: traceHeaders(message.headers),
+});
