@@ -87,7 +87,7 @@ local function move_job(id, m, at)
   local stamp = text(at)
   if parked and parked ~= '' then bull_unpark(parked, bull_id(id)) end
   if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
-  if is(IN_FLIGHT, from) and not is(IN_FLIGHT, m.to) then leave_flight(id, tenant, worker) end
+  if worker and is(IN_FLIGHT, from) and not is(IN_FLIGHT, m.to) then leave_flight(id, tenant, worker) end
 
   local set = m.set or {}
   for _, v in ipairs({ 'state', m.to, 'updated_at', stamp, 'parked', m.park or '', 'lane', m.lane and m.lane.id or '' }) do

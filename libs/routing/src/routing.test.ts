@@ -1,0 +1,208 @@
+import {
+  backoffMs,
+  bestMatch,
+  chooseWorker,
+  isRetryable,
+  laneOf,
+  matchesTopic,
+  needsOf,
+  parsePools,
+  parseTimeouts,
+  timeoutsFor,
+  type PoolTable,
+  type RetrySettings,
+  type RoutableWorker,
+} from './index';
+
+const table = (text: string): PoolTable => {
+  const parsed = parsePools(text, 'pools.yaml', false);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.value;
+};
+const worker = (over: Partial<RoutableWorker> = {}): RoutableWorker => ({
+  id: 'w',
+  pool: 'main',
+  active: 0,
+  maxParallel: 2,
+  cpuLoad: 0,
+  gpuLoad: 0,
+  memoryLoad: 0,
+  capabilities: [],
+  labels: {},
+  readyTopics: [],
+  announced: false,
+  draining: false,
+  ...over,
+});
+const choose = (
+  pools: PoolTable,
+  workers: RoutableWorker[],
+  over: {
+    topic?: string;
+    requires?: string[];
+    labels?: Record<string, string>;
+    ready?: boolean;
+    random?: number;
+    affinity?: string;
+    wanted?: string;
+  } = {},
+) => {
+  const choice = chooseWorker(
+    pools,
+    needsOf(over.topic ?? 'job.a', over.requires ?? [], over.labels ?? {}),
+    { ...(over.affinity && { affinity: over.affinity }), ...(over.wanted && { preferredWorkerId: over.wanted }) },
+    workers,
+    { readinessRequired: over.ready ?? false },
+    () => over.random ?? 0,
+  );
+  return choice.kind === 'worker' ? choice.worker.id : choice.reason;
+};
+
+describe('topic patterns', () => {
+  it.each([
+    ['job.a', 'job.a', true],
+    ['job.*', 'job.a', true],
+    ['job.*', 'job.a.b', false],
+    ['job.>', 'job.a.b', true],
+    ['job.>', 'job', false],
+    ['job.*.b', 'job.a.b', true],
+    ['job.a.*', 'job.a', false],
+  ])('%s fits %s: %s', (pattern, topic, fits) => expect(matchesTopic(pattern, topic)).toBe(fits));
+
+  it('the exact name wins, then more literal tokens, then longer, then * before >', () => {
+    const patterns = { 'job.>': 1, 'job.*': 2, 'job.a.*': 3, 'job.a.>': 4, 'job.a.b': 5 };
+
+    expect(bestMatch(patterns, 'job.a.b')?.pattern).toBe('job.a.b');
+    expect(bestMatch(patterns, 'job.a.c')?.pattern).toBe('job.a.*');
+    expect(bestMatch(patterns, 'job.a.c.d')?.pattern).toBe('job.a.>');
+    expect(bestMatch(patterns, 'job.z')?.pattern).toBe('job.*');
+    expect(bestMatch(patterns, 'other')).toBeUndefined();
+  });
+});
+
+describe('choosing a worker', () => {
+  const two = table('topics: {job.a: [main, spare]}\npools: {main: {}, spare: {}}');
+
+  it('tries pools in order and takes the first with room', () => {
+    const spare = worker({ id: 's', pool: 'spare' });
+
+    expect(choose(two, [worker(), spare])).toBe('w');
+    expect(choose(two, [worker({ active: 2 }), spare])).toBe('s');
+    expect(choose(two, [spare])).toBe('s');
+  });
+
+  it('says why when there is nobody', () => {
+    expect(choose(two, [], { topic: 'job.z' })).toBe('no_pool_mapping');
+    expect(choose(two, [])).toBe('no_workers');
+    expect(choose(two, [worker({ active: 2 })])).toBe('pool_overloaded');
+    expect(choose(two, [worker()], { labels: { preferred_pool: 'elsewhere' } })).toBe('no_pool_mapping');
+  });
+
+  it('leaves out pools that drain, and pools that lack a capability the job needs', () => {
+    const pools = table('topics: {job.a: [main, gpu]}\npools: {main: {status: draining}, gpu: {requires: [GPU]}}');
+    const gpu = worker({ id: 'g', pool: 'gpu', capabilities: ['gpu', 'x'] });
+
+    expect(choose(pools, [worker(), gpu], { requires: [' gpu '] })).toBe('g');
+    expect(choose(pools, [worker()])).toBe('no_workers');
+    expect(choose(two, [worker()], { requires: ['gpu'] })).toBe('no_pool_mapping');
+  });
+
+  it('leaves out workers without the pool’s capabilities, placement labels or readiness, and draining ones', () => {
+    const pools = table('topics: {job.a: gpu}\npools: {gpu: {requires: [gpu]}}');
+    const fit = worker({ pool: 'gpu', capabilities: ['gpu'], labels: { 'placement.zone': 'b' } });
+
+    expect(choose(pools, [worker({ pool: 'gpu' })])).toBe('no_workers');
+    expect(choose(pools, [fit], { labels: { 'placement.zone': 'a' } })).toBe('no_workers');
+    expect(choose(pools, [fit], { labels: { 'placement.zone': 'b' } })).toBe('w');
+    expect(choose(pools, [fit], { ready: true })).toBe('no_workers');
+    expect(choose(pools, [{ ...fit, announced: true, readyTopics: ['job.*'] }], { ready: true })).toBe('w');
+    expect(choose(pools, [{ ...fit, draining: true }])).toBe('no_workers');
+  });
+
+  it('prefers the less loaded of two, cool before hot, and the one that was asked for', () => {
+    const [idle, busy] = [worker({ id: 'idle' }), worker({ id: 'busy', active: 1 })];
+    let turn = 0;
+    const pick = chooseWorker(two, needsOf('job.a', [], {}), {}, [busy, idle], { readinessRequired: false }, () =>
+      turn++ % 2 ? 0.9 : 0,
+    );
+
+    expect(pick).toMatchObject({ worker: { id: 'idle' } });
+    expect(choose(two, [worker({ id: 'hot', cpuLoad: 95 }), idle])).toBe('idle');
+    expect(choose(two, [idle, busy], { wanted: 'busy' })).toBe('busy');
+  });
+
+  it('keeps jobs of one affinity on one worker, and moves few when a worker leaves', () => {
+    const workers = ['a', 'b', 'c'].map((id) => worker({ id, maxParallel: 0 }));
+    const on = (list: RoutableWorker[]) =>
+      Array.from({ length: 60 }, (_, i) => choose(two, list, { affinity: `session-${i}` }));
+    const [all, fewer] = [on(workers), on(workers.slice(0, 2))];
+
+    expect(on(workers)).toEqual(all);
+    expect(new Set(all).size).toBe(3);
+    for (const [i, id] of all.entries()) if (id !== 'c') expect(fewer[i]).toBe(id);
+  });
+});
+
+describe('lanes', () => {
+  it('are shared by jobs that ask the same, whatever the order they say it in', () => {
+    const one = laneOf(needsOf('job.a', ['X', 'y'], { 'node.z': '1', 'node.a': '2', other: 'q' }));
+    const two = laneOf(needsOf('job.a', ['y', 'x '], { 'node.a': '2', 'node.z': '1' }));
+
+    expect(one).toEqual(two);
+    expect(laneOf(needsOf('job.a', [], { other: 'q' })).id).toBe('job.a');
+    expect(one.id).not.toBe('job.a');
+  });
+});
+
+describe('files', () => {
+  it('names every fault of a pools file with its line', () => {
+    const text = 'topics:\n  job.a: main\n  nojob: main\npools:\n  main: {requires: "x"}\n  A--b: {}\nextra: 1\n';
+    const parsed = parsePools(text, 'pools.yaml', true);
+
+    expect(parsed.ok).toBe(false);
+    const where = parsed.ok ? [] : parsed.problems.map(({ path, line }) => `${path}@${line}`).sort();
+    expect(where).toEqual(['extra@7', 'pools.A--b@6', 'pools.main.requires@5', 'topics.nojob@3']);
+  });
+
+  it('refuses a topic whose pool is not defined in production, and makes it an empty pool otherwise', () => {
+    expect(parsePools('topics: {job.a: main}', 'p', true).ok).toBe(false);
+    expect(table('topics: {job.a: main}').pools['main']).toMatchObject({ requires: [], status: 'active' });
+  });
+
+  it('applies timeouts by topic pattern, then workflow, then the default', () => {
+    const parsed = parseTimeouts(
+      'reconciler: {running_timeout_seconds: 60}\ntopics: {job.a.*: {running_timeout_seconds: 5, max_retries: 2}}\nworkflows: {w: {child_timeout_seconds: 7, max_retries: 1}}',
+      't',
+    );
+    const of = (topic: string, workflow?: string) =>
+      parsed.ok ? timeoutsFor(parsed.value, topic, workflow) : undefined;
+
+    expect(of('job.a.b')).toMatchObject({ runningMs: 5_000, maxRetries: 2, dispatchMs: 300_000 });
+    expect(of('job.z', 'w')).toMatchObject({ runningMs: 60_000, maxRetries: 1, dispatchMs: 7_000 });
+    expect(parseTimeouts('topics: {job.a: {timeout_seconds: 0}}', 't').ok).toBe(false);
+  });
+});
+
+describe('retries', () => {
+  const settings: RetrySettings = {
+    maxRetries: 3,
+    initialBackoffMs: 1_000,
+    maxBackoffMs: 30_000,
+    multiplier: 2,
+    retryableErrors: ['network_error'],
+    nonRetryableErrors: ['bad_request'],
+  };
+
+  it('back off from the first pause, doubling up to the cap', () => {
+    expect([1, 2, 3, 10].map((n) => backoffMs(settings, n, () => 0))).toEqual([1_000, 2_000, 4_000, 30_000]);
+    expect(backoffMs(settings, 1, () => 0.5)).toBe(1_100);
+  });
+
+  it('depend on status and code; a non-retryable code wins', () => {
+    expect(isRetryable('FAILED_RETRYABLE', 'x', settings)).toBe(true);
+    expect(isRetryable('FAILED_RETRYABLE', 'bad_request', settings)).toBe(false);
+    expect(isRetryable('FAILED', 'network_error', settings)).toBe(true);
+    expect(isRetryable('FAILED', 'x', settings)).toBe(false);
+    expect(isRetryable('FAILED_FATAL', 'network_error', settings)).toBe(false);
+  });
+});

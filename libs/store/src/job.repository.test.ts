@@ -1,0 +1,258 @@
+import { jobStates, terminalStates, type JobEvent, type JobState } from '@svc/lifecycle';
+import { openQueue } from '@svc/queues';
+import { queues } from '@svc/queues.config';
+import fc from 'fast-check';
+import { keyNameOf, keys, type Admission } from './index';
+import { plainRequest, useStore } from './store.testing';
+
+const use = useStore();
+const events = Object.keys(jobStates.moves) as JobEvent[];
+const isEnd = (state: JobState) => (terminalStates as readonly JobState[]).includes(state);
+
+const admission = (over: Partial<Admission> = {}): Admission => ({
+  lane: { id: 'job.default', spec: '{}', level: 2 },
+  dispatchId: 'd1',
+  reason: 'no_workers',
+  runMs: 60_000,
+  deadlineMs: 0,
+  tenantCap: 0,
+  licenseCap: 0,
+  waitMs: 60_000,
+  set: {},
+  ...over,
+});
+const worker = (max = 1, id = 'w1') => ({ id, pool: 'p', max });
+
+describe('a move', () => {
+  it('follows the pure table step by step, whatever is tried', async () => {
+    let n = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...events), { maxLength: 12 }), async (walk) => {
+        const id = `walk-${n++}`;
+        await use.accept(id);
+        let state: JobState = 'PENDING';
+        for (const event of walk) {
+          const next = jobStates.next(state, event);
+          const outcome = await use.store.jobs.move('*', id, event);
+          expect(outcome).toMatchObject(
+            next ? { kind: 'moved', from: state, state: next } : { kind: 'refused', state },
+          );
+          state = next ?? state;
+        }
+        const path = (await use.store.jobs.events(id)).map(({ from, to }) => [from, to]);
+        expect(path.at(-1)?.[1]).toBe(state);
+        for (const [i, [from]] of path.entries()) if (i > 0) expect(from).toBe(path[i - 1]?.[1]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('of many at once, one happens', async () => {
+    await use.accept('j');
+
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => use.store.jobs.move('*', 'j', 'cancel')));
+
+    expect(outcomes.filter(({ kind }) => kind === 'moved')).toHaveLength(1);
+    expect(await use.store.jobs.events('j')).toHaveLength(2);
+  });
+
+  it('is refused to another tenant, and to a stale dispatch or holder', async () => {
+    await use.accept('j');
+    await use.store.jobs.admit('j', admission({ worker: worker() }));
+
+    expect(await use.store.jobs.move('other', 'j', 'cancel')).toEqual({ kind: 'other_tenant' });
+    expect(await use.store.jobs.move('*', 'j', 'succeed', { dispatchId: 'old' })).toEqual({ kind: 'stale' });
+    expect(await use.store.jobs.move('*', 'j', 'succeed', { holder: 'w9' })).toEqual({ kind: 'stale' });
+    expect(await use.store.jobs.move('*', 'j', 'succeed', { guard: { pool: 'q' } })).toEqual({ kind: 'changed' });
+    expect(await use.store.jobs.move('*', 'nobody', 'cancel')).toEqual({ kind: 'missing' });
+  });
+
+  it('keeps every index true: one state a job, open until its end, expiry after it', async () => {
+    await use.accept('j');
+
+    await use.store.jobs.move('*', 'j', 'cancel');
+
+    const ids = await Promise.all(
+      jobStates.states.map((state) => use.redis.zrange(keys.jobsInState('acme', state), 0, '-1')),
+    );
+    expect(jobStates.states.filter((_, i) => ids[i]?.includes('j'))).toEqual(['CANCELLED']);
+    expect(await use.store.jobs.activeCount('acme')).toBe(0);
+    expect(await use.redis.ttl(keys.job('j'))).toBeGreaterThan(3_000);
+    expect(await use.redis.ttl(keys.context('j'))).toBeGreaterThan(500);
+  });
+});
+
+describe('accepting', () => {
+  const request = (id: string, hash = 'h') => ({
+    id,
+    tenant: 'acme',
+    traceId: 't',
+    topic: 'job.default',
+    fields: { request: plainRequest, submitter: 's', job_hash: 'h' },
+    context: '{}',
+    priority: 10,
+    activeLimit: 0,
+    idempotency: { key: 'order-1', hash, answer: JSON.stringify({ job_id: id }), ttlSec: 60 },
+  });
+
+  it('of 50 with one idempotency key, one is stored and the others get its answer', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => use.store.jobs.accept(request(`j${i}`))));
+
+    const winner = outcomes.findIndex(({ kind }) => kind === 'accepted');
+    const answers = new Set(outcomes.flatMap((o) => (o.kind === 'replay' ? [o.answer] : [])));
+    expect(outcomes.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
+    expect([...answers]).toEqual([JSON.stringify({ job_id: `j${winner}` })]);
+    expect(await use.store.jobs.activeCount('acme')).toBe(1);
+  });
+
+  it('answers conflict when the key was used for something else', async () => {
+    await use.store.jobs.accept(request('a', 'one'));
+
+    expect(await use.store.jobs.accept(request('b', 'two'))).toEqual({ kind: 'conflict' });
+  });
+
+  it('refuses beyond the tenant’s limit and stores nothing', async () => {
+    await use.accept('a');
+    const { idempotency: _, ...plain } = request('b');
+
+    expect(await use.store.jobs.accept({ ...plain, activeLimit: 1 })).toEqual({ kind: 'backpressure', active: 1 });
+    expect(await use.store.jobs.load('b')).toBeUndefined();
+  });
+
+  it('leaves what Queue.add of BullMQ leaves', async () => {
+    const queue = openQueue(queues.jobs, { url: use.redisUrl });
+    await queue.add('job.default', { job_id: 'theirs' }, { jobId: 'theirs-submit', priority: 10 });
+    await use.accept('ours');
+
+    const [theirs, ours] = await Promise.all(
+      ['theirs', 'ours'].map((id) => use.redis.hgetall(keys.queue('jobs', `${id}-submit`))),
+    );
+    const shape = (entry: Record<string, string> = {}) => {
+      const { data: _d, timestamp: _t, opts = '{}', ...rest } = entry;
+      const { jobId: _j, priority: _p, ...kept } = JSON.parse(opts) as Record<string, unknown>;
+      return { ...rest, opts: kept, fields: Object.keys(entry).sort() };
+    };
+    expect(shape(ours)).toEqual(shape(theirs));
+    expect(await queue.getJobCounts('prioritized')).toEqual({ prioritized: 2 });
+    expect((await queue.getPrioritized()).map(({ data }) => data as unknown)).toEqual([
+      { job_id: 'theirs' },
+      { job_id: 'ours' },
+    ]);
+    await queue.close();
+  });
+});
+
+describe('waiting and claiming', () => {
+  const claim = (count: number, max = 100, over: { licenseCap?: number; snapshot?: string } = {}) =>
+    use.store.jobs.claim(
+      worker(max),
+      ['job.default'],
+      Array.from({ length: count }, (_, i) => `c${i}`),
+      over.licenseCap ?? 0,
+      over.snapshot ?? '',
+    );
+  const wait = (id: string, level: number, set: Admission['set'] = {}, tenantCap = 0) =>
+    use.store.jobs.admit(id, admission({ lane: { id: 'job.default', spec: '{}', level }, set, tenantCap }));
+
+  it('gives a worker no more than its slots, and nobody overtakes a waiting job', async () => {
+    for (const id of ['a', 'b', 'c']) await use.accept(id);
+
+    expect(await use.store.jobs.admit('a', admission({ worker: worker() }))).toEqual({
+      kind: 'dispatched',
+      attempt: 1,
+    });
+    expect(await use.store.jobs.admit('b', admission({ worker: worker() }))).toEqual({
+      kind: 'waiting',
+      reason: 'pool_overloaded',
+    });
+    expect(await use.store.jobs.admit('c', admission({ worker: worker(9, 'w2') }))).toEqual({
+      kind: 'waiting',
+      reason: 'pool_overloaded',
+    });
+    expect(await claim(5, 2)).toEqual([{ id: 'b', dispatchId: 'c0' }]);
+  });
+
+  it('goes by priority, then by turns of the tenants, then first come first served', async () => {
+    const arrivals: [string, string, number][] = [
+      ['a1', 'acme', 2],
+      ['a2', 'acme', 2],
+      ['a3', 'acme', 2],
+      ['b1', 'bolt', 2],
+      ['b2', 'bolt', 2],
+      ['slow', 'acme', 3],
+      ['now', 'bolt', 1],
+    ];
+    for (const [id, tenant, level] of arrivals) {
+      await use.accept(id, { tenant });
+      await wait(id, level);
+    }
+
+    const order = (await claim(10)).map(({ id }) => id);
+
+    expect(order[0]).toBe('now');
+    expect(order.at(-1)).toBe('slow');
+    const tenants = order.slice(1, 5).map((id) => id[0]);
+    expect([...tenants].sort()).toEqual(['a', 'a', 'b', 'b']);
+    expect(tenants[0]).not.toBe(tenants[1]);
+    expect(order.filter((id) => id.startsWith('a'))).toEqual(['a1', 'a2', 'a3']);
+    expect(await use.store.workers.lanes()).toEqual({});
+  });
+
+  it('passes over a tenant at its own limit, and stops at the license’s', async () => {
+    for (const [id, tenant] of [
+      ['a1', 'acme'],
+      ['a2', 'acme'],
+      ['b1', 'bolt'],
+    ] as const) {
+      await use.accept(id, { tenant });
+      await wait(id, 2, {}, tenant === 'acme' ? 1 : 0);
+    }
+
+    expect((await claim(10)).map(({ id }) => id).sort()).toEqual(['a1', 'b1']);
+    expect(await claim(10, 100, { licenseCap: 2 })).toEqual([]);
+    await use.store.jobs.move('*', 'a1', 'succeed');
+    expect((await claim(10, 100, { licenseCap: 2 })).map(({ id }) => id)).toEqual(['a2']);
+  });
+
+  it('sends a job back to be decided when the policy has changed since', async () => {
+    await use.accept('a');
+    await wait('a', 2, { safety_snapshot: 'old' });
+
+    expect(await claim(1, 10, { snapshot: 'new' })).toEqual([]);
+    expect(await use.store.jobs.load('a')).toMatchObject({ state: 'PENDING', parked: '', lane: '' });
+    expect(await use.redis.zcard(keys.queue('jobs', 'prioritized'))).toBe(2);
+  });
+
+  it('leaves nothing of a job that is cancelled while it waits or runs', async () => {
+    for (const id of ['a', 'b']) await use.accept(id);
+    await use.store.jobs.admit('a', admission({ worker: worker() }));
+    await wait('b', 2);
+
+    for (const id of ['a', 'b']) await use.store.jobs.move('*', id, 'cancel');
+
+    expect(await use.store.workers.inFlight('w1')).toEqual([]);
+    expect(await use.store.workers.lanes()).toEqual({});
+    for (const queue of ['jobs-waiting', 'jobs-in-flight']) {
+      expect(await use.redis.zcard(keys.queue(queue, 'delayed'))).toBe(0);
+    }
+  });
+});
+
+describe('the key table', () => {
+  it('names every key that all of this leaves in Redis', async () => {
+    await use.accept('a');
+    await use.store.jobs.admit('a', admission({ worker: worker() }));
+    await use.accept('b');
+    await use.store.jobs.admit('b', admission());
+    await use.accept('c');
+    await use.store.jobs.move('*', 'c', 'deny', {
+      deadLetter: { body: '{"job_id":"c"}', ttl_sec: 60, topic: 'job.default', reason: 'no' },
+      intent: '{}',
+      decision: { decision: 'DENY', checked_at: 1, source: 'scheduler' },
+    });
+
+    const stray = (await use.redis.keys('*')).filter((key) => keyNameOf(key) === undefined);
+
+    expect(stray).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+import { queues } from '@svc/queues.config';
+import { useServers } from '@svc/testing';
+import { Redis } from 'ioredis';
+import { openStore, type JobRecord, type Store, type StoredRequest } from './index';
+
+/** A request with nothing special about it. */
+export const plainRequest: StoredRequest = {
+  topic: 'job.default',
+  priority: 'interactive',
+  risk_tags: [],
+  requires: [],
+  tags: [],
+  labels: {},
+  memory_id: 'm',
+  context_mode: 'raw',
+  principal_id: 'ann',
+  actor_id: 'ann',
+  max_input_tokens: 8_000,
+  max_output_tokens: 1_024,
+  max_total_tokens: 0,
+  deadline_ms: 0,
+  allow_summarization: false,
+  allow_retrieval: false,
+  env: {},
+};
+
+export interface UsedStore {
+  readonly store: Store;
+  readonly redis: Redis;
+  readonly redisUrl: string;
+  /** Accepts a plain job. */
+  accept(id: string, over?: { tenant?: string; topic?: string; fields?: Partial<JobRecord> }): Promise<void>;
+}
+
+/** A store on a Redis of this file's own, empty before each test. */
+export function useStore(): UsedStore {
+  const servers = useServers();
+  let redis: Redis | undefined;
+  let store: Store | undefined;
+  beforeAll(() => {
+    redis = new Redis(servers.redisUrl);
+    store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
+  });
+  afterAll(() => redis?.disconnect());
+  const opened = <T>(value: T | undefined): T => {
+    if (!value) throw new Error('the store is open only inside hooks and tests');
+    return value;
+  };
+  return {
+    get store() {
+      return opened(store);
+    },
+    get redis() {
+      return opened(redis);
+    },
+    get redisUrl() {
+      return servers.redisUrl;
+    },
+    async accept(id, { tenant = 'acme', topic = 'job.default', fields = {} } = {}) {
+      const outcome = await opened(store).jobs.accept({
+        id,
+        tenant,
+        traceId: `trace-${id}`,
+        topic,
+        fields: {
+          request: plainRequest,
+          submitter: 'apikey:1|principal:ann',
+          job_hash: 'h',
+          deadline_ms: 0,
+          ...fields,
+        },
+        context: '{"prompt":"hi"}',
+        priority: 10,
+        activeLimit: 0,
+      });
+      if (outcome.kind !== 'accepted') throw new Error(`not accepted: ${outcome.kind}`);
+    },
+  };
+}
