@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { privateBin } from './paths.mjs';
+
+/** The programs the stack and the tests run, by what they are called on different systems. */
+export const programs = {
+  redis: {
+    title: 'Redis 6.2 or newer',
+    names: ['redis-server'],
+    oldest: [6, 2],
+    debian: ['redis-server'],
+    elsewhere: 'Fedora: dnf install redis    Alpine: apk add redis    macOS: brew install redis',
+  },
+  nats: {
+    title: 'NATS server 2.9 or newer',
+    names: ['nats-server'],
+    oldest: [2, 9],
+    debian: ['nats-server'],
+    elsewhere:
+      'Alpine: apk add nats-server    macOS: brew install nats-server    others: the release page of nats-server',
+  },
+  chromium: {
+    title: 'Chromium',
+    names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+    oldest: [100, 0],
+    debian: ['chromium', 'fonts-liberation'],
+    elsewhere: 'Fedora: dnf install chromium    Alpine: apk add chromium    macOS: brew install --cask chromium',
+  },
+};
+
+const serverFolders = ['/usr/sbin', '/usr/local/sbin'];
+
+/** Where to look, in this order; the same as in libs/testing/src/find-program.ts. */
+const folders = () => [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...serverFolders, privateBin];
+
+/** @returns the path of a program of at least the version we need, or undefined */
+export const usable = (program) => found(program).find(({ version }) => isNewEnough(version, program.oldest))?.path;
+
+/** All candidates with their versions; `[0, 0]` for one that does not say. */
+export const found = ({ names }) =>
+  names
+    .flatMap((name) => folders().map((folder) => join(folder, name)))
+    .filter(isExecutable)
+    .map((path) => ({ path, version: versionOf(path) }));
+
+function versionOf(path) {
+  const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 20_000 });
+  // "Redis server v=7.0.15 …", "nats-server: v2.9.10", "Chromium 120.0.6099.224 …"
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout ?? '') ?? [];
+  return [Number(major ?? 0), Number(minor ?? 0)];
+}
+
+const isNewEnough = ([major, minor], [oldestMajor, oldestMinor]) =>
+  major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
