@@ -166,7 +166,8 @@ const environment = () =>
     'Environment',
     'libs/runtime/src/env/<app>.ts',
     'Every service prints its own table with `--help` and checks it with `--check-env`.',
-    ...[apiEnv, schedulerEnv, engineEnv, kernelEnv].flatMap((spec) => [`## ${spec.service}`, envTable(spec)]),
+    ...['## Gateway', envTable(apiEnv), '## Scheduler', envTable(schedulerEnv)],
+    ...['## Engine', envTable(engineEnv), '## Kernel', envTable(kernelEnv)],
   );
 
 const metrics = () =>
@@ -203,7 +204,6 @@ const read = (path: string) => {
   }
 };
 
-// The host's own name is the default of SVC_INSTANCE_ID; it has no place in a document.
 const stale = Object.entries(files).filter(([path, make]) => read(path) !== make());
 if (process.argv.includes('--check')) {
   for (const [path] of stale) console.error(`${path} is not what the tables say: run npm run docs`);
