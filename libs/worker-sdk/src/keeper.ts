@@ -20,10 +20,13 @@ export class Keeper {
   }
 
   /** Keeps a message alive that waits for room. */
-  async hold(receipt: Receipt, until: Promise<void>): Promise<void> {
+  async hold<T>(receipt: Receipt, until: Promise<T>): Promise<T> {
     this.held.add(receipt);
-    await until;
-    this.held.delete(receipt);
+    try {
+      return await until;
+    } finally {
+      this.held.delete(receipt);
+    }
   }
 
   /**

@@ -11,12 +11,13 @@ import {
   type PacketOf,
   type PayloadKind,
 } from '@svc/contract';
-import { eventually } from '@svc/testing';
 import Redis from 'ioredis';
 import { connect, headers } from 'nats';
 
+type Eventually = <T>(check: () => T, patience: { withinMs: number }) => Promise<T>;
+
 /** Plays the platform: makes the streams, dispatches, and hears all that workers say. */
-export async function openScheduler(natsUrl: string, redisUrl: string) {
+export async function openScheduler(natsUrl: string, redisUrl: string, eventually: Eventually) {
   const connection = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
   const redis = new Redis(redisUrl);
   const manager = await connection.jetstreamManager();

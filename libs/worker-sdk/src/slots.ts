@@ -1,7 +1,8 @@
 /** Places for jobs. */
 export class Slots {
   private taken = 0;
-  private line: (() => void)[] = [];
+  private readonly line: (() => void)[] = [];
+  private isClosed = false;
 
   constructor(private readonly size: number) {}
 
@@ -10,22 +11,37 @@ export class Slots {
   }
 
   tryTake(): boolean {
-    if (this.taken >= this.size) return false;
+    if (this.isClosed || this.taken >= this.size) return false;
     this.taken += 1;
     return true;
   }
 
   free(): void {
     this.taken -= 1;
-    for (const resume of this.line.splice(0)) resume();
+    this.wake();
   }
 
-  /** Resolves when a place is free; another may be quicker to take it. */
+  /** Resolves when a place is free, though another may be quicker to take it, or when there will be no more. */
   async whenFree(): Promise<void> {
-    while (this.taken >= this.size) await new Promise<void>((resume) => this.line.push(resume));
+    while (!this.isClosed && this.taken >= this.size) await new Promise<void>((resume) => this.line.push(resume));
   }
 
-  async take(): Promise<void> {
-    while (!this.tryTake()) await this.whenFree();
+  /** @returns whether a place was taken; not when the places are closed */
+  async take(): Promise<boolean> {
+    for (;;) {
+      await this.whenFree();
+      if (this.isClosed) return false;
+      if (this.tryTake()) return true;
+    }
+  }
+
+  /** No place is given any more, and nobody waits for one. */
+  close(): void {
+    this.isClosed = true;
+    this.wake();
+  }
+
+  private wake(): void {
+    for (const resume of this.line.splice(0)) resume();
   }
 }

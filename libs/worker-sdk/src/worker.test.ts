@@ -18,7 +18,7 @@ const workers: Worker[] = [];
 let scheduler: Awaited<ReturnType<typeof openScheduler>>;
 
 beforeEach(async () => {
-  scheduler = await openScheduler(servers.natsUrl, servers.redisUrl);
+  scheduler = await openScheduler(servers.natsUrl, servers.redisUrl, eventually);
 });
 
 afterEach(async () => {

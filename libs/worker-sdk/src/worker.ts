@@ -113,7 +113,7 @@ export class RunningWorker implements Worker {
       return;
     }
     const { onError } = settings;
-    const whenFree = () => (this.isDraining ? Promise.resolve() : this.slots.whenFree());
+    const whenFree = () => this.slots.whenFree();
     const offerOwn = (message: JsMsg) => this.offerOwn(parts, message);
     const offerShared = async (message: JsMsg) => this.offerShared(parts, message);
     parts.own = [new SubjectSource(link, link.ownConsumer(), { whenFree, offer: offerOwn, onError })];
@@ -122,23 +122,19 @@ export class RunningWorker implements Worker {
 
   /** Nobody else gets this message: it waits here until there is room. */
   private async offerOwn(parts: Parts, message: JsMsg): Promise<void> {
-    if (this.isDraining) return this.refuse(parts, incomingOf(message), 'the worker is stopping');
-    const room = this.slots.take();
-    await parts.keeper.hold(message, room);
-    if (!this.isDraining) return this.run(parts, incomingOf(message));
-    this.slots.free();
+    if (await parts.keeper.hold(message, this.slots.take())) return this.run(parts, incomingOf(message));
     await this.refuse(parts, incomingOf(message), 'the worker is stopping');
   }
 
   /** Another worker may have room for it. */
   private offerShared(parts: Parts, message: JsMsg): void {
-    if (this.isDraining || !this.slots.tryTake()) return message.nak(overflowDelayMs);
+    if (!this.slots.tryTake()) return message.nak(overflowDelayMs);
     this.run(parts, incomingOf(message));
   }
 
   private offerCore(parts: Parts, { subject, data, headers }: Msg): void {
     const incoming = { subject, bytes: data, deliveries: 1, receipt: noReceipt, trace: traceHeaders(headers) };
-    if (!this.isDraining && this.slots.tryTake()) this.run(parts, incoming);
+    if (this.slots.tryTake()) this.run(parts, incoming);
     else void this.refuse(parts, incoming, this.isDraining ? 'the worker is stopping' : 'the worker is full');
   }
 
@@ -159,6 +155,7 @@ export class RunningWorker implements Worker {
 
   private async close(): Promise<void> {
     this.isDraining = true;
+    this.slots.close();
     const parts = await this.connecting;
     if (!parts) return;
     const { link, store, keeper, announcer, own, shared } = parts;
