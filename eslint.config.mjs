@@ -53,7 +53,7 @@ export default [
   },
   {
     files: [pureFiles],
-    ignores: ['**/*.test.ts'],
+    ignores: ['**/*.{test,testing,fixture}.ts'],
     rules: {
       'no-restricted-imports': [
         'error',

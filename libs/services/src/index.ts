@@ -18,6 +18,7 @@ export * from './scheduling/decide-job';
 export * from './scheduling/hand-out';
 export * from './scheduling/handle-result';
 export * from './scheduling/ingest';
+export * from './scheduling/move-job';
 export * from './scheduling/repair';
 export * from './scheduling/scheduling-deps';
 export * from './scheduling/timers';

@@ -1,4 +1,4 @@
-import { jobStates, terminalStates, type JobEvent, type JobState } from '@svc/lifecycle';
+import { jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import { openQueue } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import fc from 'fast-check';
@@ -7,7 +7,6 @@ import { plainRequest, useStore } from './store.testing';
 
 const use = useStore();
 const events = Object.keys(jobStates.moves) as JobEvent[];
-const isEnd = (state: JobState) => (terminalStates as readonly JobState[]).includes(state);
 
 const admission = (over: Partial<Admission> = {}): Admission => ({
   lane: { id: 'job.default', spec: '{}', level: 2 },

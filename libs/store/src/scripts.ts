@@ -5,19 +5,8 @@ import type { ChainableCommander, Redis } from 'ioredis';
 import { luaKeys } from './keys';
 
 /** Scripts of this library by command name; each takes its keys, then its arguments, and answers words. */
-const scriptNames = [
-  'accept',
-  'admit',
-  'carried',
-  'claim',
-  'move',
-  'note',
-  'recarry',
-  'intentDone',
-  'removeDeadLetter',
-  'lease',
-] as const;
-export type ScriptName = (typeof scriptNames)[number];
+export type ScriptName =
+  'accept' | 'admit' | 'carried' | 'claim' | 'move' | 'note' | 'recarry' | 'intentDone' | 'removeDeadLetter' | 'lease';
 
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 

@@ -34,14 +34,15 @@ export interface UsedStore {
 
 /** A store on a Redis of this file's own, empty before each test. */
 export function useStore(): UsedStore {
-  const servers = useServers();
   let redis: Redis | undefined;
   let store: Store | undefined;
+  // Before the servers' own hook: hooks run in the order they are registered, and a client outliving its server reconnects.
+  afterAll(async () => void (await redis?.quit()));
+  const servers = useServers();
   beforeAll(() => {
     redis = new Redis(servers.redisUrl);
     store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
   });
-  afterAll(() => redis?.disconnect());
   const opened = <T>(value: T | undefined): T => {
     if (!value) throw new Error('the store is open only inside hooks and tests');
     return value;

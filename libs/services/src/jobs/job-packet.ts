@@ -88,6 +88,7 @@ export function dispatchPacket(
     { trace_id: job.trace_id, sender_id: senderId, nowUs },
     {
       ...draft,
+      labels: { ...draft.labels, ...approvalLabels(job) },
       env: {
         ...draft.env,
         ...constraintEnv(job.safety),
@@ -113,10 +114,27 @@ function constraintEnv(decision: DecisionRecord | undefined): Record<string, str
   };
   const set = Object.entries(copies).filter(([, value]) => value !== undefined && value !== '');
   return {
-    SVC_POLICY_CONSTRAINTS: JSON.stringify(constraints),
+    SVC_POLICY_CONSTRAINTS: JSON.stringify(camelCased(constraints)),
     ...Object.fromEntries(set.map(([name, value]) => [name, String(value)])),
   };
 }
+
+/** Evidence for the worker; what counts is the approval in the record. Wire contract 13. */
+const approvalLabels = ({ approval }: JobRecord): Record<string, string> =>
+  approval?.status === 'approved'
+    ? { approval_granted: 'true', approval_snapshot: approval.policy_snapshot ?? '' }
+    : {};
+
+/** Protojson spells names in camel case. */
+const camelCased = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(camelCased);
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).map(([name, inner]) => [
+    name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    camelCased(inner),
+  ]);
+  return Object.fromEntries(entries) as unknown;
+};
 
 /** Jobs of the internal gate topic are never routed; approval alone ends them. */
 export const isGate = (topic: string): boolean => topic === approvalGateTopic;

@@ -4,7 +4,7 @@ import { limits } from '@svc/contract';
 import type { JobRecord, OutputSafetyRecord } from '@svc/store';
 import { createHash } from 'node:crypto';
 import { redact } from '@svc/scanning';
-import { finish } from './decide-job';
+import { finish } from './move-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
 export interface MetadataCheck {

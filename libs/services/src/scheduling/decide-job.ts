@@ -1,14 +1,13 @@
 import { limits } from '@svc/contract';
 import type { JobEvent } from '@svc/lifecycle';
-import { queuePriorities } from '@svc/routing';
-import type { DecisionRecord, JobRecord, MoveExtras } from '@svc/store';
+import type { DecisionRecord, JobRecord } from '@svc/store';
 import { badEnd, type Ending } from '../jobs/endings';
 import { isGate, requestHash } from '../jobs/job-packet';
 import { contentOfDocument } from '../jobs/normalize-request';
 import { askPolicy, decisionRecord, policyPart, policyRequest } from '../jobs/policy-check';
-import { publishIntent } from '../jobs/publish-intent';
 import { heldFor } from '../jobs/submit-job';
 import { isKnownTopic } from '../topics';
+import { deadlinePassed, finish, moveAndTell } from './move-job';
 import { placeJob } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
@@ -30,7 +29,8 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   if (job.lane !== '') return undefined;
   deps.events.received(job.topic);
   if (job.deadline_ms > 0 && job.deadline_ms <= clock.nowMs()) return finish(deps, job, deadlinePassed);
-  if (job.attempts >= limits.schedulingAttempts) {
+  // A job that had to make room for others did not use up its tries.
+  if (job.attempts - (job.preempted ?? 0) >= limits.schedulingAttempts) {
     return finish(deps, job, {
       event: 'refuse',
       code: 'max_scheduling_retries',
@@ -68,14 +68,6 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
       return unavailable(deps, job);
   }
 }
-
-export const deadlinePassed: Ending = {
-  event: 'timeOut',
-  code: 'timeout',
-  message: 'timeout: deadline expired',
-  result: 'TIMEOUT',
-  cancel: 'timeout',
-};
 
 const contentOf = (context: Buffer | null): string => {
   if (!context) return contentOfDocument(null);
@@ -196,37 +188,3 @@ async function unavailable(deps: SchedulingDeps, job: JobRecord): Promise<LookAg
 // A job may not oversleep its own deadline.
 const untilDeadline = ({ clock }: SchedulingDeps, job: JobRecord, waitMs: number): number =>
   job.deadline_ms > 0 ? Math.max(1, Math.min(waitMs, job.deadline_ms - clock.nowMs())) : waitMs;
-
-/** Ends a job badly and tells the bus. */
-export async function finish(
-  deps: SchedulingDeps,
-  job: JobRecord,
-  ending: Ending,
-  more: MoveExtras = {},
-): Promise<undefined> {
-  const extras = badEnd(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
-  await moveAndTell(deps, job, ending.event, { ...extras, ...more, set: { ...extras.set, ...more.set } });
-  return undefined;
-}
-
-/** A move and what it has to say; refused moves say nothing. Returns whether the job moved. */
-export async function moveAndTell(
-  deps: SchedulingDeps,
-  job: JobRecord,
-  event: JobEvent,
-  extras: MoveExtras,
-): Promise<boolean> {
-  const outcome = await deps.store.jobs.move('*', job.id, event, extras);
-  if (outcome.kind !== 'moved') return false;
-  if (['fail', 'refuse', 'timeOut', 'deny', 'quarantine', 'cancel'].includes(event))
-    deps.events.completed(job.topic, outcome.state);
-  if (extras.intent) {
-    const told = { ...job, ...extras.set, state: outcome.state, intent: extras.intent };
-    // The record keeps the intent: what fails here the replayer repeats.
-    await publishIntent(deps, told).catch((error: unknown) => deps.events.publishFailed(job.id, error));
-  }
-  return true;
-}
-
-/** Priority of a job's queue entries. */
-export const entryPriority = (job: JobRecord): number => queuePriorities[job.request.priority];

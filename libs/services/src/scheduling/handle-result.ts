@@ -3,7 +3,7 @@ import { isInFlight } from '@svc/lifecycle';
 import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import type { JobRecord, MoveExtras } from '@svc/store';
 import { checkMetadata } from './check-output';
-import { entryPriority, finish, moveAndTell } from './decide-job';
+import { entryPriority, finish, moveAndTell } from './move-job';
 import { retryCap } from './place-job';
 import { retrySettings } from './retry-settings';
 import type { SchedulingDeps } from './scheduling-deps';

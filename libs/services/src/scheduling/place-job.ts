@@ -3,6 +3,7 @@ import type { DecisionRecord, JobRecord } from '@svc/store';
 import { dispatchPacket } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
 import type { SchedulingDeps } from './scheduling-deps';
+import { preemptFor } from './preempt';
 import { rollBack } from './roll-back';
 
 /** How long an allowed job may wait before it is looked at again, whatever happens. */
@@ -52,6 +53,7 @@ export async function placeJob(
   });
   if (outcome.kind === 'waiting') {
     deps.events.waiting(job.topic, outcome.reason);
+    if (outcome.reason === 'pool_overloaded') await preemptFor(deps, job, needs);
     // A slot may have come free between our look and our write, and its wake-up found nobody waiting yet.
     if (worker) deps.wake(worker.id);
   }

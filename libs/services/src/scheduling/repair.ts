@@ -1,7 +1,7 @@
 import { isInFlight, terminalStates } from '@svc/lifecycle';
 import type { JobRecord } from '@svc/store';
 import { publishIntent } from '../jobs/publish-intent';
-import { deadlinePassed, entryPriority, finish } from './decide-job';
+import { deadlinePassed, entryPriority, finish } from './move-job';
 import { publishDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { expireApproval, recheckWaiting, timeOutRunning } from './timers';

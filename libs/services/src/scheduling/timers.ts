@@ -2,7 +2,7 @@ import { isInFlight } from '@svc/lifecycle';
 import { timeoutsFor } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
 import type { Ending } from '../jobs/endings';
-import { deadlinePassed, entryPriority, finish } from './decide-job';
+import { deadlinePassed, entryPriority, finish } from './move-job';
 import { runningFor } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 

@@ -1,0 +1,49 @@
+import type { JobEvent } from '@svc/lifecycle';
+import { queuePriorities } from '@svc/routing';
+import type { JobRecord, MoveExtras } from '@svc/store';
+import { badEnd, type Ending } from '../jobs/endings';
+import { publishIntent } from '../jobs/publish-intent';
+import type { SchedulingDeps } from './scheduling-deps';
+
+/** The end of a job whose deadline has passed, wherever it stood. */
+export const deadlinePassed: Ending = {
+  event: 'timeOut',
+  code: 'timeout',
+  message: 'timeout: deadline expired',
+  result: 'TIMEOUT',
+  cancel: 'timeout',
+};
+
+/** Ends a job badly and tells the bus. */
+export async function finish(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  ending: Ending,
+  more: MoveExtras = {},
+): Promise<undefined> {
+  const extras = badEnd(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
+  await moveAndTell(deps, job, ending.event, { ...extras, ...more, set: { ...extras.set, ...more.set } });
+  return undefined;
+}
+
+/** A move and what it has to say; refused moves say nothing. Returns whether the job moved. */
+export async function moveAndTell(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  event: JobEvent,
+  extras: MoveExtras,
+): Promise<boolean> {
+  const outcome = await deps.store.jobs.move('*', job.id, event, extras);
+  if (outcome.kind !== 'moved') return false;
+  if (['fail', 'refuse', 'timeOut', 'deny', 'quarantine', 'cancel'].includes(event))
+    deps.events.completed(job.topic, outcome.state);
+  if (extras.intent) {
+    const told = { ...job, ...extras.set, state: outcome.state, intent: extras.intent };
+    // The record keeps the intent: what fails here the replayer repeats.
+    await publishIntent(deps, told).catch((error: unknown) => deps.events.publishFailed(job.id, error));
+  }
+  return true;
+}
+
+/** Priority of a job's queue entries. */
+export const entryPriority = (job: JobRecord): number => queuePriorities[job.request.priority];
