@@ -1,1 +1,1 @@
-export {};
+export { packageDefinition, serviceDefinition } from './definitions';

@@ -1,1 +1,10 @@
-export {};
+export type { KernelEvents, LoadReport } from './events';
+export type { BreakerStatus, BreakerStatuses, Kernel, OutputCheckRequest, OutputVerdict, Readiness } from './kernel';
+export { breakerStates } from './breaker/breaker.states';
+export { openLocalKernel, type KernelDeps, type LocalKernelSettings } from './local/open-local-kernel';
+export { openKernel } from './open-kernel';
+export { openRemoteKernel, type RemoteKernelSettings } from './remote/open-remote-kernel';
+export { KernelUnavailable } from './remote/remote-kernel';
+export { kernelSettings, localKernelSettings, type KernelSettings } from './settings';
+export * from './wire/output-messages';
+export * from './wire/policy-messages';

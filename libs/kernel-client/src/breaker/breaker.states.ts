@@ -1,0 +1,17 @@
+import { machine, type EventOf, type StateOf } from '@svc/lifecycle';
+
+/** Engine contract A15; spec: "Circuit breaker (safety checks)". The thresholds are the contract's. */
+export const failThreshold = 3;
+export const openMs = 30_000;
+export const mostProbes = 3;
+export const successesToClose = 2;
+
+/** `trip`: enough failures in a row. `probe`: the pause is over. `recover`: enough probes went well. `relapse`: one did not. */
+export const breakerStates = machine('breaker', {
+  trip: { from: ['closed'], to: 'open' },
+  probe: { from: ['open'], to: 'half_open' },
+  recover: { from: ['half_open'], to: 'closed' },
+  relapse: { from: ['half_open'], to: 'open' },
+});
+export type BreakerState = StateOf<typeof breakerStates>;
+export type BreakerEvent = EventOf<typeof breakerStates>;

@@ -1,0 +1,61 @@
+import type { Policy, PolicyDecision, PolicyRequest } from '@svc/policy';
+import { createHash } from 'node:crypto';
+
+export interface DecisionCacheSettings {
+  /** 0: nothing is kept. */
+  ttlMs: number;
+  maxSize: number;
+}
+
+/** Decisions that may be given again, least recently used out first. Policy contract 3.8. */
+export class DecisionCache {
+  private readonly kept = new Map<string, { decision: PolicyDecision; untilMs: number }>();
+
+  constructor(
+    private readonly settings: DecisionCacheSettings,
+    private readonly nowMs: () => number,
+  ) {}
+
+  /** The key of a request; undefined when its decision may not be reused. */
+  keyOf(policy: Policy, request: PolicyRequest): string | undefined {
+    if (this.settings.ttlMs <= 0 || policy.hasVelocityRules || request.action !== undefined) return undefined;
+    if (policy.inputRules.length > 0 && request.input_content !== undefined) return undefined;
+    const { job_id: _, input_content: content, ...rest } = request;
+    const text = content === undefined ? '' : typeof content === 'string' ? content : Buffer.from(content);
+    const hash = createHash('sha256').update(sortedJson(rest)).update('\0').update(text).digest('hex');
+    return `${policy.snapshot} ${hash}`;
+  }
+
+  get(key: string, jobId: string | undefined): PolicyDecision | undefined {
+    const found = this.kept.get(key);
+    if (!found) return undefined;
+    this.kept.delete(key);
+    if (found.untilMs <= this.nowMs()) return undefined;
+    this.kept.set(key, found);
+    return forJob(found.decision, jobId);
+  }
+
+  put(key: string, decision: PolicyDecision): void {
+    this.kept.delete(key);
+    this.kept.set(key, { decision, untilMs: this.nowMs() + this.settings.ttlMs });
+    const [oldest] = this.kept.keys();
+    if (this.kept.size > this.settings.maxSize && oldest !== undefined) this.kept.delete(oldest);
+  }
+
+  clear(): void {
+    this.kept.clear();
+  }
+}
+
+/** An approval is for one job, so its reference never comes from the cache. */
+function forJob({ approval_ref: _, ...decision }: PolicyDecision, jobId: string | undefined): PolicyDecision {
+  return { ...decision, ...(decision.approval_required && jobId && { approval_ref: jobId }) };
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_key, field: unknown) =>
+    typeof field === 'object' && field !== null && !Array.isArray(field)
+      ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : field,
+  );
+}

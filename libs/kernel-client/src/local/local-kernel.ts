@@ -1,0 +1,112 @@
+import { decideAsync, explain, type Policy, type PolicyDecision, type PolicyRequest } from '@svc/policy';
+import type { KernelEvents } from '../events';
+import { failThreshold } from '../breaker/breaker.states';
+import type { BreakerStatus, BreakerStatuses, Kernel, OutputCheckRequest, OutputVerdict, Readiness } from '../kernel';
+import type { DecisionCache } from './decision-cache';
+import { checkOutput } from './output-check';
+import type { Scanner } from './scanner';
+import type { SnapshotHistory } from './snapshot-history';
+import type { Counter, Velocity } from './velocity';
+
+/** What is in force; replaced as a whole when files change. */
+export interface InForce {
+  policy: Policy;
+  scanner: Scanner;
+}
+
+export interface LocalKernelParts {
+  inForce(): InForce;
+  history: SnapshotHistory;
+  cache: DecisionCache;
+  velocity: Velocity;
+  velocityFailMode: 'open' | 'closed';
+  events: KernelEvents;
+  nowMs(): number;
+  close(): Promise<void>;
+}
+
+const alwaysClosed: BreakerStatus = {
+  state: 'closed',
+  failures: 0,
+  fail_threshold: failThreshold,
+  cooldown_remaining_ms: 0,
+};
+
+type Method = 'check' | 'evaluate' | 'explain' | 'simulate';
+
+/** The kernel within this process. */
+export class LocalKernel implements Kernel {
+  private closed = false;
+
+  constructor(private readonly parts: LocalKernelParts) {}
+
+  check(request: PolicyRequest): Promise<PolicyDecision> {
+    return this.decide('check', request, this.parts.velocity.count);
+  }
+
+  evaluate(request: PolicyRequest): Promise<PolicyDecision> {
+    return this.decide('evaluate', request, this.parts.velocity.count);
+  }
+
+  simulate(request: PolicyRequest): Promise<PolicyDecision> {
+    return this.decide('simulate', request, this.parts.velocity.look);
+  }
+
+  async explain(request: PolicyRequest): Promise<PolicyDecision> {
+    const startedMs = this.parts.nowMs();
+    const { policy } = this.parts.inForce();
+    const { decision } = await explain(policy, request, this.parts.velocity.look, this.options());
+    return this.told('explain', decision, startedMs);
+  }
+
+  listSnapshots(): Promise<string[]> {
+    return Promise.resolve(this.parts.history.list());
+  }
+
+  async checkOutput(request: OutputCheckRequest): Promise<OutputVerdict> {
+    const { policy, scanner } = this.parts.inForce();
+    return checkOutput(policy, request, {
+      scan: (question) => scanner.ofOutput(question),
+      onError: (what, error) => this.parts.events.failed(what, error),
+    });
+  }
+
+  ready(): Readiness {
+    return this.closed ? { ok: false, reason: 'the kernel is closed' } : { ok: true };
+  }
+
+  breakers(): Promise<BreakerStatuses> {
+    return Promise.resolve({ input: alwaysClosed, output: alwaysClosed });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.parts.close();
+  }
+
+  private async decide(method: Method, request: PolicyRequest, velocity: Counter): Promise<PolicyDecision> {
+    const { cache, nowMs } = this.parts;
+    const startedMs = nowMs();
+    const { policy } = this.parts.inForce();
+    const key = cache.keyOf(policy, request);
+    const known = key === undefined ? undefined : cache.get(key, request.job_id);
+    if (known) return this.told(method, known, startedMs);
+    const decision = await decideAsync(policy, request, velocity, this.options());
+    if (key !== undefined) cache.put(key, decision);
+    return this.told(method, decision, startedMs);
+  }
+
+  private options() {
+    const { velocityFailMode, events } = this.parts;
+    const { scanner } = this.parts.inForce();
+    const onError = (error: unknown) => events.failed('evaluation', error);
+    return { velocityFailMode, scanContent: scanner.forInput(), onError };
+  }
+
+  private told(method: Method, decision: PolicyDecision, startedMs: number): PolicyDecision {
+    const { events, nowMs } = this.parts;
+    events.decided(method, decision.decision, nowMs() - startedMs);
+    if (decision.rule_id === '') events.defaulted(decision.decision);
+    return decision;
+  }
+}

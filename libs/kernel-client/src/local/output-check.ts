@@ -1,0 +1,99 @@
+import { limits } from '@svc/contract';
+import {
+  evaluateOutput,
+  type ContentFinding,
+  type ContentNeeds,
+  type OutputDecision,
+  type OutputRequest,
+  type OutputScan,
+  type Policy,
+} from '@svc/policy';
+import type { OutputCheckRequest, OutputVerdict } from '../kernel';
+import type { ScanAnswer, ScanQuestion } from '../scan/scan-messages';
+import { needsMessage } from '../scan/scan-texts';
+
+export interface OutputCheckDeps {
+  scan(question: ScanQuestion): Promise<ScanAnswer>;
+  onError(what: 'scan' | 'evaluation', error: unknown): void;
+}
+
+/** Decides whether a result may leave. Engine contract A11; policy contract 2.6. */
+export async function checkOutput(
+  policy: Policy | undefined,
+  request: OutputCheckRequest,
+  deps: OutputCheckDeps,
+): Promise<OutputVerdict> {
+  const onError = (error: unknown) => deps.onError('evaluation', error);
+  const { output_content: body } = request;
+  if (body === undefined) {
+    return verdictOf(evaluateOutput(policy, { ...outputFacts(request), phase: 'metadata' }, undefined, onError));
+  }
+  const asked: OutputRequest = { ...outputFacts(request), phase: 'content' };
+  const scans = await scanAhead(policy, asked, request, body, deps);
+  const decision = evaluateOutput(policy, asked, (needs) => scans.get(keyOf(needs)) ?? { kind: 'fault' }, onError);
+  return verdictOf(withCuttable(decision));
+}
+
+/** Evaluation does not wait, scanning does: a first pass that finds nothing tells what all rules would look for. */
+async function scanAhead(
+  policy: Policy | undefined,
+  asked: OutputRequest,
+  { error_message, output_size_bytes }: OutputCheckRequest,
+  body: Buffer,
+  { scan, onError }: OutputCheckDeps,
+): Promise<ReadonlyMap<string, OutputScan>> {
+  const wanted = new Map<string, ContentNeeds>();
+  evaluateOutput(policy, asked, (needs) => {
+    wanted.set(keyOf(needs), needs);
+    return { kind: 'scanned', findings: [] };
+  });
+  if (wanted.size === 0) return new Map();
+  const texts = error_message === '' ? [body] : [body, Buffer.from(error_message)];
+  try {
+    const question = { texts, needs: [...wanted.values()].map(needsMessage), maxBytes: limits.scanBytes };
+    const answer = await scan(question);
+    const cut = output_size_bytes > body.length;
+    return new Map([...wanted.keys()].map((key, i) => [key, scanOf(answer[i] ?? [], cut)]));
+  } catch (error) {
+    onError('scan', error);
+    return new Map();
+  }
+}
+
+function scanOf([ofBody, ofError]: ScanAnswer[number], cut: boolean): OutputScan {
+  if (!ofBody) return { kind: 'fault' };
+  const findings = [...ofBody.findings, ...(ofError?.findings ?? []).map(withoutPlace)];
+  return { kind: 'scanned', findings, truncated: cut || ofBody.truncated };
+}
+
+/** A place in the error text would be taken for one in the body. */
+const withoutPlace = ({ offset: _offset, length: _length, ...finding }: ContentFinding): ContentFinding => finding;
+
+/** What stands in the error text cannot be cut out of the body. */
+function withCuttable(decision: OutputDecision): OutputDecision {
+  if (decision.decision !== 'REDACT') return decision;
+  const cuttable = decision.findings.every(({ type, length }) => type === 'content_truncated' || length !== undefined);
+  return cuttable ? decision : { ...decision, decision: 'QUARANTINE' };
+}
+
+const keyOf = (needs: ContentNeeds): string => JSON.stringify(needsMessage(needs));
+
+const outputFacts = (request: OutputCheckRequest): Omit<OutputRequest, 'phase'> => ({
+  topic: request.topic,
+  tenant: request.tenant,
+  labels: request.labels,
+  capabilities: request.capabilities,
+  risk_tags: request.risk_tags,
+  error_message: request.error_message,
+  error_code: request.error_code,
+  output_size_bytes: Math.max(request.output_size_bytes, request.output_content?.length ?? 0),
+});
+
+const verdictOf = (decision: OutputDecision): OutputVerdict => ({
+  decision: decision.decision,
+  reason: decision.reason,
+  rule_id: decision.rule_id,
+  policy_snapshot: decision.policy_snapshot,
+  findings: decision.findings,
+  content_phase_needed: decision.contentPhaseNeeded,
+});

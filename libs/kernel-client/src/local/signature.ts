@@ -1,0 +1,66 @@
+import { createPublicKey, verify, type KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
+export interface SignatureSettings {
+  required: boolean;
+  /** Ed25519, base64 or hex: the 32 bytes themselves, or their SPKI form. */
+  publicKey?: string | undefined;
+  /** The signature itself, base64 or hex; wins over the file. */
+  signature?: string | undefined;
+  /** Absent: `<policy>.sig`. */
+  signaturePath?: string | undefined;
+}
+
+const keyBytes = 32;
+const signatureBytes = 64;
+
+/**
+ * Checks the Ed25519 signature over a policy file's raw bytes. A signature that is there must be good even where none is
+ * required, once there is a key to check it with. Policy contract 4.3.
+ *
+ * @returns what is wrong, or undefined
+ */
+export async function signatureFault(
+  bytes: Buffer,
+  policyPath: string,
+  settings: SignatureSettings,
+): Promise<string | undefined> {
+  const { required, publicKey } = settings;
+  if (!publicKey) {
+    return required
+      ? 'a signature is required, but there is no key to check it with: set SAFETY_POLICY_PUBLIC_KEY'
+      : undefined;
+  }
+  const key = readKey(publicKey);
+  if (!key) return 'SAFETY_POLICY_PUBLIC_KEY is not an Ed25519 key in base64 or hex';
+  const { text, where } = await findSignature(policyPath, settings);
+  if (text === undefined) return required ? `a signature is required, but ${where} does not exist` : undefined;
+  const signature = decode(text, signatureBytes);
+  if (!signature) return `${where} is not an Ed25519 signature in base64 or hex`;
+  return verify(null, bytes, key, signature) ? undefined : `the signature in ${where} is not that of the file`;
+}
+
+async function findSignature(policyPath: string, { signature, signaturePath }: SignatureSettings) {
+  if (signature) return { text: Buffer.from(signature), where: 'SAFETY_POLICY_SIGNATURE' };
+  const where = signaturePath ?? `${policyPath}.sig`;
+  return { text: await readFile(where).catch(() => undefined), where };
+}
+
+function readKey(text: string): KeyObject | undefined {
+  const raw = decode(Buffer.from(text), keyBytes);
+  try {
+    if (raw)
+      return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }, format: 'jwk' });
+    const spki = createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
+    return spki.asymmetricKeyType === 'ed25519' ? spki : undefined;
+  } catch {
+    return undefined; // not a key, which is what the caller reports
+  }
+}
+
+/** Hex, base64 or the bytes as they are, whichever has the right length. */
+function decode(given: Buffer, bytes: number): Buffer | undefined {
+  const text = given.toString('latin1').trim();
+  const forms = [/^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex') : undefined, Buffer.from(text, 'base64'), given];
+  return forms.find((form) => form?.length === bytes);
+}

@@ -1,0 +1,44 @@
+import { keys } from '@svc/store';
+import type { Redis } from 'ioredis';
+
+const most = 10;
+
+/**
+ * The newest policy snapshots: in memory for whoever asks, in the store for the next start. The list in memory begins
+ * with the policy in force in this process. Policy contract 4.2.
+ */
+export class SnapshotHistory {
+  private known: readonly string[] = [];
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly onError: (error: unknown) => void,
+  ) {}
+
+  list(): string[] {
+    return [...this.known];
+  }
+
+  /** At once in memory; a store that does not answer is reported and costs only the history of the next start. */
+  async add(snapshot: string): Promise<void> {
+    this.known = newest(snapshot, this.known);
+    const key = keys.policySnapshots();
+    try {
+      const answers = await this.redis
+        .multi()
+        .lrem(key, 0, snapshot)
+        .lpush(key, snapshot)
+        .ltrim(key, 0, most - 1)
+        .lrange(key, 0, -1)
+        .exec();
+      const [error, stored] = answers?.at(-1) ?? [new Error('the store dropped the transaction'), undefined];
+      if (error) throw error;
+      if (Array.isArray(stored)) this.known = [...new Set([...this.known, ...stored.map(String)])].slice(0, most);
+    } catch (error) {
+      this.onError(error);
+    }
+  }
+}
+
+const newest = (first: string, others: readonly string[]): string[] =>
+  [first, ...others.filter((other) => other !== first)].slice(0, most);

@@ -1,0 +1,40 @@
+import { keys } from '@svc/store';
+import type { VelocityAnswer, VelocityCheck } from '@svc/policy';
+import { createHash, randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { KernelEvents } from '../events';
+import { loadScript } from '../scripts';
+
+export type Counter = (check: VelocityCheck) => Promise<VelocityAnswer>;
+
+export interface Velocity {
+  /** Counts the request in its window. */
+  count: Counter;
+  /** What counting would answer. */
+  look: Counter;
+}
+
+/** Sliding windows in the store, shared by every kernel. Policy contract 3.7. */
+export function velocityWindows(
+  redis: Redis,
+  events: Pick<KernelEvents, 'velocityChecked' | 'failed'>,
+  nowMs: () => number,
+): Velocity {
+  const run = loadScript(redis, 'velocity-1');
+  const ask =
+    (how: 'count' | 'look'): Counter =>
+    async ({ ruleId, key, windowSeconds, maxRequests, member = randomUUID() }) => {
+      const startedMs = nowMs();
+      const window = keys.velocity(ruleId, createHash('sha256').update(key).digest('hex'));
+      try {
+        const count = Number(await run(window, how, member, windowSeconds * 1_000));
+        events.velocityChecked(ruleId, count > maxRequests ? 'over' : 'within', nowMs() - startedMs);
+        return { kind: 'count', count };
+      } catch (error) {
+        events.velocityChecked(ruleId, 'unavailable', nowMs() - startedMs);
+        events.failed('velocity', error);
+        return { kind: 'unavailable' };
+      }
+    };
+  return { count: ask('count'), look: ask('look') };
+}

@@ -1,0 +1,83 @@
+import { grpcServices } from '@svc/contract';
+import { serviceDefinition } from '@svc/grpc';
+import { formatAddress, tlsClientOptions, type Address } from '@svc/runtime';
+import { Client, connectivityState, credentials, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
+import { createSecureContext } from 'node:tls';
+
+export interface ConnectionSettings {
+  address: Address;
+  /** Absent: plaintext. */
+  tls: TlsClientSettings | undefined;
+  keepaliveTimeMs: number;
+  keepaliveTimeoutMs: number;
+}
+
+type TlsClientSettings = Parameters<typeof tlsClientOptions>[0];
+
+const messageCapBytes = 4 * 1_024 * 1_024;
+const mostBackoffMs = 5_000;
+
+/** One connection to the kernel, for both of its services. */
+export class KernelConnection {
+  private constructor(private readonly client: Client) {}
+
+  /** It connects when it can; nothing is waited for. @throws StartError naming a TLS file that cannot be used */
+  static async open(settings: ConnectionSettings): Promise<KernelConnection> {
+    const { address, tls, keepaliveTimeMs, keepaliveTimeoutMs } = settings;
+    const client = new Client(
+      formatAddress({ ...address, host: address.host || 'localhost' }),
+      await credentialsOf(tls),
+      {
+        'grpc.keepalive_time_ms': keepaliveTimeMs,
+        'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
+        'grpc.keepalive_permit_without_calls': 1,
+        'grpc.max_receive_message_length': messageCapBytes,
+        'grpc.max_send_message_length': messageCapBytes,
+        'grpc.initial_reconnect_backoff_ms': 100,
+        'grpc.max_reconnect_backoff_ms': mostBackoffMs,
+        ...(tls?.serverName && { 'grpc.ssl_target_name_override': tls.serverName }),
+      },
+    );
+    client.getChannel().getConnectivityState(true);
+    return new KernelConnection(client);
+  }
+
+  /** @throws ServiceError */
+  call<Request extends object, Response extends object>(
+    service: 'kernel' | 'output',
+    method: string,
+    request: Request,
+    timeoutMs: number,
+  ): Promise<Response> {
+    const definition = serviceDefinition(grpcServices[service])[method];
+    if (!definition) throw new Error(`${grpcServices[service]} has no method ${method}`);
+    return new Promise((resolve, reject) => {
+      this.client.makeUnaryRequest<Request, Response>(
+        definition.path,
+        definition.requestSerialize,
+        definition.responseDeserialize as (bytes: Buffer) => Response, // the descriptor is the contract's
+        request,
+        { deadline: Date.now() + timeoutMs },
+        (error: ServiceError | null, response?: Response) => (response ? resolve(response) : reject(error)),
+      );
+    });
+  }
+
+  /** False while the last attempt to connect failed. */
+  get isReachable(): boolean {
+    const state = this.client.getChannel().getConnectivityState(false);
+    return state !== connectivityState.TRANSIENT_FAILURE && state !== connectivityState.SHUTDOWN;
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}
+
+async function credentialsOf(tls: TlsClientSettings | undefined): Promise<ChannelCredentials> {
+  if (!tls) return credentials.createInsecure();
+  const { rejectUnauthorized, servername: _, ...context } = await tlsClientOptions(tls);
+  return credentials.createFromSecureContext(createSecureContext({ ...context, ALPNProtocols: ['h2'] } as object), {
+    rejectUnauthorized: rejectUnauthorized !== false,
+  });
+}

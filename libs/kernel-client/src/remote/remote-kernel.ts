@@ -1,0 +1,144 @@
+import { status, type ServiceError } from '@grpc/grpc-js';
+import type { PolicyDecision, PolicyRequest } from '@svc/policy';
+import type { SharedBreaker } from '../breaker/shared-breaker';
+import type { BreakerStatuses, Kernel, OutputCheckRequest, OutputVerdict, Readiness } from '../kernel';
+import { outputRequestMessage, verdictOf, type OutputCheckResponseMessage } from '../wire/output-messages';
+import { checkRequestMessage, decisionOf, type PolicyCheckResponseMessage } from '../wire/policy-messages';
+import type { KernelConnection } from './kernel-connection';
+
+/** No answer came from the kernel: it was not asked, did not reply, or its reply cannot be understood. */
+export class KernelUnavailable extends Error {
+  override readonly name = 'KernelUnavailable';
+}
+
+export interface RemoteKernelParts {
+  connection: KernelConnection;
+  breakers: { input: SharedBreaker; output: SharedBreaker };
+  limits: CallLimits;
+  nowMs(): number;
+}
+
+export interface CallLimits {
+  policyMs: number;
+  metadataMs: number;
+  contentMs: number;
+}
+
+/** What says nothing about the kernel's health: the question was at fault. */
+const ownFaults: readonly number[] = [status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED, status.CANCELLED];
+/** The snapshots are asked for with every job that is handed out. */
+const snapshotsKeptMs = 1_000;
+
+/** The kernel of another process, over gRPC, behind a circuit breaker for each of its services. */
+export class RemoteKernel implements Kernel {
+  private snapshots: { known: Promise<string[]>; untilMs: number } | undefined;
+
+  constructor(private readonly parts: RemoteKernelParts) {}
+
+  check(request: PolicyRequest): Promise<PolicyDecision> {
+    return this.decide('Check', request);
+  }
+
+  evaluate(request: PolicyRequest): Promise<PolicyDecision> {
+    return this.decide('Evaluate', request);
+  }
+
+  explain(request: PolicyRequest): Promise<PolicyDecision> {
+    return this.decide('Explain', request);
+  }
+
+  simulate(request: PolicyRequest): Promise<PolicyDecision> {
+    return this.decide('Simulate', request);
+  }
+
+  listSnapshots(): Promise<string[]> {
+    const nowMs = this.parts.nowMs();
+    if (!this.snapshots || this.snapshots.untilMs <= nowMs) {
+      const known = this.guarded('input', () => this.askSnapshots());
+      this.snapshots = { known, untilMs: nowMs + snapshotsKeptMs };
+      known.catch(() => {
+        this.snapshots = undefined;
+      });
+    }
+    return this.snapshots.known;
+  }
+
+  checkOutput(request: OutputCheckRequest): Promise<OutputVerdict> {
+    const { metadataMs, contentMs } = this.parts.limits;
+    const timeoutMs = request.output_content ? contentMs : metadataMs;
+    return this.guarded('output', async () => {
+      const message = outputRequestMessage(request);
+      const reply = await this.parts.connection.call<object, OutputCheckResponseMessage>(
+        'output',
+        'CheckOutput',
+        message,
+        timeoutMs,
+      );
+      const verdict = verdictOf(reply);
+      if (!verdict) throw new KernelUnavailable('the kernel’s reply names no policy');
+      return verdict;
+    });
+  }
+
+  ready(): Readiness {
+    const { connection, breakers } = this.parts;
+    if (breakers.input.isOpen) return { ok: false, reason: 'the circuit breaker of the kernel is open' };
+    return connection.isReachable ? { ok: true } : { ok: false, reason: 'the kernel does not answer' };
+  }
+
+  async breakers(): Promise<BreakerStatuses> {
+    const { input, output } = this.parts.breakers;
+    const [ofInput, ofOutput] = await Promise.all([input.status(), output.status()]);
+    return { input: ofInput, output: ofOutput };
+  }
+
+  close(): Promise<void> {
+    this.parts.connection.close();
+    return Promise.resolve();
+  }
+
+  private decide(method: string, request: PolicyRequest): Promise<PolicyDecision> {
+    const { connection, limits } = this.parts;
+    return this.guarded('input', async () => {
+      const message = checkRequestMessage(request);
+      const reply = await connection.call<object, PolicyCheckResponseMessage>(
+        'kernel',
+        method,
+        message,
+        limits.policyMs,
+      );
+      const decision = decisionOf(reply);
+      if (!decision) throw new KernelUnavailable(`the kernel decided ${reply.decision}, which is not known here`);
+      return decision;
+    });
+  }
+
+  private async askSnapshots(): Promise<string[]> {
+    const { connection, limits } = this.parts;
+    const reply = await connection.call<object, { snapshots: string[] }>(
+      'kernel',
+      'ListSnapshots',
+      {},
+      limits.policyMs,
+    );
+    return reply.snapshots;
+  }
+
+  /** A denial is an answer. Engine contract A15. */
+  private async guarded<T>(name: 'input' | 'output', ask: () => Promise<T>): Promise<T> {
+    const breaker = this.parts.breakers[name];
+    const permit = await breaker.permit();
+    if (permit === 'refused') throw new KernelUnavailable('the circuit breaker of the kernel is open');
+    try {
+      const answer = await ask();
+      await breaker.settle(permit, 'answered');
+      return answer;
+    } catch (error) {
+      await breaker.settle(permit, isOwnFault(error) ? 'answered' : 'failed');
+      if (error instanceof KernelUnavailable) throw error;
+      throw new KernelUnavailable('the kernel did not answer', { cause: error });
+    }
+  }
+}
+
+const isOwnFault = (error: unknown): boolean => ownFaults.includes((error as Partial<ServiceError> | null)?.code ?? -1);

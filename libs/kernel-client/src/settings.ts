@@ -1,0 +1,60 @@
+import type { EnvOf, kernelEnv, ApiEnv, SchedulerEnv } from '@svc/runtime';
+import type { LocalKernelSettings } from './local/open-local-kernel';
+import type { RemoteKernelSettings } from './remote/open-remote-kernel';
+
+/** Where policy is decided: over gRPC when there is an address, else within this process. */
+export interface KernelSettings {
+  local: LocalKernelSettings;
+  remote: RemoteKernelSettings | undefined;
+}
+
+/** The settings of the kernel itself, from SAFETY_* and OUTPUT_SCANNERS_PATH. Operations contract 1.7. */
+export const localKernelSettings = (env: Pick<EnvOf<typeof kernelEnv.variables>, PolicyKey>): LocalKernelSettings => ({
+  policyPath: env.policyPath,
+  policyUrl: env.policyUrl,
+  scannersPath: env.outputScannersPath,
+  policyMaxBytes: env.policyMaxBytes,
+  reloadIntervalMs: env.policyReloadIntervalMs,
+  signature: {
+    required: env.policySignatureRequired,
+    publicKey: env.policyPublicKey,
+    signature: env.policySignature,
+    signaturePath: env.policySignaturePath,
+  },
+  velocityFailMode: env.velocityFailMode,
+  decisionCache: { ttlMs: env.decisionCacheTtlMs, maxSize: env.decisionCacheMaxSize },
+});
+
+type PolicyKey =
+  | 'policyPath'
+  | 'policyUrl'
+  | 'outputScannersPath'
+  | 'policyMaxBytes'
+  | 'policyReloadIntervalMs'
+  | 'policySignatureRequired'
+  | 'policyPublicKey'
+  | 'policySignature'
+  | 'policySignaturePath'
+  | 'velocityFailMode'
+  | 'decisionCacheTtlMs'
+  | 'decisionCacheMaxSize';
+
+/** What gateway and scheduler open their kernel with. */
+export const kernelSettings = (env: ApiEnv | SchedulerEnv): KernelSettings => ({
+  local: localKernelSettings(env),
+  remote: env.kernelAddr && {
+    address: env.kernelAddr,
+    tls:
+      env.kernelTlsCa || env.kernelTlsRequired
+        ? {
+            ca: env.kernelTlsCa,
+            cert: env.kernelTlsCert,
+            key: env.kernelTlsKey,
+            insecure: env.kernelInsecure,
+            minVersion: env.tlsMinVersion,
+          }
+        : undefined,
+    keepaliveTimeMs: env.grpcClientKeepaliveTimeMs,
+    keepaliveTimeoutMs: env.grpcClientKeepaliveTimeoutMs,
+  },
+});

@@ -1,0 +1,201 @@
+import { JobPriority, parsePriority, priorityName } from '@svc/contract';
+import type { PolicyDecision, PolicyRequest } from '@svc/policy';
+
+/** Objects as gRPC carries them with `wireOptions` of the contract. Wire contract 18.2. */
+export interface PolicyCheckRequestMessage {
+  job_id: string;
+  topic: string;
+  tenant: string;
+  priority: number | string;
+  estimated_cost: number;
+  budget?: object | null;
+  principal_id: string;
+  labels: Record<string, string>;
+  memory_id: string;
+  effective_config: Uint8Array;
+  meta?: MetaMessage | null;
+  input_content: Uint8Array;
+  input_content_type: string;
+  input_size_bytes: number;
+  server_facts: Uint8Array;
+}
+
+interface MetaMessage {
+  tenant_id: string;
+  actor_id: string;
+  actor_type: string;
+  idempotency_key: string;
+  capability: string;
+  risk_tags: readonly string[];
+  requires: readonly string[];
+  pack_id: string;
+  labels: Record<string, string>;
+}
+
+export interface PolicyCheckResponseMessage {
+  decision: string;
+  reason: string;
+  policy_snapshot: string;
+  rule_id: string;
+  constraints?: object | null;
+  approval_required: boolean;
+  approval_ref: string;
+  remediations: readonly RemediationMessage[];
+  throttle_duration_ms: number;
+}
+type RemediationMessage = PolicyDecision['remediations'][number];
+
+const decisionTypes = {
+  ALLOW: 'DECISION_TYPE_ALLOW',
+  DENY: 'DECISION_TYPE_DENY',
+  REQUIRE_APPROVAL: 'DECISION_TYPE_REQUIRE_HUMAN',
+  THROTTLE: 'DECISION_TYPE_THROTTLE',
+  ALLOW_WITH_CONSTRAINTS: 'DECISION_TYPE_ALLOW_WITH_CONSTRAINTS',
+} as const satisfies Record<PolicyDecision['decision'], string>;
+
+/** Facts that have no field of their own on the wire. */
+const serverFacts = ['server_labels', 'org_id', 'team_id', 'workflow_id', 'step_id', 'action', 'agent', 'delegation', 'risk_tag_deriver'] as const satisfies readonly (keyof PolicyRequest)[]; // prettier-ignore
+
+const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+const parsed = (bytes: Uint8Array): unknown =>
+  bytes.length === 0 ? undefined : JSON.parse(Buffer.from(bytes).toString());
+
+/** The question as it is sent; kernels that do not know `server_facts` still see every label. */
+export function checkRequestMessage(request: PolicyRequest): PolicyCheckRequestMessage {
+  const { input_content: content, meta } = request;
+  const facts = Object.fromEntries(
+    serverFacts.flatMap((name) => (request[name] === undefined ? [] : [[name, request[name]]])),
+  );
+  return {
+    job_id: request.job_id ?? '',
+    topic: request.topic,
+    tenant: request.tenant ?? '',
+    priority: priorityNumber(request.priority),
+    estimated_cost: request.estimated_cost ?? 0,
+    budget: typeof request.budget === 'object' ? request.budget : null,
+    principal_id: request.principal_id ?? '',
+    labels: { ...request.labels, ...request.server_labels },
+    memory_id: request.memory_id ?? '',
+    effective_config: request.effective_config === undefined ? Buffer.alloc(0) : json(request.effective_config),
+    meta: meta ? metaMessage(meta) : null,
+    input_content: content === undefined ? Buffer.alloc(0) : Buffer.from(content),
+    input_content_type: request.input_content_type ?? '',
+    input_size_bytes: request.input_size_bytes ?? content?.length ?? 0,
+    server_facts: Object.keys(facts).length > 0 ? json(facts) : Buffer.alloc(0),
+  };
+}
+
+/** @throws SyntaxError when a field that holds JSON does not */
+export function checkRequestOf(message: PolicyCheckRequestMessage): PolicyRequest {
+  const { meta, input_content, input_size_bytes } = message;
+  const facts = parsed(message.server_facts);
+  const config = parsed(message.effective_config);
+  const known: Partial<PolicyRequest> =
+    typeof facts === 'object' && facts !== null
+      ? Object.fromEntries(Object.entries(facts).filter(([name]) => serverFacts.some((fact) => fact === name)))
+      : {};
+  return {
+    topic: message.topic,
+    labels: message.labels,
+    ...filled({
+      job_id: message.job_id,
+      tenant: message.tenant,
+      principal_id: message.principal_id,
+      memory_id: message.memory_id,
+      estimated_cost: message.estimated_cost,
+      input_content_type: message.input_content_type,
+      priority: priorityText(message.priority),
+    }),
+    ...(message.budget && { budget: message.budget }),
+    ...(config !== undefined && { effective_config: config }),
+    ...(meta && { meta: metaOf(meta) }),
+    ...(input_content.length > 0 && { input_content }),
+    ...(input_size_bytes > input_content.length && { input_size_bytes }),
+    ...known,
+  };
+}
+
+export function checkResponseMessage(decision: PolicyDecision): PolicyCheckResponseMessage {
+  return {
+    decision: decisionTypes[decision.decision],
+    reason: decision.reason,
+    policy_snapshot: decision.policy_snapshot,
+    rule_id: decision.rule_id,
+    constraints: decision.constraints ?? null,
+    approval_required: decision.approval_required,
+    approval_ref: decision.approval_ref ?? '',
+    remediations: decision.remediations,
+    throttle_duration_ms: decision.throttle_duration_ms ?? 0,
+  };
+}
+
+/** @returns undefined for a decision this version does not know, which must not pass for any answer */
+export function decisionOf(message: PolicyCheckResponseMessage): PolicyDecision | undefined {
+  const verdict = Object.entries(decisionTypes).find(([, type]) => type === message.decision)?.[0];
+  if (!isVerdict(verdict)) return undefined;
+  const constraints: PolicyDecision['constraints'] = message.constraints ? pruned(message.constraints) : {};
+  return {
+    decision: verdict,
+    reason: message.reason,
+    rule_id: message.rule_id,
+    policy_snapshot: message.policy_snapshot,
+    remediations: message.remediations.map((entry) => ({ id: entry.id, ...pruned(entry) })),
+    approval_required: message.approval_required,
+    ...(Object.keys(constraints).length > 0 && { constraints }),
+    ...filled({ approval_ref: message.approval_ref, throttle_duration_ms: message.throttle_duration_ms }),
+  };
+}
+
+const isVerdict = (word: string | undefined): word is PolicyDecision['decision'] =>
+  word !== undefined && Object.hasOwn(decisionTypes, word);
+
+const priorityNumber = (priority: string | number | undefined): number =>
+  typeof priority === 'number' ? priority : (parsePriority(priority ?? '') ?? JobPriority.JOB_PRIORITY_UNSPECIFIED);
+
+function priorityText(priority: string | number): string {
+  const number = Object.entries(JobPriority).find(([name]) => name === String(priority))?.[1];
+  return typeof number === 'number' && number > 0 ? priorityName(number) : '';
+}
+
+const metaMessage = (meta: NonNullable<PolicyRequest['meta']>): MetaMessage => ({
+  tenant_id: meta.tenant_id ?? '',
+  actor_id: meta.actor_id ?? '',
+  actor_type: actorTypes[meta.actor_type ?? ''] ?? 'ACTOR_TYPE_UNSPECIFIED',
+  idempotency_key: meta.idempotency_key ?? '',
+  capability: meta.capability ?? '',
+  risk_tags: meta.risk_tags ?? [],
+  requires: meta.requires ?? [],
+  pack_id: meta.pack_id ?? '',
+  labels: { ...meta.labels },
+});
+
+const actorTypes: Readonly<Record<string, string>> = { human: 'ACTOR_TYPE_HUMAN', service: 'ACTOR_TYPE_SERVICE' };
+
+const metaOf = ({
+  actor_type,
+  risk_tags,
+  requires,
+  labels,
+  ...texts
+}: MetaMessage): NonNullable<PolicyRequest['meta']> => ({
+  ...filled({ ...texts, actor_type: Object.entries(actorTypes).find(([, type]) => type === actor_type)?.[0] ?? '' }),
+  risk_tags,
+  requires,
+  labels,
+});
+
+/** Without what proto3 means by absent: empty texts and zeros. */
+const filled = <T extends Record<string, string | number>>(fields: T): Partial<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== 0)) as Partial<T>;
+
+/** The same for a message with messages, lists and maps in it. */
+function pruned<T extends object>(message: T): Partial<T> {
+  const isEmpty = (value: unknown) =>
+    value === null || value === undefined || value === '' || value === 0 || value === false ||
+    (typeof value === 'object' && Object.keys(value).length === 0); // prettier-ignore
+  const fields = Object.entries(message).map(([name, value]: [string, unknown]) => {
+    const isMessage = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return [name, isMessage ? pruned(value) : value] as const;
+  });
+  return Object.fromEntries(fields.filter(([, value]) => !isEmpty(value))) as Partial<T>;
+}
