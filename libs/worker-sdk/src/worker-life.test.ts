@@ -134,8 +134,8 @@ describe('the bus', () => {
     await scheduler.dispatch({ job_id: 'j' }, { to: 'w-1' });
 
     await scheduler.results('j');
-    const { num_redelivered } = await scheduler.manager.consumers.info('SVC_JOBS', 'dur_w-1__worker_w-1_jobs');
-    expect([ran, num_redelivered]).toEqual([1, 0]);
+    const { delivered } = await scheduler.manager.consumers.info('SVC_JOBS', 'dur_w-1__worker_w-1_jobs');
+    expect([ran, delivered.consumer_seq]).toEqual([1, 1]);
   });
 
   it('after a restart of the server the worker announces itself again and its result arrives', async () => {
