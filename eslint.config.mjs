@@ -52,6 +52,11 @@ export default [
     rules: { 'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting] }] },
   },
   {
+    // Generators and checks read tables wherever they stand, in applications too.
+    files: ['tools/**/*.ts'],
+    rules: { '@nx/enforce-module-boundaries': 'off' },
+  },
+  {
     files: [pureFiles],
     ignores: ['**/*.{test,testing,fixture}.ts'],
     rules: {

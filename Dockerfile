@@ -1,0 +1,45 @@
+# One image for every service; APP says which one a container runs: api, scheduler, engine or kernel.
+#
+#   docker build -t svc .
+#   docker run -e APP=scheduler -e REDIS_URL=... -e NATS_URL=... svc
+
+FROM node:20-bookworm-slim AS source
+WORKDIR /src
+COPY . .
+# Only what decides about packages, so that a change of code does not install them again.
+RUN mkdir /manifests && cp --parents package.json package-lock.json .npmrc apps/*/package.json libs/*/package.json /manifests
+
+FROM node:20-bookworm-slim AS build
+WORKDIR /src
+COPY --from=source /manifests ./
+RUN npm ci --ignore-scripts
+COPY . .
+RUN NX_DAEMON=false NX_INTERACTIVE=false npx nx run-many -t build
+
+FROM node:20-bookworm-slim AS packages
+WORKDIR /src
+COPY --from=source /manifests ./
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:20-bookworm-slim
+WORKDIR /app
+COPY --from=packages /src/node_modules ./node_modules
+COPY --from=build /src/dist ./dist
+COPY package.json LICENSE ./
+COPY config ./config
+COPY tools/container/healthcheck.mjs ./healthcheck.mjs
+
+ARG APP=api
+ARG VERSION=
+ARG COMMIT=
+ENV NODE_ENV=production APP=${APP} SVC_BUILD_VERSION=${VERSION} SVC_BUILD_COMMIT=${COMMIT}
+
+# Policy, pools, timeouts and scanners; mount a folder of your own over it.
+VOLUME /app/config
+# HTTP, gRPC, metrics of the gateway; scheduler, engine; kernel gRPC and probes
+EXPOSE 8081 8080 9092 9090 9093 50051 9095
+USER node
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "healthcheck.mjs"]
+# `exec`, so that the service itself gets the signal to stop.
+CMD ["sh", "-c", "exec node --enable-source-maps dist/apps/$APP/main.js"]

