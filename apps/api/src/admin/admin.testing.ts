@@ -1,0 +1,131 @@
+import { endpoints } from '@svc/contract';
+import { mount, openapi, serve, serveSwagger, type Listening, type MountOptions } from '@svc/http';
+import { authenticator, openApiKeys, openSessions } from '@svc/identity';
+import { queues } from '@svc/queues.config';
+import { keys, openStore, type Store } from '@svc/store';
+import { emptyRedis, startRedis, type TestServer } from '@svc/testing';
+import { Redis } from 'ioredis';
+import { apiInfo } from '../api-info';
+import { mountAdmin } from './mount-admin';
+
+/** Keys of the admin's tests, by what they are. */
+export const apiKeys = {
+  admin: 'key-of-the-admin-of-acme-000001',
+  everywhere: 'key-of-the-admin-of-all-000002',
+  other: 'key-of-the-admin-of-globex-0003',
+  viewer: 'key-of-a-viewer-of-acme-0000004',
+};
+
+const configured = JSON.stringify([
+  { key: apiKeys.admin, tenant: 'acme', role: 'admin', principal_id: 'ann' },
+  { key: apiKeys.everywhere, tenant: 'acme', role: 'admin', principal_id: 'eve', allow_cross_tenant: true },
+  { key: apiKeys.other, tenant: 'globex', role: 'admin', principal_id: 'gus' },
+  { key: apiKeys.viewer, tenant: 'acme', role: 'viewer', principal_id: 'vic' },
+]);
+
+export interface AdminSite {
+  readonly url: string;
+  readonly store: Store;
+  readonly redis: Redis;
+  /** What nobody expected. */
+  readonly defects: unknown[];
+  /** What the site does now: tests set it, it is as it was before each. */
+  readonly set: { nowMs: number | undefined; rbac: boolean; production: boolean };
+}
+
+/** The admin pages and the API viewer on a port, over a Redis of this file's own that is empty before each test. */
+export function useAdminSite(): AdminSite {
+  const set: AdminSite['set'] = { nowMs: undefined, rbac: false, production: false };
+  const defects: unknown[] = [];
+  const stops: (() => unknown)[] = [];
+  let open: { server: TestServer; redis: Redis; store: Store; listening: Listening } | undefined;
+
+  beforeAll(async () => {
+    const server = await startRedis();
+    const redis = new Redis(server.url);
+    const store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
+    const site = buildSite(store, set, (name, stop) => void (name && stops.push(stop)), defects);
+    const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000 };
+    const onProblem = (problem: unknown) => void defects.push(problem);
+    const listening = await serve(site, { host: '127.0.0.1', port: 0, ...timeouts, onProblem });
+    open = { server, redis, store, listening };
+  }, 30_000);
+  beforeEach(async () => {
+    Object.assign(set, { nowMs: undefined, rbac: false, production: false });
+    defects.length = 0;
+    if (open) await emptyRedis(open.server.url);
+  });
+  afterAll(async () => {
+    await open?.listening.close(100);
+    for (const stop of stops) await stop();
+    await open?.redis.quit();
+    await open?.server.stop();
+  }, 30_000);
+
+  const opened = () => {
+    if (!open) throw new Error('the site is open only inside hooks and tests');
+    return open;
+  };
+  return {
+    get url() {
+      return `http://127.0.0.1:${opened().listening.port}`;
+    },
+    get store() {
+      return opened().store;
+    },
+    get redis() {
+      return opened().redis;
+    },
+    defects,
+    set,
+  };
+}
+
+function buildSite(
+  store: Store,
+  set: AdminSite['set'],
+  onStop: (name: string, stop: () => unknown) => void,
+  defects: unknown[],
+) {
+  const nowMs = () => set.nowMs ?? Date.now();
+  const onProblem = (problem: unknown) => void defects.push(problem);
+  const held = openApiKeys(
+    {
+      key: '',
+      keys: configured,
+      path: '',
+      defaultTenant: 'acme',
+      production: false,
+      skipSecretValidation: true,
+    },
+    { nowMs, onProblem },
+  );
+  const sessions = openSessions(store.redis, { keyOf: (digest) => keys.session(digest), ttlSec: 3_600, nowMs });
+  const surface: MountOptions = {
+    authenticate: authenticator(
+      { keys: [held], bearer: [], sessions },
+      {
+        defaultTenant: 'acme',
+        allowAnonymous: true,
+        allowHeaderPrincipal: true,
+        jwtRequired: false,
+        production: false,
+      },
+    ),
+    gate: { rbac: () => set.rbac },
+    bodyLimits: { json: 10_000, job: 10_000, artifact: 10_000 },
+    allowedOrigins: [],
+    handlerTimeoutMs: 10_000,
+    onDefect: onProblem,
+    checkAnswers: true,
+  };
+  const { app, finish } = mount([], {}, surface);
+  serveSwagger(app, openapi(endpoints, apiInfo('0.0.0')));
+  const env = {
+    get production() {
+      return set.production;
+    },
+  };
+  mountAdmin(app, { env, onStop }, { store, sessions, surface });
+  return finish();
+}

@@ -1,0 +1,45 @@
+import { AppError, type Access, type Caller } from '@svc/contract';
+import { mayUse } from '@svc/http';
+import type { Request } from 'express';
+import type { AdminDeps } from './deps';
+
+/** Role admin, or `admin.*` when RBAC is entitled: these pages show what every other permission guards. */
+export const adminAccess: Access = { permission: 'admin.*', roles: ['admin'] };
+
+/**
+ * Who asks for an admin page: the session of the cookie, or an API key or bearer token in a header. A guess at a
+ * credential costs the same rate limit here as on the REST routes.
+ *
+ * @throws unauthorized, access_denied, rate_limited, and what else the authenticator refuses with
+ */
+export async function admit(req: Request, { surface }: AdminDeps): Promise<Caller> {
+  const { method, originalUrl, ip = '' } = req;
+  const path = originalUrl.split('?', 1)[0] ?? '';
+  const outcome = await surface.authenticate({
+    authorization: req.headers.authorization,
+    apiKey: req.get('x-api-key'),
+    cookie: req.headers.cookie,
+    tenant: req.get('x-tenant-id'),
+    principalId: req.get('x-principal-id'),
+    principalRole: req.get('x-principal-role'),
+    request: { method, path },
+  });
+  if (outcome.kind === 'refused') {
+    const requestId = String(req.res?.getHeader('X-Request-Id') ?? '');
+    surface.onRefused?.({ code: outcome.code, method, path, ip, requestId });
+    if (presentsCredentials(req)) await takeGuess(ip, surface);
+    throw new AppError(outcome.code, outcome.extras);
+  }
+  // Anonymous access is for trying the API out; there is nobody to whom these pages belong.
+  if (outcome.caller.source === 'anonymous') throw new AppError('unauthorized');
+  if (!mayUse(outcome.caller, adminAccess, surface.gate)) throw new AppError('access_denied');
+  return outcome.caller;
+}
+
+const presentsCredentials = ({ headers }: Request): boolean =>
+  Boolean(headers.authorization || headers['x-api-key'] || headers.cookie);
+
+async function takeGuess(ip: string, { rateLimits }: AdminDeps['surface']): Promise<void> {
+  const verdict = await rateLimits?.api(`ip:${ip}`);
+  if (verdict && !verdict.allowed) throw new AppError('rate_limited', {}, { ...verdict.headers });
+}

@@ -1,0 +1,90 @@
+import { queues } from '@svc/queues.config';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { apiKeys, useAdminSite } from './admin.testing';
+import { givenJobs } from './jobs.testing';
+
+const quiet = [
+  '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-quic', '--no-first-run',
+  '--disable-background-networking', '--disable-component-update', '--disable-sync',
+]; // prettier-ignore
+
+describe('in a browser', () => {
+  const site = useAdminSite();
+  let browser: Browser;
+  let page: Page;
+  /** What the console complained about, and every address outside the site that was asked for. */
+  let complaints: string[];
+
+  beforeAll(async () => {
+    const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+    browser = await chromium.launch({ executablePath, args: quiet });
+  }, 60_000);
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    complaints = [];
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    context.on('page', (opened) => watch(opened));
+    page = await context.newPage();
+  });
+  afterEach(() => page.context().close());
+
+  const watch = (opened: Page) => {
+    opened.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
+    });
+    opened.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`));
+    opened.on('request', (request) => {
+      const local = request.url().startsWith(site.url) || request.url().startsWith('data:');
+      if (!local) complaints.push(`asked for ${request.url()}`);
+    });
+  };
+  const picture = async (name: string, of: Page = page) => {
+    const folder = process.env['SVC_PICTURES'];
+    if (folder) await of.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+  };
+  const signIn = async () => {
+    await page.getByLabel('API key').fill(apiKeys.admin);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  };
+
+  it('an admin signs in, finds jobs in their queues, and reads what became of one', async () => {
+    const given = givenJobs(site.store);
+    await given.waiting('job-that-waits', { topic: 'job.translate' });
+    await given.held('job-that-is-held', { topic: 'job.payout' });
+    await given.inFlight('job-in-flight', { topic: 'job.summarize' });
+    await given.failed('job-that-failed', { topic: 'job.classify', reason: 'out of memory' });
+
+    await page.goto(`${site.url}/admin`);
+    await picture('sign-in');
+    await signIn();
+
+    for (const { title } of Object.values(queues)) await page.getByText(title, { exact: true }).first().waitFor();
+    await picture('queues');
+    const found = async (queue: keyof typeof queues, topic: string) => {
+      await page.goto(`${site.url}/admin/queues/queue/${queues[queue].name}`);
+      await page.getByText(topic).first().waitFor();
+      await picture(`queue-${queue}`);
+    };
+    await found('jobWaiting', 'job.translate');
+    await found('jobApprovals', 'job.payout');
+    await found('jobRunning', 'job.summarize');
+    await found('deadLetters', 'job.classify');
+    await page.getByText('out of memory').first().waitFor();
+
+    const opening = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'Open job job-that-failed' }).first().click();
+    const job = await opening;
+    await job.getByRole('heading', { name: 'job.classify' }).waitFor();
+    await picture('job', job);
+    expect(await job.locator('main').innerText()).toContain('out of memory');
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  it('the API viewer shows the operations', async () => {
+    await page.goto(`${site.url}/swagger/`);
+
+    await page.getByText('Cancel a job that has not ended').waitFor();
+    await picture('swagger');
+    expect(complaints).toEqual([]);
+  }, 60_000);
+});

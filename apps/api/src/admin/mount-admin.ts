@@ -1,0 +1,59 @@
+import { AppError, type Caller } from '@svc/contract';
+import type { MountOptions } from '@svc/http';
+import type { Sessions } from '@svc/identity';
+import { queues } from '@svc/queues.config';
+import type { ApiEnv, Boot } from '@svc/runtime';
+import type { Store } from '@svc/store';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Express } from 'express';
+import { admit } from './admit';
+import { boardPath, openBoard } from './board';
+import type { AdminDeps } from './deps';
+import { failurePages } from './failure-pages';
+import { jobFacts } from './job-facts';
+import { jobPage } from './job-page';
+import { sendPage } from './page';
+import { signIn } from './sign-in';
+
+export interface AdminParts {
+  store: Store;
+  sessions: Sessions;
+  /** How the REST surface authenticates, gates and limits. */
+  surface: MountOptions;
+}
+
+/**
+ * The pages for operators: signing in, Bull Board at `/admin/queues`, one page for each job. All but signing in are for
+ * administrators, by session cookie or by the credentials of the API.
+ */
+export function mountAdmin(
+  app: Express,
+  { env, onStop }: Pick<Boot<Pick<ApiEnv, 'production'>>, 'env' | 'onStop'>,
+  { store, sessions, surface }: AdminParts,
+): void {
+  const deps: AdminDeps = { store, sessions, surface, secureCookies: env.production };
+  const viewing = new AsyncLocalStorage<Caller>();
+  // Nothing of the board runs outside a request; '' is no tenant's name, so a slip would show nothing.
+  const board = openBoard(store, queues, () => viewing.getStore()?.scope ?? '');
+  onStop('bull board', () => board.close());
+
+  app.get('/admin', (_req, res) => res.redirect(303, boardPath));
+  app.use('/admin', signIn(deps));
+  app.use(boardPath, async (req, res, next) => {
+    const caller = await admit(req, deps);
+    viewing.run(caller, () => board.router(req, res, next));
+  });
+  app.get('/admin/jobs/:id', async (req, res) => {
+    const caller = await admit(req, deps);
+    sendPage(res, 200, jobPage(await jobFacts(store, caller.scope, req.params.id), viewerOf(caller)));
+  });
+  app.use('/admin', () => {
+    throw new AppError('not_found');
+  });
+  app.use('/admin', failurePages(deps));
+}
+
+const viewerOf = ({ keyName, principalId, tenant, scope }: Caller) => ({
+  name: principalId || keyName,
+  tenant: scope === '*' ? 'all tenants' : tenant,
+});

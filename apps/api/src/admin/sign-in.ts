@@ -1,0 +1,118 @@
+import { AppError, type Caller } from '@svc/contract';
+import { mayUse } from '@svc/http';
+import { sessionCookie, sha256 } from '@svc/identity';
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { adminAccess } from './admit';
+import type { AdminDeps } from './deps';
+import { isOwnForm } from './own-form';
+import { sendPage } from './page';
+import { clearSessionCookie, setSessionCookie } from './session-cookie';
+import { signInPage, signOutPage } from './sign-in-page';
+
+/** Tries of one address in a minute; the next is told to wait, and nobody is ever locked out. Quality: Login. */
+export const signInTries = 10;
+const windowSec = 60;
+
+const home = '/admin/queues';
+/** One answer to every wrong sign-in, so that it tells nothing about the key. */
+const refused =
+  'This does not open the admin pages. It takes an API key that is valid now and has the role admin; a tenant, if you name one, must be one the key may act for.';
+
+const formBody = express.urlencoded({ extended: false, limit: '8kb', parameterLimit: 10 });
+
+/** `/admin/login` and `/admin/logout`. Core contract 1.1; identity contract 2.7, 3.2. */
+export function signIn(deps: AdminDeps): express.Router {
+  const router = express.Router({ caseSensitive: true });
+  const limiter = new RateLimiterRedis({
+    storeClient: deps.store.redis,
+    keyPrefix: 'svc:rl:signin',
+    points: signInTries,
+    duration: windowSec,
+    rejectIfRedisNotReady: true,
+  });
+  router.get('/login', (req, res) => {
+    const next = ownPage(req.query['next']);
+    sendPage(res, 200, signInPage(next ? { next } : {}));
+  });
+  router.post('/login', onlyOwnForms, limited(limiter), form, async (req, res) => {
+    const { api_key: key, tenant, next } = fieldsOf(req.body);
+    const caller = await checkKey(key, tenant, deps);
+    if (!caller) return sendPage(res, 401, signInPage({ problem: refused, tenant, next: ownPage(next) ?? '' }));
+    await startSession(req, res, deps, { keyDigest: sha256(key), tenant: caller.tenant });
+    await limiter.delete(req.ip ?? '');
+    res.redirect(303, ownPage(next) ?? home);
+  });
+  router.get('/logout', (_req, res) => sendPage(res, 200, signOutPage));
+  router.post('/logout', onlyOwnForms, async (req, res) => {
+    await endSession(req, deps);
+    clearSessionCookie(req, res, deps.secureCookies);
+    res.redirect(303, '/admin/login');
+  });
+  return router;
+}
+
+const onlyOwnForms: RequestHandler = (req, _res, next) =>
+  next(isOwnForm(req) ? undefined : new AppError('origin_not_allowed'));
+
+const limited =
+  (limiter: RateLimiterRedis): RequestHandler =>
+  async (req, res, next) => {
+    try {
+      await limiter.consume(req.ip ?? '');
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      const waitSec = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
+      res.setHeader('Retry-After', String(waitSec));
+      return sendPage(res, 429, signInPage({ problem: `Too many tries. Try again in ${waitSec} s.` }));
+    }
+    next();
+  };
+
+/** Express' parser, with its refusals in our words. */
+const form: RequestHandler = (req: Request, res: Response, next: NextFunction) =>
+  formBody(req, res, (error: unknown) => {
+    if (error === undefined) return next();
+    const tooLarge = typeof error === 'object' && error !== null && 'status' in error && error.status === 413;
+    next(new AppError(tooLarge ? 'request_too_large' : 'invalid_body'));
+  });
+
+function fieldsOf(body: unknown): { api_key: string; tenant: string; next: string } {
+  const sent = new Map(Object.entries(typeof body === 'object' && body !== null ? body : {}));
+  const field = (name: string): string => {
+    const value: unknown = sent.get(name);
+    return typeof value === 'string' ? value.trim() : '';
+  };
+  // As the authenticator reads a key: quotes that came along with a copied one are not part of it.
+  return { api_key: field('api_key').replace(/^["'\s]+|["'\s]+$/g, ''), tenant: field('tenant'), next: field('next') };
+}
+
+/** @returns undefined whatever was wrong */
+async function checkKey(apiKey: string, tenant: string, { surface }: AdminDeps): Promise<Caller | undefined> {
+  const outcome = await surface.authenticate({ apiKey, ...(tenant && { tenant }) });
+  if (outcome.kind === 'refused') return undefined;
+  const { caller } = outcome;
+  // A session stands for a key. One made of a session's token would outlive it, one of nobody stand for nothing.
+  return caller.source === 'api_key' && mayUse(caller, adminAccess, surface.gate) ? caller : undefined;
+}
+
+/** Always a new session: one that stood in the browser before, perhaps put there by somebody else, ends. */
+async function startSession(
+  req: Request,
+  res: Response,
+  deps: AdminDeps,
+  session: { keyDigest: string; tenant: string },
+): Promise<void> {
+  await endSession(req, deps);
+  const made = await deps.sessions.create(session);
+  setSessionCookie(req, res, { ...made, secure: deps.secureCookies });
+}
+
+async function endSession(req: Request, { sessions }: AdminDeps): Promise<void> {
+  const token = sessionCookie(req.headers.cookie);
+  if (token) await sessions.end(token);
+}
+
+/** A place to go to after signing in: a page of ours, and nothing a browser could read as another host's. */
+export const ownPage = (path: unknown): string | undefined =>
+  typeof path === 'string' && /^\/admin\/(queues|jobs)(\/[\w.~%:-]+)*\/?$/.test(path) ? path : undefined;
