@@ -10,19 +10,30 @@ if (!root || !existsSync(`${root}/src/main.ts`)) {
   console.error('usage: node tools/build.mjs <project root with src/main.ts>');
   process.exit(2);
 }
-await build({
-  entryPoints: [`${root}/src/main.ts`],
-  outfile: `dist/${root}/main.js`,
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'cjs',
-  sourcemap: true,
-  packages: 'external',
-  tsconfig: 'tsconfig.base.json',
-  logLevel: 'warning',
-});
-const assets = { 'libs/store/src/scripts': 'scripts', 'libs/contract/src/proto': 'proto' };
-for (const [from, to] of Object.entries(assets)) {
+const bundle = (entry, name) =>
+  build({
+    entryPoints: [entry],
+    outfile: `dist/${root}/${name}.js`,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    sourcemap: true,
+    metafile: true,
+    packages: 'external',
+    tsconfig: 'tsconfig.base.json',
+    logLevel: 'warning',
+  });
+const { metafile } = await bundle(`${root}/src/main.ts`, 'main');
+// Scan threads run a bundle of their own, which the code looks for beside main.js.
+if ('libs/kernel-client/src/thread-entry.ts' in metafile.inputs) {
+  await bundle('libs/kernel-client/src/scan-worker.ts', 'scan-worker');
+}
+const assets = [
+  ['libs/store/src/scripts', 'scripts'],
+  ['libs/kernel-client/src/scripts', 'scripts'],
+  ['libs/contract/src/proto', 'proto'],
+];
+for (const [from, to] of assets) {
   if (existsSync(from)) cpSync(from, `dist/${root}/${to}`, { recursive: true, filter: (f) => !f.endsWith('.ts') });
 }

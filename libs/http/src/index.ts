@@ -9,3 +9,4 @@ export { serveSwagger } from './swagger';
 export { endpointCases, type CaseWorld, type EndpointCase } from './endpoint-cases';
 export { openapi, type ApiInfo } from './openapi';
 export { serve, type Listening, type ServeOptions } from './server';
+export { checkNamedTenant, validatorOf } from './validation';

@@ -5,7 +5,8 @@ import type { Kernel } from '../kernel';
 import { threadEntry } from '../thread-entry';
 import { DecisionCache, type DecisionCacheSettings } from './decision-cache';
 import { loadPolicy, type PolicySource } from './load-policy';
-import { loadScanners, standardScanners, type Scanners } from './load-scanners';
+import { standardScanners, type Scanners } from '../scan/scanners';
+import { loadScanners } from './load-scanners';
 import { LocalKernel, type InForce } from './local-kernel';
 import { Scanner, type ScannerSettings } from './scanner';
 import type { SignatureSettings } from './signature';
@@ -126,7 +127,7 @@ async function firstLoad(source: PolicySource, scannersPath: string, events: Ker
     throw new StartError('the policy cannot be used', source.path, mend);
   }
   if (!scanners.ok) events.loaded({ kind: 'refused', what: 'scanners', problems: scanners.problems });
-  return { policy: policy.policy, scanners: scanners.ok ? scanners.scanners : standardScanners };
+  return { policy: policy.policy, scanners: scanners.ok ? scanners.scanners : standardScanners() };
 }
 
 function reportPolicy(loaded: Awaited<ReturnType<typeof loadPolicy>>, events: KernelEvents): void {

@@ -3,8 +3,8 @@ import { scan } from '@svc/scanning';
 import type { ScanAnswer, ScanQuestion } from '../scan/scan-messages';
 import { ScanPool } from '../scan/scan-pool';
 import { scanTexts } from '../scan/scan-texts';
+import type { Scanners } from '../scan/scanners';
 import type { ThreadEntry } from '../thread-entry';
-import type { Scanners } from './load-scanners';
 
 export interface ScannerSettings {
   threads: number;
@@ -27,6 +27,7 @@ export class Scanner {
     private readonly nowMs: () => number,
   ) {}
 
+  /** Whether it scans with the same scanners. */
   isOf({ text }: Scanners): boolean {
     return this.scanners.text === text;
   }
@@ -50,8 +51,8 @@ export class Scanner {
       const answer = scanTexts(question, this.scanners.set, () => this.nowMs() > untilMs);
       if (answer) return answer;
     }
-    const { text, source } = this.scanners;
-    this.pool ??= new ScanPool({ scannersText: text, source }, { ...this.settings, maxWaiting }, this.entry);
+    const { text } = this.scanners;
+    this.pool ??= new ScanPool({ text }, { ...this.settings, maxWaiting }, this.entry);
     return this.pool.scan(question);
   }
 

@@ -25,7 +25,6 @@ export type ScanAnswer = TextScan[][];
 
 /** What a scan thread is started with. */
 export interface ScanThreadData {
-  /** The scanners file; undefined: the built-in scanners. */
-  scannersText: string | undefined;
-  source: string;
+  /** Of the scanners file, undefined for the built-in scanners. */
+  text: string | undefined;
 }

@@ -1,0 +1,55 @@
+import { AppError, type Caller, type Endpoint } from '@svc/contract';
+import type { GrpcCall } from '@svc/grpc';
+import { checkNamedTenant, mayUse, validatorOf, type MountOptions } from '@svc/http';
+
+/** What of the HTTP surface's options the gRPC surface goes by: both have one gate. */
+export type GateOptions = Pick<MountOptions, 'authenticate' | 'gate' | 'rateLimits' | 'onRefused'>;
+
+type BodyOf<E> = E extends Endpoint<string, infer _Query, infer Body> ? Body : never;
+
+/**
+ * The way from a call to its handler, in the order of the REST surface: credentials and tenant, rate limit, gate,
+ * validation by the endpoint's own schema. Core contract 1.1; wire contract 18.1.
+ *
+ * @returns asks for one call
+ * @throws (from the returned function) unauthorized, tenant_access_denied, rate_limited, access_denied, invalid_body, …
+ */
+export function admission<E extends Endpoint>(endpoint: E, options: GateOptions) {
+  const validate = validatorOf(endpoint);
+  return async (
+    call: GrpcCall,
+    raw: { params?: object; body?: object },
+  ): Promise<{ caller: Caller; body: BodyOf<E> }> => {
+    const caller = await authenticated(call, endpoint, options);
+    await takeRate(options, `tenant:${caller.tenant}`);
+    const { access } = endpoint;
+    if (access !== 'public' && !mayUse(caller, access, options.gate)) throw new AppError('access_denied');
+    const { body } = validate({ params: raw.params ?? {}, query: {}, body: raw.body });
+    checkNamedTenant(caller, raw.body);
+    return { caller, body: body as BodyOf<E> }; // the endpoint's schema has just made it that
+  };
+}
+
+async function authenticated(call: GrpcCall, endpoint: Endpoint, options: GateOptions): Promise<Caller> {
+  const request = { method: endpoint.method.toUpperCase(), path: endpoint.path };
+  const outcome = await options.authenticate({
+    authorization: call.metadata('authorization'),
+    apiKey: call.metadata('x-api-key'),
+    tenant: call.metadata('x-tenant-id'),
+    principalId: call.metadata('x-principal-id'),
+    principalRole: call.metadata('x-principal-role'),
+    request,
+  });
+  if (outcome.kind === 'caller') return outcome.caller;
+  const ip = call.peer.replace(/:\d+$/, '');
+  options.onRefused?.({ code: outcome.code, ...request, method: 'GRPC', ip, requestId: '' });
+  await takeRate(options, `ip:${ip}`);
+  throw new AppError(outcome.code, outcome.extras ?? {});
+}
+
+async function takeRate({ rateLimits }: GateOptions, bucket: string): Promise<void> {
+  const verdict = await rateLimits?.api(bucket);
+  if (verdict?.allowed !== false) return;
+  const retryAfter = verdict.headers['Retry-After'];
+  throw new AppError('rate_limited', {}, retryAfter === undefined ? {} : { 'Retry-After': retryAfter });
+}

@@ -1,0 +1,25 @@
+import { getJob as endpoint } from '@svc/contract';
+import { unary } from '@svc/grpc';
+import type { ApiContext } from '../context';
+import { admission, type GateOptions } from './admission';
+import { findOwnJob } from './find-own-job';
+
+interface GetJobStatusResponse {
+  job_id: string;
+  status: string;
+  result_ptr: string;
+}
+
+/** Wire contract 18.1. */
+export function getJobStatus(ctx: ApiContext, options: GateOptions) {
+  const admit = admission(endpoint, options);
+  return unary<{ job_id: string }, GetJobStatusResponse>(async ({ job_id }, call) => {
+    const { caller } = await admit(call, { params: { id: job_id } });
+    const job = await findOwnJob(ctx, caller, job_id);
+    return { job_id, status: job.state, result_ptr: visibleResult(job) };
+  });
+}
+
+/** A result that was quarantined is not handed out, not even by name. */
+export const visibleResult = ({ state, result_ptr = '' }: { state: string; result_ptr?: string }): string =>
+  state === 'OUTPUT_QUARANTINED' ? '' : result_ptr;

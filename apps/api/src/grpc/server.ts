@@ -1,0 +1,53 @@
+import { grpcServices } from '@svc/contract';
+import { startGrpcServer as startServer } from '@svc/grpc';
+import type { MountOptions } from '@svc/http';
+import type { ApiEnv, Boot } from '@svc/runtime';
+import type { ApiContext } from '../context';
+import type { GateOptions } from './admission';
+import { getJobStatus } from './get-job-status';
+import { submitJob } from './submit-job';
+import { watchJob } from './watch-job';
+
+type GrpcBoot = Pick<Boot<ApiEnv>, 'env' | 'log' | 'health' | 'clock'>;
+type GrpcOptions = GateOptions & Pick<MountOptions, 'asAppError'>;
+
+export interface ApiGrpcServer {
+  port: number;
+  close(): Promise<void>;
+}
+
+const graceMs = 10_000;
+
+/** Serves `svc.v1.SvcApi`, behind the same gate as REST. Wire contract 18.1. */
+export async function startGrpcServer(boot: GrpcBoot, ctx: ApiContext, options: GrpcOptions): Promise<ApiGrpcServer> {
+  const { env, log, health, clock } = boot;
+  const { grpcTlsCert: cert, grpcTlsKey: key } = env;
+  const server = await startServer(
+    {
+      address: env.grpcAddr,
+      ...(cert && key && { tls: { files: { cert, key }, minVersion: env.tlsMinVersion } }),
+      connections: {
+        keepaliveTimeMs: env.grpcKeepaliveTimeMs,
+        keepaliveTimeoutMs: env.grpcKeepaliveTimeoutMs,
+        maxConnectionAgeMs: env.grpcMaxConnectionAgeMs,
+        maxConnectionAgeGraceMs: env.grpcMaxConnectionAgeGraceMs,
+      },
+      reflection: env.grpcReflection,
+      services: {
+        [grpcServices.gateway]: {
+          SubmitJob: submitJob(ctx, options),
+          GetJobStatus: getJobStatus(ctx, options),
+          WatchJob: watchJob(ctx, options),
+        },
+      },
+    },
+    {
+      health,
+      clock,
+      ...(options.asAppError && { asAppError: options.asAppError }),
+      onDefect: (error, method) => log.error('defect', { error, endpoint: method }),
+      onTlsError: (error) => log.error('certificate is not used, the last good one stands', { error }),
+    },
+  );
+  return { port: server.port, close: () => server.close(graceMs) };
+}

@@ -1,0 +1,48 @@
+import { AppError, submitJob as endpoint } from '@svc/contract';
+import { unary } from '@svc/grpc';
+import { submitJob as submit } from '@svc/services';
+import type { ApiContext } from '../context';
+import { admission, type GateOptions } from './admission';
+
+interface SubmitJobRequest extends Record<string, unknown> {
+  idempotency_key: string;
+  labels: Record<string, string>;
+  /** JSON text in UTF-8. */
+  context: Uint8Array;
+}
+
+interface SubmitJobResponse {
+  job_id: string;
+  trace_id: string;
+  status: '' | 'submitted' | 'approval_required';
+  reason: string;
+}
+
+/** The REST submission over gRPC. Wire contract 18.1. */
+export function submitJob(ctx: ApiContext, options: GateOptions) {
+  const admit = admission(endpoint, options);
+  return unary<SubmitJobRequest, SubmitJobResponse>(async (request, call) => {
+    const { caller, body } = await admit(call, { body: bodyOf(request) });
+    const key = call.metadata('idempotency-key') || body.idempotency_key;
+    const { jobId, traceId, approvalReason } = await submit(ctx.submit, caller, body, key);
+    const status = approvalReason === undefined ? 'submitted' : 'approval_required';
+    return { job_id: jobId, trace_id: traceId, status, reason: approvalReason ?? '' };
+  });
+}
+
+/** The REST body a message stands for. What proto3 fills in for a field that was not sent is left out. */
+function bodyOf({ context, ...fields }: SubmitJobRequest): object {
+  const sent = Object.entries(fields).filter(([, value]) => !isDefault(value));
+  return { ...Object.fromEntries(sent), ...(context.length > 0 && { context: parsed(context) }) };
+}
+
+const isDefault = (value: unknown): boolean =>
+  value === '' || value === 0 || (Array.isArray(value) && value.length === 0);
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch {
+    throw new AppError('invalid_body', { error: 'context is not JSON text' });
+  }
+}

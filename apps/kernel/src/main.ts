@@ -1,0 +1,79 @@
+import { grpcServices } from '@svc/contract';
+import { startGrpcServer } from '@svc/grpc';
+import { localKernelSettings, openLocalKernel } from '@svc/kernel-client';
+import {
+  commonMetrics,
+  kernelEnv,
+  kernelMetrics,
+  NotReady,
+  openMetrics,
+  runService,
+  startProbeServer,
+  type Boot,
+  type KernelEnv,
+} from '@svc/runtime';
+import { openRedis } from '@svc/store';
+import { kernelService } from './kernel-service';
+import { outputService } from './output-service';
+
+const graceMs = 10_000;
+
+void runService({
+  name: 'kernel',
+  purpose: 'The safety kernel: decides whether jobs may run and results may leave.',
+  env: kernelEnv,
+  start,
+});
+
+async function start(boot: Boot<KernelEnv>): Promise<void> {
+  const { env, log, health, clock, build, onStop } = boot;
+  const opened = openMetrics({ ...kernelMetrics, ...commonMetrics }, { pod: env.instanceId });
+  const { metrics } = opened;
+  metrics.buildInfo.set({ version: build.version }, 1);
+  const onError = (error: unknown) => log.error('probe failed', { error });
+  const loopbackInProduction = { production: env.production, open: env.metricsPublic };
+  const probes = await startProbeServer({
+    addr: env.adminAddr,
+    health,
+    metrics: opened,
+    loopbackInProduction,
+    onError,
+  });
+  onStop('probes', () => probes.close());
+
+  const redis = await openRedis(env, 'request');
+  redis.on('error', (error) => log.oncePer('redis', 10_000).warn('store connection failed', { error }));
+  onStop('store', () => redis.quit());
+  health.dependsOn('redis', () => redis.ping());
+
+  const kernel = await openLocalKernel(localKernelSettings(env), { redis, log, clock, metrics });
+  onStop('kernel', () => kernel.close());
+  health.dependsOn('policy', async () => {
+    const state = kernel.ready();
+    if (!state.ok) throw new NotReady(state.reason);
+  });
+
+  const { tlsCert: cert, tlsKey: key, tlsCa: ca } = env;
+  const server = await startGrpcServer(
+    {
+      address: env.addr,
+      ...(cert && key && { tls: { files: { cert, key, ...(ca && { ca }) }, minVersion: env.tlsMinVersion } }),
+      connections: {
+        keepaliveTimeMs: env.grpcKeepaliveTimeMs,
+        keepaliveTimeoutMs: env.grpcKeepaliveTimeoutMs,
+        maxConnectionAgeMs: env.grpcMaxConnectionAgeMs,
+        maxConnectionAgeGraceMs: env.grpcMaxConnectionAgeGraceMs,
+      },
+      reflection: env.grpcReflection,
+      services: { [grpcServices.kernel]: kernelService(kernel), [grpcServices.output]: outputService(kernel) },
+    },
+    {
+      health,
+      clock,
+      onDefect: (error, method) => log.error('defect', { error, endpoint: method }),
+      onTlsError: (error) => log.error('certificate is not used, the last good one stands', { error }),
+    },
+  );
+  onStop('grpc', () => server.close(graceMs));
+  log.info('serving', { grpc_port: server.port });
+}

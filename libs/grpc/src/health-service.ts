@@ -1,0 +1,34 @@
+import type { Server } from '@grpc/grpc-js';
+import type { Health } from '@svc/runtime';
+import { HealthImplementation } from 'grpc-health-check';
+
+const everyMs = 1_000;
+
+/**
+ * `grpc.health.v1.Health`, for the whole server (empty name) and for each service: SERVING while `/readyz` would say so.
+ * It needs no credentials. Wire contract 18.
+ *
+ * @returns ends the looking and says NOT_SERVING from now on
+ */
+export function addHealth(server: Server, health: Health, services: readonly string[]): () => void {
+  const names = ['', ...services];
+  const implementation = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])));
+  implementation.addToServer(server);
+  let ended = false;
+  const tell = (isServing: boolean) => {
+    for (const name of names) implementation.setStatus(name, isServing ? 'SERVING' : 'NOT_SERVING');
+  };
+  const look = () =>
+    health.readyz().then(
+      ({ status }) => tell(!ended && status === 200),
+      () => tell(false),
+    );
+  void look();
+  const timer = setInterval(() => void look(), everyMs);
+  timer.unref();
+  return () => {
+    ended = true;
+    clearInterval(timer);
+    tell(false);
+  };
+}
