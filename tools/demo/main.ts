@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startStack } from '../stack';
+import { Client } from './client';
+import { scenarios, type Row, type World } from './scenarios';
+import { Workers } from './workers';
+
+const help = `npm run demo -- [options]: starts the control plane and two workers, sends jobs that end in every way there is,
+shows them as they move, and ends 0 if each ended as promised.
+
+  --json   print the rows as one line of JSON on standard output, all else on standard error
+  --help   this text
+`;
+
+const root = resolve(__dirname, '../..');
+
+function table(rows: readonly (Row & { name: string; promise: string })[]): string {
+  const head = ['scenario', 'job', 'verdict', 'rule', 'state', 'ms', ''];
+  const lines = rows.map((row) => [
+    row.name,
+    row.job.slice(0, 8),
+    row.verdict,
+    row.rule,
+    row.state,
+    String(row.ms),
+    row.ok ? 'as promised' : `NOT ${row.promise}: ${row.fault ?? ''}`,
+  ]);
+  const widths = head.map((_, i) => Math.max(...[head, ...lines].map((line) => (line[i] ?? '').length)));
+  return [head, ...lines]
+    .map((line) =>
+      line
+        .map((text, i) => text.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+async function run(): Promise<boolean> {
+  const { values } = parseArgs({
+    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  });
+  if (values.help) {
+    process.stdout.write(help);
+    return true;
+  }
+  const say = (text: string) => void process[values.json ? 'stderr' : 'stdout'].write(`${text}\n`);
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-'));
+  const stack = await startStack({
+    dataDir,
+    // A dead worker is to be noticed while one watches, not after half a minute.
+    env: { WORKER_HEARTBEAT_TTL: '3s', ...process.env },
+    onProgress: (what) => say(`stack     │ ${what}`),
+    onLine: (service, line) => (/ERROR/.test(line) ? say(`${service.padEnd(9)} │ ${line}`) : undefined),
+  });
+  const workers = await Workers.prepare(stack.info, root);
+  try {
+    await Promise.all(['crane-1', 'crane-2'].map((id) => workers.start(id)));
+    say(`\nTwo workers are up. Gateway ${stack.info.base_url}, Bull Board ${stack.info.base_url}/admin/queues\n`);
+    const rows: (Row & { name: string; promise: string })[] = [];
+    for (const { name, promise, run: scenario } of scenarios) {
+      const startedMs = Date.now();
+      say(`▸ ${name}: ${promise}`);
+      const world: World = {
+        admin: new Client(stack.info, 'admin'),
+        approver: new Client(stack.info, 'approver'),
+        workers,
+        tell: (what, { id, worker_id, waiting_reason }) =>
+          say(
+            `    ${String(Date.now() - startedMs).padStart(5)} ms  ${id.slice(0, 8)}  ${what}${worker_id ? ` on ${worker_id}` : ''}${waiting_reason ? ` (${waiting_reason})` : ''}`,
+          ),
+      };
+      const row = await scenario(world).catch((error: unknown): Row => ({
+        job: '',
+        verdict: '',
+        rule: '',
+        state: '',
+        ms: 0,
+        ok: false,
+        fault: String(error),
+      }));
+      rows.push({ name, promise, ...row });
+    }
+    say(`\n${table(rows)}\n`);
+    if (values.json) process.stdout.write(`${JSON.stringify(rows)}\n`);
+    return rows.every(({ ok }) => ok);
+  } finally {
+    await workers.stop();
+    await stack.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+run().then(
+  (ok) => process.exit(ok ? 0 : 1),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  },
+);

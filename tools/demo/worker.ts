@@ -1,0 +1,50 @@
+import { createWorker, RetryableError, type Job } from '@svc/worker-sdk';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Works for a while in small steps, telling how far it is, until it is done or told to stop. */
+async function work(job: Job, totalMs: number): Promise<void> {
+  const steps = 20;
+  for (let step = 1; step <= steps; step++) {
+    await sleep(totalMs / steps, undefined, { signal: job.signal });
+    job.progress((100 * step) / steps, `step ${step} of ${steps}`);
+  }
+}
+
+// Put together here, so that no scanner of repositories takes the demonstration for a leak.
+const leaked = ['AKIA', 'IOSFODNN7', 'EXAMPLQ'].join('');
+
+const worker = createWorker({
+  pool: 'demo',
+  concurrency: 4,
+  heartbeatMs: 500,
+  topics: {
+    'job.default': async (job) => ({ said: job.prompt.toUpperCase() }),
+    'job.demo.refund': async (job) => ({ refunded: (job.context as { amount: number }).amount }),
+    'job.demo.burst': async () => ({ ok: true }),
+    'job.demo.redact': async () => ({ answer: 'Write to harbour.master@example.org about berth 7.' }),
+    'job.demo.leak': async (job) =>
+      // The first time it talks too much; when somebody released it to run again it has learned.
+      job.labels['retry'] === 'true' ? { note: 'nothing to hide' } : { note: `the key is ${leaked}` },
+    'job.demo.long': async (job) => {
+      await work(job, job.attempt === 1 ? 60_000 : 500);
+      return { attempt: job.attempt, by: worker.id };
+    },
+    'job.demo.slow': async (job) => {
+      await work(job, 60_000);
+      return { finished: true };
+    },
+    'job.demo.flaky': async (job) => {
+      if (job.attempt === 1) throw new RetryableError('the crane was busy');
+      return { attempt: job.attempt };
+    },
+    'job.demo.sandboxed': async (job) => ({ tools: job.constraints.toolchain?.allowedTools ?? [] }),
+  },
+});
+
+worker.start().then(
+  () => process.send?.('up'),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);
