@@ -23,10 +23,9 @@ export async function cancelJob(
   id: string,
   reason = 'cancelled via api',
 ): Promise<{ state: JobState; changed: boolean }> {
-  const { store, clock } = deps;
+  const { store } = deps;
   const intent: Intent = { result: 'CANCELLED', cancel: reason };
   const outcome = await store.jobs.move(scope, id, 'cancel', {
-    set: { completed_at: clock.nowUs() },
     unset: ['waiting_reason'],
     intent: JSON.stringify(intent),
   });

@@ -42,7 +42,6 @@ export function badEnd(job: Ended, ending: Ending, nowUs: number, deadLetterTtlS
   };
   return {
     set: {
-      completed_at: nowUs,
       error_code: ending.code,
       error_message: ending.message,
       error_status: status,

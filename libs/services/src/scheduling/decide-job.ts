@@ -99,7 +99,6 @@ async function proceed(
   }
   // A gate is never routed: its approval is its success.
   await moveAndTell(deps, job, 'succeed', {
-    set: { completed_at: deps.clock.nowUs() },
     intent: JSON.stringify({ result: 'SUCCEEDED' }),
     ...(decision && { decision }),
   });

@@ -48,7 +48,7 @@ async function record(deps: SchedulingDeps, job: Held, result: JobResult): Promi
     case JobStatus.JOB_STATUS_SUCCEEDED:
       return succeed(deps, job, result, before, facts);
     case JobStatus.JOB_STATUS_CANCELLED:
-      return moveAndTell(deps, job, 'cancel', { ...before, set: { ...facts, completed_at: deps.clock.nowUs() } });
+      return moveAndTell(deps, job, 'cancel', { ...before, set: facts });
     case JobStatus.JOB_STATUS_TIMEOUT:
       return fail(
         deps,
@@ -89,7 +89,7 @@ async function succeed(
   facts: Partial<JobRecord>,
 ): Promise<boolean> {
   const check = await checkMetadata(deps, job, result);
-  const set: Partial<JobRecord> = { ...facts, completed_at: deps.clock.nowUs(), ...check.set };
+  const set: Partial<JobRecord> = { ...facts, ...check.set };
   if (check.decision === 'QUARANTINE') {
     const message = check.set.output_safety?.reason || 'output quarantined';
     return fail(deps, job, { event: 'quarantine', code: 'output_quarantined', message }, before, set);
@@ -97,7 +97,8 @@ async function succeed(
   const moved = await moveAndTell(deps, job, 'succeed', {
     ...before,
     set,
-    unset: ['waiting_reason'],
+    // What failed on the way to a success is history.
+    unset: ['waiting_reason', 'error_code', 'error_message', 'error_status', 'last_state'],
     ...(check.scanBody && {
       carry: [
         {
@@ -125,8 +126,7 @@ async function fail(
   before: MoveExtras,
   facts: Partial<JobRecord>,
 ): Promise<boolean> {
-  const at = deps.clock.nowUs();
-  await finish(deps, job, failure, { ...before, set: { ...facts, completed_at: at } });
+  await finish(deps, job, failure, { ...before, set: facts });
   const after = await deps.store.jobs.load(job.id);
   return after !== undefined && !isInFlight(after.state);
 }

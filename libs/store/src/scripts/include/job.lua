@@ -93,6 +93,10 @@ local function move_job(id, m, at)
   for _, v in ipairs({ 'state', m.to, 'updated_at', stamp, 'parked', m.park or '', 'lane', m.lane and m.lane.id or '' }) do
     set[#set + 1] = v
   end
+  if is(TERMINAL, m.to) and not is(TERMINAL, from) then
+    set[#set + 1] = 'completed_at'
+    set[#set + 1] = stamp
+  end
   if m.lane then
     set[#set + 1] = 'level'
     set[#set + 1] = m.lane.level
