@@ -1,0 +1,30 @@
+import type { BuiltInPattern, PatternDefinition, ScannerDefinitions } from '../definitions';
+import { injectionPatterns } from './injection';
+import { piiPatterns } from './pii';
+import { secretPatterns } from './secret';
+
+const tables: Readonly<Record<string, { finding_type: string; patterns: readonly BuiltInPattern[] }>> = {
+  secret: { finding_type: 'secret_leak', patterns: secretPatterns },
+  pii: { finding_type: 'pii', patterns: piiPatterns },
+  injection: { finding_type: 'code_injection', patterns: injectionPatterns },
+};
+
+const plain = ({ name, regex, severity, confidence, context_required }: PatternDefinition): PatternDefinition => ({
+  name,
+  regex,
+  severity,
+  confidence,
+  context_required,
+});
+
+/** The scanners that come with this library; config/output_scanners.yaml says the same. */
+export const builtInDefinitions: ScannerDefinitions = Object.fromEntries(
+  Object.entries(tables).map(([scanner, { finding_type, patterns }]) => [
+    scanner,
+    { finding_type, patterns: patterns.map(plain) },
+  ]),
+);
+
+/** The built-in pattern with this very text, for which it is known that V8's engine may run it. */
+export const builtInPattern = (scanner: string, name: string, regex: string): BuiltInPattern | undefined =>
+  tables[scanner]?.patterns.find((pattern) => pattern.name === name && pattern.regex === regex);

@@ -1,0 +1,78 @@
+import type { BuiltInPattern } from '../definitions';
+
+const localPartBytes = 64;
+const inLocalPart = new Uint8Array(256);
+for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-')
+  inLocalPart[char.charCodeAt(0)] = 1;
+
+/** From the `@` back to the first character of what stands before it. */
+function localPartBegins(body: Uint8Array, at: number): number {
+  let from = at;
+  while (from > 0 && at - from < localPartBytes && inLocalPart[body[from - 1] ?? 0] === 1) from--;
+  return from;
+}
+
+/** Personal data. */
+export const piiPatterns: readonly BuiltInPattern[] = [
+  {
+    name: 'email',
+    regex: '[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\\.){1,8}[A-Za-z]{2,24}\\b',
+    severity: 'medium',
+    confidence: 'high',
+    context_required: false,
+    needles: ['@'],
+    begin: localPartBegins,
+  },
+  {
+    name: 'ssn',
+    regex:
+      '\\b(?:00[1-9]|0[1-9]\\d|[1-578]\\d{2}|6[0-57-9]\\d|66[0-57-9])[- ](?:0[1-9]|[1-9]\\d)[- ](?:000[1-9]|00[1-9]\\d|0[1-9]\\d{2}|[1-9]\\d{3})\\b',
+    severity: 'high',
+    confidence: 'high',
+    context_required: false,
+    needles: ['000-00-0', '000 00 0', '000-00 0', '000 00-0'],
+  },
+  {
+    name: 'ssn_digits',
+    regex: '\\b(?:00[1-9]|0[1-9]\\d|[1-578]\\d{2}|6[0-57-9]\\d|66[0-57-9])\\d{6}\\b',
+    severity: 'high',
+    confidence: 'low',
+    context_required: true,
+    needles: ['000000000'],
+  },
+  {
+    // By the number ranges and lengths of the card schemes; decimals of a fraction are no card.
+    name: 'payment_card',
+    regex:
+      '(?:^|[^.\\w])(?<value>3[47]\\d{2}[ -]?\\d{6}[ -]?\\d{5}|3(?:0[0-5]|[68]\\d)\\d[ -]?\\d{6}[ -]?\\d{4}|(?:4\\d{3}|5[1-5]\\d{2}|2[2-7]\\d{2}|35\\d{2}|6(?:011|4[4-9]\\d|5\\d{2}|2\\d{2}))[ -]?\\d{4}[ -]?\\d{4}[ -]?\\d{4}(?:[ -]?\\d{3})?|4\\d{12})\\b',
+    severity: 'high',
+    confidence: 'high',
+    context_required: false,
+    needles: ['0000 0000', '0000-0000', '00000000', '0000 000000', '0000-000000'],
+    begin: (_body, needleAt) => Math.max(needleAt - 1, 0),
+  },
+  {
+    name: 'phone_international',
+    regex: '\\+[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{2,4}(?:[ .-]?\\d{2,4}){2,4}\\b',
+    severity: 'medium',
+    confidence: 'medium',
+    context_required: false,
+    needles: ['+0'],
+  },
+  {
+    name: 'phone_national',
+    regex: '(?:\\([2-9]\\d{2}\\) ?|\\b[2-9]\\d{2}[ .-])[2-9]\\d{2}[ .-]\\d{4}\\b',
+    severity: 'medium',
+    confidence: 'medium',
+    context_required: false,
+    needles: ['(000)', '000-000-0000', '000.000.0000', '000 000 0000', '000-000 0000', '000 000-0000', '000.000-0000'],
+  },
+  {
+    name: 'phone_digits',
+    regex: '\\b[2-9]\\d{2}[2-9]\\d{6}\\b',
+    severity: 'medium',
+    confidence: 'low',
+    context_required: true,
+    needles: ['0000000000'],
+  },
+];

@@ -1,0 +1,25 @@
+export const severities = ['low', 'medium', 'high', 'critical'] as const;
+export type Severity = (typeof severities)[number];
+
+/** One thing found in a body. Wire contract 18.3, OutputFinding. */
+export interface Finding {
+  /** secret_leak, pii, code_injection, the type of a scanner of one's own, content_pattern_match or keyword_match. */
+  type: string;
+  severity: Severity;
+  detail: string;
+  scanner: string;
+  /** From 0 to 1. */
+  confidence: number;
+  /** The name of the pattern, never the text it matched. */
+  matched_pattern: string;
+  /** Bytes from the start of the raw body. */
+  offset: number;
+  /** Bytes. */
+  length: number;
+}
+
+/** A finding without the place where it was made. */
+export type Label = Omit<Finding, 'offset' | 'length'>;
+
+/** Gets what was found; answers false when it wants no more. */
+export type Report = (label: Label, offset: number, length: number) => boolean;

@@ -1,0 +1,81 @@
+import { windowBytes, type Budget } from './budget';
+import { hasContext } from './context';
+import type { Report } from './finding';
+import type { FastPattern, ScannerSet } from './scanner-set';
+
+/** What a try is counted as beside the text it goes over, in bytes of plain scanning. */
+const tryCost = 64;
+const isWordByte = Uint8Array.from({ length: 256 }, (_, byte) => Number(/\w/.test(String.fromCharCode(byte))));
+
+interface Candidate {
+  pattern: FastPattern;
+  /** Where the last match ended: another one begins no earlier. */
+  done: number;
+}
+
+/** Runs built-in patterns: one pass over the bytes finds their needles, and only there a pattern is tried. */
+export class FastScan {
+  private readonly candidates: (Candidate | undefined)[];
+  private stopped = false;
+
+  constructor(
+    private readonly set: ScannerSet,
+    wanted: (pattern: FastPattern) => boolean,
+    private readonly body: Uint8Array,
+    /** The body with one character a byte. */
+    private readonly text: string,
+    private readonly report: Report,
+    private readonly budget: Budget,
+  ) {
+    this.candidates = set.fast.map((pattern) => (wanted(pattern) ? { pattern, done: 0 } : undefined));
+  }
+
+  run(): void {
+    if (!this.candidates.some((candidate) => candidate !== undefined)) return;
+    const { body } = this;
+    let state = 0;
+    for (let from = 0; from < body.length && !this.stopped; from += windowBytes) {
+      const to = Math.min(from + windowBytes, body.length);
+      state = this.pass(from, to, state);
+      if (!this.budget.spend(to - from)) return;
+    }
+  }
+
+  /** @returns the state of the needle search, from which the next part goes on */
+  private pass(from: number, to: number, begin: number): number {
+    const { classes, next, firstEnding, ending, width } = this.set.needles;
+    const { body } = this;
+    let state = begin;
+    for (let i = from; i < to; i++) {
+      // Both tables cover every index; the compiler cannot know.
+      state = next[state + (classes[body[i] as number] as number)] as number;
+      if (state < firstEnding) continue;
+      for (const { owner, length } of ending[(state - firstEnding) / width] ?? []) {
+        const candidate = this.candidates[owner];
+        if (candidate && !this.stopped) this.tryAt(candidate, i + 1 - length);
+      }
+    }
+    return state;
+  }
+
+  private tryAt(candidate: Candidate, needleAt: number): void {
+    const { regex, begin, atWordStart, hasValue, label } = candidate.pattern;
+    if (needleAt < candidate.done) return;
+    if (atWordStart && needleAt > 0 && isWordByte[this.body[needleAt - 1] ?? 0] === 1) return;
+    regex.lastIndex = begin ? Math.max(begin(this.body, needleAt), candidate.done) : needleAt;
+    const match = regex.exec(this.text);
+    if (!this.budget.spend(tryCost + (match?.[0].length ?? 0))) this.stopped = true;
+    if (!match || this.stopped) return;
+    const whole: [number, number] = [match.index, match.index + match[0].length];
+    const [start, end] = (hasValue && match.indices?.groups?.['value']) || whole;
+    // Something that counts may begin within what does not.
+    if (!this.counts(candidate.pattern, start, end)) return;
+    candidate.done = whole[1];
+    this.stopped = !this.report(label, start, end - start);
+  }
+
+  private counts({ check, context }: FastPattern, start: number, end: number): boolean {
+    if (check && !check(this.text.slice(start, end))) return false;
+    return !context || hasContext(context, this.text, start, end);
+  }
+}

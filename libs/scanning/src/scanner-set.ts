@@ -1,0 +1,97 @@
+import { RE2JS, RE2Set } from 're2js';
+import { builtInDefinitions, builtInPattern } from './built-in';
+import { checks } from './checks';
+import { relatedWords } from './context';
+import { confidenceNumber, type BuiltInPattern, type PatternDefinition, type ScannerDefinitions } from './definitions';
+import type { Label } from './finding';
+import { compileNeedles, type NeedleSearch } from './needle-search';
+
+interface Conditions {
+  label: Label;
+  /** The finding is the group `value`, not the whole match. */
+  hasValue: boolean;
+  /** What the expression alone cannot say, such as the Luhn sum of a card number. */
+  check: ((found: string) => boolean) | undefined;
+  /** Words of which one must stand near. */
+  context: RegExp | undefined;
+}
+
+/** A built-in pattern, tried with V8's engine where one of its needles leads. */
+export interface FastPattern extends Conditions {
+  regex: RegExp;
+  begin: BuiltInPattern['begin'];
+  /** It begins with a word character that no other may precede: looking at one byte saves most tries. */
+  atWordStart: boolean;
+}
+
+/** A pattern of a file, for the engine that takes linear time whatever the pattern. */
+export interface SlowPattern extends Conditions {
+  regex: RE2JS;
+}
+
+/** Scanners ready to run; made by `compileScanners`. */
+export interface ScannerSet {
+  readonly fast: readonly FastPattern[];
+  readonly slow: readonly SlowPattern[];
+  /** Owners are places in `fast`. */
+  readonly needles: NeedleSearch;
+  /** Says in one pass which of `slow` match at all; undefined when there is nothing to save. */
+  readonly sieve: RE2Set | undefined;
+}
+
+/** Patterns that are word for word built-in ones run as those do; all others run on the engine for any pattern. */
+export function compileScanners(definitions: ScannerDefinitions): ScannerSet {
+  const fast: FastPattern[] = [];
+  const slow: SlowPattern[] = [];
+  const needles: [string, number][] = [];
+  const sources: string[] = [];
+  for (const [scanner, { finding_type, patterns }] of Object.entries(definitions)) {
+    for (const pattern of patterns) {
+      const conditions = conditionsOf(scanner, finding_type, pattern);
+      const known = builtInPattern(scanner, pattern.name, pattern.regex);
+      if (known) {
+        needles.push(...known.needles.map((needle): [string, number] => [needle, fast.length]));
+        fast.push({ ...conditions, ...sticky(known, conditions.hasValue), begin: known.begin });
+      } else {
+        sources.push(pattern.regex);
+        slow.push({ ...conditions, regex: RE2JS.compile(pattern.regex) });
+      }
+    }
+  }
+  return { fast, slow, needles: compileNeedles(needles), sieve: sieveOf(sources) };
+}
+
+/** The scanners that need no file; a file that names a scanner replaces that one. */
+export const builtInScanners: ScannerSet = compileScanners(builtInDefinitions);
+
+function conditionsOf(scanner: string, type: string, pattern: PatternDefinition): Conditions {
+  const { name, severity, confidence, context_required, regex } = pattern;
+  return {
+    label: {
+      type,
+      severity,
+      detail: `${scanner}: ${name.replaceAll('_', ' ')}`,
+      scanner,
+      confidence: confidenceNumber[confidence],
+      matched_pattern: name,
+    },
+    hasValue: /\(\?P?<value>/.test(regex),
+    check: Object.hasOwn(checks, name) ? checks[name] : undefined,
+    context: context_required ? relatedWords(scanner, name) : undefined,
+  };
+}
+
+function sticky({ regex }: BuiltInPattern, hasValue: boolean): Pick<FastPattern, 'regex' | 'atWordStart'> {
+  const withoutCase = regex.startsWith('(?i)');
+  const source = withoutCase ? regex.slice('(?i)'.length) : regex;
+  const flags = `y${withoutCase ? 'i' : ''}${hasValue ? 'd' : ''}`;
+  return { regex: new RegExp(source, flags), atWordStart: source.startsWith('\\b') };
+}
+
+function sieveOf(sources: readonly string[]): RE2Set | undefined {
+  if (sources.length < 2) return undefined;
+  const sieve = new RE2Set();
+  for (const source of sources) sieve.add(source);
+  sieve.compile();
+  return sieve;
+}
