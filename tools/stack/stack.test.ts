@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Redis from 'ioredis';
-import { accepts } from '@svc/testing';
+import { accepts, eventually } from '@svc/testing';
 import { startStack, type ServicePlan, type Stack, type StackInfo, type StackOptions } from './index';
 
 const main = 'tools/stack/sample-service.fixture.cjs';
@@ -209,6 +209,6 @@ describe('a start with settings of the caller', () => {
 
     await expect(failing).rejects.toThrow(/scheduler ended before it was ready[^]*the sample cannot start/);
 
-    expect(commandLines().filter((line) => line.includes(dataDir))).toEqual([]);
+    await eventually(() => expect(commandLines().filter((line) => line.includes(dataDir))).toEqual([]));
   }, 30_000);
 });
