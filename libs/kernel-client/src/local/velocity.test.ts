@@ -1,0 +1,102 @@
+import { startRedis, type TestServer } from '@svc/testing';
+import { keyNameOf } from '@svc/store';
+import { Redis } from 'ioredis';
+import { velocityWindows, type Velocity } from './velocity';
+
+describe('velocity windows in Redis', () => {
+  let server: TestServer;
+  let redis: Redis;
+  let velocity: Velocity;
+  const seen: string[] = [];
+  const problems: unknown[] = [];
+  const of = (member: string | undefined, over: Partial<{ key: string; windowSeconds: number }> = {}) => ({
+    ruleId: 'pace',
+    key: 'acme',
+    windowSeconds: 60,
+    maxRequests: 2,
+    member,
+    ...over,
+  });
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url, { maxRetriesPerRequest: 1, commandTimeout: 2_000 });
+    redis.on('error', () => undefined);
+    const events = {
+      velocityChecked: (rule: string, result: string) => void seen.push(`${rule} ${result}`),
+      failed: (_what: string, error: unknown) => void problems.push(error),
+    };
+    velocity = velocityWindows(redis, events, () => performance.now());
+  });
+  beforeEach(async () => {
+    await redis.flushall();
+    seen.length = 0;
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  it('counts each job once, this one included, and says when it is over', async () => {
+    const counts = [];
+    for (const member of ['a', 'b', 'a', 'c']) counts.push(await velocity.count(of(member)));
+
+    expect(counts.map((answer) => answer.kind === 'count' && answer.count)).toEqual([1, 2, 2, 3]);
+    expect(seen).toEqual(['pace within', 'pace within', 'pace within', 'pace over']);
+  });
+
+  it('counts requests without a job apart', async () => {
+    await velocity.count(of(undefined));
+
+    expect(await velocity.count(of(undefined))).toEqual({ kind: 'count', count: 2 });
+  });
+
+  it('keeps each key by itself, for the window and a minute, under a key of the table', async () => {
+    await velocity.count(of('a'));
+    await velocity.count(of('a', { key: 'other' }));
+
+    const keys = await redis.keys('*');
+
+    expect(keys.map(keyNameOf)).toEqual(['velocity', 'velocity']);
+    expect(keys.join()).not.toContain('acme');
+    const ttlMs = await redis.pttl(keys[0] ?? '');
+    expect(ttlMs).toBeGreaterThan(60_000);
+    expect(ttlMs).toBeLessThanOrEqual(120_000);
+  });
+
+  it('looking answers what counting would, and leaves no trace', async () => {
+    await velocity.count(of('a'));
+    const before = await redis.zrange((await redis.keys('*'))[0] ?? '', 0, -1, 'WITHSCORES');
+
+    expect(await velocity.look(of('b'))).toEqual({ kind: 'count', count: 2 });
+    expect(await velocity.look(of('a'))).toEqual({ kind: 'count', count: 1 });
+    expect(await velocity.look(of('b', { key: 'never' }))).toEqual({ kind: 'count', count: 1 });
+    expect(await redis.keys('*')).toHaveLength(1);
+    expect(await redis.zrange((await redis.keys('*'))[0] ?? '', 0, -1, 'WITHSCORES')).toEqual(before);
+  });
+
+  it('what is older than the window no longer counts', async () => {
+    await velocity.count(of('a'));
+    const [window = ''] = await redis.keys('*');
+    await redis.zincrby(window, -60_001, 'a');
+
+    expect(await velocity.look(of('b'))).toEqual({ kind: 'count', count: 1 });
+    expect(await velocity.count(of('b'))).toEqual({ kind: 'count', count: 1 });
+    expect(await redis.zrange(window, 0, -1)).toEqual(['b']);
+  });
+
+  it('many at once are each counted', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => velocity.count(of(`job-${i}`))));
+
+    const counts = answers.map((answer) => (answer.kind === 'count' ? answer.count : 0)).sort((a, b) => a - b);
+    expect(counts).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+  });
+
+  it('says so when the store does not answer', async () => {
+    await server.kill();
+
+    expect(await velocity.count(of('a'))).toEqual({ kind: 'unavailable' });
+    expect(problems.length).toBeGreaterThan(0);
+    await server.start();
+  });
+});
