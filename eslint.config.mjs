@@ -48,7 +48,7 @@ export default [
   },
   {
     files: ['**/*.ts'],
-    ignores: ['**/*.test.ts', 'libs/testing/**', 'tools/**'],
+    ignores: ['**/*.test.ts', '**/*.testing.ts', 'libs/testing/**', 'tools/**'],
     rules: { 'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting] }] },
   },
   {
