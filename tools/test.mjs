@@ -23,6 +23,7 @@ const steps = [
   { name: 'project graph', args: [nx, 'show', 'projects'] },
   { name: 'lint', args: [nx, 'run-many', '-t', 'lint', '--output-style=static'], never: 'The rule will be skipped' },
   { name: 'types', args: [bin('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'] },
+  { name: 'generated docs', args: [join(root, 'tools/run-ts.mjs'), 'tools/docs/generate.ts', '--check'] },
   {
     name: 'tests',
     args: [bin('jest/bin/jest.js'), '--maxWorkers=2', '--json', `--outputFile=${results}`, ...process.argv.slice(2)],

@@ -19,6 +19,7 @@ import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
 import { startConsumers } from './consumers';
 import { schedulingEvents } from './events';
+import { readGauges } from './gauges';
 import { schedulerLoops } from './loops';
 import { processors } from './processors';
 
@@ -58,7 +59,13 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
       onChange: (what) => log.info('file was reloaded', { file: what }),
     },
   );
-  const kernel = await openKernel(kernelSettings(env), { redis: store.redis, log, clock });
+  const kernel = await openKernel(kernelSettings(env), {
+    redis: store.redis,
+    log,
+    clock,
+    metrics,
+    maxVelocityRules: () => platform.license.entitlements().velocity_rule_count,
+  });
   onStop('kernel', () => kernel.close());
   health.dependsOn('policy', async () => {
     const state = kernel.ready();
@@ -66,6 +73,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   });
   const events = schedulingEvents(metrics, log, () => fleet.pools());
   const ctx = buildContext(boot, { platform, registry, fleet, kernel, events });
+  readGauges(opened, ctx);
   bus.subscribe(subjects.configChanged, () => ctx.config.changed());
 
   onStop(

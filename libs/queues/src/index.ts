@@ -1,2 +1,3 @@
 export * from './queue';
 export * from './spec';
+export * from './counts';

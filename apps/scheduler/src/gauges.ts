@@ -1,0 +1,43 @@
+import { hasRoom } from '@svc/routing';
+import { countEntries } from '@svc/queues';
+import { queues } from '@svc/queues.config';
+import type { approvalMetrics, commonMetrics, OpenMetrics, schedulerMetrics } from '@svc/runtime';
+import type { SchedulerContext } from './context';
+
+type Opened = OpenMetrics<typeof schedulerMetrics & typeof commonMetrics & typeof approvalMetrics>;
+
+/** What is read when somebody asks for metrics, rather than counted as it happens. */
+export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onScrape'>, ctx: SchedulerContext): void {
+  onScrape(async () => {
+    const counts = await countEntries(ctx.store.redis, queues);
+    metrics.queueDepth.replace(counts.map(({ queue, state, count }) => ({ labels: { queue, state }, value: count })));
+    const held = counts.find(({ queue, state }) => queue === queues.jobApprovals.name && state === 'delayed');
+    metrics.approvalQueueDepth.set({ risk_tier: 'all' }, held?.count ?? 0);
+  });
+  onScrape(() => {
+    const nowMs = ctx.clock.nowMs();
+    const workers = ctx.registry.routable(nowMs);
+    const pools = [...new Set(workers.map(({ pool }) => pool))];
+    const states = ['ready', 'overloaded', 'draining'] as const;
+    metrics.workers.replace(
+      pools.flatMap((pool) =>
+        states.map((state) => ({
+          labels: { pool, state },
+          value: workers.filter((worker) => worker.pool === pool && stateOf(worker) === state).length,
+        })),
+      ),
+    );
+    const pictures = ctx.registry.pictures();
+    metrics.workerHeartbeatAgeSeconds.replace(
+      pools.map((pool) => {
+        const ages = pictures.filter((p) => p.pool === pool).map((p) => (nowMs - p.last_heartbeat_ms) / 1_000);
+        return { labels: { pool }, value: Math.max(0, ...ages) };
+      }),
+    );
+  });
+}
+
+const stateOf = (worker: Parameters<typeof hasRoom>[0]): 'ready' | 'overloaded' | 'draining' => {
+  if (worker.draining) return 'draining';
+  return hasRoom(worker) ? 'ready' : 'overloaded';
+};
