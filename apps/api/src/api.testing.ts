@@ -1,0 +1,233 @@
+import { builtInRoles, type Role } from '@svc/contract';
+import { mount, serve, type Listening, type MountOptions } from '@svc/http';
+import { kernelSettings, openKernel, type Kernel } from '@svc/kernel-client';
+import { openPlatform, type Platform } from '@svc/platform';
+import { queues } from '@svc/queues.config';
+import {
+  apiEnv,
+  approvalMetrics,
+  commonMetrics,
+  gatewayMetrics,
+  Health,
+  kernelMetrics,
+  openMetrics,
+  readEnv,
+  silentLogger,
+  systemClock,
+  type ApiEnv,
+  type Boot,
+} from '@svc/runtime';
+import { openFleetFiles } from '@svc/services';
+import type { Store } from '@svc/store';
+import { eventually, useServers, type Servers } from '@svc/testing';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildContext } from './build-context';
+import { caller, type Calls } from './caller.testing';
+import type { ApiContext } from './context';
+import { givenJobs, type GivenJobs } from './given-jobs.testing';
+import { keysOf, signLicense, type Who } from './identities.testing';
+import { mountOptions } from './mount-options';
+import { openIdentity } from './open-identity';
+import { routes } from './routes';
+
+export interface UseApiOptions {
+  /** Environment variables beside those that point at this file's servers. */
+  env?: Readonly<Record<string, string>>;
+  mount?: Partial<MountOptions>;
+  context?: (ctx: ApiContext) => ApiContext;
+}
+
+/** A packet that was published, as its subject and undecoded body. */
+export interface Published {
+  subject: string;
+  bytes: Uint8Array;
+}
+
+/** The gateway on a port, with everything under it real and this file's own. */
+export interface Api {
+  readonly url: string;
+  readonly store: Store;
+  readonly ctx: ApiContext;
+  readonly kernel: Kernel;
+  readonly servers: Servers;
+  readonly options: MountOptions;
+  readonly given: GivenJobs;
+  /** What nobody expected; a test that leaves any fails. */
+  readonly defects: unknown[];
+  as(who: Who): Calls;
+  /** Without credentials. */
+  readonly nobody: Calls;
+  /** Subjects of what was published since the test began, in order. */
+  packets(): Promise<string[]>;
+  published(): Promise<Published[]>;
+  /** Changes the license in force; every test begins with Community. */
+  license(plan: 'community' | 'enterprise', granted?: Readonly<Record<string, unknown>>): void;
+  /** Replaces the policy and resolves when it is in force; `undefined` brings the shipped one back. */
+  policy(text?: string): Promise<void>;
+}
+
+const config = (file: string) => join(__dirname, '../../../config', file);
+
+/** Every role that exists, and one that only a custom role store would know. */
+export const roles: Readonly<Record<string, Role>> = {
+  ...builtInRoles,
+  clerk: { description: 'Reads dead letters', permissions: ['dlq.read'], inherits: [] },
+};
+
+interface Running {
+  platform: Platform;
+  kernel: Kernel;
+  ctx: ApiContext;
+  listening: Listening;
+  dir: string;
+  options: MountOptions;
+}
+
+/** Call at the top of a `describe`: a gateway on stores of this file's own, which are empty before each test. */
+export function useApi(wanted: UseApiOptions = {}): Api {
+  const defects: unknown[] = [];
+  const heard: Published[] = [];
+  const stops: { name: string; run: () => unknown }[] = [];
+  let open: Running | undefined;
+  const running = () => {
+    if (!open) throw new Error('the gateway runs only inside hooks and tests');
+    return open;
+  };
+
+  // Before the servers' own hooks: hooks run in the order they are registered, and clients must end first.
+  afterAll(async () => {
+    for (const { run } of stops.reverse()) await run();
+    if (open) rmSync(open.dir, { recursive: true, force: true });
+  }, 30_000);
+  const servers = useServers({ streams: 'purge' });
+  beforeAll(async () => {
+    open = await start(servers, wanted, { defects, heard, onStop: (name, run) => void stops.push({ name, run }) });
+  }, 30_000);
+  beforeEach(async () => {
+    const { platform } = running();
+    await eventually(() => platform.store.redis.ping());
+    defects.length = 0;
+    api.license('community');
+    running().ctx.submit.config.changed();
+    await platform.bus.flush();
+    heard.length = 0;
+  });
+  afterEach(() => {
+    expect(defects).toEqual([]);
+  });
+
+  const published = async () => {
+    await running().platform.bus.flush();
+    return [...heard];
+  };
+  const api: Api = {
+    get url() {
+      return `http://127.0.0.1:${running().listening.port}`;
+    },
+    get store() {
+      return running().platform.store;
+    },
+    get ctx() {
+      return running().ctx;
+    },
+    get kernel() {
+      return running().kernel;
+    },
+    get options() {
+      return running().options;
+    },
+    servers,
+    defects,
+    get given() {
+      return givenJobs(running().platform.store, running().kernel);
+    },
+    as: (who) => caller(api.url, { 'X-API-Key': keysOf[who].key }),
+    get nobody() {
+      return caller(api.url, {});
+    },
+    published,
+    packets: async () => (await published()).map(({ subject }) => subject),
+    license(plan, granted = {}) {
+      const signed = plan === 'community' ? '' : signLicense(plan, granted);
+      writeFileSync(join(running().dir, 'license.json'), signed || '{}');
+      running().platform.license.reload();
+    },
+    async policy(text) {
+      const { dir, kernel } = running();
+      const [before] = await kernel.listSnapshots();
+      writeFileSync(join(dir, 'safety.yaml'), text ?? readFileSync(config('safety.yaml')));
+      await eventually(async () => (await kernel.listSnapshots())[0] !== before);
+    },
+  };
+  return api;
+}
+
+interface Told {
+  defects: unknown[];
+  heard: Published[];
+  onStop: Boot<ApiEnv>['onStop'];
+}
+
+/** What `main.ts` does, with the test's own files, and every answer checked against its declaration. */
+async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, onStop }: Told): Promise<Running> {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-test-api-'));
+  copyFileSync(config('safety.yaml'), join(dir, 'safety.yaml'));
+  const env = readEnv(apiEnv, {
+    REDIS_URL: servers.redisUrl,
+    NATS_URL: servers.natsUrl,
+    GATEWAY_METRICS_ADDR: '127.0.0.1:0',
+    SVC_API_KEYS: JSON.stringify(Object.values(keysOf)),
+    TENANT_ID: 'acme',
+    SVC_LICENSE_FILE: join(dir, 'license.json'),
+    SVC_LICENSE_PUBLIC_KEY: signLicense.publicKey,
+    SAFETY_POLICY_PATH: join(dir, 'safety.yaml'),
+    SAFETY_POLICY_RELOAD_INTERVAL: '1s',
+    OUTPUT_SCANNERS_PATH: config('output_scanners.yaml'),
+    POOL_CONFIG_PATH: config('pools.yaml'),
+    TIMEOUT_CONFIG_PATH: config('timeouts.yaml'),
+    REDIS_RATE_LIMIT: 'false',
+    API_RATE_LIMIT_RPS: '100000',
+    API_RATE_LIMIT_BURST: '100000',
+    ...wanted.env,
+  }).values;
+  writeFileSync(env.licenseFile ?? '', '{}');
+  const clock = systemClock();
+  const health = new Health({ clock });
+  const build = { version: '0.0.0', commit: 'c', date: '', protocol: 1 };
+  const boot = { env, log: silentLogger, health, clock, build, stopping: new AbortController().signal, onStop };
+  const opened = openMetrics({ ...gatewayMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics }, { pod: 'p' });
+  const { metrics } = opened;
+  const probes = { addr: env.metricsAddr, open: false };
+  const platform = await openPlatform(boot, { service: 'gateway', queues, probes, metrics: opened });
+  const onProblem = (problem: unknown) => void defects.push(problem);
+  const fleet = await openFleetFiles(
+    { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: false },
+    { onProblem, onChange: () => undefined },
+  );
+  const kernel = await openKernel(kernelSettings(env), { redis: platform.store.redis, log: silentLogger, clock, metrics });
+  onStop('kernel', () => kernel.close());
+  const built = buildContext(boot, { platform, fleet, kernel, metrics });
+  const ctx = wanted.context?.(built) ?? built;
+  const usual = mountOptions(boot, { platform, identity: openIdentity(boot, platform.store.redis), metrics });
+  const options: MountOptions = {
+    ...usual,
+    gate: { ...usual.gate, roles: () => roles },
+    checkAnswers: true,
+    onDefect: onProblem,
+    ...wanted.mount,
+  };
+  const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000 };
+  const listening = await serve(mount(routes, ctx, options).finish(), {
+    host: '127.0.0.1',
+    port: 0,
+    ...timeouts,
+    onProblem,
+  });
+  onStop('http', () => listening.close(100));
+  platform.bus.tap('sys.>', ({ subject, bytes }) => void heard.push({ subject, bytes }));
+  await platform.bus.flush();
+  health.started();
+  return { platform, kernel, ctx, listening, dir, options };
+}

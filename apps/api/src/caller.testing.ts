@@ -1,0 +1,41 @@
+/** An answer as a client sees it; `body` is undefined when there is none. */
+export interface HttpAnswer {
+  status: number;
+  body: Record<string, unknown>;
+  headers: Readonly<Record<string, string>>;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Calls in the name of one caller; paths begin with `/`. */
+export interface Calls {
+  get(path: string, headers?: Headers): Promise<HttpAnswer>;
+  post(path: string, body?: unknown, headers?: Headers): Promise<HttpAnswer>;
+  del(path: string, headers?: Headers): Promise<HttpAnswer>;
+  /** Text as it is. */
+  send(method: string, path: string, text?: string, headers?: Headers): Promise<HttpAnswer>;
+}
+
+export function caller(url: string, identity: Headers): Calls {
+  const send: Calls['send'] = async (method, path, text, headers = {}) => {
+    const type: Headers = text === undefined ? {} : { 'Content-Type': 'application/json' };
+    const response = await fetch(url + path, {
+      method: method.toUpperCase(),
+      headers: { ...type, ...identity, ...headers },
+      ...(text !== undefined && { body: text }),
+    });
+    const answered = await response.text();
+    // What a test expects of it, the test says; here it is whatever JSON came.
+    const body = (answered ? JSON.parse(answered) : undefined) as HttpAnswer['body'];
+    return { status: response.status, body, headers: Object.fromEntries(response.headers) };
+  };
+  return {
+    send,
+    get: (path, headers) => send('GET', path, undefined, headers),
+    post: (path, body, headers) => send('POST', path, body === undefined ? undefined : JSON.stringify(body), headers),
+    del: (path, headers) => send('DELETE', path, undefined, headers),
+  };
+}
+
+/** The part of an answer that an error shows: its status and code. */
+export const told = ({ status, body }: HttpAnswer) => ({ status, code: body['code'] });

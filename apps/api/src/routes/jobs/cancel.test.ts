@@ -1,0 +1,71 @@
+import { useApi } from '../../api.testing';
+import { told } from '../../caller.testing';
+
+describe('POST /api/v1/jobs/:id/cancel', () => {
+  const api = useApi();
+  const cancel = (id: string, who: 'admin' | 'other' = 'admin') => api.as(who).post(`/api/v1/jobs/${id}/cancel`);
+
+  it('200: of many callers at once, one cancels and the workers hear it once', async () => {
+    const id = await api.given.job({ state: 'RUNNING' });
+
+    const answers = await Promise.all(Array.from({ length: 8 }, () => cancel(id)));
+
+    const cancelled = answers.filter(({ body }) => !body['reason']);
+    expect(cancelled.map(({ status, body }) => ({ status, body }))).toEqual([
+      { status: 200, body: { id, state: 'CANCELLED' } },
+    ]);
+    expect(await api.packets()).toEqual(['sys.job.result', 'sys.job.cancel']);
+  });
+
+  it.each(['PENDING', 'APPROVAL_REQUIRED', 'SCHEDULED', 'DISPATCHED', 'RUNNING', 'RETRYING'] as const)(
+    '200: a job that is %s is cancelled, and nothing is left to be said',
+    async (state) => {
+      const id = await api.given.job({ state });
+
+      const { status, body } = await cancel(id);
+
+      expect({ status, body }).toEqual({ status: 200, body: { id, state: 'CANCELLED' } });
+      expect((await api.store.jobs.load(id))?.intent).toBeUndefined();
+      expect(await api.store.index.unpublished(Date.now() * 2_000, 10)).toEqual([]);
+      expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body['state']).toBe('CANCELLED');
+    },
+  );
+
+  it.each(['SUCCEEDED', 'FAILED', 'DENIED', 'TIMEOUT', 'CANCELLED', 'OUTPUT_QUARANTINED'] as const)(
+    '200: a job that is %s stays so, and nobody is told anything',
+    async (state) => {
+      const id = await api.given.job({ state });
+
+      const { status, body } = await cancel(id);
+
+      expect({ status, body }).toEqual({ status: 200, body: { id, state, reason: 'job already terminal' } });
+      expect(await api.packets()).toEqual([]);
+    },
+  );
+
+  it('200: a held job that is cancelled is no approval to decide any more', async () => {
+    const id = await api.given.job({ state: 'APPROVAL_REQUIRED' });
+
+    await cancel(id);
+
+    const { body } = await api.as('admin').get(`/api/v1/approvals?include_resolved=false`);
+    expect(body['items']).toEqual([]);
+    expect(told(await api.as('admin').post(`/api/v1/approvals/${id}/approve`))).toEqual({
+      status: 409,
+      code: 'approval_already_resolved',
+    });
+  });
+
+  it('404: an unknown job', async () => {
+    expect(told(await cancel('nothing-of-that-name'))).toEqual({ status: 404, code: 'job_not_found' });
+  });
+
+  it('403: a job of another tenant stays as it is', async () => {
+    const id = await api.given.job();
+
+    expect(told(await cancel(id, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
+
+    expect((await api.store.jobs.load(id))?.state).toBe('PENDING');
+    expect(await api.packets()).toEqual([]);
+  });
+});
