@@ -21,47 +21,62 @@ export interface Page<T> {
 
 const chunk = 200;
 
+interface Row {
+  job: JobRecord;
+  /** Where the list has it, µs. */
+  atUs: number;
+}
+
 /** Lists of jobs: reads the per-state indexes, newest first, and filters before it cuts the page. */
 export class JobIndex {
   constructor(private readonly redis: Redis) {}
 
   /** One page of a tenant's jobs. Filters by state and trace use an index; topic and team are looked for along it. */
   async page(tenant: string, filter: JobFilter, limit: number, cursorUs?: number): Promise<Page<JobRecord>> {
-    const items: JobRecord[] = [];
-    let upper = Math.min(cursorUs ?? Infinity, filter.beforeUs ?? Infinity);
-    while (true) {
-      const found = await this.newest(tenant, filter, upper, Math.max(limit + 1, chunk));
-      for (const job of found.jobs) {
-        if (job.tenant !== tenant || !matches(job, filter)) continue;
-        const last = items.at(-1);
-        if (items.length === limit && last) return { items, nextCursorUs: last.updated_at - 1 };
-        items.push(job);
+    const newestUs = Math.min(cursorUs ?? Infinity, filter.beforeUs ?? Infinity);
+    const rows = filter.traceId
+      ? this.ofTrace(filter.traceId, newestUs)
+      : this.newestFirst(tenant, filter, newestUs, limit);
+    const found: Row[] = [];
+    for await (const row of rows) {
+      if (row.job.tenant !== tenant || !matches(row.job, filter)) continue;
+      const last = found.at(-1);
+      if (found.length === limit && last) return { items: found.map(({ job }) => job), nextCursorUs: last.atUs - 1 };
+      found.push(row);
+    }
+    return { items: found.map(({ job }) => job), nextCursorUs: null };
+  }
+
+  /** Along the per-state indexes. A row keeps the time it was found at: its job may have moved on since. */
+  private async *newestFirst(tenant: string, filter: JobFilter, newestUs: number, limit: number): AsyncGenerator<Row> {
+    const indexes = (filter.states ?? jobStates.states).map((state) => keys.jobsInState(tenant, state));
+    const count = Math.max(limit + 1, chunk);
+    for (let upperUs = newestUs; ;) {
+      // One transaction, so that a job that moves meanwhile is seen once: not in two states, nor in none.
+      const reading = this.redis.multi();
+      for (const index of indexes) {
+        reading.zrevrangebyscore(index, bound(upperUs), filter.afterUs ?? 0, 'WITHSCORES', 'LIMIT', 0, count);
       }
-      if (found.lowestUs === undefined) return { items, nextCursorUs: null };
-      upper = found.lowestUs - 1;
+      const ids = ((await reading.exec()) ?? [])
+        .flatMap(([error, reply]) => {
+          if (error) throw error;
+          return pairs(reply as string[]);
+        })
+        .sort((a, b) => b.score - a.score)
+        .slice(0, count);
+      const at = new Map(ids.map(({ member, score }) => [member, score]));
+      for (const job of await this.records([...at.keys()])) yield { job, atUs: at.get(job.id) ?? job.updated_at };
+      const last = ids.at(-1);
+      if (ids.length < count || !last) return;
+      upperUs = last.score - 1;
     }
   }
 
-  private async newest(tenant: string, filter: JobFilter, upperUs: number, count: number) {
-    const indexes = filter.traceId
-      ? [keys.trace(filter.traceId)]
-      : (filter.states ?? jobStates.states).map((state) => keys.jobsInState(tenant, state));
-    const lower = filter.afterUs ?? 0;
-    const pipeline = this.redis.pipeline();
-    for (const index of indexes) {
-      pipeline.zrevrangebyscore(index, bound(upperUs), String(lower), 'WITHSCORES', 'LIMIT', 0, count);
-    }
-    const ids = ((await pipeline.exec()) ?? [])
-      .flatMap(([error, reply]) => {
-        if (error) throw error;
-        return pairs(reply as string[]);
-      })
-      .sort((a, b) => b.score - a.score)
-      .slice(0, count);
-    const jobs = await this.records(ids.map(({ member }) => member));
-    // A trace is indexed by creation; its few jobs are sorted by the time the list promises.
-    if (filter.traceId) jobs.sort((a, b) => b.updated_at - a.updated_at);
-    return { jobs, lowestUs: ids.length < count ? undefined : ids.at(-1)?.score };
+  /** A trace is indexed by creation, and lists are sorted by the last move: its jobs are read whole and sorted. */
+  private async *ofTrace(traceId: string, newestUs: number): AsyncGenerator<Row> {
+    const jobs = await this.records(await this.redis.zrange(keys.trace(traceId), 0, '-1'));
+    const rows = jobs.map((job) => ({ job, atUs: job.updated_at })).sort((a, b) => b.atUs - a.atUs);
+    yield* rows.filter(({ atUs }) => atUs <= newestUs);
   }
 
   /** All jobs of a trace that a tenant may see, oldest first. */
@@ -136,12 +151,11 @@ export class JobIndex {
   }
 }
 
-const matches = (job: JobRecord, { topic, team, states, afterUs, beforeUs }: JobFilter): boolean =>
+const matches = (job: JobRecord, { topic, team, states, afterUs }: JobFilter): boolean =>
   (topic === undefined || job.topic === topic) &&
   (team === undefined || job.request.team_id === team) &&
   (states === undefined || states.includes(job.state)) &&
-  (afterUs === undefined || job.updated_at >= afterUs) &&
-  (beforeUs === undefined || job.updated_at <= beforeUs);
+  (afterUs === undefined || job.updated_at >= afterUs);
 
 const bound = (us: number): string => (Number.isFinite(us) ? String(us) : '+inf');
 

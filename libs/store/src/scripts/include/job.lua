@@ -119,7 +119,8 @@ local function move_job(id, m, at)
 
   if from ~= m.to then redis.call('ZREM', key.jobsInState(tenant, from), id) end
   redis.call('ZADD', key.jobsInState(tenant, m.to), stamp, id)
-  if approval then redis.call('ZADD', key.approvals(tenant), stamp, id) end
+  -- Asked after the write: the move that holds a job is also the one that opens its approval.
+  if approval or redis.call('HEXISTS', record, 'approval') == 1 then redis.call('ZADD', key.approvals(tenant), stamp, id) end
   if is(TERMINAL, m.to) then
     redis.call('ZREM', key.openJobs(tenant), id)
     expire_job(id, m.retain)
