@@ -48,6 +48,18 @@ export class DeadLetterRepository {
     return { items, nextCursorUs: rows.length > limit && last ? last.atUs - 1 : null };
   }
 
+  /** Every letter written within a time, both ends included, newest first. */
+  async between(tenant: string, fromUs: number, toUs: number): Promise<DeadLetter[]> {
+    const ids = await this.redis.zrevrangebyscore(keys.deadLetters(tenant), toUs, fromUs);
+    const texts = ids.length > 0 ? await this.redis.mget(ids.map((id) => keys.deadLetter(id))) : [];
+    return texts.flatMap((text) => (text ? [JSON.parse(text) as DeadLetter] : []));
+  }
+
+  /** Whether there is a letter that was written at this time or before. */
+  async anyUntil(tenant: string, untilUs: number): Promise<boolean> {
+    return (await this.redis.zcount(keys.deadLetters(tenant), 0, untilUs)) > 0;
+  }
+
   /** Safe to repeat. */
   async remove(tenant: string, id: string): Promise<void> {
     await runScript(this.redis, 'removeDeadLetter', keys.deadLetter(id), id, tenant);

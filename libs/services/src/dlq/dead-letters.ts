@@ -21,11 +21,10 @@ export async function pageDeadLetters(
   const page = await store.deadLetters.page(tenant, limit, cursorUs);
   if (page.nextCursorUs === null) return { items: page.items, next_cursor: null };
   // A second may hold more letters than fit: all of them come with this page, so that none is skipped.
-  const second = Math.floor(page.nextCursorUs / 1e6);
-  const rest = await store.deadLetters.page(tenant, 500, page.nextCursorUs);
-  const same = rest.items.filter(({ created_at }) => Math.floor(Date.parse(created_at) / 1e3) === second);
-  const more = same.length < rest.items.length || rest.nextCursorUs !== null;
-  return { items: [...page.items, ...same], next_cursor: more ? second - 1 : null };
+  const secondUs = Math.floor(page.nextCursorUs / 1e6) * 1e6;
+  const rest = await store.deadLetters.between(tenant, secondUs, page.nextCursorUs);
+  const more = await store.deadLetters.anyUntil(tenant, secondUs - 1);
+  return { items: [...page.items, ...rest], next_cursor: more ? secondUs / 1e6 - 1 : null };
 }
 
 /**
