@@ -42,10 +42,11 @@ export class DataRepository {
       .getrangeBuffer(key, 0, maxBytes - 1)
       .exec();
     const [size, body] = (replies ?? []).map(([error, reply]) => {
-      if (error) throw error;
-      return reply;
+      // Workers write these keys: a value that is no string is no body.
+      if (error && !error.message.startsWith('WRONGTYPE')) throw error;
+      return error ? undefined : reply;
     });
-    return Number(size) === 0 ? null : { body: body as Buffer, sizeBytes: Number(size) };
+    return Number(size ?? 0) === 0 ? null : { body: body as Buffer, sizeBytes: Number(size) };
   }
 
   async size(pointer: string): Promise<number> {

@@ -165,7 +165,8 @@ export class JobRepository {
       ...(a.decision && { decision: JSON.stringify(a.decision) }),
       ...(a.idempotency && {
         idempotency: {
-          key: a.idempotency.key,
+          // Half a surrogate pair is no text to Lua's JSON; Redis would write U+FFFD for it in a key of ours anyway.
+          key: Buffer.from(a.idempotency.key).toString(),
           hash: a.idempotency.hash,
           answer: a.idempotency.answer,
           ttl_sec: a.idempotency.ttlSec,
