@@ -71,6 +71,11 @@ export const errorCodes = {
   internal_error: { status: 500, text: 'internal error' },
   upstream_service_error: { status: 502, text: 'upstream service error' },
   service_unavailable: { status: 503, text: 'service unavailable' },
+  memory_policy_unreadable: {
+    status: 503,
+    text: 'the memory section of the config cannot be read',
+    code: 'MEMORY_POLICY_VIOLATION',
+  },
   safety_unavailable: { status: 503, text: 'the policy service is unavailable' },
   store_unavailable: { status: 503, text: 'the store is unavailable' },
 } as const satisfies Record<string, { status: number; text: string; code?: string }>;

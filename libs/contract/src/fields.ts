@@ -21,8 +21,8 @@ export const anyObject = (description: string): Joi.ObjectSchema<Record<string, 
 export const pageLimit = (standard: number, most: number = limits.pageMost): Joi.Schema<number> =>
   Joi.any()
     .custom((value: unknown) => {
-      const number = Number.parseInt(String(value), 10);
-      return Number.isNaN(number) || number <= 0 ? standard : Math.min(number, most);
+      const number = Math.floor(Number(value));
+      return number > 0 ? Math.min(number, most) : standard;
     })
     .default(standard)
     .description(`Page size, at most ${most}. Default ${standard}.`);

@@ -41,11 +41,7 @@ const name = (description: string) => text(description).max(limits.idChars);
 
 const submitBody = shape<SubmitBody>({
   required: {
-    prompt: Joi.string()
-      .allow('')
-      .max(limits.promptCharsCeiling)
-      .default('')
-      .description('What is to be done. At most 50,000 characters unless the license says more.'),
+    prompt: text('What is to be done. At most 50,000 characters unless the license says more.').default(''),
     topic: submitTopic.empty('').default('job.default').description('Decides which worker pools may run it.'),
     priority: text(
       'interactive, batch or critical; low, normal and high are read as batch, interactive and critical.',
@@ -126,6 +122,8 @@ export const submitJob = endpoint({
     'tier_limit_exceeded',
     'tenant_access_denied',
     'memory_policy_violation',
+    'memory_policy_unreadable',
+    'access_denied',
     'policy_denied',
     'idempotency_conflict',
     'backpressure',

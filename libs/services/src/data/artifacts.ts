@@ -42,7 +42,8 @@ function bytesOf({ content_base64, content }: PutArtifactBody): Buffer {
     const bytes = Buffer.from(content_base64, 'base64');
     // Node skips what is no base64, so the text is compared with what its bytes would be written as.
     const plain = content_base64.replace(/=+$/, '');
-    if (bytes.toString('base64').replace(/=+$/, '') !== plain) throw new AppError('invalid_base64_content');
+    if (plain === '' || bytes.toString('base64').replace(/=+$/, '') !== plain)
+      throw new AppError('invalid_base64_content');
     return bytes;
   }
   if (!content) throw new AppError('content_required');

@@ -1,6 +1,11 @@
 import { AppError } from '@svc/contract';
 
-const asList = (value: unknown): string[] => (Array.isArray(value) ? value.filter((v) => typeof v === 'string') : []);
+/** @throws memory_policy_unreadable: a list that cannot be read must not let everything pass */
+function listOf(context: Record<string, unknown>, name: string): string[] {
+  const value = context[name] ?? [];
+  if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value;
+  throw new AppError('memory_policy_unreadable');
+}
 
 /** Shell-style: `*` any run, `?` one. Linear in the text, since a glob is split at its stars. */
 function matchesGlob(glob: string, text: string): boolean {
@@ -28,13 +33,17 @@ function matchesGlob(glob: string, text: string): boolean {
  * Checks a memory id that the client named against `context.denied_memory_ids`, then `allowed_memory_ids`. Core contract
  * 2.2 check 9: skipped when config has no context section.
  *
- * @throws memory_policy_violation
+ * @throws memory_policy_violation, memory_policy_unreadable when the section is malformed
  */
 export function checkMemoryAccess(config: Record<string, unknown> | undefined, memoryId: string | undefined): void {
-  const context = config?.['context'] as Record<string, unknown> | undefined;
-  if (!context || memoryId === undefined) return;
-  const denied = asList(context['denied_memory_ids']).some((glob) => matchesGlob(glob, memoryId));
-  const allowed = asList(context['allowed_memory_ids']);
+  const context = config?.['context'];
+  if (context === undefined || memoryId === undefined) return;
+  if (context === null || typeof context !== 'object' || Array.isArray(context)) {
+    throw new AppError('memory_policy_unreadable');
+  }
+  const section = context as Record<string, unknown>; // what is no array and not null is a JSON object
+  const denied = listOf(section, 'denied_memory_ids').some((glob) => matchesGlob(glob, memoryId));
+  const allowed = listOf(section, 'allowed_memory_ids');
   if (denied || (allowed.length > 0 && !allowed.some((glob) => matchesGlob(glob, memoryId)))) {
     throw new AppError('memory_policy_violation', { memory_id: memoryId });
   }

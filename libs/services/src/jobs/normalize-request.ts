@@ -11,14 +11,15 @@ export interface Normalized {
   content: string;
 }
 
-const priorities: Readonly<Record<string, StoredRequest['priority']>> = {
-  interactive: 'interactive',
-  normal: 'interactive',
-  batch: 'batch',
-  low: 'batch',
-  critical: 'critical',
-  high: 'critical',
-};
+// A map, since a client may well send `constructor`.
+const priorities: ReadonlyMap<string, StoredRequest['priority']> = new Map([
+  ['interactive', 'interactive'],
+  ['normal', 'interactive'],
+  ['batch', 'batch'],
+  ['low', 'batch'],
+  ['critical', 'critical'],
+  ['high', 'critical'],
+]);
 
 /** Label names a client may not set: dropped. Core contract 2.2; wire contract 13. */
 const reservedLabel =
@@ -44,8 +45,10 @@ export function normalizeRequest(
   if (principal !== caller.principalId && caller.role !== 'admin' && !caller.allowCrossTenant) {
     throw new AppError('access_denied');
   }
+  // An agent is bound to a worker's credential, and no credential that submits is one.
+  if (body.labels['agent_id']) throw new AppError('access_denied');
   const { labels, secrets } = labelsOf(body);
-  const priority = priorities[body.priority.toLowerCase()] ?? 'interactive';
+  const priority = priorities.get(body.priority.toLowerCase()) ?? 'interactive';
   const request: StoredRequest = {
     topic: body.topic,
     priority,
@@ -81,7 +84,7 @@ export function normalizeRequest(
 
 function checkPrompt(prompt: string, maxPromptChars: number): void {
   if (prompt.trim() === '') throw new AppError('prompt_is_required');
-  const allowed = maxPromptChars > 0 ? Math.min(maxPromptChars, limits.promptCharsCeiling) : limits.promptChars;
+  const allowed = allowedPromptChars(maxPromptChars);
   if (prompt.length <= allowed) return;
   throw new AppError('tier_limit_exceeded', {
     message: `prompt has ${prompt.length} characters and the plan allows ${allowed}`,
@@ -90,6 +93,12 @@ function checkPrompt(prompt: string, maxPromptChars: number): void {
     allowed,
     upgrade_url: '',
   });
+}
+
+/** Core contract 2.2: 50,000 unless the license raises it, up to the ceiling; identity contract 9.3: -1 = unlimited, 0 = ours. */
+function allowedPromptChars(granted: number): number {
+  if (granted === -1) return limits.promptCharsCeiling;
+  return granted > 0 ? Math.min(granted, limits.promptCharsCeiling) : limits.promptChars;
 }
 
 function tenantOf(body: SubmitBody, caller: Caller): string {
@@ -141,7 +150,6 @@ const optional = (body: SubmitBody): Partial<StoredRequest> => ({
   ...(body.team_id && { team_id: body.team_id }),
   ...(body.project_id && { project_id: body.project_id }),
   ...(body.pack_id && { pack_id: body.pack_id }),
-  ...(body.labels['agent_id'] && { agent_id: body.labels['agent_id'] }),
 });
 
 const workflowIds = (labels: Readonly<Record<string, string>>): Partial<StoredRequest> => ({

@@ -188,8 +188,11 @@ export function deadline(asked: Normalized, config: Record<string, unknown> | un
   const wanted = asked.request.deadline_ms;
   if (wanted <= 0) return 0;
   const capSec = numberAt(config, 'resources', 'max_timeout_seconds');
-  return nowMs + (capSec ? Math.min(wanted, capSec * 1_000) : wanted);
+  return nowMs + Math.min(wanted, capSec ? capSec * 1_000 : Infinity, furthestMs);
 }
+
+/** A century: beyond 2255 microseconds are no exact numbers any more. */
+const furthestMs = 100 * 365 * 86_400_000;
 
 /** concurrent_jobs + queue_size of effective config; absent or 0 = no limit. Core contract 2.2 check 8. */
 function intakeLimit(config: Record<string, unknown> | undefined): number {
