@@ -85,7 +85,8 @@ export async function rejectJob(
 async function findHeld({ store }: ApprovalDeps, caller: Caller, id: string): Promise<JobRecord> {
   const found = await store.jobs.get(caller.scope, id);
   if (found.kind === 'other_tenant') throw new AppError('approval_forbidden');
-  if (found.kind === 'missing' || !found.job.approval) throw new AppError('approval_not_found');
+  if (found.kind === 'missing') throw new AppError('approval_not_found');
+  if (!found.job.approval) throw new AppError('approval_not_actionable');
   return found.job;
 }
 
@@ -96,8 +97,7 @@ function answerResolved(job: JobRecord, wanted: 'approved' | 'rejected'): Approv
   if (approval.status === wanted) {
     return { kind: 'repeated', job, by: approval.resolved_by ?? '', atUs: approval.resolved_at ?? 0 };
   }
-  if (approval.status === 'approved' || approval.status === 'rejected') throw new AppError('approval_already_resolved');
-  throw new AppError('approval_not_actionable');
+  throw new AppError(job.state === 'TIMEOUT' ? 'approval_not_actionable' : 'approval_already_resolved');
 }
 
 function requirePending(job: JobRecord, caller: Caller): ApprovalRecord {

@@ -1,7 +1,7 @@
 import type { ApprovalView, Caller, DecisionSummary, ListView } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
 import { isGate } from '../jobs/job-packet';
-import { actionability, decoded, jobItemOf } from '../jobs/job-views';
+import { actionability, approvalOf, decoded, jobItemOf } from '../jobs/job-views';
 
 const chunk = 200;
 
@@ -11,24 +11,28 @@ export async function listApprovals(
   caller: Caller,
   query: { limit: number; include_resolved: boolean; cursor?: number },
 ): Promise<ListView<ApprovalView>> {
-  const found: JobRecord[] = [];
+  const found: { job: JobRecord; atUs: number }[] = [];
   let upper = query.cursor ?? Infinity;
   let more = true;
   while (more && found.length <= query.limit) {
     const rows = await store.index.approvals(caller.tenant, upper, chunk);
-    const jobs = await store.index.records(rows.map(({ id }) => id));
-    found.push(...jobs.filter((job) => query.include_resolved || job.approval?.status === 'pending'));
+    const at = new Map(rows.map(({ id, atUs }) => [id, atUs]));
+    const jobs = await store.index.records([...at.keys()]);
+    const wanted = jobs.filter((job) => query.include_resolved || approvalOf(job)?.status === 'pending');
+    // A job that moved on meanwhile stays where the list has it, so that the cursor does not jump back up.
+    found.push(...wanted.map((job) => ({ job, atUs: at.get(job.id) ?? job.updated_at })));
     more = rows.length === chunk;
     upper = (rows.at(-1)?.atUs ?? 0) - 1;
   }
   const shown = found.slice(0, query.limit);
   const last = shown.at(-1);
-  const items = await Promise.all(shown.map(async (job) => approvalView(job, await store.data.context(job.id))));
-  return { items, next_cursor: found.length > query.limit && last ? last.updated_at - 1 : null };
+  const items = await Promise.all(shown.map(async ({ job }) => approvalView(job, await store.data.context(job.id))));
+  return { items, next_cursor: found.length > query.limit && last ? last.atUs - 1 : null };
 }
 
 function approvalView(job: JobRecord, context: Buffer | null): ApprovalView {
-  const { request, safety, approval } = job;
+  const { request, safety } = job;
+  const approval = approvalOf(job);
   const input = decoded(context) as Record<string, unknown> | null;
   return {
     job: jobItemOf(job),

@@ -123,7 +123,7 @@ function optionalDetail(job: JobRecord): Partial<JobDetail> {
     error_status: job.error_status,
     error_code: job.error_code,
     last_state: job.error_code === undefined ? undefined : job.last_state,
-    ...(job.approval && approvalFields(job.approval)),
+    ...(job.approval && approvalFields(approvalOf(job) ?? job.approval)),
   }) as Partial<JobDetail>;
 }
 
@@ -140,6 +140,13 @@ const approvalFields = (approval: ApprovalRecord) => ({
   approval_revision: approval.revision,
   approval_decision: approval.decision,
 });
+
+/** The approval of a job; one that was never decided is void once the job has ended otherwise, such as by a cancel. */
+export function approvalOf({ approval, state, updated_at }: JobRecord): ApprovalRecord | undefined {
+  if (approval?.status !== 'pending' || state === 'APPROVAL_REQUIRED') return approval;
+  const decision = state === 'TIMEOUT' ? 'expire' : 'invalidate';
+  return { ...approval, status: 'invalidated', decision, revision: approval.revision + 1, resolved_at: updated_at };
+}
 
 /** Core contract 13.1. */
 export function actionability(approval: ApprovalRecord): string {
