@@ -197,7 +197,10 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
   const health = new Health({ clock });
   const build = { version: '0.0.0', commit: 'c', date: '', protocol: 1 };
   const boot = { env, log: silentLogger, health, clock, build, stopping: new AbortController().signal, onStop };
-  const opened = openMetrics({ ...gatewayMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics }, { pod: 'p' });
+  const opened = openMetrics(
+    { ...gatewayMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
+    { pod: 'p' },
+  );
   const { metrics } = opened;
   const probes = { addr: env.metricsAddr, open: false };
   const platform = await openPlatform(boot, { service: 'gateway', queues, probes, metrics: opened });
@@ -206,7 +209,12 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
     { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: false },
     { onProblem, onChange: () => undefined },
   );
-  const kernel = await openKernel(kernelSettings(env), { redis: platform.store.redis, log: silentLogger, clock, metrics });
+  const kernel = await openKernel(kernelSettings(env), {
+    redis: platform.store.redis,
+    log: silentLogger,
+    clock,
+    metrics,
+  });
   onStop('kernel', () => kernel.close());
   const built = buildContext(boot, { platform, fleet, kernel, metrics });
   const ctx = wanted.context?.(built) ?? built;

@@ -141,7 +141,13 @@ function endExtras({ id, tenant, topic }: Named, event: JobEvent, last_state: Jo
   const { code, message, status } = end;
   const entry = { job_id: id, topic, tenant, status, reason: message, reason_code: code, last_state, attempts: 1 };
   return {
-    set: { error_code: code, error_message: message, error_status: status, last_state, completed_at: Date.now() * 1_000 },
+    set: {
+      error_code: code,
+      error_message: message,
+      error_status: status,
+      last_state,
+      completed_at: Date.now() * 1_000,
+    },
     deadLetter: {
       body: JSON.stringify({ ...entry, created_at: new Date().toISOString() }),
       ttl_sec: 600,
