@@ -2,7 +2,8 @@ import nx from '@nx/eslint-plugin';
 
 /** What each layer may import. Reading downwards is the whole rule. */
 const layers = {
-  app: ['service', 'adapter', 'runtime', 'pure'],
+  // The SDK is there for the tests of apps, which bring real workers; no other file of theirs may import it (below).
+  app: ['service', 'adapter', 'runtime', 'pure', 'sdk'],
   service: ['service', 'adapter', 'runtime', 'pure'],
   adapter: ['adapter', 'runtime', 'pure'],
   runtime: ['pure'],
@@ -13,6 +14,10 @@ const transports = ['express', 'socket.io', '@grpc/*', '@bull-board/*'];
 const stores = ['ioredis', 'bullmq', 'nats'];
 const banned = { pure: [...transports, ...stores, 'winston', 'prom-client'], service: transports };
 const onlyTestsImportTesting = { name: '@svc/testing', message: 'Only tests import @svc/testing.' };
+const onlyTestsImportSdk = {
+  name: '@svc/worker-sdk',
+  message: 'The worker SDK is for workers; here only tests import it.',
+};
 const pureFiles = 'libs/{contract,lifecycle,policy,scanning,routing}/**/*.ts';
 
 export default [
@@ -49,7 +54,7 @@ export default [
   {
     files: ['**/*.ts'],
     ignores: ['**/*.test.ts', '**/*.testing.ts', 'libs/testing/**', 'tools/**'],
-    rules: { 'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting] }] },
+    rules: { 'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting, onlyTestsImportSdk] }] },
   },
   {
     // Generators and checks read tables wherever they stand, in applications too.

@@ -1,13 +1,12 @@
 import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { AppError, grpcServices } from '@svc/contract';
 import { Health, systemClock } from '@svc/runtime';
-import { eventually } from '@svc/testing';
 import { service as healthService } from 'grpc-health-check';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { certificateOf } from './certificate.fixture';
+import { eventually, selfSigned } from '@svc/testing';
 import { serviceDefinition } from './definitions';
 import { stream, unary, type GrpcCall, type Method } from './method';
 import { startGrpcServer, type GrpcServer, type GrpcServerSettings } from './server';
@@ -30,7 +29,7 @@ describe('the gRPC server', () => {
 
   const start = async (handlers: Handlers = {}, over: Partial<GrpcServerSettings> = {}) => {
     const nobody = unary(() => Promise.reject(new AppError('not_found')));
-    const methods = { SubmitJob: nobody, GetJobStatus: nobody, WatchJob: stream(async function* () {}), ...handlers }; // prettier-ignore
+    const methods = { SubmitJob: nobody, GetJobStatus: nobody, WatchJob: stream(async function* () { yield {}; }), ...handlers }; // prettier-ignore
     health = new Health({ clock: { nowMs: () => 0 } });
     server = await startGrpcServer(
       {
@@ -262,7 +261,7 @@ describe('the gRPC server', () => {
 
   it('draining ends what does not finish in its time', async () => {
     let asked = false;
-    await start({ GetJobStatus: unary(() => ((asked = true), new Promise(() => undefined))) });
+    await start({ GetJobStatus: unary(() => ((asked = true), new Promise<object>(() => undefined))) });
     const answer = ask({});
     await eventually(() => asked);
 
@@ -309,31 +308,31 @@ describe('the gRPC server', () => {
     };
 
     it('serves those who trust its certificate, at the lowest version or above', async () => {
-      const certificate = certificateOf('localhost');
+      const certificate = selfSigned('localhost');
       write(certificate);
       await start({}, { tls: { files, minVersion: '1.3' } });
 
       expect(await secure(certificate.cert)).toBe(status.NOT_FOUND);
-      expect(await secure(certificateOf('localhost').cert)).toBe(status.UNAVAILABLE);
+      expect(await secure(selfSigned('localhost').cert)).toBe(status.UNAVAILABLE);
       expect(await secure(certificate.cert, 'TLSv1.2')).toBe(status.UNAVAILABLE);
     });
 
     it('plaintext gets no answer', async () => {
-      write(certificateOf('localhost'));
+      write(selfSigned('localhost'));
       await start({}, { tls: { files, minVersion: '1.2' } });
 
       expect((await ask({}, 2_000)).error?.code).toBe(status.UNAVAILABLE);
     });
 
     it('with a CA it asks clients for a certificate of it', async () => {
-      const [own, clients] = [certificateOf('localhost'), certificateOf('client')];
+      const [own, clients] = [selfSigned('localhost'), selfSigned('client')];
       write(own);
       writeFileSync(join(folder, 'ca.pem'), clients.cert);
       await start({}, { tls: { files: { ...files, ca: join(folder, 'ca.pem') }, minVersion: '1.2' } });
 
       expect(await secure(own.cert, 'TLSv1.3', clients)).toBe(status.NOT_FOUND);
       expect(await secure(own.cert, 'TLSv1.3')).toBe(status.UNAVAILABLE);
-      expect(await secure(own.cert, 'TLSv1.3', certificateOf('client'))).toBe(status.UNAVAILABLE);
+      expect(await secure(own.cert, 'TLSv1.3', selfSigned('client'))).toBe(status.UNAVAILABLE);
     });
 
     it('a file that cannot be used is named', async () => {

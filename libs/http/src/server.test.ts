@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { certificateOf } from './certificate.fixture';
+import { selfSigned } from '@svc/testing';
 import { serve, type ServeOptions } from './server';
 
 const problems: unknown[] = [];
@@ -81,7 +81,7 @@ describe('the server', () => {
     };
     beforeEach(() => {
       problems.splice(0);
-      write(certificateOf('first'));
+      write(selfSigned('first'));
     });
     afterAll(() => rmSync(dir, { recursive: true }));
 
@@ -89,7 +89,7 @@ describe('the server', () => {
       const { port, close } = await serve((_req, res) => res.end(), { ...options, tls, tlsLookEveryMs: 5 });
       expect(await subjectOn(port)).toBe('first');
 
-      const second = certificateOf('second');
+      const second = selfSigned('second');
       writeFileSync(certPath, second.cert);
       while (problems.length === 0) await new Promise(setImmediate);
       expect(await subjectOn(port)).toBe('first');
@@ -107,7 +107,7 @@ describe('the server', () => {
     });
 
     it('does not start with a key that is not the certificate’s', async () => {
-      writeFileSync(keyPath, certificateOf('other').key);
+      writeFileSync(keyPath, selfSigned('other').key);
 
       await expect(serve((_req, res) => res.end(), { ...options, tls })).rejects.toThrow(
         /does not belong to the certificate/,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { systemClock } from './clock';
-import { selfSigned } from './self-signed.fixture';
+import { selfSigned } from '@svc/testing';
 import { StartError } from './service/start-error';
 import { loadTls, tlsClientOptions, tlsServerOptions, watchTls, type TlsMaterial } from './tls';
 

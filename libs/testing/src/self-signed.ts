@@ -1,6 +1,9 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
-/** Builds a certificate for tests by hand, so that they need no tool on the machine. */
+/**
+ * A self-signed certificate and its key, PEM, built by hand: tests need it at once, while the libraries that make
+ * certificates work through promises and the machine may have no openssl.
+ */
 export function selfSigned(name: string): { cert: string; key: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaSha256 = der(0x30, oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
