@@ -23,6 +23,13 @@ const configured = JSON.stringify([
   { key: apiKeys.viewer, tenant: 'acme', role: 'viewer', principal_id: 'vic' },
 ]);
 
+interface Settings {
+  rbac: boolean;
+  /** Addresses have used up their requests. */
+  addressesAreSpent: boolean;
+}
+const usual: Settings = { rbac: false, addressesAreSpent: false };
+
 export interface AdminSite {
   readonly url: string;
   readonly store: Store;
@@ -30,12 +37,15 @@ export interface AdminSite {
   /** What nobody expected. */
   readonly defects: unknown[];
   /** What the site does now: tests set it, it is as it was before each. */
-  readonly set: { nowMs: number | undefined; rbac: boolean; production: boolean };
+  readonly set: Settings;
 }
 
+/** What browsers send with a form of this site. */
+export const ownForm = (site: AdminSite) => ({ Origin: site.url, Accept: 'text/html' });
+
 /** The admin pages and the API viewer on a port, over a Redis of this file's own that is empty before each test. */
-export function useAdminSite(): AdminSite {
-  const set: AdminSite['set'] = { nowMs: undefined, rbac: false, production: false };
+export function useAdminSite({ production = false } = {}): AdminSite {
+  const set = { ...usual };
   const defects: unknown[] = [];
   const stops: (() => unknown)[] = [];
   let open: { server: TestServer; redis: Redis; store: Store; listening: Listening } | undefined;
@@ -44,14 +54,14 @@ export function useAdminSite(): AdminSite {
     const server = await startRedis();
     const redis = new Redis(server.url);
     const store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
-    const site = buildSite(store, set, (name, stop) => void (name && stops.push(stop)), defects);
+    const site = buildSite({ store, set, production, defects, onStop: (_name, stop) => void stops.push(stop) });
     const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000 };
     const onProblem = (problem: unknown) => void defects.push(problem);
     const listening = await serve(site, { host: '127.0.0.1', port: 0, ...timeouts, onProblem });
     open = { server, redis, store, listening };
   }, 30_000);
   beforeEach(async () => {
-    Object.assign(set, { nowMs: undefined, rbac: false, production: false });
+    Object.assign(set, usual);
     defects.length = 0;
     if (open) await emptyRedis(open.server.url);
   });
@@ -81,13 +91,16 @@ export function useAdminSite(): AdminSite {
   };
 }
 
-function buildSite(
-  store: Store,
-  set: AdminSite['set'],
-  onStop: (name: string, stop: () => unknown) => void,
-  defects: unknown[],
-) {
-  const nowMs = () => set.nowMs ?? Date.now();
+interface SiteParts {
+  store: Store;
+  set: Settings;
+  production: boolean;
+  defects: unknown[];
+  onStop(name: string, stop: () => unknown): void;
+}
+
+function buildSite({ store, set, production, defects, onStop }: SiteParts) {
+  const nowMs = () => Date.now();
   const onProblem = (problem: unknown) => void defects.push(problem);
   const held = openApiKeys(
     {
@@ -101,6 +114,10 @@ function buildSite(
     { nowMs, onProblem },
   );
   const sessions = openSessions(store.redis, { keyOf: (digest) => keys.session(digest), ttlSec: 3_600, nowMs });
+  const limiter = async (bucket: string) => ({
+    allowed: !(set.addressesAreSpent && bucket.startsWith('ip:')),
+    headers: { 'Retry-After': '1' },
+  });
   const surface: MountOptions = {
     authenticate: authenticator(
       { keys: [held], bearer: [], sessions },
@@ -113,6 +130,7 @@ function buildSite(
       },
     ),
     gate: { rbac: () => set.rbac },
+    rateLimits: { api: limiter, open: limiter },
     bodyLimits: { json: 10_000, job: 10_000, artifact: 10_000 },
     allowedOrigins: [],
     handlerTimeoutMs: 10_000,
@@ -121,11 +139,6 @@ function buildSite(
   };
   const { app, finish } = mount([], {}, surface);
   serveSwagger(app, openapi(endpoints, apiInfo('0.0.0')));
-  const env = {
-    get production() {
-      return set.production;
-    },
-  };
-  mountAdmin(app, { env, onStop }, { store, sessions, surface });
+  mountAdmin(app, { env: { production }, onStop }, { store, sessions, surface });
   return finish();
 }

@@ -80,6 +80,35 @@ describe('in a browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
+  it('hostile text of a job runs nothing, a wrong key is told why, and signing out leads back', async () => {
+    const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
+    await givenJobs(site.store).held('j', {
+      topic: hostile,
+      prompt: hostile,
+      request: { labels: { [hostile]: hostile } },
+    });
+    page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+
+    await page.goto(`${site.url}/admin/jobs/j`);
+    await page.getByLabel('API key').fill('no-such-key');
+    await page.getByLabel('API key').press('Enter');
+    await page.getByRole('alert').waitFor();
+    await picture('sign-in-refused');
+    // The browser reports the status of the page itself; that is not what this test looks for.
+    expect(complaints.splice(0).filter((text) => !text.includes('401'))).toEqual([]);
+    await signIn();
+
+    await page.getByRole('heading', { name: hostile }).waitFor();
+    await picture('job-hostile');
+    expect(await page.locator('script, img').count()).toBe(0);
+    await page.goto(`${site.url}/admin/queues/queue/${queues.jobApprovals.name}`);
+    await page.getByText(hostile).first().waitFor();
+    await page.goto(`${site.url}/admin/jobs/j`);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
   it('the API viewer shows the operations', async () => {
     await page.goto(`${site.url}/swagger/`);
 

@@ -1,5 +1,6 @@
 import { queues } from '@svc/queues.config';
 import type { JobDetail, OutputSafetyView } from '@svc/contract';
+import type { DeadLetter } from '@svc/store';
 import { boardPath } from './board';
 import { html, type Html } from './html';
 import type { JobFacts } from './job-facts';
@@ -16,7 +17,7 @@ ${linksOf(id, job)}
 ${job ? html`${placeOf(job)}${failureOf(job.detail)}` : html`<section class="notice">
 <p>The record of this job has expired; its dead letter is what is left.</p></section>`}
 ${job && factsOf(job.detail)}
-${letter && section('Dead letter', facts({ ...letter }))}
+${letter && letterOf(letter)}
 ${job && historyOf(job.history)}
 ${job && decisionsOf(job.decisions)}
 ${job && approvalOf(job.detail)}
@@ -49,7 +50,7 @@ function linksOf(id: string, job: Job | undefined): Html {
         ] as [string, string][])
       : []),
     ...(trace ? ([['Trace as JSON', `/api/v1/traces/${encodeURIComponent(trace)}`]] as [string, string][]) : []),
-    ['What can be done with it', '/swagger/'],
+    ['API documentation', '/swagger/'],
   ];
   return html`<ul class="links">
     ${links.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}
@@ -63,7 +64,7 @@ function placeOf({ detail, place }: Job): Html | undefined {
   if (!queue && !reason) return undefined;
   return html`<section class="notice">
 ${queue && html`<p><a href="${boardPath}/queue/${encodeURIComponent(queue.name)}">${queue.title}</a>: ${queue.purpose}</p>`}
-${reason && html`<p>Waiting reason: <strong>${reason}</strong>${place.waiting_since && html`, since ${time(place.waiting_since)}`}</p>`}
+${reason && html`<p>Waiting reason: <strong>${reason}</strong>${place.waiting_since !== undefined && html`, since ${time(place.waiting_since)}`}</p>`}
 </section>`; // prettier-ignore
 }
 
@@ -110,13 +111,23 @@ const decisionsOf = (decisions: Job['decisions']): Html | undefined =>
     'Policy decisions',
     ['When', 'Decision', 'Reason', 'Rule', 'By', 'Policy'],
     decisions.map(({ checked_at, decision, reason, rule_id, source, policy_snapshot }) => [
-      checked_at && time(checked_at),
+      micros(checked_at),
       decision,
       reason,
       rule_id,
       source,
       policy_snapshot,
     ]),
+  );
+
+const letterOf = ({ status, reason, reason_code, last_state, attempts, created_at }: DeadLetter): Html | undefined =>
+  section(
+    'Dead letter',
+    html`${facts({ status, code: reason_code, reason, 'state before': last_state, attempts, written: created_at })}
+      <p class="below soft">
+        POST /api/v1/dlq/{job_id}/retry runs it again as a new job, decided afresh by policy; DELETE
+        /api/v1/dlq/{job_id} ends the matter.
+      </p>`,
   );
 
 const approvalOf = (detail: JobDetail): Html | undefined =>

@@ -20,7 +20,7 @@ section, .card { background: var(--card); border: 1px solid var(--line); border-
 p { margin: .25rem 0 .75rem; }
 .soft { color: var(--soft); }
 .below { margin-top: 1.5rem; }
-.card > p:last-child { margin-bottom: 0; }
+section > p:last-child, .card > p:last-child { margin-bottom: 0; }
 .links { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; margin: .75rem 0 0; list-style: none; }
 .notice { border-left: .25rem solid var(--wait); }
 .notice.bad { border-left-color: var(--bad); background: var(--bad-ground); }

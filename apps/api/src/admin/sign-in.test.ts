@@ -1,0 +1,226 @@
+import { sessionCookieName } from '@svc/identity';
+import request from 'supertest';
+import { apiKeys, ownForm, useAdminSite } from './admin.testing';
+import { isOwnForm } from './own-form';
+import { ownPage, signInTries } from './sign-in';
+
+const cookieOf = (answer: request.Response): string => {
+  const [line = ''] = answer.get('Set-Cookie') ?? [];
+  return line;
+};
+const sessionOf = (answer: request.Response): string => cookieOf(answer).split(';', 1)[0] ?? '';
+
+describe('signing in', () => {
+  const site = useAdminSite();
+  const send = (fields: Record<string, string>, headers: Record<string, string> = ownForm(site)) =>
+    request(site.url).post('/admin/login').set(headers).type('form').send(fields);
+  const queues = (cookie: string) => request(site.url).get('/admin/queues/api/queues').set('Cookie', cookie);
+  const storedText = async () => {
+    const names = await site.redis.keys('session:*');
+    return JSON.stringify([names, ...(await Promise.all(names.map((name) => site.redis.get(name))))]);
+  };
+
+  it('is asked for by a page without script, whose policy lets nothing run', async () => {
+    const page = await request(site.url).get('/admin/login');
+
+    expect(page.status).toBe(200);
+    expect(page.text).not.toContain('<script');
+    expect(page.get('Content-Security-Policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; form-action 'self'/,
+    );
+    expect(page.get('Cache-Control')).toBe('no-store');
+    // Else browsers would not say where the form comes from.
+    expect(page.get('Referrer-Policy')).toBe('same-origin');
+  });
+
+  it('303: an admin key gets a session, in a cookie that no script reads and no other site sends along', async () => {
+    const answer = await send({ api_key: ` "${apiKeys.admin}" ` });
+
+    expect([answer.status, answer.get('Location')]).toEqual([303, '/admin/queues']);
+    expect(cookieOf(answer)).toMatch(
+      /^svc_session=session-[\w-]{43}; Path=\/; Expires=[^;]+ GMT; HttpOnly; SameSite=Lax$/,
+    );
+    expect((await queues(sessionOf(answer))).status).toBe(200);
+    const token = sessionOf(answer).slice(sessionCookieName.length + 1);
+    for (const secret of [token, apiKeys.admin]) expect(await storedText()).not.toContain(secret);
+  });
+
+  it('303: a key of several tenants acts for the one that was named', async () => {
+    const answer = await send({ api_key: apiKeys.everywhere, tenant: 'globex' });
+
+    expect(answer.status).toBe(303);
+    expect(await storedText()).toContain('globex');
+  });
+
+  it('401: one answer to all that is wrong, and the key is not in it', async () => {
+    const session = sessionOf(await send({ api_key: apiKeys.admin })).slice(sessionCookieName.length + 1);
+
+    const wrong = [
+      await send({ api_key: 'no-such-key' }),
+      await send({ api_key: apiKeys.viewer }),
+      await send({ api_key: apiKeys.admin, tenant: 'globex' }),
+      await send({ api_key: apiKeys.admin, tenant: '*' }),
+      await send({ api_key: session }),
+      await send({ api_key: '' }),
+      await send({}),
+    ];
+    const pages = wrong.map(({ text }) => text.replace(/value="[^"]*"/, ''));
+
+    expect(wrong.map(({ status }) => status)).toEqual(wrong.map(() => 401));
+    expect(pages).toEqual(pages.map(() => pages[0]));
+    expect(pages[0]).toContain('role="alert"');
+    expect(wrong.map(cookieOf)).toEqual(wrong.map(() => ''));
+  });
+
+  it('401: what was typed comes back as text', async () => {
+    const answer = await send({ api_key: 'no-such-key', tenant: '"><script>alert(1)</script>' });
+
+    expect(answer.text).not.toContain('<script');
+    expect(answer.text).toContain('&quot;&gt;&lt;script&gt;');
+  });
+
+  it('429: an address that tries too often waits, also with the right key', async () => {
+    for (let i = 0; i < signInTries; i++) expect((await send({ api_key: `guess-${i}` })).status).toBe(401);
+
+    const answer = await send({ api_key: apiKeys.admin });
+
+    expect(answer.status).toBe(429);
+    expect(Number(answer.get('Retry-After'))).toBeGreaterThan(0);
+    expect(answer.text).toContain('Too many tries');
+    expect(cookieOf(answer)).toBe('');
+  });
+
+  it('of many guesses at once, no more than the limit are looked at', async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => send({ api_key: `guess-${i}` })));
+
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(signInTries);
+  });
+
+  it('a success gives an address its tries back', async () => {
+    for (let i = 1; i < signInTries; i++) await send({ api_key: 'guess' });
+
+    expect((await send({ api_key: apiKeys.admin })).status).toBe(303);
+
+    expect((await send({ api_key: 'guess' })).status).toBe(401);
+  });
+
+  it('403: a form of another site neither signs in nor costs a try', async () => {
+    const foreign = [
+      { Origin: 'https://evil.example' },
+      { Origin: 'http://127.0.0.1:1' },
+      { Origin: 'null' },
+      { Origin: site.url, 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+      {},
+    ];
+    for (let i = 0; i < signInTries; i++) {
+      for (const headers of foreign) {
+        const answer = await send({ api_key: apiKeys.admin }, headers as Record<string, string>);
+        expect([headers, answer.status, cookieOf(answer)]).toEqual([headers, 403, '']);
+      }
+    }
+
+    expect((await send({ api_key: apiKeys.admin })).status).toBe(303);
+  });
+
+  it('ends the session that stood in the browser before', async () => {
+    const planted = sessionOf(await send({ api_key: apiKeys.everywhere }));
+
+    const own = await send({ api_key: apiKeys.admin }, { ...ownForm(site), Cookie: planted });
+
+    expect(sessionOf(own)).not.toBe(planted);
+    expect((await queues(planted)).status).toBe(401);
+  });
+
+  it('400, 413: a form that is none', async () => {
+    expect((await send({ api_key: 'x'.repeat(20_000) })).status).toBe(413);
+    const answer = await request(site.url)
+      .post('/admin/login')
+      .set({ Origin: site.url, 'Content-Type': 'application/x-www-form-urlencoded; charset=klingon' })
+      .send('api_key=x');
+    expect(answer.status).toBe(400);
+    expect(site.defects).toEqual([]);
+  });
+
+  it('leads to the page that was asked for, and to no other host', async () => {
+    const asked = await request(site.url).get('/admin/jobs/j1').set('Accept', 'text/html');
+    expect([asked.status, asked.get('Location')]).toEqual([303, '/admin/login?next=%2Fadmin%2Fjobs%2Fj1']);
+    expect((await request(site.url).get(String(asked.get('Location')))).text).toContain('value="/admin/jobs/j1"');
+
+    const there = await send({ api_key: apiKeys.admin, next: '/admin/jobs/j1' });
+    const astray = await send({ api_key: apiKeys.admin, next: '//evil.example/admin/jobs/j1' });
+
+    expect([there.get('Location'), astray.get('Location')]).toEqual(['/admin/jobs/j1', '/admin/queues']);
+  });
+
+  describe('signing out', () => {
+    it('ends the session on the server and takes the cookie away', async () => {
+      const session = sessionOf(await send({ api_key: apiKeys.admin }));
+
+      const answer = await request(site.url)
+        .post('/admin/logout')
+        .set({ ...ownForm(site), Cookie: session });
+
+      expect([answer.status, answer.get('Location')]).toEqual([303, '/admin/login']);
+      expect(cookieOf(answer)).toMatch(/^svc_session=; Path=\/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly/);
+      expect((await queues(session)).status).toBe(401);
+    });
+
+    it('403: not for another site, nor by a link', async () => {
+      const session = sessionOf(await send({ api_key: apiKeys.admin }));
+      const out = (headers: object) =>
+        request(site.url)
+          .post('/admin/logout')
+          .set({ ...headers, Cookie: session });
+
+      for (const Origin of ['https://evil.example', 'http://127.0.0.1:1'])
+        expect((await out({ Origin })).status).toBe(403);
+      expect((await request(site.url).get('/admin/logout').set('Cookie', session)).text).toContain('<form');
+
+      expect((await queues(session)).status).toBe(200);
+    });
+  });
+});
+
+describe('signing in to production', () => {
+  const site = useAdminSite({ production: true });
+
+  it('sets a cookie that goes over TLS only', async () => {
+    const answer = await request(site.url)
+      .post('/admin/login')
+      .set(ownForm(site))
+      .type('form')
+      .send({ api_key: apiKeys.admin });
+
+    expect(cookieOf(answer)).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
+  });
+});
+
+describe('a form', () => {
+  it.each([
+    ['same-origin', undefined, true],
+    ['same-origin', 'null', true],
+    ['cross-site', 'http://site.example', false],
+    ['none', undefined, false],
+    [undefined, 'http://site.example', true],
+    [undefined, 'https://site.example:8443', false],
+    [undefined, 'null', false],
+    [undefined, 'not a url', false],
+    [undefined, undefined, false],
+  ])('of Sec-Fetch-Site %s and Origin %s is our own: %s', (site, origin, own) => {
+    const headers = { host: 'Site.example', 'sec-fetch-site': site, origin };
+
+    expect(isOwnForm({ headers } as unknown as Parameters<typeof isOwnForm>[0])).toBe(own);
+  });
+});
+
+describe('a page to go on to', () => {
+  it.each(['/admin/queues', '/admin/queues/queue/jobs-held', '/admin/jobs/a%3Ab'])('may be %s', (path) => {
+    expect(ownPage(path)).toBe(path);
+  });
+
+  it.each(['//evil.example', '/\\evil.example', 'https://evil.example/admin/jobs/1', '/admin/queues//evil.example', '/admin/logout', '/admin/queues?x=1', '/admin/jobs/a\r\nSet-Cookie: a=b', '', undefined, ['/admin/queues']])(
+    'may not be %s', (path) => {
+    expect(ownPage(path)).toBeUndefined();
+  }); // prettier-ignore
+});
