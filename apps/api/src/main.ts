@@ -66,7 +66,7 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
   const options = mountOptions(boot, { platform, identity, metrics });
   const surface = mount(routes, ctx, options);
   serveSwagger(surface.app, openapi(endpoints, apiInfo(build.version)));
-  await mountAdmin(surface.app, boot, { identity, rbac: options.gate });
+  mountAdmin(surface.app, boot, { store: platform.store, sessions: identity.sessions, surface: options });
   const web = await serve(surface.finish(), {
     host: env.httpAddr.host,
     port: env.httpAddr.port,
