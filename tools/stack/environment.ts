@@ -52,7 +52,7 @@ export async function environments(given: Generated, pickPort: PickPort): Promis
   const own = (name: string): Variables => ({
     SVC_INSTANCE_ID: name,
     ...(kernelTls && name === 'kernel' && kernelServer(kernelTls)),
-    ...(kernelTls && name !== 'kernel' && { SAFETY_KERNEL_TLS_CA: kernelTls.ca }),
+    ...(kernelTls && name !== 'kernel' && kernelClient(kernelTls, shared['SAFETY_KERNEL_ADDR'])),
   });
   return Object.fromEntries(
     services.map(({ name }) => [name, { ...shared, ...own(name), ...callers, NODE_ENV: 'production' }]),
@@ -63,6 +63,12 @@ const configFile = (name: string) => join(repositoryRoot, 'config', name);
 const kernelServer = ({ cert, key }: CertificateFiles) => ({
   SAFETY_KERNEL_TLS_CERT: cert,
   SAFETY_KERNEL_TLS_KEY: key,
+});
+
+/** A TLS client may send a name to the server, not an address (RFC 6066). */
+const kernelClient = ({ ca }: CertificateFiles, address = '') => ({
+  SAFETY_KERNEL_TLS_CA: ca,
+  ...(address && { SAFETY_KERNEL_ADDR: address.replace('127.0.0.1', 'localhost') }),
 });
 
 /** Our keys stand beside the caller's: in the variable that he leaves free. */
