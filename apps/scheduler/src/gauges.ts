@@ -14,6 +14,11 @@ export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onSc
     const held = counts.find(({ queue, state }) => queue === queues.jobApprovals.name && state === 'delayed');
     metrics.approvalQueueDepth.set({ risk_tier: 'all' }, held?.count ?? 0);
   });
+  onScrape(async () => {
+    const { input, output } = await ctx.kernel.breakers();
+    metrics.circuitState.set({ breaker: 'input' }, breakerNumber[input.state]);
+    metrics.circuitState.set({ breaker: 'output' }, breakerNumber[output.state]);
+  });
   onScrape(() => {
     const nowMs = ctx.clock.nowMs();
     const workers = ctx.registry.routable(nowMs);
@@ -36,6 +41,8 @@ export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onSc
     );
   });
 }
+
+const breakerNumber = { closed: 0, open: 1, half_open: 2 } as const;
 
 const stateOf = (worker: Parameters<typeof hasRoom>[0]): 'ready' | 'overloaded' | 'draining' => {
   if (worker.draining) return 'draining';

@@ -32,7 +32,8 @@ export const queuePrefix = '{s0}';
 /** Options every entry of a queue carries. */
 export const entryOptions = (spec: AnyQueueSpec) => ({
   attempts: spec.attempts,
-  backoff: { type: 'exponential', delay: spec.backoffMs },
+  // Fixed, since an entry that fails (a store that is away, say) must come again soon after the fault is gone.
+  backoff: { type: 'fixed', delay: spec.backoffMs },
   removeOnComplete: spec.keep.completedSec === 0 ? true : { age: spec.keep.completedSec },
   removeOnFail: { age: spec.keep.failedSec },
 });
