@@ -1,0 +1,80 @@
+import { endpoints, type Endpoint } from '@svc/contract';
+import { endpointCases, openapi } from '@svc/http';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { apiInfo } from './api-info';
+import { useApi } from './api.testing';
+import { keysOf } from './identities.testing';
+import { routes } from './routes';
+
+const folder = join(__dirname, 'routes');
+const fileOf = (id: string) => join(folder, `${id.replace('.', '/')}.ts`);
+
+describe('the endpoints and their handlers', () => {
+  it('every endpoint has exactly one handler', () => {
+    const served = routes.map(({ endpoint }) => endpoint.id).sort();
+
+    expect(served).toEqual(endpoints.map(({ id }) => id).sort());
+  });
+
+  it.each(endpoints.map(({ id }) => id))('%s is handled in the file of its name', async (id) => {
+    expect(existsSync(fileOf(id))).toBe(true);
+
+    const module = (await import(fileOf(id))) as Record<string, { endpoint?: Endpoint }>;
+
+    expect(Object.values(module).map((route) => route.endpoint?.id)).toEqual([id]);
+  });
+
+  it('no file beside them handles anything', () => {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.includes('/'));
+    const handlers = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes(' = handle('));
+
+    expect(handlers.sort()).toEqual(endpoints.map(({ id }) => `${id.replace('.', '/')}.ts`).sort());
+  });
+
+  it('the OpenAPI document is made from them', () => {
+    const written = readFileSync(join(__dirname, '../../../docs/openapi.json'), 'utf8');
+
+    expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(openapi(endpoints, apiInfo('1')))));
+  });
+});
+
+describe('what holds for every endpoint', () => {
+  const api = useApi();
+  const cases = endpointCases(endpoints, {
+    send: async ({ method, path, headers, body }) => api.nobody.send(method, path, body, headers),
+    able: () => ({ 'X-API-Key': keysOf.admin.key }),
+    // A role that no gate names.
+    unable: ({ access }) =>
+      access === 'public' || access.roles === 'any' ? undefined : { 'X-API-Key': keysOf.clerk.key },
+    bodyLimit: ({ bodyLimit = 'json' }) => api.options.bodyLimits[bodyLimit],
+  });
+
+  it.each(cases)('$name', ({ run }) => run());
+
+  it('405: a path that is known with another method says which it knows', async () => {
+    const { status, headers } = await api.as('admin').send('PATCH', '/api/v1/jobs');
+
+    expect({ status, allow: headers['allow'] }).toEqual({ status: 405, allow: 'POST, GET' });
+  });
+
+  it('401: a wrong key, and 403 for a tenant that the key is not for', async () => {
+    const wrong = await api.nobody.get('/api/v1/jobs', { 'X-API-Key': 'no-key-of-ours' });
+    const elsewhere = await api.as('admin').get('/api/v1/jobs', { 'X-Tenant-ID': 'globex' });
+
+    expect(wrong).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
+    expect(elsewhere).toMatchObject({ status: 403, body: { code: 'tenant_access_denied' } });
+  });
+
+  it('200: every answer carries the security headers and the request id', async () => {
+    const { headers } = await api.as('admin').get('/api/v1/jobs', { 'X-Request-Id': 'r-1' });
+
+    expect(headers).toMatchObject({
+      'x-request-id': 'r-1',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    });
+  });
+});

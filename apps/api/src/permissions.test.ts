@@ -1,0 +1,47 @@
+import { endpoints, grants, resolvePermissions, type Access, type Endpoint } from '@svc/contract';
+import { roles, useApi } from './api.testing';
+import { keysOf, type Who } from './identities.testing';
+
+describe('permissions', () => {
+  const api = useApi();
+  const guarded: readonly Endpoint[] = endpoints.filter(({ access }) => access !== 'public');
+  const callers: readonly Who[] = ['admin', 'operator', 'user', 'viewer', 'clerk'];
+
+  const refused = async (who: Who, endpoint: Endpoint) => {
+    const target = endpoint.path.replace(/:\w+/, 'nothing-of-that-name');
+    const { status, body } = await api.as(who).send(endpoint.method, target);
+    return status === 403 && body['code'] === 'access_denied';
+  };
+  const refusedAll = async (endpoint: Endpoint) => {
+    const answers = await Promise.all(callers.map(async (who) => [who, await refused(who, endpoint)] as const));
+    return answers.filter(([, no]) => no).map(([who]) => who);
+  };
+
+  it.each(guarded)('$method $path: without RBAC the roles of the route decide', async (endpoint: Endpoint) => {
+    const { roles: named } = endpoint.access as Access; // public ones are not in the list
+    const outside = callers.filter((who) => named !== 'any' && !named.some((role) => role === keysOf[who].role));
+
+    expect(await refusedAll(endpoint)).toEqual(outside);
+  });
+
+  it.each(guarded)('$method $path: with RBAC the permission decides, of custom roles too', async (endpoint: Endpoint) => {
+    api.license('enterprise');
+    const { permission } = endpoint.access as Access;
+    const holds = (who: Who) => !permission || grants(resolvePermissions(keysOf[who].role, roles), permission);
+
+    expect(await refusedAll(endpoint)).toEqual(callers.filter((who) => !holds(who)));
+  });
+
+  it('403: the refusal names neither role nor permission', async () => {
+    const { body } = await api.as('viewer').get('/api/v1/dlq');
+
+    expect(body).toEqual({ error: 'access denied', code: 'access_denied', status: 403 });
+  });
+
+  it('a header may lower the role of a key, and what the key may is lowered with it', async () => {
+    const headers = { 'X-Principal-Role': 'viewer' };
+
+    expect((await api.as('operator').post('/api/v1/jobs', { prompt: 'x' }, headers)).status).toBe(403);
+    expect((await api.as('operator').post('/api/v1/jobs', { prompt: 'x' })).status).toBe(200);
+  });
+}); // prettier-ignore

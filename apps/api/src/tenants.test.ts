@@ -1,0 +1,121 @@
+import { endpoints, type Endpoint } from '@svc/contract';
+import { useApi } from './api.testing';
+
+const canary = 'canary-7f3a9c';
+
+/** What the other tenant's caller is told, by what the endpoint declares. */
+const answers = {
+  tenant_access_denied: { status: 403, body: { code: 'tenant_access_denied' } },
+  approval_forbidden: { status: 403, body: { code: 'approval_forbidden' } },
+  absent: { status: 404 },
+  nothing: { status: 200, body: [] },
+};
+
+describe('another tenant', () => {
+  const api = useApi();
+
+  /** A tenant's belongings, each with the canary in it; what a path parameter may name of them. */
+  async function plant() {
+    const secret = {
+      prompt: canary,
+      labels: { [canary]: canary },
+      context: { [canary]: canary },
+      traceId: 'trace-acme',
+      workerId: 'worker-acme',
+      request: { team_id: canary, principal_id: canary, actor_id: canary },
+    };
+    const held = await api.given.job({ ...secret, state: 'APPROVAL_REQUIRED', safety: { reason: canary } });
+    const done = await api.given.job({ ...secret, state: 'SUCCEEDED', result: { said: canary } });
+    const failed = await api.given.job({ ...secret, state: 'FAILED' });
+    const denied = await api.given.job({ ...secret, state: 'DENIED', safety: { remediations: [{ id: canary }] } });
+    const { body } = await api.as('admin').post('/api/v1/artifacts', { content: canary, labels: { [canary]: canary } });
+    await api.store.redis.set(`mem:${done}`, canary);
+    return { held, done, failed, denied, artifact: String(body['artifact_ptr']) };
+  }
+  type Planted = Awaited<ReturnType<typeof plant>>;
+
+  const records = ({ id }: Endpoint, { held, done, failed, denied, artifact }: Planted): string[] => {
+    if (id.startsWith('approvals.')) return [held];
+    if (id.startsWith('artifacts.')) return [encodeURIComponent(artifact)];
+    if (id.startsWith('traces.')) return ['trace-acme'];
+    if (id.startsWith('workers.')) return ['worker-acme'];
+    if (id.startsWith('dlq.')) return [failed, denied];
+    return id.startsWith('pools.') ? ['demo'] : [held, done, failed, denied];
+  };
+  const queriesOf = ({ id }: Endpoint, { done }: Planted): string[] => {
+    if (id === 'memory.read') return [`?ptr=redis://ctx:${done}`, `?key=res:${done}`, `?key=mem:${done}`];
+    return id === 'jobs.list' ? ['', '?trace_id=trace-acme', `?team=${canary}`, '?state=SUCCEEDED'] : [''];
+  };
+
+  it.each(endpoints)('$method $path tells another tenant nothing', async (endpoint: Endpoint) => {
+    const planted = await plant();
+    const targets = /:\w+/.test(endpoint.path)
+      ? records(endpoint, planted).map((id) => endpoint.path.replace(/:\w+/, id))
+      : queriesOf(endpoint, planted).map((query) => endpoint.path + query);
+
+    for (const target of targets) {
+      const answer = await api.as('other').send(endpoint.method, target);
+
+      expect(JSON.stringify(answer.body ?? '')).not.toContain(canary);
+      expect(answer.status).toBeLessThan(500);
+      if (endpoint.otherTenant) expect(answer).toMatchObject(answers[endpoint.otherTenant]);
+    }
+  });
+
+  const withRecord: readonly Endpoint[] = endpoints.filter(({ path }) => /:(id|job_id|ptr)\b/.test(path));
+
+  it('every endpoint that names a record of a tenant declares what others are told', () => {
+    const bare = withRecord.filter(({ otherTenant }) => otherTenant === undefined).map(({ id }) => id);
+
+    // Workers belong to the installation; the jobs of one are those of the caller's tenant.
+    expect(bare).toEqual(['workers.get', 'workers.jobs']);
+  });
+
+  it.each(withRecord)('$method $path changes nothing of it either', async (endpoint: Endpoint) => {
+    const planted = await plant();
+    const before = await api.store.index.page('acme', {}, 10);
+
+    for (const id of records(endpoint, planted)) {
+      await api.as('other').send(endpoint.method, endpoint.path.replace(/:\w+/, id));
+    }
+
+    expect(await api.store.index.page('acme', {}, 10)).toEqual(before);
+    expect(await api.store.deadLetters.get('acme', planted.failed)).toMatchObject({ job_id: planted.failed });
+    expect(await api.packets()).toEqual([]);
+  });
+
+  it('the tenant itself reads all of it', async () => {
+    const { done, failed, artifact } = await plant();
+
+    const [detail, letters, stored, memory] = await Promise.all([
+      api.as('admin').get(`/api/v1/jobs/${done}`),
+      api.as('admin').get('/api/v1/dlq'),
+      api.as('admin').get(`/api/v1/artifacts/${encodeURIComponent(artifact)}`),
+      api.as('admin').get(`/api/v1/memory?key=mem:${done}`),
+    ]);
+
+    expect(detail.body).toMatchObject({ labels: { [canary]: canary }, result: { said: canary } });
+    expect(JSON.stringify(letters.body)).toContain(failed);
+    expect(Buffer.from(String(stored.body['content_base64']), 'base64').toString()).toBe(canary);
+    expect(memory.body['json']).toEqual({ redis_type: 'string', value: canary });
+  });
+
+  it('a credential for every tenant acts for the one it names, and reads any record when it names none', async () => {
+    const { done } = await plant();
+    const everywhere = api.as('everywhere');
+
+    const named = await everywhere.get(`/api/v1/jobs/${done}`, { 'X-Tenant-ID': 'globex' });
+    const unnamed = await everywhere.get(`/api/v1/jobs/${done}`);
+
+    expect(named).toMatchObject({ status: 403, body: { code: 'tenant_access_denied' } });
+    expect(unnamed).toMatchObject({ status: 200, body: { id: done } });
+  });
+
+  it('403: a query or body that names another tenant', async () => {
+    const listed = await api.as('admin').get('/api/v1/jobs?tenant=globex');
+    const submitted = await api.as('admin').post('/api/v1/jobs', { prompt: 'x', org_id: 'globex' });
+
+    expect(listed).toMatchObject({ status: 403, body: { code: 'tenant_access_denied' } });
+    expect(submitted).toMatchObject({ status: 403, body: { code: 'tenant_access_denied' } });
+  });
+});
