@@ -57,7 +57,13 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
       log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
     ),
   );
-  const kernel = await openKernel(kernelSettings(env), { redis: platform.store.redis, log, clock });
+  const kernel = await openKernel(kernelSettings(env), {
+    redis: platform.store.redis,
+    log,
+    clock,
+    metrics,
+    maxVelocityRules: () => platform.license.entitlements().velocity_rule_count,
+  });
   onStop('kernel', () => kernel.close());
 
   const ctx = buildContext(boot, { platform, fleet, kernel, metrics });

@@ -69,7 +69,10 @@ export function resolvePermissions(
   const own = Object.hasOwn(roles, role) ? roles[role] : undefined;
   if (!own || seen.has(role)) return new Set();
   const trail = new Set([...seen, role]);
-  return new Set([...own.permissions, ...own.inherits.flatMap((parent) => [...resolvePermissions(parent, roles, trail)])]);
+  return new Set([
+    ...own.permissions,
+    ...own.inherits.flatMap((parent) => [...resolvePermissions(parent, roles, trail)]),
+  ]);
 }
 
 /** Equality, `admin.*`, or a granted `<resource>.*`. Identity contract 5.1 "Matching". */
