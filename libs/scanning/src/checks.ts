@@ -7,17 +7,23 @@ export const checks: Readonly<Record<string, (value: string) => boolean>> = {
   high_entropy_assignment: looksRandom,
 };
 
-/** 12 to 19 digits, separators aside, whose Luhn sum is right. */
+/** 12 to 19 digits, separators aside, whose Luhn sum is right and that are not one digit over and over. */
 export function isCardNumber(text: string): boolean {
-  const digits = text.replace(/[^0-9]/g, '');
-  if (digits.length < 12 || digits.length > 19 || /^(.)\1*$/.test(digits)) return false;
   let sum = 0;
-  for (let i = 0; i < digits.length; i++) {
-    const digit = digits.charCodeAt(digits.length - 1 - i) - 48;
-    const doubled = i % 2 === 1 ? digit * 2 : digit;
-    sum += doubled > 9 ? doubled - 9 : doubled;
+  let digits = 0;
+  let isOneDigit = true;
+  let last = -1;
+  for (let i = text.length - 1; i >= 0; i--) {
+    const digit = text.charCodeAt(i) - 48;
+    if (!(digit >= 0 && digit <= 9)) continue;
+    const doubled = digit > 4 ? digit * 2 - 9 : digit * 2;
+    // Every second digit from the right counts twice.
+    sum += digits % 2 === 1 ? doubled : digit;
+    isOneDigit &&= last === -1 || digit === last;
+    last = digit;
+    digits++;
   }
-  return sum % 10 === 0;
+  return digits >= 12 && digits <= 19 && !isOneDigit && sum % 10 === 0;
 }
 
 const leastBitsPerCharacter = 2.75;

@@ -17,8 +17,11 @@ export interface PatternDefinition {
   context_required: boolean;
 }
 
+/** What a scanner of a file may report; `custom` is for one of the operator's own. */
+export const findingTypes = ['secret_leak', 'pii', 'code_injection', 'custom'] as const;
+
 export interface ScannerDefinition {
-  finding_type: string;
+  finding_type: (typeof findingTypes)[number];
   patterns: readonly PatternDefinition[];
 }
 

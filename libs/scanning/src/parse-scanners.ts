@@ -1,7 +1,13 @@
 import { readYamlDocument, shape, type Problem } from '@svc/contract';
 import Joi from 'joi';
 import { builtInDefinitions } from './built-in';
-import { confidences, type PatternDefinition, type ScannerDefinition, type ScannerDefinitions } from './definitions';
+import {
+  confidences,
+  findingTypes,
+  type PatternDefinition,
+  type ScannerDefinition,
+  type ScannerDefinitions,
+} from './definitions';
 import { severities } from './finding';
 import { regexFault } from './regex-fault';
 import { compileScanners, type ScannerSet } from './scanner-set';
@@ -29,7 +35,10 @@ const pattern = shape<PatternDefinition>({
   },
 });
 const scanner = shape<ScannerDefinition>({
-  required: { finding_type: name, patterns: Joi.array().items(pattern).min(1).max(500).unique('name') },
+  required: {
+    finding_type: Joi.valid(...findingTypes),
+    patterns: Joi.array().items(pattern).min(1).max(500).unique('name'),
+  },
 });
 const file = shape<ScannersFile>({
   required: { version: Joi.valid('v1'), scanners: Joi.object().pattern(name, scanner).min(1) },

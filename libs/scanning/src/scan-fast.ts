@@ -61,21 +61,24 @@ export class FastScan {
   private tryAt(candidate: Candidate, needleAt: number): void {
     const { regex, begin, atWordStart, hasValue, label } = candidate.pattern;
     if (needleAt < candidate.done) return;
-    if (atWordStart && needleAt > 0 && isWordByte[this.body[needleAt - 1] ?? 0] === 1) return;
-    regex.lastIndex = begin ? Math.max(begin(this.body, needleAt), candidate.done) : needleAt;
+    const from = begin ? Math.max(begin(this.body, needleAt), candidate.done) : needleAt;
+    if (atWordStart && from > 0 && isWordByte[this.body[from - 1] ?? 0] === 1) return;
+    regex.lastIndex = from;
     const match = regex.exec(this.text);
     if (!this.budget.spend(tryCost + (match?.[0].length ?? 0))) this.stopped = true;
     if (!match || this.stopped) return;
-    const whole: [number, number] = [match.index, match.index + match[0].length];
-    const [start, end] = (hasValue && match.indices?.groups?.['value']) || whole;
+    const end = match.index + match[0].length;
+    const found = (hasValue && match.groups?.['value']) || match[0];
+    // What may follow a built-in pattern's value cannot hold that value again.
+    const start = match.index + match[0].lastIndexOf(found);
     // Something that counts may begin within what does not.
-    if (!this.counts(candidate.pattern, start, end)) return;
-    candidate.done = whole[1];
-    this.stopped = !this.report(label, start, end - start);
+    if (!this.counts(candidate.pattern, found, start)) return;
+    candidate.done = end;
+    this.stopped = !this.report(label, start, found.length);
   }
 
-  private counts({ check, context }: FastPattern, start: number, end: number): boolean {
-    if (check && !check(this.text.slice(start, end))) return false;
-    return !context || hasContext(context, this.text, start, end);
+  private counts({ check, context }: FastPattern, found: string, start: number): boolean {
+    if (check && !check(found)) return false;
+    return !context || hasContext(context, this.text, start, start + found.length);
   }
 }

@@ -4,10 +4,14 @@ import { hasContext } from './context';
 import type { Label, Report } from './finding';
 import type { ScannerSet, SlowPattern } from './scanner-set';
 
-/** The longest match that is found wherever it stands. */
+/** A match of up to this many bytes is whole in some window. */
 export const overlapBytes = 8 * 1024;
 /** Shown to the engine before a window, so that word boundaries at its edge are judged rightly. */
 const contextBytes = 4;
+/** How much of a match that did not count is tried again, for another one may begin within it. */
+const retryBytes = 64;
+/** What a match is counted as, in bytes of plain scanning. */
+const matchCost = 512;
 
 export interface SlowJob {
   label: Label;
@@ -17,78 +21,148 @@ export interface SlowJob {
   check?: ((found: string) => boolean) | undefined;
 }
 
+export interface SlowJobs {
+  ofSet: readonly SlowPattern[];
+  ofRequest: readonly SlowJob[];
+}
+
 /**
  * Runs patterns of files and policies over the bytes, window by window: their engine takes time in proportion to the
- * text whatever the pattern, and between windows the time is looked at. Windows overlap, so that a match of up to
- * `overlapBytes` is always whole in one of them.
+ * text whatever the pattern. Which patterns match in a window at all is asked first, which is several times as fast as
+ * finding where.
+ *
+ * @param text the body with one character a byte
  */
 export function scanSlow(
   body: Uint8Array,
   text: string,
-  { ofSet, ofRequest }: { ofSet: readonly SlowPattern[]; ofRequest: readonly SlowJob[] },
+  { ofSet, ofRequest }: SlowJobs,
   { sieve, slow }: ScannerSet,
   report: Report,
   budget: Budget,
 ): void {
-  const jobs = [...ofSet, ...ofRequest];
-  if (jobs.length === 0) return;
-  const isSieved = new Set<SlowJob>(sieve ? ofSet : []);
+  const isSieved = sieve !== undefined && ofSet.length > 0;
+  const unsieved: SlowJob[] = isSieved ? [...ofRequest] : [...ofSet, ...ofRequest];
+  if (!isSieved && unsieved.length === 0) return;
+  const source = new Source(body, text);
+  const wanted = new Set<SlowJob>(ofSet);
   const done = new Map<SlowJob, number>();
-  const stride = windowBytes - overlapBytes;
-  for (let start = 0; start < body.length || start === 0; start += stride) {
-    const from = startOfCharacter(body, start);
-    const to = Math.min(start + windowBytes, body.length);
-    const isLast = to === body.length;
-    const limit = isLast ? body.length + 1 : start + stride;
-    const offset = startOfCharacter(body, Math.max(from - contextBytes, 0));
-    const window = body.subarray(offset, to);
-    const hits = new Set(
-      isSieved.size > 0 ? sieve?.match(window).map((index): SlowJob | undefined => slow[index]) : [],
-    );
-    for (const job of jobs) {
-      if (isSieved.has(job) && !hits.has(job)) continue;
-      const end = scanWindow(job, { window, offset, from: Math.max(from, done.get(job) ?? 0), limit }, text, report);
+  for (let window: Window | undefined = source.window(0); window; window = source.after(window)) {
+    const input = source.slice(window.begin, window.end);
+    const sieved = isSieved ? sieve.match(input).map((index): SlowJob | undefined => slow[index]) : [];
+    const likely = [
+      ...sieved.filter((job) => job !== undefined && wanted.has(job)),
+      ...unsieved.filter(({ regex }) => regex.test(input)),
+    ];
+    if (!budget.spend((window.end - window.begin) * (unsieved.length + Number(isSieved)))) return;
+    for (const job of likely) {
+      if (!job) continue;
+      const end = findAll(job, source, { ...window, from: Math.max(window.from, done.get(job) ?? 0) }, report, budget);
       if (end === undefined) return;
       done.set(job, end);
-      if (!budget.spend(window.length)) return;
     }
-    if (isLast) return;
   }
 }
 
+/** Places are bytes of the body. */
 interface Window {
-  window: Uint8Array;
-  /** Where the window stands in the body; `from` and `limit`, in the body too, enclose where matches may begin. */
-  offset: number;
+  /** What the engine is shown. */
+  begin: number;
+  end: number;
+  /** Where matches may begin: from the first up to, but not at, the second. */
   from: number;
   limit: number;
+  isLast: boolean;
 }
 
-/** @returns the end of the last match, undefined when nothing more is wanted */
-function scanWindow(job: SlowJob, { window, offset, from, limit }: Window, text: string, report: Report) {
-  const { regex, label, check, context, hasValue } = job;
-  const matcher = regex.matcher(window);
-  let last = from;
-  let at = from - offset;
-  while (at <= window.length && matcher.find(at)) {
-    if (offset + matcher.start() >= limit) break;
-    const start = offset + matcher.start(hasValue ? 'value' : 0);
-    const end = offset + matcher.end(hasValue ? 'value' : 0);
-    // Something that counts may begin within what does not, and an empty match would be found again for ever.
-    at = matcher.start() + 1;
-    if (end <= start) continue;
-    if (check && !check(text.slice(start, end))) continue;
-    if (context && !hasContext(context, text, start, end)) continue;
-    if (!report(label, start, end - start)) return undefined;
-    at = matcher.end();
-    last = offset + at;
+/** @returns where the next match may begin, undefined when nothing more is wanted */
+function findAll(job: SlowJob, source: Source, window: Window, report: Report, budget: Budget): number | undefined {
+  let at = window.from;
+  for (;;) {
+    const match = source.find(job, window, at);
+    if (!match || match.from >= window.limit) return at;
+    if (!budget.spend(matchCost)) return undefined;
+    if (source.counts(job, match)) {
+      if (!report(job.label, match.start, match.end - match.start)) return undefined;
+      at = match.to;
+    } else {
+      at = source.nextCharacter(Math.max(match.from, match.to - retryBytes));
+    }
   }
-  return last;
 }
 
-/** The nearest place at or before this one where a UTF-8 character begins. */
-function startOfCharacter(body: Uint8Array, at: number): number {
-  let start = at;
-  while (start > 0 && at - start < 4 && ((body[start] ?? 0) & 0xc0) === 0x80) start--;
-  return start;
+interface Match {
+  from: number;
+  to: number;
+  /** The part that is reported: the group `value`, else all of it. */
+  start: number;
+  end: number;
 }
+
+class Source {
+  private shown: { begin: number; end: number; input: string | Uint8Array } = { begin: 0, end: 0, input: '' };
+
+  constructor(
+    private readonly body: Uint8Array,
+    private readonly text: string,
+  ) {}
+
+  window(from: number): Window {
+    const end = Math.min(from + windowBytes, this.body.length);
+    const isLast = end === this.body.length;
+    const limit = isLast ? end : this.characterAt(end - overlapBytes);
+    return { begin: this.characterAt(Math.max(from - contextBytes, 0)), end, from, limit, isLast };
+  }
+
+  after({ isLast, limit }: Window): Window | undefined {
+    return isLast ? undefined : this.window(limit);
+  }
+
+  /** In plain ASCII the characters are the bytes, and the engine reads text faster. */
+  slice(begin: number, end: number): string | Uint8Array {
+    if (this.shown.begin !== begin || this.shown.end !== end) {
+      const text = this.text.slice(begin, end);
+      this.shown = { begin, end, input: hasHighByte.test(text) ? this.body.subarray(begin, end) : text };
+    }
+    return this.shown.input;
+  }
+
+  /** The first match from `at` on. One that runs into the window's end is looked at again with more text to run into. */
+  find(job: SlowJob, window: Window, at: number): Match | undefined {
+    const { begin } = window;
+    for (let { end } = window; ; end = Math.min(end + (end - begin), this.body.length)) {
+      if (at > end) return undefined;
+      const matcher = job.regex.matcher(this.slice(begin, end));
+      if (!matcher.find(at - begin)) return undefined;
+      const to = begin + matcher.end();
+      if (to === end && end < this.body.length && begin + matcher.start() < window.limit) continue;
+      const part = job.hasValue && matcher.start('value') >= 0 ? 'value' : 0;
+      return { from: begin + matcher.start(), to, start: begin + matcher.start(part), end: begin + matcher.end(part) };
+    }
+  }
+
+  counts({ check, context }: SlowJob, { start, end }: Match): boolean {
+    if (end <= start) return false;
+    if (check && !check(this.text.slice(start, end))) return false;
+    return !context || hasContext(context, this.text, start, end);
+  }
+
+  nextCharacter(at: number): number {
+    let next = at + 1;
+    while (next < this.body.length && this.isWithin(next)) next++;
+    return next;
+  }
+
+  /** The place at or before this one where a UTF-8 character begins. */
+  private characterAt(at: number): number {
+    let start = at;
+    while (start > 0 && at - start < 3 && this.isWithin(start)) start--;
+    return start;
+  }
+
+  private isWithin(at: number): boolean {
+    return ((this.body[at] ?? 0) & 0xc0) === 0x80;
+  }
+}
+
+const hasHighByte = /[\x80-\xff]/;

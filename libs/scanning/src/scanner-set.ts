@@ -39,6 +39,9 @@ export interface ScannerSet {
   readonly sieve: RE2Set | undefined;
 }
 
+/** With fewer, asking each pattern by itself is as fast. */
+const fewestSieved = 4;
+
 /** Patterns that are word for word built-in ones run as those do; all others run on the engine for any pattern. */
 export function compileScanners(definitions: ScannerDefinitions): ScannerSet {
   const fast: FastPattern[] = [];
@@ -51,7 +54,7 @@ export function compileScanners(definitions: ScannerDefinitions): ScannerSet {
       const known = builtInPattern(scanner, pattern.name, pattern.regex);
       if (known) {
         needles.push(...known.needles.map((needle): [string, number] => [needle, fast.length]));
-        fast.push({ ...conditions, ...sticky(known, conditions.hasValue), begin: known.begin });
+        fast.push({ ...conditions, ...sticky(known), begin: known.begin });
       } else {
         sources.push(pattern.regex);
         slow.push({ ...conditions, regex: RE2JS.compile(pattern.regex) });
@@ -81,15 +84,14 @@ function conditionsOf(scanner: string, type: string, pattern: PatternDefinition)
   };
 }
 
-function sticky({ regex }: BuiltInPattern, hasValue: boolean): Pick<FastPattern, 'regex' | 'atWordStart'> {
+function sticky({ regex }: BuiltInPattern): Pick<FastPattern, 'regex' | 'atWordStart'> {
   const withoutCase = regex.startsWith('(?i)');
   const source = withoutCase ? regex.slice('(?i)'.length) : regex;
-  const flags = `y${withoutCase ? 'i' : ''}${hasValue ? 'd' : ''}`;
-  return { regex: new RegExp(source, flags), atWordStart: source.startsWith('\\b') };
+  return { regex: new RegExp(source, withoutCase ? 'yi' : 'y'), atWordStart: source.startsWith('\\b') };
 }
 
 function sieveOf(sources: readonly string[]): RE2Set | undefined {
-  if (sources.length < 2) return undefined;
+  if (sources.length < fewestSieved) return undefined;
   const sieve = new RE2Set();
   for (const source of sources) sieve.add(source);
   sieve.compile();

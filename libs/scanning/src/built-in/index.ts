@@ -1,9 +1,13 @@
-import type { BuiltInPattern, PatternDefinition, ScannerDefinitions } from '../definitions';
+import type { BuiltInPattern, PatternDefinition, ScannerDefinition, ScannerDefinitions } from '../definitions';
 import { injectionPatterns } from './injection';
 import { piiPatterns } from './pii';
 import { secretPatterns } from './secret';
 
-const tables: Readonly<Record<string, { finding_type: string; patterns: readonly BuiltInPattern[] }>> = {
+interface BuiltInScanner extends ScannerDefinition {
+  patterns: readonly BuiltInPattern[];
+}
+
+const tables: Readonly<Record<string, BuiltInScanner>> = {
   secret: { finding_type: 'secret_leak', patterns: secretPatterns },
   pii: { finding_type: 'pii', patterns: piiPatterns },
   injection: { finding_type: 'code_injection', patterns: injectionPatterns },
