@@ -22,7 +22,7 @@ describe('a breaker shared through Redis', () => {
 
   beforeAll(async () => {
     server = await startRedis();
-    redis = new Redis(server.url, { maxRetriesPerRequest: 1, commandTimeout: 2_000 });
+    redis = new Redis(server.url, { maxRetriesPerRequest: 1, commandTimeout: 500, disconnectTimeout: 50 });
     redis.on('error', () => undefined);
   });
   beforeEach(async () => {

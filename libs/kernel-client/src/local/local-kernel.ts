@@ -1,8 +1,16 @@
-import { decideAsync, explain, type Policy, type PolicyDecision, type PolicyRequest } from '@svc/policy';
+import {
+  decideAsync,
+  explain,
+  type EvaluationOptions,
+  type Policy,
+  type PolicyDecision,
+  type PolicyRequest,
+} from '@svc/policy';
 import type { KernelEvents } from '../events';
 import { failThreshold } from '../breaker/breaker.states';
 import type { BreakerStatus, BreakerStatuses, Kernel, OutputCheckRequest, OutputVerdict, Readiness } from '../kernel';
 import type { DecisionCache } from './decision-cache';
+import { askedOnce, withInputScan } from './input-scan';
 import { checkOutput } from './output-check';
 import type { Scanner } from './scanner';
 import type { SnapshotHistory } from './snapshot-history';
@@ -55,7 +63,7 @@ export class LocalKernel implements Kernel {
   async explain(request: PolicyRequest): Promise<PolicyDecision> {
     const startedMs = this.parts.nowMs();
     const { policy } = this.parts.inForce();
-    const { decision } = await explain(policy, request, this.parts.velocity.look, this.options());
+    const { decision } = await this.scanned((options) => explain(policy, request, this.parts.velocity.look, options));
     return this.told('explain', decision, startedMs);
   }
 
@@ -91,16 +99,21 @@ export class LocalKernel implements Kernel {
     const key = cache.keyOf(policy, request);
     const known = key === undefined ? undefined : cache.get(key, request.job_id);
     if (known) return this.told(method, known, startedMs);
-    const decision = await decideAsync(policy, request, velocity, this.options());
+    const counter = askedOnce(velocity);
+    const decision = await this.scanned((options) => decideAsync(policy, request, counter, options));
     if (key !== undefined) cache.put(key, decision);
     return this.told(method, decision, startedMs);
   }
 
-  private options() {
+  private scanned<T>(evaluate: (options: EvaluationOptions) => Promise<T>): Promise<T> {
     const { velocityFailMode, events } = this.parts;
     const { scanner } = this.parts.inForce();
     const onError = (error: unknown) => events.failed('evaluation', error);
-    return { velocityFailMode, scanContent: scanner.forInput(), onError };
+    return withInputScan(
+      (scanContent) => evaluate({ velocityFailMode, scanContent, onError }),
+      (question) => scanner.ofInput(question),
+      (error) => events.failed('scan', error),
+    );
   }
 
   private told(method: Method, decision: PolicyDecision, startedMs: number): PolicyDecision {

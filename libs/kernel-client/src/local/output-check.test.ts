@@ -84,16 +84,20 @@ describe('the output check', () => {
     expect(verdict.findings[0]).not.toHaveProperty('offset');
   });
 
-  it('a large body is scanned on a thread, and the process goes on meanwhile', async () => {
+  it('large bodies are scanned on a thread, and the process goes on meanwhile', async () => {
     const body = Buffer.concat([Buffer.alloc(200_000, 'x '), Buffer.from('KEY-1234')]);
-    let ticks = 0;
-    const ticking = setInterval(() => (ticks += 1), 1);
+    let turns = 0;
+    let turn = setImmediate(function again() {
+      turns += 1;
+      turn = setImmediate(again);
+    });
 
-    const verdict = await checkOutput(secrets, output(body), deps);
-    clearInterval(ticking);
+    // One may be done before the loop turns once; not so many, one behind the other.
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => checkOutput(secrets, output(body), deps)));
+    clearImmediate(turn);
 
-    expect(verdict.findings).toMatchObject([{ offset: 200_000 }]);
-    expect(ticks).toBeGreaterThan(0);
+    for (const { findings } of verdicts) expect(findings).toMatchObject([{ offset: 200_000 }]);
+    expect(turns).toBeGreaterThan(0);
   }, 20_000);
 
   it('says that only the first part was scanned', async () => {

@@ -10,7 +10,7 @@ import {
 } from '@svc/policy';
 import type { OutputCheckRequest, OutputVerdict } from '../kernel';
 import type { ScanAnswer, ScanQuestion } from '../scan/scan-messages';
-import { needsMessage } from '../scan/scan-texts';
+import { needsKey, needsMessage } from '../scan/scan-texts';
 
 export interface OutputCheckDeps {
   scan(question: ScanQuestion): Promise<ScanAnswer>;
@@ -30,7 +30,7 @@ export async function checkOutput(
   }
   const asked: OutputRequest = { ...outputFacts(request), phase: 'content' };
   const scans = await scanAhead(policy, asked, request, body, deps);
-  const decision = evaluateOutput(policy, asked, (needs) => scans.get(keyOf(needs)) ?? { kind: 'fault' }, onError);
+  const decision = evaluateOutput(policy, asked, (needs) => scans.get(needsKey(needs)) ?? { kind: 'fault' }, onError);
   return verdictOf(withCuttable(decision));
 }
 
@@ -44,13 +44,17 @@ async function scanAhead(
 ): Promise<ReadonlyMap<string, OutputScan>> {
   const wanted = new Map<string, ContentNeeds>();
   evaluateOutput(policy, asked, (needs) => {
-    wanted.set(keyOf(needs), needs);
+    wanted.set(needsKey(needs), needs);
     return { kind: 'scanned', findings: [] };
   });
   if (wanted.size === 0) return new Map();
   const texts = error_message === '' ? [body] : [body, Buffer.from(error_message)];
   try {
-    const question = { texts, needs: [...wanted.values()].map(needsMessage), maxBytes: limits.scanBytes };
+    const question = {
+      texts,
+      needs: [...wanted.values()].map(needsMessage),
+      maxBytes: limits.scanBytes,
+    };
     const answer = await scan(question);
     const cut = output_size_bytes > body.length;
     return new Map([...wanted.keys()].map((key, i) => [key, scanOf(answer[i] ?? [], cut)]));
@@ -76,8 +80,6 @@ function withCuttable(decision: OutputDecision): OutputDecision {
   return cuttable ? decision : { ...decision, decision: 'QUARANTINE' };
 }
 
-const keyOf = (needs: ContentNeeds): string => JSON.stringify(needsMessage(needs));
-
 const outputFacts = (request: OutputCheckRequest): Omit<OutputRequest, 'phase'> => ({
   topic: request.topic,
   tenant: request.tenant,
@@ -94,6 +96,7 @@ const verdictOf = (decision: OutputDecision): OutputVerdict => ({
   reason: decision.reason,
   rule_id: decision.rule_id,
   policy_snapshot: decision.policy_snapshot,
-  findings: decision.findings,
+  // Every field there, as over the wire.
+  findings: decision.findings.map((finding) => ({ detail: '', scanner: '', matched_pattern: '', ...finding })),
   content_phase_needed: decision.contentPhaseNeeded,
 });

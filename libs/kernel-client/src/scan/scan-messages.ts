@@ -13,6 +13,8 @@ export interface ScanQuestion {
   texts: readonly Uint8Array[];
   needs: readonly NeedsMessage[];
   maxBytes: number;
+  /** How long the scan may take, in milliseconds, when that is less than the pool grants. */
+  limitMs?: number;
 }
 
 export interface TextScan {
@@ -22,6 +24,9 @@ export interface TextScan {
 
 /** By the order of the needs, then of the texts. */
 export type ScanAnswer = TextScan[][];
+
+/** The first thing a thread says: its code is loaded, and time counts from here. */
+export const threadReady = 'ready';
 
 /** What a scan thread is started with. */
 export interface ScanThreadData {

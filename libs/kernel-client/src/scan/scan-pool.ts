@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { ThreadEntry } from '../thread-entry';
-import type { ScanAnswer, ScanQuestion, ScanThreadData } from './scan-messages';
+import { threadReady, type ScanAnswer, type ScanQuestion, type ScanThreadData } from './scan-messages';
 
 export interface ScanPoolSettings {
   threads: number;
@@ -9,6 +9,11 @@ export interface ScanPoolSettings {
   /** Questions that may wait for a thread; more are refused at once. */
   maxWaiting: number;
 }
+
+/** How long a thread may take to load its code. */
+const startMs = 10_000;
+/** How long a thread may go on behind the limit of a question, to end by itself. */
+const graceMs = 450;
 
 interface Waiting {
   question: ScanQuestion;
@@ -21,6 +26,7 @@ export class ScanPool {
   private readonly waiting: Waiting[] = [];
   private readonly idle: Worker[] = [];
   private readonly all = new Set<Worker>();
+  private readonly ready = new WeakSet<Worker>();
   private closed = false;
 
   constructor(
@@ -55,7 +61,10 @@ export class ScanPool {
 
   private start(): Worker {
     const { file, execArgv } = this.entry;
-    const worker = new Worker(file, { workerData: this.data, execArgv: [...execArgv] });
+    const worker = new Worker(file, {
+      workerData: this.data,
+      execArgv: [...execArgv],
+    });
     this.all.add(worker);
     worker.once('exit', () => {
       this.all.delete(worker);
@@ -79,20 +88,32 @@ export class ScanPool {
       done();
       reject(new Error('the scan thread ended'));
     };
-    const timer = setTimeout(() => {
+    // The thread looks at the time by itself between windows; it is ended when one window takes too long, and not for
+    // having waited for a busy machine.
+    const limitMs = Math.min((question.limitMs ?? Infinity) + graceMs, this.settings.limitMs);
+    const late = () => {
       done();
       // An error while it is being ended has no one left to hear it, and unheard it would end the process.
       worker.on('error', () => undefined);
       void worker.terminate();
-      reject(new Error(`the scan did not end within ${this.settings.limitMs} ms`));
-    }, this.settings.limitMs);
+      reject(new Error(`the scan did not end within ${limitMs} ms`));
+    };
+    // Loading the thread's code is no part of a scan, and takes longer than the shortest of them may.
+    let timer = setTimeout(late, this.ready.has(worker) ? limitMs : startMs + limitMs);
     worker.ref();
     worker.once('error', onError).once('exit', onExit);
-    worker.once('message', (answer: ScanAnswer) => {
+    worker.on('message', (answer: ScanAnswer | typeof threadReady | undefined) => {
+      this.ready.add(worker);
+      if (answer === threadReady) {
+        clearTimeout(timer);
+        timer = setTimeout(late, limitMs);
+        return;
+      }
       done();
       worker.unref();
       this.idle.push(worker);
-      resolve(answer);
+      if (answer) resolve(answer);
+      else reject(new Error('the scan did not end in its time'));
       this.next();
     });
     worker.postMessage(question);

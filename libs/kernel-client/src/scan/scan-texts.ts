@@ -11,7 +11,10 @@ export function scanTexts(question: ScanQuestion, set: ScannerSet, expired: () =
     const compiled = compiledNeeds(wanted);
     const row = [];
     for (const text of texts) {
-      const { findings, truncated, overrun } = scan(text, compiled, set, { maxBytes, expired });
+      const { findings, truncated, overrun } = scan(text, compiled, set, {
+        maxBytes,
+        expired,
+      });
       if (overrun) return undefined;
       row.push({ findings, truncated });
     }
@@ -19,6 +22,9 @@ export function scanTexts(question: ScanQuestion, set: ScannerSet, expired: () =
   }
   return answer;
 }
+
+/** Equal for needs that ask for the same, so that a text is scanned once for them. */
+export const needsKey = (needs: ContentNeeds): string => JSON.stringify(needsMessage(needs));
 
 export const needsMessage = ({ patterns, ...rest }: ContentNeeds): NeedsMessage => ({
   ...rest,

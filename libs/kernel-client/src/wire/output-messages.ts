@@ -113,9 +113,9 @@ const findingMessage = (finding: ContentFinding): FindingMessage => ({
 const findingOf = (finding: FindingMessage): ContentFinding => ({
   type: finding.type,
   severity: finding.severity,
-  ...(finding.detail && { detail: finding.detail }),
-  ...(finding.scanner && { scanner: finding.scanner }),
-  ...(finding.matched_pattern && { matched_pattern: finding.matched_pattern }),
+  detail: finding.detail,
+  scanner: finding.scanner,
+  matched_pattern: finding.matched_pattern,
   ...(finding.length > 0 && { offset: finding.offset, length: finding.length }),
   confidence: Math.round(finding.confidence * 1_000_000) / 1_000_000,
 });

@@ -1,0 +1,209 @@
+import { grpcServices } from '@svc/contract';
+import { serviceDefinition } from '@svc/grpc';
+import { apiEnv, Health, readEnv, silentLogger, systemClock } from '@svc/runtime';
+import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import { useApi } from '../api.testing';
+import { keysOf, type Who } from '../identities.testing';
+import { startGrpcServer, type ApiGrpcServer } from './server';
+
+type Answer = Record<string, unknown>;
+
+describe('svc.v1.SvcApi', () => {
+  const refusals = new Set<string>();
+  const api = useApi({
+    mount: {
+      rateLimits: {
+        api: async (bucket) => ({ allowed: !refusals.has(bucket), headers: { 'Retry-After': '3' } }),
+        open: async () => ({ allowed: true, headers: {} }),
+      },
+    },
+  });
+  let server: ApiGrpcServer;
+  let client: Client;
+
+  beforeAll(async () => {
+    const env = readEnv(apiEnv, { GATEWAY_GRPC_ADDR: '127.0.0.1:0' }).values;
+    const clock = systemClock();
+    server = await startGrpcServer(
+      { env, log: silentLogger, health: new Health({ clock }), clock },
+      api.ctx,
+      api.options,
+    );
+    client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
+  });
+  beforeEach(() => refusals.clear());
+  afterAll(async () => {
+    client.close();
+    await server.close();
+  });
+
+  const identity = (who: Who | undefined, more: Record<string, string> = {}) => {
+    const metadata = new Metadata();
+    if (who) metadata.set('x-api-key', keysOf[who].key);
+    for (const [name, value] of Object.entries(more)) metadata.set(name, value);
+    return metadata;
+  };
+  const method = (name: string) => {
+    const found = serviceDefinition(grpcServices.gateway)[name];
+    if (!found) throw new Error(`no method ${name}`);
+    return { ...found, read: found.responseDeserialize as (bytes: Buffer) => Answer };
+  };
+  const ask = (name: string, request: object, who?: Who, more?: Record<string, string>) =>
+    new Promise<{ code: string; answer?: Answer; error?: ServiceError }>((resolve) => {
+      const { path, requestSerialize, read } = method(name);
+      client.makeUnaryRequest<object, Answer>(
+        path,
+        requestSerialize,
+        read,
+        request,
+        identity(who, more),
+        (error, answer) =>
+          resolve({ code: status[error?.code ?? 0] ?? '', ...(answer && { answer }), ...(error && { error }) }),
+      );
+    });
+  const watch = (id: string, who: Who) => {
+    const { path, requestSerialize, read } = method('WatchJob');
+    const events: Answer[] = [];
+    const call = client.makeServerStreamRequest<object, Answer>(
+      path,
+      requestSerialize,
+      read,
+      { job_id: id },
+      identity(who),
+    );
+    const ended = new Promise<string>((resolve) => {
+      call.on('data', (event: Answer) => events.push(event));
+      call.on('end', () => resolve('OK'));
+      call.on('error', (error: ServiceError) => resolve(status[error.code] ?? ''));
+    });
+    return { events, ended };
+  };
+  const codeOf = ({ error }: { error?: ServiceError }) => error?.metadata.get('svc-error-code')[0];
+
+  it('submits a job as REST does', async () => {
+    const { code, answer } = await ask(
+      'SubmitJob',
+      { prompt: 'hello', topic: 'job.demo.echo', labels: { a: 'b' }, context: Buffer.from('{"n":1}') },
+      'user',
+    );
+
+    expect(code).toBe('OK');
+    expect(answer).toEqual({
+      job_id: expect.any(String),
+      trace_id: expect.any(String),
+      status: 'submitted',
+      reason: '',
+    });
+    const { body } = await api.as('user').get(`/api/v1/jobs/${String(answer?.['job_id'])}`);
+    expect(body).toMatchObject({
+      topic: 'job.demo.echo',
+      tenant: 'acme',
+      labels: { a: 'b' },
+      context: { prompt: 'hello', context: { n: 1 } },
+    });
+  });
+
+  it('a job that a person must decide says so', async () => {
+    const { answer } = await ask(
+      'SubmitJob',
+      { prompt: 'p', topic: 'job.demo.refund', labels: { amount: '300' } },
+      'admin',
+    );
+
+    expect(answer).toMatchObject({ status: 'approval_required', reason: expect.stringMatching(/refunds/) });
+  });
+
+  it('a repeat with the same idempotency key gets the first ids', async () => {
+    const request = { prompt: 'once', topic: 'job.demo.echo', idempotency_key: 'k1' };
+
+    const [first, second] = [await ask('SubmitJob', request, 'user'), await ask('SubmitJob', request, 'user')];
+    const other = await ask('SubmitJob', { ...request, prompt: 'other' }, 'user');
+
+    expect(second.answer).toEqual(first.answer);
+    expect(other.code).toBe('ALREADY_EXISTS');
+  });
+
+  it.each([
+    ['no prompt', { topic: 'job.demo.echo' }, 'user', 'INVALID_ARGUMENT', 'prompt_is_required'],
+    ['a topic nobody serves', { prompt: 'p', topic: 'job.nobody' }, 'user', 'INVALID_ARGUMENT', 'unknown_topic'],
+    ['a context that is not JSON', { prompt: 'p', context: Buffer.from('{') }, 'user', 'INVALID_ARGUMENT', 'invalid_body'],
+    ['a topic policy bans', { prompt: 'p', topic: 'job.demo.wipe', risk_tags: ['destructive'] }, 'user', 'PERMISSION_DENIED', 'policy_denied'],
+    ['a role that may not submit', { prompt: 'p', topic: 'job.demo.echo' }, 'viewer', 'PERMISSION_DENIED', 'access_denied'],
+    ['another tenant’s name', { prompt: 'p', topic: 'job.demo.echo', org_id: 'globex' }, 'user', 'PERMISSION_DENIED', 'tenant_access_denied'],
+    ['no credentials', { prompt: 'p' }, undefined, 'UNAUTHENTICATED', 'unauthorized'],
+  ] as const)('%s is refused', async (_what, request, who, code, errorCode) => {
+    const refused = await ask('SubmitJob', request, who);
+
+    expect(refused.code).toBe(code);
+    expect(codeOf(refused)).toBe(errorCode);
+  }); // prettier-ignore
+
+  it('a bearer that is wrong is refused though the key is right', async () => {
+    expect((await ask('SubmitJob', { prompt: 'p' }, 'user', { authorization: 'Bearer x.y.z' })).code).toBe(
+      'UNAUTHENTICATED',
+    );
+  });
+
+  it('another tenant is refused by its header', async () => {
+    expect((await ask('GetJobStatus', { job_id: 'j' }, 'user', { 'x-tenant-id': 'globex' })).code).toBe(
+      'PERMISSION_DENIED',
+    );
+  });
+
+  it('the rate limit of the tenant counts here too, and says when to come back', async () => {
+    refusals.add('tenant:acme');
+
+    const refused = await ask('GetJobStatus', { job_id: 'j' }, 'user');
+
+    expect(refused.code).toBe('RESOURCE_EXHAUSTED');
+    expect(refused.error?.metadata.get('retry-after')).toEqual(['3']);
+    expect((await ask('GetJobStatus', { job_id: 'j' }, 'other')).code).toBe('NOT_FOUND');
+  });
+
+  it('GetJobStatus: the state and, unless it is withheld, the result', async () => {
+    const [done, held] = [
+      await api.given.job({ state: 'SUCCEEDED', result: { a: 1 } }),
+      await api.given.job({ state: 'OUTPUT_QUARANTINED', result: { a: 1 } }),
+    ];
+
+    expect((await ask('GetJobStatus', { job_id: done }, 'viewer')).answer).toEqual({
+      job_id: done,
+      status: 'SUCCEEDED',
+      result_ptr: `redis://res:${done}`,
+    });
+    expect((await ask('GetJobStatus', { job_id: held }, 'viewer')).answer).toEqual({
+      job_id: held,
+      status: 'OUTPUT_QUARANTINED',
+      result_ptr: '',
+    });
+  });
+
+  it('GetJobStatus: unknown and another tenant’s are both not found', async () => {
+    const id = await api.given.job({ tenant: 'globex' });
+
+    expect(await ask('GetJobStatus', { job_id: id }, 'user')).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await ask('GetJobStatus', { job_id: 'none' }, 'user')).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await ask('GetJobStatus', { job_id: id }, 'other')).toMatchObject({ code: 'OK' });
+  });
+
+  it('WatchJob: the state now, each change, and the end', async () => {
+    const id = await api.given.job({ state: 'PENDING' });
+    const { events, ended } = watch(id, 'user');
+    while (events.length === 0) await new Promise(setImmediate);
+
+    await api.as('admin').post(`/api/v1/jobs/${id}/cancel`);
+
+    expect(await ended).toBe('OK');
+    expect(events.map((event) => event['status'])).toEqual(['PENDING', 'CANCELLED']);
+    expect(Number(events[1]?.['at_us'])).toBeGreaterThanOrEqual(Number(events[0]?.['at_us']));
+  });
+
+  it('WatchJob: a job that has ended is told once; one of another tenant is not found', async () => {
+    const id = await api.given.job({ state: 'FAILED' });
+    const { events, ended } = watch(id, 'viewer');
+
+    expect(await ended).toBe('OK');
+    expect(events).toMatchObject([{ job_id: id, status: 'FAILED', error_code: 'worker_error' }]);
+    expect(await watch(id, 'other').ended).toBe('NOT_FOUND');
+  });
+});

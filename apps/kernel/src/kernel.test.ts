@@ -1,0 +1,211 @@
+import { AppError, grpcServices } from '@svc/contract';
+import { startGrpcServer, type GrpcServer } from '@svc/grpc';
+import { openLocalKernel, openRemoteKernel, type Kernel, type OutputCheckRequest } from '@svc/kernel-client';
+import type { PolicyRequest } from '@svc/policy';
+import { Health, silentLogger, systemClock } from '@svc/runtime';
+import { eventually, startRedis, type TestServer } from '@svc/testing';
+import { Redis } from 'ioredis';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kernelService } from './kernel-service';
+import { outputService } from './output-service';
+
+const policy = `version: '1'
+rules:
+  - {id: held, match: {topics: [job.held]}, decision: require_approval, reason: ask}
+  - {id: slow, match: {topics: [job.slow]}, decision: throttle, throttle_duration: 7s}
+  - {id: banned, match: {topics: [job.banned]}, decision: deny, remediations: [{id: r, title: t, add_labels: {a: b}}]}
+  - {id: server, match: {labels: {_zone: dock}}, decision: deny}
+  - {id: big, match: {metadata: {amount_gt: 10}}, decision: deny}
+  - id: boxed
+    match: {topics: [job.boxed], capabilities: [lift], risk_tags: [physical]}
+    decision: allow
+    constraints: {budgets: {max_runtime_ms: 5000000000}, sandbox: {network_allowlist: [a]}, redact_patterns: [x]}
+  - {id: ok, decision: allow}
+output_policy: {enabled: true, fail_mode: closed}
+output_rules:
+  - {id: large, match: {output_size_gt: 1000}, decision: deny, reason: large}
+  - {id: keys, match: {topics: [job.scanned], content_patterns: ["KEY-[0-9]+"]}, decision: redact}
+`;
+const job = (over: Partial<PolicyRequest> = {}): PolicyRequest => ({
+  topic: 'job.a',
+  tenant: 'acme',
+  job_id: 'j1',
+  priority: 'critical',
+  ...over,
+});
+const output = (over: Partial<OutputCheckRequest> = {}): OutputCheckRequest => ({
+  job_id: 'j1', topic: 'job.scanned', tenant: 'acme', labels: { a: 'b' }, result_ptr: '', artifact_ptrs: [], error_message: '',
+  error_code: '', worker_id: 'w', execution_ms: 3, output_size_bytes: 5, capabilities: [], risk_tags: [], principal_id: '',
+  pack_id: '', ...over,
+}); // prettier-ignore
+
+describe('the kernel over gRPC', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kernel-app-'));
+  const connections = { keepaliveTimeMs: 30_000, keepaliveTimeoutMs: 10_000, maxConnectionAgeMs: 60_000, maxConnectionAgeGraceMs: 1_000 }; // prettier-ignore
+  let redisServer: TestServer;
+  let redis: Redis;
+  let local: Kernel;
+  let remote: Kernel;
+  let server: GrpcServer;
+  let nowMs = 1_000_000;
+  let broken = false;
+
+  const serve = (port: number) => {
+    const inner = kernelService({ ...bound(local), check: (request) => breakable(() => local.check(request)) });
+    return startGrpcServer(
+      {
+        address: { host: '127.0.0.1', port },
+        connections,
+        reflection: false,
+        services: { [grpcServices.kernel]: inner, [grpcServices.output]: outputService(local) },
+      },
+      { health: new Health({ clock: { nowMs: () => 0 } }), clock: systemClock(), onDefect: () => undefined, onTlsError: () => undefined },
+    ); // prettier-ignore
+  };
+  const breakable = <T>(ask: () => Promise<T>) =>
+    broken ? Promise.reject(new AppError('service_unavailable')) : ask();
+
+  beforeAll(async () => {
+    writeFileSync(join(folder, 'safety.yaml'), policy);
+    redisServer = await startRedis();
+    redis = new Redis(redisServer.url, { maxRetriesPerRequest: 1 });
+    local = await openLocalKernel(
+      {
+        policyPath: join(folder, 'safety.yaml'),
+        scannersPath: join(folder, 'none.yaml'),
+        policyMaxBytes: 100_000,
+        reloadIntervalMs: 1_000,
+        signature: { required: false },
+        velocityFailMode: 'closed',
+        decisionCache: { ttlMs: 0, maxSize: 1 },
+      },
+      { redis, log: silentLogger, clock: systemClock() },
+    );
+  });
+  beforeEach(async () => {
+    await redis.flushall();
+    broken = false;
+    server = await serve(0);
+    remote = await openRemoteKernel(
+      {
+        address: { host: '127.0.0.1', port: server.port },
+        tls: undefined,
+        keepaliveTimeMs: 30_000,
+        keepaliveTimeoutMs: 10_000,
+        limits: { policyMs: 2_000, metadataMs: 2_000, contentMs: 5_000 },
+      },
+      { redis, log: silentLogger, clock: { nowMs: () => nowMs } },
+    );
+  });
+  afterEach(async () => {
+    await remote.close();
+    await server.close(0);
+  });
+  afterAll(async () => {
+    await local.close();
+    await redis.quit();
+    await redisServer.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each<[string, Partial<PolicyRequest>]>([
+    ['allow', {}],
+    ['deny with a way out', { topic: 'job.banned' }],
+    ['approval', { topic: 'job.held' }],
+    ['throttle', { topic: 'job.slow' }],
+    ['constraints', { topic: 'job.boxed', meta: { capability: 'lift', risk_tags: ['physical'], actor_type: 'human' } }],
+    ['labels only the server sets', { server_labels: { _zone: 'dock' } }],
+    ['labels of the caller', { labels: { zone: 'dock' } }],
+    ['content', { input_content: '{"amount": 11}', input_content_type: 'application/json' }],
+    ['configuration', { effective_config: { safety: { denied_topics: ['job.a'] } } }],
+    ['a topic that is none', { topic: 'other' }],
+  ])('decides as within the process: %s', async (_what, over) => {
+    const decision = await remote.evaluate(job(over));
+
+    expect(decision).toEqual(await local.evaluate(job(over)));
+    expect((await remote.explain(job(over))).reason).toBe((await local.explain(job(over))).reason);
+    expect(await remote.simulate(job(over))).toEqual(decision);
+  });
+
+  it('names the same snapshots', async () => {
+    expect(await remote.listSnapshots()).toEqual(await local.listSnapshots());
+  });
+
+  it.each<[string, Partial<OutputCheckRequest>]>([
+    ['metadata, the content still to be checked', {}],
+    ['metadata, nothing to look for', { topic: 'job.other' }],
+    ['metadata, too large', { output_size_bytes: 1_001 }],
+    ['content, clean', { output_content: Buffer.from('clean') }],
+    ['content, to be redacted', { output_content: Buffer.from('a KEY-12 b') }],
+    ['content, found in the error text', { output_content: Buffer.from('a'), error_message: 'KEY-12' }],
+  ])('checks outputs as within the process: %s', async (_what, over) => {
+    expect(await remote.checkOutput(output(over))).toEqual(await local.checkOutput(output(over)));
+  });
+
+  it('the breaker opens when the kernel is gone, and closes after it is back', async () => {
+    const states: string[] = [];
+    const note = async () => states.push((await remote.breakers()).input.state);
+    await remote.check(job());
+    const { port } = server;
+    await server.close(0);
+
+    for (let i = 0; i < 3; i++) await expect(remote.check(job())).rejects.toThrow('did not answer');
+    await note();
+    await expect(remote.check(job())).rejects.toThrow('circuit breaker');
+    expect(remote.ready()).toMatchObject({ ok: false });
+    expect((await remote.breakers()).input).toEqual({
+      state: 'open',
+      failures: 3,
+      fail_threshold: 3,
+      cooldown_remaining_ms: 30_000,
+    });
+    expect((await remote.breakers()).output.state).toBe('closed');
+
+    server = await serve(port);
+    await expect(remote.check(job())).rejects.toThrow('circuit breaker');
+    nowMs += 30_000;
+    await eventually(async () => {
+      nowMs += 30_000; // a probe that comes before the connection is up again opens it anew
+      expect((await remote.check(job())).decision).toBe('ALLOW');
+    });
+    await note();
+    await remote.check(job());
+    await note();
+
+    expect(states).toEqual(['open', 'half_open', 'closed']);
+    expect(remote.ready()).toEqual({ ok: true });
+  });
+
+  it('denials are answers: they never open the breaker', async () => {
+    for (let i = 0; i < 10; i++) await remote.check(job({ topic: 'job.banned' }));
+
+    expect((await remote.breakers()).input).toMatchObject({ state: 'closed', failures: 0 });
+  });
+
+  it('a kernel that answers with errors is cut off, for every process that shares the store', async () => {
+    broken = true;
+    for (let i = 0; i < 3; i++) await expect(remote.check(job())).rejects.toThrow();
+    const other = await openRemoteKernel(
+      { address: { host: '127.0.0.1', port: server.port }, tls: undefined, keepaliveTimeMs: 30_000, keepaliveTimeoutMs: 10_000 },
+      { redis, log: silentLogger, clock: { nowMs: () => nowMs } },
+    ); // prettier-ignore
+
+    await expect(other.check(job())).rejects.toThrow('circuit breaker');
+    await other.close();
+  });
+});
+
+/** A kernel's methods, each still knowing its kernel. */
+const bound = (kernel: Kernel): Kernel => ({
+  check: (request) => kernel.check(request),
+  evaluate: (request) => kernel.evaluate(request),
+  explain: (request) => kernel.explain(request),
+  simulate: (request) => kernel.simulate(request),
+  listSnapshots: () => kernel.listSnapshots(),
+  checkOutput: (request) => kernel.checkOutput(request),
+  ready: () => kernel.ready(),
+  breakers: () => kernel.breakers(),
+  close: () => kernel.close(),
+});
