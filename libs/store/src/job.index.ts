@@ -121,9 +121,10 @@ export class JobIndex {
     return this.redis.smembers(keys.tenants());
   }
 
-  /** Jobs of a tenant that have not ended and were last touched before a time, oldest first. */
-  async openBefore(tenant: string, beforeUs: number, count: number): Promise<JobRecord[]> {
-    return this.records(await this.redis.zrangebyscore(keys.openJobs(tenant), 0, beforeUs, 'LIMIT', 0, count));
+  /** Jobs of a tenant that have not ended and were last touched between two times, oldest first. */
+  async openBefore(tenant: string, beforeUs: number, count: number, fromUs = 0): Promise<JobRecord[]> {
+    const ids = await this.redis.zrangebyscore(keys.openJobs(tenant), fromUs, bound(beforeUs), 'LIMIT', 0, count);
+    return this.records(ids);
   }
 
   /** Jobs with something left to publish, oldest first. */

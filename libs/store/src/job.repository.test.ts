@@ -22,6 +22,17 @@ const admission = (over: Partial<Admission> = {}): Admission => ({
 });
 const worker = (max = 1, id = 'w1') => ({ id, pool: 'p', max });
 
+const claim = (count: number, max = 100, over: { licenseCap?: number; snapshot?: string } = {}) =>
+  use.store.jobs.claim(
+    worker(max),
+    ['job.default'],
+    Array.from({ length: count }, (_, i) => `c${i}`),
+    over.licenseCap ?? 0,
+    over.snapshot ?? '',
+  );
+const wait = (id: string, level: number, set: Admission['set'] = {}, tenantCap = 0) =>
+  use.store.jobs.admit(id, admission({ lane: { id: 'job.default', spec: '{}', level }, set, tenantCap }));
+
 describe('a move', () => {
   it('follows the pure table step by step, whatever is tried', async () => {
     let n = 0;
@@ -120,11 +131,11 @@ describe('accepting', () => {
 
   it('leaves what Queue.add of BullMQ leaves', async () => {
     const queue = openQueue(queues.jobs, { url: use.redisUrl });
-    await queue.add('job.default', { job_id: 'theirs' }, { jobId: 'theirs-submit', priority: 10 });
+    await queue.add('job.default', { job_id: 'theirs' }, { jobId: 'job-theirs-submit', priority: 10 });
     await use.accept('ours');
 
     const [theirs, ours] = await Promise.all(
-      ['theirs', 'ours'].map((id) => use.redis.hgetall(keys.queue('jobs', `${id}-submit`))),
+      ['theirs', 'ours'].map((id) => use.redis.hgetall(keys.queue('jobs', `job-${id}-submit`))),
     );
     const shape = (entry: Record<string, string> = {}) => {
       const { data: _d, timestamp: _t, opts = '{}', ...rest } = entry;
@@ -142,17 +153,6 @@ describe('accepting', () => {
 });
 
 describe('waiting and claiming', () => {
-  const claim = (count: number, max = 100, over: { licenseCap?: number; snapshot?: string } = {}) =>
-    use.store.jobs.claim(
-      worker(max),
-      ['job.default'],
-      Array.from({ length: count }, (_, i) => `c${i}`),
-      over.licenseCap ?? 0,
-      over.snapshot ?? '',
-    );
-  const wait = (id: string, level: number, set: Admission['set'] = {}, tenantCap = 0) =>
-    use.store.jobs.admit(id, admission({ lane: { id: 'job.default', spec: '{}', level }, set, tenantCap }));
-
   it('gives a worker no more than its slots, and nobody overtakes a waiting job', async () => {
     for (const id of ['a', 'b', 'c']) await use.accept(id);
 
@@ -233,6 +233,28 @@ describe('waiting and claiming', () => {
     expect(await use.store.workers.lanes()).toEqual({});
     for (const queue of ['jobs-waiting', 'jobs-in-flight']) {
       expect(await use.redis.zcard(keys.queue(queue, 'delayed'))).toBe(0);
+    }
+  });
+});
+
+describe('ids', () => {
+  it('that are words of BullMQ or end like another key are jobs like any other', async () => {
+    for (const id of ['failed', 'wait', 'meta', 'x', 'x:events', 'run:step@1']) {
+      await use.accept(id);
+      await wait(id, 2);
+      expect(await use.store.jobs.load(id)).toMatchObject({ id, state: 'PENDING', waiting_reason: 'no_workers' });
+    }
+
+    expect((await claim(10)).map(({ id }) => id).sort()).toEqual([
+      'failed',
+      'meta',
+      'run:step@1',
+      'wait',
+      'x',
+      'x:events',
+    ]);
+    for (const id of ['failed', 'x:events']) {
+      expect(await use.store.jobs.move('*', id, 'cancel')).toMatchObject({ kind: 'moved' });
     }
   });
 });

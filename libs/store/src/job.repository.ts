@@ -86,6 +86,8 @@ export interface Admission {
   lane: { id: string; spec: string; level: number };
   worker?: WorkerSlot;
   dispatchId: string;
+  /** The same dispatch once more, after its publish failed: it is not counted as another attempt. */
+  isRepeat?: boolean;
   /** Why it waits when no worker is proposed. */
   reason: string;
   runMs: number;
@@ -217,6 +219,7 @@ export class JobRepository {
       lane: a.lane,
       ...(a.worker && { worker: a.worker }),
       dispatch_id: a.dispatchId,
+      repeated: a.isRepeat ? 1 : 0,
       reason: a.reason,
       run_ms: a.runMs,
       deadline_ms: a.deadlineMs,

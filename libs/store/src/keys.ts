@@ -15,8 +15,8 @@ export interface KeySpec {
 const tables = {
   // jobs
   job: { template: '{s0}:job:<id>', type: 'hash', holds: 'job record', kept: 'JOB_META_TTL after its end' },
-  jobEvents: { template: '{s0}:job:<id>:events', type: 'list', holds: 'moves of the job, oldest first', kept: 'as the record' },
-  jobDecisions: { template: '{s0}:job:<id>:decisions', type: 'list', holds: 'policy decisions, newest first, last 50', kept: 'as the record' },
+  jobEvents: { template: '{s0}:events:<id>', type: 'list', holds: 'moves of the job, oldest first', kept: 'as the record' },
+  jobDecisions: { template: '{s0}:decisions:<id>', type: 'list', holds: 'policy decisions, newest first, last 50', kept: 'as the record' },
   jobsInState: { template: '{s0}:index:<tenant>:<state>', type: 'zset', holds: 'job ids of a tenant in a state, by updated_at (µs)', kept: 'pruned by the reconciler' },
   openJobs: { template: '{s0}:open:<tenant>', type: 'zset', holds: 'job ids of a tenant that have not ended, by updated_at (µs)', kept: 'until they end' },
   tenants: { template: '{s0}:tenants', type: 'set', holds: 'tenants that ever submitted', kept: 'for ever' },

@@ -6,7 +6,18 @@ import { luaKeys } from './keys';
 
 /** Scripts of this library by command name; each takes its keys, then its arguments, and answers words. */
 export type ScriptName =
-  'accept' | 'admit' | 'carried' | 'claim' | 'move' | 'note' | 'recarry' | 'intentDone' | 'removeDeadLetter' | 'lease';
+  | 'accept'
+  | 'admit'
+  | 'carried'
+  | 'claim'
+  | 'freeStray'
+  | 'joinLive'
+  | 'move'
+  | 'note'
+  | 'recarry'
+  | 'intentDone'
+  | 'removeDeadLetter'
+  | 'lease';
 
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 

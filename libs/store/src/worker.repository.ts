@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
+import { runScript } from './scripts';
 
 /** A live worker in the shared picture. Wire contract 9; identity contract 11. */
 export interface WorkerPicture {
@@ -38,6 +39,8 @@ export interface InstanceRecord {
 
 const instanceTtlSec = 15;
 const liveWorkerTtlMs = 120_000;
+/** A script may not keep Redis from others for long. */
+const idsAtOnce = 500;
 
 /** Live workers and service instances. */
 export class WorkerRepository {
@@ -52,21 +55,23 @@ export class WorkerRepository {
     return text ? (JSON.parse(text) as WorkerSnapshot) : null;
   }
 
-  /** Notes a live worker for the license limit; returns how many others are live. */
-  async noteLive(workerId: string, nowMs: number): Promise<{ others: number; known: boolean }> {
-    const key = keys.liveWorkers();
-    const replies = await this.redis
-      .pipeline()
-      .zremrangebyscore(key, 0, nowMs - liveWorkerTtlMs)
-      .zscore(key, workerId)
-      .zcard(key)
-      .exec();
-    const [, known, count] = (replies ?? []).map(([, reply]) => reply);
-    return { others: Number(count ?? 0) - (known ? 1 : 0), known: Boolean(known) };
-  }
-
-  async keepLive(workerId: string, nowMs: number): Promise<void> {
-    await this.redis.zadd(keys.liveWorkers(), nowMs, workerId);
+  /**
+   * Counts a worker among the live ones, for the license limit; false when it is new and there are as many as there may be.
+   *
+   * @param most 0 or less = any number
+   */
+  async joinLive(workerId: string, nowMs: number, most: number): Promise<boolean> {
+    const limit = Math.max(0, most);
+    const reply = await runScript(
+      this.redis,
+      'joinLive',
+      keys.liveWorkers(),
+      workerId,
+      nowMs,
+      nowMs - liveWorkerTtlMs,
+      limit,
+    );
+    return (reply as [string])[0] === 'live';
   }
 
   async dropLive(workerId: string): Promise<void> {
@@ -78,10 +83,28 @@ export class WorkerRepository {
     return this.redis.smembers(keys.workerInFlight(workerId));
   }
 
-  /** Takes jobs that are in flight no more out of a worker's hands. */
-  async freeSlots(workerId: string, jobIds: readonly string[]): Promise<number> {
-    await this.redis.srem(keys.allInFlight(), ...jobIds);
-    return this.redis.srem(keys.workerInFlight(workerId), ...jobIds);
+  /** Takes jobs that are not with this worker out of its hands. Returns how many. */
+  async freeWorkerSlots(workerId: string): Promise<number> {
+    return this.freeStray(keys.workerInFlight(workerId), workerId);
+  }
+
+  /** Takes jobs that are not in flight out of a tenant's count. Returns how many. */
+  async freeTenantSlots(tenant: string): Promise<number> {
+    return this.freeStray(keys.tenantInFlight(tenant), '');
+  }
+
+  /** Takes jobs that are not in flight out of the count that the license limits. Returns how many. */
+  async freeLicenseSlots(): Promise<number> {
+    return this.freeStray(keys.allInFlight(), '');
+  }
+
+  private async freeStray(set: string, workerId: string): Promise<number> {
+    const ids = await this.redis.smembers(set);
+    let freed = 0;
+    for (let i = 0; i < ids.length; i += idsAtOnce) {
+      freed += Number(await runScript(this.redis, 'freeStray', set, workerId, ...ids.slice(i, i + idsAtOnce)));
+    }
+    return freed;
   }
 
   /** How many jobs each of these workers holds now, by our own count. */

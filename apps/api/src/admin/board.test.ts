@@ -95,7 +95,7 @@ describe('the board', () => {
 
     expect(await entriesOf('jobs')).toMatchObject([
       {
-        id: 'bus~7-submit',
+        id: 'job-bus~7-submit',
         name: 'job.translate',
         data: { job_id: 'bus:7' },
         externalUrl: { href: '/admin/jobs/bus%3A7', displayText: 'Open job bus:7' },
@@ -128,9 +128,9 @@ describe('the board', () => {
     const writes = boardRoutes().filter(({ verb }) => verb !== 'get');
     for (const { verb, path } of writes) {
       for (const [queue, job] of [
-        ['jobs', 'j1-submit'],
-        ['jobs-held', 'j2'],
-        ['dead-letters', 'j3'],
+        ['jobs', 'job-j1-submit'],
+        ['jobs-held', 'job-j2'],
+        ['dead-letters', 'job-j3'],
       ] as const) {
         const target = path.replace(':queueName', queue).replace(':jobId', job).replace(/:\w+/g, 'failed');
         const answer = await request(site.url)[verb](`/admin/queues${target}`).set('X-API-Key', apiKeys.admin).send({});
@@ -177,10 +177,10 @@ describe('the board', () => {
 
   it('shows logs of an entry to its tenant only', async () => {
     await givenJobs(site.store).failed('j', { topic: 'job.old' });
-    await site.redis.rpush(keys.queue('dead-letters', 'j:logs'), 'a line');
+    await site.redis.rpush(keys.queue('dead-letters', 'job-j:logs'), 'a line');
 
-    expect((await get('/api/queues/dead-letters/j/logs')).body).toEqual(['a line']);
-    expect((await get('/api/queues/dead-letters/j/logs', apiKeys.other)).body).toEqual([]);
+    expect((await get('/api/queues/dead-letters/job-j/logs')).body).toEqual(['a line']);
+    expect((await get('/api/queues/dead-letters/job-j/logs', apiKeys.other)).body).toEqual([]);
   });
 
   /** All that the store holds. */

@@ -1,3 +1,4 @@
+import { jobCancelPacket, subjects } from '@svc/contract';
 import { chooseWorker, laneOf, levels, needsOf, timeoutsFor } from '@svc/routing';
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { dispatchPacket } from '../jobs/job-packet';
@@ -21,7 +22,11 @@ export async function placeJob(
 ): Promise<void> {
   const { store, clock, random, registry, fleet, settings } = deps;
   const needs = needsOf(job.topic, job.request.requires, job.request.labels);
-  const { preferred_worker_id: preferredWorkerId, affinity } = job.request.labels;
+  const { affinity } = job.request.labels;
+  // What could not be published may have arrived all the same: the same worker gets the same dispatch again, and the bus
+  // or the worker drops the repeat. Any other worker would run it a second time.
+  const undelivered = job.state === 'SCHEDULED' ? job.worker_id : undefined;
+  const preferredWorkerId = undelivered ?? job.request.labels['preferred_worker_id'];
   const nowMs = clock.nowMs();
   const choice = chooseWorker(
     fleet.pools(),
@@ -32,13 +37,15 @@ export async function placeJob(
     () => random.number(),
   );
   const worker = choice.kind === 'worker' ? choice.worker : undefined;
-  const dispatchId = random.uuid();
+  const isRepeat = worker !== undefined && worker.id === undelivered && job.dispatch_id !== undefined;
+  const dispatchId = (isRepeat && job.dispatch_id) || random.uuid();
   const constraints = decision?.constraints ?? job.safety?.constraints;
   const runMs = runningTime(deps, job, constraints);
   const outcome = await store.jobs.admit(job.id, {
     lane: { ...laneOf(needs), level: levels[job.request.priority] },
     ...(worker && { worker: { id: worker.id, pool: worker.pool, max: worker.maxParallel } }),
     dispatchId,
+    isRepeat,
     reason: choice.kind === 'none' ? choice.reason : 'pool_overloaded',
     runMs,
     deadlineMs: job.deadline_ms,
@@ -86,11 +93,16 @@ export async function publishDispatch(
     return;
   }
   // A quick worker may have answered already: then this is refused, and rightly.
-  await deps.store.jobs.move('*', job.id, 'start', {
+  const outcome = await deps.store.jobs.move('*', job.id, 'start', {
     dispatchId: job.dispatch_id,
     set: { started_at: deps.clock.nowUs() },
-    park: { queue: 'jobRunning', forMs: runningFor(job, deps.clock.nowMs()) },
   });
+  // It was ended between our write and our publish, and the word of that came to the worker before the job did.
+  if (outcome.kind === 'refused' && (outcome.state === 'CANCELLED' || outcome.state === 'TIMEOUT')) {
+    const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
+    const cancel = { job_id: job.id, reason: 'ended before it arrived', requested_by: deps.senderId };
+    await deps.bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
+  }
   deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);
 }
 
@@ -104,6 +116,10 @@ export const retryCap = (job: JobRecord): number | undefined => {
   const value = (job.safety?.constraints?.['budgets'] as Record<string, unknown> | undefined)?.['max_retries'];
   return typeof value === 'number' ? value : undefined;
 };
+
+/** How long policy lets a job run, when it says; ms. */
+export const runtimeCap = (job: Pick<JobRecord, 'safety'>): number | undefined =>
+  budget(job.safety?.constraints, 'max_runtime_ms');
 
 /** How long one dispatch may run: until the deadline when there is one, else the running timeout; policy may lower it. */
 function runningTime(deps: SchedulingDeps, job: JobRecord, constraints: Record<string, unknown> | undefined): number {

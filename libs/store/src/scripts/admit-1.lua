@@ -3,8 +3,9 @@
   is room, else puts it into its lane.
 
   KEYS  1 job record
-  ARGV  1 job id     2 { from, lane = { id, spec, level }, worker? = { id, pool, max }, dispatch_id, reason, run_ms,
-          deadline_ms, tenant_cap, license_cap, wait_ms, set = {field, value, ...} } (JSON)     3 decision (JSON) or ''
+  ARGV  1 job id     2 { from, lane = { id, spec, level }, worker? = { id, pool, max }, dispatch_id, repeated (1: this
+          dispatch was counted before), reason, run_ms, deadline_ms, tenant_cap, license_cap, wait_ms,
+          set = {field, value, ...} } (JSON)     3 decision (JSON) or ''
 
   Returns  dispatched <attempt>  |  waiting <reason>  |  refused <state>  |  missing
 ]]
@@ -21,7 +22,7 @@ if a.worker then
   reason = lane_has_queue(a.lane.id, a.lane.level) and 'pool_overloaded'
     or room_for(tenant, a.tenant_cap, a.worker, a.license_cap)
   if reason == 'ok' then
-    local job = { attempts = tonumber(attempts), run_ms = a.run_ms, deadline_ms = a.deadline_ms }
+    local job = { attempts = tonumber(attempts) - a.repeated, run_ms = a.run_ms, deadline_ms = a.deadline_ms }
     dispatch_job(id, a, a.worker, a.dispatch_id, job, at, a.set)
     return { 'dispatched', tostring(job.attempts + 1) }
   end

@@ -4,14 +4,16 @@
   default options. The test beside the loader compares what this leaves with what Queue.add leaves.
 ]]
 
--- BullMQ refuses ':' in ids of our own.
+-- BullMQ refuses ':' in ids of our own, and keeps keys such as `failed` beside the entries: the prefix keeps a job whose
+-- id is such a word apart from them.
 local function bull_id(id)
-  return (string.gsub(id, ':', '~'))
+  return 'job-' .. string.gsub(id, ':', '~')
 end
 
-local function bull_wake_for_delayed(prefix)
+-- A worker sleeps until the first delayed entry is due; only a new first one has to wake it.
+local function bull_wake_for_delayed(prefix, id)
   local first = redis.call('ZRANGE', prefix .. 'delayed', 0, 0, 'WITHSCORES')
-  if first[2] then redis.call('ZADD', prefix .. 'marker', tonumber(first[2]) / 0x1000, '1') end
+  if first[1] == id then redis.call('ZADD', prefix .. 'marker', tonumber(first[2]) / 0x1000, '1') end
 end
 
 -- Adds a job; an id that is already there is left as it is. `delay_ms` 0 = now; `priority` 0 = first in, first out.
@@ -23,7 +25,7 @@ local function bull_add(queue, id, name, data, now_ms, delay_ms, priority)
     'priority', priority)
   if delay_ms > 0 then
     redis.call('ZADD', spec.prefix .. 'delayed', string.format('%.0f', (now_ms + delay_ms) * 0x1000), id)
-    bull_wake_for_delayed(spec.prefix)
+    bull_wake_for_delayed(spec.prefix, id)
     return true
   end
   if priority > 0 then

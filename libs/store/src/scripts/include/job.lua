@@ -85,12 +85,14 @@ local function move_job(id, m, at)
 
   local now_ms = math.floor(at / 1000)
   local stamp = text(at)
-  if parked and parked ~= '' then bull_unpark(parked, bull_id(id)) end
+  -- From DISPATCHED to RUNNING a job stays where it stands: its time runs since it was given out.
+  local stays = is(IN_FLIGHT, from) and is(IN_FLIGHT, m.to)
+  if parked and parked ~= '' and not stays then bull_unpark(parked, bull_id(id)) end
   if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
   if worker and is(IN_FLIGHT, from) and not is(IN_FLIGHT, m.to) then leave_flight(id, tenant, worker) end
 
   local set = m.set or {}
-  for _, v in ipairs({ 'state', m.to, 'updated_at', stamp, 'parked', m.park or '', 'lane', m.lane and m.lane.id or '' }) do
+  for _, v in ipairs({ 'state', m.to, 'updated_at', stamp, 'parked', stays and parked or m.park or '', 'lane', m.lane and m.lane.id or '' }) do
     set[#set + 1] = v
   end
   if is(TERMINAL, m.to) and not is(TERMINAL, from) then
