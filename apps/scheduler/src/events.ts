@@ -50,6 +50,10 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
       log.warn('output was not checked', { topic, error });
     },
     ignoredResult: (jobId, why) => log.debug('result counts for nothing', { job_id: jobId, reason: why }),
+    refusedSubmission: (jobId, why) => {
+      metrics.validationRejections.inc({ reason: 'submission' });
+      log.oncePer('refused-submission', 10_000).warn('job from the bus is not taken', { job_id: jobId, reason: why });
+    },
     publishFailed: (jobId, error) => log.warn('could not be published yet', { job_id: jobId, error }),
     workerRefused: (workerId, reason) =>
       log.oncePer(`refused:${workerId}`, 3_600_000).warn('worker is not taken up', { worker_id: workerId, reason }),

@@ -1,4 +1,5 @@
 import { JobPriority, type JobRequest } from '@svc/contract';
+import { isTenantName } from '@svc/identity';
 import { queuePriorities } from '@svc/routing';
 import type { StoredRequest } from '@svc/store';
 import { requestHash } from '../jobs/job-packet';
@@ -10,6 +11,9 @@ const priorityOf: Readonly<Record<number, StoredRequest['priority']>> = {
   [JobPriority.JOB_PRIORITY_CRITICAL]: 'critical',
 };
 const actorOf: Readonly<Record<number, string>> = { 1: 'human', 2: 'service' };
+
+/** What ends up in keys, paths and log lines. */
+const plainId = /^[^\s\p{Cc}]{1,512}$/u;
 
 /**
  * Takes a job that came over the bus instead of the gateway into the same queue, where the same policy awaits it: going
@@ -23,8 +27,12 @@ export async function ingestJob(
   defaultTenant: string,
 ): Promise<void> {
   const tenant = packet.tenant_id || packet.meta?.tenant_id || defaultTenant;
-  const request = requestOf(packet);
   const id = packet.job_id;
+  if (!plainId.test(id) || !isTenantName(tenant)) {
+    deps.events.refusedSubmission(id.slice(0, 64), 'job id or tenant has characters that are not taken');
+    return;
+  }
+  const request = requestOf(packet);
   await deps.store.jobs.accept({
     id,
     tenant,

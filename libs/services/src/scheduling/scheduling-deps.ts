@@ -17,6 +17,8 @@ export interface SchedulingEvents {
   outputChecked(topic: string, phase: 'sync' | 'async', decision: string, tookMs: number): void;
   outputSkipped(topic: string, error: unknown): void;
   ignoredResult(jobId: string, why: string): void;
+  /** A job that came over the bus and is not taken. */
+  refusedSubmission(jobId: string, why: string): void;
   publishFailed(jobId: string, error: unknown): void;
   workerRefused(workerId: string, reason: string): void;
   workerLost(workerId: string, jobs: number): void;
