@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { builtInDefinitions } from './built-in';
 import { parseScanners } from './parse-scanners';
 import { samples, unmark } from './samples.testing';
@@ -52,6 +53,19 @@ describe('the built-in patterns', () => {
 
       expect({ text, ...scan(body, all, builtInScanners) }).toEqual({ text, ...scan(body, all, onAnyEngine) });
     }
+  });
+
+  it('find in any mixture of samples what that engine finds', () => {
+    const joints = fc.constantFrom(' ', '\n', ', ', '', 'é', '.', ';', '=', '-', '"');
+    const part = fc.tuple(fc.constantFrom(...rows.map(([, marked]) => unmark(marked).text)), joints);
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
+        const body = Buffer.from(parts.flat().join(''));
+
+        expect(scan(body, all, builtInScanners)).toEqual(scan(body, all, onAnyEngine));
+      }),
+      { numRuns: 150 },
+    );
   });
 
   it('are what the shipped definitions file says', () => {

@@ -128,7 +128,7 @@ export const secretPatterns: readonly BuiltInPattern[] = [
   {
     name: 'connection_password',
     regex:
-      '(?i)\\b(?:server|data source|host|account ?endpoint|user id|uid)[ ]?=[^;\\r\\n"\']{1,128};(?:[^;=\\r\\n"\']{1,32}=[^;\\r\\n"\']{0,128};){0,6}[ ]?(?:password|pwd|accountkey)[ ]?=[ ]?(?<value>[^ ;\\r\\n"\'[{$][^ ;\\r\\n"\']{3,128})',
+      '(?i)\\b(?:server|data source|host|account ?endpoint|user id|uid)[ ]?=[^;\\r\\n"\']{1,128};(?:[^;=\\r\\n"\']{1,32}=[^;\\r\\n"\']{0,128};){0,6}?[ ]?(?:password|pwd|accountkey)[ ]?=[ ]?(?<value>[^ ;\\r\\n"\'[{$][^ ;\\r\\n"\']{3,128})',
     severity: 'critical',
     confidence: 'medium',
     context_required: false,
