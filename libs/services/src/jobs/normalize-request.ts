@@ -110,12 +110,12 @@ function tenantOf(body: SubmitBody, caller: Caller): string {
 
 function labelsOf(body: SubmitBody): { labels: Record<string, string>; secrets: boolean } {
   const faults = Object.entries(body.labels).flatMap(([label, value]) => {
-    const field = `labels.${label.slice(0, 64)}`;
-    if (refusedLabel.test(label)) return [fault(field, 'labels beginning _governance. or _ma. are set by the service')];
+    if (refusedLabel.test(label))
+      return [labelFault(label, 'labels beginning _governance. or _ma. are set by the service')];
     if (Buffer.byteLength(label) > limits.labelKeyBytes)
-      return [fault(field, `a name has at most ${limits.labelKeyBytes} bytes`)];
+      return [labelFault(label, `a name has at most ${limits.labelKeyBytes} bytes`)];
     if (Buffer.byteLength(value) > limits.labelValueBytes)
-      return [fault(field, `a value has at most ${limits.labelValueBytes} bytes`)];
+      return [labelFault(label, `a value has at most ${limits.labelValueBytes} bytes`)];
     return [];
   });
   if (faults.length > 0) throw new AppError('invalid_body', { violations: faults });
@@ -127,7 +127,13 @@ function labelsOf(body: SubmitBody): { labels: Record<string, string>; secrets: 
   };
 }
 
-const fault = (field: string, message: string) => ({ in: 'body', field, message });
+/** As the validation of fields tells it: the field, and where in it. */
+const labelFault = (label: string, message: string) => ({
+  in: 'body',
+  field: 'labels',
+  path: `labels.${label.slice(0, 64)}`,
+  message,
+});
 
 /** Does the value, or any string inside it, name a secret by reference? Depth is bounded by the body parser. */
 function refersToSecret(value: unknown): boolean {
