@@ -1,7 +1,8 @@
+import type { Problem } from '@svc/contract';
 import { isAlias, isMap, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import { isRecord } from '../compile/json-path';
 import { crossChecks, type Fault } from './cross-checks';
-import type { PolicyDocument, Problem } from './policy-document';
+import type { PolicyDocument } from './policy-document';
 import { documentSchema } from './schema';
 import { messages } from './schema-parts';
 

@@ -221,13 +221,3 @@ export interface RequireHuman {
   min_confidence_for_deny?: number;
   downgrade_when_prompt_only?: boolean;
 }
-
-/** One thing wrong with a document, where it stands, and how to mend it. Lines and columns count from 1. */
-export interface Problem {
-  source: string;
-  line: number;
-  column: number;
-  /** As `rules[2].match.topics[0]`; empty for the document as a whole. */
-  path: string;
-  message: string;
-}
