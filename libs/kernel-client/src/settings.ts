@@ -11,7 +11,14 @@ export interface KernelSettings {
 /** The settings of the kernel itself, from SAFETY_* and OUTPUT_SCANNERS_PATH. Operations contract 1.7. */
 export const localKernelSettings = (env: Pick<EnvOf<typeof kernelEnv.variables>, PolicyKey>): LocalKernelSettings => ({
   policyPath: env.policyPath,
-  policyUrl: env.policyUrl,
+  policyUrl: env.policyUrl
+    ? {
+        url: env.policyUrl,
+        allowlist: env.policyUrlAllowlist,
+        allowPrivate: env.policyUrlAllowPrivate,
+        production: env.production,
+      }
+    : undefined,
   scannersPath: env.outputScannersPath,
   policyMaxBytes: env.policyMaxBytes,
   reloadIntervalMs: env.policyReloadIntervalMs,
@@ -28,6 +35,9 @@ export const localKernelSettings = (env: Pick<EnvOf<typeof kernelEnv.variables>,
 type PolicyKey =
   | 'policyPath'
   | 'policyUrl'
+  | 'policyUrlAllowlist'
+  | 'policyUrlAllowPrivate'
+  | 'production'
   | 'outputScannersPath'
   | 'policyMaxBytes'
   | 'policyReloadIntervalMs'

@@ -199,6 +199,51 @@ describe('the kernel within a process', () => {
     });
   });
 
+  describe('scanners', () => {
+    const badge = (name: string) => `version: v1
+scanners:
+  secret:
+    finding_type: secret_leak
+    patterns: [{name: ${name}, regex: '${name}-[0-9]{4}', severity: critical, confidence: high}]
+`;
+    const withOutputRule = allowing(
+      'a',
+      'output_policy: {enabled: true, fail_mode: closed}\noutput_rules: [{id: keys, decision: quarantine, match: {scanners: [secret]}}]\n',
+    );
+    const checked = async (kernel: Kernel, text: string) => {
+      const output = { job_id: 'j', topic: 'job.a', tenant: 'acme', labels: {}, result_ptr: '', artifact_ptrs: [], error_message: '', error_code: '', worker_id: '', execution_ms: 0, output_size_bytes: text.length, capabilities: [], risk_tags: [], principal_id: '', pack_id: '', output_content: Buffer.from(text) }; // prettier-ignore
+      const { decision, findings } = await kernel.checkOutput(output);
+      return [decision, ...findings.map((finding) => finding.matched_pattern)];
+    };
+
+    it('those of the file are in force, and change with it; a bad change leaves them', async () => {
+      files.policy(withOutputRule);
+      files.scanners(badge('dock'));
+      const reports: unknown[] = [];
+      const kernel = await open({}, { onReload: (report) => reports.push(report) });
+      expect(await checked(kernel, 'a dock-1234')).toEqual(['QUARANTINE', 'dock']);
+
+      files.scanners(badge('pier'));
+      await eventually(async () => expect(await checked(kernel, 'a pier-1234')).toEqual(['QUARANTINE', 'pier']));
+      expect(await checked(kernel, 'a dock-1234')).toEqual(['ALLOW']);
+
+      files.scanners('scanners: 7');
+      await eventually(() => expect(reports.at(-1)).toMatchObject({ kind: 'refused', what: 'scanners' }));
+      expect(await checked(kernel, 'a pier-1234')).toEqual(['QUARANTINE', 'pier']);
+    }, 20_000);
+
+    it('a file that cannot be parsed is told with its line, and the built-in ones are in force', async () => {
+      files.policy(withOutputRule);
+      files.scanners('version: v1\nscanners: {secret: {finding_type: secret_leak, patterns: [{name: a}]}}\n');
+      const { log, lines } = listeningLog();
+
+      const kernel = await open({}, { log });
+
+      expect(lines.join('')).toContain('scanners.yaml:2:');
+      expect(await checked(kernel, 'key AKIAIOSFODNN7EXAMPLE here')).toMatchObject(['QUARANTINE', expect.any(String)]);
+    });
+  });
+
   it('starts, decides and keeps its history while the store is away', async () => {
     await server.kill();
 

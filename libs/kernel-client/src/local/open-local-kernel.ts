@@ -4,10 +4,12 @@ import { kernelEvents, type KernelEvents, type LoadReport } from '../events';
 import type { Kernel } from '../kernel';
 import { threadEntry } from '../thread-entry';
 import { DecisionCache, type DecisionCacheSettings } from './decision-cache';
-import { loadPolicy, type PolicySource } from './load-policy';
+import type { PolicyUrl } from './fetch-policy';
+import { loadPolicy, policyName, type PolicySource } from './load-policy';
 import { standardScanners, type Scanners } from '../scan/scanners';
 import { loadScanners } from './load-scanners';
-import { LocalKernel, type InForce } from './local-kernel';
+import { LoadedFiles, reportPolicy } from './loaded-files';
+import { LocalKernel } from './local-kernel';
 import { Scanner, type ScannerSettings } from './scanner';
 import type { SignatureSettings } from './signature';
 import { SnapshotHistory } from './snapshot-history';
@@ -17,10 +19,10 @@ import { stampOf, watchFiles } from './watched-files';
 export interface LocalKernelSettings {
   policyPath: string;
   /** Wins over the path. */
-  policyUrl?: string | undefined;
+  policyUrl?: PolicyUrl | undefined;
   scannersPath: string;
   policyMaxBytes: number;
-  /** How often files are looked at for changes, at most 1 s apart. */
+  /** How often a policy by URL is loaded again; files are looked at for changes at least once a second. */
   reloadIntervalMs: number;
   signature: SignatureSettings;
   velocityFailMode: 'open' | 'closed';
@@ -41,7 +43,7 @@ export interface KernelDeps {
 }
 
 const mostBetweenLooksMs = 1_000;
-const standardScanning: ScannerSettings = { threads: 1, limitMs: 10_000 };
+const standardScanning: ScannerSettings = { threads: 2, limitMs: 10_000 };
 
 /**
  * Opens the kernel within this process: loads policy and scanners, and loads them again when they change. A policy that
@@ -51,41 +53,46 @@ const standardScanning: ScannerSettings = { threads: 1, limitMs: 10_000 };
  */
 export async function openLocalKernel(settings: LocalKernelSettings, deps: KernelDeps): Promise<Kernel> {
   const { redis, clock } = deps;
+  const { policyPath, policyUrl, scannersPath, signature, reloadIntervalMs } = settings;
   const events = listening(deps);
-  const files = filesOf(settings);
-  const stamp = await stampOf(files.all);
-  const first = await firstLoad(files.policy, settings.scannersPath, events);
+  const source: PolicySource = {
+    path: policyPath,
+    url: policyUrl,
+    maxBytes: settings.policyMaxBytes,
+    signature,
+    maxVelocityRules: deps.maxVelocityRules,
+  };
+  const paths = [policyPath, signature.signaturePath ?? `${policyPath}.sig`, scannersPath];
+  const stamp = await stampOf(paths);
+  const first = await firstLoad(source, scannersPath, events);
   const build = (scanners: Scanners) =>
     new Scanner(scanners, settings.scanning ?? standardScanning, threadEntry(), monotonicMs);
-
-  let inForce: InForce = { policy: first.policy, scanner: build(first.scanners) };
   const history = new SnapshotHistory(redis, (error) => events.failed('snapshots', error));
   const cache = new DecisionCache(settings.decisionCache, () => clock.nowMs());
   await history.add(first.policy.snapshot);
 
-  const reload = async () => {
-    const [policy, scanners] = await Promise.all([loadPolicy(files.policy), loadScanners(settings.scannersPath)]);
-    if (policy.ok && policy.policy.snapshot !== inForce.policy.snapshot) {
-      inForce = { ...inForce, policy: policy.policy };
-      cache.clear();
-      await history.add(policy.policy.snapshot);
-    }
-    reportPolicy(policy, events);
-    if (!scanners.ok) return events.loaded({ kind: 'refused', what: 'scanners', problems: scanners.problems });
-    const before = inForce.scanner;
-    if (!before.isOf(scanners.scanners)) {
-      inForce = { ...inForce, scanner: build(scanners.scanners) };
-      events.loaded({ kind: 'loaded', what: 'scanners' });
-      await before.close();
-    }
-  };
-  const everyMs = Math.min(settings.reloadIntervalMs, mostBetweenLooksMs);
-  const stopWatching = watchFiles(files.all, everyMs, stamp, () =>
-    reload().catch((error: unknown) => events.failed('files', error)),
+  const loaded = new LoadedFiles(
+    { policy: first.policy, scanner: build(first.scanners) },
+    {
+      loadPolicy: () => loadPolicy(source),
+      loadScanners: () => loadScanners(scannersPath),
+      build,
+      history,
+      cache,
+      events,
+      nowMs: monotonicMs,
+    },
   );
+  const reload = () => loaded.reload().catch((error: unknown) => events.failed('files', error));
+  const stops = [
+    watchFiles(paths, Math.min(reloadIntervalMs, mostBetweenLooksMs), stamp, reload),
+    every(mostBetweenLooksMs, () => loaded.tellAge()),
+    // A document by URL has no time of change to look at.
+    ...(policyUrl ? [every(reloadIntervalMs, () => void reload())] : []),
+  ];
 
   return new LocalKernel({
-    inForce: () => inForce,
+    inForce: () => loaded.inForce,
     history,
     cache,
     velocity: velocityWindows(redis, events, monotonicMs),
@@ -93,16 +100,17 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
     events,
     nowMs: monotonicMs,
     async close() {
-      stopWatching();
-      await inForce.scanner.close();
+      for (const stop of stops) stop();
+      await loaded.close();
     },
   });
+}
 
-  function filesOf({ policyPath, scannersPath, policyMaxBytes, signature }: LocalKernelSettings) {
-    const { maxVelocityRules } = deps;
-    const policy: PolicySource = { path: policyPath, maxBytes: policyMaxBytes, signature, maxVelocityRules };
-    return { policy, all: [policyPath, signature.signaturePath ?? `${policyPath}.sig`, scannersPath] };
-  }
+/** Without keeping the process alive. @returns ends it */
+function every(ms: number, run: () => void): () => void {
+  const timer = setInterval(run, ms);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 function listening({ log, metrics, onReload }: KernelDeps): KernelEvents {
@@ -124,14 +132,8 @@ async function firstLoad(source: PolicySource, scannersPath: string, events: Ker
   reportPolicy(policy, events);
   if (!policy.ok) {
     const mend = ['Mend these; nothing runs without a good policy.', ...policy.problems].join('\n  ');
-    throw new StartError('the policy cannot be used', source.path, mend);
+    throw new StartError('the policy cannot be used', policyName(source), mend);
   }
   if (!scanners.ok) events.loaded({ kind: 'refused', what: 'scanners', problems: scanners.problems });
   return { policy: policy.policy, scanners: scanners.ok ? scanners.scanners : standardScanners() };
-}
-
-function reportPolicy(loaded: Awaited<ReturnType<typeof loadPolicy>>, events: KernelEvents): void {
-  if (!loaded.ok) return events.loaded({ kind: 'refused', what: 'policy', problems: loaded.problems });
-  const { snapshot, ignoredVelocityRules } = loaded.policy;
-  events.loaded({ kind: 'loaded', what: 'policy', snapshot, ignoredVelocityRules });
 }

@@ -7,7 +7,7 @@ export interface SignatureSettings {
   publicKey?: string | undefined;
   /** The signature itself, base64 or hex; wins over the file. */
   signature?: string | undefined;
-  /** Absent: `<policy>.sig`. */
+  /** Absent: the file beside the policy. */
   signaturePath?: string | undefined;
 }
 
@@ -15,14 +15,15 @@ const keyBytes = 32;
 const signatureBytes = 64;
 
 /**
- * Checks the Ed25519 signature over a policy file's raw bytes. A signature that is there must be good even where none is
+ * Checks the Ed25519 signature over a policy's raw bytes. A signature that is there must be good even where none is
  * required, once there is a key to check it with. Policy contract 4.3.
  *
+ * @param besidePath where the signature is when the settings name no place; a policy by URL has none
  * @returns what is wrong, or undefined
  */
 export async function signatureFault(
   bytes: Buffer,
-  policyPath: string,
+  besidePath: string | undefined,
   settings: SignatureSettings,
 ): Promise<string | undefined> {
   const { required, publicKey } = settings;
@@ -33,16 +34,17 @@ export async function signatureFault(
   }
   const key = readKey(publicKey);
   if (!key) return 'SAFETY_POLICY_PUBLIC_KEY is not an Ed25519 key in base64 or hex';
-  const { text, where } = await findSignature(policyPath, settings);
+  const { text, where } = await findSignature(besidePath, settings);
   if (text === undefined) return required ? `a signature is required, but ${where} does not exist` : undefined;
   const signature = decode(text, signatureBytes);
   if (!signature) return `${where} is not an Ed25519 signature in base64 or hex`;
   return verify(null, bytes, key, signature) ? undefined : `the signature in ${where} is not that of the file`;
 }
 
-async function findSignature(policyPath: string, { signature, signaturePath }: SignatureSettings) {
+async function findSignature(besidePath: string | undefined, { signature, signaturePath }: SignatureSettings) {
   if (signature) return { text: Buffer.from(signature), where: 'SAFETY_POLICY_SIGNATURE' };
-  const where = signaturePath ?? `${policyPath}.sig`;
+  const where = signaturePath ?? besidePath;
+  if (where === undefined) return { text: undefined, where: 'SAFETY_POLICY_SIGNATURE or SAFETY_POLICY_SIGNATURE_PATH' };
   return { text: await readFile(where).catch(() => undefined), where };
 }
 

@@ -1,0 +1,86 @@
+import type { KernelEvents } from '../events';
+import type { ReadScanners, Scanners } from '../scan/scanners';
+import type { DecisionCache } from './decision-cache';
+import type { LoadedPolicy } from './load-policy';
+import type { InForce } from './local-kernel';
+import type { Scanner } from './scanner';
+import type { SnapshotHistory } from './snapshot-history';
+
+export interface LoadedFilesDeps {
+  loadPolicy(): Promise<LoadedPolicy>;
+  loadScanners(): Promise<ReadScanners>;
+  build(scanners: Scanners): Scanner;
+  history: Pick<SnapshotHistory, 'add'>;
+  cache: Pick<DecisionCache, 'clear'>;
+  events: KernelEvents;
+  nowMs(): number;
+}
+
+/** Scans under way end on the threads they began on; after this long none of them is left. */
+const retireAfterMs = 60_000;
+
+/** What is in force, and how a new one takes its place. */
+export class LoadedFiles {
+  private readonly retired = new Set<Scanner>();
+  private loadedAtMs: number;
+  private refused = false;
+
+  constructor(
+    private current: InForce,
+    private readonly deps: LoadedFilesDeps,
+  ) {
+    this.loadedAtMs = deps.nowMs();
+  }
+
+  get inForce(): InForce {
+    return this.current;
+  }
+
+  /** Loads both again. What is bad leaves the last good one in force; what is the same changes nothing. */
+  async reload(): Promise<void> {
+    const [policy, scanners] = await Promise.all([this.deps.loadPolicy(), this.deps.loadScanners()]);
+    await this.takePolicy(policy);
+    this.takeScanners(scanners);
+  }
+
+  tellAge(): void {
+    this.deps.events.policyAge((this.deps.nowMs() - this.loadedAtMs) / 1_000);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.current.scanner, ...this.retired].map((scanner) => scanner.close()));
+  }
+
+  private async takePolicy(loaded: LoadedPolicy): Promise<void> {
+    const { cache, history, events, nowMs } = this.deps;
+    const isSame = loaded.ok && loaded.policy.snapshot === this.current.policy.snapshot;
+    if (isSame && !this.refused) return;
+    this.refused = !loaded.ok;
+    reportPolicy(loaded, events);
+    if (!loaded.ok || isSame) return;
+    this.current = { ...this.current, policy: loaded.policy };
+    this.loadedAtMs = nowMs();
+    cache.clear();
+    await history.add(loaded.policy.snapshot);
+  }
+
+  private takeScanners(read: ReadScanners): void {
+    const { events, build } = this.deps;
+    if (!read.ok) return events.loaded({ kind: 'refused', what: 'scanners', problems: read.problems });
+    const before = this.current.scanner;
+    if (before.isOf(read.scanners)) return;
+    this.current = { ...this.current, scanner: build(read.scanners) };
+    events.loaded({ kind: 'loaded', what: 'scanners' });
+    this.retired.add(before);
+    setTimeout(() => {
+      this.retired.delete(before);
+      void before.close();
+    }, retireAfterMs).unref();
+  }
+}
+
+export function reportPolicy(loaded: LoadedPolicy, events: KernelEvents): void {
+  if (!loaded.ok) return events.loaded({ kind: 'refused', what: 'policy', problems: loaded.problems });
+  const { snapshot, ignoredVelocityRules } = loaded.policy;
+  events.loaded({ kind: 'loaded', what: 'policy', snapshot, ignoredVelocityRules });
+}
