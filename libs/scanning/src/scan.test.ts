@@ -133,10 +133,10 @@ describe('where', () => {
 
   it('a match longer than the overlap of windows is whole', () => {
     const key = `-----BEGIN ${'PRIVATE KEY'}-----\n${`${'Ab3/'.repeat(16)}\n`.repeat(400)}-----END ${'PRIVATE KEY'}-----`;
-    const text = `${'x '.repeat(windowBytes / 2 - 100)}${key} tail${' .'.repeat(windowBytes)}`;
+    const text = `${'x '.repeat(windowBytes / 2 - 4_500)}${key} tail${' .'.repeat(windowBytes)}`;
 
-    expect(placed(text)).toEqual([[windowBytes - 200, key.length]]);
-    expect(placed(text, pattern('-----BEGIN[^.]*'))).toEqual([[windowBytes - 200, key.length + 6]]);
+    expect(placed(text)).toEqual([[windowBytes - 9_000, key.length]]);
+    expect(placed(text, pattern('-----BEGIN[^.]*'))).toEqual([[windowBytes - 9_000, key.length + 6]]);
   });
 
   it('the beginning and the end of the text are not those of a window', () => {
