@@ -1,0 +1,175 @@
+import { useApi } from '../../api.testing';
+import { told } from '../../caller.testing';
+
+type Letters = { job_id: string }[];
+
+describe('dead letters', () => {
+  const api = useApi();
+  const list = async (query = '') => (await api.as('admin').get(`/api/v1/dlq${query}`)).body as unknown as Letters;
+  const page = (query: string) => api.as('admin').get(`/api/v1/dlq/page?${query}`);
+  const retry = (id: string) => api.as('admin').post(`/api/v1/dlq/${id}/retry`);
+  const remove = (id: string) => api.as('admin').del(`/api/v1/dlq/${id}`);
+  const idsOf = (letters: unknown) => (letters as Letters).map(({ job_id }) => job_id);
+
+  async function walk(limit: number) {
+    const seen: string[] = [];
+    let cursor: unknown = '';
+    for (let pages = 0; cursor !== null && pages < 50; pages++) {
+      const { body } = await page(`limit=${limit}&cursor=${String(cursor)}`);
+      seen.push(...idsOf(body['items']));
+      cursor = body['next_cursor'];
+    }
+    return seen;
+  }
+  /** Puts letters at times of the test's choice, oldest first. */
+  const letAt = async (secondsAgo: readonly number[]) => {
+    const ids = await api.given.jobs(secondsAgo.length, { state: 'FAILED' });
+    const nowSec = Math.floor(Date.now() / 1e3);
+    for (const [i, ago] of secondsAgo.entries()) {
+      await api.store.redis.zadd('{s0}:dlq:index:acme', (nowSec - ago) * 1e6 + i, ids[i] ?? '');
+    }
+    return ids;
+  };
+
+  describe('GET /api/v1/dlq', () => {
+    it('200: newest first, with why the job ended', async () => {
+      const [failed, timedOut] = [await api.given.job({ state: 'FAILED' }), await api.given.job({ state: 'TIMEOUT' })];
+
+      expect(await list()).toMatchObject([
+        { job_id: timedOut, reason_code: 'timeout', status: 'JOB_STATUS_TIMEOUT' },
+        {
+          job_id: failed,
+          tenant: 'acme',
+          topic: 'job.default',
+          status: 'JOB_STATUS_FAILED',
+          reason: 'the worker gave up',
+          reason_code: 'worker_error',
+          attempts: 1,
+          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        },
+      ]);
+    });
+
+    it('200: as many as asked for', async () => {
+      const ids = await api.given.jobs(3, { state: 'FAILED' });
+
+      expect(idsOf(await list('?limit=2'))).toEqual([ids[2], ids[1]]);
+    });
+  });
+
+  describe('GET /api/v1/dlq/page', () => {
+    it.each([1, 2, 5])('200: pages of %s lose nothing when many letters share a second', async (limit) => {
+      const ids = await letAt([30, 20, 20, 20, 20, 20, 10, 10]);
+
+      expect(await walk(limit)).toEqual([...ids].reverse());
+    });
+
+    it('200: a letter is found by when it was listed, though its own clock says another second', async () => {
+      const ids = await letAt([30, 20, 20, 20]);
+      const letter = (await api.store.deadLetters.get('acme', ids[1] ?? '')) as object;
+      const created_at = new Date(Date.now() - 21_000).toISOString();
+      await api.store.redis.set(`{s0}:dlq:entry:${ids[1] ?? ''}`, JSON.stringify({ ...letter, created_at }));
+
+      expect(await walk(1)).toEqual([...ids].reverse());
+    });
+
+    it('200: the cursor is in seconds, and null at the end', async () => {
+      await letAt([30, 10]);
+
+      const { body } = await page('limit=1');
+
+      expect(body['next_cursor']).toBeLessThan(1e12);
+      expect((await page(`limit=1&cursor=${String(body['next_cursor'])}`)).body['next_cursor']).toBeNull();
+      expect((await page('limit=2')).body['next_cursor']).toBeNull();
+    });
+  });
+
+  describe('DELETE /api/v1/dlq/:job_id', () => {
+    it('204: the letter is gone, the job stays as it is; once more changes nothing', async () => {
+      const id = await api.given.job({ state: 'OUTPUT_QUARANTINED' });
+
+      expect(await remove(id)).toMatchObject({ status: 204, body: undefined });
+      expect(await remove(id)).toMatchObject({ status: 204 });
+
+      expect(await list()).toEqual([]);
+      expect((await api.store.jobs.load(id))?.state).toBe('OUTPUT_QUARANTINED');
+      expect(await api.store.redis.exists(`{s0}:dead-letters:${id}`)).toBe(0);
+    });
+
+    it('403: a letter of another tenant stays', async () => {
+      const id = await api.given.job({ state: 'FAILED' });
+
+      expect(told(await api.as('other').del(`/api/v1/dlq/${id}`))).toEqual({ status: 403, code: 'tenant_access_denied' });
+      expect(await list()).toHaveLength(1);
+    });
+  });
+
+  describe('POST /api/v1/dlq/:job_id/retry', () => {
+    it('200: a new job of the same request; the letter is gone and the old job keeps its end', async () => {
+      const id = await api.given.job({
+        state: 'FAILED',
+        context: { n: 1 },
+        labels: { kept: '1', approval_granted: 'true', _source: 'api' },
+        request: { idempotency_key: 'k', deadline_ms: 60_000, team_id: 'red', priority: 'critical' },
+      });
+
+      const { status, body } = await retry(id);
+
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: { job_id: expect.stringMatching(new RegExp(`^${id}-retry-[0-9a-f]{8}$`)) },
+      });
+      const { body: made } = await api.as('admin').get(`/api/v1/jobs/${String(body['job_id'])}`);
+      expect(made).toMatchObject({
+        state: 'PENDING',
+        trace_id: `dlq-retry-${id}`,
+        priority: 'critical',
+        idempotency_key: '',
+        labels: { kept: '1', retry: 'true', dlq_entry: id, retry_of_job: id },
+        context: { context: { n: 1 } },
+      });
+      expect(made['labels']).not.toHaveProperty('approval_granted');
+      expect(made['deadline_unix']).toBeGreaterThan(Date.now() * 1_000);
+      expect((await api.store.jobs.load(String(body['job_id'])))?.request.env).toEqual({ retry_of_job: id });
+      expect(await list()).toEqual([]);
+      expect((await api.store.jobs.load(id))?.state).toBe('FAILED');
+    });
+
+    it('200: a quarantined output is released by running the job again', async () => {
+      const id = await api.given.job({ state: 'OUTPUT_QUARANTINED' });
+
+      const { body } = await retry(id);
+
+      expect((await api.store.jobs.load(String(body['job_id'])))?.state).toBe('PENDING');
+      expect((await api.store.jobs.load(id))?.state).toBe('OUTPUT_QUARANTINED');
+    });
+
+    it('404: no such letter', async () => {
+      expect(told(await retry('nothing-of-that-name'))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
+    });
+
+    it('404: a letter whose job has expired stays for its reader', async () => {
+      const id = await api.given.job({ state: 'FAILED' });
+      await api.store.redis.del(`{s0}:job:${id}`);
+
+      expect(told(await retry(id))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
+      expect(await list()).toHaveLength(1);
+    });
+
+    it('400: a letter of the bus that names no topic and has no job', async () => {
+      const letter = { job_id: 'x', tenant: 'acme', created_at: new Date().toISOString() };
+      await api.store.redis.set('{s0}:dlq:entry:x', JSON.stringify(letter));
+
+      expect(told(await retry('x'))).toEqual({ status: 400, code: 'missing_topic_for_retry' });
+    });
+
+    it('503: when the new job cannot be stored the letter stays', async () => {
+      const id = await api.given.job({ state: 'FAILED' });
+      jest.spyOn(api.ctx.resubmit.random, 'hex').mockReturnValueOnce('00000000');
+      await api.given.job({ id: `${id}-retry-00000000` });
+
+      expect(told(await retry(id))).toEqual({ status: 503, code: 'store_unavailable' });
+      expect(await list()).toHaveLength(1);
+    });
+  });
+}); // prettier-ignore
