@@ -1,4 +1,4 @@
-import { isInFlight, terminalStates } from '@svc/lifecycle';
+import { terminalStates } from '@svc/lifecycle';
 import type { JobRecord } from '@svc/store';
 import { publishIntent } from '../jobs/publish-intent';
 import { deadlinePassed, entryPriority, finish } from './move-job';
@@ -8,6 +8,7 @@ import { expireApproval, recheckWaiting, timeOutRunning } from './timers';
 import { loseWorker } from './workers';
 
 const perTenant = 200;
+const mostPages = 100;
 const publishGraceUs = 5_000_000;
 /** A job touched so recently is somebody's business now. */
 const restUs = 10_000_000;
@@ -34,8 +35,14 @@ export async function replayIntents(deps: SchedulingDeps): Promise<number> {
 export async function repairOpenJobs(deps: SchedulingDeps): Promise<number> {
   let mended = 0;
   for (const tenant of await deps.store.index.tenants()) {
-    for (const job of await deps.store.index.openBefore(tenant, deps.clock.nowUs() - restUs, perTenant)) {
-      if (await repair(deps, job)) mended++;
+    // In pages: the jobs longest untouched may all be well, and stand before one that is not.
+    let fromUs = 0;
+    for (let page = 0; page < mostPages; page++) {
+      const jobs = await deps.store.index.openBefore(tenant, deps.clock.nowUs() - restUs, perTenant, fromUs);
+      for (const job of jobs) if (await repair(deps, job)) mended++;
+      const last = jobs.at(-1);
+      if (!last) break;
+      fromUs = last.updated_at + 1;
     }
   }
   return mended;
@@ -109,17 +116,13 @@ export async function sweepExpired(deps: SchedulingDeps, metaTtlSec: number, dea
   return gone;
 }
 
-/** Slots of jobs that are in flight no more, should one ever be left behind. Engine contract A7. */
-export async function repairSlots(deps: SchedulingDeps): Promise<number> {
-  let freed = 0;
-  for (const { worker_id: id } of deps.registry.pictures()) {
-    const held = await deps.store.workers.inFlight(id);
-    const jobs = new Map((await deps.store.index.records(held)).map((job) => [job.id, job]));
-    const stray = held.filter((jobId) => {
-      const job = jobs.get(jobId);
-      return !job || !isInFlight(job.state) || job.worker_id !== id;
-    });
-    if (stray.length > 0) freed += await deps.store.workers.freeSlots(id, stray);
-  }
+/**
+ * Slots that were left behind, should one ever be: of the workers we know, of tenants, and of the license's count. Engine
+ * contract A7. Returns how many were freed.
+ */
+export async function repairSlots({ store, registry }: SchedulingDeps): Promise<number> {
+  let freed = await store.workers.freeLicenseSlots();
+  for (const { worker_id: id } of registry.pictures()) freed += await store.workers.freeWorkerSlots(id);
+  for (const tenant of await store.index.tenants()) freed += await store.workers.freeTenantSlots(tenant);
   return freed;
 }

@@ -18,7 +18,17 @@ export interface RegistryTimes {
   readinessTtlMs: number;
 }
 
-export type HeartbeatOutcome = { kind: 'new' | 'known'; freed: boolean } | { kind: 'refused'; reason: string };
+export interface HeartbeatOutcome {
+  kind: 'new' | 'known';
+  /** It has more room than before. */
+  freed: boolean;
+}
+
+/** Why a heartbeat counts for nothing, whatever the license says; undefined when it counts. Wire contract 9. */
+export function whyRefused(senderId: string, { worker_id: id }: Heartbeat): string | undefined {
+  if (!workerIdPattern.test(id)) return 'worker id has characters a subject cannot hold';
+  return senderId === id ? undefined : 'sender_id_mismatch';
+}
 
 /**
  * Live workers as this scheduler hears them. Every replica keeps its own from the same broadcast; Redis guards the slots,
@@ -37,10 +47,7 @@ export class WorkerRegistry {
     this.hearingSinceMs = nowMs;
   }
 
-  heartbeat(senderId: string, beat: Heartbeat, nowMs: number): HeartbeatOutcome {
-    if (!workerIdPattern.test(beat.worker_id))
-      return { kind: 'refused', reason: 'worker id has characters a subject cannot hold' };
-    if (senderId !== beat.worker_id) return { kind: 'refused', reason: 'sender_id_mismatch' };
+  heartbeat(beat: Heartbeat, nowMs: number): HeartbeatOutcome {
     const before = this.workers.get(beat.worker_id);
     const announced = this.announced.get(beat.worker_id);
     const picture = pictureOf(beat, announced, nowMs);

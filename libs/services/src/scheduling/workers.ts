@@ -3,6 +3,7 @@ import { isInFlight } from '@svc/lifecycle';
 import type { WorkerSnapshot } from '@svc/store';
 import { retryOr } from './handle-result';
 import type { SchedulingDeps } from './scheduling-deps';
+import { whyRefused } from './worker-registry';
 
 /**
  * Hears a worker's heartbeat. A worker over the license's number is not taken up; known ones keep refreshing. Wire
@@ -11,20 +12,18 @@ import type { SchedulingDeps } from './scheduling-deps';
 export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat: Heartbeat): Promise<void> {
   const { registry, store, clock, license } = deps;
   const nowMs = clock.nowMs();
-  const most = license().maxWorkers;
-  if (!registry.has(beat.worker_id) && most > 0) {
-    const live = await store.workers.noteLive(beat.worker_id, nowMs);
-    if (!live.known && live.others >= most) {
-      deps.events.workerRefused(beat.worker_id, `the license allows ${most} workers`);
-      return;
-    }
-  }
-  const heard = registry.heartbeat(senderId, beat, nowMs);
-  if (heard.kind === 'refused') {
-    deps.events.workerRefused(beat.worker_id, heard.reason);
+  const refusal = whyRefused(senderId, beat);
+  if (refusal) {
+    deps.events.workerRefused(beat.worker_id, refusal);
     return;
   }
-  await store.workers.keepLive(beat.worker_id, nowMs);
+  // What is known already is never turned away: it may hold jobs.
+  const most = registry.has(beat.worker_id) ? 0 : license().maxWorkers;
+  if (!(await store.workers.joinLive(beat.worker_id, nowMs, most))) {
+    deps.events.workerRefused(beat.worker_id, `the license allows ${most} workers`);
+    return;
+  }
+  const heard = registry.heartbeat(beat, nowMs);
   if (heard.kind === 'new' || heard.freed) deps.wake(beat.worker_id);
 }
 
