@@ -92,5 +92,6 @@ export class HandOut {
   }
 }
 
+/** One that was cancelled since it was taken is not sent to anybody. */
 const isDispatched = (job: JobRecord): job is JobRecord & { worker_id: string; dispatch_id: string } =>
-  job.worker_id !== undefined && job.dispatch_id !== undefined;
+  job.state === 'DISPATCHED' && job.worker_id !== undefined && job.dispatch_id !== undefined;

@@ -17,12 +17,18 @@ export async function handleResult(deps: SchedulingDeps, senderId: string, resul
   const refusal = whyIgnored(job, senderId, result);
   if (refusal || !job) {
     deps.events.ignoredResult(result.job_id, refusal ?? 'unknown job');
+    // The answer to a job that was taken back: its heartbeats counted it until now. Wire contract 11. Should we count one
+    // too few, the slots in Redis still hold.
+    if (senderId === result.worker_id) free(deps, senderId);
     return;
   }
   const released = await record(deps, job, result);
-  if (!released || !job.worker_id) return;
-  deps.registry.moved(job.worker_id, -1);
-  deps.wake(job.worker_id);
+  if (released && job.worker_id) free(deps, job.worker_id);
+}
+
+function free({ registry, wake }: SchedulingDeps, workerId: string): void {
+  registry.moved(workerId, -1);
+  wake(workerId);
 }
 
 /** Why a result counts for nothing; undefined when it counts. Wire contract 10 item 6. */

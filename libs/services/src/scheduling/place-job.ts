@@ -97,10 +97,10 @@ export async function publishDispatch(
     dispatchId: job.dispatch_id,
     set: { started_at: deps.clock.nowUs() },
   });
-  // It was ended between our write and our publish, and the word of that came to the worker before the job did.
-  if (outcome.kind === 'refused' && (outcome.state === 'CANCELLED' || outcome.state === 'TIMEOUT')) {
+  // It was ended or preempted between our write and our publish, and the word of that reached the worker before the job.
+  if (outcome.kind === 'refused' && ['CANCELLED', 'TIMEOUT', 'RETRYING'].includes(outcome.state)) {
     const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
-    const cancel = { job_id: job.id, reason: 'ended before it arrived', requested_by: deps.senderId };
+    const cancel = { job_id: job.id, reason: 'taken back before it arrived', requested_by: deps.senderId };
     await deps.bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
   }
   deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);

@@ -1,4 +1,5 @@
 import { defaultSettings } from '@svc/contract';
+import { isInFlight } from '@svc/lifecycle';
 import { canServe, type RoutingNeeds } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
 import { section } from '../effective-config';
@@ -26,7 +27,7 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   const held = await Promise.all(workers.map(({ id }) => deps.store.workers.inFlight(id)));
   const running = await deps.store.index.records(held.flat());
   const victim = running
-    .filter((other) => other.state === 'RUNNING' && other.request.priority === 'batch')
+    .filter((other) => isInFlight(other.state) && other.request.priority === 'batch')
     .filter((other) => other.request.labels[optOut] !== 'false' && other.request.run_id === undefined)
     .sort((a, b) => (b.started_at ?? 0) - (a.started_at ?? 0))[0];
   if (!victim?.worker_id || !victim.dispatch_id) return false;

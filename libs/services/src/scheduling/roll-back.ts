@@ -13,6 +13,7 @@ export async function rollBack(
   error: unknown,
 ): Promise<void> {
   const delayMs = backoffMs(retrySettings(undefined), Math.max(1, job.attempts), () => deps.random.number());
+  const leftMs = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - deps.clock.nowMs()) : Infinity;
   const outcome = await deps.store.jobs.move('*', job.id, 'rollBack', {
     dispatchId: job.dispatch_id,
     set: { waiting_reason: 'dispatch_failed' },
@@ -20,7 +21,7 @@ export async function rollBack(
       {
         queue: 'jobs',
         suffix: `undelivered-${job.attempts}`,
-        delay_ms: Math.ceil(delayMs),
+        delay_ms: Math.ceil(Math.min(delayMs, leftMs)),
         priority: queuePriorities[job.request.priority],
       },
     ],
