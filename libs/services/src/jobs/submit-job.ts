@@ -79,14 +79,15 @@ export async function submitJob(
     config,
   );
   const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
-  const birth = decideBirth(deps, jobId, asked, verdict);
+  const deadlineMs = deadline(asked, config, clock.nowMs());
+  const birth = decideBirth(deps, jobId, asked, verdict, deadlineMs);
   const answer: FirstAnswer = { ...birth.answer, job_id: jobId, trace_id: traceId };
   const outcome = await store.jobs.accept({
     id: jobId,
     tenant: asked.tenant,
     traceId,
     topic: asked.topic,
-    fields: recordFields(asked, caller.submitterId, birth, deadline(asked, config, clock.nowMs())),
+    fields: recordFields(asked, caller.submitterId, birth, deadlineMs),
     context: JSON.stringify(asked.document),
     priority: queuePriorities[asked.request.priority],
     activeLimit,
@@ -123,7 +124,7 @@ interface Birth {
 }
 
 /** What policy's answer makes of the job. Core contract 2.2, "Policy result". */
-function decideBirth(deps: SubmitDeps, id: string, asked: Normalized, verdict: Verdict): Birth {
+function decideBirth(deps: SubmitDeps, id: string, asked: Normalized, verdict: Verdict, deadlineMs: number): Birth {
   const { clock, settings } = deps;
   const jobHash = requestHash({ id, tenant: asked.tenant, topic: asked.topic, request: asked.request });
   if (verdict.kind === 'unavailable') {
@@ -140,9 +141,11 @@ function decideBirth(deps: SubmitDeps, id: string, asked: Normalized, verdict: V
       return { answer: { kind: 'accepted' }, decision, jobHash };
     case 'REQUIRE_APPROVAL': {
       const approval = heldFor(decision, jobHash);
+      const leftMs = deadlineMs > 0 ? Math.max(1, deadlineMs - clock.nowMs()) : Infinity;
+      const forMs = Math.min(settings.approvalTtlMs, leftMs);
       const next = {
         event: 'hold',
-        extras: { set: { approval }, park: { queue: 'jobApprovals', forMs: settings.approvalTtlMs } },
+        extras: { set: { approval }, park: { queue: 'jobApprovals', forMs } },
       } as const;
       return { answer: { kind: 'held', reason }, decision: { ...decision, approval_ref: id }, next, jobHash };
     }

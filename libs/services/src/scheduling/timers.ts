@@ -3,21 +3,22 @@ import { timeoutsFor } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
 import type { Ending } from '../jobs/endings';
 import { deadlinePassed, entryPriority, finish } from './move-job';
-import { runningFor } from './place-job';
+import { runningFor, runtimeCap } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
 type LookAgainMs = number | undefined;
 
 /**
- * The time of a job in flight is out. Progress is a sign of life that renews the running time, never the deadline. Safe to
- * run twice: the second time-out is refused by the job table. Engine contract A9.
+ * The time of a job in flight is out. Progress is a sign of life that renews the running time, never the deadline nor what
+ * policy allows. Safe to run twice: the second time-out is refused by the job table. Engine contract A9.
  */
 export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
   const job = await deps.store.jobs.load(id);
   if (!job || !isInFlight(job.state)) return undefined;
   const nowMs = deps.clock.nowMs();
   const bornMs = Math.max(job.progress_at ?? 0, job.dispatched_at ?? 0) / 1_000;
-  const leftMs = runningFor(job, bornMs) - (nowMs - bornMs);
+  const renewableMs = runningFor(job, bornMs) - (nowMs - bornMs);
+  const leftMs = Math.min(renewableMs, (job.dispatched_at ?? 0) / 1_000 + (runtimeCap(job) ?? Infinity) - nowMs);
   if (leftMs > 1) return leftMs;
   const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= nowMs;
   await finish(deps, job, byDeadline ? deadlinePassed : runningTooLong, {
