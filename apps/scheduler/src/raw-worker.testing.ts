@@ -1,0 +1,121 @@
+import {
+  decodePacket,
+  encodePacket,
+  handshakePacket,
+  heartbeatPacket,
+  jobProgressPacket,
+  jobResultPacket,
+  jobStatusOf,
+  subjects,
+  workerJobsSubject,
+  type JobRequest,
+  type JobResultDraft,
+} from '@svc/contract';
+import { eventually } from '@svc/testing';
+import { connect } from 'nats';
+
+export interface RawWorkerPlan {
+  id: string;
+  pool?: string;
+  max?: number;
+  capabilities?: string[];
+  labels?: Record<string, string>;
+  /** Off: an older worker, which knows of no dispatch ids. */
+  echo?: boolean;
+  /** Answers each job at once with this. */
+  answers?: (request: JobRequest) => JobResultDraft;
+  /** The id packets are sent under, when it is not its own. */
+  sender?: string;
+  /** It never says that it lives. */
+  silent?: boolean;
+}
+
+type Word = 'SUCCEEDED' | 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL' | 'TIMEOUT' | 'CANCELLED' | 'DENIED';
+
+const beatMs = 100;
+
+/** A worker that speaks packets by hand: it can be old, lying, mute, or answer when the test says so. */
+export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
+  const { id, pool = 'main', max = 1, capabilities = [], labels = {}, echo = true, answers, sender = id } = plan;
+  const connection = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+  const received: JobRequest[] = [];
+  const held = new Set<string>();
+  const head = () => ({ trace_id: '', sender_id: sender, nowUs: Date.now() * 1_000 });
+  const store = async (subject: string, bytes: Uint8Array) =>
+    void (await connection.jetstream().publish(subject, bytes));
+
+  const worker = {
+    id,
+    received,
+    connection,
+    /** Ids of the jobs in the order they came. */
+    order: () => received.map(({ job_id }) => job_id),
+    beat(): void {
+      const beat = { worker_id: id, pool, max_parallel_jobs: max, active_jobs: held.size, capabilities, labels };
+      connection.publish(subjects.heartbeat.name, encodePacket(heartbeatPacket(head(), beat)));
+    },
+    shake({ draining = false, topics = ['job.>'] } = {}): void {
+      const shake = {
+        component_id: id,
+        ready_topics: draining ? [] : topics,
+        capabilities: draining ? { 'x-draining': true } : {},
+      };
+      connection.publish(subjects.handshake.name, encodePacket(handshakePacket(head(), shake)));
+    },
+    progress(job_id: string, percent = 50): void {
+      const progress = jobProgressPacket(head(), { job_id, percent, message: 'working' });
+      connection.publish(subjects.jobProgress.name, encodePacket(progress));
+    },
+    /** The n-th dispatch of a job that reached this worker. */
+    dispatched: (job_id: string, nth = 1): Promise<JobRequest> =>
+      eventually(() => {
+        const request = received.filter((one) => one.job_id === job_id)[nth - 1];
+        if (!request) throw new Error(`${id} has not got ${job_id} ${nth} times`);
+        return request;
+      }),
+    /** Answers a dispatch; resolves when the bus has stored the answer. */
+    async answer(
+      request: JobRequest,
+      status: Word | 'UNKNOWN' = 'SUCCEEDED',
+      over: JobResultDraft = {},
+    ): Promise<void> {
+      held.delete(request.job_id);
+      const dispatch = echo ? { dispatch_id: request.env['SVC_DISPATCH_ID'] ?? '' } : {};
+      const draft = {
+        job_id: request.job_id,
+        worker_id: id,
+        status: status === 'UNKNOWN' ? 99 : jobStatusOf(status),
+        execution_ms: 5,
+        ...dispatch,
+        ...over,
+      };
+      await store(subjects.jobResult.name, encodePacket(jobResultPacket(head(), draft)));
+    },
+    raw: store,
+    /** Says nothing more, as if it had died. */
+    mute(): void {
+      clearInterval(timer);
+    },
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      await connection.close();
+    },
+  };
+  connection.subscribe(workerJobsSubject(id), {
+    callback: (_, { data }) => {
+      const decoded = decodePacket(data);
+      if (decoded.kind !== 'ok' || decoded.packet.kind !== 'job_request') return;
+      const request = decoded.packet.body;
+      received.push(request);
+      held.add(request.job_id);
+      if (answers) void worker.answer(request, 'SUCCEEDED', answers(request));
+    },
+  });
+  await connection.flush();
+  const timer = setInterval(() => void (plan.silent || connection.isClosed() || worker.beat()), beatMs);
+  if (!plan.silent) worker.beat();
+  await connection.flush();
+  return worker;
+}
+
+export type RawWorker = Awaited<ReturnType<typeof startRawWorker>>;

@@ -1,0 +1,286 @@
+import type { Pool, PoolTable } from '@svc/routing';
+import { eventually } from '@svc/testing';
+import { ruled, useScheduler } from './use-scheduler.testing';
+
+const use = useScheduler();
+
+const pool = (name: string, over: Partial<Pool> = {}): Pool => ({
+  name,
+  requires: [],
+  status: 'active',
+  description: '',
+  ...over,
+});
+const pools = (...all: Pool[]): PoolTable => ({
+  topics: { 'job.>': all.map(({ name }) => name) },
+  pools: Object.fromEntries(all.map((one) => [one.name, one])),
+});
+const waitFor = (ids: readonly string[], waiting_reason: string) =>
+  Promise.all(ids.map((id) => use.until(id, 'PENDING', { waiting_reason })));
+
+describe('without a worker', () => {
+  it('a job waits for one, says so, and runs as soon as one comes up, without any loop', async () => {
+    await use.start({ withoutLoops: true });
+    const id = await use.submit();
+    await waitFor([id], 'no_workers');
+
+    await use.worker({ id: 'w1' });
+
+    const job = await use.until(id, 'SUCCEEDED');
+    expect(job.waiting_reason).toBeUndefined();
+  });
+
+  it('a job whose topic has no pool says that', async () => {
+    await use.start({ pools: { topics: { 'job.other': ['main'], 'job.work': ['gone'] }, pools: {} } });
+
+    await waitFor([await use.submit()], 'no_pool_mapping');
+  });
+
+  it('a job is never given to a pool that drains', async () => {
+    await use.start({ pools: pools(pool('main', { status: 'draining' }), pool('next')) });
+    const old = await use.rawWorker({ id: 'old' });
+    await use.worker({ id: 'new', pool: 'next' });
+
+    await use.until(await use.submit(), 'SUCCEEDED', { worker_id: 'new' });
+    expect(old.received).toEqual([]);
+  });
+});
+
+describe('a full worker', () => {
+  it('never holds more jobs than it has slots, and all run in the end', async () => {
+    await use.start();
+    let running = 0;
+    let most = 0;
+    const topics = {
+      'job.>': async () => {
+        most = Math.max(most, (running += 1));
+        await new Promise((resume) => setTimeout(resume, 5));
+        running -= 1;
+      },
+    };
+    await use.worker({ id: 'w1', concurrency: 2, topics });
+    const raw = await use.rawWorker({ id: 'w2', max: 1 });
+
+    const ids = await Promise.all(Array.from({ length: 30 }, () => use.submit()));
+    // The raw worker answers nothing: it keeps what it has, and gets no second job.
+    await eventually(async () => expect(await use.store.index.openBefore('acme', Infinity, 50)).toHaveLength(1));
+
+    expect(raw.received).toHaveLength(1);
+    const [stuck] = raw.received;
+    if (stuck) await raw.answer(stuck);
+    for (const id of ids) await use.until(id, 'SUCCEEDED', { attempts: 1 });
+    expect(most).toBe(2);
+  });
+
+  it('serves critical before interactive before batch, whatever came first', async () => {
+    await use.start({ config: { resources: { preemption_enabled: false } } });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const blocker = await use.submit();
+    const held = await worker.dispatched(blocker);
+    const batch = [await use.submit({ priority: 'batch' }), await use.submit({ priority: 'batch' })];
+    const interactive = [await use.submit(), await use.submit()];
+    const critical = [await use.submit({ priority: 'critical' })];
+    const waiting = [...batch, ...interactive, ...critical];
+    await waitFor(waiting, 'pool_overloaded');
+
+    await worker.answer(held);
+    for (let served = 2; served <= 6; served++) {
+      await eventually(() => expect(worker.received).toHaveLength(served));
+      const latest = worker.received.at(-1);
+      if (latest) await worker.answer(latest);
+    }
+
+    expect(worker.order()).toEqual([blocker, ...critical, ...interactive, ...batch]);
+  });
+
+  it('keeps a newcomer behind those who wait', async () => {
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1' });
+    const first = await use.submit();
+    const held = await worker.dispatched(first);
+    const second = await use.submit();
+    await waitFor([second], 'pool_overloaded');
+    const third = await use.submit();
+    await waitFor([third], 'pool_overloaded');
+
+    await worker.answer(held);
+    await worker.answer(await worker.dispatched(second));
+    await worker.dispatched(third);
+
+    expect(worker.order()).toEqual([first, second, third]);
+  });
+
+  it('serves tenants by turns, so that a small one need not wait for a big one’s backlog', async () => {
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1' });
+    const held = await worker.dispatched(await use.submit({}, 'big'));
+    const big: string[] = [];
+    for (let i = 0; i < 6; i++) big.push(await use.submit({}, 'big'));
+    await waitFor(big, 'pool_overloaded');
+    const small = [await use.submit({}, 'small'), await use.submit({}, 'small')];
+    await waitFor(small, 'pool_overloaded');
+
+    await worker.answer(held);
+    for (let served = 2; served <= 5; served++) {
+      await eventually(() => expect(worker.received).toHaveLength(served));
+      const latest = worker.received.at(-1);
+      if (latest) await worker.answer(latest);
+    }
+
+    const tenants = worker.received.slice(1, 5).map(({ tenant_id }) => tenant_id);
+    expect([...tenants].sort()).toEqual(['big', 'big', 'small', 'small']);
+  });
+});
+
+describe('what a job asks of its worker', () => {
+  it('required capabilities choose the pool, and workers of it that have them', async () => {
+    await use.start({ pools: pools(pool('main'), pool('gpus', { requires: ['gpu'] })) });
+    await use.worker({ id: 'plain' });
+    await use.worker({ id: 'boast', pool: 'gpus' });
+    const id = await use.submit({ requires: [' GPU '] });
+    await waitFor([id], 'no_workers');
+
+    await use.worker({ id: 'able', pool: 'gpus', capabilities: ['gpu'] });
+
+    await use.until(id, 'SUCCEEDED', { worker_id: 'able' });
+  });
+
+  it('a capability that no pool offers has no pool', async () => {
+    await use.start();
+    await use.worker({ id: 'w1' });
+
+    await waitFor([await use.submit({ requires: ['quantum'] })], 'no_pool_mapping');
+  });
+
+  it('placement labels must equal the worker’s', async () => {
+    await use.start();
+    await use.worker({ id: 'north', labels: { 'placement.zone': 'n' } });
+    const id = await use.submit({ labels: { 'placement.zone': 's' } });
+    await waitFor([id], 'no_workers');
+
+    await use.worker({ id: 'south', labels: { 'placement.zone': 's' } });
+
+    await use.until(id, 'SUCCEEDED', { worker_id: 'south' });
+  });
+
+  it('preferred_pool is the only one; preferred_worker_id wins while it has room and is passed over when not', async () => {
+    await use.start({ pools: pools(pool('main'), pool('side')) });
+    await use.worker({ id: 'm1' });
+    await use.worker({ id: 's1', pool: 'side' });
+    const wanted = await use.rawWorker({ id: 's2', pool: 'side', max: 1 });
+    const labels = { preferred_pool: 'side', preferred_worker_id: 's2' };
+
+    const first = await use.submit({ labels });
+    await wanted.dispatched(first);
+    const second = await use.submit({ labels });
+
+    await use.until(second, 'SUCCEEDED', { worker_id: 's1' });
+    await waitFor([await use.submit({ labels: { preferred_pool: 'nowhere' } })], 'no_pool_mapping');
+  });
+
+  it('a worker that drains finishes what it has and gets nothing new', async () => {
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1', max: 5 });
+    const first = await use.submit();
+    const held = await worker.dispatched(first);
+
+    worker.shake({ draining: true });
+    await worker.connection.flush();
+    await eventually(() => expect(use.heard.some(({ subject }) => subject === 'sys.handshake')).toBe(true));
+    const second = await use.submit();
+
+    await waitFor([second], 'no_workers');
+    await worker.answer(held);
+    await use.until(first, 'SUCCEEDED');
+    worker.shake();
+    await worker.dispatched(second);
+  });
+
+  it('when readiness is required, a worker that announced nothing gets nothing', async () => {
+    await use.start({ env: { workerReadinessRequired: true } });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    await waitFor([id], 'no_workers');
+
+    worker.shake({ topics: ['job.work'] });
+
+    await worker.dispatched(id);
+  });
+});
+
+describe('a critical job that finds every worker full', () => {
+  it('makes a batch job wait, which comes again without losing a retry', async () => {
+    const { events } = await use.start();
+    const worker = await use.rawWorker({ id: 'w1' });
+    const batch = await use.submit({ priority: 'batch' });
+    const held = await worker.dispatched(batch);
+
+    const critical = await use.submit({ priority: 'critical' });
+
+    expect(await use.said('job_cancel', 'sys.job.cancel', batch)).toMatchObject([{ reason: 'preempted' }]);
+    expect(await use.job(batch)).toMatchObject({ state: 'RETRYING', preempted: 1, retry_count: 0 });
+    await worker.answer(held, 'CANCELLED');
+    await worker.answer(await worker.dispatched(critical));
+    await worker.answer(await worker.dispatched(batch, 2));
+    await use.until(critical, 'SUCCEEDED');
+    await use.until(batch, 'SUCCEEDED', { retry_count: 0, attempts: 2 });
+    expect(events).toContainEqual(['preempted', batch]);
+  });
+
+  it('leaves a batch job alone that asked not to be interrupted, and every interactive one', async () => {
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1', max: 2 });
+    const firm = await use.submit({ priority: 'batch', labels: { preemptible: 'false' } });
+    const plain = await use.submit();
+    await Promise.all([worker.dispatched(firm), worker.dispatched(plain)]);
+
+    const critical = await use.submit({ priority: 'critical' });
+
+    await waitFor([critical], 'pool_overloaded');
+    expect(worker.order().sort()).toEqual([firm, plain].sort());
+    expect(use.bodies('job_cancel', 'sys.job.cancel')).toEqual([]);
+  });
+});
+
+describe('limits on what runs at once', () => {
+  it('a tenant’s, set by policy, holds back that tenant and nobody else', async () => {
+    const limit = 'constraints: { budgets: { max_concurrent_jobs: 1 } }';
+    await use.start({ policy: ruled('allow_with_constraints', limit) });
+    const worker = await use.rawWorker({ id: 'w1', max: 10 });
+    const first = await use.submit();
+    const held = await worker.dispatched(first);
+
+    const second = await use.submit();
+    const other = await use.submit({}, 'other');
+
+    await waitFor([second], 'tenant_limit');
+    await worker.dispatched(other);
+    await worker.answer(held);
+    await worker.dispatched(second);
+  });
+
+  it('the Community license’s: three in flight, the fourth waits for one to end', async () => {
+    await use.start({ plan: 'community' });
+    const worker = await use.rawWorker({ id: 'w1', max: 10 });
+    const ids = [await use.submit(), await use.submit(), await use.submit()];
+    const [held] = await Promise.all(ids.map((id) => worker.dispatched(id)));
+
+    const fourth = await use.submit();
+
+    await waitFor([fourth], 'tier_limit');
+    if (held) await worker.answer(held);
+    await worker.dispatched(fourth);
+  });
+
+  it('the Community license’s: of workers that come at once, three are taken up', async () => {
+    const scheduler = await use.start({ plan: 'community' });
+
+    await Promise.all(Array.from({ length: 8 }, (_, i) => use.rawWorker({ id: `w${i}` })));
+
+    await eventually(() => expect(refused(scheduler.events).size).toBe(5));
+    expect(scheduler.ctx.registry.pictures()).toHaveLength(3);
+  });
+});
+
+const refused = (events: readonly (readonly unknown[])[]) =>
+  new Set(events.flatMap(([name, worker]) => (name === 'workerRefused' ? [worker] : [])));

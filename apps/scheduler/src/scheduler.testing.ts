@@ -1,0 +1,227 @@
+import type { Bus } from '@svc/bus';
+import { tiers } from '@svc/identity';
+import { kernelSettings, openKernel, type Kernel } from '@svc/kernel-client';
+import { openPlatform, type Platform } from '@svc/platform';
+import { startWorkers } from '@svc/queues';
+import { queues } from '@svc/queues.config';
+import { defaultTimeouts, type PoolTable, type TimeoutTable } from '@svc/routing';
+import {
+  approvalMetrics,
+  commonMetrics,
+  Health,
+  kernelMetrics,
+  openMetrics,
+  readEnv,
+  schedulerEnv,
+  schedulerMetrics,
+  silentLogger,
+  systemClock,
+  type Boot,
+  type SchedulerEnv,
+} from '@svc/runtime';
+import { startLoops, WorkerRegistry, type SchedulingEvents } from '@svc/services';
+import { redisOptions } from '@svc/store';
+import { eventually } from '@svc/testing';
+import { join } from 'node:path';
+import { buildContext } from './build-context';
+import { startConsumers } from './consumers';
+import type { SchedulerContext } from './context';
+import { schedulingEvents } from './events';
+import { schedulerLoops } from './loops';
+import { processors } from './processors';
+
+/** How one scheduler of a test differs from a plain one. */
+export interface SchedulerPlan {
+  pools?: PoolTable;
+  timeouts?: Partial<TimeoutTable>;
+  env?: Partial<SchedulerEnv>;
+  /** Unlimited unless said otherwise. */
+  plan?: 'community' | 'enterprise';
+  /** No consumers, loops or queue workers: the context alone, as of a process about to die or about to be called. */
+  idle?: boolean;
+  /** Without the loops: what the wake-ups alone achieve. */
+  withoutLoops?: boolean;
+}
+
+/** Which questions to the kernel fail now. */
+export type Broken = Set<'check' | 'checkOutput'>;
+
+/** A running scheduler, with everything under it real. */
+export interface Scheduler {
+  readonly ctx: SchedulerContext;
+  readonly platform: Platform;
+  readonly bus: Bus;
+  /** Calls of each event, in order, as name and first argument. */
+  readonly events: [name: keyof SchedulingEvents, ...args: unknown[]][];
+  /** What a consumer, loop or queue worker threw. */
+  readonly defects: unknown[];
+  /** The text of `/metrics`. */
+  metrics(): Promise<string>;
+  /** The context with a clock that is this much ahead. */
+  later(ms: number): SchedulerContext;
+  stop(): Promise<void>;
+}
+
+export interface Surroundings {
+  redisUrl: string;
+  natsUrl: string;
+  policyPath: string;
+  broken: Broken;
+}
+
+const loopMs = 100;
+const scannersPath = join(__dirname, '../../../config/output_scanners.yaml');
+let started = 0;
+
+/** One pool that serves every topic of the tests. */
+export const onePool: PoolTable = {
+  topics: { 'job.>': ['main'] },
+  pools: { main: { name: 'main', requires: [], status: 'active', description: '' } },
+};
+
+/** What `main.ts` does, with short periods and a kernel that can be made to fail. */
+export async function startScheduler(around: Surroundings, plan: SchedulerPlan = {}): Promise<Scheduler> {
+  const stops: { name: string; step: () => unknown }[] = [];
+  const onStop = (name: string, step: () => unknown) => void stops.push({ name, step });
+  const env = { ...readSchedulerEnv(around), ...plan.env };
+  const clock = systemClock();
+  const build = { version: '0.0.0', commit: 'c', date: '', protocol: 1 };
+  const boot: Boot<SchedulerEnv> = {
+    env,
+    log: silentLogger,
+    health: new Health({ clock }),
+    clock,
+    build,
+    stopping: new AbortController().signal,
+    onStop,
+  };
+  const opened = openMetrics(
+    { ...schedulerMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
+    { pod: env.instanceId },
+  );
+  const registry = new WorkerRegistry({ ttlMs: env.workerHeartbeatTtlMs, readinessTtlMs: env.workerReadinessTtlMs });
+  const real = await openPlatform(boot, {
+    service: 'scheduler',
+    queues,
+    probes: { addr: env.metricsAddr, open: false },
+    metrics: opened,
+    onMalformed: (reason) => opened.metrics.validationRejections.inc({ reason }),
+    onReconnected: () => registry.hearing(clock.nowMs()),
+  });
+  const entitlements = tiers[plan.plan ?? 'enterprise'];
+  const platform: Platform = { ...real, license: { ...real.license, entitlements: () => entitlements } };
+  registry.hearing(clock.nowMs());
+  const settings = kernelSettings(env);
+  const kernel = await openKernel(
+    { ...settings, local: { ...settings.local, reloadIntervalMs: 50 } },
+    { redis: platform.store.redis, log: silentLogger, clock },
+  );
+  onStop('kernel', () => kernel.close());
+  const pools = plan.pools ?? onePool;
+  const timeouts: TimeoutTable = { ...defaultTimeouts, ...plan.timeouts };
+  const events: Scheduler['events'] = [];
+  const ctx = buildContext(boot, {
+    platform,
+    registry,
+    fleet: { pools: () => pools, timeouts: () => timeouts },
+    kernel: breakable(kernel, around.broken),
+    events: recorded(
+      schedulingEvents(opened.metrics, silentLogger, () => pools),
+      events,
+    ),
+  });
+  const defects: unknown[] = [];
+  if (!plan.idle) await run(boot, { ctx, platform, plan, defects });
+  return {
+    ctx,
+    platform,
+    bus: platform.bus,
+    events,
+    defects,
+    metrics: () => opened.text(),
+    later: (ms) => ({
+      ...ctx,
+      clock: { ...clock, nowMs: () => clock.nowMs() + ms, nowUs: () => clock.nowUs() + ms * 1_000 },
+    }),
+    async stop() {
+      for (const { step } of stops.reverse().splice(0)) await step();
+    },
+  };
+}
+
+interface Running {
+  ctx: SchedulerContext;
+  platform: Platform;
+  plan: SchedulerPlan;
+  defects: unknown[];
+}
+
+async function run(boot: Boot<SchedulerEnv>, { ctx, platform, plan, defects }: Running): Promise<void> {
+  const { env, onStop } = boot;
+  const { store, bus, instance } = platform;
+  const failed = (what: string, error: unknown) => void defects.push([what, error]);
+  const loops = schedulerLoops(ctx, store, {
+    owner: instance.id,
+    snapshotEveryMs: loopMs,
+    scanEveryMs: loopMs,
+    metaTtlSec: 3_600,
+    deadLettersKept: env.dlqMaxSize,
+  });
+  const quick = loops.map((loop) => ({ ...loop, everyMs: Math.min(loop.everyMs, loopMs) }));
+  if (!plan.withoutLoops) onStop('loops', startLoops(quick, failed));
+  const workers = startWorkers('scheduler', queues, processors, ctx, await redisOptions(env, 'worker'), {
+    onFailed: (queue, entry, error) => failed(`${queue} ${entry ?? ''}`, error),
+    onError: (queue, error) => failed(queue, error),
+  });
+  onStop('queues', () => Promise.all(workers.map((worker) => worker.close())));
+  const consumptions = startConsumers(bus, ctx, failed);
+  onStop('consumers', () => Promise.all(consumptions.map((consumption) => consumption.stop())));
+  await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+  // Heartbeats are not kept: whoever starts after us must be heard.
+  await bus.flush();
+}
+
+const readSchedulerEnv = ({ redisUrl, natsUrl, policyPath }: Surroundings): SchedulerEnv =>
+  readEnv(schedulerEnv, {
+    REDIS_URL: redisUrl,
+    NATS_URL: natsUrl,
+    SCHEDULER_METRICS_ADDR: '127.0.0.1:0',
+    SVC_INSTANCE_ID: `test-${(started += 1)}`,
+    SAFETY_POLICY_PATH: policyPath,
+    OUTPUT_SCANNERS_PATH: scannersPath,
+    OUTPUT_POLICY_ENABLED: 'true',
+    SAFETY_DECISION_CACHE_TTL: '0',
+  }).values;
+
+/** The kernel, as long as nobody broke it. */
+function breakable(kernel: Kernel, broken: Broken): Kernel {
+  const unless = <T>(what: 'check' | 'checkOutput', ask: () => Promise<T>): Promise<T> =>
+    broken.has(what) ? Promise.reject(new Error(`${what}: no answer`)) : ask();
+  return {
+    check: (request) => unless('check', () => kernel.check(request)),
+    evaluate: (request) => kernel.evaluate(request),
+    explain: (request) => kernel.explain(request),
+    simulate: (request) => kernel.simulate(request),
+    listSnapshots: () => kernel.listSnapshots(),
+    checkOutput: (request) => unless('checkOutput', () => kernel.checkOutput(request)),
+    ready: () => kernel.ready(),
+    breakers: () => kernel.breakers(),
+    close: () => kernel.close(),
+  };
+}
+
+/** Notes each call before it is made. */
+const recorded = (events: SchedulingEvents, calls: Scheduler['events']): SchedulingEvents =>
+  new Proxy(events, {
+    get(target, name: keyof SchedulingEvents) {
+      const call = target[name] as (...args: unknown[]) => void;
+      return (...args: unknown[]) => {
+        calls.push([name, ...args]);
+        call(...args);
+      };
+    },
+  });
+
+/** Resolves once the policy in force is another one than before. */
+export const policyChanged = (kernel: Kernel, before: string | undefined) =>
+  eventually(async () => (await kernel.listSnapshots())[0] !== before);

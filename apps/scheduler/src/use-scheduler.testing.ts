@@ -1,0 +1,265 @@
+import { openBus } from '@svc/bus';
+import {
+  decodePacket,
+  submitJob as submitEndpoint,
+  type Caller,
+  type Packet,
+  type PacketOf,
+  type PayloadKind,
+  type SubmitBody,
+} from '@svc/contract';
+import type { JobState } from '@svc/lifecycle';
+import { openQueue } from '@svc/queues';
+import { queues, type QueueName } from '@svc/queues.config';
+import { approveJob, EffectiveConfig, rejectJob, submitJob, type SubmitOutcome } from '@svc/services';
+import { openStore, type JobRecord, type Store } from '@svc/store';
+import { eventually, useServers, type Servers } from '@svc/testing';
+import { createWorker, type Worker, type WorkerOptions } from '@svc/worker-sdk';
+import { Redis } from 'ioredis';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startRawWorker, type RawWorker, type RawWorkerPlan } from './raw-worker.testing';
+import { policyChanged, startScheduler, type Broken, type Scheduler, type SchedulerPlan } from './scheduler.testing';
+
+/** Lets everything through and checks no output. */
+export const allowAll = `
+version: '1'
+default_decision: allow
+`;
+
+/** A policy of one rule for every job. */
+export const ruled = (decision: string, more = ''): string => `
+version: '1'
+default_decision: deny
+rules:
+  - id: the-rule
+    match: { topics: ['job.*', 'job.svc.approval-gate'] }
+    decision: ${decision}
+    reason: because
+${more.replace(/^/gm, '    ')}
+`;
+
+const person = (name: string, tenant: string): Caller => ({
+  tenant,
+  scope: tenant,
+  principalId: name,
+  role: 'admin',
+  keyId: name,
+  keyName: name,
+  allowCrossTenant: false,
+  source: 'api_key',
+  submitterId: `apikey:${name}|principal:${name}`,
+});
+
+interface Open {
+  redis: Redis;
+  store: Store;
+  dir: string;
+  tap: Awaited<ReturnType<typeof openBus>>;
+}
+
+const busSettings = {
+  senderId: 'test',
+  jetstream: true,
+  ackWaitMs: 30_000,
+  maxAgeMs: 3_600_000,
+  replicas: 1,
+  maxAckPending: 100,
+  pingIntervalMs: 30_000,
+  reconnectWaitMs: 50,
+};
+
+/** Call at the top of a file: schedulers and workers on a Redis and a NATS of its own, both empty before each test. */
+export function useScheduler() {
+  // A loaded machine is slow; every wait has a limit of its own below this.
+  jest.setTimeout(30_000);
+  const servers = useServers();
+  const broken: Broken = new Set();
+  const heard: { subject: string; packet: Packet }[] = [];
+  const stops: (() => Promise<unknown>)[] = [];
+  const schedulers: Scheduler[] = [];
+  let open: Open | undefined;
+  const world = () => {
+    if (!open) throw new Error('schedulers run only inside hooks and tests');
+    return open;
+  };
+  const policyPath = () => join(world().dir, 'safety.yaml');
+
+  beforeEach(async () => {
+    const redis = new Redis(servers.redisUrl);
+    const store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
+    const dir = mkdtempSync(join(tmpdir(), 'svc-test-scheduler-'));
+    const tap = await openBus({ ...busSettings, url: servers.natsUrl }, { nowUs: () => Date.now() * 1_000 });
+    open = { redis, store, dir, tap };
+    broken.clear();
+    heard.length = 0;
+    const hear = ({ subject, bytes }: { subject: string; bytes: Uint8Array }) => {
+      const decoded = decodePacket(bytes);
+      if (decoded.kind === 'ok' || decoded.kind === 'invalid') heard.push({ subject, packet: decoded.packet });
+    };
+    for (const pattern of ['sys.>', 'worker.>']) tap.tap(pattern, hear);
+    await tap.ensureStreams();
+    await tap.flush();
+    writeFileSync(policyPath(), allowAll);
+  });
+  afterEach(async () => {
+    for (const stop of stops.reverse().splice(0)) await stop();
+    schedulers.length = 0;
+    const { redis, dir, tap } = world();
+    await tap.abandon();
+    redis.disconnect();
+    rmSync(dir, { recursive: true });
+  }, 30_000);
+
+  const first = () => {
+    const [scheduler] = schedulers;
+    if (!scheduler) throw new Error('start a scheduler first');
+    return scheduler;
+  };
+  const decisionDeps = () => {
+    const { ctx } = first();
+    return { ...ctx, settings: { deadLetterTtlSec: 3_600 }, onPublishFailed: () => undefined };
+  };
+
+  const use = {
+    servers: servers as Servers,
+    broken,
+    heard,
+    get store() {
+      return world().store;
+    },
+    get redis() {
+      return world().redis;
+    },
+
+    /** Starts a scheduler under a policy; the second one runs beside the first. */
+    async start({ policy, config, ...plan }: SchedulerPlan & { policy?: string; config?: object } = {}) {
+      if (policy !== undefined) writeFileSync(policyPath(), policy);
+      if (config) await use.config(config);
+      const { redisUrl, natsUrl } = servers;
+      const scheduler = await startScheduler({ redisUrl, natsUrl, policyPath: policyPath(), broken }, plan);
+      schedulers.push(scheduler);
+      stops.push(() => scheduler.stop());
+      return scheduler;
+    },
+
+    /** System settings, for schedulers that have not read them yet. */
+    config: (data: object) =>
+      world().store.config.write({
+        scope: 'system',
+        scope_id: 'default',
+        data: { ...data },
+        revision: 1,
+        updated_at: '',
+        meta: {},
+      }),
+
+    /** Another policy, in force when this resolves. */
+    async policy(text: string) {
+      const [before] = await first().ctx.kernel.listSnapshots();
+      writeFileSync(policyPath(), text);
+      for (const { ctx } of schedulers) await policyChanged(ctx.kernel, before);
+    },
+
+    async submit(body: Partial<SubmitBody> = {}, tenant = 'acme', key?: string): Promise<string> {
+      return (await use.submitted(body, tenant, key)).jobId;
+    },
+
+    /** Through the service that the gateway calls. */
+    submitted(body: Partial<SubmitBody> = {}, tenant = 'acme', key?: string): Promise<SubmitOutcome> {
+      const { ctx } = first();
+      const { value } = (submitEndpoint.body ?? fail()).validate({ prompt: 'hello', topic: 'job.work', ...body });
+      const { approvalTtlMs } = ctx.settings;
+      const deps = {
+        ...ctx,
+        config: new EffectiveConfig(ctx.store, ctx.clock),
+        settings: { policyFailMode: 'closed', idempotencyTtlSec: 60, approvalTtlMs, deadLetterTtlSec: 3_600 } as const,
+        onFailOpen: () => undefined,
+      };
+      return submitJob(deps, person('ann', tenant), value as SubmitBody, key);
+    },
+
+    approve: (id: string, tenant = 'acme') =>
+      approveJob(decisionDeps(), person('boss', tenant), id, { reason: 'fine', note: '' }),
+    reject: (id: string, tenant = 'acme') =>
+      rejectJob(decisionDeps(), person('boss', tenant), id, { reason: 'no', note: '' }),
+
+    /** A real worker, by default one that answers what it is sent. */
+    async worker(over: Partial<WorkerOptions> & { id: string }): Promise<Worker> {
+      const worker = createWorker({
+        pool: 'main',
+        topics: { 'job.>': ({ prompt }) => ({ echo: prompt }) },
+        natsUrl: servers.natsUrl,
+        redisUrl: servers.redisUrl,
+        heartbeatMs: 100,
+        graceMs: 500,
+        signals: [],
+        onError: () => undefined,
+        ...over,
+      });
+      await worker.start();
+      stops.push(() => worker.stop());
+      return worker;
+    },
+
+    async rawWorker(plan: RawWorkerPlan): Promise<RawWorker> {
+      const worker = await startRawWorker(servers.natsUrl, plan);
+      stops.push(() => worker.stop());
+      return worker;
+    },
+
+    async job(id: string): Promise<JobRecord> {
+      const job = await world().store.jobs.load(id);
+      if (!job) throw new Error(`there is no job ${id}`);
+      return job;
+    },
+
+    /** The record once it is in a state, and has these fields. */
+    until: (id: string, state: JobState, fields: Partial<JobRecord> = {}): Promise<JobRecord> =>
+      eventually(
+        async () => {
+          const job = await use.job(id);
+          expect(job).toMatchObject({ state, ...fields });
+          return job;
+        },
+        { withinMs: 15_000, everyMs: 15 },
+      ),
+
+    /** Packets of a kind that were heard on the bus, about one job when it is named. */
+    bodies<K extends PayloadKind>(kind: K, subject: string, jobId?: string): PacketOf<K>['body'][] {
+      return heard.flatMap((one) =>
+        one.subject === subject && isOf(kind, one.packet) && (!jobId || idOf(one.packet.body) === jobId)
+          ? [one.packet.body]
+          : [],
+      );
+    },
+
+    /** The same, once there are as many as expected. */
+    said: <K extends PayloadKind>(kind: K, subject: string, jobId: string, count = 1) =>
+      eventually(() => {
+        const bodies = use.bodies(kind, subject, jobId);
+        if (bodies.length !== count) throw new Error(`${bodies.length} of ${count} packets on ${subject}`);
+        return bodies;
+      }),
+
+    deadLetter: (id: string) => world().store.deadLetters.get('*', id),
+
+    /** States a job went through, oldest first. */
+    path: async (id: string) => (await world().store.jobs.events(id)).map(({ to }) => to),
+
+    /** Lets the time of delayed queue entries come now. */
+    async promote(queue: QueueName = 'jobs') {
+      const handle = openQueue(queues[queue], { url: servers.redisUrl });
+      await handle.promoteJobs();
+      await handle.close();
+    },
+  };
+  return use;
+}
+
+const fail = (): never => {
+  throw new Error('the endpoint has no body');
+};
+const isOf = <K extends PayloadKind>(kind: K, packet: Packet): packet is Packet & PacketOf<K> => packet.kind === kind;
+const idOf = (body: object): unknown => ('job_id' in body ? body.job_id : undefined);
