@@ -1,9 +1,9 @@
 import { AppError, grpcServices } from '@svc/contract';
-import { startGrpcServer, type GrpcServer } from '@svc/grpc';
+import { startGrpcServer, type GrpcServer, type GrpcServerSettings } from '@svc/grpc';
 import { openLocalKernel, openRemoteKernel, type Kernel, type OutputCheckRequest } from '@svc/kernel-client';
 import type { PolicyRequest } from '@svc/policy';
 import { Health, silentLogger, systemClock } from '@svc/runtime';
-import { eventually, startRedis, type TestServer } from '@svc/testing';
+import { eventually, selfSigned, startRedis, type TestServer } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,12 +52,13 @@ describe('the kernel over gRPC', () => {
   let nowMs = 1_000_000;
   let broken = false;
 
-  const serve = (port: number) => {
+  const serve = (port: number, tls?: GrpcServerSettings['tls']) => {
     const inner = kernelService({ ...bound(local), check: (request) => breakable(() => local.check(request)) });
     return startGrpcServer(
       {
         address: { host: '127.0.0.1', port },
         connections,
+        ...(tls && { tls }),
         reflection: false,
         services: { [grpcServices.kernel]: inner, [grpcServices.output]: outputService(local) },
       },
@@ -194,6 +195,40 @@ describe('the kernel over gRPC', () => {
 
     await expect(other.check(job())).rejects.toThrow('circuit breaker');
     await other.close();
+  });
+
+  describe('over TLS', () => {
+    const file = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const own = selfSigned('localhost');
+    const client = selfSigned('scheduler');
+
+    it('is trusted by its authority only, and asks for a certificate where it was told to', async () => {
+      const files = {
+        cert: file('cert.pem', own.cert),
+        key: file('key.pem', own.key),
+        ca: file('clients.pem', client.cert),
+      };
+      const secure = await serve(0, { files, minVersion: '1.3' });
+      const decided = async (tls: object) => {
+        const address = { host: 'localhost', port: secure.port };
+        const kernel = await openRemoteKernel(
+          { address, tls: { minVersion: '1.3', ...tls }, keepaliveTimeMs: 30_000, keepaliveTimeoutMs: 10_000 },
+          { redis, log: silentLogger, clock: { nowMs: () => nowMs } },
+        );
+        const outcome = await kernel.check(job()).then(({ decision }) => decision, (error: Error) => error.message); // prettier-ignore
+        await kernel.close();
+        return outcome;
+      };
+      const shown = { cert: file('client.pem', client.cert), key: file('client-key.pem', client.key) };
+
+      expect(await decided({ ca: files.cert, ...shown })).toBe('ALLOW');
+      expect(await decided({ ca: files.cert })).toContain('did not answer');
+      expect(await decided({ ca: shown.cert, ...shown })).toContain('did not answer');
+      await secure.close(0);
+    });
   });
 });
 

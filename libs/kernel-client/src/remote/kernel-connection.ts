@@ -77,7 +77,7 @@ export class KernelConnection {
 async function credentialsOf(tls: TlsClientSettings | undefined): Promise<ChannelCredentials> {
   if (!tls) return credentials.createInsecure();
   const { rejectUnauthorized, servername: _, ...context } = await tlsClientOptions(tls);
-  return credentials.createFromSecureContext(createSecureContext({ ...context, ALPNProtocols: ['h2'] } as object), {
+  return credentials.createFromSecureContext(createSecureContext(context), {
     rejectUnauthorized: rejectUnauthorized !== false,
   });
 }
