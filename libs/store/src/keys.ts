@@ -59,7 +59,7 @@ const tables = {
   replayerLease: { template: 'svc:replayer:<name>', type: 'string', holds: 'owner of the replayer loop', kept: '2 × period' },
   snapshotLease: { template: 'svc:scheduler:snapshot:<name>', type: 'string', holds: 'owner of the worker snapshot', kept: '10 s' },
   dlqCleanupLease: { template: 'svc:dlq:cleanup', type: 'string', holds: 'owner of the dead-letter clean-up', kept: '5 min' },
-  breaker: { template: 'svc:cb:<name>', type: 'hash', holds: 'circuit breaker', kept: '30 s after its last change' },
+  breaker: { template: 'svc:cb:<name>', type: 'hash', holds: 'circuit breaker', kept: '5 min after its last change' },
   velocity: { template: 'svc:velocity:<rule>:<hash>', type: 'zset', holds: 'requests in a velocity window', kept: 'window + 60 s' },
   policySnapshots: { template: 'svc:safety:snapshots', type: 'list', holds: '10 newest policy snapshots', kept: 'for ever' },
   config: { template: 'cfg:<scope>:<id>', type: 'string', holds: 'config document (JSON)', kept: 'for ever' },
