@@ -74,7 +74,9 @@ const probe = (id: string, path: `/${string}`, summary: string) =>
     access: 'public',
     params: {},
     answer: { status: 200, body: anyObject('status and checks') },
-    otherAnswers: { 503: { description: 'Not well; the body says what is missing.', body: anyObject('status and checks') } },
+    otherAnswers: {
+      503: { description: 'Not well; the body says what is missing.', body: anyObject('status and checks') },
+    },
     unlimited: true,
     errors: [],
   });
