@@ -47,7 +47,7 @@ describe('what holds for every endpoint', () => {
     // A role that no gate names.
     unable: ({ access }) =>
       access === 'public' || access.roles === 'any' ? undefined : { 'X-API-Key': keysOf.clerk.key },
-    bodyLimit: ({ bodyLimit = 'json' }) => api.options.bodyLimits[bodyLimit],
+    bodyLimit: ({ bodyLimit }) => api.options.bodyLimits[bodyLimit ?? 'json'],
   });
 
   it.each(cases)('$name', ({ run }) => run());
