@@ -36,7 +36,9 @@ export async function publishIntent({ store, bus, clock, senderId }: IntentDeps,
     await bus.publish(subjects.jobCancel.name, cancel);
   }
   if (intent.dlq) {
-    const status = job.state === 'TIMEOUT' ? 'TIMEOUT' : job.state === 'FAILED' ? 'FAILED' : 'DENIED';
+    // A quarantine has no status of its own and appears as DENIED. Engine contract A1.
+    const status =
+      job.state === 'TIMEOUT' || job.state === 'FAILED' || job.state === 'CANCELLED' ? job.state : 'DENIED';
     await bus.publishDurable(subjects.jobDlq.name, result(statusOf[status]));
   }
   await store.jobs.intentDone(job.id, job.intent);

@@ -1,5 +1,5 @@
 import type { JobResult } from '@svc/contract';
-import type { OutputVerdict } from '@svc/kernel-client';
+import type { OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
 import { limits } from '@svc/contract';
 import type { JobRecord, OutputSafetyRecord } from '@svc/store';
 import { createHash } from 'node:crypto';
@@ -28,8 +28,7 @@ export async function checkMetadata(deps: SchedulingDeps, job: JobRecord, result
   if (!deps.settings.outputPolicyEnabled) return { decision: 'ALLOW', set: {}, scanBody: false };
   const startedUs = deps.clock.nowUs();
   const sizeBytes = isOwn(job.id, result.result_ptr) ? await deps.store.data.size(result.result_ptr) : 0;
-  const ask = () =>
-    within(deps.kernel.checkOutput(question(job, result, sizeBytes)), deps.settings.outputMetaTimeoutMs);
+  const ask = () => within(askMetadata(deps, question(job, result, sizeBytes)), deps.settings.outputMetaTimeoutMs);
   let verdict: OutputVerdict;
   try {
     verdict = await ask().catch(ask);
@@ -62,6 +61,18 @@ export async function checkMetadata(deps: SchedulingDeps, job: JobRecord, result
         scanBody: verdict.content_phase_needed && sizeBytes > 0,
       };
   }
+}
+
+/**
+ * What a worker reported as its error is all there: it is scanned now, since it is not kept with a success, and a job
+ * without a body has no second phase.
+ */
+async function askMetadata({ kernel }: SchedulingDeps, asked: OutputCheckRequest): Promise<OutputVerdict> {
+  const verdict = await kernel.checkOutput(asked);
+  if (verdict.decision !== 'ALLOW' || !verdict.content_phase_needed || asked.error_message === '') return verdict;
+  const ofError = await kernel.checkOutput({ ...asked, output_size_bytes: 0, output_content: Buffer.alloc(0) });
+  // Of the error nothing can be cut out, so what would be redacted is withheld.
+  return ofError.decision === 'ALLOW' ? verdict : { ...ofError, decision: 'QUARANTINE' };
 }
 
 /** A redaction asked for by the metadata alone still needs the body; without a clean copy the output is quarantined. */

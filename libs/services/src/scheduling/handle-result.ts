@@ -1,6 +1,7 @@
 import { JobStatus, jobStatusName, type JobResult } from '@svc/contract';
 import { isInFlight } from '@svc/lifecycle';
 import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
+import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
 import { checkMetadata } from './check-output';
 import { entryPriority, finish, moveAndTell } from './move-job';
@@ -43,6 +44,11 @@ function whyIgnored(job: JobRecord | undefined, senderId: string, result: JobRes
 
 type Held = JobRecord & { worker_id?: string };
 
+const errorTextChars = 2_000;
+
+/** A worker's error text is shown to readers, kept in dead letters and logged: what looks like a secret is cut out. */
+const readable = (text: string): string => redactText(text.slice(0, errorTextChars));
+
 /** Returns whether the job left the worker's hands by this call. */
 async function record(deps: SchedulingDeps, job: Held, result: JobResult): Promise<boolean> {
   const before = {
@@ -54,7 +60,17 @@ async function record(deps: SchedulingDeps, job: Held, result: JobResult): Promi
     case JobStatus.JOB_STATUS_SUCCEEDED:
       return succeed(deps, job, result, before, facts);
     case JobStatus.JOB_STATUS_CANCELLED:
-      return moveAndTell(deps, job, 'cancel', { ...before, set: facts });
+      return fail(
+        deps,
+        job,
+        {
+          event: 'cancel',
+          code: result.error_code || 'cancelled',
+          message: readable(result.error_message) || 'by the worker',
+        },
+        before,
+        facts,
+      );
     case JobStatus.JOB_STATUS_TIMEOUT:
       return fail(
         deps,
@@ -62,7 +78,7 @@ async function record(deps: SchedulingDeps, job: Held, result: JobResult): Promi
         {
           event: 'timeOut',
           code: result.error_code || 'timeout',
-          message: result.error_message || 'timeout: reported by the worker',
+          message: readable(result.error_message) || 'timeout: reported by the worker',
         },
         before,
         facts,
@@ -71,7 +87,7 @@ async function record(deps: SchedulingDeps, job: Held, result: JobResult): Promi
       return fail(
         deps,
         job,
-        { event: 'fail', code: 'worker_denied', message: result.error_message || 'refused by the worker' },
+        { event: 'fail', code: 'worker_denied', message: readable(result.error_message) || 'refused by the worker' },
         before,
         facts,
       );
@@ -120,7 +136,7 @@ async function succeed(
 }
 
 interface Failure {
-  event: 'fail' | 'timeOut' | 'quarantine';
+  event: 'fail' | 'timeOut' | 'cancel' | 'quarantine';
   code: string;
   message: string;
 }
@@ -146,7 +162,7 @@ async function failOrRetry(
 ): Promise<boolean> {
   const status = statusWord(result.status);
   const code = result.error_code || (status === 'FAILED_FATAL' ? 'worker_failed_fatal' : 'worker_failed');
-  const message = result.error_message || jobStatusName(result.status);
+  const message = readable(result.error_message) || jobStatusName(result.status);
   return retryOr(deps, job, { status, code, message }, before, facts);
 }
 
