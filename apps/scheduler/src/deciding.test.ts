@@ -49,7 +49,7 @@ describe('a job that policy denies by the time the scheduler asks', () => {
 describe('a held job', () => {
   it('runs once when a person approves it, however many approve at once', async () => {
     await use.start({ policy: ruled('require_approval') });
-    const worker = await use.rawWorker({ id: 'w1', answers: () => ({}) });
+    const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
     const id = await use.submit();
     await use.until(id, 'APPROVAL_REQUIRED');
 
@@ -129,7 +129,7 @@ describe('a throttled job', () => {
 describe('when policy does not answer', () => {
   it('fail mode closed: the job waits, says why, and runs once policy answers again', async () => {
     const { events } = await use.start();
-    const worker = await use.rawWorker({ id: 'w1', answers: () => ({}) });
+    const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
     use.broken.add('check');
 
     const id = await use.submit();
@@ -144,7 +144,7 @@ describe('when policy does not answer', () => {
 
   it('fail mode open: the job runs, and record and worker know that nobody decided', async () => {
     const { events } = await use.start({ env: { policyCheckFailMode: 'open' } });
-    const worker = await use.rawWorker({ id: 'w1', answers: () => ({}) });
+    const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
     use.broken.add('check');
 
     const id = await use.submit();
@@ -164,7 +164,7 @@ describe('when policy does not answer', () => {
     const id = await use.submit();
     await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
 
-    const worker = await use.rawWorker({ id: 'w1', answers: () => ({}) });
+    const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
 
     await use.until(id, 'SUCCEEDED');
     expect(worker.received[0]?.labels).toMatchObject({ safety_bypassed: 'true' });

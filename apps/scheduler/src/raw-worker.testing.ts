@@ -6,7 +6,9 @@ import {
   jobProgressPacket,
   jobResultPacket,
   jobStatusOf,
+  rawPacket,
   subjects,
+  wire,
   workerJobsSubject,
   type JobRequest,
   type JobResultDraft,
@@ -23,14 +25,16 @@ export interface RawWorkerPlan {
   /** Off: an older worker, which knows of no dispatch ids. */
   echo?: boolean;
   /** Answers each job at once with this. */
-  answers?: (request: JobRequest) => JobResultDraft;
+  answers?: (request: JobRequest) => readonly [Answer, JobResultDraft?];
   /** The id packets are sent under, when it is not its own. */
   sender?: string;
   /** It never says that it lives. */
   silent?: boolean;
 }
 
-type Word = 'SUCCEEDED' | 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL' | 'TIMEOUT' | 'CANCELLED' | 'DENIED';
+const words = ['SUCCEEDED', 'FAILED', 'FAILED_RETRYABLE', 'FAILED_FATAL', 'TIMEOUT', 'CANCELLED', 'DENIED'] as const;
+/** A status, or one that no contract knows. */
+export type Answer = (typeof words)[number] | 'UNKNOWN';
 
 const beatMs = 100;
 
@@ -74,22 +78,21 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
         return request;
       }),
     /** Answers a dispatch; resolves when the bus has stored the answer. */
-    async answer(
-      request: JobRequest,
-      status: Word | 'UNKNOWN' = 'SUCCEEDED',
-      over: JobResultDraft = {},
-    ): Promise<void> {
+    async answer(request: JobRequest, status: Answer = 'SUCCEEDED', over: JobResultDraft = {}): Promise<void> {
       held.delete(request.job_id);
       const dispatch = echo ? { dispatch_id: request.env['SVC_DISPATCH_ID'] ?? '' } : {};
       const draft = {
         job_id: request.job_id,
         worker_id: id,
-        status: status === 'UNKNOWN' ? 99 : jobStatusOf(status),
+        status: jobStatusOf(status === 'UNKNOWN' ? 'FAILED' : status),
         execution_ms: 5,
         ...dispatch,
         ...over,
       };
-      await store(subjects.jobResult.name, encodePacket(jobResultPacket(head(), draft)));
+      const packet = rawPacket(jobResultPacket(head(), draft));
+      // By the generated code, since ours writes no status it does not know.
+      if (status === 'UNKNOWN') Object.assign(packet, { job_result: { ...packet.job_result, status: 99 } });
+      await store(subjects.jobResult.name, wire.BusPacket.encode(packet).finish());
     },
     raw: store,
     /** Says nothing more, as if it had died. */
@@ -108,7 +111,7 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
       const request = decoded.packet.body;
       received.push(request);
       held.add(request.job_id);
-      if (answers) void worker.answer(request, 'SUCCEEDED', answers(request));
+      if (answers) void worker.answer(request, ...answers(request));
     },
   });
   await connection.flush();

@@ -3,6 +3,7 @@ import {
   decodePacket,
   submitJob as submitEndpoint,
   type Caller,
+  type JobResultDraft,
   type Packet,
   type PacketOf,
   type PayloadKind,
@@ -11,7 +12,7 @@ import {
 import type { JobState } from '@svc/lifecycle';
 import { openQueue } from '@svc/queues';
 import { queues, type QueueName } from '@svc/queues.config';
-import { approveJob, EffectiveConfig, rejectJob, submitJob, type SubmitOutcome } from '@svc/services';
+import { approveJob, cancelJob, EffectiveConfig, rejectJob, submitJob, type SubmitOutcome } from '@svc/services';
 import { openStore, type JobRecord, type Store } from '@svc/store';
 import { eventually, useServers, type Servers } from '@svc/testing';
 import { createWorker, type Worker, type WorkerOptions } from '@svc/worker-sdk';
@@ -19,7 +20,7 @@ import { Redis } from 'ioredis';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startRawWorker, type RawWorker, type RawWorkerPlan } from './raw-worker.testing';
+import { startRawWorker, type Answer, type RawWorker, type RawWorkerPlan } from './raw-worker.testing';
 import { policyChanged, startScheduler, type Broken, type Scheduler, type SchedulerPlan } from './scheduler.testing';
 
 /** Lets everything through and checks no output. */
@@ -185,6 +186,8 @@ export function useScheduler() {
     reject: (id: string, tenant = 'acme') =>
       rejectJob(decisionDeps(), person('boss', tenant), id, { reason: 'no', note: '' }),
 
+    cancel: (id: string, tenant = 'acme') => cancelJob(decisionDeps(), tenant, id),
+
     /** A real worker, by default one that answers what it is sent. */
     async worker(over: Partial<WorkerOptions> & { id: string }): Promise<Worker> {
       const worker = createWorker({
@@ -208,6 +211,10 @@ export function useScheduler() {
       stops.push(() => worker.stop());
       return worker;
     },
+
+    /** A worker that answers every job like this. */
+    rawAnswering: (status: Answer, over: JobResultDraft = {}, id = 'w1') =>
+      use.rawWorker({ id, max: 10, answers: () => [status, over] }),
 
     async job(id: string): Promise<JobRecord> {
       const job = await world().store.jobs.load(id);

@@ -1,0 +1,183 @@
+import { JobStatus, subjects } from '@svc/contract';
+import { scanOutput } from '@svc/services';
+import { eventually } from '@svc/testing';
+import { FatalError } from '@svc/worker-sdk';
+import { useScheduler } from './use-scheduler.testing';
+
+const use = useScheduler();
+const secret = 'AKIA' + 'IOSFODNN7REALKEY';
+
+const policy = (rules: string, failMode = 'closed') => `
+version: '1'
+default_decision: allow
+output_policy: { enabled: true, fail_mode: ${failMode} }
+output_rules:
+${rules}
+`;
+const rule = (match: string, decision: string, severity = 'high') =>
+  `  - { id: the-rule, severity: ${severity}, match: ${match}, decision: ${decision}, reason: because }`;
+
+/** A worker that returns this text. */
+const returning = (text: string) => use.worker({ id: 'w1', topics: { 'job.>': () => new TextEncoder().encode(text) } });
+const named = (events: readonly (readonly unknown[])[], name: string) => events.filter(([called]) => called === name);
+
+describe('the check before a result is released', () => {
+  it('quarantines by size, and the result is withheld and not lost', async () => {
+    await use.start({ policy: policy(rule('{ output_size_gt: 10 }', 'quarantine')) });
+    await returning('more than ten bytes');
+
+    const id = await use.submit();
+
+    const job = await use.until(id, 'OUTPUT_QUARANTINED', { error_code: 'output_quarantined', last_state: 'RUNNING' });
+    expect(job.output_safety).toMatchObject({
+      decision: 'QUARANTINE',
+      phase: 'sync',
+      rule_id: 'the-rule',
+      original_ptr: `redis://res:${id}`,
+    });
+    expect(await use.path(id)).not.toContain('SUCCEEDED');
+    expect(await use.deadLetter(id)).toMatchObject({
+      reason_code: 'output_quarantined',
+      reason: 'output_quarantined',
+      status: 'JOB_STATUS_DENIED',
+    });
+    expect(await use.said('job_result', subjects.jobDlq.name, id)).toMatchObject([
+      { status: JobStatus.JOB_STATUS_DENIED },
+    ]);
+    expect(String(await use.store.data.result(id))).toBe('more than ten bytes');
+  });
+
+  it('quarantines a success whose error text gives a secret away', async () => {
+    await use.start({ policy: policy(rule('{ has_error: true, scanners: [secret] }', 'quarantine')) });
+    await use.rawAnswering('SUCCEEDED', { error_message: `tried with ${secret}` });
+
+    const id = await use.submit();
+
+    const job = await use.until(id, 'OUTPUT_QUARANTINED', { error_code: 'output_quarantined' });
+    expect(JSON.stringify(job)).not.toContain(secret);
+  });
+
+  it('releases a result when the kernel does not answer, marks it, counts it, and scans it afterwards', async () => {
+    const { events, metrics } = await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine')) });
+    await returning('harmless');
+    use.broken.add('checkOutput');
+
+    const id = await use.submit();
+
+    const job = await use.until(id, 'SUCCEEDED');
+    expect(job.output_safety).toMatchObject({ decision: 'ALLOW', phase: 'sync', skipped: true });
+    await eventually(() => expect(named(events, 'outputSkipped')).toHaveLength(2));
+    expect(await metrics()).toMatch(/^svc_scheduler_output_policy_skipped_total\{.*\} 2$/m);
+  });
+
+  it('is not made when it is switched off', async () => {
+    const env = { outputPolicyEnabled: false };
+    await use.start({ policy: policy(rule('{ output_size_gt: 1 }', 'quarantine')), env });
+    await returning('more than one byte');
+
+    const job = await use.until(await use.submit(), 'SUCCEEDED');
+
+    expect(job.output_safety).toBeUndefined();
+  });
+});
+
+describe('the scan of what a result holds', () => {
+  it('quarantines a success afterwards, with a dead letter of its own code', async () => {
+    await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine', 'critical')) });
+    await returning(`the key is ${secret}`);
+
+    const id = await use.submit();
+
+    const job = await use.until(id, 'OUTPUT_QUARANTINED', {
+      error_code: 'output_quarantined_async',
+      last_state: 'SUCCEEDED',
+    });
+    expect(job.output_safety).toMatchObject({ decision: 'QUARANTINE', phase: 'async', truncated: false });
+    expect(job.output_safety?.findings).not.toEqual([]);
+    expect(JSON.stringify(job)).not.toContain(secret);
+    expect(await use.path(id)).toEqual(['PENDING', 'DISPATCHED', 'RUNNING', 'SUCCEEDED', 'OUTPUT_QUARANTINED']);
+    expect(await use.deadLetter(id)).toMatchObject({
+      reason_code: 'output_quarantined_async',
+      reason: 'output_quarantined_async',
+    });
+  });
+
+  it('redacts: the pointer leads to a clean copy, the original stays with the verdict', async () => {
+    await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
+    await returning(`the key is ${secret}, keep it`);
+
+    const id = await use.submit();
+
+    const job = await eventually(async () => {
+      const found = await use.job(id);
+      expect(found.output_safety).toMatchObject({ decision: 'REDACT', phase: 'async' });
+      return found;
+    });
+    expect(job).toMatchObject({ state: 'SUCCEEDED', result_ptr: job.output_safety?.redacted_ptr });
+    expect(job.result_ptr).toMatch(new RegExp(`^redis://res:${id}:redacted:[0-9a-f]{16}$`));
+    expect(job.output_safety?.original_ptr).toBe(`redis://res:${id}`);
+    const clean = await use.store.data.read(job.result_ptr ?? '', 1_000);
+    expect(String(clean?.body)).toBe('the key is [REDACTED], keep it');
+    expect(String(await use.store.data.result(id))).toContain(secret);
+  });
+
+  it('changes nothing the second time', async () => {
+    const { ctx } = await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
+    await returning(`the key is ${secret}, keep it`);
+    const id = await use.submit();
+    const pointer = await eventually(async () => {
+      const { output_safety: verdict } = await use.job(id);
+      expect(verdict?.phase).toBe('async');
+      return verdict?.redacted_ptr;
+    });
+
+    const { dispatch_id: dispatch = '' } = await use.job(id);
+    await Promise.all([scanOutput(ctx, id, dispatch), scanOutput(ctx, id, dispatch)]);
+
+    const after = await use.job(id);
+    expect(after.result_ptr).toBe(pointer);
+    expect(after.output_safety?.original_ptr).toBe(`redis://res:${id}`);
+    expect(await use.path(id)).toHaveLength(4);
+  });
+
+  it.each([
+    ['open', 'SUCCEEDED'],
+    ['closed', 'OUTPUT_QUARANTINED'],
+  ] as const)('fail mode %s: a result that cannot be scanned ends %s', async (outputPolicyFailMode, state) => {
+    const scans = policy(rule('{ scanners: [secret] }', 'quarantine'));
+    const { events } = await use.start({ policy: scans, env: { outputPolicyFailMode } });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    const request = await worker.dispatched(id);
+    use.broken.add('checkOutput');
+
+    await worker.answer(request, 'SUCCEEDED', { result_ptr: `redis://res:${id}` });
+
+    await eventually(() => expect(named(events, 'outputSkipped')).toHaveLength(2));
+    await use.until(id, state);
+  });
+
+  it('follows no pointer but the job’s own', async () => {
+    await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine')) });
+    await use.redis.set('res:other', secret);
+    await use.rawAnswering('SUCCEEDED', { result_ptr: 'redis://res:other' });
+
+    const id = await use.submit();
+
+    await use.until(id, 'SUCCEEDED', { result_ptr: 'redis://res:other' });
+    expect(await use.redis.zcard('{s0}:output-scan:completed')).toBe(0);
+  });
+});
+
+describe('a failure', () => {
+  it('keeps its own end, and nobody reads a secret in its error', async () => {
+    await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine')) });
+    const topics = { 'job.>': () => Promise.reject(new FatalError(`tried with ${secret}`, { code: 'broken' })) };
+    await use.worker({ id: 'w1', topics });
+
+    const id = await use.submit();
+
+    await use.until(id, 'FAILED', { error_code: 'broken', error_message: 'tried with [REDACTED]' });
+    expect(await use.deadLetter(id)).toMatchObject({ reason: 'tried with [REDACTED]' });
+  });
+});

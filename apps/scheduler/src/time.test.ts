@@ -1,0 +1,203 @@
+import { JobStatus, subjects } from '@svc/contract';
+import { eventually } from '@svc/testing';
+import { allowAll, ruled, useScheduler } from './use-scheduler.testing';
+
+const use = useScheduler();
+const { jobCancel, jobResult } = subjects;
+const timeout = { error_code: 'timeout', error_message: 'timeout: deadline expired' };
+
+describe('the deadline of a job', () => {
+  it('ends one that waits for a worker, and says so on the bus', async () => {
+    await use.start({ withoutLoops: true });
+
+    const id = await use.submit({ deadline_ms: 300 });
+
+    await use.until(id, 'TIMEOUT', { ...timeout, last_state: 'PENDING' });
+    expect(await use.deadLetter(id)).toMatchObject({ reason_code: 'timeout', last_state: 'PENDING', attempts: 0 });
+    expect(await use.said('job_result', jobResult.name, id)).toMatchObject([
+      { status: JobStatus.JOB_STATUS_TIMEOUT, error_code: 'timeout' },
+    ]);
+    expect(await use.store.workers.lanes()).toEqual({});
+  });
+
+  it('ends one that a person has not decided', async () => {
+    await use.start({ policy: ruled('require_approval'), withoutLoops: true });
+
+    const id = await use.submit({ deadline_ms: 300 });
+
+    const job = await use.until(id, 'TIMEOUT', { ...timeout, last_state: 'APPROVAL_REQUIRED' });
+    expect(job.approval).toMatchObject({ status: 'invalidated' });
+  });
+
+  it('ends one that is throttled, however long the rule lets it wait', async () => {
+    await use.start({ policy: allowAll, idle: true });
+    const id = await use.submit({ deadline_ms: 1_500 });
+    await use.policy(ruled('throttle', 'throttle_duration: 60s'));
+
+    await use.start({ withoutLoops: true });
+
+    await use.until(id, 'PENDING', { waiting_reason: 'throttled' });
+    await use.until(id, 'TIMEOUT', timeout);
+  });
+
+  it('ends one between two tries', async () => {
+    await use.start({ withoutLoops: true, config: { retry: { initial_backoff: '1m', max_backoff: '1m' } } });
+    await use.rawAnswering('FAILED_RETRYABLE');
+
+    const id = await use.submit({ deadline_ms: 500 });
+
+    await use.until(id, 'TIMEOUT', { ...timeout, last_state: 'RETRYING', attempts: 1 });
+  });
+
+  it('ends one that runs: its worker is told to stop, and its late result changes nothing', async () => {
+    const { events } = await use.start({ withoutLoops: true });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit({ deadline_ms: 400 });
+    const request = await worker.dispatched(id);
+
+    await use.until(id, 'TIMEOUT', { ...timeout, last_state: 'RUNNING' });
+    await worker.answer(request);
+
+    expect(request.budget?.deadline_ms).toBeLessThanOrEqual(400);
+    expect(await use.said('job_cancel', jobCancel.name, id)).toMatchObject([{ reason: 'timeout' }]);
+    await eventually(() => expect(events).toContainEqual(['ignoredResult', id, 'job is TIMEOUT']));
+    expect(await use.deadLetter(id)).toMatchObject({ reason_code: 'timeout' });
+    const next = await use.submit();
+    await worker.dispatched(next);
+  });
+});
+
+describe('a job without a deadline', () => {
+  it('waits for a worker as long as its topic says', async () => {
+    await use.start({ timeouts: { topics: { 'job.work': { max_pending_seconds: 1 } } }, withoutLoops: true });
+
+    const id = await use.submit();
+
+    const job = await use.until(id, 'TIMEOUT', { error_code: 'timeout' });
+    expect(job.error_message).toBe('timeout: no worker within 1 s (no_workers)');
+  });
+
+  it('runs as long as its topic says, and is then taken from its worker', async () => {
+    await use.start({ timeouts: { topics: { 'job.work': { running_timeout_seconds: 1 } } } });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    await worker.dispatched(id);
+
+    await use.until(id, 'TIMEOUT', { error_message: 'timeout: the worker did not answer in time' });
+    await use.said('job_cancel', jobCancel.name, id);
+  });
+
+  it('runs on as long as it reports progress, which the record shows', async () => {
+    await use.start({ timeouts: { topics: { 'job.work': { running_timeout_seconds: 1 } } } });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    const request = await worker.dispatched(id);
+    const { dispatched_at: since = 0 } = await use.job(id);
+
+    await eventually(
+      async () => {
+        worker.progress(id, 40);
+        const job = await use.job(id);
+        expect(job).toMatchObject({ state: 'RUNNING', progress_percent: 40, progress_message: 'working' });
+        // Half as long again as it could have run in silence.
+        expect((job.progress_at ?? 0) - since).toBeGreaterThan(1_500_000);
+      },
+      { everyMs: 100 },
+    );
+    await worker.answer(request);
+    await use.until(id, 'SUCCEEDED');
+  });
+
+  it('gains nothing by the progress of another worker', async () => {
+    await use.start({ timeouts: { topics: { 'job.work': { running_timeout_seconds: 1 } } } });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const other = await use.rawWorker({ id: 'w2', pool: 'elsewhere' });
+    const id = await use.submit();
+    await worker.dispatched(id);
+    const reports = setInterval(() => other.progress(id), 100);
+
+    const job = await use.until(id, 'TIMEOUT').finally(() => clearInterval(reports));
+
+    expect(job.progress_percent).toBeUndefined();
+  });
+});
+
+describe('a cancel', () => {
+  it('of a running job reaches its worker, frees the slot, and the answer to it changes nothing', async () => {
+    const { ctx, events } = await use.start();
+    let stopped = '';
+    const topics = {
+      'job.work': ({ signal }: { signal: AbortSignal }) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => {
+            stopped = String((signal.reason as Error).message);
+            reject(signal.reason as Error);
+          }),
+        ),
+      'job.next': () => 'done',
+    };
+    await use.worker({ id: 'w1', topics });
+    const id = await use.submit();
+    await use.until(id, 'RUNNING');
+    const next = await use.submit({ topic: 'job.next' });
+    await use.until(next, 'PENDING', { waiting_reason: 'pool_overloaded' });
+
+    await use.cancel(id);
+
+    await use.until(id, 'CANCELLED');
+    await use.until(next, 'SUCCEEDED');
+    expect(stopped).toBe('cancelled via api');
+    await eventually(() => expect(events).toContainEqual(['ignoredResult', id, 'job is CANCELLED']));
+    expect(await use.deadLetter(id)).toBeUndefined();
+    expect(await ctx.store.workers.inFlight('w1')).toEqual([]);
+  });
+});
+
+describe('a worker that goes silent', () => {
+  const env = { workerHeartbeatTtlMs: 500 };
+  const config = { retry: { initial_backoff: '10ms' } };
+
+  it('loses its jobs to another one, and its late result changes nothing', async () => {
+    const { events } = await use.start({ env, config });
+    const first = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    const request = await first.dispatched(id);
+
+    first.mute();
+    await use.until(id, 'RETRYING');
+    const second = await use.rawWorker({ id: 'w2' });
+    const again = await second.dispatched(id);
+    await first.answer(request, 'FAILED_FATAL');
+
+    await eventually(() => expect(events).toContainEqual(['ignoredResult', id, 'not the worker that holds it']));
+    await second.answer(again);
+    await use.until(id, 'SUCCEEDED', { worker_id: 'w2', attempts: 2, retry_count: 1 });
+    expect(again.env['SVC_DISPATCH_ID']).not.toBe(request.env['SVC_DISPATCH_ID']);
+    expect(events).toContainEqual(['workerLost', 'w1', 1]);
+  });
+
+  it('that comes back is given work again', async () => {
+    await use.start({ env, config });
+    const worker = await use.rawWorker({ id: 'w1', max: 2 });
+    const id = await use.submit();
+    await worker.dispatched(id);
+    worker.mute();
+    await use.until(id, 'RETRYING', { waiting_reason: 'no_workers' });
+
+    worker.beat();
+
+    await worker.answer(await worker.dispatched(id, 2));
+    await use.until(id, 'SUCCEEDED');
+  });
+
+  it('ends its jobs when they have no try left', async () => {
+    await use.start({ env, config: { retry: { max_retries: 0 } } });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    await worker.dispatched(id);
+
+    worker.mute();
+
+    await use.until(id, 'FAILED', { error_code: 'max_retries_exceeded' });
+  });
+});
