@@ -7,6 +7,7 @@ export * from './dlq/dead-letters';
 export * from './effective-config';
 export * from './fleet/read-fleet';
 export * from './jobs/cancel-job';
+export type { SubmitOutcome } from './jobs/idempotency';
 export * from './jobs/job-packet';
 export * from './jobs/publish-intent';
 export * from './jobs/read-jobs';

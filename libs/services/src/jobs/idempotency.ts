@@ -1,6 +1,14 @@
 import { AppError, type SubmitBody } from '@svc/contract';
 import { createHash } from 'node:crypto';
-import type { SubmitOutcome } from './submit-job';
+
+export interface SubmitOutcome {
+  jobId: string;
+  traceId: string;
+  /** Why a person must decide, when one must. */
+  approvalReason?: string;
+  /** An earlier request with this idempotency key got this answer. */
+  replayed: boolean;
+}
 
 /** The answer the first request with an idempotency key got. */
 export interface FirstAnswer {

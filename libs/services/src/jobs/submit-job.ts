@@ -6,7 +6,7 @@ import type { Base, Fleet, LicenseLimits } from '../deps';
 import { numberAt, type EffectiveConfig } from '../effective-config';
 import { requireKnownTopic } from '../topics';
 import { badEnd } from './endings';
-import { readAnswer, requestFingerprint, type FirstAnswer } from './idempotency';
+import { readAnswer, requestFingerprint, type FirstAnswer, type SubmitOutcome } from './idempotency';
 import { requestHash } from './job-packet';
 import { checkMemoryAccess } from './memory-access';
 import { normalizeRequest, type Normalized } from './normalize-request';
@@ -25,15 +25,6 @@ export interface SubmitDeps extends Base {
   };
   /** Policy did not answer and the job was let in all the same. */
   onFailOpen(topic: string): void;
-}
-
-export interface SubmitOutcome {
-  jobId: string;
-  traceId: string;
-  /** Why a person must decide, when one must. */
-  approvalReason?: string;
-  /** An earlier request with this idempotency key got this answer. */
-  replayed: boolean;
 }
 
 const policyTimeoutMs = 5_000;
