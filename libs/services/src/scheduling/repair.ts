@@ -96,7 +96,7 @@ async function repairQueued(deps: SchedulingDeps, job: JobRecord): Promise<boole
     await recheckWaiting(deps, job.id);
     return note(deps, job, 'waiting');
   }
-  const carried = await deps.store.jobs.recarry(job, `replay-${job.updated_at}`, entryPriority(job));
+  const carried = await deps.store.jobs.recarry(job, `replay-${deps.clock.nowMs()}`, entryPriority(job));
   return carried && note(deps, job, 'entry');
 }
 

@@ -20,7 +20,8 @@ export async function rollBack(
     carry: [
       {
         queue: 'jobs',
-        suffix: `undelivered-${job.attempts}`,
+        // Not by the attempt alone: the entry that is being worked on may have that very id.
+        suffix: `undelivered-${job.attempts}-${deps.clock.nowMs()}`,
         delay_ms: Math.ceil(Math.min(delayMs, leftMs)),
         priority: queuePriorities[job.request.priority],
       },
