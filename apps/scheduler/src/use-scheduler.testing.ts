@@ -1,6 +1,7 @@
 import { openBus } from '@svc/bus';
 import {
   decodePacket,
+  streams,
   submitJob as submitEndpoint,
   type Caller,
   type JobResultDraft,
@@ -17,6 +18,7 @@ import { openStore, type JobRecord, type Store } from '@svc/store';
 import { eventually, useServers, type Servers } from '@svc/testing';
 import { createWorker, type Worker, type WorkerOptions } from '@svc/worker-sdk';
 import { Redis } from 'ioredis';
+import { connect } from 'nats';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -249,6 +251,15 @@ export function useScheduler() {
         if (bodies.length !== count) throw new Error(`${bodies.length} of ${count} packets on ${subject}`);
         return bodies;
       }),
+
+    /** How many messages the stream of workers' jobs keeps for a subject. */
+    async stored(subject: string): Promise<number> {
+      const connection = await connect({ servers: servers.natsUrl });
+      const manager = await connection.jetstreamManager();
+      const { state } = await manager.streams.info(streams.jobs.name, { subjects_filter: subject });
+      await connection.close();
+      return state.subjects?.[subject] ?? 0;
+    },
 
     deadLetter: (id: string) => world().store.deadLetters.get('*', id),
 

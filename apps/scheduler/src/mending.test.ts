@@ -1,0 +1,197 @@
+import { heartbeatPacket, JobStatus, subjects } from '@svc/contract';
+import { cancelJob, decideJob, repairOpenJobs, repairSlots, replayIntents } from '@svc/services';
+import { keys } from '@svc/store';
+import { eventually } from '@svc/testing';
+import type { Scheduler } from './scheduler.testing';
+import { ruled, useScheduler } from './use-scheduler.testing';
+
+const use = useScheduler();
+/** Beyond the time for which a job just touched is somebody's business. */
+const restedMs = 20_000;
+
+/** The scheduler knows this worker, as if it had heard it. */
+function knows({ ctx }: Scheduler, worker_id: string): void {
+  const head = { trace_id: '', sender_id: worker_id, nowUs: 1 };
+  const beat = heartbeatPacket(head, { worker_id, pool: 'main', max_parallel_jobs: 4 });
+  ctx.registry.heartbeat(beat.body, Date.now());
+}
+
+const forever = () => new Promise<never>(() => undefined);
+const failing = {
+  publish: () => Promise.reject(new Error('no bus')),
+  publishDurable: () => Promise.reject(new Error('no bus')),
+};
+
+describe('a bus that is gone while a job is given out', () => {
+  it('the job is rolled back, and runs once, and only once, when the bus is there again', async () => {
+    const { events } = await use.start();
+    const runs: string[] = [];
+    await use.worker({ id: 'w1', concurrency: 4, topics: { 'job.>': ({ jobId }) => void runs.push(jobId) } });
+    await use.worker({ id: 'w2', concurrency: 4, topics: { 'job.>': ({ jobId }) => void runs.push(jobId) } });
+    await use.until(await use.submit(), 'SUCCEEDED');
+    await use.servers.nats.kill();
+
+    const ids = [await use.submit(), await use.submit(), await use.submit()];
+    await Promise.all(ids.map((id) => use.until(id, 'SCHEDULED', { waiting_reason: 'dispatch_failed' })));
+    expect(events.filter(([name]) => name === 'rolledBack').length).toBeGreaterThanOrEqual(3);
+    await use.servers.nats.start();
+
+    for (const id of ids) await use.until(id, 'SUCCEEDED');
+    // Whatever lies in a buffer or a stream still would have come by the time of one job more.
+    await use.until(await use.submit(), 'SUCCEEDED');
+    for (const id of ids) expect(runs.filter((run) => run === id)).toHaveLength(1);
+  });
+});
+
+describe('a scheduler that dies between two writes', () => {
+  it('before the publish: the job is published by the repair', async () => {
+    const scheduler = await use.start({ idle: true });
+    const runs: string[] = [];
+    await use.worker({ id: 'w1', topics: { 'job.>': ({ jobId }) => void runs.push(jobId) } });
+    knows(scheduler, 'w1');
+    const id = await use.submit();
+    void decideJob({ ...scheduler.ctx, bus: { publish: forever, publishDurable: forever } }, id);
+    await use.until(id, 'DISPATCHED');
+
+    expect(await repairOpenJobs(scheduler.ctx)).toBe(0);
+    expect(await repairOpenJobs(scheduler.later(restedMs))).toBe(1);
+
+    await use.until(id, 'RUNNING', { attempts: 1 });
+    await eventually(() => expect(runs).toEqual([id]));
+  });
+
+  it('after the publish: the repair’s publish is the same message, and the worker gets it once', async () => {
+    const scheduler = await use.start({ idle: true });
+    knows(scheduler, 'w1');
+    const id = await use.submit();
+    const { bus } = scheduler.ctx;
+    const publishDurable = (...packet: Parameters<typeof bus.publishDurable>) =>
+      bus.publishDurable(...packet).then(forever);
+    void decideJob({ ...scheduler.ctx, bus: { ...bus, publishDurable } }, id);
+    await eventually(async () => expect(await use.stored('worker.w1.jobs')).toBe(1));
+
+    await repairOpenJobs(scheduler.later(restedMs));
+
+    await use.until(id, 'RUNNING');
+    expect(await use.stored('worker.w1.jobs')).toBe(1);
+  });
+
+  it('before it said what happened: the replayer says it, once', async () => {
+    const { ctx, later } = await use.start({ idle: true });
+    const id = await use.submit();
+    await cancelJob({ ...ctx, bus: failing, onPublishFailed: () => undefined }, 'acme', id);
+
+    expect(await replayIntents(ctx)).toBe(0);
+    expect(await replayIntents(later(restedMs))).toBe(1);
+    expect(await replayIntents(later(restedMs))).toBe(0);
+
+    expect(await use.said('job_result', subjects.jobResult.name, id)).toMatchObject([
+      { status: JobStatus.JOB_STATUS_CANCELLED },
+    ]);
+    await use.said('job_cancel', subjects.jobCancel.name, id);
+    expect(await use.job(id)).not.toHaveProperty('intent');
+  });
+});
+
+describe('a job whose queue entry is lost', () => {
+  const entryOf = async (queue: string, id: string) => {
+    const parts = ['prioritized', 'delayed'].map((part) => use.redis.zrange(keys.queue(queue, part), 0, '-1'));
+    return (await Promise.all(parts)).flat().find((entry) => entry.includes(id));
+  };
+  const lose = async (queue: string, id: string) => {
+    const entry = (await entryOf(queue, id)) ?? 'none';
+    for (const part of ['prioritized', 'delayed']) await use.redis.zrem(keys.queue(queue, part), entry);
+    expect(await use.redis.del(keys.queue(queue, entry))).toBe(1);
+  };
+
+  it('is put back when it waited to be decided', async () => {
+    const { later } = await use.start({ idle: true });
+    const id = await use.submit();
+    await lose('jobs', id);
+
+    expect(await repairOpenJobs(later(restedMs))).toBe(1);
+    expect(await repairOpenJobs(later(restedMs))).toBe(0);
+
+    await use.start();
+    await use.worker({ id: 'w1' });
+    await use.until(id, 'SUCCEEDED');
+  });
+
+  it('is put back when it waited for a worker', async () => {
+    const { later } = await use.start({ withoutLoops: true });
+    const id = await use.submit();
+    await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
+    await lose('jobs-waiting', id);
+
+    await repairOpenJobs(later(restedMs));
+
+    await eventually(async () => expect(await entryOf('jobs-waiting', id)).toBeDefined());
+    await use.worker({ id: 'w1' });
+    await use.until(id, 'SUCCEEDED');
+  });
+
+  it('meets its deadline, wherever it stood', async () => {
+    const { later } = await use.start({ withoutLoops: true });
+    const id = await use.submit({ deadline_ms: 60_000 });
+    await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
+    await lose('jobs-waiting', id);
+
+    await repairOpenJobs(later(70_000));
+
+    await use.until(id, 'TIMEOUT', { error_code: 'timeout' });
+  });
+
+  it('meets its time limit when it runs', async () => {
+    const { later } = await use.start({ withoutLoops: true, env: { workerHeartbeatTtlMs: 10_000_000 } });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    await worker.dispatched(id);
+    await use.until(id, 'RUNNING');
+    await lose('jobs-in-flight', id);
+
+    expect(await repairOpenJobs(later(restedMs))).toBe(0);
+    await repairOpenJobs(later(1_000_000));
+
+    await use.until(id, 'TIMEOUT', { error_code: 'timeout' });
+  });
+
+  it('expires when it waited for a person', async () => {
+    const { later } = await use.start({ policy: ruled('require_approval'), withoutLoops: true });
+    const id = await use.submit();
+    await lose('jobs-held', id);
+
+    await repairOpenJobs(later(25 * 3_600_000));
+
+    await use.until(id, 'DENIED', { error_code: 'approval_expired' });
+  });
+
+  it('is found behind any number of others that wait as they should', async () => {
+    const { later } = await use.start({ idle: true });
+    const ids: string[] = [];
+    for (let i = 0; i < 230; i++) ids.push(await use.submit());
+    const last = ids.at(-1) ?? '';
+    await lose('jobs', last);
+
+    expect(await repairOpenJobs(later(restedMs))).toBe(1);
+    expect(await use.store.jobs.isCarried(await use.job(last))).toBe(true);
+  });
+});
+
+describe('slots that were left behind', () => {
+  it('are given back, of workers, tenants and the license, and those in use stay', async () => {
+    const { ctx } = await use.start();
+    const worker = await use.rawWorker({ id: 'w1', max: 5 });
+    const busy = await use.submit();
+    await worker.dispatched(busy);
+    const done = await use.submit();
+    await worker.answer(await worker.dispatched(done));
+    await use.until(done, 'SUCCEEDED');
+    const sets = [keys.workerInFlight('w1'), keys.tenantInFlight('acme'), keys.allInFlight()];
+    for (const set of sets) await use.redis.sadd(set, done, 'nobody');
+
+    // Its own loop may have been quicker.
+    await repairSlots(ctx);
+
+    for (const set of sets) expect(await use.redis.smembers(set)).toEqual([busy]);
+  });
+});
