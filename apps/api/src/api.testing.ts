@@ -107,14 +107,17 @@ export function useApi(wanted: UseApiOptions = {}): Api {
   }, 30_000);
   beforeEach(async () => {
     const { platform } = running();
-    await eventually(() => platform.store.redis.ping());
     defects.length = 0;
     api.license('community');
     running().ctx.submit.config.changed();
     await platform.bus.flush();
     heard.length = 0;
   });
-  afterEach(() => {
+  afterEach(async () => {
+    // A test may have ended them, and what is open can only be closed while they answer.
+    await Promise.all([servers.redis.start(), servers.nats.start()]);
+    await eventually(() => running().platform.store.redis.ping());
+    await eventually(() => running().platform.bus.status().isConnected);
     expect(defects).toEqual([]);
   });
 

@@ -10,13 +10,7 @@ describe('GET /api/v1/memory', () => {
     const id = await api.given.job();
     const pointer = `redis://ctx:${id}`;
 
-    for (const query of [
-      `ptr=${pointer}`,
-      `key=ctx:${id}`,
-      `key=${pointer}`,
-      `ptr="${pointer}"`,
-      `key='ctx:${id}'`,
-    ]) {
+    for (const query of [`ptr=${pointer}`, `key=ctx:${id}`, `key=${pointer}`, `ptr="${pointer}"`, `key='ctx:${id}'`]) {
       const { status, body } = await read(query);
 
       expect({ status, body }).toMatchObject({
@@ -43,11 +37,7 @@ describe('GET /api/v1/memory', () => {
 
   it.each([
     ['string', (key: string) => api.store.redis.set(key, 'v'), { redis_type: 'string', value: 'v' }],
-    [
-      'bytes',
-      (key: string) => api.store.redis.set(key, Buffer.from([255])),
-      { redis_type: 'string', base64: '/w==' },
-    ],
+    ['bytes', (key: string) => api.store.redis.set(key, Buffer.from([255])), { redis_type: 'string', base64: '/w==' }],
     [
       'list',
       (key: string) => api.store.redis.rpush(key, '{"a":1}', 'b'),

@@ -1,0 +1,177 @@
+import { eventually } from '@svc/testing';
+import { useApi } from '../api.testing';
+import { told } from '../caller.testing';
+
+describe('probes', () => {
+  const api = useApi();
+  const probe = async (path: string) => {
+    const { status, body } = await api.nobody.get(path);
+    return { status, body };
+  };
+
+  it('200: all is well, and it takes no credentials to hear it', async () => {
+    const healthy = { status: 200, body: { status: 'healthy', nats: 'connected', redis: 'ok' } };
+
+    expect(await probe('/health')).toEqual(healthy);
+    expect(await probe('/api/v1/health')).toEqual(healthy);
+    expect(await probe('/healthz')).toEqual({ status: 200, body: { status: 'ok', checks: { process: 'ok' } } });
+    expect(await probe('/readyz')).toEqual({
+      status: 200,
+      body: { status: 'ok', checks: { redis: 'ok', nats: 'ok' } },
+    });
+    expect(await probe('/livez')).toEqual({ status: 200, body: { status: 'ok', checks: { startup: 'complete' } } });
+  });
+
+  it('200: probes are not counted, however many come', async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => probe('/healthz')));
+
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it('503: without a store the service is not ready but alive, and says what is missing without saying where', async () => {
+    await api.servers.redis.kill();
+
+    const [ready, health, alive, live] = await Promise.all(['/readyz', '/health', '/healthz', '/livez'].map(probe));
+
+    expect(ready).toMatchObject({ status: 503, body: { status: 'degraded', checks: { nats: 'ok' } } });
+    expect(health).toEqual({
+      status: 503,
+      body: { status: 'unhealthy', nats: 'connected', redis: 'unavailable', error: 'no answer from redis' },
+    });
+    expect([alive?.status, live?.status]).toEqual([200, 200]);
+    expect(JSON.stringify([ready, health])).not.toMatch(/127\.0\.0\.1|ECONN|:\d{4,5}\b/);
+
+    await api.servers.redis.start();
+    await eventually(async () => expect((await probe('/readyz')).status).toBe(200));
+  });
+
+  it('503: without a bus', async () => {
+    await api.servers.nats.kill();
+
+    await eventually(async () =>
+      expect(await probe('/health')).toMatchObject({ status: 503, body: { nats: 'disconnected', redis: 'ok' } }),
+    );
+
+    await api.servers.nats.start();
+    await eventually(async () => expect((await probe('/readyz')).status).toBe(200));
+  });
+});
+
+describe('GET /api/v1/status', () => {
+  const api = useApi();
+  const status = (who: 'admin' | 'viewer' | 'other') => api.as(who).get('/api/v1/status');
+  const forAdmins = ['instance_id', 'rate_limiter', 'circuit_breakers', 'input_fail_open_total', 'ha_env', 'replicas'];
+
+  it('200: counts the tenant’s own jobs; admins see the installation too', async () => {
+    for (const state of ['PENDING', 'APPROVAL_REQUIRED', 'RUNNING', 'SUCCEEDED', 'CANCELLED', 'DENIED'] as const) {
+      await api.given.job({ state });
+    }
+    await api.given.job({ tenant: 'globex' });
+    const workers = { captured_at: '2026-01-01T00:00:00Z', writer_id: 'scheduler-1', pools: {}, workers: [] };
+    await api.store.workers.writeSnapshot(workers);
+
+    const [admin, viewer] = [await status('admin'), await status('viewer')];
+
+    const pipeline = { pending: 2, dispatched: 0, running: 1, succeeded: 1, failed: 1, denied: 1 };
+    expect(viewer.body).toMatchObject({
+      pipeline,
+      nats_status: 'connected',
+      redis: { ok: true },
+      workers: { count: 0 },
+    });
+    for (const field of [...forAdmins, 'snapshot_meta']) {
+      expect(admin.body).toHaveProperty(field);
+      expect(viewer.body).not.toHaveProperty(field);
+    }
+    expect(admin.body).toMatchObject({
+      pipeline,
+      nats: { url: expect.stringMatching(/127/) },
+      snapshot_meta: { writer_id: 'scheduler-1' },
+      rate_limiter: { mode: 'memory' },
+    });
+    expect(viewer.body['nats']).not.toHaveProperty('url');
+  });
+
+  it('200: an answer is kept for a while, for each tenant and for admins apart', async () => {
+    let nowMs = Date.now() + 60_000;
+    const clock = jest.spyOn(api.ctx.status.clock, 'nowMs').mockImplementation(() => nowMs);
+    const cache = async (who: 'admin' | 'viewer' | 'other') => (await status(who)).headers['x-cache'];
+
+    expect([await cache('admin'), await cache('admin')]).toEqual(['MISS', 'HIT']);
+    expect([await cache('viewer'), await cache('other'), await cache('viewer')]).toEqual(['MISS', 'MISS', 'HIT']);
+    nowMs += 2_001;
+    expect(await cache('admin')).toBe('MISS');
+
+    clock.mockRestore();
+  });
+});
+
+describe('limits and lost stores', () => {
+  const api = useApi({ env: { API_RATE_LIMIT_RPS: '5', API_RATE_LIMIT_BURST: '5', REDIS_RATE_LIMIT: 'true' } });
+
+  it('429: a tenant that asks too often is told when to come back, and others are not held up', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => api.as('viewer').get('/api/v1/jobs')));
+    const refused = answers.filter(({ status }) => status === 429);
+
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { body, headers } of refused) {
+      expect(body).toMatchObject({ code: 'rate_limited', status: 429 });
+      expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect(headers).toMatchObject({ 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '0' });
+    }
+    const other = await api.as('other').get('/api/v1/jobs');
+    expect(other).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '5' } });
+    expect(Number(other.headers['x-ratelimit-reset'])).toBeGreaterThan(Date.now() / 1_000 - 5);
+  });
+
+  it('429: a limit that is kept in a lost store refuses, with a time to come back', async () => {
+    await api.servers.redis.kill();
+
+    const answer = await api.as('viewer').get('/api/v1/jobs');
+
+    expect(told(answer)).toEqual({ status: 429, code: 'rate_limited' });
+    expect(answer.headers).toHaveProperty('retry-after');
+  });
+});
+
+describe('a store that is gone', () => {
+  const api = useApi({ env: { REDIS_READ_TIMEOUT: '500ms' } });
+
+  it('503: is never a defect, on any route, and says when to try again', async () => {
+    const id = await api.given.job({ state: 'APPROVAL_REQUIRED' });
+    await api.servers.redis.kill();
+    const admin = api.as('admin');
+
+    const answers = await Promise.all([
+      admin.post('/api/v1/jobs', { prompt: 'x' }, { 'Idempotency-Key': 'k' }),
+      admin.get('/api/v1/jobs'),
+      admin.get(`/api/v1/jobs/${id}`),
+      admin.post(`/api/v1/jobs/${id}/cancel`),
+      admin.post(`/api/v1/approvals/${id}/approve`),
+      admin.get('/api/v1/approvals'),
+      admin.get('/api/v1/dlq/page'),
+      admin.del(`/api/v1/dlq/${id}`),
+      admin.post('/api/v1/artifacts', { content: 'x' }),
+      admin.get(`/api/v1/memory?key=ctx:${id}`),
+      admin.get('/api/v1/workers'),
+      admin.get('/api/v1/status'),
+      admin.get('/api/v1/traces/t'),
+    ]);
+
+    for (const { status, body, headers } of answers) {
+      expect({ status, code: body['code'] }).toEqual({ status: 503, code: 'store_unavailable' });
+      expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect(JSON.stringify(body)).not.toMatch(/127\.0\.0\.1|ECONN/);
+    }
+  });
+
+  it('200: a bus that is gone delays what is to be said, and loses nothing', async () => {
+    const id = await api.given.job({ state: 'RUNNING' });
+    await api.servers.nats.kill();
+
+    const { status, body } = await api.as('admin').post(`/api/v1/jobs/${id}/cancel`);
+
+    expect({ status, body }).toEqual({ status: 200, body: { id, state: 'CANCELLED' } });
+    expect((await api.store.index.unpublished(Date.now() * 2_000, 10)).map((job) => job.id)).toEqual([id]);
+  });
+});
