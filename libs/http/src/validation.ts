@@ -48,7 +48,7 @@ export function validatorOf(endpoint: Endpoint): Validate {
       query: check('query', query, once(raw.query), true),
       body: body ? check('body', body, raw.body ?? (bodyOptional ? {} : undefined), bodyIgnoresUnknown) : {},
     };
-    if (body && raw.body === undefined && !bodyOptional) violations.push(noBody);
+    if (body && (raw.body ?? undefined) === undefined && !bodyOptional) violations.push(noBody);
     if (!body && raw.body !== undefined && !isEmptyObject(raw.body)) violations.push(unexpectedBody);
     if (violations.length > 0) throw refusal(endpoint, violations, errors);
     return checked;
