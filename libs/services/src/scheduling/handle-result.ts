@@ -3,7 +3,7 @@ import { isInFlight } from '@svc/lifecycle';
 import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
-import { checkMetadata } from './check-output';
+import { checkMetadata } from './check-metadata';
 import { entryPriority, finish, moveAndTell } from './move-job';
 import { retryCap } from './place-job';
 import { retrySettings } from './retry-settings';

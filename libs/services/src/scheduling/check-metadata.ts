@@ -1,0 +1,109 @@
+import type { JobResult } from '@svc/contract';
+import type { OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
+import type { JobRecord } from '@svc/store';
+import { isOwn, question, readBody, safety, within, writeRedacted } from './output-facts';
+import type { SchedulingDeps } from './scheduling-deps';
+
+export interface MetadataCheck {
+  decision: 'ALLOW' | 'QUARANTINE' | 'REDACT';
+  set: Partial<JobRecord>;
+  /** Is there anything for the background scan to look for? */
+  scanBody: boolean;
+}
+
+const redactTimeoutMs = 5_000;
+
+/**
+ * The first phase, before the end is written: size, error and hints only, unless the answer is to redact. A check that
+ * fails or is late does not hold the result back; it is marked as skipped and the background scan becomes mandatory.
+ * Engine contract A11; spec: "States and transitions".
+ */
+export async function checkMetadata(deps: SchedulingDeps, job: JobRecord, result: JobResult): Promise<MetadataCheck> {
+  if (!deps.settings.outputPolicyEnabled) return { decision: 'ALLOW', set: {}, scanBody: false };
+  const startedUs = deps.clock.nowUs();
+  const sizeBytes = isOwn(job.id, result.result_ptr) ? await deps.store.data.size(result.result_ptr) : 0;
+  const ask = () => within(askMetadata(deps, question(job, result, sizeBytes)), deps.settings.outputMetaTimeoutMs);
+  let verdict: OutputVerdict;
+  try {
+    verdict = await ask().catch(ask);
+  } catch (error) {
+    deps.events.outputSkipped(job.topic, error);
+    const skipped = safety(deps, startedUs, 'sync', {
+      decision: 'ALLOW',
+      reason: 'the check could not be made',
+      rule_id: '',
+      policy_snapshot: '',
+      findings: [],
+    });
+    return { decision: 'ALLOW', set: { output_safety: { ...skipped, skipped: true } }, scanBody: true };
+  }
+  deps.events.outputChecked(job.topic, 'sync', verdict.decision, (deps.clock.nowUs() - startedUs) / 1_000);
+  const record = safety(deps, startedUs, 'sync', verdict);
+  switch (verdict.decision) {
+    case 'QUARANTINE':
+      return {
+        decision: 'QUARANTINE',
+        set: { output_safety: { ...record, original_ptr: result.result_ptr } },
+        scanBody: false,
+      };
+    case 'REDACT':
+      return redactNow(deps, job, result, startedUs, verdict);
+    case 'ALLOW':
+      return {
+        decision: 'ALLOW',
+        set: { output_safety: record },
+        scanBody: verdict.content_phase_needed && sizeBytes > 0,
+      };
+  }
+}
+
+/**
+ * What a worker reported as its error is all there: it is scanned now, since it is not kept with a success, and a job
+ * without a body has no second phase.
+ */
+async function askMetadata({ kernel }: SchedulingDeps, asked: OutputCheckRequest): Promise<OutputVerdict> {
+  const verdict = await kernel.checkOutput(asked);
+  if (verdict.decision !== 'ALLOW' || !verdict.content_phase_needed || asked.error_message === '') return verdict;
+  const ofError = await kernel.checkOutput({ ...asked, output_size_bytes: 0, output_content: Buffer.alloc(0) });
+  // Of the error nothing can be cut out, so what would be redacted is withheld.
+  return ofError.decision === 'ALLOW' ? verdict : { ...ofError, decision: 'QUARANTINE' };
+}
+
+/** A redaction asked for by the metadata alone still needs the body; without a clean copy the output is quarantined. */
+async function redactNow(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  result: JobResult,
+  startedUs: number,
+  asked: OutputVerdict,
+): Promise<MetadataCheck> {
+  try {
+    const body = await readBody(deps, result.result_ptr);
+    const verdict = await within(
+      deps.kernel.checkOutput({ ...question(job, result, body.sizeBytes), output_content: body.body }),
+      redactTimeoutMs,
+    );
+    if (verdict.decision === 'QUARANTINE' || body.sizeBytes > body.body.length) throw new Error('no clean copy');
+    const pointer = await writeRedacted(deps, job.id, body.body, verdict);
+    const record = safety(deps, startedUs, 'sync', { ...asked, findings: verdict.findings });
+    return {
+      decision: 'REDACT',
+      set: {
+        result_ptr: pointer,
+        output_safety: { ...record, redacted_ptr: pointer, original_ptr: result.result_ptr },
+      },
+      scanBody: false,
+    };
+  } catch {
+    const record = safety(deps, startedUs, 'sync', {
+      ...asked,
+      decision: 'QUARANTINE',
+      reason: 'redaction could not be made',
+    });
+    return {
+      decision: 'QUARANTINE',
+      set: { output_safety: { ...record, original_ptr: result.result_ptr } },
+      scanBody: false,
+    };
+  }
+}

@@ -1,0 +1,85 @@
+import { limits, type JobResult } from '@svc/contract';
+import type { OutputVerdict } from '@svc/kernel-client';
+import { redact } from '@svc/scanning';
+import type { JobRecord, OutputSafetyRecord } from '@svc/store';
+import { createHash } from 'node:crypto';
+import type { SchedulingDeps } from './scheduling-deps';
+
+const readTries = 6;
+const readPauseMs = 100;
+
+/** Stores the body without what was found in it. @returns the pointer of the clean copy */
+export async function writeRedacted(
+  deps: SchedulingDeps,
+  id: string,
+  body: Buffer,
+  verdict: OutputVerdict,
+): Promise<string> {
+  const clean = Buffer.from(redact(body, verdict.findings));
+  return deps.store.data.writeRedacted(id, createHash('sha256').update(clean).digest('hex'), clean);
+}
+
+/** A worker may have said it is done a moment before its result is visible; after a few tries it is missing. */
+export async function readBody(deps: SchedulingDeps, pointer: string): Promise<{ body: Buffer; sizeBytes: number }> {
+  for (let tries = 1; ; tries++) {
+    const found = await deps.store.data.read(pointer, limits.scanBytes);
+    if (found) return found;
+    if (tries === readTries) throw new Error('the result is not there');
+    await new Promise((resolve) => setTimeout(resolve, readPauseMs));
+  }
+}
+
+/** Pointers at anything but the job's own result are handed on and never followed. */
+export const isOwn = (id: string, pointer: string): boolean =>
+  pointer === `redis://res:${id}` || pointer.startsWith(`redis://res:${id}:`);
+
+export type ResultFacts = Pick<
+  JobResult,
+  'result_ptr' | 'error_message' | 'error_code' | 'worker_id' | 'execution_ms' | 'artifact_ptrs'
+>;
+
+/** What output policy is asked about a result; without `output_content` only its metadata. */
+export const question = (job: JobRecord, result: ResultFacts, sizeBytes: number) => ({
+  job_id: job.id,
+  topic: job.topic,
+  tenant: job.tenant,
+  labels: job.request.labels,
+  result_ptr: result.result_ptr,
+  artifact_ptrs: [...result.artifact_ptrs],
+  error_message: result.error_message,
+  error_code: result.error_code,
+  worker_id: result.worker_id,
+  execution_ms: result.execution_ms,
+  output_size_bytes: sizeBytes,
+  capabilities: job.request.capability ? [job.request.capability] : [],
+  risk_tags: job.request.risk_tags,
+  principal_id: job.request.principal_id,
+  pack_id: job.request.pack_id ?? '',
+});
+
+/** A verdict as it is kept with the job. */
+export const safety = (
+  deps: SchedulingDeps,
+  startedUs: number,
+  phase: 'sync' | 'async',
+  verdict: Pick<OutputVerdict, 'decision' | 'reason' | 'rule_id' | 'policy_snapshot' | 'findings'>,
+): OutputSafetyRecord => ({
+  decision: verdict.decision,
+  reason: verdict.reason,
+  rule_id: verdict.rule_id,
+  policy_snapshot: verdict.policy_snapshot,
+  // The seed's `pattern` is emitted beside the contract's `matched_pattern`.
+  findings: verdict.findings.map((finding) => ({ ...finding, pattern: finding.matched_pattern })),
+  phase,
+  checked_at: deps.clock.nowUs(),
+  check_duration_ms: (deps.clock.nowUs() - startedUs) / 1_000,
+});
+
+/** @throws Error when the work takes longer than the limit */
+export function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
