@@ -1,6 +1,7 @@
 import { grpcServices } from '@svc/contract';
 import { startGrpcServer } from '@svc/grpc';
 import { localKernelSettings, openLocalKernel } from '@svc/kernel-client';
+import { openLicenseOf } from '@svc/platform';
 import {
   commonMetrics,
   kernelEnv,
@@ -46,7 +47,9 @@ async function start(boot: Boot<KernelEnv>): Promise<void> {
   onStop('store', () => redis.quit());
   health.dependsOn('redis', () => redis.ping());
 
-  const kernel = await openLocalKernel(localKernelSettings(env), { redis, log, clock, metrics });
+  const license = openLicenseOf({ env, clock, log });
+  const maxVelocityRules = () => license.entitlements().velocity_rule_count;
+  const kernel = await openLocalKernel(localKernelSettings(env), { redis, log, clock, metrics, maxVelocityRules });
   onStop('kernel', () => kernel.close());
   health.dependsOn('policy', async () => {
     const state = kernel.ready();

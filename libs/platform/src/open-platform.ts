@@ -48,9 +48,7 @@ export async function openPlatform(boot: Boot<CommonEnv>, options: PlatformOptio
   const store = await openTheStore(boot, options);
   const senderId = `${options.service}-${env.instanceId}`.replace(/[^A-Za-z0-9_-]/g, '-');
   const bus = await openTheBus(boot, options, senderId);
-  const license = openLicense(licenseSettings(env), { nowMs: () => clock.nowMs() });
-  const { plan, status, problem } = license.state();
-  log.info('license', { plan, status, ...(problem && { problem }) });
+  const license = openLicenseOf(boot);
   const instance = {
     id: env.instanceId,
     service: options.service,
@@ -96,6 +94,14 @@ async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, sende
     if (!bus.status().isConnected) throw new Error('disconnected');
   });
   return bus;
+}
+
+/** The license that SVC_LICENSE_* name; Community without one. A bad one is told and stops nothing. */
+export function openLicenseOf({ env, clock, log }: Pick<Boot<CommonEnv>, 'env' | 'clock' | 'log'>): License {
+  const license = openLicense(licenseSettings(env), { nowMs: () => clock.nowMs() });
+  const { plan, status, problem } = license.state();
+  log.info('license', { plan, status, ...(problem && { problem }) });
+  return license;
 }
 
 const licenseSettings = (env: CommonEnv) => ({
