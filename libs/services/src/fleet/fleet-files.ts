@@ -1,5 +1,6 @@
 import { printProblem, type Parsed } from '@svc/contract';
 import { defaultTimeouts, parsePools, parseTimeouts, type PoolTable, type TimeoutTable } from '@svc/routing';
+import { StartError } from '@svc/runtime';
 import { readFile, stat } from 'node:fs/promises';
 import type { Fleet } from '../deps';
 
@@ -20,6 +21,10 @@ export interface FleetFileHooks {
   onChange(what: 'pools' | 'timeouts'): void;
 }
 
+function refuse(what: string, path: string, problems: readonly string[]): void {
+  if (problems.length > 0) throw new StartError(`the ${what} cannot be used`, path, problems.join('\n  '));
+}
+
 interface Watched<T> {
   path: string;
   parse(text: string): Parsed<T>;
@@ -30,7 +35,7 @@ interface Watched<T> {
 /**
  * The pools and timeouts files, reloaded on change. Without a pools file every topic is accepted and none has a pool.
  *
- * @throws Error with every problem and its line when a file is bad at start
+ * @throws StartError with every problem and its line when a file is bad at start
  */
 export async function openFleetFiles(settings: FleetFileSettings, hooks: FleetFileHooks): Promise<FleetFiles> {
   const { poolsPath, timeoutsPath, production } = settings;
@@ -46,8 +51,12 @@ export async function openFleetFiles(settings: FleetFileSettings, hooks: FleetFi
     value: defaultTimeouts,
     mtimeMs: 0,
   };
-  const problems = [...(await load(pools)).problems, ...(await load(timeouts)).problems];
-  if (problems.length > 0) throw new Error(problems.join('\n'));
+  refuse('pools file', poolsPath, (await load(pools)).problems);
+  if (pools.mtimeMs === 0) hooks.onProblem(`${poolsPath} is not there: every topic is accepted and none has a pool`);
+  const bad = (await load(timeouts)).problems;
+  if (production) refuse('timeouts file', timeoutsPath, bad);
+  // Spec, "Timeouts file": in development a bad one leaves the defaults.
+  else if (bad.length > 0) hooks.onProblem(`the default timeouts hold: ${bad.join('; ')}`);
   const refresh = async (file: Watched<PoolTable> | Watched<TimeoutTable>, what: 'pools' | 'timeouts') => {
     const outcome = file === pools ? await load(pools) : await load(timeouts);
     if (outcome.problems.length > 0) hooks.onProblem(outcome.problems.join('\n'));

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFleetFiles } from './fleet-files';
+
+describe('the pools and timeouts files', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const [poolsPath, timeoutsPath] = [join(dir, 'pools.yaml'), join(dir, 'timeouts.yaml')];
+  let told: string[];
+  let changes = 0;
+  const write = (path: string, text: string) => {
+    writeFileSync(path, text);
+    const at = new Date(1_700_000_000_000 + changes++ * 1_000);
+    utimesSync(path, at, at);
+  };
+  const open = (production = false) =>
+    openFleetFiles(
+      { poolsPath, timeoutsPath, production },
+      { onProblem: (problem) => told.push(problem), onChange: (what) => told.push(what) },
+    );
+  beforeEach(() => {
+    told = [];
+    write(poolsPath, 'topics: {job.a: main}\npools: {main: {}}');
+    write(timeoutsPath, 'reconciler: {scan_interval_seconds: 7}');
+  });
+
+  it('are read again when they change, and a bad change leaves the last good one in force', async () => {
+    const files = await open();
+    write(poolsPath, 'topics: {job.b: main}\npools: {main: {}}');
+    await files.refresh();
+    expect([Object.keys(files.pools().topics), told]).toEqual([['job.b'], ['pools']]);
+
+    write(poolsPath, 'topics: {job.c: MAIN}');
+    await files.refresh();
+    await files.refresh();
+
+    expect(Object.keys(files.pools().topics)).toEqual(['job.b']);
+    expect(told.slice(1)).toEqual([expect.stringContaining('pools.yaml:1:')]);
+  });
+
+  it('end a start when the pools are bad, with the line', async () => {
+    write(poolsPath, 'topics:\n  job.a: MAIN');
+
+    await expect(open()).rejects.toMatchObject({
+      where: poolsPath,
+      mend: expect.stringContaining('pools.yaml:2:') as string,
+    });
+  });
+
+  it('leave the default timeouts in development, and end a start in production', async () => {
+    write(timeoutsPath, 'reconciler: {scan_interval_seconds: 0}');
+
+    expect((await open()).timeouts().reconciler.scan_interval_seconds).toBe(30);
+    expect(told).toHaveLength(1);
+    await expect(open(true)).rejects.toThrow('timeouts file');
+  });
+
+  it('say so when there are no pools at all', async () => {
+    rmSync(poolsPath);
+
+    expect((await open()).pools()).toEqual({ topics: {}, pools: {} });
+    expect(told).toEqual([expect.stringContaining('is not there')]);
+  });
+});
