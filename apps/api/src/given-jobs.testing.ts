@@ -127,7 +127,7 @@ async function dispatch(store: Store, id: string, workerId: string): Promise<voi
 
 async function resultOf(store: Store, id: string, { result = { answer: 42 } }: GivenJob): Promise<MoveExtras> {
   await store.redis.set(`res:${id}`, JSON.stringify(result));
-  return { set: { result_ptr: `redis://res:${id}`, completed_at: Date.now() * 1_000 } };
+  return { set: { result_ptr: `redis://res:${id}` } };
 }
 
 const holdExtras = (policy_snapshot: string, job_hash: string): MoveExtras => ({
@@ -146,7 +146,6 @@ function endExtras({ id, tenant, topic }: Named, event: JobEvent, last_state: Jo
       error_message: message,
       error_status: status,
       last_state,
-      completed_at: Date.now() * 1_000,
     },
     deadLetter: {
       body: JSON.stringify({ ...entry, created_at: new Date().toISOString() }),

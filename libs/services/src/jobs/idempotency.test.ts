@@ -1,0 +1,63 @@
+import { AppError, submitJob, type SubmitBody } from '@svc/contract';
+import fc from 'fast-check';
+import { canonical, readAnswer, requestFingerprint } from './idempotency';
+
+const body = (over: object): SubmitBody => submitJob.body?.validate({ prompt: 'hi', ...over }).value as SubmitBody;
+const first = (over: object) => JSON.stringify({ kind: 'accepted', job_id: 'j', trace_id: 't', ...over });
+
+describe('requestFingerprint', () => {
+  it('is the same for the same request, whatever the order of its fields and whichever key it came with', () => {
+    const one = body({ labels: { a: '1', b: '2' }, context: { x: [{ p: 1, q: 2 }] }, idempotency_key: 'k' });
+    const other = body({ context: { x: [{ q: 2, p: 1 }] }, labels: { b: '2', a: '1' }, idempotency_key: 'l' });
+
+    expect(requestFingerprint(one)).toBe(requestFingerprint(other));
+    expect(requestFingerprint(one)).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it.each([{ prompt: 'ho' }, { tags: ['a'] }, { context: null }, { priority: 'batch' }, { labels: { a: '' } }])(
+    'is another one for %j',
+    (over) => {
+      expect(requestFingerprint(body(over))).not.toBe(requestFingerprint(body({})));
+    },
+  );
+});
+
+it('canonical JSON is JSON of an equal value, and equal for equal values', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = canonical(value);
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      expect(canonical(JSON.parse(text))).toBe(text);
+    }),
+  );
+});
+
+describe('readAnswer', () => {
+  it('answers as the first request was answered', () => {
+    const held = readAnswer({ hash: 'h', answer: first({ kind: 'held', reason: 'why' }) }, 'h');
+
+    expect(readAnswer({ hash: 'h', answer: first({}) }, 'h')).toEqual({ jobId: 'j', traceId: 't', replayed: true });
+    expect(held).toEqual({ jobId: 'j', traceId: 't', replayed: true, approvalReason: 'why' });
+    expect(readAnswer({ hash: 'h', answer: first({ kind: 'held' }) }, 'h').approvalReason).toBe('');
+  });
+
+  it('throws the first denial again, with its ids', () => {
+    const again = () => readAnswer({ hash: 'h', answer: first({ kind: 'denied', reason: 'no' }) }, 'h');
+
+    expect(again).toThrow(AppError);
+    expect(again).toThrow(
+      expect.objectContaining({
+        errorCode: 'policy_denied',
+        extras: { reason: 'no', job_id: 'j', trace_id: 't' },
+        headers: { 'X-Trace-Id': 't' },
+      }),
+    );
+  });
+
+  it.each([
+    ['another request', { hash: 'other', answer: first({}) }],
+    ['nothing under the key', { hash: 'h', answer: '' }],
+  ])('conflicts with %s', (_what, kept) => {
+    expect(() => readAnswer(kept, 'h')).toThrow(expect.objectContaining({ errorCode: 'idempotency_conflict' }));
+  });
+});

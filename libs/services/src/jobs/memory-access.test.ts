@@ -1,0 +1,70 @@
+import { AppError } from '@svc/contract';
+import fc from 'fast-check';
+import { checkMemoryAccess } from './memory-access';
+
+const codeOf = (config: Record<string, unknown> | undefined, id: string | undefined) => {
+  try {
+    checkMemoryAccess(config, id);
+    return 'allowed';
+  } catch (error) {
+    return error instanceof AppError ? error.errorCode : error;
+  }
+};
+const denies = (glob: string, id: string) => codeOf({ context: { denied_memory_ids: [glob] } }, id) !== 'allowed';
+
+describe('checkMemoryAccess', () => {
+  it('is skipped without a config, without its section, or when no id was sent', () => {
+    const context = { denied_memory_ids: ['*'] };
+
+    expect(codeOf(undefined, 'm')).toBe('allowed');
+    expect(codeOf({ other: {} }, 'm')).toBe('allowed');
+    expect(codeOf({ context }, undefined)).toBe('allowed');
+    expect(codeOf({ context }, 'm')).toBe('memory_policy_violation');
+  });
+
+  it('denies before it allows; an empty list of allowed ones allows all', () => {
+    const context = { denied_memory_ids: ['a-secret'], allowed_memory_ids: ['a-*'] };
+
+    expect(codeOf({ context }, 'a-notes')).toBe('allowed');
+    expect(codeOf({ context }, 'a-secret')).toBe('memory_policy_violation');
+    expect(codeOf({ context }, 'b')).toBe('memory_policy_violation');
+    expect(codeOf({ context: { allowed_memory_ids: [] } }, 'b')).toBe('allowed');
+  });
+
+  it.each([[null], ['x'], [[]], [{ denied_memory_ids: {} }], [{ allowed_memory_ids: [null] }]])(
+    'lets nothing pass by %j',
+    (context) => {
+      expect(codeOf({ context }, 'm')).toBe('memory_policy_unreadable');
+    },
+  );
+
+  it.each([
+    ['*', '', true],
+    ['a*', 'a', true],
+    ['*a', 'ba', true],
+    ['a?c', 'abc', true],
+    ['a?c', 'ac', false],
+    ['a*b*c', 'a-b-b-c', true],
+    ['a*b*c', 'a-c-b', false],
+    ['ab*ba', 'aba', false],
+    ['?', '', false],
+    ['a.c', 'abc', false],
+    ['A', 'a', false],
+    ['**', 'x', true],
+  ])('glob %s and %j: %s', (glob, id, matches) => {
+    expect(denies(glob, id)).toBe(matches);
+  });
+
+  it('agrees with a regular expression on any glob', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 8 });
+    const word = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
+
+    fc.assert(
+      fc.property(letters, word, (glob, id) => {
+        const pattern = new RegExp(`^${glob.replace(/\*/g, '.*').replace(/\?/g, '.')}$`, 's');
+        expect(denies(glob, id)).toBe(pattern.test(id));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
