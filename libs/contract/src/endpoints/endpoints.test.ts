@@ -26,7 +26,8 @@ describe('the endpoint table', () => {
     if (access !== 'public' && access.permission) expect(permissions).toContain(access.permission);
     if (method === 'get') expect(body).toBeUndefined();
     if (answer.status !== 204) expect(answer.body).toBeDefined();
-    for (const schema of Object.values<Joi.Schema>(params)) expect(schema.validate('x'.repeat(2_000)).error).toBeDefined();
+    for (const schema of Object.values<Joi.Schema>(params))
+      expect(schema.validate('x'.repeat(2_000)).error).toBeDefined();
     for (const schema of [query, body]) expect(schema?.validate(null)?.error === undefined).toBe(schema === undefined);
   });
 
