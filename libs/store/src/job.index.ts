@@ -127,9 +127,14 @@ export class JobIndex {
     return this.records(ids);
   }
 
-  /** Jobs with something left to publish, oldest first. */
+  /** Jobs with something left to publish, oldest first. Rows whose record has expired meanwhile are dropped. */
   async unpublished(beforeUs: number, count: number): Promise<JobRecord[]> {
-    return this.records(await this.redis.zrangebyscore(keys.intents(), 0, beforeUs, 'LIMIT', 0, count));
+    const ids = await this.redis.zrangebyscore(keys.intents(), 0, beforeUs, 'LIMIT', 0, count);
+    const jobs = await this.records(ids);
+    const there = new Set(jobs.map(({ id }) => id));
+    const gone = ids.filter((id) => !there.has(id));
+    if (gone.length > 0) await this.redis.zrem(keys.intents(), ...gone);
+    return jobs;
   }
 
   /** Drops index entries of records that have expired. Returns how many. */
