@@ -32,9 +32,16 @@ export interface RawWorkerPlan {
   silent?: boolean;
 }
 
-const words = ['SUCCEEDED', 'FAILED', 'FAILED_RETRYABLE', 'FAILED_FATAL', 'TIMEOUT', 'CANCELLED', 'DENIED'] as const;
 /** A status, or one that no contract knows. */
-export type Answer = (typeof words)[number] | 'UNKNOWN';
+export type Answer =
+  | 'SUCCEEDED'
+  | 'FAILED'
+  | 'FAILED_RETRYABLE'
+  | 'FAILED_FATAL'
+  | 'TIMEOUT'
+  | 'CANCELLED'
+  | 'DENIED'
+  | 'UNKNOWN';
 
 const beatMs = 100;
 
