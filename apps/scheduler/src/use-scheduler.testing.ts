@@ -135,6 +135,10 @@ export function useScheduler() {
     get redis() {
       return world().redis;
     },
+    /** The test's own connection to the bus. */
+    get bus() {
+      return world().tap;
+    },
 
     /** Starts a scheduler under a policy; the second one runs beside the first. */
     async start({ policy, config, ...plan }: SchedulerPlan & { policy?: string; config?: object } = {}) {

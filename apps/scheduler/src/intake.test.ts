@@ -1,0 +1,155 @@
+import { encodePacket, jobRequestPacket, subjects, type JobRequestDraft } from '@svc/contract';
+import { eventually } from '@svc/testing';
+import { ruled, useScheduler } from './use-scheduler.testing';
+
+const use = useScheduler();
+const { jobSubmit } = subjects;
+
+/** Says on the bus that there is a job, as whoever goes round the gateway does. */
+async function say(draft: JobRequestDraft, sender = 'somebody'): Promise<void> {
+  const request = { topic: 'job.work', tenant_id: 'acme', principal_id: 'ann', ...draft };
+  const packet = jobRequestPacket({ trace_id: 't1', sender_id: sender, nowUs: 1 }, request);
+  await use.bus.publishDurableBytes(jobSubmit.name, encodePacket(packet));
+}
+const known = (id: string) => eventually(() => use.job(id));
+
+describe('a job that arrives on the bus', () => {
+  it('runs as one that came through the gateway would, with what it asked for', async () => {
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
+
+    await say({ job_id: 'j1', priority: 3, labels: { color: 'red' }, budget: { deadline_ms: 60_000 } });
+
+    await eventually(() => use.until('j1', 'SUCCEEDED'));
+    const job = await use.job('j1');
+    expect(job).toMatchObject({ tenant: 'acme', trace_id: 't1', submitter: 'bus:somebody|principal:ann' });
+    expect(job.request).toMatchObject({ priority: 'critical', principal_id: 'ann' });
+    expect(job.deadline_ms).toBeGreaterThan(job.created_at / 1_000);
+    expect(worker.received[0]).toMatchObject({ job_id: 'j1', priority: 3, labels: { color: 'red' } });
+  });
+
+  it('meets the same policy: a denial ends it', async () => {
+    await use.start({ policy: ruled('deny') });
+    const worker = await use.rawWorker({ id: 'w1' });
+
+    await say({ job_id: 'j1' });
+
+    await known('j1');
+    await use.until('j1', 'DENIED', { error_code: 'safety_denied' });
+    expect(worker.received).toEqual([]);
+  });
+
+  it('waits for a person when policy asks for one, whatever approval its labels claim', async () => {
+    await use.start({ policy: ruled('require_approval') });
+    const worker = await use.rawWorker({ id: 'w1' });
+
+    await say({ job_id: 'j1', labels: { approval_granted: 'true', safety_bypassed: 'true' } });
+
+    await known('j1');
+    const job = await use.until('j1', 'APPROVAL_REQUIRED');
+    expect(job.request.labels).toEqual({ _source: 'bus' });
+    expect(worker.received).toEqual([]);
+  });
+
+  it('is taken once, however often and by whomever it is said again', async () => {
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1', max: 5 });
+    await Promise.all([say({ job_id: 'j1' }), say({ job_id: 'j1' }), say({ job_id: 'j1' })]);
+    const request = await worker.dispatched('j1');
+
+    await say({ job_id: 'j1', topic: 'job.other', tenant_id: 'other' }, 'another');
+    await say({ job_id: 'j2' });
+
+    await worker.dispatched('j2');
+    await worker.answer(request);
+    await use.until('j1', 'SUCCEEDED', { tenant: 'acme', topic: 'job.work', attempts: 1 });
+    expect(worker.order()).toEqual(['j1', 'j2']);
+  });
+
+  it('ends FAILED when nobody knows its topic', async () => {
+    const pools = {
+      topics: { 'job.work': ['main'] },
+      pools: { main: { name: 'main', requires: [], status: 'active' as const, description: '' } },
+    };
+    await use.start({ pools });
+
+    await say({ job_id: 'j1', topic: 'job.nonsense' });
+
+    await known('j1');
+    await use.until('j1', 'FAILED', { error_code: 'unknown_topic' });
+    expect(await use.deadLetter('j1')).toMatchObject({ reason_code: 'unknown_topic' });
+  });
+
+  it('of another tenant than its own fields say is not taken', async () => {
+    await use.start();
+
+    await say({ job_id: 'j1', env: { tenant_id: 'other' } });
+    await say({ job_id: 'j2' });
+
+    await known('j2');
+    expect(await use.store.jobs.load('j1')).toBeUndefined();
+    await eventually(() => expect(use.bodies('alert', subjects.alert.name)).toHaveLength(1));
+  });
+});
+
+describe('two schedulers side by side', () => {
+  it('share the work, and no job is done twice', async () => {
+    const [one, two] = [await use.start(), await use.start()];
+    const runs: string[] = [];
+    let running = 0;
+    let most = 0;
+    const topics = {
+      'job.>': async ({ jobId }: { jobId: string }) => {
+        runs.push(jobId);
+        most = Math.max(most, (running += 1));
+        await new Promise((resume) => setTimeout(resume, 2));
+        running -= 1;
+      },
+    };
+    await use.worker({ id: 'w1', concurrency: 3, topics });
+    await use.worker({ id: 'w2', concurrency: 3, topics });
+
+    const ids = await Promise.all(Array.from({ length: 120 }, (_, i) => use.submit({}, i % 2 ? 'acme' : 'bolt')));
+    for (const id of ids) await use.until(id, 'SUCCEEDED', { attempts: 1 });
+
+    expect([...runs].sort()).toEqual([...ids].sort());
+    expect(most).toBeLessThanOrEqual(6);
+    for (const { events, defects } of [one, two]) {
+      expect(defects).toEqual([]);
+      expect(events.filter(([name]) => name === 'received').length).toBeGreaterThan(0);
+    }
+    for (const id of ['w1', 'w2']) expect(await use.store.workers.inFlight(id)).toEqual([]);
+  });
+
+  it('carry on when one of them stops', async () => {
+    await use.start();
+    const other = await use.start();
+    const worker = await use.rawWorker({ id: 'w1', max: 20 });
+    const first = await use.submit();
+    const held = await worker.dispatched(first);
+
+    await other.stop();
+    await worker.answer(held);
+    const second = await use.submit();
+
+    await worker.answer(await worker.dispatched(second));
+    await use.until(first, 'SUCCEEDED');
+    await use.until(second, 'SUCCEEDED');
+  });
+
+  it('lose a silent worker’s job once, not once each', async () => {
+    const plan = { env: { workerHeartbeatTtlMs: 500 }, config: { retry: { initial_backoff: '10ms' } } };
+    await use.start(plan);
+    await use.start(plan);
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    await worker.dispatched(id);
+
+    worker.mute();
+    await use.until(id, 'RETRYING');
+    const next = await use.rawWorker({ id: 'w2', answers: () => ['SUCCEEDED'] });
+
+    await use.until(id, 'SUCCEEDED', { attempts: 2, retry_count: 1 });
+    expect(next.order()).toEqual([id]);
+  });
+});
