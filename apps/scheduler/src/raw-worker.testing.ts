@@ -34,14 +34,7 @@ export interface RawWorkerPlan {
 
 /** A status, or one that no contract knows. */
 export type Answer =
-  | 'SUCCEEDED'
-  | 'FAILED'
-  | 'FAILED_RETRYABLE'
-  | 'FAILED_FATAL'
-  | 'TIMEOUT'
-  | 'CANCELLED'
-  | 'DENIED'
-  | 'UNKNOWN';
+  'SUCCEEDED' | 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL' | 'TIMEOUT' | 'CANCELLED' | 'DENIED' | 'UNKNOWN';
 
 const beatMs = 100;
 
