@@ -1,0 +1,132 @@
+import type { DeadLetterWrite } from './index';
+import { keys } from './index';
+import { useStore } from './store.testing';
+
+const use = useStore();
+
+/** Ends a job badly, as of the order of these calls. */
+async function dead(id: string, tenant = 'acme'): Promise<void> {
+  await use.accept(id, { tenant });
+  const body = JSON.stringify({ job_id: id, tenant, created_at: '' });
+  const deadLetter: DeadLetterWrite = { body, ttl_sec: 60, topic: 'job.default', reason: `no: ${id}` };
+  await use.store.jobs.move('*', id, 'deny', { deadLetter });
+}
+
+describe('dead letters', () => {
+  it('are paged newest first, tenants apart, and each is shown once', async () => {
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await dead(id);
+    await dead('x', 'other');
+
+    const first = await use.store.deadLetters.page('acme', 2);
+    const second = await use.store.deadLetters.page('acme', 2, first.nextCursorUs ?? 0);
+    const third = await use.store.deadLetters.page('acme', 2, second.nextCursorUs ?? 0);
+
+    const ids = [first, second, third].map(({ items }) => items.map(({ job_id }) => job_id));
+    expect(ids).toEqual([['e', 'd'], ['c', 'b'], ['a']]);
+    expect(third.nextCursorUs).toBeNull();
+    expect(await use.store.deadLetters.get('other', 'a')).toBe('other_tenant');
+  });
+
+  it('leave Bull Board together with their entry, and may be removed twice', async () => {
+    await dead('a');
+    expect(await use.redis.zcard(keys.queue('dead-letters', 'failed'))).toBe(1);
+
+    await use.store.deadLetters.remove('acme', 'a');
+    await use.store.deadLetters.remove('acme', 'a');
+
+    expect(await use.store.deadLetters.get('*', 'a')).toBeUndefined();
+    expect(await use.redis.zcard(keys.queue('dead-letters', 'failed'))).toBe(0);
+    expect(await use.redis.zcard(keys.deadLetters('acme'))).toBe(0);
+  });
+
+  it('are trimmed by age and by number, the oldest first', async () => {
+    for (const id of ['a', 'b', 'c', 'd']) await dead(id);
+    const oldest = Number(await use.redis.zscore(keys.deadLetters('acme'), 'a'));
+
+    expect(await use.store.deadLetters.trim('acme', oldest, 2)).toBe(2);
+
+    const { items } = await use.store.deadLetters.page('acme', 10);
+    expect(items.map(({ job_id }) => job_id)).toEqual(['d', 'c']);
+  });
+});
+
+describe('a lease', () => {
+  const lease = (owner: string, ttlMs = 60_000) => use.store.lease('svc:replayer:pending', owner, ttlMs);
+
+  it('is held by one of many, renewed by that one, and free for others afterwards', async () => {
+    const held = await Promise.all(['a', 'b', 'c'].map((owner) => lease(owner).hold()));
+    const [winner = ''] = ['a', 'b', 'c'].filter((_, i) => held[i]);
+
+    expect(held.filter(Boolean)).toHaveLength(1);
+    expect(await lease(winner).hold()).toBe(true);
+    await lease('stranger').free();
+    expect(await lease('stranger').hold()).toBe(false);
+    await lease(winner).free();
+    expect(await lease('stranger').hold()).toBe(true);
+  });
+
+  it('ends by itself', async () => {
+    await lease('a', 1_000).hold();
+
+    expect(await use.redis.pttl('svc:replayer:pending')).toBeGreaterThan(0);
+    expect(await use.redis.pttl('svc:replayer:pending')).toBeLessThanOrEqual(1_000);
+  });
+});
+
+describe('bodies behind pointers', () => {
+  it('are read up to a limit, with their whole size', async () => {
+    await use.redis.set('res:j', Buffer.from([0, 255, 1, 2]));
+
+    const found = await use.store.data.read('redis://res:j', 2);
+
+    expect(found).toEqual({ body: Buffer.from([0, 255]), sizeBytes: 4 });
+    expect(await use.store.data.read('redis://res:none', 2)).toBeNull();
+    expect(await use.store.data.size('redis://res:j')).toBe(4);
+  });
+
+  it('a redacted copy of the same content has the same pointer, and expires', async () => {
+    const write = () => use.store.data.writeRedacted('j', 'abcdef0123456789ffff', Buffer.from('x'));
+
+    expect(await write()).toBe('redis://res:j:redacted:abcdef0123456789');
+    expect(await write()).toBe(await write());
+    expect(await use.redis.ttl('res:j:redacted:abcdef0123456789')).toBeGreaterThan(0);
+  });
+
+  it('memory is answered by its kind', async () => {
+    await use.redis.rpush('mem:l', 'a', 'b');
+    await use.redis.hset('mem:h', 'f', 'v');
+    await use.redis.set('mem:s', 'text');
+
+    expect(await use.store.data.memory('mem:l')).toEqual({ type: 'list', items: [Buffer.from('a'), Buffer.from('b')] });
+    expect(await use.store.data.memory('mem:h')).toEqual({ type: 'hash', items: { f: Buffer.from('v') } });
+    expect(await use.store.data.memory('mem:s')).toEqual({ type: 'string', value: Buffer.from('text') });
+    expect(await use.store.data.memory('mem:none')).toBeNull();
+  });
+});
+
+describe('config documents', () => {
+  it('come in the order asked, with null for those that are not there', async () => {
+    const document = { scope: 'org', scope_id: 'acme', data: { a: 1 }, revision: 1, updated_at: '', meta: {} };
+    await use.store.config.write(document);
+
+    const found = await use.store.config.documents([
+      ['system', 'default'],
+      ['org', 'acme'],
+    ]);
+
+    expect(found).toEqual([null, document]);
+    expect(await use.store.config.documents([])).toEqual([]);
+  });
+});
+
+describe('open jobs', () => {
+  it('are listed between two times, oldest first, so that a reader can go on where it stopped', async () => {
+    for (const id of ['a', 'b', 'c', 'd']) await use.accept(id);
+    await use.store.jobs.move('*', 'b', 'cancel');
+
+    const first = await use.store.index.openBefore('acme', Infinity, 2);
+    const rest = await use.store.index.openBefore('acme', Infinity, 2, (first.at(-1)?.updated_at ?? 0) + 1);
+
+    expect([first, rest].map((jobs) => jobs.map(({ id }) => id))).toEqual([['a', 'c'], ['d']]);
+  });
+});
