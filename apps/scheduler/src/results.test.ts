@@ -245,6 +245,6 @@ describe('packets that break the rules', () => {
     const alerts = () => use.bodies('alert', alert.name).map(({ details }) => details['subject']);
     await eventually(() => expect(alerts()).toEqual(expect.arrayContaining([jobResult.name, subjects.heartbeat.name])));
     const counted = (await metrics()).split('\n').filter((line) => /^\w+rejections_total\{/.test(line));
-    expect(counted.join('\n')).toMatch(/reason="job_result without worker_id, status".* 1/);
+    expect(counted.join('\n')).toMatch(/reason="ERROR_CODE_MALFORMED_PACKET".* 2/);
   });
 });

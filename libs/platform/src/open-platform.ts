@@ -1,4 +1,5 @@
 import { busOptions, openBus, type Bus } from '@svc/bus';
+import { WireErrorCode } from '@svc/contract';
 import { openLicense, type License } from '@svc/identity';
 import type { AnyQueueSpec } from '@svc/queues';
 import { startProbeServer, type Address, type Boot, type commonVariables, type EnvOf } from '@svc/runtime';
@@ -24,6 +25,7 @@ export interface PlatformOptions {
   queues: Readonly<Record<string, AnyQueueSpec>>;
   probes: { addr: Address; open: boolean };
   metrics: { contentType: string; text(): Promise<string> };
+  /** Gets the name of the error code under which the packet is refused. */
   onMalformed?(reason: string): void;
   onReconnected?(): void;
 }
@@ -78,8 +80,9 @@ async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, sende
   const { env, health, log, clock, onStop } = boot;
   const bus = await openBus(busOptions(env, senderId), {
     nowUs: () => clock.nowUs(),
-    onMalformed: ({ subject, reason }) => {
-      options.onMalformed?.(reason);
+    onMalformed: ({ subject, reason, code }) => {
+      // The reason is text that a sender can vary without end; a metric's label may not.
+      options.onMalformed?.(WireErrorCode[code]);
       log.oncePer(`malformed:${subject}`, 60_000).warn('packet is not taken', { subject, reason });
     },
     onConnection: (event) => {
