@@ -1,4 +1,5 @@
 import { JobStatus, subjects } from '@svc/contract';
+import { keys } from '@svc/store';
 import { allowAll, ruled, useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
@@ -83,6 +84,19 @@ describe('a held job', () => {
     await use.start();
 
     await use.until(id, 'DENIED', { error_code: 'safety_denied' });
+  });
+
+  it('is asked about again when its approval was for another request', async () => {
+    await use.start({ policy: ruled('require_approval'), idle: true });
+    const id = await use.submit();
+    await use.approve(id);
+    const { request } = await use.job(id);
+    await use.redis.hset(keys.job(id), 'request', JSON.stringify({ ...request, principal_id: 'mallory' }));
+
+    await use.start();
+
+    const job = await use.until(id, 'APPROVAL_REQUIRED');
+    expect(job.approval).toMatchObject({ status: 'pending' });
   });
 
   it('ends DENIED when it is rejected, and nothing runs', async () => {
