@@ -93,6 +93,8 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     ),
   );
   const workers = startWorkers('scheduler', queues, processors, ctx, await redisOptions(env, 'worker'), {
+    lockMs: env.queueLockMs,
+    stalledCheckMs: env.queueStalledCheckMs,
     onFailed: (queue, entry, error) => log.warn('queue entry failed', { queue, entry, error }),
     onError: (queue, error) => log.oncePer(`queue:${queue}`, 10_000).warn('queue failed', { queue, error }),
   });

@@ -35,11 +35,16 @@ export interface WorkerHooks {
   onFailed(queue: string, entryId: string | undefined, error: Error): void;
   /** The connection or a script failed; BullMQ goes on by itself. */
   onError(queue: string, error: Error): void;
+  /** How long an entry stays with a process that gives no sign of life; renewed every third. Default 60 s. */
+  lockMs?: number;
+  /** How often entries are looked for whose lock has ended. Default 15 s. */
+  stalledCheckMs?: number;
 }
 
 /**
  * Runs a processor. An entry whose payload is not valid fails at once and is never retried. The lock a processor holds is
- * the job lock of the specification (60 s, renewed every 20 s).
+ * the job lock of the specification (60 s, renewed every 20 s): what a dead process held is taken over after at most
+ * `lockMs` and `stalledCheckMs` together.
  */
 export function startWorker<P, Ctx>(
   processor: Processor<P, Ctx>,
@@ -48,6 +53,7 @@ export function startWorker<P, Ctx>(
   hooks: WorkerHooks,
 ): Worker {
   const { queue, run } = processor;
+  const { lockMs = 60_000, stalledCheckMs = 15_000 } = hooks;
   const worker = new Worker(
     queue.name,
     async (entry: Job, token?: string) => {
@@ -62,9 +68,9 @@ export function startWorker<P, Ctx>(
       connection,
       prefix: queuePrefix,
       concurrency: queue.concurrency,
-      lockDuration: 60_000,
-      lockRenewTime: 20_000,
-      stalledInterval: 15_000,
+      lockDuration: lockMs,
+      lockRenewTime: Math.ceil(lockMs / 3),
+      stalledInterval: stalledCheckMs,
       maxStalledCount: 10,
       drainDelay: 5,
     },

@@ -73,6 +73,20 @@ const scheduler = variables({
     default: 'open',
     doc: 'When the content of a result cannot be checked: release, or quarantine.',
   },
+  queueLockMs: {
+    name: 'SCHEDULER_QUEUE_LOCK',
+    type: 'duration',
+    min: '1s',
+    default: '60s',
+    doc: 'How long a queue entry stays with a scheduler that died; a living one renews it every third.',
+  },
+  queueStalledCheckMs: {
+    name: 'SCHEDULER_QUEUE_STALLED_CHECK',
+    type: 'duration',
+    min: '1s',
+    default: '15s',
+    doc: 'How often entries of dead schedulers are looked for.',
+  },
   outputMetaTimeoutMs: {
     name: 'SVC_OUTPUT_META_TIMEOUT_MS',
     type: 'int',
