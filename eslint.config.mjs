@@ -18,7 +18,7 @@ const onlyTestsImportSdk = {
   name: '@svc/worker-sdk',
   message: 'The worker SDK is for workers; here only tests import it.',
 };
-const pureFiles = 'libs/{contract,lifecycle,policy,scanning,routing}/**/*.ts';
+const pureFiles = 'libs/{contract,lifecycle,policy,scanning,routing,schema}/**/*.ts';
 
 export default [
   { ignores: ['**/dist', '**/node_modules', 'libs/contract/src/proto/generated'] },

@@ -1,0 +1,134 @@
+import { MissingRefError } from 'ajv';
+import type { ValidateFunction } from 'ajv';
+import { Budget, TooCostly } from './budget';
+import { compilerOf, dialectOf, metaOf, spokenDialects, type Dialect } from './dialect';
+import { schemaLimits } from './limits';
+import { prepare } from './prepare';
+import { atRoot, violationsOf, type Violation } from './violations';
+
+export interface CompiledSchema {
+  /** What is wrong with a JSON value; nothing when it fits. The time it takes is bounded, whatever schema and value. */
+  check(value: unknown): Violation[];
+}
+
+/**
+ * `missing`: a reference leads to an `$id` that was not among the known ones; give it and compile again.
+ * `invalid`: no schema, beyond the limits, or a reference leads nowhere; paths are pointers into the schema.
+ */
+export type Compilation =
+  | { kind: 'compiled'; schema: CompiledSchema }
+  | { kind: 'missing'; id: string }
+  | { kind: 'invalid'; violations: Violation[] };
+
+type Json = Record<string, unknown>;
+
+/** The `$id` by which other schemas refer to a schema, without its empty fragment. */
+export const idOf = (document: Json): string | undefined => {
+  const id = document['$id'];
+  return typeof id === 'string' && id !== '' ? id.replace(/#$/, '') : undefined;
+};
+
+/**
+ * Compiles a JSON Schema for checks of bounded cost. Nothing is fetched: references lead within the document or to the
+ * known ones. Core contract 10.
+ *
+ * @param known other schemas by their `$id`
+ */
+export function compileSchema(document: Json, known: ReadonlyMap<string, Json>): Compilation {
+  const dialect = dialectOf(document);
+  if (!dialect) return invalid([{ path: '/$schema', message: `must be one of ${spokenDialects.join(', ')}` }]);
+  const root = load(document, dialect);
+  if ('faults' in root) return invalid(root.faults);
+  if (known.size > schemaLimits.maxDocuments) {
+    return invalid([atRoot(`leads to more than ${schemaLimits.maxDocuments} other schemas`)]);
+  }
+  const others = new Map<string, Json>();
+  let { subschemas } = root;
+  for (const [id, other] of known) {
+    const loaded = dialectOf(other) === dialect ? load(other, dialect) : { faults: [atRoot('has another $schema')] };
+    if ('faults' in loaded)
+      return invalid(loaded.faults.map(({ message }) => atRoot(`refers to ${id}, which ${message}`)));
+    others.set(id, loaded.schema);
+    subschemas += loaded.subschemas;
+  }
+  if (subschemas > schemaLimits.maxSubschemas) {
+    return invalid([atRoot(`has more than ${schemaLimits.maxSubschemas} subschemas with those it refers to`)]);
+  }
+  return build(root.schema, others, dialect);
+}
+
+const invalid = (violations: Violation[]): Compilation => ({ kind: 'invalid', violations });
+
+function load(document: Json, dialect: Dialect) {
+  if (Buffer.byteLength(JSON.stringify(document)) > schemaLimits.maxBytes) {
+    return { faults: [atRoot(`is longer than ${schemaLimits.maxBytes} bytes`)] };
+  }
+  const walked = prepare(document);
+  if ('faults' in walked) return walked;
+  const meta = metaOf(dialect);
+  return meta.validateSchema(document) ? walked.prepared : { faults: violationsOf(meta.errors ?? []) };
+}
+
+function build(schema: Json, others: ReadonlyMap<string, Json>, dialect: Dialect): Compilation {
+  const budget = new Budget();
+  const compiled = (allErrors: boolean): ValidateFunction => {
+    const ajv = compilerOf(dialect, budget, allErrors);
+    for (const [id, other] of others) ajv.addSchema(other, id);
+    return ajv.compile(schema);
+  };
+  try {
+    const first = compiled(false);
+    // Gathering all violations is its own code; most schemas never need it.
+    let all: ValidateFunction | undefined;
+    return {
+      kind: 'compiled',
+      schema: { check: (value) => check(value, budget, first, () => (all ??= compiled(true))) },
+    };
+  } catch (error) {
+    if (error instanceof MissingRefError) {
+      const id = error.missingSchema;
+      if (id && !others.has(id) && id !== idOf(schema)) return { kind: 'missing', id };
+    }
+    return invalid([
+      atRoot(error instanceof Error ? error.message.slice(0, schemaLimits.messageChars) : 'cannot be used'),
+    ]);
+  }
+}
+
+function check(value: unknown, budget: Budget, first: ValidateFunction, all: () => ValidateFunction): Violation[] {
+  try {
+    budget.refill(schemaLimits.checkSteps);
+    if (first(value)) return [];
+  } catch (error) {
+    return [tooCostly(error)];
+  }
+  const found = violationsOf(first.errors ?? []);
+  if (!isSmall(value)) return found;
+  const gather = all();
+  try {
+    budget.refill(schemaLimits.gatherSteps);
+    gather(value);
+    return violationsOf(gather.errors ?? []);
+  } catch (error) {
+    tooCostly(error);
+    return found;
+  }
+}
+
+/** @throws what is neither a spent budget nor a stack that a bottomless reference used up */
+function tooCostly(error: unknown): Violation {
+  if (error instanceof TooCostly || error instanceof RangeError)
+    return atRoot('takes too long to check against its schema');
+  throw error;
+}
+
+/** Few enough values for one violation each. */
+function isSmall(value: unknown): boolean {
+  const open = [value];
+  for (let nodes = 0; open.length > 0; nodes++) {
+    if (nodes + open.length > schemaLimits.gatherNodes) return false;
+    const next = open.pop();
+    if (next !== null && typeof next === 'object') for (const member of Object.values(next)) open.push(member);
+  }
+  return true;
+}

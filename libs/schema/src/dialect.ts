@@ -1,0 +1,58 @@
+import { Ajv, type Options } from 'ajv';
+import { Ajv2019 } from 'ajv/dist/2019';
+import { Ajv2020 } from 'ajv/dist/2020';
+import draft6 from 'ajv/dist/refs/json-schema-draft-06.json';
+import type { Budget } from './budget';
+import { addFormats, addKeywords } from './keywords';
+import { re2Engine } from './patterns';
+
+export type Dialect = '2020-12' | '2019-09' | 'draft-07' | 'draft-06';
+
+const dialects: Readonly<Record<string, Dialect>> = {
+  'https://json-schema.org/draft/2020-12/schema': '2020-12',
+  'https://json-schema.org/draft/2019-09/schema': '2019-09',
+  'http://json-schema.org/draft-07/schema': 'draft-07',
+  'https://json-schema.org/draft-07/schema': 'draft-07',
+  'http://json-schema.org/draft-06/schema': 'draft-06',
+};
+
+/** 2020-12 unless `$schema` says otherwise; undefined for a dialect that is not spoken here. Core contract 10. */
+export function dialectOf(document: Record<string, unknown>): Dialect | undefined {
+  const named = document['$schema'];
+  if (named === undefined) return '2020-12';
+  return typeof named === 'string' ? dialects[named.replace(/#$/, '')] : undefined;
+}
+
+export const spokenDialects = Object.keys(dialects);
+
+const options: Options = {
+  strict: false,
+  logger: false,
+  validateSchema: false,
+  // A property that every object inherits is not a property of the value.
+  ownProperties: true,
+  // Copying what is referred to into every place would let the code grow without measure.
+  inlineRefs: false,
+};
+
+const kinds = { '2020-12': Ajv2020, '2019-09': Ajv2019, 'draft-07': Ajv, 'draft-06': Ajv };
+
+/** A fresh compiler that knows no other schemas, whose checks are paid from the budget. */
+export function compilerOf(dialect: Dialect, budget: Budget, allErrors: boolean): Ajv {
+  const ajv = new kinds[dialect]({ ...options, meta: false, allErrors, code: { regExp: re2Engine(budget) } });
+  addKeywords(ajv, budget);
+  addFormats(ajv, budget);
+  return ajv;
+}
+
+const metas = new Map<Dialect, Ajv>();
+
+/** Checks schemas against the schema of their dialect; made at first use, which takes a while. */
+export function metaOf(dialect: Dialect): Ajv {
+  const made = metas.get(dialect) ?? new kinds[dialect]({ strict: false, logger: false });
+  if (!metas.has(dialect)) {
+    if (dialect === 'draft-06') made.addMetaSchema(draft6);
+    metas.set(dialect, made);
+  }
+  return made;
+}

@@ -1,0 +1,4 @@
+export { CompileCache } from './compile-cache';
+export { compileSchema, idOf, type Compilation, type CompiledSchema } from './compile';
+export { schemaLimits } from './limits';
+export type { Violation } from './violations';

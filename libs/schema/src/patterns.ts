@@ -1,0 +1,45 @@
+import type { RegExpEngine } from 'ajv/dist/types';
+import { RE2JS } from 're2js';
+import type { Budget } from './budget';
+import { schemaLimits } from './limits';
+
+/** What is wrong with a pattern, and how to mend it, or undefined. Policy contract 3.6, "Regex", holds here too. */
+export function patternFault(source: string): string | undefined {
+  if (source.length > schemaLimits.patternChars) {
+    return `is longer than ${schemaLimits.patternChars} characters: split it into several patterns`;
+  }
+  if (/\(\?(=|!|<=|<!)/.test(source)) {
+    return 'looks ahead or behind, which the linear-time (RE2) engine does not do: match the surroundings too, or drop them';
+  }
+  try {
+    compile(source);
+    return undefined;
+  } catch (error) {
+    const detail = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'unknown fault';
+    return `is not a regular expression of the RE2 class: ${detail}`;
+  }
+}
+
+// JSON Schema writes patterns in the JavaScript dialect: \u0041, \/ and (?<name>…) are translated.
+const compile = (source: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(source));
+
+/**
+ * Patterns on an engine whose time grows only with the text, times the pattern's size at worst; both are paid for.
+ *
+ * `toString` matters: Ajv takes two patterns that read the same for one.
+ */
+export function re2Engine(budget: Budget): RegExpEngine {
+  const engine = (source: string) => {
+    const regex = compile(source);
+    const perChar = 1 + regex.programSize() / 8;
+    return {
+      test(text: string): boolean {
+        budget.spend(1 + text.length * perChar);
+        return regex.test(text);
+      },
+      toString: () => `/${source}/`,
+    };
+  };
+  // Only read when code is written out to a file, which is not done here.
+  return Object.assign(engine, { code: 're2' });
+}

@@ -1,0 +1,42 @@
+import type { ErrorObject } from 'ajv';
+import { schemaLimits } from './limits';
+
+/** One fault: where, as a JSON Pointer or `$` for the whole, and what. Core contract 10. */
+export interface Violation {
+  path: string;
+  message: string;
+}
+
+export const atRoot = (message: string): Violation => ({ path: '$', message });
+
+/** Sorted by path, then message, without repeats, at most a hundred. Core contract 10. */
+export function violationsOf(errors: readonly ErrorObject[]): Violation[] {
+  const all = new Map<string, Violation>();
+  for (const error of errors) {
+    const violation = { path: error.instancePath || '$', message: messageOf(error) };
+    all.set(JSON.stringify([violation.path, violation.message]), violation);
+  }
+  return [...all.values()].sort(byPath).slice(0, schemaLimits.violations);
+}
+
+const byPath = (a: Violation, b: Violation): number =>
+  a.path === b.path ? compare(a.message, b.message) : compare(a.path, b.path);
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+/** Ajv's text, and what it leaves out: which property is not wanted, which values are. */
+function messageOf({ keyword, message, params }: ErrorObject): string {
+  return `${message ?? `does not fit ${keyword}`}${detail(params as Record<string, unknown>)}`.slice(
+    0,
+    schemaLimits.messageChars,
+  );
+}
+
+function detail(params: Record<string, unknown>): string {
+  const extra = params['additionalProperty'] ?? params['unevaluatedProperty'];
+  if (typeof extra === 'string') return `: ${JSON.stringify(extra)}`;
+  if (Array.isArray(params['allowedValues']))
+    return `: ${params['allowedValues'].slice(0, 10).map(inWords).join(', ')}`;
+  return 'allowedValue' in params ? `: ${inWords(params['allowedValue'])}` : '';
+}
+
+const inWords = (value: unknown): string => JSON.stringify(value).slice(0, 60);
