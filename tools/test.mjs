@@ -26,7 +26,15 @@ const steps = [
   { name: 'generated docs', args: [join(root, 'tools/run-ts.mjs'), 'tools/docs/generate.ts', '--check'] },
   {
     name: 'tests',
-    args: [bin('jest/bin/jest.js'), '--maxWorkers=2', '--json', `--outputFile=${results}`, ...process.argv.slice(2)],
+    // A test that failed half-way may leave a connection open; that must not keep the run from ending.
+    args: [
+      bin('jest/bin/jest.js'),
+      '--maxWorkers=2',
+      '--forceExit',
+      '--json',
+      `--outputFile=${results}`,
+      ...process.argv.slice(2),
+    ],
     isLoud: true,
   },
 ];

@@ -92,6 +92,50 @@ describe('a job that arrives on the bus', () => {
   });
 });
 
+describe('the input of a job that arrives on the bus', () => {
+  const secret = `
+input_rules:
+  - {id: no-oil, match: {keywords: ['whale oil']}, decision: deny}
+rules:
+  - {id: rest, match: {}, decision: allow}
+`;
+  const put = (id: string, prompt: string) => use.store.data.writeContext(id, JSON.stringify({ prompt }));
+
+  it('is read by policy where the packet says it is, and handed to the worker as said', async () => {
+    await use.start({ policy: secret });
+    const worker = await use.rawAnswering('SUCCEEDED');
+    await put('shared', 'barrels of whale oil');
+    await put('fine', 'lamps');
+
+    await say({ job_id: 'j1', context_ptr: 'redis://ctx:shared' });
+    await say({ job_id: 'j2', context_ptr: 'redis://ctx:fine' });
+
+    await eventually(() => use.until('j1', 'DENIED'));
+    await eventually(() => use.until('j2', 'SUCCEEDED'));
+    expect(worker.received).toMatchObject([{ job_id: 'j2', context_ptr: 'redis://ctx:fine' }]);
+  });
+
+  it('may be another job’s result, unless that was withheld or is another tenant’s', async () => {
+    await use.start();
+    await use.rawAnswering('SUCCEEDED');
+    const mine = await use.submit();
+    const theirs = await use.submit({}, 'bolt');
+    for (const id of [mine, theirs]) await use.until(id, 'SUCCEEDED');
+    const withheld = await use.submit();
+    await use.until(withheld, 'SUCCEEDED');
+    await use.store.jobs.move('*', withheld, 'quarantine');
+
+    await say({ job_id: 'j1', context_ptr: `redis://res:${theirs}` });
+    await say({ job_id: 'j2', context_ptr: `redis://res:${withheld}` });
+    await say({ job_id: 'j3', context_ptr: 'redis://session:user:1' });
+    await say({ job_id: 'j4', context_ptr: `redis://res:${mine}` });
+    await say({ job_id: 'j5', context_ptr: 's3://elsewhere/in.json' });
+
+    for (const id of ['j4', 'j5']) await eventually(() => use.until(id, 'SUCCEEDED'));
+    for (const id of ['j1', 'j2', 'j3']) expect(await use.store.jobs.load(id)).toBeUndefined();
+  });
+});
+
 describe('two schedulers side by side', () => {
   it('share the work, and no job is done twice', async () => {
     const [one, two] = [await use.start(), await use.start()];

@@ -82,7 +82,23 @@ export const onePool: PoolTable = {
 /** What `main.ts` does, with short periods and a kernel that can be made to fail. */
 export async function startScheduler(around: Surroundings, plan: SchedulerPlan = {}): Promise<Scheduler> {
   const stops: { name: string; step: () => unknown }[] = [];
-  const onStop = (name: string, step: () => unknown) => void stops.push({ name, step });
+  const stop = async () => {
+    for (const { step } of stops.reverse().splice(0)) await step();
+  };
+  try {
+    return { ...(await startParts(around, plan, (name, step) => void stops.push({ name, step }))), stop };
+  } catch (error) {
+    // What is left open keeps the test run from ending.
+    await stop();
+    throw error;
+  }
+}
+
+async function startParts(
+  around: Surroundings,
+  plan: SchedulerPlan,
+  onStop: Boot<SchedulerEnv>['onStop'],
+): Promise<Omit<Scheduler, 'stop'>> {
   const env = { ...readSchedulerEnv(around), ...plan.env };
   const clock = systemClock();
   const build = { version: '0.0.0', commit: 'c', date: '', protocol: 1 };
@@ -143,9 +159,6 @@ export async function startScheduler(around: Surroundings, plan: SchedulerPlan =
       ...ctx,
       clock: { ...clock, nowMs: () => clock.nowMs() + ms, nowUs: () => clock.nowUs() + ms * 1_000 },
     }),
-    async stop() {
-      for (const { step } of stops.reverse().splice(0)) await step();
-    },
   };
 }
 

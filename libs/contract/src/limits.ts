@@ -13,4 +13,6 @@ export const limits = {
   contentLabelBytes: 65_536,
   schedulingAttempts: 50,
   scanBytes: 2_097_152,
+  /** Most of an input document that is read for policy and shown to people. */
+  contextBytes: 8_388_608,
 } as const;

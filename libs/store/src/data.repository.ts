@@ -25,8 +25,14 @@ export class DataRepository {
     private readonly dataTtlSec: number,
   ) {}
 
-  async context(id: string): Promise<Buffer | null> {
-    return this.redis.getBuffer(keys.context(id));
+  /**
+   * The input document behind a pointer, at most `maxBytes` of it; null when it is gone, or where we cannot look: pointers
+   * of other schemes are passed through and never followed.
+   */
+  async context(pointer: string, maxBytes: number): Promise<Buffer | null> {
+    if (!pointer.startsWith('redis://')) return null;
+    const body = await this.redis.getrangeBuffer(pointer.slice('redis://'.length), 0, maxBytes - 1);
+    return body.length === 0 ? null : body;
   }
 
   async result(id: string): Promise<Buffer | null> {

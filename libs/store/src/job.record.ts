@@ -27,6 +27,10 @@ export interface StoredRequest {
   allow_summarization: boolean;
   allow_retrieval: boolean;
   env: Record<string, string>;
+  /** Where the input document is, when not at the job's own place: jobs that come over the bus may name another. */
+  context_ptr?: string;
+  /** How long it may wait before it is first given out, ms; absent = as long as its deadline allows. */
+  queue_ttl_ms?: number;
   parent_job_id?: string;
   workflow_id?: string;
   run_id?: string;

@@ -1,6 +1,7 @@
 import type { ApprovalView, Caller, ListView } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
 import { approvalOf } from '../jobs/job-views';
+import { readContext } from '../jobs/read-jobs';
 import { approvalView } from './approval-view';
 
 const chunk = 200;
@@ -26,6 +27,6 @@ export async function listApprovals(
   }
   const shown = found.slice(0, query.limit);
   const last = shown.at(-1);
-  const items = await Promise.all(shown.map(async ({ job }) => approvalView(job, await store.data.context(job.id))));
+  const items = await Promise.all(shown.map(async ({ job }) => approvalView(job, await readContext(store, job))));
   return { items, next_cursor: found.length > query.limit && last ? last.atUs - 1 : null };
 }

@@ -21,7 +21,7 @@ export function jobRequestDraft({ id, tenant, topic, request }: Described): JobR
     job_id: id,
     topic,
     priority: busPriority[request.priority],
-    context_ptr: `redis://ctx:${id}`,
+    context_ptr: contextPointer({ id, request }),
     adapter_id: request.adapter_id ?? '',
     env: { ...request.env, ...identityEnv(tenant, request) },
     parent_job_id: request.parent_job_id ?? '',
@@ -54,6 +54,10 @@ export function jobRequestDraft({ id, tenant, topic, request }: Described): JobR
     },
   };
 }
+
+/** Where a job's input document is. Wire contract 12. */
+export const contextPointer = ({ id, request }: Pick<JobRecord, 'id' | 'request'>): string =>
+  request.context_ptr ?? `redis://ctx:${id}`;
 
 // The copies of the content that policy reads are not sent to workers, who get the pointer.
 const withoutContent = (labels: Readonly<Record<string, string>>) =>

@@ -1,5 +1,6 @@
 import {
   AppError,
+  limits,
   type Caller,
   type DecisionView,
   type JobDetail,
@@ -10,6 +11,7 @@ import {
 } from '@svc/contract';
 import { isJobState, type JobState } from '@svc/lifecycle';
 import type { JobRecord, Store } from '@svc/store';
+import { contextPointer } from './job-packet';
 import { jobDetailOf, jobItemOf } from './job-views';
 
 /** @throws job_not_found, tenant_access_denied */
@@ -28,8 +30,14 @@ export async function findJob({ store }: { store: Store }, scope: TenantScope, i
 /** Core contract 2.4. */
 export async function getJob(deps: { store: Store }, scope: TenantScope, id: string): Promise<JobDetail> {
   const job = await findJob(deps, scope, id);
-  const [context, result] = await Promise.all([deps.store.data.context(id), readResult(deps.store, job)]);
+  const [context, result] = await Promise.all([readContext(deps.store, job), readResult(deps.store, job)]);
   return jobDetailOf(job, context, result);
+}
+
+/** The input document, for readers. One that is another job's result is that job's to show or to withhold. */
+export async function readContext({ data }: Pick<Store, 'data'>, job: JobRecord): Promise<Buffer | null> {
+  const pointer = contextPointer(job);
+  return pointer.startsWith('redis://ctx:') ? data.context(pointer, limits.contextBytes) : null;
 }
 
 const inlineResultBytes = 1_048_576;

@@ -1,9 +1,9 @@
-import { AppError } from '@svc/contract';
+import { AppError, limits } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import { queuePriorities } from '@svc/routing';
 import type { JobRecord, StoredRequest } from '@svc/store';
 import type { Base } from '../deps';
-import { requestHash } from './job-packet';
+import { contextPointer, requestHash } from './job-packet';
 
 export interface ResubmitDeps extends Base {
   kernel: Kernel;
@@ -23,21 +23,24 @@ export interface Resubmission {
  * it. For retries of dead letters and for remediations.
  */
 export async function resubmit({ store }: ResubmitDeps, original: JobRecord, next: Resubmission): Promise<void> {
-  const context = await store.data.context(original.id);
-  const job = { id: next.id, tenant: next.tenant, topic: next.request.topic, request: next.request };
+  const context = await store.data.context(contextPointer(original), limits.contextBytes);
+  const { context_ptr: elsewhere, ...rest } = next.request;
+  // What we could read is copied to the new job's own place; what we never could stays where it is.
+  const request = context || !elsewhere ? rest : next.request;
+  const job = { id: next.id, tenant: next.tenant, topic: request.topic, request };
   const outcome = await store.jobs.accept({
     id: next.id,
     tenant: next.tenant,
     traceId: next.traceId,
-    topic: next.request.topic,
+    topic: request.topic,
     fields: {
-      request: next.request,
+      request,
       submitter: next.submitter,
       job_hash: requestHash(job),
       deadline_ms: next.deadlineMs,
     },
     context: context?.toString('utf8') ?? '',
-    priority: queuePriorities[next.request.priority],
+    priority: queuePriorities[request.priority],
     activeLimit: 0,
   });
   if (outcome.kind !== 'accepted') throw new AppError('store_unavailable');

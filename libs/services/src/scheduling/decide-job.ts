@@ -2,7 +2,7 @@ import { limits } from '@svc/contract';
 import type { JobEvent } from '@svc/lifecycle';
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { badEnd, type Ending } from '../jobs/endings';
-import { isGate, requestHash } from '../jobs/job-packet';
+import { contextPointer, isGate, requestHash } from '../jobs/job-packet';
 import { contentOfDocument } from '../jobs/normalize-request';
 import { askPolicy, decisionRecord, policyPart, policyRequest } from '../jobs/policy-check';
 import { heldFor } from '../jobs/submit-job';
@@ -48,7 +48,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   });
   if (await isApproved(deps, job)) return proceed(deps, job, undefined);
 
-  const context = await store.data.context(id);
+  const context = await store.data.context(contextPointer(job), limits.contextBytes);
   const question = policyRequest(job, contentOf(context), config);
   const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
   if (verdict.kind === 'unavailable') return unavailable(deps, job);

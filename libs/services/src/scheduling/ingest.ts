@@ -1,7 +1,7 @@
 import { JobPriority, type JobRequest } from '@svc/contract';
 import { isTenantName } from '@svc/identity';
 import { queuePriorities } from '@svc/routing';
-import type { StoredRequest } from '@svc/store';
+import type { Store, StoredRequest } from '@svc/store';
 import { requestHash } from '../jobs/job-packet';
 import { carriedLabels } from '../jobs/resubmit';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -32,6 +32,11 @@ export async function ingestJob(
     deps.events.refusedSubmission(id.slice(0, 64), 'job id or tenant has characters that are not taken');
     return;
   }
+  const unfit = await whyUnfit(deps.store, packet, tenant);
+  if (unfit) {
+    deps.events.refusedSubmission(id.slice(0, 64), unfit);
+    return;
+  }
   const request = requestOf(packet);
   await deps.store.jobs.accept({
     id,
@@ -50,11 +55,35 @@ export async function ingestJob(
   });
 }
 
+const contextKey = /^redis:\/\/(ctx|res):([^\s\p{Cc}]{1,512})$/u;
+
+/**
+ * Why an input pointer is not taken. It may name the input or the result of another job, as long as that job is of the
+ * same tenant and its result may be read; going round the gateway gains nothing.
+ */
+async function whyUnfit(
+  { jobs }: Pick<Store, 'jobs'>,
+  { job_id: id, context_ptr: pointer }: JobRequest,
+  tenant: string,
+): Promise<string | undefined> {
+  if (pointer === '' || pointer === `redis://ctx:${id}`) return undefined;
+  if (!pointer.startsWith('redis://')) return undefined;
+  const [, kind, name = ''] = contextKey.exec(pointer) ?? [];
+  if (!kind) return 'context_ptr must be redis://ctx:<id>, redis://res:<id> or a pointer of another scheme';
+  const owner = await jobs.load(kind === 'res' ? name.replace(/:redacted:[0-9a-f]+$/, '') : name);
+  if (owner && owner.tenant !== tenant) return 'context_ptr names a job of another tenant';
+  const withheld = owner?.state === 'OUTPUT_QUARANTINED' || owner?.output_safety?.redacted_ptr !== undefined;
+  return kind === 'res' && withheld && owner.output_safety?.redacted_ptr !== pointer
+    ? 'context_ptr names a result that was withheld'
+    : undefined;
+}
+
 function requestOf(packet: JobRequest): StoredRequest {
   const { meta, budget, context_hints: hints } = packet;
   const own = (text: string | undefined) => (text ? text : undefined);
   const optional = {
     adapter_id: own(packet.adapter_id),
+    context_ptr: packet.context_ptr === `redis://ctx:${packet.job_id}` ? undefined : own(packet.context_ptr),
     capability: own(meta?.capability),
     actor_type: actorOf[meta?.actor_type ?? 0],
     pack_id: own(meta?.pack_id),
