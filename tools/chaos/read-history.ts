@@ -1,0 +1,106 @@
+import { decodePacket, jobHash, streams, type JobRequest } from '@svc/contract';
+import { queues } from '@svc/queues.config';
+import { keys, type JobRecord, type Store } from '@svc/store';
+import type { NatsConnection } from 'nats';
+import type { Dispatch, JobHistory } from './history';
+
+const atOnce = 200;
+
+/** Every job record there is, with its moves, decisions and dead letter. */
+export async function readJobs(store: Store): Promise<Map<string, JobHistory>> {
+  const ids = await jobIds(store);
+  const jobs = new Map<string, JobHistory>();
+  for (let from = 0; from < ids.length; from += atOnce) {
+    const batch = ids.slice(from, from + atOnce);
+    const read = await Promise.all(batch.map((id) => readJob(store, id)));
+    batch.forEach((id, i) => {
+      const job = read[i];
+      if (job) jobs.set(id, job);
+    });
+  }
+  return jobs;
+}
+
+async function jobIds({ redis }: Store): Promise<string[]> {
+  const prefix = keys.job('');
+  const ids = new Set<string>();
+  let cursor = '0';
+  do {
+    const [next, found] = await redis.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', 1_000);
+    for (const key of found) ids.add(key.slice(prefix.length));
+    cursor = next;
+  } while (cursor !== '0');
+  return [...ids];
+}
+
+async function readJob({ jobs, deadLetters }: Store, id: string): Promise<JobHistory> {
+  const [record, events, decisions, letter] = await Promise.all([
+    jobs.load(id),
+    jobs.events(id),
+    jobs.decisions(id, 50),
+    deadLetters.get('*', id),
+  ]);
+  return { record, events, decisions, deadLetter: letter === 'other_tenant' ? undefined : letter };
+}
+
+/** Every dispatch that the bus has stored, in its order. */
+export async function readDispatches(
+  connection: NatsConnection,
+  jobs: ReadonlyMap<string, JobHistory>,
+): Promise<Dispatch[]> {
+  const manager = await connection.jetstreamManager();
+  const { state } = await manager.streams.info(streams.jobs.name);
+  if (state.messages === 0) return [];
+  const dispatches: Dispatch[] = [];
+  const consumer = await connection.jetstream().consumers.get(streams.jobs.name);
+  const messages = await consumer.consume();
+  for await (const message of messages) {
+    const decoded = decodePacket(message.data);
+    const workerId = /^worker\.(.+)\.jobs$/.exec(message.subject)?.[1];
+    if (workerId !== undefined && decoded.kind === 'ok' && decoded.packet.kind === 'job_request') {
+      const { body, created_at_us } = decoded.packet;
+      dispatches.push({
+        jobId: body.job_id,
+        workerId,
+        dispatchId: body.env['SVC_DISPATCH_ID'] ?? '',
+        attempt: Number(body.env['SVC_ATTEMPT'] ?? 0),
+        sentUs: created_at_us,
+        jobHash: hashOf(body, jobs.get(body.job_id)?.record),
+      });
+    }
+    if (message.seq >= state.last_seq) break;
+  }
+  await messages.close();
+  return dispatches;
+}
+
+/** Of the request alone: what a dispatch adds for the worker is taken out again. */
+function hashOf(request: JobRequest, record: JobRecord | undefined): string {
+  const env = Object.fromEntries(Object.entries(request.env).filter(([name]) => !name.startsWith('SVC_')));
+  const budget = { ...request.budget, deadline_ms: record?.request.deadline_ms ?? 0 };
+  return jobHash({ ...request, env, budget });
+}
+
+const places = [queues.jobs, queues.jobWaiting, queues.jobApprovals, queues.jobRunning, queues.outputScan];
+const lists = ['wait', 'active', 'paused'];
+const sortedSets = ['prioritized', 'delayed'];
+
+/**
+ * What is left where nothing should be once every job has ended: entries, slots, messages unsaid.
+ *
+ * @param waiting how many jobs may still stand somewhere
+ */
+export async function readLeft({ redis }: Store, waiting: number): Promise<Record<string, number>> {
+  const sum = async (counts: Promise<number>[]) => (await Promise.all(counts)).reduce((a, b) => a + b, 0);
+  const entries = await sum(
+    places.flatMap(({ name }) => [
+      ...lists.map((list) => redis.llen(keys.queue(name, list))),
+      ...sortedSets.map((set) => redis.zcard(keys.queue(name, set))),
+    ]),
+  );
+  return {
+    'queue entries': Math.max(0, entries - waiting),
+    'jobs in flight': await redis.scard(keys.allInFlight()),
+    'messages unsaid': await redis.zcard(keys.intents()),
+  };
+}

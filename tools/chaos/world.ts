@@ -1,0 +1,182 @@
+import { queues } from '@svc/queues.config';
+import { openStore, type Store } from '@svc/store';
+import { startNats, startRedis, type TestServer } from '@svc/testing';
+import { Redis } from 'ioredis';
+import { connect, type NatsConnection } from 'nats';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildApps } from '../stack/build';
+import { addressOf, environments } from '../stack/environment';
+import { ensureKeys, type Keys } from '../stack/keys';
+import { ensureLicense } from '../stack/license';
+import { portPicker } from '../stack/ports';
+import { answersOk } from '../stack/probe';
+import { coreServices, repositoryRoot, type ServicePlan } from '../stack/settings';
+import { Supervised } from '../stack/supervised';
+import { JournalClient } from './client';
+import { startNatsCrashProxy, startRedisCrashProxy } from './crash-proxy';
+import type { Answer, Call } from './history';
+import { Operations } from './operations';
+
+/** One service process, brought back whenever it dies. */
+export interface Service {
+  name: string;
+  operations: Operations;
+  process: Supervised;
+}
+
+/** Where a service finds its servers, when not at their own ports. */
+export interface Detour {
+  redisUrl: string;
+  natsUrl: string;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  services?: readonly ServicePlan[];
+  /** Variables of the services beyond those for short times. */
+  env?: Record<string, string>;
+  /** Puts something between a service and its servers; by default its crash proxies. */
+  detour?(service: string, ports: { redis: number; nats: number }, operations: Operations): Promise<Detour>;
+  onLine?(service: string, line: string): void;
+}
+
+/** Redis, NATS and the services as processes, what clients and workers noted down, and a look behind. */
+export interface World {
+  redis: TestServer;
+  nats: TestServer;
+  services: ReadonlyMap<string, Service>;
+  /** The harness' own connections. */
+  store: Store;
+  bus: NatsConnection;
+  calls: Call[];
+  answers: Answer[];
+  client(who: 'admin' | 'approver'): JournalClient;
+  service(name: string): Service;
+  stop(): Promise<void>;
+}
+
+/** What makes the services look after a dead one soon; each is documented in docs/environment.md. */
+const shortTimes = {
+  WORKER_HEARTBEAT_TTL: '5s',
+  WORKER_SNAPSHOT_INTERVAL: '1s',
+  NATS_JS_ACK_WAIT: '2s',
+  SCHEDULER_QUEUE_LOCK: '2s',
+  SCHEDULER_QUEUE_STALLED_CHECK: '1s',
+};
+
+const configFile = (name: string) => join(__dirname, 'config', name);
+/** Without the engine: it does nothing yet that could be lost. */
+const walked = coreServices.filter(({ name }) => name !== 'engine');
+
+/** Starts everything; builds the services first, unless they are built. */
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const services = options.services ?? walked;
+  await buildApps(services.map(({ name }) => name));
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-chaos-'));
+  const [redis, nats] = await Promise.all([startRedis(), startNats()]);
+  const keys = ensureKeys(join(dataDir, 'api-keys.json'), 'default');
+  const envs = await environmentsOf(options, services, dataDir, keys);
+  const detour = options.detour ?? crashProxies;
+  const detours: Detour[] = [];
+  const running = new Map<string, Service>();
+  for (const plan of services) {
+    const operations: Operations = new Operations(() => kill(running.get(plan.name)?.process.pid));
+    const way = await detour(plan.name, { redis: redis.port, nats: nats.port }, operations);
+    detours.push(way);
+    const env = { ...envs[plan.name], REDIS_URL: way.redisUrl, NATS_URL: way.natsUrl };
+    running.set(plan.name, { name: plan.name, operations, process: supervise(plan, env, options) });
+  }
+  for (const stage of new Set(services.map((plan) => plan.stage))) {
+    const names = services.filter((plan) => plan.stage === stage).map(({ name }) => name);
+    await Promise.all(names.map((name) => running.get(name)?.process.start()));
+  }
+
+  const look = new Redis(redis.url).on('error', () => undefined); // it reconnects; whoever asks meanwhile waits
+  const bus = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+  const baseUrl = `http://${addressOf(envs['api'], 'GATEWAY_HTTP_ADDR')}`;
+  const calls: Call[] = [];
+  return {
+    redis,
+    nats,
+    services: running,
+    store: openStore(look, queues, { metaSec: 86_400, dataSec: 86_400 }),
+    bus,
+    calls,
+    answers: [],
+    client: (who) => new JournalClient({ baseUrl, apiKey: keys.keys[who], journal: calls }),
+    service(name) {
+      const found = running.get(name);
+      if (!found) throw new Error(`no ${name} here: there are ${[...running.keys()].join(', ')}`);
+      return found;
+    },
+    async stop() {
+      await Promise.all([...running.values()].map(({ process }) => process.stop(5_000)));
+      look.disconnect();
+      await bus.close();
+      await Promise.all(detours.map((way) => way.close()));
+      await Promise.all([redis.stop(), nats.stop()]);
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function environmentsOf(
+  { env = {} }: WorldOptions,
+  services: readonly ServicePlan[],
+  dataDir: string,
+  keys: Keys,
+): Promise<Record<string, NodeJS.ProcessEnv>> {
+  const callerEnv = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    SAFETY_POLICY_PATH: configFile('safety.yaml'),
+    POOL_CONFIG_PATH: configFile('pools.yaml'),
+    TIMEOUT_CONFIG_PATH: configFile('timeouts.yaml'),
+    ...shortTimes,
+    ...env,
+  };
+  const license = ensureLicense(join(dataDir, 'license'), 'enterprise', Date.now());
+  const plan = { plan: 'enterprise', files: license } as const;
+  const given = { callerEnv, services, redisUrl: '', natsUrl: '', keys, certificates: undefined, license: plan };
+  // Any free port: several worlds may run side by side, and one beside a developer's own stack.
+  const pick = portPicker();
+  return environments(given, () => pick(0));
+}
+
+function supervise(plan: ServicePlan, env: NodeJS.ProcessEnv, { onLine }: WorldOptions): Supervised {
+  const readyUrl = `http://${addressOf(env, plan.readyAt)}/readyz`;
+  return new Supervised(
+    {
+      name: plan.name,
+      command: process.execPath,
+      args: [join(repositoryRoot, plan.main)],
+      cwd: repositoryRoot,
+      env,
+      isReady: () => answersOk(readyUrl),
+    },
+    {
+      onLine: (line) => onLine?.(plan.name, line),
+      onChange: () => undefined,
+      firstPauseMs: 20,
+      longestPauseMs: 20,
+    },
+  );
+}
+
+async function crashProxies(_: string, ports: { redis: number; nats: number }, operations: Operations) {
+  const [redis, nats] = await Promise.all([
+    startRedisCrashProxy(ports.redis, operations),
+    startNatsCrashProxy(ports.nats, operations),
+  ]);
+  return {
+    redisUrl: redis.url,
+    natsUrl: nats.url,
+    close: async () => void (await Promise.all([redis.close(), nats.close()])),
+  };
+}
+
+function kill(pid: number | undefined): void {
+  if (pid !== undefined) process.kill(pid, 'SIGKILL');
+}
