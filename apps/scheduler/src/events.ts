@@ -55,6 +55,8 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
       log.oncePer('refused-submission', 10_000).warn('job from the bus is not taken', { job_id: jobId, reason: why });
     },
     publishFailed: (jobId, error) => log.warn('could not be published yet', { job_id: jobId, error }),
+    repairFailed: (jobId, error, triesLeft) =>
+      log.error('a job could not be mended', { job_id: jobId, error, tries_left: triesLeft }),
     workerRefused: (workerId, reason) =>
       log.oncePer(`refused:${workerId}`, 3_600_000).warn('worker is not taken up', { worker_id: workerId, reason }),
     workerLost: (workerId, jobs) => log.warn('worker went silent', { worker_id: workerId, jobs }),

@@ -22,6 +22,7 @@ export interface LoopSettings {
 /** The scheduler's loops. Engine contract A14. */
 export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: LoopSettings): Loop[] {
   const { owner, snapshotEveryMs, scanEveryMs, metaTtlSec, deadLettersKept } = settings;
+  const failedRepairs = new Map<string, number>();
   const lease = (key: string, ttlMs: number) => store.lease(key, owner, ttlMs);
   return [
     { name: 'hand-out', everyMs: 1_000, run: () => ctx.handOut.forAll() },
@@ -46,7 +47,7 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
       atStart: true,
       lease: lease(keys.reconcilerLease('default'), 2 * scanEveryMs),
       run: async () => {
-        await repairOpenJobs(ctx);
+        await repairOpenJobs(ctx, failedRepairs);
         await repairSlots(ctx);
       },
     },

@@ -17,6 +17,7 @@ const keptMs = 30_000;
  * wider one's. Read at most every 30 s a place, or after a change notice. Spec: "Config document".
  */
 export class EffectiveConfig {
+  private readonly listeners: (() => void)[] = [];
   private readonly kept = new Map<string, { data: Record<string, unknown> | undefined; untilMs: number }>();
 
   constructor(
@@ -38,6 +39,12 @@ export class EffectiveConfig {
   /** Forgets everything: a notice said that config changed. */
   changed(): void {
     this.kept.clear();
+    for (const listener of this.listeners) listener();
+  }
+
+  /** For whatever else holds a part of the configuration in memory. */
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
   }
 }
 
@@ -66,6 +73,21 @@ function merge(documents: (ConfigDocument | null)[]): Record<string, unknown> | 
 export function section<T extends object>(config: Record<string, unknown> | undefined, name: string, defaults: T): T {
   const own = config?.[name];
   return own !== null && typeof own === 'object' ? { ...defaults, ...own } : defaults;
+}
+
+export type FailMode = 'closed' | 'open';
+
+/**
+ * What happens when a safety check gives no answer: a tenant's own choice, else the installation's. Engine contract A11,
+ * A15.
+ */
+export function failMode(
+  config: Record<string, unknown> | undefined,
+  check: 'input_fail_mode' | 'output_fail_mode',
+  otherwise: FailMode,
+): FailMode {
+  const own = (config?.['scheduler'] as Record<string, unknown> | undefined)?.[check];
+  return own === 'closed' || own === 'open' ? own : otherwise;
 }
 
 /** A number of a section, or undefined when it is not set or no number. */

@@ -83,6 +83,12 @@ export class WorkerRepository {
     return this.redis.smembers(keys.workerInFlight(workerId));
   }
 
+  /** Those of some jobs that are not in a worker's hands. */
+  async notHeld(workerId: string, ids: readonly string[]): Promise<string[]> {
+    const held = await this.redis.smismember(keys.workerInFlight(workerId), ...ids);
+    return ids.filter((_, i) => held[i] === 0);
+  }
+
   /** Takes jobs that are not with this worker out of its hands. Returns how many. */
   async freeWorkerSlots(workerId: string): Promise<number> {
     return this.freeStray(keys.workerInFlight(workerId), workerId);

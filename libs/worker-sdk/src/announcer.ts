@@ -5,6 +5,8 @@ import type { WorkerSettings } from './options';
 import { sdkVersion } from './version';
 
 const handshakeMs = 30_000;
+/** Keeps the packet small; what is left out is listed once others have ended. */
+const mostListed = 256;
 const othersReconnectMs = 2_500;
 const abilities = ['progress', 'cancel', 'error_codes', 'heartbeats', 'conformance.core', 'conformance.standard'];
 const percent = (part: number) => Math.min(100, Math.max(0, part * 100));
@@ -17,7 +19,7 @@ export class Announcer {
   constructor(
     private readonly link: Link,
     private readonly settings: WorkerSettings,
-    private readonly activeJobs: () => number,
+    private readonly running: () => { active: number; jobIds: string[] },
   ) {}
 
   start(): void {
@@ -52,12 +54,14 @@ export class Announcer {
 
   private heartbeat(): void {
     const { id, pool, region, type, concurrency, capabilities, labels, authToken, agentName } = this.settings;
+    const { active, jobIds } = this.running();
     const packet = heartbeatPacket(this.link.head(''), {
       worker_id: id,
       pool,
       region,
       type,
-      active_jobs: this.activeJobs(),
+      active_jobs: active,
+      running_jobs: jobIds.slice(0, mostListed),
       max_parallel_jobs: concurrency,
       capabilities: [...capabilities],
       labels: { ...labels },

@@ -79,7 +79,10 @@ export class RunningWorker implements Worker {
     let isConnected = true;
     const keeper = new Keeper(ledger, settings.ackWaitMs, () => isConnected);
     const executor = new Executor({ settings, link, store, ledger, keeper });
-    const announcer = new Announcer(link, settings, () => this.slots.inUse);
+    const announcer = new Announcer(link, settings, () => ({
+      active: this.slots.inUse,
+      jobIds: ledger.running().map(({ identity }) => identity.jobId),
+    }));
     const parts: Parts = { link, store, keeper, executor, announcer, own: [], shared: [] };
     this.listen(parts);
     void (async () => {

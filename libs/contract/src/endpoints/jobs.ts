@@ -32,6 +32,7 @@ export interface SubmitBody {
   max_output_tokens: number;
   max_total_tokens: number;
   deadline_ms: number;
+  queue_ttl_ms: number;
   allow_summarization: boolean;
   allow_retrieval: boolean;
 }
@@ -56,6 +57,9 @@ const submitBody = shape<SubmitBody>({
     max_output_tokens: int64(1_024),
     max_total_tokens: int64(0),
     deadline_ms: int64(0).description('Time from now after which the job ends in TIMEOUT; 0 = none.'),
+    queue_ttl_ms: int64(0).description(
+      'How long it may wait for its first worker; then it ends in TIMEOUT without having run. 0 = as long as the deadline allows.',
+    ),
     allow_summarization: Joi.boolean().default(false),
     allow_retrieval: Joi.boolean().default(false),
   },

@@ -53,9 +53,8 @@ export async function retryDeadLetter(deps: ResubmitDeps, caller: Caller, id: st
   const original = await deps.store.jobs.load(id);
   if (!original) throw new AppError(letter.topic ? 'dlq_entry_not_found' : 'missing_topic_for_retry');
   const { idempotency_key: _, ...request } = original.request;
-  const jobId = `${id}-retry-${deps.random.hex(4)}`;
-  await resubmit(deps, original, {
-    id: jobId,
+  const jobId = await resubmit(deps, original, {
+    id: `${id}-retry-${deps.random.hex(4)}`,
     traceId: `dlq-retry-${id}`,
     tenant: original.tenant,
     request: {
@@ -65,8 +64,9 @@ export async function retryDeadLetter(deps: ResubmitDeps, caller: Caller, id: st
     },
     submitter: caller.submitterId,
     deadlineMs: request.deadline_ms > 0 ? deps.clock.nowMs() + request.deadline_ms : 0,
+    once: `svc:dlq-retry:${id}:${letter.created_at}`,
   });
-  // If we die here the entry stays and the new job runs; a second retry makes another, as the operator asks for it.
+  // If we die here the entry stays and the new job runs; asked again, or by many at once, it is the same new job.
   await deps.store.deadLetters.remove(letter.tenant, id);
   return jobId;
 }

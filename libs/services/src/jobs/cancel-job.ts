@@ -42,8 +42,17 @@ export async function cancelJob(
     case 'moved':
       break;
   }
-  // The record is the truth and holds the intent. If we die here, the replayer says it.
-  const job = await store.jobs.load(id);
-  if (job) await publishIntent(deps, job).catch((error: unknown) => deps.onPublishFailed(id, error));
+  // The record is the truth and holds the intent: the caller need not wait for the bus, and if we die here or the bus is
+  // away, the replayer says it.
+  void tell(deps, id);
   return { state: outcome.state, changed: true };
+}
+
+async function tell(deps: CancelDeps, id: string): Promise<void> {
+  try {
+    const job = await deps.store.jobs.load(id);
+    if (job) await publishIntent(deps, job);
+  } catch (error) {
+    deps.onPublishFailed(id, error);
+  }
 }

@@ -65,6 +65,7 @@ export function normalizeRequest(
     max_output_tokens: body.max_output_tokens,
     max_total_tokens: body.max_total_tokens,
     deadline_ms: body.deadline_ms,
+    ...(body.queue_ttl_ms > 0 && { queue_ttl_ms: body.queue_ttl_ms }),
     allow_summarization: body.allow_summarization,
     allow_retrieval: body.allow_retrieval,
     env: {},

@@ -16,13 +16,17 @@ export interface Resubmission {
   request: StoredRequest;
   submitter: string;
   deadlineMs: number;
+  /** Asked for again under this name, the first new job is the answer. */
+  once?: string;
 }
+
+const onceTtlSec = 86_400;
 
 /**
  * A new job made of an old one: its context is copied, and policy decides on it as on any other when the scheduler takes
- * it. For retries of dead letters and for remediations.
+ * it. For retries of dead letters and for remediations. Returns the id of the new job.
  */
-export async function resubmit({ store }: ResubmitDeps, original: JobRecord, next: Resubmission): Promise<void> {
+export async function resubmit({ store }: ResubmitDeps, original: JobRecord, next: Resubmission): Promise<string> {
   const context = await store.data.context(contextPointer(original), limits.contextBytes);
   const { context_ptr: elsewhere, ...rest } = next.request;
   // What we could read is copied to the new job's own place; what we never could stays where it is.
@@ -42,8 +46,11 @@ export async function resubmit({ store }: ResubmitDeps, original: JobRecord, nex
     context: context?.toString('utf8') ?? '',
     priority: queuePriorities[request.priority],
     activeLimit: 0,
+    ...(next.once && { idempotency: { key: next.once, hash: next.once, answer: next.id, ttlSec: onceTtlSec } }),
   });
+  if (outcome.kind === 'replay') return outcome.answer;
   if (outcome.kind !== 'accepted') throw new AppError('store_unavailable');
+  return next.id;
 }
 
 const spoken = /^(approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;

@@ -3,7 +3,7 @@ import type { Kernel } from '@svc/kernel-client';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
 import type { Base, Fleet, LicenseLimits } from '../deps';
-import { numberAt, type EffectiveConfig } from '../effective-config';
+import { failMode, numberAt, type EffectiveConfig, type FailMode } from '../effective-config';
 import { requireKnownTopic } from '../topics';
 import { badEnd } from './endings';
 import { readAnswer, requestFingerprint, type FirstAnswer, type SubmitOutcome } from './idempotency';
@@ -71,7 +71,8 @@ export async function submitJob(
   );
   const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
   const deadlineMs = deadline(asked, config, clock.nowMs());
-  const birth = decideBirth(deps, jobId, asked, verdict, deadlineMs);
+  const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
+  const birth = decideBirth(deps, jobId, asked, verdict, { deadlineMs, mode });
   const answer: FirstAnswer = { ...birth.answer, job_id: jobId, trace_id: traceId };
   const outcome = await store.jobs.accept({
     id: jobId,
@@ -115,11 +116,17 @@ interface Birth {
 }
 
 /** What policy's answer makes of the job. Core contract 2.2, "Policy result". */
-function decideBirth(deps: SubmitDeps, id: string, asked: Normalized, verdict: Verdict, deadlineMs: number): Birth {
+function decideBirth(
+  deps: SubmitDeps,
+  id: string,
+  asked: Normalized,
+  verdict: Verdict,
+  { deadlineMs, mode }: { deadlineMs: number; mode: FailMode },
+): Birth {
   const { clock, settings } = deps;
   const jobHash = requestHash({ id, tenant: asked.tenant, topic: asked.topic, request: asked.request });
   if (verdict.kind === 'unavailable') {
-    if (settings.policyFailMode === 'closed') throw new AppError('safety_unavailable', {}, { 'Retry-After': '5' });
+    if (mode === 'closed') throw new AppError('safety_unavailable', {}, { 'Retry-After': '5' });
     deps.onFailOpen(asked.topic);
     const labels = { ...asked.request.labels, safety_bypassed: 'true', safety_bypass_reason: 'safety_unavailable' };
     return { answer: { kind: 'accepted' }, jobHash, labels };

@@ -2,14 +2,16 @@ import { limits } from '@svc/contract';
 import type { JobEvent } from '@svc/lifecycle';
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { badEnd, type Ending } from '../jobs/endings';
+import { failMode, type FailMode } from '../effective-config';
 import { contextPointer, isGate, requestHash } from '../jobs/job-packet';
 import { contentOfDocument } from '../jobs/normalize-request';
 import { askPolicy, decisionRecord, policyPart, policyRequest } from '../jobs/policy-check';
 import { heldFor } from '../jobs/submit-job';
 import { isKnownTopic } from '../topics';
 import { deadlinePassed, finish, moveAndTell } from './move-job';
-import { placeJob } from './place-job';
+import { placeJob, queueEndsMs } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
+import { queueTimeOver } from './timers';
 
 const policyTimeoutMs = 3_000;
 const unavailableRetryMs = 5_000;
@@ -29,6 +31,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   if (job.lane !== '') return undefined;
   deps.events.received(job.topic);
   if (job.deadline_ms > 0 && job.deadline_ms <= clock.nowMs()) return finish(deps, job, deadlinePassed);
+  if ((queueEndsMs(job) ?? Infinity) <= clock.nowMs()) return finish(deps, job, queueTimeOver(job));
   // A job that had to make room for others did not use up its tries.
   if (job.attempts - (job.preempted ?? 0) >= limits.schedulingAttempts) {
     return finish(deps, job, {
@@ -51,7 +54,8 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   const context = await store.data.context(contextPointer(job), limits.contextBytes);
   const question = policyRequest(job, contentOf(context), config);
   const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
-  if (verdict.kind === 'unavailable') return unavailable(deps, job);
+  const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
+  if (verdict.kind === 'unavailable') return unavailable(deps, job, mode);
   const decision = decisionRecord(verdict.decision, requestHash(job), 'scheduler', clock.nowUs());
   switch (decision.decision) {
     case 'ALLOW':
@@ -65,7 +69,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
     case 'THROTTLE':
       return throttle(deps, job, decision, verdict.decision.throttle_duration_ms ?? throttleRetryMs);
     case 'UNAVAILABLE':
-      return unavailable(deps, job);
+      return unavailable(deps, job, mode);
   }
 }
 
@@ -162,9 +166,9 @@ async function throttle(
   return untilDeadline(deps, job, waitMs);
 }
 
-async function unavailable(deps: SchedulingDeps, job: JobRecord): Promise<LookAgainMs> {
+async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode): Promise<LookAgainMs> {
   deps.events.safetyUnavailable(job.topic);
-  if (deps.settings.policyFailMode === 'closed') {
+  if (mode === 'closed') {
     await deps.store.jobs.note(
       job.id,
       { states: ['PENDING', 'RETRYING', 'SCHEDULED'] },
@@ -186,4 +190,7 @@ async function unavailable(deps: SchedulingDeps, job: JobRecord): Promise<LookAg
 
 // A job may not oversleep its own deadline.
 const untilDeadline = ({ clock }: SchedulingDeps, job: JobRecord, waitMs: number): number =>
-  job.deadline_ms > 0 ? Math.max(1, Math.min(waitMs, job.deadline_ms - clock.nowMs())) : waitMs;
+  Math.max(
+    1,
+    Math.min(waitMs, (job.deadline_ms || Infinity) - clock.nowMs(), (queueEndsMs(job) ?? Infinity) - clock.nowMs()),
+  );

@@ -134,12 +134,17 @@ export function runningFor(job: Pick<JobRecord, 'run_ms' | 'deadline_ms'>, nowMs
   return Math.max(1, Math.min(job.run_ms ?? 900_000, left));
 }
 
+/** Until when the submitter lets it wait for its first worker, unix ms; undefined when it does not say. */
+export const queueEndsMs = ({ request, attempts, created_at }: JobRecord): number | undefined =>
+  request.queue_ttl_ms !== undefined && attempts === 0 ? created_at / 1_000 + request.queue_ttl_ms : undefined;
+
 function waitingTime(deps: SchedulingDeps, job: JobRecord, nowMs: number): number {
   const { maxPendingMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, job.request.workflow_id);
   const ends = [
     recheckMs,
     ...(job.deadline_ms > 0 ? [job.deadline_ms - nowMs] : []),
     ...(maxPendingMs === undefined ? [] : [job.created_at / 1_000 + maxPendingMs - nowMs]),
+    ...(queueEndsMs(job) === undefined ? [] : [(queueEndsMs(job) ?? 0) - nowMs]),
   ];
   return Math.max(1, Math.ceil(Math.min(...ends)));
 }

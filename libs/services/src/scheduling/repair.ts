@@ -13,6 +13,7 @@ const publishGraceUs = 5_000_000;
 /** A job touched so recently is somebody's business now. */
 const restUs = 10_000_000;
 const overdueMs = 5_000;
+const mostFailures = 3;
 
 /**
  * What was written and not yet said on the bus is said again. The replayer's first duty: the record is the truth, the bus
@@ -20,32 +21,56 @@ const overdueMs = 5_000;
  */
 export async function replayIntents(deps: SchedulingDeps): Promise<number> {
   const jobs = await deps.store.index.unpublished(deps.clock.nowUs() - publishGraceUs, perTenant);
-  for (const job of jobs) {
-    await publishIntent(deps, job);
-    deps.events.replayed(job.topic, 'intent');
-  }
-  return jobs.length;
+  // Side by side: one that cannot be published holds up no other, and with the bus down all give up at the same time.
+  const said = await Promise.all(
+    jobs.map(async (job) => {
+      try {
+        await publishIntent(deps, job);
+        deps.events.replayed(job.topic, 'intent');
+        return true;
+      } catch (error) {
+        deps.events.publishFailed(job.id, error);
+        return false;
+      }
+    }),
+  );
+  return said.filter((one) => one).length;
 }
 
 /**
  * Looks at every job that has not ended and was not touched lately, and mends what stands nowhere: no queue entry would
  * ever bring it forward. Normally finds nothing, since records and entries change together; it is for lost queues, restored
  * back-ups and defects. Engine contract A14. Returns how many it mended.
+ *
+ * @param failures repairs that failed since this process began, by job: after three the job is left to people
  */
-export async function repairOpenJobs(deps: SchedulingDeps): Promise<number> {
+export async function repairOpenJobs(deps: SchedulingDeps, failures: Map<string, number> = new Map()): Promise<number> {
   let mended = 0;
   for (const tenant of await deps.store.index.tenants()) {
     // In pages: the jobs longest untouched may all be well, and stand before one that is not.
     let fromUs = 0;
     for (let page = 0; page < mostPages; page++) {
       const jobs = await deps.store.index.openBefore(tenant, deps.clock.nowUs() - restUs, perTenant, fromUs);
-      for (const job of jobs) if (await repair(deps, job)) mended++;
+      for (const job of jobs) if (await tryRepair(deps, job, failures)) mended++;
       const last = jobs.at(-1);
       if (!last) break;
       fromUs = last.updated_at + 1;
     }
   }
   return mended;
+}
+
+/** One job that cannot be mended keeps no other from it. */
+async function tryRepair(deps: SchedulingDeps, job: JobRecord, failures: Map<string, number>): Promise<boolean> {
+  const failed = failures.get(job.id) ?? 0;
+  if (failed >= mostFailures) return false;
+  try {
+    return await repair(deps, job);
+  } catch (error) {
+    failures.set(job.id, failed + 1);
+    deps.events.repairFailed(job.id, error, mostFailures - failed - 1);
+    return false;
+  }
 }
 
 async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { limits } from '@svc/contract';
 import type { OutputVerdict } from '@svc/kernel-client';
 import type { JobRecord, OutputSafetyRecord } from '@svc/store';
+import { failMode } from '../effective-config';
 import { finish } from './move-job';
 import { isOwn, question, readBody, safety, within, writeRedacted } from './output-facts';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -35,7 +36,8 @@ export async function scanOutput(deps: SchedulingDeps, id: string, dispatchId: s
     );
   } catch (error) {
     deps.events.outputSkipped(job.topic, error);
-    if (deps.settings.outputFailMode === 'open') return;
+    const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
+    if (failMode(config, 'output_fail_mode', deps.settings.outputFailMode) === 'open') return;
     await quarantineLate(
       deps,
       job,

@@ -20,6 +20,8 @@ export interface SchedulingEvents {
   /** A job that came over the bus and is not taken. */
   refusedSubmission(jobId: string, why: string): void;
   publishFailed(jobId: string, error: unknown): void;
+  /** The reconciler could not mend a job, and how often it will try again. */
+  repairFailed(jobId: string, error: unknown, triesLeft: number): void;
   workerRefused(workerId: string, reason: string): void;
   workerLost(workerId: string, jobs: number): void;
   preempted(jobId: string): void;

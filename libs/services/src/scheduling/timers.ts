@@ -3,7 +3,7 @@ import { timeoutsFor } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
 import type { Ending } from '../jobs/endings';
 import { deadlinePassed, entryPriority, finish } from './move-job';
-import { runningFor, runtimeCap } from './place-job';
+import { queueEndsMs, runningFor, runtimeCap } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
 type LookAgainMs = number | undefined;
@@ -78,9 +78,16 @@ export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<
   return undefined;
 }
 
+/** Engine contract A9 "(better)": the time to wait is apart from the time to run. */
+export const queueTimeOver = ({ request, waiting_reason: why }: JobRecord): Ending => ({
+  ...deadlinePassed,
+  message: `timeout: no worker within its queue_ttl_ms of ${request.queue_ttl_ms ?? 0} ms (${why ?? 'no reason known'})`,
+});
+
 function whyWaitedEnough(deps: SchedulingDeps, job: JobRecord): Ending | undefined {
   const nowMs = deps.clock.nowMs();
   if (job.deadline_ms > 0 && job.deadline_ms <= nowMs) return deadlinePassed;
+  if ((queueEndsMs(job) ?? Infinity) <= nowMs) return queueTimeOver(job);
   const most = timeoutsFor(deps.fleet.timeouts(), job.topic, job.request.workflow_id).maxPendingMs;
   return most !== undefined && nowMs - job.created_at / 1_000 >= most
     ? {

@@ -1,5 +1,5 @@
-import type { Handshake, Heartbeat, JobProgress } from '@svc/contract';
-import { isInFlight } from '@svc/lifecycle';
+import { jobCancelPacket, subjects, type Handshake, type Heartbeat, type JobProgress } from '@svc/contract';
+import { isInFlight, isTerminal } from '@svc/lifecycle';
 import type { WorkerSnapshot } from '@svc/store';
 import { retryOr } from './handle-result';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -25,7 +25,28 @@ export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat
   }
   const heard = registry.heartbeat(beat, nowMs);
   if (heard.kind === 'new' || heard.freed) deps.wake(beat.worker_id);
+  await cancelEnded(deps, beat);
 }
+
+/**
+ * A worker that still runs a job which has ended did not hear the cancel: it was away. It is told again, with each
+ * heartbeat until it stops. Jobs that another worker holds now are left alone, since a cancel goes to all. Wire contract 11.
+ */
+async function cancelEnded(deps: SchedulingDeps, { worker_id: worker, running_jobs: ids }: Heartbeat): Promise<void> {
+  if (ids.length === 0) return;
+  const strays = await deps.store.workers.notHeld(worker, ids.slice(0, mostListed));
+  for (const job of await deps.store.index.records(strays)) {
+    const endedUs = job.completed_at ?? deps.clock.nowUs();
+    if (job.worker_id !== worker || !isTerminal(job.state) || deps.clock.nowUs() - endedUs < cancelAfterUs) continue;
+    const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
+    const cancel = { job_id: job.id, reason: `job is ${job.state}`, requested_by: deps.senderId };
+    await deps.bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
+  }
+}
+
+const mostListed = 256;
+/** A job that ended just now was listed before its worker knew. */
+const cancelAfterUs = 2_000_000;
 
 export function hearHandshake(deps: SchedulingDeps, senderId: string, shake: Handshake): void {
   deps.registry.handshake(senderId, shake, deps.clock.nowMs());

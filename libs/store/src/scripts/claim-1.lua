@@ -48,7 +48,8 @@ while #taken < #c.dispatch_ids and tries > 0 do
     'run_ms', 'deadline_ms', 'tenant_cap', 'safety_snapshot'))
   if not state or not is(c.from, state) then
     lane_remove(job.lane, job.level, job.tenant, job.id)
-  elseif c.snapshot ~= '' and snapshot ~= c.snapshot then
+  -- One that was let through while policy was silent has no snapshot.
+  elseif c.snapshot ~= '' and (snapshot or '') ~= '' and snapshot ~= c.snapshot then
     decide_again(job)
   else
     local room = room_for(job.tenant, tonumber(cap or 0), c.worker, c.license_cap)

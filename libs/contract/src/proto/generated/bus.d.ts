@@ -1292,6 +1292,9 @@ export namespace svc {
                 /** Heartbeat agent_name. */
                 agent_name: string;
 
+                /** Heartbeat running_jobs. */
+                running_jobs: string[];
+
                 /**
                  * Encodes the specified Heartbeat message. Does not implicitly {@link svc.agent.v1.Heartbeat.verify|verify} messages.
                  * @param message Heartbeat message or plain object to encode
@@ -1360,6 +1363,9 @@ export namespace svc {
 
                     /** Heartbeat agent_name */
                     agent_name?: (string|null);
+
+                    /** Heartbeat running_jobs */
+                    running_jobs?: (string[]|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];

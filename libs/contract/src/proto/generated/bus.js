@@ -1883,6 +1883,7 @@ $root.svc = (function() {
                 var Heartbeat = function (properties) {
                     this.capabilities = [];
                     this.labels = {};
+                    this.running_jobs = [];
                     if (properties)
                         for (var keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                             if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -1904,6 +1905,7 @@ $root.svc = (function() {
                 Heartbeat.prototype.last_memo = "";
                 Heartbeat.prototype.auth_token = "";
                 Heartbeat.prototype.agent_name = "";
+                Heartbeat.prototype.running_jobs = $util.emptyArray;
 
                 Heartbeat.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -1944,6 +1946,9 @@ $root.svc = (function() {
                         writer.uint32(146).string(message.auth_token);
                     if (message.agent_name != null && $Object.hasOwnProperty.call(message, "agent_name") && message.agent_name !== "")
                         writer.uint32(154).string(message.agent_name);
+                    if (message.running_jobs != null && message.running_jobs.length)
+                        for (var i = 0; i < message.running_jobs.length; ++i)
+                            writer.uint32(162).string(message.running_jobs[i]);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -2136,6 +2141,14 @@ $root.svc = (function() {
                                     message.agent_name = value;
                                 else
                                     delete message.agent_name;
+                                continue;
+                            }
+                        case 20: {
+                                if (wireType !== 2)
+                                    break;
+                                if (!(message.running_jobs && message.running_jobs.length))
+                                    message.running_jobs = [];
+                                message.running_jobs.push(reader.stringVerify());
                                 continue;
                             }
                         }
