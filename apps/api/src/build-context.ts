@@ -1,7 +1,7 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import { randomIds, type ApiEnv, type Boot, type gatewayMetrics, type OpenMetrics } from '@svc/runtime';
-import { EffectiveConfig, type Fleet } from '@svc/services';
+import { EffectiveConfig, openTopics, topicLog, type Fleet } from '@svc/services';
 import type { ApiContext } from './context';
 import { statusDeps } from './status-deps';
 
@@ -26,12 +26,17 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const onPublishFailed = (jobId: string, error: unknown) =>
     log.warn('could not be published yet; the replayer will', { job_id: jobId, error });
   const failOpen = { total: 0 };
+  const config = new EffectiveConfig(store, clock);
+  const events = topicLog(log);
+  const topics = openTopics({ store, clock, fleet, config, events, enforcement: env.schemaEnforcement });
+  const onNoticeFailed = (error: unknown) => log.warn('the change could not be announced', { error });
+  const changes = { ...base, fleet, config, bus: jobBus, senderId, onNoticeFailed };
   return {
     submit: {
       ...base,
       kernel,
-      fleet,
-      config: new EffectiveConfig(store, clock),
+      config,
+      topics,
       license: () => {
         const { max_workers, max_concurrent_jobs, max_prompt_chars } = license.entitlements();
         return { maxWorkers: max_workers, maxConcurrentJobs: max_concurrent_jobs, maxPromptChars: max_prompt_chars };
@@ -62,6 +67,8 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
+    topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
+    schemas: { ...changes, maxSchemas: () => license.entitlements().max_schema_count },
     status: statusDeps(boot, { platform, kernel, failOpenTotal: () => failOpen.total }),
     health,
   };

@@ -5,8 +5,10 @@ import type {
   CancelDeps,
   FleetDeps,
   ResubmitDeps,
+  SchemaWriteDeps,
   StatusDeps,
   SubmitDeps,
+  TopicWriteDeps,
 } from '@svc/services';
 import type { Health } from '@svc/runtime';
 
@@ -18,6 +20,8 @@ export interface ApiContext {
   approvals: ApprovalDeps;
   artifacts: ArtifactDeps;
   fleet: FleetDeps;
+  topics: TopicWriteDeps;
+  schemas: SchemaWriteDeps;
   status: StatusDeps;
   health: Health;
 }

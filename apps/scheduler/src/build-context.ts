@@ -1,7 +1,15 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import { randomIds, type Boot, type SchedulerEnv } from '@svc/runtime';
-import { EffectiveConfig, HandOut, type Fleet, type SchedulingEvents, type WorkerRegistry } from '@svc/services';
+import {
+  EffectiveConfig,
+  HandOut,
+  openTopics,
+  topicLog,
+  type Fleet,
+  type SchedulingEvents,
+  type WorkerRegistry,
+} from '@svc/services';
 import type { SchedulerContext } from './context';
 
 export interface ContextParts {
@@ -16,6 +24,8 @@ export interface ContextParts {
 export function buildContext({ env, clock, log }: Boot<SchedulerEnv>, parts: ContextParts): SchedulerContext {
   const { platform, registry, fleet, kernel, events } = parts;
   const { store, bus, license, senderId } = platform;
+  const config = new EffectiveConfig(store, clock);
+  const enforcement = env.schemaEnforcement;
   const deps = {
     store,
     clock,
@@ -26,7 +36,8 @@ export function buildContext({ env, clock, log }: Boot<SchedulerEnv>, parts: Con
       publishDurable: async (...args: Parameters<typeof bus.publishDurable>) =>
         void (await bus.publishDurable(...args)),
     },
-    config: new EffectiveConfig(store, clock),
+    config,
+    topics: openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement }),
     fleet,
     registry,
     events,

@@ -7,12 +7,7 @@ import { AppError, errorCodes, type ErrorCode } from './errors';
 const codes = Object.keys(errorCodes) as ErrorCode[];
 
 /** Declared for clients to know, while what answers with it is still to come. */
-const reserved: readonly ErrorCode[] = [
-  'topic_disabled',
-  'schema_validation_failed',
-  'approval_terminal_run',
-  'upstream_service_error',
-];
+const reserved: readonly ErrorCode[] = ['approval_terminal_run', 'upstream_service_error'];
 
 /** Any route may answer with these, so no endpoint lists them. */
 const anywhere: readonly ErrorCode[] = [

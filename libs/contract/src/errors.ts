@@ -18,6 +18,12 @@ export const errorCodes = {
   unknown_topic: { status: 400, text: 'unknown topic' },
   topic_disabled: { status: 400, text: 'topic disabled' },
   schema_validation_failed: { status: 400, text: 'schema validation failed' },
+  topic_schema_violation: {
+    status: 400,
+    text: 'the topic registration is not valid',
+    code: 'TOPIC_SCHEMA_VIOLATION',
+  },
+  config_schema_violation: { status: 400, text: 'the schema is not valid', code: 'CONFIG_SCHEMA_VIOLATION' },
 
   // identity
   unauthorized: { status: 401, text: 'unauthorized' },
@@ -42,6 +48,8 @@ export const errorCodes = {
   approval_not_found: { status: 404, text: 'approval not found' },
   worker_not_found: { status: 404, text: 'worker not found', code: 'WORKER_NOT_FOUND' },
   pool_not_found: { status: 404, text: 'pool not found', code: 'POOL_NOT_FOUND' },
+  topic_not_found: { status: 404, text: 'topic not found', code: 'TOPIC_NOT_FOUND' },
+  config_schema_not_found: { status: 404, text: 'schema not found', code: 'CONFIG_SCHEMA_NOT_FOUND' },
 
   method_not_allowed: { status: 405, text: 'method not allowed' },
   unsupported_media_type: { status: 415, text: 'send the body as application/json, not compressed' },
@@ -52,6 +60,12 @@ export const errorCodes = {
     text: 'this idempotency key was used for another request',
     code: 'IDEMPOTENCY_CONFLICT',
   },
+  config_version_conflict: {
+    status: 409,
+    text: 'the document was changed by others at the same time; try again',
+    code: 'CONFIG_VERSION_CONFLICT',
+  },
+  config_schema_in_use: { status: 409, text: 'a topic uses this schema', code: 'CONFIG_SCHEMA_IN_USE' },
   no_remediations_available: { status: 409, text: 'no remediations available' },
   approval_retryable_lock: { status: 409, text: 'another decision is in progress; try again' },
   approval_terminal_run: { status: 409, text: 'the workflow run is already past this approval' },

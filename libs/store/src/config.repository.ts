@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
+import { runScript } from './scripts';
 
 export interface ConfigDocument {
   scope: string;
@@ -19,6 +20,16 @@ export class ConfigRepository {
     if (scopes.length === 0) return [];
     const texts = await this.redis.mget(scopes.map(([scope, id]) => keys.config(scope, id)));
     return texts.map((text) => (text ? (JSON.parse(text) as ConfigDocument) : null));
+  }
+
+  /**
+   * Compare-and-set: writes the document if the stored one still has the revision that was read, 0 = there was none.
+   * Returns whether it did. Core contract 8.
+   */
+  async replace(document: ConfigDocument, readRevision: number): Promise<boolean> {
+    const key = keys.config(document.scope, document.scope_id);
+    const reply = await runScript(this.redis, 'replaceConfig', key, readRevision, JSON.stringify(document));
+    return (reply as [string])[0] === 'written';
   }
 
   async write(document: ConfigDocument): Promise<void> {

@@ -7,5 +7,6 @@ export * from './job.record';
 export * from './job.repository';
 export * from './keys';
 export * from './lease';
+export * from './schema.repository';
 export * from './store';
 export * from './worker.repository';

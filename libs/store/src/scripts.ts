@@ -15,6 +15,9 @@ export type ScriptName =
   | 'move'
   | 'note'
   | 'recarry'
+  | 'removeSchema'
+  | 'replaceConfig'
+  | 'writeSchema'
   | 'intentDone'
   | 'removeDeadLetter'
   | 'lease';

@@ -6,6 +6,7 @@ import { DeadLetterRepository } from './dead-letter.repository';
 import { JobIndex } from './job.index';
 import { JobRepository, type Retention } from './job.repository';
 import { Lease } from './lease';
+import { SchemaRepository } from './schema.repository';
 import { loadScripts } from './scripts';
 import { WorkerRepository } from './worker.repository';
 
@@ -18,6 +19,7 @@ export interface Store {
   deadLetters: DeadLetterRepository;
   workers: WorkerRepository;
   config: ConfigRepository;
+  schemas: SchemaRepository;
   lease(key: string, owner: string, ttlMs: number): Lease;
 }
 
@@ -32,6 +34,7 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     deadLetters: new DeadLetterRepository(redis),
     workers: new WorkerRepository(redis),
     config: new ConfigRepository(redis),
+    schemas: new SchemaRepository(redis),
     lease: (key, owner, ttlMs) => new Lease(redis, key, owner, ttlMs),
   };
 }

@@ -23,8 +23,14 @@ import { submit } from './jobs/submit';
 import { read as readMemory } from './memory/read';
 import { get as getPool } from './pools/get';
 import { list as listPools } from './pools/list';
+import { get as getSchema } from './schemas/get';
+import { list as listSchemas } from './schemas/list';
+import { put as putSchema } from './schemas/put';
+import { remove as removeSchema } from './schemas/remove';
 import { get as getStatus } from './status/get';
 import { list as listTopics } from './topics/list';
+import { register as registerTopic } from './topics/register';
+import { remove as removeTopic } from './topics/remove';
 import { get as getTrace } from './traces/get';
 import { get as getWorker } from './workers/get';
 import { jobs as workerJobs } from './workers/jobs';
@@ -37,6 +43,8 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[listApprovals, approve, reject],
   ...[listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter],
   ...[putArtifact, getArtifact, readMemory],
-  ...[listWorkers, getWorker, workerJobs, listPools, getPool, listTopics],
+  ...[listWorkers, getWorker, workerJobs, listPools, getPool],
+  ...[listTopics, registerTopic, removeTopic],
+  ...[putSchema, listSchemas, getSchema, removeSchema],
   getStatus,
 ];

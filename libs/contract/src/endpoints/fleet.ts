@@ -176,48 +176,4 @@ export const getPool = endpoint({
   errors: ['pool_not_found'],
 });
 
-/** Core contract 6.3. */
-export interface TopicView {
-  name: string;
-  pool: string;
-  requires: string[];
-  risk_tags: string[];
-  status: string;
-  active_worker_count: number;
-}
-export interface TopicsView {
-  items: TopicView[];
-  registry_empty: boolean;
-}
-
-export const listTopics = endpoint({
-  id: 'topics.list',
-  method: 'get',
-  path: '/api/v1/topics',
-  summary: 'Topics that jobs may be submitted to',
-  access: { permission: 'topics.read', roles: ['admin', 'operator', 'viewer'] },
-  params: {},
-  answer: {
-    status: 200,
-    body: shape<TopicsView>({
-      required: {
-        items: Joi.array().items(
-          shape<TopicView>({
-            required: {
-              name: text('Topic or pattern.'),
-              pool: text('First pool.'),
-              requires: strings('Capabilities.'),
-              risk_tags: strings('Risk tags.'),
-              status: Joi.string().valid('active', 'deprecated', 'disabled'),
-              active_worker_count: count('Live workers of its pool.'),
-            },
-          }),
-        ),
-        registry_empty: Joi.boolean(),
-      },
-    }),
-  },
-  errors: [],
-});
-
-export const fleetEndpoints = [listWorkers, getWorker, workerJobs, listPools, getPool, listTopics] as const;
+export const fleetEndpoints = [listWorkers, getWorker, workerJobs, listPools, getPool] as const;

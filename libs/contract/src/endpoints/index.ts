@@ -3,14 +3,18 @@ import { dataEndpoints } from './data';
 import { dlqEndpoints } from './dlq';
 import { fleetEndpoints } from './fleet';
 import { jobEndpoints } from './jobs';
+import { schemaEndpoints } from './schemas';
 import { systemEndpoints } from './system';
+import { topicEndpoints } from './topics';
 
 export * from './approvals';
 export * from './data';
 export * from './dlq';
 export * from './fleet';
 export * from './jobs';
+export * from './schemas';
 export * from './system';
+export * from './topics';
 
 /** Every HTTP endpoint of the gateway. */
 export const endpoints = [
@@ -19,5 +23,7 @@ export const endpoints = [
   ...dlqEndpoints,
   ...dataEndpoints,
   ...fleetEndpoints,
+  ...topicEndpoints,
+  ...schemaEndpoints,
   ...systemEndpoints,
 ] as const;

@@ -5,6 +5,7 @@ import { grpcServerRules, grpcServerVariables } from './grpc-server';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
 import { metricsPrivate, needed, pair } from './rules';
+import { schemaVariables } from './schemas';
 
 const gateway = variables({
   httpAddr: { name: 'GATEWAY_HTTP_ADDR', type: 'address', default: ':8081', doc: 'HTTP, WebSocket and the dashboard.' },
@@ -149,13 +150,6 @@ const gateway = variables({
     default: 'true',
     doc: 'One limit over all gateways instead of one each.',
   },
-  schemaEnforcement: {
-    name: 'SCHEMA_ENFORCEMENT',
-    type: 'enum',
-    choices: ['off', 'warn', 'enforce'],
-    default: 'warn',
-    doc: 'What happens to a job input that does not fit its topic.',
-  },
   decisionLogTtlSec: {
     name: 'SVC_DECISION_LOG_TTL_SECONDS',
     type: 'int',
@@ -199,6 +193,7 @@ export const apiEnv = envSpec({
     ...gatewayAuthVariables,
     ...kernelClientVariables,
     ...policyVariables,
+    ...schemaVariables,
   },
   rules: [
     commonRules,

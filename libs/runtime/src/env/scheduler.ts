@@ -3,6 +3,7 @@ import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
 import { metricsPrivate } from './rules';
+import { schemaVariables } from './schemas';
 
 const scheduler = variables({
   metricsAddr: { name: 'SCHEDULER_METRICS_ADDR', type: 'address', default: ':9090', doc: 'Metrics and probes.' },
@@ -108,7 +109,7 @@ const schedulerRules: Rule<EnvOf<typeof scheduler>> = (env) =>
 /** The scheduler's environment (operations contract 1.5). */
 export const schedulerEnv = envSpec({
   service: 'scheduler',
-  variables: { ...commonVariables, ...scheduler, ...kernelClientVariables, ...policyVariables },
+  variables: { ...commonVariables, ...scheduler, ...kernelClientVariables, ...policyVariables, ...schemaVariables },
   // A remote kernel loads and checks the policy itself.
   rules: [commonRules, schedulerRules, kernelClientRules, (env) => (env.kernelAddr ? [] : policyRules(env))],
 });

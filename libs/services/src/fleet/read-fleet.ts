@@ -1,12 +1,4 @@
-import {
-  AppError,
-  type Caller,
-  type JobItem,
-  type PoolDetail,
-  type PoolView,
-  type TopicsView,
-  type WorkerView,
-} from '@svc/contract';
+import { AppError, type Caller, type JobItem, type PoolDetail, type PoolView, type WorkerView } from '@svc/contract';
 import type { PoolTable } from '@svc/routing';
 import type { Store, WorkerPicture } from '@svc/store';
 import type { Clock, Fleet } from '../deps';
@@ -73,26 +65,6 @@ export async function getPool(deps: FleetDeps, name: string): Promise<PoolDetail
     ...(drain_started_at && { drain_started_at }),
     ...(drain_timeout_seconds && { drain_timeout_seconds }),
   };
-}
-
-/** The registry, filled from the pools file. Core contract 6.3. */
-export async function listTopics(deps: FleetDeps): Promise<TopicsView> {
-  const workers = await listWorkers(deps);
-  const table = deps.fleet.pools();
-  const items = Object.entries(table.topics)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, pools]) => {
-      const pool = pools[0] ?? '';
-      return {
-        name,
-        pool,
-        requires: table.pools[pool]?.requires ?? [],
-        risk_tags: [],
-        status: 'active',
-        active_worker_count: workers.filter((worker) => pools.includes(worker.pool)).length,
-      };
-    });
-  return { items, registry_empty: items.length === 0 };
 }
 
 const topicsOf = (table: PoolTable, pool: string) =>

@@ -2,9 +2,10 @@ import { AppError, type Caller, type SubmitBody } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
-import type { Base, Fleet, LicenseLimits } from '../deps';
+import type { Base, LicenseLimits } from '../deps';
 import { failMode, numberAt, type EffectiveConfig, type FailMode } from '../effective-config';
-import { requireKnownTopic } from '../topics';
+import { admitTopic } from '../topics/admit-topic';
+import type { TopicDeps } from '../topics/topic-deps';
 import { badEnd } from './endings';
 import { readAnswer, requestFingerprint, type FirstAnswer, type SubmitOutcome } from './idempotency';
 import { requestHash } from './job-packet';
@@ -15,7 +16,7 @@ import { askPolicy, decisionRecord, policyPart, policyRequest, type Verdict } fr
 export interface SubmitDeps extends Base {
   kernel: Kernel;
   config: EffectiveConfig;
-  fleet: Fleet;
+  topics: TopicDeps;
   license(): LicenseLimits;
   settings: {
     policyFailMode: 'closed' | 'open';
@@ -52,7 +53,7 @@ export async function submitJob(
     new Date(clock.nowMs()).toISOString(),
   );
   if (idempotencyKey) asked.request.idempotency_key = idempotencyKey;
-  requireKnownTopic(deps.fleet.pools(), asked.topic);
+  await admitTopic(deps.topics, asked);
 
   const fingerprint = idempotencyKey ? requestFingerprint(body) : '';
   if (idempotencyKey) {

@@ -7,7 +7,7 @@ import { contextPointer, isGate, requestHash } from '../jobs/job-packet';
 import { contentOfDocument } from '../jobs/normalize-request';
 import { askPolicy, decisionRecord, policyPart, policyRequest } from '../jobs/policy-check';
 import { heldFor } from '../jobs/submit-job';
-import { isKnownTopic } from '../topics';
+import { checkQueuedJob } from '../topics/check-queued-job';
 import { deadlinePassed, finish, moveAndTell } from './move-job';
 import { placeJob, queueEndsMs } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -41,9 +41,8 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
       result: 'FAILED',
     });
   }
-  if (!isKnownTopic(deps.fleet.pools(), job.topic)) {
-    return finish(deps, job, { event: 'refuse', code: 'unknown_topic', message: 'unknown topic', result: 'FAILED' });
-  }
+  const unfit = await checkQueuedJob(deps, job);
+  if (unfit) return finish(deps, job, { event: 'refuse', ...unfit, result: 'FAILED' });
   const config = await deps.config.at({
     tenant: job.tenant,
     team: job.request.team_id,

@@ -3,6 +3,7 @@ import { isInFlight } from '@svc/lifecycle';
 import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
+import { checkResult } from '../topics/check-result';
 import { checkMetadata } from './check-metadata';
 import { entryPriority, finish, moveAndTell } from './move-job';
 import { retryCap } from './place-job';
@@ -116,6 +117,8 @@ async function succeed(
     const message = check.set.output_safety?.reason || 'output quarantined';
     return fail(deps, job, { event: 'quarantine', code: 'output_quarantined', message }, before, set);
   }
+  const misfit = await checkResult(deps, job, result.result_ptr);
+  if (misfit) return fail(deps, job, { event: 'fail', ...misfit }, before, set);
   const moved = await moveAndTell(deps, job, 'succeed', {
     ...before,
     set,

@@ -1,6 +1,7 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { Base, Fleet, JobBus, LicenseLimits } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
+import type { TopicDeps } from '../topics/topic-deps';
 import type { WorkerRegistry } from './worker-registry';
 
 /** What happened, for logs and metrics. Names are those of the metrics in operations contract 2.1. */
@@ -33,6 +34,7 @@ export interface SchedulingDeps extends Base {
   bus: JobBus;
   config: EffectiveConfig;
   fleet: Fleet;
+  topics: TopicDeps;
   registry: WorkerRegistry;
   events: SchedulingEvents;
   license(): LicenseLimits;

@@ -2,4 +2,4 @@ import { listTopics as endpoint } from '@svc/contract';
 import { listTopics } from '@svc/services';
 import { handle } from '../../context';
 
-export const list = handle(endpoint, ({ ctx }) => listTopics(ctx.fleet));
+export const list = handle(endpoint, ({ caller, ctx }) => listTopics(ctx.topics, caller));

@@ -1,0 +1,5 @@
+import { getSchema as endpoint } from '@svc/contract';
+import { getSchema } from '@svc/services';
+import { handle } from '../../context';
+
+export const get = handle(endpoint, ({ params, ctx }) => getSchema(ctx.schemas, params.id));

@@ -1,0 +1,5 @@
+import { putSchema as endpoint } from '@svc/contract';
+import { putSchema } from '@svc/services';
+import { handle } from '../../context';
+
+export const put = handle(endpoint, ({ body, ctx }) => putSchema(ctx.schemas, body));

@@ -1,0 +1,9 @@
+import { registerTopic as endpoint } from '@svc/contract';
+import { answer } from '@svc/http';
+import { registerTopic } from '@svc/services';
+import { handle } from '../../context';
+
+export const register = handle(endpoint, async ({ body, caller, ctx }) => {
+  const { view, created } = await registerTopic(ctx.topics, caller, body);
+  return answer(view, { status: created ? 201 : 200 });
+});

@@ -1,0 +1,69 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { anyObject, pageLimit, strings } from '../fields';
+import { shape } from '../shape';
+
+/** Core contract 10. */
+export interface SchemaView {
+  id: string;
+  schema: Record<string, unknown>;
+}
+
+const read = { permission: 'schemas.read', roles: ['admin', 'operator', 'viewer'] } as const;
+const write = { permission: 'schemas.write', roles: ['admin'] } as const;
+const schemaId = Joi.string().min(1).max(256).description('Schema id, such as pack/Name.');
+const document = anyObject('JSON Schema, 2020-12 unless $schema says otherwise.');
+
+export const putSchema = endpoint({
+  id: 'schemas.put',
+  method: 'post',
+  path: '/api/v1/schemas',
+  summary: 'Register a JSON Schema, or replace it',
+  description:
+    'A $ref to the $id of a registered schema resolves; nothing is fetched from outside. Patterns are of the RE2 class.',
+  access: write,
+  params: {},
+  body: shape<SchemaView>({ required: { id: schemaId.trim(), schema: document } }),
+  violationCodes: { id: 'config_schema_violation', schema: 'config_schema_violation' },
+  answer: { status: 204 },
+  errors: ['config_schema_violation', 'tier_limit_exceeded'],
+});
+
+export const listSchemas = endpoint({
+  id: 'schemas.list',
+  method: 'get',
+  path: '/api/v1/schemas',
+  summary: 'Ids of the registered schemas, newest first',
+  access: read,
+  params: {},
+  query: shape<{ limit: number }>({ required: { limit: pageLimit(100) } }),
+  answer: {
+    status: 200,
+    body: shape<{ schemas: string[] }>({ required: { schemas: strings('Schema ids.') } }),
+  },
+  errors: [],
+});
+
+export const getSchema = endpoint({
+  id: 'schemas.get',
+  method: 'get',
+  path: '/api/v1/schemas/:id',
+  summary: 'One registered schema',
+  access: read,
+  params: { id: schemaId },
+  answer: { status: 200, body: shape<SchemaView>({ required: { id: schemaId, schema: document } }) },
+  errors: ['config_schema_not_found'],
+});
+
+export const removeSchema = endpoint({
+  id: 'schemas.remove',
+  method: 'delete',
+  path: '/api/v1/schemas/:id',
+  summary: 'Remove a registered schema that no topic uses',
+  access: write,
+  params: { id: schemaId },
+  answer: { status: 204 },
+  errors: ['config_schema_in_use'],
+});
+
+export const schemaEndpoints = [putSchema, listSchemas, getSchema, removeSchema] as const;

@@ -1,0 +1,137 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { count, strings, text } from '../fields';
+import { limits } from '../limits';
+import { shape } from '../shape';
+
+export const topicStatuses = ['active', 'deprecated', 'disabled'] as const;
+export type TopicStatus = (typeof topicStatuses)[number];
+
+const mostWords = 100;
+const wordChars = 128;
+const nameChars = 256;
+
+/** What a topic is registered with. Core contract 6.3. */
+export interface TopicFields {
+  name: string;
+  pool: string;
+  requires: string[];
+  risk_tags: string[];
+  status: TopicStatus;
+  input_schema_id?: string;
+  output_schema_id?: string;
+  pack_id?: string;
+  capability?: string;
+  risk_tag_deriver?: string;
+}
+export interface TopicBody extends TopicFields {
+  tenant_id?: string;
+}
+export interface TopicView extends TopicFields {
+  active_worker_count: number;
+}
+export interface TopicsView {
+  items: TopicView[];
+  registry_empty: boolean;
+}
+
+const optionalTexts = {
+  input_schema_id: text('Schema that inputs are checked against.'),
+  output_schema_id: text('Schema that results are checked against.'),
+  pack_id: text('Pack that brought it.'),
+  capability: text('Capability its jobs use.'),
+  risk_tag_deriver: text('How policy derives risk tags from a job’s content.'),
+};
+
+const topicView = shape<TopicView>({
+  required: {
+    name: text('Topic or pattern.'),
+    pool: text('First pool.'),
+    requires: strings('Capabilities.'),
+    risk_tags: strings('Risk tags.'),
+    status: Joi.string<TopicStatus>().valid(...topicStatuses),
+    active_worker_count: count('Live workers of its pool.'),
+  },
+  optional: optionalTexts,
+});
+
+export const listTopics = endpoint({
+  id: 'topics.list',
+  method: 'get',
+  path: '/api/v1/topics',
+  summary: 'Topics that jobs may be submitted to',
+  access: { permission: 'topics.read', roles: ['admin', 'operator', 'viewer'] },
+  params: {},
+  answer: {
+    status: 200,
+    body: shape<TopicsView>({
+      required: {
+        items: Joi.array().items(topicView),
+        registry_empty: Joi.boolean().description('No topic is registered, so every topic is accepted.'),
+      },
+    }),
+  },
+  errors: [],
+});
+
+const write = { permission: 'topics.write', roles: ['admin'] } as const;
+
+/** The topic pattern of registrations, which may hold `*`. Core contract 6.1. */
+const topicName = Joi.string()
+  .max(limits.topicChars)
+  .pattern(/^job\.[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_*-]+)*$/)
+  .messages({ 'string.pattern.base': '{{#label}} must be job. and tokens of letters, digits, _, - joined by dots' });
+const words = (description: string) =>
+  Joi.array().items(Joi.string().trim().min(1).max(wordChars)).max(mostWords).default([]).description(description);
+const name = (description: string) => Joi.string().trim().allow('').max(nameChars).description(description);
+const fault = 'topic_schema_violation';
+
+export const registerTopic = endpoint({
+  id: 'topics.register',
+  method: 'post',
+  path: '/api/v1/topics',
+  summary: 'Register a topic for the caller’s tenant, or replace its registration',
+  access: write,
+  params: {},
+  body: shape<TopicBody>({
+    required: {
+      name: topicName.description('Topic, or a pattern in which * stands for one token.'),
+      pool: name('Pool that serves it; needed unless the topic is disabled.').default(''),
+      requires: words('Capabilities its jobs need.'),
+      risk_tags: words('Risk tags of its jobs.'),
+      status: Joi.string<TopicStatus>()
+        .valid(...topicStatuses)
+        .default('active')
+        .description('A deprecated topic is only warned of; a disabled one takes no jobs.'),
+    },
+    optional: {
+      tenant_id: text('The caller’s tenant.'),
+      input_schema_id: name('Registered schema for inputs.'),
+      output_schema_id: name('Registered schema for results.'),
+      pack_id: name('Pack that brought it.'),
+      capability: name('Capability its jobs use.'),
+      risk_tag_deriver: name('How policy derives risk tags from a job’s content.'),
+    },
+  }),
+  violationCodes: Object.fromEntries(
+    ['name', 'pool', 'requires', 'risk_tags', 'status', ...Object.keys(optionalTexts)].map((field) => [field, fault]),
+  ),
+  answer: { status: 201, body: topicView },
+  otherAnswers: { 200: { description: 'Replaced', body: topicView } },
+  errors: [fault, 'pool_not_found', 'config_version_conflict'],
+  otherTenant: 'nothing',
+});
+
+export const removeTopic = endpoint({
+  id: 'topics.remove',
+  method: 'delete',
+  path: '/api/v1/topics/:name',
+  summary: 'Remove a topic registration of the caller’s tenant',
+  access: write,
+  params: { name: Joi.string().max(limits.topicChars).description('Topic.') },
+  answer: { status: 204 },
+  errors: ['topic_not_found', 'config_version_conflict'],
+  otherTenant: 'absent',
+});
+
+export const topicEndpoints = [listTopics, registerTopic, removeTopic] as const;

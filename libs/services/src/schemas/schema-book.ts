@@ -1,0 +1,59 @@
+import { CompileCache, type CompiledSchema, type Violation } from '@svc/schema';
+import type { SchemaDocument, Store } from '@svc/store';
+import type { Clock } from '../deps';
+
+export type SchemaFound =
+  { kind: 'ready'; schema: CompiledSchema } | { kind: 'missing' } | { kind: 'invalid'; violations: Violation[] };
+
+const keptMs = 30_000;
+const mostKept = 2_000;
+
+/** Registered schemas, compiled; read again every 30 s or after a change notice, never per job. Core contract 10. */
+export class SchemaBook {
+  private readonly kept = new Map<string, { found: Promise<SchemaFound>; untilMs: number }>();
+  private readonly compiled = new CompileCache();
+
+  constructor(
+    private readonly store: Pick<Store, 'schemas'>,
+    private readonly clock: Clock,
+  ) {}
+
+  async find(id: string): Promise<SchemaFound> {
+    const kept = this.kept.get(id);
+    if (kept && kept.untilMs > this.clock.nowMs()) return kept.found;
+    const found = this.read(id);
+    if (this.kept.size >= mostKept) this.kept.clear();
+    this.kept.set(id, { found, untilMs: this.clock.nowMs() + keptMs });
+    // The next one tries again rather than failing with what failed before.
+    found.catch(() => this.kept.delete(id));
+    return found;
+  }
+
+  /** Forgets what was read; what was compiled is found again by its content. */
+  changed(): void {
+    this.kept.clear();
+  }
+
+  private async read(id: string): Promise<SchemaFound> {
+    const document = await this.store.schemas.read(id);
+    return document ? this.compile(document) : { kind: 'missing' };
+  }
+
+  /** Compiles a document with whatever registered schemas it leads to. */
+  private async compile(document: SchemaDocument): Promise<SchemaFound> {
+    const known = new Map<string, SchemaDocument>();
+    for (;;) {
+      const outcome = this.compiled.compile(document, known);
+      if (outcome.kind === 'compiled') return { kind: 'ready', schema: outcome.schema };
+      if (outcome.kind === 'invalid') return outcome;
+      const other = await this.store.schemas.readByAlias(outcome.id);
+      if (!other)
+        return {
+          kind: 'invalid',
+          violations: [{ path: '$', message: `refers to ${outcome.id}, which is not registered` }],
+        };
+      // Each round knows one more; the compiler ends it when there are too many.
+      known.set(outcome.id, other);
+    }
+  }
+}

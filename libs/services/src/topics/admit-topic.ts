@@ -1,0 +1,48 @@
+import { AppError } from '@svc/contract';
+import { checkDocument, inputOf } from './check-document';
+import type { TopicRegistration } from './registration';
+import type { TopicDeps } from './topic-deps';
+
+/** A job on its way in, as far as its topic is concerned. */
+export interface Incoming {
+  tenant: string;
+  topic: string;
+  /** The input document that workers will get. */
+  document: Record<string, unknown>;
+}
+
+/**
+ * Refuses a job whose topic is unknown or disabled, or whose input does not fit the topic's schema. Core contract 2.2 checks
+ * 4 to 6.
+ *
+ * @throws unknown_topic, topic_disabled, schema_validation_failed
+ */
+export async function admitTopic(deps: TopicDeps, { tenant, topic, document }: Incoming): Promise<void> {
+  const found = await deps.registry.find(tenant, topic);
+  if (found.kind === 'open') return;
+  if (found.kind === 'unknown') throw unknownTopic(found.known);
+  const { status, input_schema_id: schemaId } = found.registration;
+  if (status === 'disabled') throw new AppError('topic_disabled', { error_code: 'topic_disabled' });
+  if (status === 'deprecated') deps.events.deprecatedTopic(topic, tenant);
+  if (!schemaId) return;
+  const misfit = await checkDocument(deps, { topic, tenant, what: 'input', schemaId }, async () => ({
+    value: inputOf(document),
+  }));
+  // A schema that is missing or broken is the registration's fault, but the job cannot be let in unchecked.
+  if (misfit) {
+    const code = 'schema_validation_failed';
+    throw new AppError(code, { error_code: code, violations: misfit.violations });
+  }
+}
+
+const shown = 20;
+
+function unknownTopic(known: readonly TopicRegistration[]): AppError {
+  const names = known.flatMap(({ name, status }) => (status === 'disabled' ? [] : [name])).sort();
+  return new AppError('unknown_topic', {
+    error_code: 'unknown_topic',
+    registered_topics: names.slice(0, shown),
+    truncated: names.length > shown,
+    topics_endpoint: '/api/v1/topics',
+  });
+}

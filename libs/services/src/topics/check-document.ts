@@ -1,0 +1,72 @@
+import type { Violation } from '@svc/schema';
+import type { SchemaMismatch, TopicDeps } from './topic-deps';
+
+export interface Misfit {
+  code: 'schema_validation_failed' | 'schema_not_found' | 'schema_invalid';
+  message: string;
+  violations: Violation[];
+}
+
+export type Checked = Pick<SchemaMismatch, 'topic' | 'tenant' | 'what' | 'schemaId' | 'jobId'>;
+
+/** A document to check, or why there is none that could be. */
+export type ReadDocument = { value: unknown } | { fault: string };
+
+/**
+ * Checks a document against a registered schema. What does not fit is told; it comes back only when enforcement refuses it.
+ * Nothing is read when enforcement is off.
+ */
+export async function checkDocument(
+  deps: TopicDeps,
+  checked: Checked,
+  read: () => Promise<ReadDocument>,
+): Promise<Misfit | undefined> {
+  const mode = await deps.enforcement();
+  if (mode === 'off') return undefined;
+  const misfit = await misfitOf(deps, checked, read);
+  if (!misfit) return undefined;
+  const refused = mode === 'enforce';
+  deps.events.schemaMismatch({ ...checked, message: misfit.message, refused });
+  return refused ? misfit : undefined;
+}
+
+async function misfitOf(
+  { schemas }: TopicDeps,
+  { what, schemaId }: Checked,
+  read: () => Promise<ReadDocument>,
+): Promise<Misfit | undefined> {
+  const found = await schemas.find(schemaId);
+  switch (found.kind) {
+    case 'missing': {
+      const message = `the ${what} schema ${schemaId} is not registered`;
+      return { code: 'schema_not_found', message, violations: [{ path: '$', message }] };
+    }
+    case 'invalid': {
+      const message = `the ${what} schema ${schemaId} cannot be used: ${inWords(found.violations)}`;
+      return { code: 'schema_invalid', message, violations: [{ path: '$', message }] };
+    }
+    case 'ready': {
+      const document = await read();
+      const violations =
+        'fault' in document ? [{ path: '$', message: document.fault }] : found.schema.check(document.value);
+      if (violations.length === 0) return undefined;
+      const message = `the ${what} does not fit schema ${schemaId}: ${inWords(violations)}`;
+      return { code: 'schema_validation_failed', message, violations };
+    }
+  }
+}
+
+const shown = 5;
+
+/** The first few, for error texts and logs. */
+function inWords(violations: readonly Violation[]): string {
+  const texts = violations.slice(0, shown).map(({ path, message }) => `${path} ${message}`);
+  const more = violations.length - shown;
+  return [...texts, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+}
+
+/** What a topic's input schema looks at: the context of an input document when it has one. Core contract 2.2 check 6. */
+export const inputOf = (document: unknown): unknown =>
+  document !== null && typeof document === 'object' && !Array.isArray(document) && 'context' in document
+    ? document.context
+    : document;

@@ -1,0 +1,49 @@
+import { limits } from '@svc/contract';
+import type { JobRecord, Store } from '@svc/store';
+import { contextPointer, isGate } from '../jobs/job-packet';
+import { checkDocument, inputOf, type ReadDocument } from './check-document';
+import type { TopicDeps } from './topic-deps';
+
+export interface QueuedCheckDeps {
+  topics: TopicDeps;
+  store: Pick<Store, 'data'>;
+}
+
+/** Why a job may not go on to a worker: the code and text of its end. */
+export interface TopicRefusal {
+  code: string;
+  message: string;
+}
+
+/**
+ * The gateway's checks of a topic again, for a job that is about to be decided: the topic may have been disabled since, and a
+ * job may have come round the gateway. Only the input of the latter is checked again. Engine contract A4 item 3.
+ */
+export async function checkQueuedJob(
+  { topics, store }: QueuedCheckDeps,
+  job: JobRecord,
+): Promise<TopicRefusal | undefined> {
+  // The platform's own topic, which nobody registers.
+  if (isGate(job.topic)) return undefined;
+  const { tenant, topic } = job;
+  const found = await topics.registry.find(tenant, topic);
+  if (found.kind === 'open') return undefined;
+  if (found.kind === 'unknown') return { code: 'unknown_topic', message: 'unknown topic' };
+  const { status, input_schema_id: schemaId } = found.registration;
+  if (status === 'disabled') return { code: 'topic_disabled', message: 'topic disabled' };
+  if (!schemaId || passedGateway(job)) return undefined;
+  return checkDocument(topics, { topic, tenant, what: 'input', schemaId, jobId: job.id }, () => readInput(store, job));
+}
+
+/** Clients cannot set labels that begin with `_`, and jobs made of other jobs do not inherit them. */
+const passedGateway = ({ request }: JobRecord): boolean => ['api', 'pack'].includes(request.labels['_source'] ?? '');
+
+async function readInput({ data }: Pick<Store, 'data'>, job: JobRecord): Promise<ReadDocument> {
+  const body = await data.context(contextPointer(job), limits.contextBytes);
+  if (!body) return { fault: 'the input document is not there, or not where it could be read' };
+  try {
+    return { value: inputOf(JSON.parse(body.toString('utf8'))) };
+  } catch {
+    return { fault: `the input document is no JSON of at most ${limits.contextBytes} bytes` };
+  }
+}

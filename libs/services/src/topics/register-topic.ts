@@ -1,0 +1,68 @@
+import { AppError, type Caller, type TopicBody, type TopicView } from '@svc/contract';
+import type { Fleet } from '../deps';
+import { announceChange, type AnnounceDeps } from './announce-change';
+import { topicViews, type TopicReadDeps } from './list-topics';
+import { entryKey, tidy, type TopicRegistration } from './registration';
+import { changeTopics, topicsScope } from './topics-document';
+
+export type TopicWriteDeps = TopicReadDeps & AnnounceDeps;
+
+/** Every replica holds the registry in memory. */
+const mostTopics = 5_000;
+
+/**
+ * Registers a topic for the caller's tenant, or replaces its registration; a global one of the same name is hidden from the
+ * tenant. Core contract 6.3.
+ *
+ * @throws tenant_access_denied, topic_schema_violation, pool_not_found, config_version_conflict
+ */
+export async function registerTopic(
+  deps: TopicWriteDeps,
+  caller: Caller,
+  body: TopicBody,
+): Promise<{ view: TopicView; created: boolean }> {
+  if (body.tenant_id && body.tenant_id !== caller.tenant) throw new AppError('tenant_access_denied');
+  requirePool(deps.fleet, body);
+  await requireSchemas(deps, body);
+  const registration = registrationOf(body, caller.tenant);
+  const key = entryKey(registration);
+  let created = false;
+  await changeTopics(deps, (data) => {
+    created = !Object.hasOwn(data, key);
+    if (created && Object.keys(data).length >= mostTopics)
+      throw violation('name', `there are ${mostTopics} topics already`);
+    return { ...data, [key]: registration };
+  });
+  // Should we die here, replicas find the change by themselves within 30 s.
+  await announceChange(deps, topicsScope);
+  const view = await topicViews(deps);
+  return { view: view(registration), created };
+}
+
+function requirePool(fleet: Fleet, { pool, status }: TopicBody): void {
+  if (pool === '' && status === 'disabled') return;
+  if (pool === '') throw violation('pool', 'is needed unless the topic is disabled');
+  if (!Object.hasOwn(fleet.pools().pools, pool)) throw new AppError('pool_not_found');
+}
+
+async function requireSchemas({ store }: TopicWriteDeps, body: TopicBody): Promise<void> {
+  for (const field of ['input_schema_id', 'output_schema_id'] as const) {
+    const id = body[field];
+    if (id && !(await store.schemas.read(id))) throw violation(field, `no schema is registered as ${id}`);
+  }
+}
+
+const violation = (field: string, message: string) =>
+  new AppError('topic_schema_violation', { violations: [{ in: 'body', field, message }] });
+
+const optionalTexts = ['input_schema_id', 'output_schema_id', 'pack_id', 'capability', 'risk_tag_deriver'] as const;
+
+const registrationOf = (body: TopicBody, tenant: string): TopicRegistration => ({
+  name: body.name,
+  tenant_id: tenant,
+  pool: body.pool,
+  requires: tidy(body.requires),
+  risk_tags: tidy(body.risk_tags),
+  status: body.status,
+  ...Object.fromEntries(optionalTexts.flatMap((field) => (body[field] ? [[field, body[field]]] : []))),
+});

@@ -1,0 +1,70 @@
+import { topicStatuses, type TopicFields } from '@svc/contract';
+import type { PoolTable } from '@svc/routing';
+
+/** An entry of the topic registry; without a tenant it holds for all of them. Core contract 6.3. */
+export interface TopicRegistration extends TopicFields {
+  tenant_id?: string;
+}
+
+/** How entries are keyed in the config document system/topics. No topic holds a colon. */
+export const entryKey = ({ name, tenant_id: tenant }: Pick<TopicRegistration, 'name' | 'tenant_id'>): string =>
+  tenant ? `tenant:${tenant}:${name}` : name;
+
+const tenantKey = /^tenant:(.+):([^:]+)$/;
+
+/** The entries of the document. The config routes write it too, so an entry may be anything: `faults` names those left out. */
+export function readEntries(data: Readonly<Record<string, unknown>>): {
+  entries: TopicRegistration[];
+  faults: string[];
+} {
+  const entries: TopicRegistration[] = [];
+  const faults: string[] = [];
+  for (const [key, value] of Object.entries(data)) {
+    const entry = readEntry(key, value);
+    if (entry) entries.push(entry);
+    else faults.push(key);
+  }
+  return { entries, faults };
+}
+
+function readEntry(key: string, value: unknown): TopicRegistration | undefined {
+  if (value === null || typeof value !== 'object') return undefined;
+  const fields: Readonly<Record<string, unknown>> = { ...value };
+  const status = topicStatuses.find((known) => known === (fields['status'] ?? 'active'));
+  // What cannot be understood must not open a topic that was meant to be closed.
+  if (!status) return undefined;
+  const [, tenant, name = key] = tenantKey.exec(key) ?? [];
+  const own = (field: keyof TopicFields) => {
+    const text = fields[field];
+    return typeof text === 'string' && text !== '' ? { [field]: text } : {};
+  };
+  return {
+    name,
+    ...(tenant && { tenant_id: tenant }),
+    pool: typeof fields['pool'] === 'string' ? fields['pool'] : '',
+    requires: words(fields['requires']),
+    risk_tags: words(fields['risk_tags']),
+    status,
+    ...own('input_schema_id'),
+    ...own('output_schema_id'),
+    ...own('pack_id'),
+    ...own('capability'),
+    ...own('risk_tag_deriver'),
+  };
+}
+
+const words = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((word): word is string => typeof word === 'string') : [];
+
+/** Trimmed, without repeats, sorted. Core contract 6.3. */
+export const tidy = (list: readonly string[]): string[] =>
+  [...new Set(list.map((word) => word.trim()).filter((word) => word !== ''))].sort();
+
+/** What the registry is filled with once: an entry for each topic of the pools file. */
+export const entriesOf = (table: PoolTable): Record<string, TopicRegistration> =>
+  Object.fromEntries(
+    Object.entries(table.topics).map(([name, [pool = '']]) => [
+      name,
+      { name, pool, requires: [...(table.pools[pool]?.requires ?? [])], risk_tags: [], status: 'active' },
+    ]),
+  );

@@ -1,0 +1,19 @@
+import type { TopicEvents } from './topic-deps';
+
+interface Log {
+  warn(message: string, fields?: Record<string, unknown>): void;
+  oncePer(key: string, periodMs: number): Log;
+}
+
+const periodMs = 60_000;
+
+/** What happens with topics, as log lines; of what every job of a topic repeats, one a minute. */
+export const topicLog = (log: Log): TopicEvents => ({
+  deprecatedTopic: (topic, tenant) =>
+    log.oncePer(`deprecated:${tenant}:${topic}`, periodMs).warn('job for a deprecated topic', { topic, tenant }),
+  schemaMismatch: ({ jobId, what, schemaId, message, ...fields }) =>
+    log
+      .oncePer(`misfit:${fields.tenant}:${fields.topic}:${what}`, periodMs)
+      .warn(`${what} does not fit its schema`, { ...fields, job_id: jobId, schema: schemaId, reason: message }),
+  topicFaults: (keys) => log.warn('topic registrations are not understood and left out', { keys: keys.slice(0, 20) }),
+});
