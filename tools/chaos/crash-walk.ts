@@ -4,7 +4,7 @@ import type { History, Violation } from './history';
 import { violations } from './invariants';
 import type { CrashPoint, Mode } from './operations';
 import { readDispatches, readJobs, readLeft } from './read-history';
-import { reach, startStageWorker, type Scenario, type Stage } from './scenarios';
+import { reach, scenarios, startStageWorker, type Scenario, type Stage } from './scenarios';
 import type { ScriptedWorker } from './scripted-worker';
 import { startWorld, type World, type WorldOptions } from './world';
 
@@ -47,28 +47,21 @@ export class CrashWalk {
     await this.world.stop();
   }
 
-  /**
-   * What the services do when there is nothing to do is no part of any scenario. Takes six seconds.
-   *
-   * @param first played before, since services look after what is there: tenants, workers, scripts
-   */
-  async learnBackground(first: Scenario): Promise<void> {
-    await this.play(first, () => undefined);
+  /** What the services do when there is nothing to do is no part of any scenario. Takes seven seconds. */
+  async learnBackground(): Promise<void> {
+    // They look after what is there: tenants, workers, scripts.
+    for (const scenario of scenarios.slice(0, 1)) await this.play(scenario, () => undefined);
     const all = [...this.world.services.values()];
     for (const { operations } of all) operations.learnBackground();
     await sleep(6_000);
     for (const { operations } of all) operations.disarm();
   }
 
-  /** Plays a scenario in which nobody dies, for each of its services. */
-  async survey(scenario: Scenario): Promise<Walk[]> {
-    const walks: Walk[] = [];
-    for (const service of scenario.services) {
-      const { operations } = this.world.service(service);
-      await this.play(scenario, () => operations.arm());
-      walks.push({ scenario, service, operations: operations.disarm() });
-    }
-    return walks;
+  /** Plays a scenario in which nobody dies, and notes what a service does in it. */
+  async survey(scenario: Scenario, service: string): Promise<Walk> {
+    const { operations } = this.world.service(service);
+    await this.play(scenario, () => operations.arm());
+    return { scenario, service, operations: operations.disarm() };
   }
 
   /** Plays a scenario once with a service that dies at a point, and looks at everything afterwards. */
@@ -121,6 +114,14 @@ export class CrashWalk {
 
 export const modes: readonly Mode[] = ['before', 'after'];
 
+/** Every point of a walk: each operation, both ways. */
+export const pointsOf = ({ operations }: Walk): CrashPoint[] =>
+  operations.flatMap((_, i) => modes.map((mode) => ({ k: i + 1, mode })));
+
+/** The points at which something was written: dying around a read is dying after the write before it. */
+export const writesOf = (walk: Walk): CrashPoint[] =>
+  pointsOf(walk).filter(({ k }) => /^(EVALSHA|PUB|ACK|[HZ]?SET|ZADD) /.test(walk.operations[k - 1] ?? ''));
+
 /** The one command that repeats a point. */
-export const command = ({ scenario, service }: Walk, { k, mode }: CrashPoint): string =>
+export const command = ({ scenario, service }: Pick<Walk, 'scenario' | 'service'>, { k, mode }: CrashPoint): string =>
   `npm run chaos -- --walk --scenario ${scenario.name} --service ${service} --k ${k} --mode ${mode}`;

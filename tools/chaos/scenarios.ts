@@ -205,18 +205,19 @@ async function childOf({ store }: World, jobId: string): Promise<string> {
 /** As after a backup in which the queues were older than the records: the job stands nowhere, and has for a while. */
 async function loseItsPlaces({ store: { redis } }: World, jobId: string): Promise<void> {
   const job = keys.job(jobId);
-  const [lane = '', level = '', tenant = ''] = await redis.hmget(job, 'lane', 'level', 'tenant');
-  await redis.zrem(keys.laneJobs(lane ?? '', level ?? '', tenant ?? ''), jobId);
-  await redis.zrem(keys.laneTurns(lane ?? '', level ?? ''), tenant ?? '');
-  await redis.hdel(keys.lanes(), lane ?? '');
-  const waiting = await redis.zrange(keys.queue('jobs-waiting', 'delayed'), 0, -1);
-  for (const entry of waiting) {
+  const fields = await redis.hmget(job, 'lane', 'level', 'tenant');
+  const [lane = '', level = '', tenant = ''] = fields.map((field) => field ?? '');
+  await redis.zrem(keys.laneJobs(lane, level, tenant), jobId);
+  await redis.zrem(keys.laneTurns(lane, level), tenant);
+  await redis.hdel(keys.lanes(), lane);
+  const delayed = keys.queue('jobs-waiting', 'delayed');
+  for (const entry of await redis.zrange(delayed, 0, '-1')) {
     const data = await redis.hget(keys.queue('jobs-waiting', entry), 'data');
     if (!data?.includes(jobId)) continue;
-    await redis.zrem(keys.queue('jobs-waiting', 'delayed'), entry);
+    await redis.zrem(delayed, entry);
     await redis.del(keys.queue('jobs-waiting', entry));
   }
-  const longAgoUs = (Date.now() - 15_000) * 1_000;
-  await redis.hset(job, 'updated_at', String(longAgoUs));
-  await redis.zadd(keys.openJobs(tenant ?? ''), String(longAgoUs), jobId);
+  const longAgoUs = String((Date.now() - 15_000) * 1_000);
+  await redis.hset(job, 'updated_at', longAgoUs);
+  await redis.zadd(keys.openJobs(tenant), longAgoUs, jobId);
 }

@@ -1,0 +1,35 @@
+import { command, CrashWalk, writesOf, type Walk } from './crash-walk';
+import { scenarios } from './scenarios';
+import { sample, seeded } from './seeded';
+
+/** The ordinary run takes some points of each walk; `npm run chaos -- --walk` takes them all. */
+const pointsEach = 5;
+const seed = Number(process.env['CHAOS_SEED'] ?? 1);
+
+describe('the crash walk: a service dies at one of its store or bus operations, before or after it is done', () => {
+  let walk: CrashWalk;
+  const walks = scenarios.flatMap((scenario) =>
+    scenario.services.map((service) => [scenario.name, service, scenario] as const),
+  );
+
+  beforeAll(async () => {
+    walk = await CrashWalk.start();
+    await walk.learnBackground();
+  }, 120_000);
+  afterAll(() => walk?.stop(), 30_000);
+
+  it.each(walks)(
+    '%s: the %s comes back, and every promise is kept',
+    async (_, service, scenario) => {
+      const surveyed: Walk = await walk.survey(scenario, service);
+      const points = sample(writesOf(surveyed), pointsEach, seeded(seed));
+      expect(points.length).toBeGreaterThan(0);
+
+      for (const point of points) {
+        const { faults } = await walk.step(surveyed, point);
+        expect({ repeatWith: command(surveyed, point), faults }).toMatchObject({ faults: [] });
+      }
+    },
+    180_000,
+  );
+});

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { natsCutter } from './frames';
+
+/** What happens on the way at this moment; changed while connections are open. */
+export interface Weather {
+  /** Everything arrives this much later, in its order. */
+  delayMs: number;
+  /** Everything that a client publishes on the bus is published twice. */
+  isDoubling: boolean;
+}
+
+export interface CutProxy {
+  readonly url: string;
+  readonly weather: Weather;
+  /** Breaks every connection, in the middle of whatever is on its way. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** Stands between clients and a server of Redis or the bus: delays, doubles and cuts. */
+export async function startCutProxy(scheme: 'redis' | 'nats', targetPort: number): Promise<CutProxy> {
+  const weather: Weather = { delayMs: 0, isDoubling: false };
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(targetPort, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => undefined); // its close says the rest
+      socket.once('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    const double = scheme === 'nats' ? doubler(weather) : (bytes: Buffer) => bytes;
+    pipe(client, upstream, weather, double);
+    pipe(upstream, client, weather, (bytes) => bytes);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return {
+    url: `${scheme}://127.0.0.1:${port}`,
+    weather,
+    cut: () => sockets.forEach((socket) => socket.resetAndDestroy()),
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function pipe(from: Socket, to: Socket, weather: Weather, change: (bytes: Buffer) => Buffer): void {
+  let dueMs = 0;
+  from.on('data', (data: Buffer) => {
+    const bytes = change(data);
+    const nowMs = Date.now();
+    // Never before what was sent earlier, also when the delay has just ended.
+    dueMs = Math.max(dueMs, nowMs + weather.delayMs);
+    if (dueMs <= nowMs) to.write(bytes);
+    else setTimeout(() => to.destroyed || to.write(bytes), dueMs - nowMs);
+  });
+}
+
+/** Whole requests only, from the first byte on: only so can it begin to double in the middle of a connection. */
+function doubler(weather: Weather): (bytes: Buffer) => Buffer {
+  const cutter = natsCutter();
+  return (bytes) =>
+    Buffer.concat(
+      cutter
+        .push(bytes)
+        .flatMap(({ verb, bytes: frame }) =>
+          weather.isDoubling && (verb === 'PUB' || verb === 'HPUB') ? [frame, frame] : [frame],
+        ),
+    );
+}
