@@ -183,6 +183,18 @@ describe('when policy does not answer', () => {
     await use.until(id, 'SUCCEEDED');
     expect(worker.received[0]?.labels).toMatchObject({ safety_bypassed: 'true' });
   });
+
+  it('a tenant may choose its own fail mode', async () => {
+    await use.orgConfig('bolt', { scheduler: { input_fail_mode: 'open' } });
+    await use.start();
+    await use.rawWorker({ id: 'w1', max: 9, answers: () => ['SUCCEEDED'] });
+    use.broken.add('check');
+
+    const [careful, bold] = [await use.submit(), await use.submit({}, 'bolt')];
+
+    await use.until(bold, 'SUCCEEDED');
+    await use.until(careful, 'PENDING', { waiting_reason: 'safety_unavailable' });
+  });
 });
 
 describe('a workflow gate', () => {

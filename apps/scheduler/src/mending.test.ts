@@ -94,6 +94,20 @@ describe('a scheduler that dies between two writes', () => {
     expect(await use.stored('worker.w1.jobs')).toBe(1);
   });
 
+  it('with one that cannot be published among those to say, the others are said', async () => {
+    const { ctx } = await use.start({ idle: true });
+    const ids = [await use.submit(), await use.submit(), await use.submit()];
+    for (const id of ids) await use.store.jobs.move('*', id, 'cancel', { intent: '{"cancel":"because"}' });
+    const [bad = ''] = ids;
+    await use.redis.hset(keys.job(bad), 'intent', 'no intent at all');
+    const long = { ...ctx, clock: { ...ctx.clock, nowUs: () => ctx.clock.nowUs() + 60_000_000 } };
+
+    expect(await replayIntents(long)).toBe(2);
+
+    for (const id of ids.slice(1)) await use.said('job_cancel', subjects.jobCancel.name, id);
+    expect((await use.job(bad)).intent).toBe('no intent at all');
+  });
+
   it('before it said what happened: the replayer says it, once', async () => {
     const { ctx, later } = await use.start({ idle: true });
     const id = await use.submit();

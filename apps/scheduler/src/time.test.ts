@@ -20,6 +20,22 @@ describe('the deadline of a job', () => {
     expect(await use.store.workers.lanes()).toEqual({});
   });
 
+  it('is apart from the time it may wait, which ends one that no worker took, and none that has run', async () => {
+    await use.start();
+    const waiting = await use.submit({ queue_ttl_ms: 50 });
+
+    const job = await use.until(waiting, 'TIMEOUT');
+    expect(job).toMatchObject({ error_code: 'timeout', attempts: 0 });
+    expect(job.error_message).toContain('queue_ttl_ms of 50 ms');
+
+    const worker = await use.rawWorker({ id: 'w1' });
+    const taken = await use.submit({ queue_ttl_ms: 200 });
+    const dispatch = await worker.dispatched(taken);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    await worker.answer(dispatch);
+    await use.until(taken, 'SUCCEEDED');
+  });
+
   it('ends one that a person has not decided', async () => {
     await use.start({ policy: ruled('require_approval'), withoutLoops: true });
 
@@ -123,6 +139,26 @@ describe('a job without a deadline', () => {
 });
 
 describe('a cancel', () => {
+  it('that a worker did not hear is told again when it says what it runs', async () => {
+    await use.start();
+    let stopped = false;
+    const untilStopped = ({ signal }: { signal: AbortSignal }) =>
+      new Promise<void>((resolve) =>
+        signal.addEventListener('abort', () => {
+          stopped = true;
+          resolve();
+        }),
+      );
+    await use.worker({ id: 'w1', topics: { 'job.>': untilStopped } });
+    const id = await use.submit();
+    await use.until(id, 'RUNNING');
+
+    // Nobody says so on the bus, as if the worker had been away.
+    await use.store.jobs.move('*', id, 'cancel');
+
+    await eventually(() => expect(stopped).toBe(true));
+  });
+
   it('of a running job reaches its worker, frees the slot, and the answer to it changes nothing', async () => {
     const { ctx, events } = await use.start();
     let stopped = '';

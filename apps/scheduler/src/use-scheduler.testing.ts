@@ -162,6 +162,17 @@ export function useScheduler() {
         meta: {},
       }),
 
+    /** Settings of one tenant, likewise. */
+    orgConfig: (tenant: string, data: object) =>
+      world().store.config.write({
+        scope: 'org',
+        scope_id: tenant,
+        data: { ...data },
+        revision: 1,
+        updated_at: '',
+        meta: {},
+      }),
+
     /** Another policy, in force when this resolves. */
     async policy(text: string) {
       const [before] = await first().ctx.kernel.listSnapshots();

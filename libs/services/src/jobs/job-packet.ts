@@ -92,7 +92,7 @@ export function dispatchPacket(
     { trace_id: job.trace_id, sender_id: senderId, nowUs },
     {
       ...draft,
-      labels: { ...draft.labels, ...approvalLabels(job) },
+      labels: { ...draft.labels, ...approvalLabels(job), ...bypassLabels(job) },
       env: {
         ...draft.env,
         ...constraintEnv(job.safety),
@@ -128,6 +128,10 @@ const approvalLabels = ({ approval }: JobRecord): Record<string, string> =>
   approval?.status === 'approved'
     ? { approval_granted: 'true', approval_snapshot: approval.policy_snapshot ?? '' }
     : {};
+
+/** Policy was silent and fail mode open let the job through: its worker is to know. Engine contract A15. */
+const bypassLabels = ({ safety }: JobRecord): Record<string, string> =>
+  safety?.decision === 'UNAVAILABLE' ? { safety_bypassed: 'true', safety_bypass_reason: 'safety_unavailable' } : {};
 
 /** Protojson spells names in camel case. */
 const camelCased = (value: unknown): unknown => {

@@ -183,8 +183,7 @@ async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode)
     checked_at: deps.clock.nowUs(),
     source: 'scheduler',
   };
-  const labels = { ...job.request.labels, safety_bypassed: 'true', safety_bypass_reason: 'safety_unavailable' };
-  return proceed(deps, { ...job, request: { ...job.request, labels } }, decision);
+  return proceed(deps, job, decision);
 }
 
 // A job may not oversleep its own deadline.
