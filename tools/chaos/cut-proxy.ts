@@ -13,6 +13,8 @@ export interface Weather {
 export interface CutProxy {
   readonly url: string;
   readonly weather: Weather;
+  /** Pieces that are held back by a delay. */
+  readonly underWay: number;
   /** Breaks every connection, in the middle of whatever is on its way. */
   cut(): void;
   close(): Promise<void>;
@@ -21,6 +23,7 @@ export interface CutProxy {
 /** Stands between clients and a server of Redis or the bus: delays, doubles and cuts. */
 export async function startCutProxy(scheme: 'redis' | 'nats', targetPort: number): Promise<CutProxy> {
   const weather: Weather = { delayMs: 0, isDoubling: false };
+  const way = { weather, held: 0 };
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(targetPort, '127.0.0.1');
@@ -35,8 +38,8 @@ export async function startCutProxy(scheme: 'redis' | 'nats', targetPort: number
       });
     }
     const double = scheme === 'nats' ? doubler(weather) : (bytes: Buffer) => bytes;
-    pipe(client, upstream, weather, double);
-    pipe(upstream, client, weather, (bytes) => bytes);
+    pipe(client, upstream, way, double);
+    pipe(upstream, client, way, (bytes) => bytes);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -45,6 +48,9 @@ export async function startCutProxy(scheme: 'redis' | 'nats', targetPort: number
   return {
     url: `${scheme}://127.0.0.1:${port}`,
     weather,
+    get underWay() {
+      return way.held;
+    },
     cut: () => sockets.forEach((socket) => socket.resetAndDestroy()),
     async close() {
       for (const socket of sockets) socket.destroy();
@@ -54,15 +60,24 @@ export async function startCutProxy(scheme: 'redis' | 'nats', targetPort: number
   };
 }
 
-function pipe(from: Socket, to: Socket, weather: Weather, change: (bytes: Buffer) => Buffer): void {
+interface Way {
+  weather: Weather;
+  held: number;
+}
+
+function pipe(from: Socket, to: Socket, way: Way, change: (bytes: Buffer) => Buffer): void {
   let dueMs = 0;
   from.on('data', (data: Buffer) => {
     const bytes = change(data);
     const nowMs = Date.now();
     // Never before what was sent earlier, also when the delay has just ended.
-    dueMs = Math.max(dueMs, nowMs + weather.delayMs);
-    if (dueMs <= nowMs) to.write(bytes);
-    else setTimeout(() => to.destroyed || to.write(bytes), dueMs - nowMs);
+    dueMs = Math.max(dueMs, nowMs + way.weather.delayMs);
+    if (dueMs <= nowMs) return void to.write(bytes);
+    way.held++;
+    setTimeout(() => {
+      way.held--;
+      if (!to.destroyed) to.write(bytes);
+    }, dueMs - nowMs);
   });
 }
 
