@@ -66,18 +66,23 @@ interface Way {
 }
 
 function pipe(from: Socket, to: Socket, way: Way, change: (bytes: Buffer) => Buffer): void {
-  let dueMs = 0;
+  const queue: { bytes: Buffer; dueMs: number }[] = [];
+  const next = () => {
+    const [first] = queue;
+    if (first) setTimeout(arrive, Math.max(0, first.dueMs - Date.now()));
+  };
+  const arrive = () => {
+    const first = queue.shift();
+    way.held--;
+    if (first && !to.destroyed) to.write(first.bytes);
+    next();
+  };
   from.on('data', (data: Buffer) => {
     const bytes = change(data);
-    const nowMs = Date.now();
-    // Never before what was sent earlier, also when the delay has just ended.
-    dueMs = Math.max(dueMs, nowMs + way.weather.delayMs);
-    if (dueMs <= nowMs) return void to.write(bytes);
+    // Behind what is still under way, also when the delay has ended meanwhile.
+    if (way.weather.delayMs === 0 && queue.length === 0) return void to.write(bytes);
     way.held++;
-    setTimeout(() => {
-      way.held--;
-      if (!to.destroyed) to.write(bytes);
-    }, dueMs - nowMs);
+    if (queue.push({ bytes, dueMs: Date.now() + way.weather.delayMs }) === 1) next();
   });
 }
 
