@@ -1,4 +1,6 @@
-import type { Pool, PoolTable } from '@svc/routing';
+import { heartbeatPacket } from '@svc/contract';
+import { needsFromSpec, type Pool, type PoolTable } from '@svc/routing';
+import { decideJob } from '@svc/services';
 import { eventually } from '@svc/testing';
 import { ruled, useScheduler } from './use-scheduler.testing';
 
@@ -110,6 +112,26 @@ describe('a full worker', () => {
     expect(worker.order()).toEqual([first, second, third]);
   });
 
+  it('gives a tenant of more weight more turns', async () => {
+    await use.orgConfig('heavy', { scheduler: { weight: 3 } });
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1' });
+    const held = await worker.dispatched(await use.submit({}, 'other'));
+    const waiting: string[] = [];
+    for (const tenant of ['light', 'heavy']) for (let i = 0; i < 8; i++) waiting.push(await use.submit({}, tenant));
+    await waitFor(waiting, 'pool_overloaded');
+
+    await worker.answer(held);
+    for (let served = 2; served <= 9; served++) {
+      await eventually(() => expect(worker.received).toHaveLength(served));
+      const latest = worker.received.at(-1);
+      if (latest) await worker.answer(latest);
+    }
+
+    const heavy = worker.received.slice(1, 9).filter(({ tenant_id }) => tenant_id === 'heavy');
+    expect(heavy).toHaveLength(6);
+  });
+
   it('serves tenants by turns, so that a small one need not wait for a big one’s backlog', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
@@ -133,6 +155,32 @@ describe('a full worker', () => {
 });
 
 describe('what a job asks of its worker', () => {
+  it.each(['preferred_worker_id', 'affinity'])(
+    'jobs that wait by %s are left to their worker while it has room',
+    async (label) => {
+      const { ctx } = await use.start({ idle: true });
+      const beat = (worker_id: string, active_jobs: number) => {
+        const head = { trace_id: '', sender_id: worker_id, nowUs: 1 };
+        const { body } = heartbeatPacket(head, { worker_id, pool: 'main', max_parallel_jobs: 1, active_jobs });
+        ctx.registry.heartbeat(body, ctx.clock.nowMs());
+      };
+      for (const worker of ['w1', 'w2']) beat(worker, 1);
+      const wanted = await use.submit({ labels: { [label]: 'w1' } });
+      const plain = await use.submit();
+      for (const id of [wanted, plain]) await decideJob(ctx, id);
+      for (const worker of ['w1', 'w2']) beat(worker, 0);
+      const lanes = Object.values(await use.store.workers.lanes()).map((spec) => needsFromSpec(spec));
+      const awaited = lanes.flatMap(({ preferredWorkerId }) => preferredWorkerId ?? [])[0] ?? '';
+      const other = awaited === 'w1' ? 'w2' : 'w1';
+
+      await ctx.handOut.forWorker(other);
+      await ctx.handOut.forWorker(awaited);
+
+      expect(await use.job(wanted)).toMatchObject({ state: 'RUNNING', worker_id: awaited });
+      expect(await use.job(plain)).toMatchObject({ state: 'RUNNING', worker_id: other });
+    },
+  );
+
   it('required capabilities choose the pool, and workers of it that have them', async () => {
     await use.start({ pools: pools(pool('main'), pool('gpus', { requires: ['gpu'] })) });
     await use.worker({ id: 'plain' });
@@ -257,6 +305,21 @@ describe('limits on what runs at once', () => {
     await worker.dispatched(other);
     await worker.answer(held);
     await worker.dispatched(second);
+  });
+
+  it('any number of tenants at their own limit keep no other from its turn', async () => {
+    const limit = 'constraints: { budgets: { max_concurrent_jobs: 1 } }';
+    await use.start({ policy: ruled('allow_with_constraints', limit) });
+    const worker = await use.rawWorker({ id: 'w1', max: 100 });
+    const tenants = Array.from({ length: 70 }, (_, i) => `t${i}`);
+    const first = await Promise.all(tenants.map((tenant) => use.submit({}, tenant)));
+    const held = await Promise.all(first.map((id) => worker.dispatched(id)));
+    await waitFor(await Promise.all(tenants.map((tenant) => use.submit({}, tenant))), 'tenant_limit');
+
+    await worker.dispatched(await use.submit({}, 'late'));
+
+    for (const request of held) await worker.answer(request);
+    await eventually(() => expect(worker.received).toHaveLength(2 * tenants.length + 1));
   });
 
   it('the Community license’s: three in flight, the fourth waits for one to end', async () => {

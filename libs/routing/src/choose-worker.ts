@@ -27,6 +27,8 @@ export interface RoutingNeeds {
   /** `placement.*`, `constraint.*`, `node.*` labels. */
   placement: Readonly<Record<string, string>>;
   preferredPool?: string;
+  /** Waiting jobs that this worker should get while it has room; others may take them when it has none. */
+  preferredWorkerId?: string;
 }
 
 export interface Preferences {
@@ -78,6 +80,23 @@ const fits = (pool: Pool, needs: RoutingNeeds, worker: RoutableWorker, { readine
     (worker.announced && worker.readyTopics.some((pattern) => matchesTopic(pattern, needs.topic)))) &&
   Object.entries(needs.placement).every(([label, value]) => worker.labels[label] === value) &&
   covers(worker.capabilities, pool.requires);
+
+/**
+ * The worker that a job is to wait for: the preferred one, else the one its affinity falls on, of those that could serve
+ * it, whether they have room now or not. Engine contract A5 row 8 and "session affinity".
+ */
+export function awaitedWorker(
+  table: PoolTable,
+  needs: RoutingNeeds,
+  { preferredWorkerId, affinity }: Preferences,
+  workers: readonly RoutableWorker[],
+  rules: RoutingRules,
+): string | undefined {
+  if (preferredWorkerId === undefined && affinity === undefined) return undefined;
+  const eligible = workers.filter((worker) => canServe(table, needs, worker, rules));
+  if (eligible.some(({ id }) => id === preferredWorkerId)) return preferredWorkerId;
+  return affinity === undefined ? undefined : rendezvous(eligible, affinity)?.id;
+}
 
 /** The only slot test: what it holds against what it can. Engine contract A5 row 9 "(better)". */
 export const hasRoom = (worker: RoutableWorker): boolean =>

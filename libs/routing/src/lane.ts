@@ -34,7 +34,11 @@ export function needsOf(
 /** Jobs that the same workers can serve wait in one lane; its id is short and its needs can be read back from the spec. */
 export function laneOf(needs: RoutingNeeds): { id: string; spec: string } {
   const spec = JSON.stringify(needs);
-  const plain = needs.requires.length === 0 && Object.keys(needs.placement).length === 0 && !needs.preferredPool;
+  const plain =
+    needs.requires.length === 0 &&
+    Object.keys(needs.placement).length === 0 &&
+    !needs.preferredPool &&
+    !needs.preferredWorkerId;
   return {
     id: plain ? needs.topic : `${needs.topic}#${createHash('sha256').update(spec).digest('hex').slice(0, 12)}`,
     spec,

@@ -90,6 +90,15 @@ export function failMode(
   return own === 'closed' || own === 'open' ? own : otherwise;
 }
 
+/**
+ * What one turn costs a tenant among those who wait: 1, or less for one with more weight (`scheduler.weight`, 1 to 100).
+ * Engine contract A8.
+ */
+export function turnCost(config: Record<string, unknown> | undefined): number {
+  const weight = numberAt(config, 'scheduler', 'weight') ?? 1;
+  return 1 / Math.min(100, Math.max(1, weight));
+}
+
 /** A number of a section, or undefined when it is not set or no number. */
 export function numberAt(config: Record<string, unknown> | undefined, name: string, key: string): number | undefined {
   const value = (config?.[name] as Record<string, unknown> | undefined)?.[key];

@@ -93,6 +93,8 @@ export interface Admission {
   runMs: number;
   deadlineMs: number;
   tenantCap: number;
+  /** What a turn costs its tenant: 1, less for a tenant of more weight. */
+  turnCost?: number;
   licenseCap: number;
   waitMs: number;
   set: Partial<JobRecord>;
@@ -224,6 +226,7 @@ export class JobRepository {
       run_ms: a.runMs,
       deadline_ms: a.deadlineMs,
       tenant_cap: a.tenantCap,
+      turn_cost: a.turnCost ?? 1,
       license_cap: a.licenseCap,
       wait_ms: a.waitMs,
       set: flat(a.set),

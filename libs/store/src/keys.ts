@@ -34,6 +34,9 @@ const tables = {
   laneTurns: { template: '{s0}:lane:<lane>:<level>', type: 'zset', holds: 'tenants waiting in a lane at a priority level, by turns taken', kept: 'until empty' },
   laneJobs: { template: '{s0}:lane:<lane>:<level>:<tenant>', type: 'zset', holds: 'waiting job ids of a tenant, by time of arrival (ms)', kept: 'until empty' },
 
+  laneFull: { template: '{s0}:full:<lane>:<level>', type: 'zset', holds: 'tenants of a lane that are at their own limit, by turns taken', kept: 'until a job of theirs ends' },
+  fullLanes: { template: '{s0}:full-of:<tenant>', type: 'set', holds: 'lanes and levels in which a tenant is out of turn (JSON)', kept: 'until a job of it ends' },
+
   // dead letters
   deadLetter: { template: '{s0}:dlq:entry:<id>', type: 'string', holds: 'dead-letter entry (JSON)', kept: 'SVC_DLQ_ENTRY_TTL_DAYS' },
   deadLetters: { template: '{s0}:dlq:index:<tenant>', type: 'zset', holds: 'job ids with a dead letter, by created_at (µs)', kept: 'trimmed hourly' },

@@ -54,12 +54,12 @@ export class HandOut {
     const rules = { readinessRequired: this.deps.settings.readinessRequired };
     const table = this.deps.fleet.pools();
     const lanes = [...(await this.waitingLanes())]
-      .filter(([, needs]) => canServe(table, needs, worker, rules))
+      .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isKeptFor(needs, workerId))
       .map(([id]) => id);
     if (lanes.length === 0) return 0;
     const taken = await store.jobs.claim(
       { id: worker.id, pool: worker.pool, max: worker.maxParallel },
-      lanes.slice(0, lanesAtOnce),
+      this.someOf(lanes),
       Array.from({ length: room }, () => random.uuid()),
       licenseCap(this.deps),
       await this.snapshot(),
@@ -72,6 +72,23 @@ export class HandOut {
     const jobs = await store.index.records(taken.map(({ id }) => id));
     await Promise.all(jobs.filter(isDispatched).map((job) => publishDispatch(this.deps, job)));
     return taken.length;
+  }
+
+  /** Another worker is to get these jobs, lives, and has room. */
+  private isKeptFor(needs: RoutingNeeds, workerId: string): boolean {
+    const { registry, fleet, clock, settings } = this.deps;
+    const { preferredWorkerId: other } = needs;
+    if (other === undefined || other === workerId) return false;
+    const worker = registry.one(other, clock.nowMs());
+    const rules = { readinessRequired: settings.readinessRequired };
+    return worker !== undefined && registry.room(other) > 0 && canServe(fleet.pools(), needs, worker, rules);
+  }
+
+  /** A script looks at a bounded number of lanes; when there are more, each has its turn by chance. */
+  private someOf(lanes: string[]): string[] {
+    if (lanes.length <= lanesAtOnce) return lanes;
+    const from = Math.floor(this.deps.random.number() * lanes.length);
+    return [...lanes.slice(from), ...lanes.slice(0, from)].slice(0, lanesAtOnce);
   }
 
   /** '' when policy cannot say now: what was decided stands. */

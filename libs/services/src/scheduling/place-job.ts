@@ -1,6 +1,7 @@
 import { jobCancelPacket, subjects } from '@svc/contract';
-import { chooseWorker, laneOf, levels, needsOf, timeoutsFor } from '@svc/routing';
+import { awaitedWorker, chooseWorker, laneOf, levels, needsOf, timeoutsFor } from '@svc/routing';
 import type { DecisionRecord, JobRecord } from '@svc/store';
+import { turnCost } from '../effective-config';
 import { dispatchPacket } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -28,21 +29,22 @@ export async function placeJob(
   const undelivered = job.state === 'SCHEDULED' ? job.worker_id : undefined;
   const preferredWorkerId = undelivered ?? job.request.labels['preferred_worker_id'];
   const nowMs = clock.nowMs();
-  const choice = chooseWorker(
-    fleet.pools(),
-    needs,
-    { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) },
-    registry.routable(nowMs),
-    { readinessRequired: settings.readinessRequired },
-    () => random.number(),
-  );
+  const preferences = { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) };
+  const rules = { readinessRequired: settings.readinessRequired };
+  const workers = registry.routable(nowMs);
+  const choice = chooseWorker(fleet.pools(), needs, preferences, workers, rules, () => random.number());
+  const awaited = awaitedWorker(fleet.pools(), needs, preferences, workers, rules);
   const worker = choice.kind === 'worker' ? choice.worker : undefined;
   const isRepeat = worker !== undefined && worker.id === undelivered && job.dispatch_id !== undefined;
   const dispatchId = (isRepeat && job.dispatch_id) || random.uuid();
   const constraints = decision?.constraints ?? job.safety?.constraints;
+  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
   const runMs = runningTime(deps, job, constraints);
   const outcome = await store.jobs.admit(job.id, {
-    lane: { ...laneOf(needs), level: levels[job.request.priority] },
+    lane: {
+      ...laneOf({ ...needs, ...(awaited && { preferredWorkerId: awaited }) }),
+      level: levels[job.request.priority],
+    },
     ...(worker && { worker: { id: worker.id, pool: worker.pool, max: worker.maxParallel } }),
     dispatchId,
     isRepeat,
@@ -50,6 +52,7 @@ export async function placeJob(
     runMs,
     deadlineMs: job.deadline_ms,
     tenantCap: budget(constraints, 'max_concurrent_jobs') ?? 0,
+    turnCost: turnCost(config),
     licenseCap: licenseCap(deps),
     waitMs: waitingTime(deps, job, nowMs),
     set: {

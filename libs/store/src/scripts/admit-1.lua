@@ -4,7 +4,7 @@
 
   KEYS  1 job record
   ARGV  1 job id     2 { from, lane = { id, spec, level }, worker? = { id, pool, max }, dispatch_id, repeated (1: this
-          dispatch was counted before), reason, run_ms, deadline_ms, tenant_cap, license_cap, wait_ms,
+          dispatch was counted before), reason, run_ms, deadline_ms, tenant_cap, turn_cost, license_cap, wait_ms,
           set = {field, value, ...} } (JSON)     3 decision (JSON) or ''
 
   Returns  dispatched <attempt>  |  waiting <reason>  |  refused <state>  |  missing
@@ -33,7 +33,7 @@ end
 local stamp, now_ms = text(at), math.floor(at / 1000)
 local set = a.set
 for _, v in ipairs({ 'waiting_reason', reason, 'waiting_since', stamp, 'lane', a.lane.id, 'level', a.lane.level, 'parked',
-  'jobWaiting', 'run_ms', tostring(a.run_ms), 'tenant_cap', tostring(a.tenant_cap) }) do
+  'jobWaiting', 'run_ms', tostring(a.run_ms), 'tenant_cap', tostring(a.tenant_cap), 'turn_cost', tostring(a.turn_cost) }) do
   set[#set + 1] = v
 end
 local topic, old_lane, old_level = unpack(redis.call('HMGET', KEYS[1], 'topic', 'lane', 'level'))

@@ -9,22 +9,33 @@
 ]]
 -- @include bull lanes job dispatch
 local c = cjson.decode(ARGV[1])
-local taken, full = {}, {}
+local taken = {}
 local at = micros()
+
+-- The head of each lane and level; those that changed are looked up again.
+local heads = {}
+local function head_of(lane, level)
+  local place = lane .. '|' .. level
+  if heads[place] == nil then
+    local tenant, id, arrived = lane_head(lane, level)
+    if id then
+      local rank = arrived
+      if level == 1 then rank = arrived - 1e15 end
+      if level == 3 then rank = arrived + BATCH_HEAD_START_MS end
+      heads[place] = { rank = rank, lane = lane, level = level, tenant = tenant, id = id, place = place }
+    else
+      heads[place] = false
+    end
+  end
+  return heads[place]
+end
 
 local function best_waiting()
   local best
   for _, lane in ipairs(c.lanes) do
     for level = 1, 3 do
-      local tenant, id, arrived = lane_head(lane, level, full)
-      if id then
-        local rank = arrived
-        if level == 1 then rank = arrived - 1e15 end
-        if level == 3 then rank = arrived + BATCH_HEAD_START_MS end
-        if not best or rank < best.rank then
-          best = { rank = rank, lane = lane, level = level, tenant = tenant, id = id }
-        end
-      end
+      local head = head_of(lane, level)
+      if head and (not best or head.rank < best.rank) then best = head end
     end
   end
   return best
@@ -39,13 +50,15 @@ local function decide_again(job)
   carry(job.id, topic, q, math.floor(at / 1000))
 end
 
-local tries = #c.dispatch_ids * 2 + 32
+-- So that the script ends soon, whatever stands in the lanes.
+local tries = #c.dispatch_ids * 2 + 256
 while #taken < #c.dispatch_ids and tries > 0 do
   tries = tries - 1
   local job = best_waiting()
   if not job then break end
-  local state, attempts, run_ms, deadline_ms, cap, snapshot = unpack(redis.call('HMGET', key.job(job.id), 'state', 'attempts',
-    'run_ms', 'deadline_ms', 'tenant_cap', 'safety_snapshot'))
+  heads[job.place] = nil
+  local state, attempts, run_ms, deadline_ms, cap, snapshot, cost = unpack(redis.call('HMGET', key.job(job.id), 'state',
+    'attempts', 'run_ms', 'deadline_ms', 'tenant_cap', 'safety_snapshot', 'turn_cost'))
   if not state or not is(c.from, state) then
     lane_remove(job.lane, job.level, job.tenant, job.id)
   -- One that was let through while policy was silent has no snapshot.
@@ -54,11 +67,12 @@ while #taken < #c.dispatch_ids and tries > 0 do
   else
     local room = room_for(job.tenant, tonumber(cap or 0), c.worker, c.license_cap)
     if room == 'tenant_limit' then
-      full[job.tenant] = true
+      lane_out_of_turn(job.lane, job.level, job.tenant)
+      redis.call('HSET', key.job(job.id), 'waiting_reason', room)
     elseif room ~= 'ok' then
       break
     else
-      lane_took_turn(job.lane, job.level, job.tenant)
+      lane_took_turn(job.lane, job.level, job.tenant, tonumber(cost or 1))
       local dispatch_id = c.dispatch_ids[#taken + 1]
       dispatch_job(job.id, c, c.worker, dispatch_id,
         { attempts = tonumber(attempts), run_ms = tonumber(run_ms), deadline_ms = tonumber(deadline_ms or 0) }, at + #taken)

@@ -3,15 +3,17 @@
   that a job given out meanwhile keeps its slot.
 
   KEYS  1 the set: of a worker, of a tenant, or of all
-  ARGV  1 worker whose set it is, or ''   2... job ids to look at
+  ARGV  1 worker whose set it is, or ''   2 tenant whose set it is, or ''   3... job ids to look at
 
   Returns  how many went
 ]]
 -- @include bull lanes job
 local stray = {}
-for i = 2, #ARGV do
+for i = 3, #ARGV do
   local state, worker = unpack(redis.call('HMGET', key.job(ARGV[i]), 'state', 'worker_id'))
   if not state or not is(IN_FLIGHT, state) or (ARGV[1] ~= '' and worker ~= ARGV[1]) then stray[#stray + 1] = ARGV[i] end
 end
 if #stray == 0 then return 0 end
-return redis.call('SREM', KEYS[1], unpack(stray))
+local freed = redis.call('SREM', KEYS[1], unpack(stray))
+if ARGV[2] ~= '' then lane_in_turn(ARGV[2]) end
+return freed

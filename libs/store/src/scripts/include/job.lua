@@ -55,6 +55,7 @@ local function leave_flight(id, tenant, worker)
   redis.call('SREM', key.tenantInFlight(tenant), id)
   redis.call('SREM', key.allInFlight(), id)
   redis.call('SREM', key.workerInFlight(worker), id)
+  lane_in_turn(tenant)
 end
 
 --[[

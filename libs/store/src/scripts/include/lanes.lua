@@ -1,17 +1,22 @@
 --[[
   Waiting for a worker. A lane holds the jobs that the same workers can serve; within it three levels (1 critical,
-  2 interactive, 3 batch); within a level, tenants take turns and each tenant's jobs go first in, first out.
+  2 interactive, 3 batch); within a level, tenants take turns and each tenant's jobs go first in, first out. A tenant found
+  at its own limit is out of turn until a job of it ends, so that nobody has to look past it again and again.
 ]]
 
 -- Engine contract A8: a batch job overtakes interactive ones that came this much later, so that it cannot starve.
 local BATCH_HEAD_START_MS = 540000
 
+-- The turns of the tenant that is next, where newcomers begin: neither ahead of all nor behind all.
+local function lane_next_turn(turns)
+  local first = redis.call('ZRANGE', turns, 0, 0, 'WITHSCORES')
+  return tonumber(first[2] or 0)
+end
+
 local function lane_add(lane, spec, level, tenant, id, arrived_ms)
   local turns = key.laneTurns(lane, level)
-  if not redis.call('ZSCORE', turns, tenant) then
-    -- A newcomer starts level with the tenant whose turn it is, neither ahead of all nor behind all.
-    local first = redis.call('ZRANGE', turns, 0, 0, 'WITHSCORES')
-    redis.call('ZADD', turns, first[2] or 0, tenant)
+  if not redis.call('ZSCORE', turns, tenant) and not redis.call('ZSCORE', key.laneFull(lane, level), tenant) then
+    redis.call('ZADD', turns, lane_next_turn(turns), tenant)
   end
   redis.call('ZADD', key.laneJobs(lane, level, tenant), arrived_ms, id)
   redis.call('HSETNX', key.lanes(), lane, spec)
@@ -22,8 +27,9 @@ local function lane_remove(lane, level, tenant, id)
   redis.call('ZREM', waiting, id)
   if redis.call('EXISTS', waiting) == 1 then return end
   redis.call('ZREM', key.laneTurns(lane, level), tenant)
+  redis.call('ZREM', key.laneFull(lane, level), tenant)
   for l = 1, 3 do
-    if redis.call('EXISTS', key.laneTurns(lane, l)) == 1 then return end
+    if redis.call('EXISTS', key.laneTurns(lane, l), key.laneFull(lane, l)) > 0 then return end
   end
   redis.call('HDEL', key.lanes(), lane)
 end
@@ -36,17 +42,41 @@ local function lane_has_queue(lane, level)
   return false
 end
 
--- The tenant whose turn it is at a level, leaving out those that are at their own limit, and the job it has waited with
--- longest: tenant, id, arrived_ms.
-local function lane_head(lane, level, skipped)
-  for _, tenant in ipairs(redis.call('ZRANGE', key.laneTurns(lane, level), 0, 31)) do
-    if not skipped[tenant] then
-      local head = redis.call('ZRANGE', key.laneJobs(lane, level, tenant), 0, 0, 'WITHSCORES')
-      if head[1] then return tenant, head[1], tonumber(head[2]) end
-    end
-  end
+-- The tenant whose turn it is at a level, and the job it has waited with longest: tenant, id, arrived_ms.
+local function lane_head(lane, level)
+  local tenant = redis.call('ZRANGE', key.laneTurns(lane, level), 0, 0)[1]
+  if not tenant then return end
+  local head = redis.call('ZRANGE', key.laneJobs(lane, level, tenant), 0, 0, 'WITHSCORES')
+  if head[1] then return tenant, head[1], tonumber(head[2]) end
+  redis.call('ZREM', key.laneTurns(lane, level), tenant)
+  return lane_head(lane, level)
 end
 
-local function lane_took_turn(lane, level, tenant)
-  redis.call('ZINCRBY', key.laneTurns(lane, level), 1, tenant)
+-- A tenant of weight 2 pays half a turn. Engine contract A8 "weights from config".
+local function lane_took_turn(lane, level, tenant, cost)
+  redis.call('ZINCRBY', key.laneTurns(lane, level), cost, tenant)
+end
+
+local function lane_out_of_turn(lane, level, tenant)
+  local turns = key.laneTurns(lane, level)
+  local taken = redis.call('ZSCORE', turns, tenant)
+  redis.call('ZREM', turns, tenant)
+  redis.call('ZADD', key.laneFull(lane, level), taken or 0, tenant)
+  redis.call('SADD', key.fullLanes(tenant), cjson.encode({ lane, level }))
+end
+
+-- A job of this tenant ended: it may take turns again, but not catch up on those it missed.
+local function lane_in_turn(tenant)
+  local places = redis.call('SMEMBERS', key.fullLanes(tenant))
+  if not places[1] then return end
+  for _, place in ipairs(places) do
+    local lane, level = unpack(cjson.decode(place))
+    local taken = redis.call('ZSCORE', key.laneFull(lane, level), tenant)
+    if taken then
+      local turns = key.laneTurns(lane, level)
+      redis.call('ZREM', key.laneFull(lane, level), tenant)
+      redis.call('ZADD', turns, math.max(tonumber(taken), lane_next_turn(turns)), tenant)
+    end
+  end
+  redis.call('DEL', key.fullLanes(tenant))
 end
