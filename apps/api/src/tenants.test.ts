@@ -67,8 +67,8 @@ describe('another tenant', () => {
   it('every endpoint that names a record of a tenant declares what others are told', () => {
     const bare = withRecord.filter(({ otherTenant }) => otherTenant === undefined).map(({ id }) => id);
 
-    // Workers belong to the installation; the jobs of one are those of the caller's tenant.
-    expect(bare).toEqual(['workers.get', 'workers.jobs']);
+    // Workers and schemas belong to the installation; the jobs of a worker are those of the caller's tenant.
+    expect(bare).toEqual(['workers.get', 'workers.jobs', 'schemas.get', 'schemas.remove']);
   });
 
   it.each(withRecord)('$method $path changes nothing of it either', async (endpoint: Endpoint) => {

@@ -1,4 +1,4 @@
-import { type Endpoint } from '@svc/contract';
+import { AppError, type Endpoint } from '@svc/contract';
 import type Joi from 'joi';
 import assert from 'node:assert/strict';
 
@@ -87,7 +87,8 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
     if (wrong === undefined) return [];
     const run = async () => {
       const answer = await send(JSON.stringify({ [field]: wrong }));
-      const codes = [...Object.values(endpoint.violationCodes ?? {}), 'invalid_body'];
+      const special = Object.values(endpoint.violationCodes ?? {}).map((code) => new AppError(code).toBody().code);
+      const codes = [...new Set(special), 'invalid_body'];
       const violations = expectError(answer, 400, codes)['violations'] as { field: string; message: string }[];
       assert.ok(
         violations.some((violation) => violation.field === field && violation.message !== ''),

@@ -36,9 +36,10 @@ export class SchemaRepository {
     }
   }
 
-  /** Safe to repeat: what is not there is not removed. */
-  async remove(id: string): Promise<void> {
-    await runScript(this.redis, 'removeSchema', ...this.keysOf(id), id);
+  /** Returns whether there was one. */
+  async remove(id: string): Promise<boolean> {
+    const reply = await runScript(this.redis, 'removeSchema', ...this.keysOf(id), id);
+    return (reply as [string])[0] === 'removed';
   }
 
   async read(id: string): Promise<SchemaDocument | undefined> {

@@ -119,7 +119,6 @@ export const registerTopic = endpoint({
   answer: { status: 201, body: topicView },
   otherAnswers: { 200: { description: 'Replaced', body: topicView } },
   errors: [fault, 'pool_not_found', 'config_version_conflict'],
-  otherTenant: 'nothing',
 });
 
 export const removeTopic = endpoint({

@@ -57,6 +57,5 @@ export async function removeSchema(deps: SchemaWriteDeps, id: string): Promise<v
   const { entries } = readEntries(await readTopics(deps));
   const users = entries.filter((entry) => entry.input_schema_id === id || entry.output_schema_id === id);
   if (users.length > 0) throw new AppError('config_schema_in_use');
-  await deps.store.schemas.remove(id);
-  await announceChange(deps, schemasScope);
+  if (await deps.store.schemas.remove(id)) await announceChange(deps, schemasScope);
 }

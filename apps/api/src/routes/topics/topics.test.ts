@@ -1,0 +1,148 @@
+import { eventually } from '@svc/testing';
+import { useApi } from '../../api.testing';
+import { told } from '../../caller.testing';
+
+const api = useApi();
+const register = (body: object, as = api.as('admin')) => as.post('/api/v1/topics', body);
+const list = async (as = api.as('viewer')) => (await as.get('/api/v1/topics')).body['items'] as { name: string }[];
+const submit = (topic: string, as = api.as('user')) => as.post('/api/v1/jobs', { prompt: 'x', topic });
+const tea = { name: 'job.demo.tea', pool: 'demo' };
+
+describe('POST /api/v1/topics', () => {
+  it('201: a topic is registered beside those of the pools file, and 200: its registration is replaced', async () => {
+    const first = await register({ ...tea, requires: ['kettle ', 'cup', 'kettle'], risk_tags: ['hot'], capability: 'brew' });
+    const second = await register({ ...tea, status: 'deprecated' });
+
+    expect(first).toMatchObject({
+      status: 201,
+      body: { ...tea, requires: ['cup', 'kettle'], risk_tags: ['hot'], status: 'active', capability: 'brew', active_worker_count: 0 },
+    });
+    expect(first.body).not.toHaveProperty('tenant_id');
+    expect(second).toMatchObject({ status: 200, body: { ...tea, requires: [], status: 'deprecated' } });
+    expect((await list()).map(({ name }) => name)).toEqual(['job.default', 'job.demo.*', 'job.demo.render', 'job.demo.tea']);
+  });
+
+  it('a tenant’s own entry hides the global one from it, and from nobody else', async () => {
+    await register({ name: 'job.default', pool: 'spare', status: 'disabled' });
+    await register({ ...tea, name: 'job.own' });
+
+    expect(told(await submit('job.default'))).toEqual({ status: 400, code: 'topic_disabled' });
+    expect((await submit('job.default', api.as('other'))).status).toBe(200);
+    expect(told(await submit('job.own', api.as('other')))).toEqual({ status: 400, code: 'unknown_topic' });
+    expect(await list(api.as('other'))).toContainEqual(expect.objectContaining({ name: 'job.default', pool: 'demo' }));
+  });
+
+  it('of many at once none is lost, and those that lose every race are told', async () => {
+    const names = Array.from({ length: 6 }, (_, i) => `job.t${i}`);
+
+    const answers = await Promise.all(names.map((name) => register({ ...tea, name })));
+
+    const kept = names.filter((_, i) => answers[i]?.status === 201);
+    const lost = answers.filter(({ status }) => status !== 201);
+    expect(kept.length).toBeGreaterThan(0);
+    expect((await list()).map(({ name }) => name)).toEqual(expect.arrayContaining(kept));
+    expect(lost.map(told)).toEqual(lost.map(() => ({ status: 409, code: 'CONFIG_VERSION_CONFLICT' })));
+  });
+
+  it('tells every replica, without saying what', async () => {
+    await register(tea);
+
+    await eventually(async () => expect(await api.packets()).toEqual(['sys.config.changed']));
+    const [notice] = await api.published();
+    expect(Buffer.from(notice?.bytes ?? []).toString()).toContain('topics');
+    expect(Buffer.from(notice?.bytes ?? []).toString()).not.toContain('job.demo.tea');
+  });
+
+  it.each([
+    ['no pool while it takes jobs', { name: 'job.a' }, 'pool'],
+    ['a name that is no topic', { ...tea, name: 'tea' }, 'name'],
+    ['a status nobody knows', { ...tea, status: 'closed' }, 'status'],
+    ['too many words', { ...tea, requires: Array.from({ length: 101 }, (_, i) => `${i}`) }, 'requires'],
+    ['a word too long', { ...tea, risk_tags: ['x'.repeat(129)] }, 'risk_tags'],
+    ['an input schema that nobody registered', { ...tea, input_schema_id: 'acme/In' }, 'input_schema_id'],
+    ['an output schema that nobody registered', { ...tea, output_schema_id: 'acme/Out' }, 'output_schema_id'],
+  ])('400: %s', async (_, body, field) => {
+    const answer = await register(body);
+
+    expect(told(answer)).toEqual({ status: 400, code: 'TOPIC_SCHEMA_VIOLATION' });
+    expect(answer.body['violations']).toMatchObject([{ field }]);
+  });
+
+  it('403: another tenant’s name, and 404: a pool that is not there', async () => {
+    expect(told(await register({ ...tea, tenant_id: 'globex' }))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    expect(told(await register({ ...tea, pool: 'teapot' }))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
+    expect((await register({ name: 'job.off', status: 'disabled' })).status).toBe(201);
+  });
+
+  it('403: operators read topics and do not write them', async () => {
+    expect((await register(tea, api.as('operator'))).status).toBe(403);
+    expect((await api.as('operator').get('/api/v1/topics')).status).toBe(200);
+  });
+}); // prettier-ignore
+
+describe('DELETE /api/v1/topics/:name', () => {
+  const remove = (name: string, as = api.as('admin')) => as.del(`/api/v1/topics/${name}`);
+
+  it('204: the tenant’s entry goes and the global one shows again', async () => {
+    await register({ name: 'job.default', pool: 'spare', status: 'disabled' });
+
+    expect((await remove('job.default')).status).toBe(204);
+
+    expect((await submit('job.default')).status).toBe(200);
+    expect(told(await remove('job.default'))).toEqual({ status: 404, code: 'TOPIC_NOT_FOUND' });
+  });
+
+  it('404: an entry of another tenant, or of all', async () => {
+    await register(tea);
+
+    expect(told(await remove('job.demo.tea', api.as('other')))).toEqual({ status: 404, code: 'TOPIC_NOT_FOUND' });
+    expect(told(await remove('job.demo.render'))).toEqual({ status: 404, code: 'TOPIC_NOT_FOUND' });
+    expect((await submit('job.demo.tea')).status).toBe(200);
+  });
+});
+
+describe('a job’s topic', () => {
+  it('is looked up in memory: submitting reads the registry once, however many jobs there are', async () => {
+    await submit('job.default');
+    await api.store.redis.config('RESETSTAT');
+
+    for (let i = 0; i < 5; i++) expect((await submit('job.default')).status).toBe(200);
+
+    expect(await api.store.redis.info('commandstats')).not.toContain('cmdstat_mget');
+  });
+
+  it('400 unknown_topic: names that take no jobs are not offered', async () => {
+    await register({ name: 'job.demo.render', status: 'disabled' });
+
+    expect((await submit('job.none')).body['registered_topics']).toEqual(['job.default', 'job.demo.*']);
+  });
+
+  it('400 topic_disabled also where only a pattern fits', async () => {
+    await register({ name: 'job.demo.*', status: 'disabled' });
+
+    expect((await submit('job.demo.x')).body).toMatchObject({ code: 'topic_disabled', error_code: 'topic_disabled' });
+    expect((await submit('job.demo.render')).status).toBe(200);
+  });
+
+  it('200: a deprecated topic still takes jobs', async () => {
+    await register({ ...tea, status: 'deprecated' });
+
+    expect((await submit('job.demo.tea')).status).toBe(200);
+  });
+
+  it('changes that another replica made are seen after its notice', async () => {
+    await submit('job.default');
+    const { ctx, store } = api;
+    const [document] = await store.config.documents([['system', 'topics']]);
+    if (!document) throw new Error('the registry was not filled');
+    await store.config.write({
+      ...document,
+      revision: 2,
+      data: { ...document.data, 'job.demo.new.er': { pool: 'demo' } },
+    });
+
+    expect((await submit('job.demo.new.er')).status).toBe(400);
+    ctx.submit.config.changed();
+    expect((await submit('job.demo.new.er')).status).toBe(200);
+  });
+});

@@ -1,0 +1,42 @@
+import { entriesOf, entryKey, readEntries, tidy } from './registration';
+
+describe('entries of the topic registry', () => {
+  it('are named by their key, whatever they say of themselves', () => {
+    const key = entryKey({ name: 'job.a', tenant_id: 'acme' });
+
+    const { entries } = readEntries({ [key]: { name: 'job.b', tenant_id: 'globex', pool: 'main' } });
+
+    expect(entries).toEqual([
+      { name: 'job.a', tenant_id: 'acme', pool: 'main', requires: [], risk_tags: [], status: 'active' },
+    ]);
+    expect(entryKey({ name: 'job.a' })).toBe('job.a');
+  });
+
+  it.each([[null], ['active'], [{ status: 'closed' }], [{ status: 7 }]])('%j is left out, and told', (entry) => {
+    expect(readEntries({ 'job.a': entry, 'job.b': {} })).toMatchObject({
+      entries: [{ name: 'job.b' }],
+      faults: ['job.a'],
+    });
+  });
+
+  it('keep the texts they have and leave out the empty ones', () => {
+    const [entry] = readEntries({
+      'job.a': { input_schema_id: 'a/In', output_schema_id: '', requires: ['x', 1] },
+    }).entries;
+
+    expect(entry).toMatchObject({ input_schema_id: 'a/In', requires: ['x'] });
+    expect(entry).not.toHaveProperty('output_schema_id');
+  });
+
+  it('are made of the pools file: first pool, and what it requires', () => {
+    const gpu = { name: 'gpu', requires: ['gpu'], status: 'active' as const, description: '' };
+
+    expect(entriesOf({ topics: { 'job.a': ['gpu', 'spare'] }, pools: { gpu } })).toEqual({
+      'job.a': { name: 'job.a', pool: 'gpu', requires: ['gpu'], risk_tags: [], status: 'active' },
+    });
+  });
+
+  it('have lists that are trimmed, without repeats, and sorted', () => {
+    expect(tidy([' b', 'a', 'b ', ' '])).toEqual(['a', 'b']);
+  });
+});

@@ -1,0 +1,79 @@
+import { useStore } from './store.testing';
+
+const use = useStore();
+let now = 0;
+
+const write = (id: string, document: Record<string, unknown>, most = 0) => {
+  const alias = document['$id'];
+  return use.store.schemas.write({
+    id,
+    document,
+    ...(typeof alias === 'string' && { alias }),
+    most,
+    nowUs: (now += 1),
+  });
+};
+
+describe('registered schemas', () => {
+  it('are created, replaced and listed by when they were last written', async () => {
+    const outcomes = [await write('a', { title: 'old' }), await write('b', {}), await write('a', { title: 'new' })];
+
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['created', 'created', 'replaced']);
+    expect(await use.store.schemas.read('a')).toEqual({ title: 'new' });
+    expect([await use.store.schemas.ids(10), await use.store.schemas.ids(1)]).toEqual([['a', 'b'], ['a']]);
+  });
+
+  it('are found by their $id, which belongs to one of them and goes with it', async () => {
+    await write('a', { $id: 'acme:item' });
+
+    expect(await write('b', { $id: 'acme:item' })).toEqual({ kind: 'alias_taken', by: 'a' });
+    expect(await use.store.schemas.readByAlias('acme:item')).toEqual({ $id: 'acme:item' });
+
+    await write('a', { $id: 'acme:thing' });
+    expect(await use.store.schemas.readByAlias('acme:item')).toBeUndefined();
+    expect(await write('b', { $id: 'acme:item' })).toEqual({ kind: 'created' });
+
+    await use.store.schemas.remove('b');
+    expect(await use.store.schemas.readByAlias('acme:item')).toBeUndefined();
+  });
+
+  it('are no more than the plan allows; replacing one is always possible', async () => {
+    await write('a', {}, 1);
+
+    expect(await write('b', {}, 1)).toEqual({ kind: 'full', count: 1 });
+    expect(await write('a', { title: 'new' }, 1)).toEqual({ kind: 'replaced' });
+    expect(await write('b', {}, -1)).toEqual({ kind: 'created' });
+  });
+
+  it('may be removed twice, and leave nothing', async () => {
+    await write('a', { $id: 'acme:item' });
+
+    expect([await use.store.schemas.remove('a'), await use.store.schemas.remove('a')]).toEqual([true, false]);
+    expect(await use.store.schemas.read('a')).toBeUndefined();
+    expect(await use.redis.keys('schema:*')).toEqual([]);
+  });
+});
+
+describe('a config document', () => {
+  const document = (revision: number, data = {}) => ({
+    scope: 'system',
+    scope_id: 'topics',
+    data,
+    revision,
+    updated_at: '',
+    meta: {},
+  });
+
+  it('is replaced by one of many who read the same revision', async () => {
+    expect(await use.store.config.replace(document(1), 0)).toBe(true);
+    expect(await use.store.config.replace(document(1), 0)).toBe(false);
+
+    const written = await Promise.all(
+      ['a', 'b', 'c'].map((name) => use.store.config.replace(document(2, { name }), 1)),
+    );
+
+    expect(written.filter(Boolean)).toHaveLength(1);
+    const [stored] = await use.store.config.documents([['system', 'topics']]);
+    expect(stored).toMatchObject({ revision: 2, data: { name: ['a', 'b', 'c'][written.indexOf(true)] } });
+  });
+});
