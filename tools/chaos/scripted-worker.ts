@@ -33,13 +33,15 @@ export interface WorkerPlan {
   /** What it does with a job: answers it, or keeps it until `answer` is called. */
   onJob(request: JobRequest): Reply | undefined;
   slots?: number;
+  /** After this long an unanswered job is no longer counted; default never. */
+  forgetsAfterMs?: number;
 }
 
 const beatMs = 200;
 
 /** A worker that speaks packets by hand, so that a test may say when it answers, what, and in whose name. */
 export async function startScriptedWorker(plan: WorkerPlan) {
-  const { id, pool, redis, answers, slots = 50 } = plan;
+  const { id, pool, redis, answers, slots = 50, forgetsAfterMs } = plan;
   const connection = await connect({ servers: plan.natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
   const got: JobRequest[] = [];
   const held = new Map<string, JobRequest>();
@@ -94,6 +96,7 @@ export async function startScriptedWorker(plan: WorkerPlan) {
       const request = decoded.packet.body;
       got.push(request);
       held.set(request.job_id, request);
+      if (forgetsAfterMs !== undefined) setTimeout(() => held.delete(request.job_id), forgetsAfterMs).unref();
       const reply = plan.onJob(request);
       if (reply) void worker.answer(request, reply).catch(() => undefined); // it stays held, as with a worker that died
     },

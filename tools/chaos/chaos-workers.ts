@@ -1,0 +1,90 @@
+import { repositoryRoot } from '../stack/settings';
+import { Supervised } from '../stack/supervised';
+import { build } from 'esbuild';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { startScriptedWorker, type Reply, type ScriptedWorker } from './scripted-worker';
+import type { World } from './world';
+
+/** Worker processes made with the SDK, each brought back when it dies. */
+export async function startWorkerProcesses(
+  ids: readonly string[],
+  urls: { nats: string; redis: string },
+): Promise<Supervised[]> {
+  // Beside the packages it needs, so that Node finds them.
+  const folder = join(repositoryRoot, 'node_modules', '.svc-chaos');
+  mkdirSync(folder, { recursive: true });
+  const script = join(folder, 'worker.cjs');
+  await build({
+    entryPoints: [join(__dirname, 'worker-process.ts')],
+    outfile: script,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    packages: 'external',
+    tsconfig: join(repositoryRoot, 'tsconfig.base.json'),
+    logLevel: 'warning',
+  });
+  const workers = ids.map((id) => {
+    const env = { ...process.env, WORKER_ID: id, SVC_POOL: 'chaos', NATS_URL: urls.nats, REDIS_URL: urls.redis };
+    const plan = { name: id, command: process.execPath, args: [script], cwd: repositoryRoot, env };
+    return new Supervised(
+      { ...plan, isReady: async () => true },
+      { onLine: () => undefined, onChange: () => undefined, firstPauseMs: 100, longestPauseMs: 1_000 },
+    );
+  });
+  await Promise.all(workers.map((worker) => worker.start()));
+  return workers;
+}
+
+const replyTo = (topic: string, attempt: number): Reply => {
+  if (topic === 'job.chaos.broken') return { status: 'FAILED_FATAL', errorCode: 'broken' };
+  if (topic === 'job.chaos.flaky' && attempt === 1) return { status: 'FAILED_RETRYABLE', errorCode: 'busy' };
+  return { status: 'SUCCEEDED' };
+};
+
+/** Few, so that most jobs go to honest workers. */
+const slots = 3;
+
+/** Answers half of its jobs late and the other half never. */
+export function startSlowWorker(world: World, random: () => number): Promise<ScriptedWorker> {
+  return start(world, 'slow', async (worker, request) => {
+    if (random() < 0.5) return;
+    await new Promise((resume) => setTimeout(resume, random() * 3_000));
+    await worker.answer(request, replyTo(request.topic, Number(request.env['SVC_ATTEMPT'])));
+  });
+}
+
+/** Answers in the name of others and for dispatches that never were, then as it should, and often twice. */
+export function startLyingWorker(world: World, random: () => number): Promise<ScriptedWorker> {
+  return start(world, 'liar', async (worker, request) => {
+    const lie: Reply = { status: 'SUCCEEDED', text: 'a lie' };
+    await worker.answer(request, lie, 'somebody-else');
+    await worker.answer({ ...request, env: { ...request.env, SVC_DISPATCH_ID: 'never-was' } }, lie);
+    if (random() < 0.1) return;
+    const reply = replyTo(request.topic, Number(request.env['SVC_ATTEMPT']));
+    await worker.answer(request, reply);
+    if (random() < 0.5) await worker.answer(request, reply);
+  });
+}
+
+type Request = Parameters<ScriptedWorker['answer']>[0];
+
+async function start(world: World, id: string, act: (worker: ScriptedWorker, request: Request) => Promise<void>) {
+  const worker: ScriptedWorker = await startScriptedWorker({
+    id,
+    pool: 'chaos',
+    natsUrl: world.nats.url,
+    redis: world.store.redis,
+    answers: world.answers,
+    slots,
+    // It forgets what it could not answer, as one that was started anew.
+    forgetsAfterMs: 25_000,
+    onJob(request) {
+      void act(worker, request).catch(() => undefined);
+      return undefined;
+    },
+  });
+  return worker;
+}

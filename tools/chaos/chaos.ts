@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTerminal } from '@svc/lifecycle';
+import { eventually } from '@svc/testing';
+import { coreServices, kernelService } from '../stack/settings';
+import { startLyingWorker, startSlowWorker, startWorkerProcesses } from './chaos-workers';
+import { startCutProxy, type CutProxy } from './cut-proxy';
+import { Storm, type Victims } from './faults';
+import type { Call, History, JobHistory, Violation } from './history';
+import { violations } from './invariants';
+import { Load } from './load';
+import { readDispatches, readJobs, readLeft } from './read-history';
+import { seeded } from './seeded';
+import { startWorld, type World } from './world';
+
+export interface ChaosOptions {
+  seed: number;
+  minutes: number;
+  jobsPerSec?: number;
+  say(text: string): void;
+  /** Lines of the services' logs. */
+  onLine?(service: string, line: string): void;
+}
+
+export interface ChaosReport {
+  seed: number;
+  minutes: number;
+  /** Jobs whose acceptance a client was told, by where they ended. They add up to `accepted`. */
+  ended: Record<string, number>;
+  accepted: number;
+  /** Records in all: the accepted ones, those refused at birth, and those whose answer never came. */
+  records: number;
+  dispatches: number;
+  /** Calls of clients by what they were answered; 0 = nothing. */
+  answers: Record<string, number>;
+  faults: Record<string, number>;
+  /** From the last fault to the last end, ms. */
+  settledMs: number;
+  violations: Violation[];
+  repeatWith: string;
+}
+
+const settleWithinMs = 180_000;
+const progressEveryMs = 10_000;
+
+/** Lets clients and faults loose on real processes for a while, then counts. The same seed brings the same faults. */
+export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: ChaosOptions): Promise<ChaosReport> {
+  const ways: CutProxy[] = [];
+  const ends: { service: string; line: string }[] = [];
+  const world = await startWorld({
+    services: [kernelService, ...coreServices],
+    onLine(service, line) {
+      onLine?.(service, line);
+      if (/^ended \(/.test(line)) ends.push({ service, line });
+    },
+    async detour(_, ports) {
+      const [redis, nats] = await Promise.all([startCutProxy('redis', ports.redis), startCutProxy('nats', ports.nats)]);
+      ways.push(redis, nats);
+      return { redisUrl: redis.url, natsUrl: nats.url, close: async () => void (await closeAll([redis, nats])) };
+    },
+  });
+  const workerWays = await Promise.all([
+    startCutProxy('redis', world.redis.port),
+    startCutProxy('nats', world.nats.port),
+  ]);
+  ways.push(...workerWays);
+  const [workerRedis, workerNats] = workerWays;
+  const workers = await startWorkerProcesses(['chaos-1', 'chaos-2', 'chaos-3'], {
+    redis: workerRedis.url,
+    nats: workerNats.url,
+  });
+  const oddRandom = seeded(seed + 2);
+  const odd = [await startSlowWorker(world, oddRandom), await startLyingWorker(world, oddRandom)];
+  try {
+    const services = [...world.services.values()].map(({ process }) => process);
+    const load = new Load(world, { jobsPerSec, random: seeded(seed + 1) });
+    const storm = new Storm(victims(world, services, workers, ways), seeded(seed), say);
+    load.start();
+    storm.start();
+    await letRage(world, load, minutes, say);
+    await storm.stop();
+    say('the storm is over; waiting for clients and jobs');
+    const stormEndedMs = Date.now();
+    await Promise.all([...services, ...workers].map((process) => process.untilReady()));
+    await load.stop();
+    const late = await settle(world);
+    const settledMs = Date.now() - stormEndedMs;
+    const history = await readHistory(world);
+    return report({
+      seed,
+      minutes,
+      history,
+      faults: storm.struck,
+      settledMs,
+      late: [...late, ...badEnds(ends), ...storm.complaints.map(complaint)],
+    });
+  } finally {
+    await Promise.all(odd.map((worker) => worker.stop()));
+    await Promise.all(workers.map((worker) => worker.stop(2_000, 'SIGKILL')));
+    await world.stop();
+    await closeAll(workerWays);
+  }
+}
+
+const closeAll = (ways: readonly CutProxy[]) => Promise.all(ways.map((way) => way.close()));
+
+function victims(
+  { redis, nats }: World,
+  services: Victims['services'][number][],
+  workers: Victims['workers'][number][],
+  ways: CutProxy[],
+): Victims {
+  const some = <T>([first, ...rest]: T[]): [T, ...T[]] => {
+    if (first === undefined) throw new Error('nothing to let fail');
+    return [first, ...rest];
+  };
+  return { services: some(services), workers: some(workers), redis, nats, ways: some(ways) };
+}
+
+async function letRage(world: World, load: Load, minutes: number, say: (text: string) => void): Promise<void> {
+  const endMs = Date.now() + minutes * 60_000;
+  while (Date.now() < endMs) {
+    await sleep(Math.min(progressEveryMs, Math.max(0, endMs - Date.now())));
+    const accepted = world.calls.filter(({ act, outcome }) => act === 'submit' && outcome === 'ok').length;
+    say(`${load.begun} clients, ${accepted} acceptances, ${load.waiting} clients waiting`);
+  }
+}
+
+/** Waits until nothing is left anywhere; what still is after that is found by the checkers. */
+async function settle({ store }: World): Promise<Violation[]> {
+  let left: Record<string, number> = {};
+  try {
+    await eventually(
+      async () => {
+        left = await readLeft(store, 0);
+        return Object.values(left).every((count) => count === 0);
+      },
+      { withinMs: settleWithinMs, everyMs: 500 },
+    );
+    return [];
+  } catch {
+    return [{ invariant: 'I15', jobId: '', text: `not at rest after ${settleWithinMs} ms: ${JSON.stringify(left)}` }];
+  }
+}
+
+async function readHistory({ store, bus, calls, answers }: World): Promise<History> {
+  const jobs = await readJobs(store);
+  const dispatches = await readDispatches(bus, jobs);
+  return { calls, jobs, dispatches, answers, mayWait: new Set(), left: await readLeft(store, 0) };
+}
+
+/** A service that is asked to end does so by itself, in time, and without complaint; it never ends unasked. */
+const badEnds = (ends: readonly { service: string; line: string }[]): Violation[] =>
+  ends.flatMap(({ service, line }) =>
+    /\((SIGKILL|exit code 0)\)/.test(line) ? [] : [{ invariant: 'exit', jobId: service, text: line }],
+  );
+
+const complaint = (text: string): Violation => ({ invariant: 'exit', jobId: '', text });
+
+interface Findings {
+  seed: number;
+  minutes: number;
+  history: History;
+  faults: Record<string, number>;
+  settledMs: number;
+  late: Violation[];
+}
+
+function report({ seed, minutes, history, faults, settledMs, late }: Findings): ChaosReport {
+  const { calls, jobs, dispatches } = history;
+  const accepted = [...new Set(calls.flatMap(acceptedBy))];
+  const ended = countBy(accepted, (id) => endOf(jobs.get(id)));
+  const crashes = calls.filter(({ status }) => status === 500);
+  return {
+    seed,
+    minutes,
+    accepted: accepted.length,
+    ended,
+    records: jobs.size,
+    dispatches: dispatches.length,
+    answers: countBy(calls, ({ status, code }) => `${status} ${code}`.trim()),
+    faults,
+    settledMs,
+    violations: [
+      ...late,
+      ...violations(history),
+      ...crashes.map(({ act, jobId }) => ({ invariant: 'I10', jobId, text: `${act} was answered 500` })),
+    ],
+    repeatWith: `npm run chaos -- --seed ${seed} --minutes ${minutes}`,
+  };
+}
+
+const acceptedBy = ({ outcome, act, jobId, newJobId }: Call): string[] =>
+  outcome !== 'ok' ? [] : act === 'submit' ? [jobId] : newJobId ? [newJobId] : [];
+
+const endOf = (job: JobHistory | undefined): string => {
+  if (!job?.record) return 'lost';
+  return isTerminal(job.record.state) ? job.record.state : 'open';
+};
+
+function countBy<T>(items: readonly T[], nameOf: (item: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[nameOf(item)] = (counts[nameOf(item)] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestServer } from '@svc/testing';
+import type { Supervised } from '../stack/supervised';
+import type { CutProxy } from './cut-proxy';
+import { pick } from './seeded';
+
+/** Everything that can be made to fail. */
+export interface Victims {
+  services: readonly [Supervised, ...Supervised[]];
+  workers: readonly [Supervised, ...Supervised[]];
+  redis: TestServer;
+  nats: TestServer;
+  ways: readonly [CutProxy, ...CutProxy[]];
+}
+
+/** One thing that goes wrong; it is over when the promise resolves. */
+interface Fault {
+  name: string;
+  strike(victims: Victims, random: () => number): Promise<void>;
+}
+
+const between = (fromMs: number, toMs: number, random: () => number) => fromMs + random() * (toMs - fromMs);
+
+const faults: readonly [Fault, ...Fault[]] = [
+  { name: 'a service is killed', strike: ({ services }, random) => pick(services, random).kill('SIGKILL') },
+  {
+    name: 'two services are killed at once',
+    async strike({ services }, random) {
+      await Promise.all([pick(services, random).kill('SIGKILL'), pick(services, random).kill('SIGKILL')]);
+    },
+  },
+  { name: 'a service is asked to end', strike: ({ services }, random) => ask(pick(services, random)) },
+  { name: 'a service is stopped for a while', strike: ({ services }, random) => pause(pick(services, random), random) },
+  { name: 'a worker is killed', strike: ({ workers }, random) => pick(workers, random).kill('SIGKILL') },
+  { name: 'a worker is stopped for a while', strike: ({ workers }, random) => pause(pick(workers, random), random) },
+  { name: 'Redis is killed', strike: ({ redis }, random) => restart(redis, between(0, 1_500, random)) },
+  { name: 'Redis hangs', strike: ({ redis }, random) => pause(redis, random) },
+  { name: 'NATS is killed', strike: ({ nats }, random) => restart(nats, between(0, 4_000, random)) },
+  { name: 'NATS hangs', strike: ({ nats }, random) => pause(nats, random) },
+  {
+    name: 'connections are cut again and again',
+    async strike({ ways }, random) {
+      const way = pick(ways, random);
+      for (let i = 0; i < 5; i++) {
+        way.cut();
+        await sleep(between(50, 600, random));
+      }
+    },
+  },
+  {
+    name: 'a way is slow',
+    async strike({ ways }, random) {
+      const { weather } = pick(ways, random);
+      weather.delayMs = 200;
+      await sleep(between(500, 3_000, random));
+      weather.delayMs = 0;
+    },
+  },
+  {
+    name: 'everything is published twice',
+    async strike({ ways }, random) {
+      for (const { weather } of ways) weather.isDoubling = true;
+      await sleep(between(1_000, 4_000, random));
+      for (const { weather } of ways) weather.isDoubling = false;
+    },
+  },
+];
+
+/** Services stop within ten seconds; `kill` waits as long and then ends them the hard way. */
+const drainMs = 10_000;
+
+/** @throws Error when it does not end by itself in time */
+async function ask(service: Supervised): Promise<void> {
+  const startedMs = Date.now();
+  await service.kill('SIGTERM');
+  if (Date.now() - startedMs >= drainMs) throw new Error(`${service.name} did not end within ${drainMs} ms of SIGTERM`);
+}
+
+/** SIGSTOP, and SIGCONT when it is over: what was alive before goes on as if no time had passed. */
+async function pause({ pid }: { pid?: number | undefined }, random: () => number): Promise<void> {
+  if (!pid) return;
+  const forMs = between(500, 5_000, random);
+  if (!signal(pid, 'SIGSTOP')) return;
+  await sleep(forMs);
+  signal(pid, 'SIGCONT');
+}
+
+/** @returns false when it has ended meanwhile */
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
+async function restart(server: TestServer, downMs: number): Promise<void> {
+  await server.kill('SIGKILL');
+  await sleep(downMs);
+  await server.start();
+}
+
+/** Lets one thing after another go wrong, in an order that the source decides, until told to stop. */
+export class Storm {
+  /** How often each fault struck. */
+  readonly struck: Record<string, number> = {};
+  /** What a victim should not have done. */
+  readonly complaints: string[] = [];
+  private isOver = false;
+  private raging: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly victims: Victims,
+    private readonly random: () => number,
+    private readonly say: (text: string) => void,
+  ) {}
+
+  start(): void {
+    this.raging = this.rage();
+  }
+
+  /** Resolves when the last fault is over. */
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await this.raging;
+  }
+
+  private async rage(): Promise<void> {
+    while (!this.isOver) {
+      const fault = pick(faults, this.random);
+      this.say(fault.name);
+      this.struck[fault.name] = (this.struck[fault.name] ?? 0) + 1;
+      try {
+        await fault.strike(this.victims, this.random);
+      } catch (error) {
+        this.complaints.push(error instanceof Error ? error.message : String(error));
+      }
+      await sleep(between(200, 2_500, this.random));
+    }
+  }
+}

