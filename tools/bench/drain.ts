@@ -1,0 +1,130 @@
+import { keys } from '@svc/store';
+import { isTerminal, type JobState } from '@svc/lifecycle';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpLoad } from './http-load';
+import { cpuUs, each } from './process-cost';
+import { Product } from './product';
+import { commandCounts, sum } from './redis-counts';
+import { stopwatch } from './statistics';
+
+/** One batch of jobs, submitted while the scheduler stands still and then drained by it. */
+export interface Drain {
+  jobs: number;
+  /** Jobs accepted a second, over 64 connections. */
+  submitRate: number;
+  /** Jobs a second from the moment the scheduler goes on until the last has ended and its output is scanned. */
+  drainRate: number;
+  /** Commands in Redis from the first submission to the last end, those inside scripts included. */
+  commands: number;
+  /** CPU µs by process in the same time. */
+  cpuUs: Record<string, number>;
+}
+
+export interface DrainHooks {
+  /** Called when everything is accepted and nothing has begun. */
+  beforeDrain?(): Promise<void>;
+  afterDrain?(): Promise<void>;
+}
+
+const connections = 64;
+const lookEveryMs = 20;
+const stuckAfterMs = 30_000;
+
+/** @throws Error when a job is refused, lost, done twice, or ends otherwise than SUCCEEDED */
+export async function runDrain(product: Product, jobs: number, hooks: DrainHooks = {}): Promise<Drain> {
+  const load = await product.openLoad(connections);
+  await product.workerCounts();
+  const endedBefore = await product.ended();
+  // Standing still it takes no CPU from the gateway, as the limit this is compared with has no second process either.
+  product.freeze('scheduler');
+  try {
+    await product.redis.config('RESETSTAT');
+    const cpuBefore = each(product.pids, cpuUs);
+    const { ids, rate: submitRate } = await submit(product, load, jobs);
+    const { open } = await product.unfinished();
+    if (open !== jobs) throw new Error(`${jobs} jobs were accepted and ${open} are waiting`);
+    await hooks.beforeDrain?.();
+
+    const rateOf = stopwatch();
+    product.thaw('scheduler');
+    const looks = 1 + (await untilDrained(product));
+    const drainRate = rateOf(jobs);
+
+    const cpuAfter = each(product.pids, cpuUs);
+    const commands = sum(await commandCounts(product.redis)) - looks * Product.unfinishedCosts;
+    await hooks.afterDrain?.();
+    await check(product, ids, endedBefore);
+    const used = Object.entries(cpuAfter).map(([name, us]) => [name, us - (cpuBefore[name] ?? 0)]);
+    return { jobs, submitRate, drainRate, commands, cpuUs: Object.fromEntries(used) as Record<string, number> };
+  } finally {
+    product.thaw('scheduler');
+    load.close();
+  }
+}
+
+/** @throws Error when an answer is not 200 */
+export async function submit(product: Product, load: HttpLoad, jobs: number): Promise<{ ids: string[]; rate: number }> {
+  const submission = product.submission();
+  const bodies: string[] = [];
+  const rateOf = stopwatch();
+  await load.run(jobs, async (send) => {
+    const { status, body } = await send(submission);
+    if (status !== 200) throw new Error(`a submission was answered ${status}: ${body}`);
+    bodies.push(body);
+  });
+  const rate = rateOf(jobs);
+  return { ids: bodies.map((body) => (JSON.parse(body) as { job_id: string }).job_id), rate };
+}
+
+/** @returns how often it looked. @throws Error when nothing ends any more */
+async function untilDrained(product: Product): Promise<number> {
+  let least = Infinity;
+  let sinceMs = performance.now();
+  for (let looks = 1; ; looks++) {
+    const { open, scans } = await product.unfinished();
+    const left = open + scans;
+    if (left === 0) return looks;
+    if (left < least) {
+      least = left;
+      sinceMs = performance.now();
+    }
+    if (performance.now() - sinceMs > stuckAfterMs) {
+      throw new Error(`${open} jobs do not end and ${scans} outputs are not scanned for ${stuckAfterMs / 1_000} s`);
+    }
+    await sleep(lookEveryMs);
+  }
+}
+
+/** Terminal states equal submissions: by the indexes, by each job's own history, and by what the worker did. */
+async function check(product: Product, ids: readonly string[], before: Record<string, number>): Promise<void> {
+  const after = await product.ended();
+  const more = Object.entries(after).map(([state, count]) => [state, count - (before[state] ?? 0)] as const);
+  const wrong = more.filter(([state, count]) => count !== (state === 'SUCCEEDED' ? ids.length : 0));
+  if (wrong.length > 0) throw new Error(`of ${ids.length} jobs ended otherwise: ${JSON.stringify(Object.fromEntries(more))}`);
+  if (new Set(ids).size !== ids.length) throw new Error('two submissions were given the same job id');
+
+  const ends = await countEnds(product, ids);
+  const odd = ids.filter((_, i) => ends[i] !== 1);
+  if (odd.length > 0) throw new Error(`${odd.length} jobs did not end exactly once, ${odd[0]} among them`);
+
+  const { jobs, repeated } = await product.workerCounts();
+  if (jobs !== ids.length || repeated.length > 0) {
+    throw new Error(`the worker did ${jobs} of ${ids.length} jobs, and ${repeated.length} of them more than once`);
+  }
+}
+
+/** How often each job entered a terminal state, by its own history. */
+async function countEnds({ redis }: Product, ids: readonly string[]): Promise<number[]> {
+  const atOnce = 500;
+  const ends: number[] = [];
+  for (let from = 0; from < ids.length; from += atOnce) {
+    const pipeline = redis.pipeline();
+    for (const id of ids.slice(from, from + atOnce)) pipeline.lrange(keys.jobEvents(id), 0, -1);
+    for (const [error, events] of (await pipeline.exec()) ?? []) {
+      if (error) throw error;
+      const moves = (events as string[]).map((event) => JSON.parse(event) as { to: JobState });
+      ends.push(moves.filter(({ to }) => isTerminal(to)).length);
+    }
+  }
+  return ends;
+}

@@ -1,0 +1,153 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keys } from '@svc/store';
+import { terminalStates } from '@svc/lifecycle';
+import { queuePrefix } from '@svc/queues';
+import { queues } from '@svc/queues.config';
+import { Redis } from 'ioredis';
+import { startStack, type Stack } from '../stack';
+import { coreServices, repositoryRoot } from '../stack/settings';
+import { HttpLoad, httpRequest } from './http-load';
+import type { Pids } from './process-cost';
+import { bundle, startChild, stopChild, workerCounts, type WorkerCounts } from './worker-process';
+
+export const benchTopic = 'job.demo.bench';
+/** Name of the bench's own Redis connections, by which its calls are told from those of the product. */
+export const observerName = 'bench';
+
+export interface ProductOptions {
+  say(text: string): void;
+  /** Added to the environment of the services and the worker. */
+  env?: NodeJS.ProcessEnv;
+  /** Jobs the worker runs at once. */
+  workerConcurrency?: number;
+}
+
+/**
+ * The product under measurement: gateway and scheduler as `npm start` runs them, with the policy, pools and limits in
+ * `config/`, without TLS; and a process with one worker made with the SDK. The kernel runs within gateway and scheduler.
+ */
+export class Product {
+  private constructor(
+    readonly stack: Stack,
+    readonly worker: ChildProcess,
+    readonly redis: Redis,
+    private readonly dataDir: string,
+  ) {}
+
+  static async start({ say, env = {}, workerConcurrency = 256 }: ProductOptions): Promise<Product> {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+    const stack = await startStack({
+      dataDir,
+      tls: false,
+      services: coreServices.filter(({ name }) => name !== 'engine'),
+      env: {
+        ...process.env,
+        // Its own, whatever the caller's shell names.
+        REDIS_URL: '',
+        NATS_URL: '',
+        SVC_LOG_LEVEL: 'warn',
+        API_RATE_LIMIT_RPS: '1000000',
+        API_RATE_LIMIT_BURST: '1000000',
+        ...env,
+      },
+      onProgress: say,
+      onLine: (service, line) => (/WARN|ERROR/i.test(line) ? say(`${service}: ${line}`) : undefined),
+    });
+    const { redis_url: REDIS_URL, nats_url: NATS_URL } = stack.info;
+    const { child } = await startChild(await bundle(repositoryRoot, 'worker'), {
+      ...process.env,
+      WORKER_ID: 'bench-1',
+      BENCH_CONCURRENCY: String(workerConcurrency),
+      SVC_INSTANCE_ID: 'worker',
+      ...env,
+      REDIS_URL,
+      NATS_URL,
+    });
+    const redis = new Redis(REDIS_URL, { connectionName: observerName });
+    return new Product(stack, child, redis, dataDir);
+  }
+
+  get pids(): Pids {
+    return { ...this.stack.info.pids, worker: this.worker.pid ?? 0 };
+  }
+
+  get apiPort(): number {
+    return Number(new URL(this.stack.info.base_url).port);
+  }
+
+  openLoad = (connections: number) => HttpLoad.open(this.apiPort, connections);
+
+  get = (path: string) => httpRequest('GET', path, this.headers);
+
+  /** A submission of about 400 bytes. */
+  submission(): Buffer {
+    const body = {
+      topic: benchTopic,
+      prompt: 'Which berth is free tomorrow morning for a ship of 180 metres, and from what hour?',
+      context: { harbour: 'north', ship: { name: 'Marguerite', metres: 180, draught: 7.5 }, asked_by: 'pilot station' },
+      labels: { team: 'harbour', shift: 'early' },
+      tags: ['berth', 'planning'],
+      priority: 'interactive',
+      max_output_tokens: 512,
+    };
+    return httpRequest('POST', '/api/v1/jobs', this.headers, JSON.stringify(body));
+  }
+
+  private get headers() {
+    return { 'X-API-Key': this.stack.info.keys.admin };
+  }
+
+  private get tenant() {
+    return this.stack.info.tenant;
+  }
+
+  /** How many of the tenant's jobs have not ended, and how many outputs are yet to be scanned: one round trip. */
+  async unfinished(): Promise<{ open: number; scans: number }> {
+    const scans = `${queuePrefix}:${queues.outputScan.name}:`;
+    const replies = await this.redis
+      .pipeline()
+      .zcard(keys.openJobs(this.tenant))
+      .llen(`${scans}wait`)
+      .llen(`${scans}active`)
+      .zcard(`${scans}delayed`)
+      .zcard(`${scans}prioritized`)
+      .exec();
+    const [open = 0, ...left] = (replies ?? []).map(([error, count]) => {
+      if (error) throw error;
+      return Number(count);
+    });
+    return { open, scans: left.reduce((a, b) => a + b, 0) };
+  }
+
+  /** Commands that one call of `unfinished` adds to Redis' own count. */
+  static readonly unfinishedCosts = 5;
+
+  /** How many of the tenant's jobs stand in each terminal state. */
+  async ended(): Promise<Record<string, number>> {
+    const counts = await Promise.all(terminalStates.map((state) => this.redis.zcard(keys.jobsInState(this.tenant, state))));
+    return Object.fromEntries(terminalStates.map((state, i) => [state, counts[i] ?? 0]));
+  }
+
+  /** Stops a process in the middle of whatever it does, or lets it go on. */
+  freeze = (service: string) => this.signal(service, 'SIGSTOP');
+  thaw = (service: string) => this.signal(service, 'SIGCONT');
+
+  signal(service: string, signal: NodeJS.Signals): void {
+    const pid = this.pids[service];
+    if (!pid) throw new Error(`${service} does not run`);
+    process.kill(pid, signal);
+  }
+
+  workerCounts = (): Promise<WorkerCounts> => workerCounts(this.worker);
+
+  async stop(): Promise<void> {
+    this.redis.disconnect();
+    await stopChild(this.worker);
+    await this.stack.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+

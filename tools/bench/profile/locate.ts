@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Locate, Place } from './cpu-profile';
+
+/** Finds the source of a bundled function through the source map beside the bundle. */
+export function locator(root: string): Locate {
+  const maps = new Map<string, SourceMap | undefined>();
+  const mapOf = (file: string) => {
+    if (!maps.has(file)) maps.set(file, readMap(file));
+    return maps.get(file);
+  };
+  return (url, line, column) => {
+    const file = url.startsWith('file:') ? fileURLToPath(url) : url;
+    const entry = mapOf(file)?.findEntry(line, column);
+    if (!entry || !('originalSource' in entry)) return placeOf(root, file, line);
+    return placeOf(root, resolve(dirname(file), entry.originalSource), entry.originalLine);
+  };
+}
+
+function readMap(file: string): SourceMap | undefined {
+  if (!existsSync(`${file}.map`)) return undefined;
+  return new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')) as SourceMapPayload);
+}
+
+/** Line counts from 0. */
+export function placeOf(root: string, file: string, line: number): Place {
+  const packaged = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)(.*)$/.exec(file);
+  if (packaged) return { group: packaged[1] ?? '', file: `${packaged[1]}/${packaged[2]}:${line + 1}` };
+  const path = relative(root, file);
+  return { group: path.split('/').slice(0, 2).join('/'), file: `${path}:${line + 1}` };
+}
