@@ -162,7 +162,7 @@ describe('a document', () => {
   it.each([
     ['that is no schema', { type: 'colour' }, '/type', 'must be equal to one of'],
     ['nested too deeply', nested, expect.anything() as string, 'deep'],
-    ['with too many parts', { anyOf: Array.from({ length: 2_001 }, () => ({})) }, '$', 'subschemas'],
+    ['with too many parts', { anyOf: Array.from({ length: 1_001 }, () => ({})) }, '$', 'subschemas'],
     ['that is too long', { title: 'x'.repeat(300_000) }, '$', 'bytes'],
     ['that looks ahead', { properties: { a: { pattern: 'a(?=b)' } } }, '/properties/a/pattern', 'looks ahead'],
     ['that refers back', { patternProperties: { '(a)\\1': {} } }, '/patternProperties/(a)\\1', 'RE2'],

@@ -31,7 +31,7 @@ const compile = (source: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(s
 export function re2Engine(budget: Budget): RegExpEngine {
   const engine = (source: string) => {
     const regex = compile(source);
-    const perChar = 1 + regex.programSize() / 8;
+    const perChar = 1 + regex.programSize() / 32;
     return {
       test(text: string): boolean {
         budget.spend(1 + text.length * perChar);

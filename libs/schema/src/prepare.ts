@@ -75,7 +75,7 @@ class Walk {
     return isObject(value) ? this.schema(value, path, depth) : value;
   }
 
-  /** Counts a step inwards; past a limit it says so once and ends the walk. */
+  /** Counts a step inwards; past a limit it says so and goes no further. */
   private mayGoOn(path: string, depth: number): boolean {
     this.subschemas += 1;
     const { maxDepth, maxSubschemas } = schemaLimits;
@@ -90,7 +90,8 @@ class Walk {
   }
 
   private fault(path: string, message: string): void {
-    if (this.faults.length < schemaLimits.violations) this.faults.push({ path: path || '$', message });
+    const known = this.faults.some((fault) => fault.message === message && fault.path === (path || '$'));
+    if (!known && this.faults.length < schemaLimits.violations) this.faults.push({ path: path || '$', message });
   }
 }
 

@@ -23,7 +23,7 @@ describe('POST /api/v1/schemas', () => {
     ['an id that the service needs', 'index', {}],
     ['a schema that is none', 'a', { type: 'colour' }],
     ['a pattern that could run away', 'a', { pattern: '(a+)+(?=b)' }],
-    ['a schema with too many parts', 'a', { anyOf: Array.from({ length: 2_001 }, () => ({})) }],
+    ['a schema with too many parts', 'a', { anyOf: Array.from({ length: 1_001 }, () => ({})) }],
   ])('400: %s', async (_, id, schema) => {
     const answer = await put(id, schema);
 
