@@ -14,8 +14,8 @@ output_policy: { enabled: true, fail_mode: ${failMode} }
 output_rules:
 ${rules}
 `;
-const rule = (match: string, decision: string, severity = 'high') =>
-  `  - { id: the-rule, severity: ${severity}, match: ${match}, decision: ${decision}, reason: because }`;
+const rule = (match: string, decision: string, severity = 'high', more = '') =>
+  `  - { id: the-rule, ${more}severity: ${severity}, match: ${match}, decision: ${decision}, reason: because }`;
 
 /** A worker that returns this text. */
 const returning = (text: string) => use.worker({ id: 'w1', topics: { 'job.>': () => new TextEncoder().encode(text) } });
@@ -119,6 +119,52 @@ describe('the scan of what a result holds', () => {
     const clean = await use.store.data.read(job.result_ptr ?? '', 1_000);
     expect(String(clean?.body)).toBe('the key is [REDACTED], keep it');
     expect(String(await use.store.data.result(id))).toContain(secret);
+  });
+
+  it('looks at all of a long result, across the seams of its windows', async () => {
+    await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
+    const before = 'x'.repeat(2 * 1_048_576 - 12);
+    const after = 'y'.repeat(3 * 1_048_576);
+    await returning(`${before} ${secret} ${after} ${secret} end`);
+
+    const id = await use.submit();
+
+    const job = await eventually(async () => {
+      const found = await use.job(id);
+      expect(found.output_safety).toMatchObject({ decision: 'REDACT', phase: 'async', truncated: false });
+      return found;
+    });
+    const clean = String((await use.store.data.read(job.result_ptr ?? '', 9_000_000))?.body);
+    expect(clean === `${before} [REDACTED] ${after} [REDACTED] end`).toBe(true);
+    expect(job.output_safety?.scanned_bytes).toBe(before.length + after.length + 2 * secret.length + 7);
+  });
+
+  it('treats a result that is too large to scan as the tenant’s fail mode says', async () => {
+    await use.orgConfig('careful', { scheduler: { output_fail_mode: 'closed' } });
+    await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
+    await returning('z'.repeat(33 * 1_048_576));
+
+    const [open, closed] = [await use.submit(), await use.submit({}, 'careful')];
+
+    await use.until(closed, 'OUTPUT_QUARANTINED', { error_code: 'output_quarantined_async' });
+    await eventually(async () =>
+      expect((await use.job(open)).output_safety).toMatchObject({ decision: 'ALLOW', phase: 'async', skipped: true }),
+    );
+  });
+
+  it('comes before the release when a critical rule holds the result back', async () => {
+    await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine', 'critical', 'hold: true, ')) });
+    let text = `the key is ${secret}`;
+    await use.worker({ id: 'w1', topics: { 'job.>': () => new TextEncoder().encode(text) } });
+
+    const held = await use.submit();
+    const job = await use.until(held, 'OUTPUT_QUARANTINED', { error_code: 'output_quarantined' });
+    text = 'harmless';
+    const clean = await use.until(await use.submit(), 'SUCCEEDED');
+
+    expect(await use.path(held)).toEqual(['PENDING', 'DISPATCHED', 'RUNNING', 'OUTPUT_QUARANTINED']);
+    expect(job.output_safety).toMatchObject({ decision: 'QUARANTINE', phase: 'async' });
+    expect(clean.output_safety).toMatchObject({ decision: 'ALLOW', phase: 'async', scanned_bytes: 8 });
   });
 
   it('changes nothing the second time', async () => {

@@ -12,7 +12,12 @@ export const limits = {
   approvalTextBytes: 512,
   contentLabelBytes: 65_536,
   schedulingAttempts: 50,
+  /** One window of a scan. */
   scanBytes: 2_097_152,
+  /** How much of a window the next one looks at again, so that nothing hides at a seam. */
+  scanOverlapBytes: 65_536,
+  /** Most of a result that is scanned; a larger one counts as one that could not be. */
+  scanMostBytes: 33_554_432,
   /** Most of an input document that is read for policy and shown to people. */
   contextBytes: 8_388_608,
 } as const;

@@ -36,6 +36,8 @@ export interface OutputVerdict {
   findings: ContentFinding[];
   /** Metadata phase only: rules are left that have to look into the body. */
   content_phase_needed: boolean;
+  /** ... and one of them asks that the result is not released before. */
+  hold: boolean;
 }
 
 export interface BreakerStatus {

@@ -99,4 +99,5 @@ const verdictOf = (decision: OutputDecision): OutputVerdict => ({
   // Every field there, as over the wire.
   findings: decision.findings.map((finding) => ({ detail: '', scanner: '', matched_pattern: '', ...finding })),
   content_phase_needed: decision.contentPhaseNeeded,
+  hold: decision.hold,
 });

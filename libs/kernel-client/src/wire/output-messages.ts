@@ -34,6 +34,7 @@ export interface OutputCheckResponseMessage {
   policy_snapshot: string;
   findings: readonly FindingMessage[];
   content_is_clear: boolean;
+  hold: boolean;
 }
 
 interface FindingMessage {
@@ -81,6 +82,7 @@ export const outputResponseMessage = (verdict: OutputVerdict): OutputCheckRespon
   policy_snapshot: verdict.policy_snapshot,
   findings: verdict.findings.map(findingMessage),
   content_is_clear: !verdict.content_phase_needed,
+  hold: verdict.hold,
 });
 
 /** @returns undefined for a reply that is none: zero means ALLOW, so an empty reply must not release. */
@@ -95,6 +97,7 @@ export function verdictOf(message: OutputCheckResponseMessage): OutputVerdict | 
     policy_snapshot: message.policy_snapshot,
     findings: message.findings.map(findingOf),
     content_phase_needed: decision === 'ALLOW' && !message.content_is_clear,
+    hold: message.hold,
   };
 }
 

@@ -12,6 +12,7 @@ export interface CompiledOutputRule {
   sizeLimit: number | undefined;
   hasError: boolean | undefined;
   needs: ContentNeeds;
+  hold: boolean;
 }
 
 export interface CompiledOverride extends TopicOverride {
@@ -21,7 +22,7 @@ export interface CompiledOverride extends TopicOverride {
 const actions = { allow: 'ALLOW', deny: 'QUARANTINE', quarantine: 'QUARANTINE', redact: 'REDACT' } as const;
 
 /** Policy contract 2.6; spec "Output rule". Deny and quarantine are one. */
-export function compileOutputRule({ id, decision, reason, match = {} }: OutputRule): CompiledOutputRule {
+export function compileOutputRule({ id, decision, reason, hold, match = {} }: OutputRule): CompiledOutputRule {
   const { tenants, topics, capabilities, risk_tags } = match;
   const limits = [match.output_size_gt, match.max_output_bytes].filter((limit) => limit !== undefined);
   return {
@@ -36,6 +37,7 @@ export function compileOutputRule({ id, decision, reason, match = {} }: OutputRu
     }),
     sizeLimit: limits.length > 0 ? Math.max(...limits) : undefined,
     hasError: match.has_error,
+    hold: hold === true,
     needs: {
       scanners: match.scanners ?? [],
       detectors: match.detectors ?? [],

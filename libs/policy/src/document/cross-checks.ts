@@ -38,10 +38,17 @@ export function crossChecks(document: Record<string, unknown>, mode: 'write' | '
       } else if (id !== undefined) firstAt.set(id, index);
       if (list !== 'output_rules') faults.push(...tierFaults(rule, path, documentTier, document['selector']));
       if (list === 'rules') faults.push(...throttleFaults(rule, path));
+      if (list === 'output_rules') faults.push(...holdFaults(rule, path));
       if (list === 'output_rules' && mode === 'write') faults.push(...redactFaults(rule, path));
     });
   }
   return faults;
+}
+
+function holdFaults(rule: Record<string, unknown>, path: Fault['path']): Fault[] {
+  if (rule['hold'] !== true || rule['severity'] === 'critical') return [];
+  const message = 'goes with severity critical only: results wait for their scan, so say that it is worth it';
+  return [{ path: [...path, 'hold'], message, at: 'key' }];
 }
 
 function tierFaults(

@@ -79,6 +79,7 @@ describe('parsePolicy', () => {
     ['a long id', `rules:\n  - {id: ${'x'.repeat(129)}, decision: deny}`, 'at most 128'],
     ['no decision', 'rules:\n  - {id: a}', 'is missing'],
     ['a throttle without duration', 'rules:\n  - {id: a, decision: Throttle}', 'needs one, such as 30s'],
+    ['a hold without its severity', outputRule('hold: true, severity: high'), 'severity critical only'],
     ['a duration of nothing', rule('throttle_duration: 0s'), 'not a duration'],
     ['an unclosed class', rule('match: {topics: ["job.[a"]}'), 'close the class'],
     ['an unknown actor type', rule('match: {actor_types: [robot]}'), 'not one of human, service'],

@@ -196,6 +196,8 @@ export interface OutputRule {
   id: string;
   enabled: boolean;
   severity?: Severity;
+  /** The result is not released before its content was checked; only with severity critical. */
+  hold?: boolean;
   description?: string;
   reason?: string;
   match?: OutputMatch;

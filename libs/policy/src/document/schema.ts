@@ -91,6 +91,7 @@ const outputRule = section<OutputRule>({
   required: { id: ruleId, enabled: flag.default(true), decision: word(outputRuleDecisions, 'deny') },
   optional: {
     severity,
+    hold: flag,
     description: text,
     reason: text,
     match: section<OutputMatch>({

@@ -7,8 +7,8 @@ import { mergedNeeds, needsNothing, type ContentFinding, type ContentNeeds } fro
 import type { FindOutput, OutputDecision, OutputRequest, OutputScan } from './output-request';
 
 const nothing: ContentNeeds = { scanners: [], detectors: [], patterns: [], keywords: [] };
-type Answer = Omit<OutputDecision, 'policy_snapshot' | 'contentPhaseNeeded' | 'contentNeeds'>;
-type Result = Answer & { waiting?: ContentNeeds[] };
+type Answer = Omit<OutputDecision, 'policy_snapshot' | 'contentPhaseNeeded' | 'contentNeeds' | 'hold'>;
+type Result = Answer & { waiting?: readonly CompiledOutputRule[] };
 
 /**
  * Decides whether what a job returned may be released. The first enabled rule in document order that matches wins; no
@@ -59,7 +59,7 @@ function withoutBody(rules: readonly (CompiledOutputRule & { looks: boolean })[]
   const decided = rules.findIndex(({ looks }) => !looks);
   const earlier = decided < 0 ? rules : rules.slice(0, decided);
   const rule = rules[decided];
-  const waiting = earlier.map(({ needs }) => needs);
+  const waiting = earlier;
   if (!rule)
     return { ...allow(waiting.length > 0 ? 'the content is still to be checked' : 'no output rule applies'), waiting };
   const answer = answerOf(rule, []);
@@ -151,6 +151,7 @@ function finished({ waiting = [], ...answer }: Result, snapshot: string): Output
     ...answer,
     policy_snapshot: snapshot,
     contentPhaseNeeded: waiting.length > 0,
-    contentNeeds: waiting.length > 0 ? mergedNeeds(waiting) : nothing,
+    hold: waiting.some(({ hold }) => hold),
+    contentNeeds: waiting.length > 0 ? mergedNeeds(waiting.map(({ needs }) => needs)) : nothing,
   };
 }

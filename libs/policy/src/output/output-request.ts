@@ -30,6 +30,8 @@ export interface OutputDecision {
   findings: ContentFinding[];
   /** Metadata phase only: whether the body has to be read at all; false after a verdict that stands without it. */
   contentPhaseNeeded: boolean;
+  /** A rule still waiting asks that nothing is released before it was answered. Engine contract A11. */
+  hold: boolean;
   /** Everything the rules still waiting look for. */
   contentNeeds: ContentNeeds;
 }

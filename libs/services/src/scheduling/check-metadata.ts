@@ -1,6 +1,7 @@
 import type { JobResult } from '@svc/contract';
 import type { OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
 import type { JobRecord } from '@svc/store';
+import { checkBody } from './check-body';
 import { isOwn, question, readBody, safety, within, writeRedacted } from './output-facts';
 import type { SchedulingDeps } from './scheduling-deps';
 
@@ -9,6 +10,8 @@ export interface MetadataCheck {
   set: Partial<JobRecord>;
   /** Is there anything for the background scan to look for? */
   scanBody: boolean;
+  /** ... before the result is released. */
+  hold?: boolean;
 }
 
 const redactTimeoutMs = 5_000;
@@ -53,6 +56,7 @@ export async function checkMetadata(deps: SchedulingDeps, job: JobRecord, result
         decision: 'ALLOW',
         set: { output_safety: record },
         scanBody: verdict.content_phase_needed && sizeBytes > 0,
+        hold: verdict.hold,
       };
   }
 }
@@ -80,10 +84,10 @@ async function redactNow(
   try {
     const body = await readBody(deps, result.result_ptr);
     const verdict = await within(
-      deps.kernel.checkOutput({ ...question(job, result, body.sizeBytes), output_content: body.body }),
+      checkBody(deps.kernel, question(job, result, body.sizeBytes), body.body, body.sizeBytes),
       redactTimeoutMs,
     );
-    if (verdict.decision === 'QUARANTINE' || body.sizeBytes > body.body.length) throw new Error('no clean copy');
+    if (verdict.decision === 'QUARANTINE' || verdict.truncated) throw new Error('no clean copy');
     const pointer = await writeRedacted(deps, job.id, body.body, verdict);
     const record = safety(deps, startedUs, 'sync', { ...asked, findings: verdict.findings });
     return {

@@ -4,6 +4,7 @@ import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
 import { checkResult } from '../topics/check-result';
+import { checkContent } from './check-content';
 import { checkMetadata } from './check-metadata';
 import { entryPriority, finish, moveAndTell } from './move-job';
 import { retryCap } from './place-job';
@@ -117,6 +118,13 @@ async function succeed(
     const message = check.set.output_safety?.reason || 'output quarantined';
     return fail(deps, job, { event: 'quarantine', code: 'output_quarantined', message }, before, set);
   }
+  // Held back: the job stays RUNNING, and the worker's message unacknowledged, until its content was looked at.
+  const content = check.hold && check.scanBody ? await checkContent(deps, job, result) : undefined;
+  Object.assign(set, content?.set);
+  if (content?.decision === 'QUARANTINE') {
+    const message = content.set.output_safety?.reason || 'output quarantined';
+    return fail(deps, job, { event: 'quarantine', code: 'output_quarantined', message }, before, set);
+  }
   const misfit = await checkResult(deps, job, result.result_ptr);
   if (misfit) return fail(deps, job, { event: 'fail', ...misfit }, before, set);
   const moved = await moveAndTell(deps, job, 'succeed', {
@@ -124,15 +132,16 @@ async function succeed(
     set,
     // What failed on the way to a success is history.
     unset: ['waiting_reason', 'error_code', 'error_message', 'error_status', 'last_state'],
-    ...(check.scanBody && {
-      carry: [
-        {
-          queue: 'outputScan' as const,
-          suffix: `${job.attempts}`,
-          payload: JSON.stringify({ job_id: job.id, dispatch_id: job.dispatch_id ?? '' }),
-        },
-      ],
-    }),
+    ...(check.scanBody &&
+      !content && {
+        carry: [
+          {
+            queue: 'outputScan' as const,
+            suffix: `${job.attempts}`,
+            payload: JSON.stringify({ job_id: job.id, dispatch_id: job.dispatch_id ?? '' }),
+          },
+        ],
+      }),
   });
   if (moved) deps.events.completed(job.topic, 'SUCCEEDED');
   return moved;

@@ -22,7 +22,7 @@ export async function writeRedacted(
 /** A worker may have said it is done a moment before its result is visible; after a few tries it is missing. */
 export async function readBody(deps: SchedulingDeps, pointer: string): Promise<{ body: Buffer; sizeBytes: number }> {
   for (let tries = 1; ; tries++) {
-    const found = await deps.store.data.read(pointer, limits.scanBytes);
+    const found = await deps.store.data.read(pointer, limits.scanMostBytes);
     if (found) return found;
     if (tries === readTries) throw new Error('the result is not there');
     await new Promise((resolve) => setTimeout(resolve, readPauseMs));

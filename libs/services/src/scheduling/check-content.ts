@@ -1,0 +1,77 @@
+import type { JobRecord } from '@svc/store';
+import { failMode } from '../effective-config';
+import { checkBody, type BodyVerdict } from './check-body';
+import { isOwn, question, readBody, safety, within, writeRedacted, type ResultFacts } from './output-facts';
+import type { SchedulingDeps } from './scheduling-deps';
+
+export interface ContentCheck {
+  /** SKIPPED: it could not be made, and fail mode open lets the result pass. */
+  decision: 'ALLOW' | 'REDACT' | 'QUARANTINE' | 'SKIPPED';
+  set: Partial<JobRecord>;
+}
+
+const scanTimeoutMs = 30_000;
+
+/**
+ * The second phase: what stands in the body. It only looks and says what is to be written; the caller moves the job.
+ * Engine contract A11.
+ */
+export async function checkContent(deps: SchedulingDeps, job: JobRecord, result: ResultFacts): Promise<ContentCheck> {
+  const pointer = result.result_ptr;
+  if (!isOwn(job.id, pointer)) return { decision: 'ALLOW', set: {} };
+  const startedUs = deps.clock.nowUs();
+  let verdict: BodyVerdict;
+  let body: Buffer;
+  try {
+    const read = await readBody(deps, pointer);
+    body = read.body;
+    const asked = question(job, result, read.sizeBytes);
+    verdict = await within(checkBody(deps.kernel, asked, body, read.sizeBytes), scanTimeoutMs);
+    if (verdict.truncated && verdict.decision === 'ALLOW') throw new Error('the result is larger than what is scanned');
+  } catch (error) {
+    return unscanned(deps, job, pointer, startedUs, error);
+  }
+  deps.events.outputChecked(job.topic, 'async', verdict.decision, (deps.clock.nowUs() - startedUs) / 1_000);
+  const record = {
+    ...safety(deps, startedUs, 'async', verdict),
+    scanned_bytes: verdict.scanned_bytes,
+    truncated: verdict.truncated,
+  };
+  if (verdict.decision === 'ALLOW') return { decision: 'ALLOW', set: { output_safety: record } };
+  const original = { original_ptr: pointer };
+  // What was not scanned cannot be redacted, and handing on the clean part alone would lose data silently.
+  if (verdict.decision === 'REDACT' && verdict.truncated) {
+    const withheld = { ...record, ...original, decision: 'QUARANTINE', reason: 'output too large to redact' } as const;
+    return { decision: 'QUARANTINE', set: { output_safety: withheld } };
+  }
+  if (verdict.decision === 'QUARANTINE') {
+    return { decision: 'QUARANTINE', set: { output_safety: { ...record, ...original } } };
+  }
+  const redacted = await writeRedacted(deps, job.id, body, verdict);
+  return {
+    decision: 'REDACT',
+    set: { result_ptr: redacted, output_safety: { ...record, ...original, redacted_ptr: redacted } },
+  };
+}
+
+async function unscanned(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  pointer: string,
+  startedUs: number,
+  error: unknown,
+): Promise<ContentCheck> {
+  deps.events.outputSkipped(job.topic, error);
+  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
+  const isOpen = failMode(config, 'output_fail_mode', deps.settings.outputFailMode) === 'open';
+  const record = safety(deps, startedUs, 'async', {
+    decision: isOpen ? 'ALLOW' : 'QUARANTINE',
+    reason: 'the output could not be scanned',
+    rule_id: '',
+    policy_snapshot: '',
+    findings: [],
+  });
+  return isOpen
+    ? { decision: 'SKIPPED', set: job.output_safety?.skipped ? {} : { output_safety: { ...record, skipped: true } } }
+    : { decision: 'QUARANTINE', set: { output_safety: { ...record, original_ptr: pointer } } };
+}
