@@ -47,7 +47,8 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
   const ways: CutProxy[] = [];
   const ends: { service: string; line: string }[] = [];
   const world = await startWorld({
-    services: [kernelService, ...coreServices],
+    // With a kernel process every other seed: its breaker opens for 30 s and keeps much else from happening.
+    services: seed % 2 === 0 ? [kernelService, ...coreServices] : coreServices,
     onLine(service, line) {
       onLine?.(service, line);
       if (/^ended \(/.test(line)) ends.push({ service, line });

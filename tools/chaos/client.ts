@@ -21,7 +21,9 @@ export interface SubmitWish {
   prompt?: string;
 }
 
-const pauseMs = 50;
+/** Between two tries; twice as long each time. */
+const firstPauseMs = 50;
+const longestPauseMs = 2_000;
 
 /**
  * A client who keeps a journal. His calls repeat what was not answered, or answered "not now", until the answer says what
@@ -75,7 +77,7 @@ export class JournalClient {
     patienceMs = 60_000,
   ): Promise<Answered> {
     const endMs = Date.now() + patienceMs;
-    for (;;) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
       const answered = await send();
       const outcome = outcomeOf(answered.status);
       this.options.journal.push({

@@ -1,3 +1,4 @@
+import { terminalStates } from '@svc/lifecycle';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalClient } from './client';
@@ -64,12 +65,15 @@ async function dead(people: People, random: () => number, topic: string, state: 
   const id = await submit(people, topic);
   if (random() < 0.5) return;
   const endMs = Date.now() + curiousMs;
-  while ((await people.admin.state(id)) !== state) {
-    if (Date.now() > endMs) return;
+  for (let seen = await people.admin.state(id); seen !== state; seen = await people.admin.state(id)) {
+    // It may end otherwise in such times, most of all in TIMEOUT.
+    if (Date.now() > endMs || isEnd(seen)) return;
     await sleep(250);
   }
   await people.admin.retry(id);
 }
+
+const isEnd = (state: string | undefined) => terminalStates.some((end) => end === state);
 
 /** Clients who do this and that until they are told to stop. */
 export class Load {
