@@ -93,9 +93,10 @@ describe('a job from the bus', () => {
 describe('a job from the gateway', () => {
   it('is not checked a second time: a schema that is changed later leaves it alone', async () => {
     await given({ input_schema_id: 'acme/It' }, { required: ['prompt'] });
-    await use.start({ config: enforce });
+    await use.start({ config: enforce, idle: true });
     const id = await use.submit({});
     await use.store.schemas.write({ id: 'acme/It', document: { not: {} }, most: 0, nowUs: 2 });
+    await use.start();
     await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
 
     await use.until(id, 'SUCCEEDED');

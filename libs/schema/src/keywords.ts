@@ -67,16 +67,10 @@ type Fit = (text: string) => boolean;
 /** How a text is told to fit; undefined for formats of numbers, which cost nothing and stay as they are. */
 function fitOf(format: (typeof fullFormats)[keyof typeof fullFormats]): Fit | undefined {
   if (format === true) return undefined;
-  if (format instanceof RegExp) return (text) => matches(format, text);
+  if (format instanceof RegExp) return (text) => format.test(text);
   if (typeof format === 'function') return (text) => format(text);
   if (typeof format !== 'object' || ('type' in format && format.type === 'number')) return undefined;
   const { validate } = format;
-  if (validate instanceof RegExp) return (text) => matches(validate, text);
+  if (validate instanceof RegExp) return (text) => validate.test(text);
   return typeof validate === 'function' ? (text) => (validate as Fit)(text) : undefined;
-}
-
-function matches(regex: RegExp, text: string): boolean {
-  // Some are global: they would go on from where the last text ended.
-  regex.lastIndex = 0;
-  return regex.test(text);
 }
