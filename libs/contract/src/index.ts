@@ -11,6 +11,7 @@ export * from './proto/names';
 export * from './proto/packet-json';
 export * from './subjects';
 export * from './yaml-document';
+export { yamlStructureFault } from './yaml-structure';
 export * from './fields';
 export * from './job-views';
 export * from './limits';

@@ -1,5 +1,6 @@
 import type Joi from 'joi';
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
+import { yamlStructureFault } from './yaml-structure';
 
 /** What is wrong in a file, and where. */
 export interface Problem {
@@ -30,6 +31,8 @@ export function readYamlDocument<T>(text: string, source: string, schema: Joi.Sc
   };
   const broken = document.errors.map(({ pos, message }) => ({ source, ...at(pos[0]), path: '', message }));
   if (broken.length > 0) return { ok: false, problems: broken };
+  const fault = yamlStructureFault(document);
+  if (fault) return { ok: false, problems: [{ source, ...at(fault.offset), path: '', message: fault.message }] };
 
   let plain: unknown;
   try {

@@ -1,8 +1,11 @@
 export { eventually, type Patience } from './eventually';
+export { fuzzed, fuzzTimeoutMs, hostileJson, hostileText, mutatedBytes, nested } from './fuzz';
 export { findProgram, requireProgram } from './find-program';
 export { accepts, freePort, tryPort } from './free-port';
+export { eachNastyDocument, hostileYaml } from './hostile-yaml';
 export { endChild, isRunning, spawnLeashed, type LeashOptions } from './leash';
 export { startNats } from './nats-server';
+export { protoMessage } from './proto-message';
 export { startRedis } from './redis-server';
 export { selfSigned } from './self-signed';
 export type { TestServer } from './server';

@@ -1,4 +1,4 @@
-import type { Problem } from '@svc/contract';
+import { yamlStructureFault, type Problem } from '@svc/contract';
 import { isAlias, isMap, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import { isRecord } from '../compile/json-path';
 import { crossChecks, type Fault } from './cross-checks';
@@ -32,6 +32,8 @@ export function parsePolicy(text: string, { source, mode }: ParseOptions): Parse
 
   const broken = [...yaml.errors, ...yaml.warnings].map((e) => problem(e.pos[0], '', sentence(e.code, e.message)));
   if (broken.length > 0) return { ok: false, problems: broken };
+  const fault = yamlStructureFault(yaml);
+  if (fault) return { ok: false, problems: [problem(fault.offset, '', fault.message)] };
 
   const value = plainValue(yaml);
   if (value.kind === 'aliases') return { ok: false, problems: [problem(0, '', value.message)] };

@@ -118,13 +118,24 @@ function familyIn(name: string, source: NodeJS.ProcessEnv): Record<string, strin
 
 function secretsOf({ variable, text }: Found): string[] {
   const password = variable.type === 'url' && URL.canParse(text) ? new URL(text).password : '';
-  return [...(variable.secret ? [text] : []), ...(password ? [password, decodeURIComponent(password)] : [])];
+  return [...(variable.secret ? [text] : []), ...(password ? [password, decoded(password)] : [])];
+}
+
+/** A `%` that encodes nothing stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 const quote = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
 function shown({ variable, text }: Found): string {
   if (variable.secret) return `[REDACTED, ${text.length} characters]`;
+  // A URL with a slip in it hides its password too: all there is before the last @.
+  if (variable.type === 'url') return quote(text.replace(/^([a-z0-9+.-]*:\/\/)?.*@/is, '$1[REDACTED]@'));
   return quote(text.replace(/\/\/[^/@]*@/, '//[REDACTED]@'));
 }
 
