@@ -39,6 +39,8 @@ export interface Endpoint<
   answer: { status: 200 | 201 | 204; body?: Joi.Schema<Answer>; headers?: Record<string, string> };
   /** No rate limit: for probes, which must answer while a client floods the public routes from the same address. */
   unlimited?: true;
+  /** A public route that tells more to those whose credentials it knows; bad credentials are as none. */
+  knowsCallers?: true;
   /** Further answers of the same route, by status, such as a probe's 503; a handler picks one with `answer(body, { status })`. */
   otherAnswers?: Readonly<Record<number, { description: string; body?: Joi.Schema }>>;
   /** Body or query fields whose violation has a code of its own instead of `invalid_body`. */

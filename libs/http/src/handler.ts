@@ -3,14 +3,14 @@ import type { Caller, Endpoint, ParamNames } from '@svc/contract';
 type QueryOf<E> = E extends Endpoint<string, infer Query> ? Query : never;
 type BodyOf<E> = E extends Endpoint<string, infer _Query, infer Body> ? Body : never;
 type AnswerOf<E> = E extends Endpoint<string, infer _Query, infer _Body, infer Answer> ? Answer : never;
-type CallerOf<E> = E extends { access: 'public' } ? undefined : Caller;
+type CallerOf<E> = E extends { access: 'public' } ? Caller | undefined : Caller;
 
 /** What a handler gets: everything in it has been checked against the endpoint's declaration. */
 export interface Call<E extends Endpoint, Ctx> {
   params: E extends { path: infer Path extends string } ? Record<ParamNames<Path>, string> : never;
   query: QueryOf<E>;
   body: BodyOf<E>;
-  /** Undefined on public routes. */
+  /** Undefined on public routes, but for those that know callers. */
   caller: CallerOf<E>;
   ctx: Ctx;
   /** A request header by name in any case; several of one name arrive as Node joins them. */

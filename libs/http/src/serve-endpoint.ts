@@ -28,7 +28,10 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
     const exchange = exchangeOf(req);
     exchange.endpoint = endpoint;
     const ip = req.ip ?? '';
-    const caller = access === 'public' ? undefined : await authenticated(req, options, allows);
+    const caller =
+      access === 'public'
+        ? await knownCaller(req, endpoint, options, allows)
+        : await authenticated(req, options, allows);
     if (caller) exchange.tenant = caller.tenant;
     const limits = endpoint.unlimited ? undefined : options.rateLimits;
     if (limits && caller) await takeRate(res, limits.api, `tenant:${caller.tenant}`);
@@ -54,6 +57,18 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
   };
 }
 
+/** For a public route: who asks, if that can be told. A store that is away must not keep a probe from answering. */
+async function knownCaller(
+  req: Request,
+  { knowsCallers }: Endpoint,
+  options: MountOptions,
+  allows: OriginCheck,
+): Promise<Caller | undefined> {
+  if (!knowsCallers || isForged(req, allows)) return undefined;
+  const outcome = await authenticate(req, options).catch(() => undefined);
+  return outcome?.kind === 'caller' ? outcome.caller : undefined;
+}
+
 const noBytes = Buffer.alloc(0);
 
 const hasBody = ({ headers }: Request): boolean =>
@@ -64,20 +79,23 @@ async function authenticated(req: Request, options: MountOptions, allows: Origin
   const { method, path, ip = '' } = req;
   const outcome = isForged(req, allows)
     ? ({ kind: 'refused', code: 'origin_not_allowed' } as const)
-    : await options.authenticate({
-        authorization: req.headers.authorization,
-        apiKey: req.get('x-api-key'),
-        cookie: req.headers.cookie,
-        tenant: req.get('x-tenant-id'),
-        principalId: req.get('x-principal-id'),
-        principalRole: req.get('x-principal-role'),
-        request: { method, path },
-      });
+    : await authenticate(req, options);
   if (outcome.kind === 'caller') return outcome.caller;
   options.onRefused?.({ code: outcome.code, method, path, ip, requestId: exchangeOf(req).requestId });
   if (options.rateLimits && req.res) await takeRate(req.res, options.rateLimits.api, `ip:${ip}`);
   throw new AppError(outcome.code, 'extras' in outcome ? outcome.extras : {});
 }
+
+const authenticate = (req: Request, options: MountOptions) =>
+  options.authenticate({
+    authorization: req.headers.authorization,
+    apiKey: req.get('x-api-key'),
+    cookie: req.headers.cookie,
+    tenant: req.get('x-tenant-id'),
+    principalId: req.get('x-principal-id'),
+    principalRole: req.get('x-principal-role'),
+    request: { method: req.method, path: req.path },
+  });
 
 /** @throws rate_limited */
 async function takeRate(res: Response, limiter: RateLimiter, bucket: string): Promise<void> {

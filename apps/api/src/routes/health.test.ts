@@ -22,6 +22,18 @@ describe('probes', () => {
     expect(await probe('/livez')).toEqual({ status: 200, body: { status: 'ok', checks: { startup: 'complete' } } });
   });
 
+  it('200: an admin is told more under /api/v1, anybody else is not, and bad credentials are as none', async () => {
+    const detailed = await api.as('admin').get('/api/v1/health');
+    expect(detailed.body).toMatchObject({
+      status: 'healthy',
+      details: { redis: { ok: true, took_ms: expect.any(Number) }, nats: { ok: true } },
+    });
+    const plain = { status: 'healthy', nats: 'connected', redis: 'ok' };
+    expect((await api.as('viewer').get('/api/v1/health')).body).toEqual(plain);
+    expect((await api.nobody.get('/api/v1/health', { 'X-API-Key': 'wrong' })).body).toEqual(plain);
+    expect((await api.as('admin').get('/health')).body).toEqual(plain);
+  });
+
   it('200: probes are not counted, however many come', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => probe('/healthz')));
 

@@ -65,7 +65,7 @@ export const getStatus = endpoint({
   errors: [],
 });
 
-const probe = (id: string, path: `/${string}`, summary: string) =>
+const probe = (id: string, path: `/${string}`, summary: string, more: { knowsCallers?: true } = {}) =>
   endpoint({
     id,
     method: 'get',
@@ -78,11 +78,17 @@ const probe = (id: string, path: `/${string}`, summary: string) =>
       503: { description: 'Not well; the body says what is missing.', body: anyObject('status and checks') },
     },
     unlimited: true,
+    ...more,
     errors: [],
   });
 
 export const health = probe('health.health', '/health', 'Health with the state of bus and store; 503 when unhealthy');
-export const apiHealth = probe('health.api', '/api/v1/health', 'The same under the API prefix');
+export const apiHealth = probe(
+  'health.api',
+  '/api/v1/health',
+  'The same under the API prefix; with credentials of an admin, each dependency with its state, since when, and why',
+  { knowsCallers: true },
+);
 export const healthz = probe('health.healthz', '/healthz', 'Liveness: looks at the process only');
 export const readyz = probe('health.readyz', '/readyz', 'Readiness: 503 until every dependency answers');
 export const livez = probe('health.livez', '/livez', '503 while the process is starting');
