@@ -100,7 +100,8 @@ async function check(product: Product, ids: readonly string[], before: Record<st
   const after = await product.ended();
   const more = Object.entries(after).map(([state, count]) => [state, count - (before[state] ?? 0)] as const);
   const wrong = more.filter(([state, count]) => count !== (state === 'SUCCEEDED' ? ids.length : 0));
-  if (wrong.length > 0) throw new Error(`of ${ids.length} jobs ended otherwise: ${JSON.stringify(Object.fromEntries(more))}`);
+  if (wrong.length > 0)
+    throw new Error(`of ${ids.length} jobs ended otherwise: ${JSON.stringify(Object.fromEntries(more))}`);
   if (new Set(ids).size !== ids.length) throw new Error('two submissions were given the same job id');
 
   const ends = await countEnds(product, ids);

@@ -11,9 +11,9 @@ import { startStack, type Stack } from '../stack';
 import { coreServices, repositoryRoot } from '../stack/settings';
 import { HttpLoad, httpRequest } from './http-load';
 import type { Pids } from './process-cost';
+import { submissionBody } from './submission';
 import { bundle, startChild, stopChild, workerCounts, type WorkerCounts } from './worker-process';
 
-export const benchTopic = 'job.demo.bench';
 /** Name of the bench's own Redis connections, by which its calls are told from those of the product. */
 export const observerName = 'bench';
 
@@ -82,18 +82,8 @@ export class Product {
 
   get = (path: string) => httpRequest('GET', path, this.headers);
 
-  /** A submission of about 400 bytes. */
   submission(): Buffer {
-    const body = {
-      topic: benchTopic,
-      prompt: 'Which berth is free tomorrow morning for a ship of 180 metres, and from what hour?',
-      context: { harbour: 'north', ship: { name: 'Marguerite', metres: 180, draught: 7.5 }, asked_by: 'pilot station' },
-      labels: { team: 'harbour', shift: 'early' },
-      tags: ['berth', 'planning'],
-      priority: 'interactive',
-      max_output_tokens: 512,
-    };
-    return httpRequest('POST', '/api/v1/jobs', this.headers, JSON.stringify(body));
+    return httpRequest('POST', '/api/v1/jobs', this.headers, JSON.stringify(submissionBody()));
   }
 
   private get headers() {
@@ -127,7 +117,9 @@ export class Product {
 
   /** How many of the tenant's jobs stand in each terminal state. */
   async ended(): Promise<Record<string, number>> {
-    const counts = await Promise.all(terminalStates.map((state) => this.redis.zcard(keys.jobsInState(this.tenant, state))));
+    const counts = await Promise.all(
+      terminalStates.map((state) => this.redis.zcard(keys.jobsInState(this.tenant, state))),
+    );
     return Object.fromEntries(terminalStates.map((state, i) => [state, counts[i] ?? 0]));
   }
 
@@ -150,4 +142,3 @@ export class Product {
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 }
-

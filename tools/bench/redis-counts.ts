@@ -4,7 +4,9 @@ import { connect, type Socket } from 'node:net';
 /** Commands executed since the last reset, those inside scripts included, by name. */
 export async function commandCounts(redis: Redis): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  for (const [, name = '', calls = ''] of (await redis.info('commandstats')).matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)) {
+  for (const [, name = '', calls = ''] of (await redis.info('commandstats')).matchAll(
+    /^cmdstat_(\S+?):calls=(\d+)/gm,
+  )) {
     counts.set(name, Number(calls));
   }
   return counts;

@@ -32,7 +32,10 @@ export async function bundle(root: string, file: string): Promise<string> {
 }
 
 /** A program that says something once it serves, and ends with the bench. */
-export async function startChild(script: string, env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; said: unknown }> {
+export async function startChild(
+  script: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ child: ChildProcess; said: unknown }> {
   const child = fork(script, [], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   // `fork` ties it to us by the channel alone, which a program may ignore.
   process.once('exit', () => child.kill('SIGKILL'));

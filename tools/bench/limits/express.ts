@@ -1,0 +1,38 @@
+import { repositoryRoot } from '../../stack/settings';
+import { HttpLoad, httpRequest } from '../http-load';
+import { submissionBody } from '../submission';
+import { stopwatch } from '../statistics';
+import { bundle, startChild, stopChild } from '../worker-process';
+import type { LimitServers } from './servers';
+
+/** Requests a second of a bare Express endpoint with a JSON body of 400 bytes, 64 connections. */
+export const expressPost = (servers: LimitServers) => postRate(servers, '/plain');
+
+/** The same when each request is answered after its entry has been added to a queue. */
+export const expressPostBullmqAdd = (servers: LimitServers) => postRate(servers, '/add');
+
+async function postRate({ redis, quick }: LimitServers, path: string): Promise<number> {
+  const script = await bundle(repositoryRoot, 'limits/express-server');
+  const { child, said } = await startChild(script, {
+    ...process.env,
+    NODE_ENV: 'production',
+    BENCH_REDIS_PORT: String(redis.port),
+  });
+  const load = await HttpLoad.open(Number(said), 64);
+  const request = httpRequest('POST', path, {}, JSON.stringify(submissionBody()));
+  const post = async (count: number) =>
+    load.run(count, async (send) => {
+      const { status, body } = await send(request);
+      if (status !== 200) throw new Error(`${path} answered ${status}: ${body}`);
+    });
+  try {
+    await post(2_000);
+    const count = quick ? 4_000 : 20_000;
+    const rateOf = stopwatch();
+    await post(count);
+    return rateOf(count);
+  } finally {
+    load.close();
+    await stopChild(child);
+  }
+}

@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { requireProgram } from '@svc/testing';
+import { repositoryRoot } from '../stack/settings';
+import { limitNames, type LimitName } from './limits';
+import type { Measure } from './measure';
+import { measures } from './measures';
+import { chosen, help, readOptions, type BenchOptions } from './options';
+import { profileDrain } from './profile/profile-drain';
+import { machine, rounded, table, type BenchFile, type Result } from './report';
+import { Session } from './session';
+import { writeDocs } from './write-docs';
+
+async function run(options: BenchOptions): Promise<void> {
+  const say = (text: string) => void process[options.json ? 'stderr' : 'stdout'].write(`${text}\n`);
+  if (options.profile) {
+    const { profile: service, profileOut, jobs, concurrency: workerConcurrency } = options;
+    say(await profileDrain({ service, jobs, workerConcurrency, say, ...(profileOut && { file: profileOut }) }));
+    return;
+  }
+  const wanted = chosen(measures, options.only);
+  const bench = await measure(wanted, options, say);
+  const text = `${JSON.stringify(bench, null, 2)}\n`;
+  writeFileSync(options.out, text);
+  if (options.writeDocs) {
+    writeDocs(join(repositoryRoot, 'docs/performance.md'), bench, new Date().toISOString().slice(0, 10));
+  }
+  say(
+    `\n${Object.entries(bench.limits)
+      .map(([name, value]) => `${name.padEnd(24)} ${value}/s`)
+      .join('\n')}`,
+  );
+  say(`\n${table(measures, bench)}\n`);
+  if (options.json) process.stdout.write(text);
+}
+
+async function measure(
+  wanted: readonly Measure[],
+  { quick, concurrency, only }: BenchOptions,
+  say: (text: string) => void,
+): Promise<BenchFile> {
+  const load = rounded(loadavg()[0] ?? 0);
+  const session = new Session({ quick, workerConcurrency: concurrency, say });
+  const limits: Record<string, number> = {};
+  const results: Result[] = [];
+  try {
+    const needed = only ? limitNames.filter((name) => wanted.some(({ limit }) => limit?.name === name)) : limitNames;
+    for (const name of needed) {
+      limits[name] = rounded(await session.limit(name));
+      say(`${name}: ${limits[name]}/s`);
+    }
+    for (const { name, unit, limit, run: measureIt } of wanted) {
+      const value = await measureIt(session);
+      const against = limit && (await limit.value(session));
+      results.push({
+        name,
+        value: rounded(value),
+        unit,
+        limit: against === undefined ? null : rounded(against),
+        ratio: against ? rounded(value / against) : null,
+      });
+      say(`${name}: ${rounded(value)} ${unit}`);
+    }
+  } finally {
+    await session.close();
+  }
+  return { machine: machine({ redis: version('redis-server'), nats: version('nats-server') }, load), limits, results };
+}
+
+const version = (program: string) =>
+  execFileSync(requireProgram(program), ['--version']).toString().trim().split(' sha=')[0] ?? '';
+
+function start(): Promise<void> {
+  const options = readOptions(process.argv.slice(2));
+  if (!options.help) return run(options);
+  process.stdout.write(help);
+  return Promise.resolve();
+}
+
+// Bundles of the worker and of the limits' server, which no process reads any more.
+process.once('exit', () => rmSync(join(repositoryRoot, 'node_modules/.svc-bench'), { recursive: true, force: true }));
+
+start().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  },
+);

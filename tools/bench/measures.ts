@@ -1,0 +1,68 @@
+import { atLeast, atMost, ratioAtLeast, ratioAtMost, rawLimit, type Measure } from './measure';
+import { costed, cpuPerJob } from './measures/cpu';
+import { drain } from './measures/drain';
+import { drain100k } from './measures/drain-100k';
+import { drainEverysec } from './measures/drain-everysec';
+import { policyP99 } from './measures/policy';
+import { policyGrpc } from './measures/policy-grpc';
+import { detail, list } from './measures/reads';
+import { redisCalls } from './measures/redis-calls';
+import { redisCommands } from './measures/redis-commands';
+import { roundTrip1, roundTrip64 } from './measures/round-trip';
+import { rssAfter, rssAtRest } from './measures/rss';
+import { scanClean, scanDirty } from './measures/scan';
+import { submit } from './measures/submit';
+
+/** Growth from the first drain to the last that still counts as none: what the garbage collector leaves varies that much. */
+const mostGrowth = 1.1;
+const ours = ['api', 'scheduler', 'worker'] as const;
+
+/** Every result in the order in which it is measured: first what wants an empty store, last what wants a full one. */
+export const measures: readonly Measure[] = [
+  { name: 'policy_1_p99', unit: 'µs', mark: atMost(20), run: policyP99(1) },
+  { name: 'policy_100_p99', unit: 'µs', mark: atMost(50), run: policyP99(100) },
+  { name: 'policy_1000_p99', unit: 'µs', mark: atMost(100), run: policyP99(1_000) },
+  { name: 'scan_clean', unit: 'MB/s', mark: atLeast(60), run: scanClean },
+  { name: 'scan_dirty', unit: 'MB/s', mark: atLeast(10), run: scanDirty },
+  { name: 'policy_grpc_64_p99', unit: 'ms', mark: atMost(10), run: policyGrpc },
+  ...costed.map((process): Measure => ({ name: `rss_${process}_rest`, unit: 'MB', run: rssAtRest(process) })),
+  { name: 'redis_calls_per_job', unit: 'calls', mark: atMost(10), run: redisCalls },
+  { name: 'roundtrip_1_p50', unit: 'ms', mark: atMost(4), run: roundTrip1(0.5) },
+  { name: 'roundtrip_1_p99', unit: 'ms', run: roundTrip1(0.99) },
+  { name: 'roundtrip_64', unit: 'jobs/s', mark: atLeast(2_000), run: roundTrip64 },
+  {
+    name: 'submit',
+    unit: 'jobs/s',
+    limit: rawLimit('express_post_bullmq_add'),
+    mark: ratioAtLeast(0.9),
+    run: submit,
+  },
+  { name: 'drain', unit: 'jobs/s', limit: rawLimit('bullmq_process'), mark: ratioAtLeast(0.2), run: drain },
+  { name: 'redis_commands_per_job', unit: 'commands', mark: atMost(80), run: redisCommands },
+  ...costed.map((process): Measure => ({ name: `cpu_us_per_job_${process}`, unit: 'µs', run: cpuPerJob(process) })),
+  { name: 'cpu_us_per_job_all', unit: 'µs', mark: atMost(600), run: cpuPerJob(...costed) },
+  ...costed.map((process): Measure => ({ name: `rss_${process}_drain_1`, unit: 'MB', run: rssAfter(process, 1) })),
+  ...costed.map((process): Measure => ({
+    name: `rss_${process}_drain_3`,
+    unit: 'MB',
+    limit: { name: `rss_${process}_drain_1`, value: rssAfter(process, 1) },
+    // What Redis and NATS hold grows with the jobs they store.
+    ...(ours.some((name) => name === process) && { mark: ratioAtMost(mostGrowth) }),
+    run: rssAfter(process, -1),
+  })),
+  {
+    name: 'drain_everysec',
+    unit: 'jobs/s',
+    limit: rawLimit('bullmq_process'),
+    run: drainEverysec,
+  },
+  {
+    name: 'drain_100k',
+    unit: 'jobs/s',
+    limit: { name: 'drain', value: drain },
+    mark: ratioAtLeast(0.9),
+    run: drain100k,
+  },
+  { name: 'list_p99', unit: 'ms', mark: atMost(15), run: list },
+  { name: 'detail_p99', unit: 'ms', mark: atMost(5), run: detail },
+];

@@ -1,0 +1,65 @@
+import { openRemoteKernel } from '@svc/kernel-client';
+import { silentLogger, systemClock } from '@svc/runtime';
+import { freePort } from '@svc/testing';
+import { Redis } from 'ioredis';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStack } from '../../stack';
+import { kernelService } from '../../stack/settings';
+import { rateOf } from '../limits/servers';
+import type { Session } from '../session';
+import { percentile } from '../statistics';
+import { benchTopic, submissionBody } from '../submission';
+
+/** A decision of a kernel in a process of its own, asked as gateway and scheduler ask it, 64 under way: the 99th, ms. */
+export async function policyGrpc(session: Session): Promise<number> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-kernel-'));
+  const port = await freePort();
+  const stack = await startStack({
+    dataDir,
+    tls: false,
+    services: [kernelService],
+    env: {
+      ...process.env,
+      REDIS_URL: '',
+      NATS_URL: '',
+      SVC_LOG_LEVEL: 'warn',
+      SAFETY_KERNEL_ADDR: `127.0.0.1:${port}`,
+    },
+    onProgress: session.say,
+  });
+  const redis = new Redis(stack.info.redis_url);
+  const kernel = await openRemoteKernel(
+    { address: { host: '127.0.0.1', port }, tls: undefined, keepaliveTimeMs: 30_000, keepaliveTimeoutMs: 10_000 },
+    { redis, log: silentLogger, clock: systemClock() },
+  );
+  // Each is another question: a decision that was given before may be remembered.
+  const ask = (i: number) =>
+    kernel.evaluate({
+      topic: benchTopic,
+      tenant: 'default',
+      job_id: `job-${i}`,
+      principal_id: 'pilot',
+      priority: 'interactive',
+      labels: { team: 'harbour' },
+      input_content: JSON.stringify({ ...submissionBody(), ship: i }),
+      input_content_type: 'application/json',
+    });
+  const ms: number[] = [];
+  try {
+    await rateOf(Math.ceil(session.sizes.calls / 10), 64, ask);
+    await rateOf(session.sizes.calls, 64, async (i) => {
+      const startedMs = performance.now();
+      const { decision } = await ask(i);
+      ms.push(performance.now() - startedMs);
+      if (decision !== 'ALLOW') throw new Error(`the kernel decided ${decision}`);
+    });
+    return percentile(ms, 0.99);
+  } finally {
+    await kernel.close();
+    redis.disconnect();
+    await stack.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,85 @@
+import { cpus, totalmem } from 'node:os';
+import { meets, type Mark, type Measure } from './measure';
+
+export interface Machine {
+  cpu: string;
+  cores: number;
+  memory_gb: number;
+  node: string;
+  redis: string;
+  nats: string;
+  /** Load over the last minute when the bench began: above 0.5 something else was running. */
+  load: number;
+}
+
+/** A row of bench.json. `limit` is the value of what the product is held against; null where there is nothing. */
+export interface Result {
+  name: string;
+  value: number;
+  unit: string;
+  limit: number | null;
+  ratio: number | null;
+}
+
+export interface BenchFile {
+  machine: Machine;
+  limits: Record<string, number>;
+  results: Result[];
+}
+
+export const machine = (versions: { redis: string; nats: string }, load: number): Machine => ({
+  cpu: cpus()[0]?.model ?? '',
+  cores: cpus().length,
+  memory_gb: Math.round(totalmem() / 2 ** 30),
+  node: process.version,
+  ...versions,
+  load,
+});
+
+/** Three significant digits: more would be noise. */
+export const rounded = (value: number): number => Number(value.toPrecision(value >= 100 ? 4 : 3));
+
+const heads = ['name', 'value', 'unit', 'limit', 'ratio', 'mark', ''];
+
+/** The table, a row a result, in columns as wide as their widest cell. */
+export function table(measures: readonly Measure[], { results }: BenchFile): string {
+  const lines = [heads, ...rows(measures, results)];
+  const widths = heads.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** The same in Markdown. */
+export function markdownTable(measures: readonly Measure[], { results }: BenchFile): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(heads), line(heads.map(() => '---')), ...rows(measures, results).map(line)].join('\n');
+}
+
+function rows(measures: readonly Measure[], results: readonly Result[]): string[][] {
+  return results.map(({ name, value, unit, limit, ratio }) => {
+    const measure = measures.find((each) => each.name === name);
+    const met = meets(measure?.mark, value, ratio ?? undefined);
+    return [
+      name,
+      number(value),
+      unit,
+      limit === null ? '' : `${number(limit)} ${measure?.limit?.name ?? ''}`,
+      ratio === null ? '' : ratio.toFixed(2),
+      measure?.mark ? markText(measure.mark) : '',
+      met === undefined ? '' : met ? 'ok' : 'short',
+    ];
+  });
+}
+
+const number = (value: number) => value.toLocaleString('en-GB', { maximumSignificantDigits: 4 });
+
+function markText({ of, atLeast, atMost }: Mark): string {
+  const bound = atLeast === undefined ? `≤ ${number(atMost ?? 0)}` : `≥ ${number(atLeast)}`;
+  return of === 'ratio' ? `ratio ${bound}` : bound;
+}

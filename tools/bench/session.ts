@@ -1,0 +1,147 @@
+import { runDrain, type Drain } from './drain';
+import { limits, startLimitServers, stopLimitServers, type LimitName } from './limits';
+import { each, rssMb } from './process-cost';
+import { Product } from './product';
+import { roundTrips, type RoundTrips } from './round-trips';
+
+export interface SessionOptions {
+  quick: boolean;
+  workerConcurrency: number;
+  say(text: string): void;
+}
+
+/** How much is done: everything is a tenth or less in a quick run. */
+export interface Sizes {
+  warmUp: number;
+  drain: number;
+  drains: number;
+  stored: number;
+  counted: number;
+  oneByOne: number;
+  closedLoop: number;
+  reads: number;
+  decisions: number;
+  calls: number;
+}
+
+const full: Sizes = {
+  warmUp: 2_000,
+  drain: 20_000,
+  drains: 3,
+  stored: 100_000,
+  counted: 2_000,
+  oneByOne: 2_000,
+  closedLoop: 10_000,
+  reads: 1_000,
+  decisions: 100_000,
+  calls: 20_000,
+};
+const small: Sizes = {
+  warmUp: 500,
+  drain: 1_000,
+  drains: 3,
+  stored: 5_000,
+  counted: 300,
+  oneByOne: 200,
+  closedLoop: 1_000,
+  reads: 200,
+  decisions: 5_000,
+  calls: 1_000,
+};
+
+type Memory = Record<string, number>;
+
+/** Everything that several results are read off. Each part runs once, when the first result asks for it. */
+export class Session {
+  readonly sizes: Sizes;
+  private readonly closers: (() => Promise<void>)[] = [];
+  private stored = 0;
+
+  constructor(private readonly options: SessionOptions) {
+    this.sizes = options.quick ? small : full;
+  }
+
+  say = (text: string) => this.options.say(text);
+
+  private readonly limitServers = once(async () => {
+    const servers = await startLimitServers(this.options.quick);
+    this.closers.push(() => stopLimitServers(servers));
+    return servers;
+  });
+
+  /** A raw limit, in operations a second. */
+  readonly limit = onceEach(async (name: LimitName) => limits[name](await this.limitServers()));
+
+  /** The product, with its caches warm, and what memory it took when it had done nothing yet. */
+  readonly product = once(async (): Promise<{ product: Product; restMb: Memory }> => {
+    const { say, workerConcurrency } = this.options;
+    const product = await Product.start({ say, workerConcurrency });
+    this.closers.push(() => product.stop());
+    const restMb = each(product.pids, rssMb);
+    await this.drainOnce(product, this.sizes.warmUp, 'warm-up');
+    return { product, restMb };
+  });
+
+  /** The drains that `submit`, `drain` and the costs of a job are read off, and the memory after each. */
+  readonly drains = once(async () => {
+    const { product } = await this.product();
+    const drains: { drain: Drain; afterMb: Memory }[] = [];
+    for (let i = 1; i <= this.sizes.drains; i++) {
+      const drain = await this.drainOnce(product, this.sizes.drain, `drain ${i} of ${this.sizes.drains}`);
+      drains.push({ drain, afterMb: each(product.pids, rssMb) });
+    }
+    return drains;
+  });
+
+  readonly roundTrip1 = once((): Promise<RoundTrips> => this.roundTrips(1, this.sizes.oneByOne));
+  readonly roundTrip64 = once((): Promise<RoundTrips> => this.roundTrips(64, this.sizes.closedLoop));
+
+  /** The product with as many ended jobs as the stored jobs' measurements ask for, all of them run by the product. */
+  readonly stocked = once(async (): Promise<Product> => {
+    const { product } = await this.product();
+    while (this.stored < this.sizes.stored) {
+      const missing = Math.min(this.sizes.drain, this.sizes.stored - this.stored);
+      await this.drainOnce(product, missing, `filling up: ${this.stored} of ${this.sizes.stored} ended jobs stored`);
+    }
+    return product;
+  });
+
+  async drainOnce(product: Product, jobs: number, what: string): Promise<Drain> {
+    const drain = await runDrain(product, jobs);
+    this.stored += jobs;
+    const { submitRate, drainRate } = drain;
+    this.say(`${what}: ${jobs} jobs, ${submitRate.toFixed(0)}/s in, ${drainRate.toFixed(0)}/s out`);
+    return drain;
+  }
+
+  /** Runs something when the session ends; last asked, first run. */
+  onClose(close: () => Promise<void>): void {
+    this.closers.push(close);
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.closers.splice(0).reverse()) await close();
+  }
+
+  private async roundTrips(inFlight: number, count: number): Promise<RoundTrips> {
+    const { product } = await this.product();
+    await roundTrips(product, inFlight, Math.ceil(count / 10));
+    const made = await roundTrips(product, inFlight, count);
+    this.stored += count + Math.ceil(count / 10);
+    return made;
+  }
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}
+
+function onceEach<Name, T>(make: (name: Name) => Promise<T>): (name: Name) => Promise<T> {
+  const made = new Map<Name, Promise<T>>();
+  return (name) => {
+    const known = made.get(name) ?? make(name);
+    made.set(name, known);
+    return known;
+  };
+}
