@@ -135,10 +135,13 @@ function responsesOf(endpoint: Endpoint): Json {
 }
 
 /** What the gate itself may answer, whatever the route declares. */
-function gateErrors({ access, body, unlimited }: Endpoint): ErrorCode[] {
+function gateErrors({ access, unlimited }: Endpoint): ErrorCode[] {
   return [
     'invalid_body',
-    ...(body ? (['invalid_json', 'request_too_large', 'unsupported_media_type'] as const) : []),
+    // A route that takes no body refuses one, and reads it as all others do.
+    'invalid_json',
+    'request_too_large',
+    'unsupported_media_type',
     ...(access === 'public'
       ? []
       : ([

@@ -1,0 +1,109 @@
+import { endpoints, type Endpoint } from '@svc/contract';
+import { fuzzed, fuzzTimeoutMs } from '@svc/testing';
+import fc from 'fast-check';
+import { useApi } from '../api.testing';
+import { keysOf } from '../identities.testing';
+import { documentedCodes, encoded, hostileRequest, surfaceCodes } from './requests.testing';
+import { closeConnections, send, type WireAnswer, type WireRequest } from './wire-client.testing';
+
+jest.setTimeout(fuzzTimeoutMs());
+
+/** Small, so that ten times a limit is quick to send. */
+const limitBytes = 16_384;
+
+describe('what anybody may send', () => {
+  const api = useApi({
+    env: {
+      GATEWAY_MAX_JSON_BODY_BYTES: String(limitBytes),
+      GATEWAY_MAX_JOB_PAYLOAD_BYTES: String(limitBytes),
+      ARTIFACT_MAX_BYTES: String(limitBytes),
+    },
+  });
+  const caller = { 'X-API-Key': keysOf.boss.key };
+  const ask = (request: WireRequest) => send(api.url, { ...request, headers: { ...caller, ...request.headers } });
+
+  afterEach(async () => {
+    expect(api.defects).toEqual([]);
+    expect((await api.nobody.get('/readyz')).status).toBe(200);
+    const { status, body } = await api.as('user').post('/api/v1/jobs', { prompt: 'x', topic: 'job.demo.echo' });
+    expect(status).toBe(200);
+    expect((await api.as('user').get(`/api/v1/jobs/${String(body['job_id'])}`)).status).toBe(200);
+  });
+  afterAll(closeConnections);
+
+  it.each(endpoints.map((endpoint): [string, Endpoint] => [endpoint.id, endpoint]))(
+    '%s answers 2xx or a documented error, whatever it is sent',
+    async (_id, endpoint) => {
+      const ids = await someIds();
+      const codes = documentedCodes(endpoint);
+
+      await fc.assert(
+        fc.asyncProperty(hostileRequest(endpoint, ids), async (request) => {
+          expectDocumented(await ask(request), endpoint, codes);
+        }),
+        fuzzed(runsOf(endpoint)),
+      );
+
+      await everythingReads();
+    },
+  );
+
+  const withBody = endpoints.filter((endpoint: Endpoint) => endpoint.body);
+  it.each(withBody.map((endpoint): [string, Endpoint] => [endpoint.id, endpoint]))(
+    '413: a body of %s beyond its limit, whether it says its length or not',
+    async (_id, endpoint) => {
+      const most = api.options.bodyLimits[endpoint.bodyLimit ?? 'json'];
+      const sized = (bytes: number) => Buffer.from(`"${'x'.repeat(bytes - 2)}"`);
+      const target = endpoint.path.replace(/:\w+/g, 'x');
+      const method = endpoint.method.toUpperCase();
+      const statuses = async (bytes: number) => {
+        const sent = { method, target, headers: {}, body: sized(bytes) };
+        return [(await ask(sent)).status, (await ask({ ...sent, isChunked: true })).status];
+      };
+
+      expect(await statuses(most)).toEqual([400, 400]);
+      expect(await statuses(most + 1)).toEqual([413, 413]);
+      expect(await statuses(most * 10)).toEqual([413, 413]);
+    },
+  );
+
+  /** Jobs in several states, and what refers to them. */
+  async function someIds(): Promise<string[]> {
+    const states = ['PENDING', 'APPROVAL_REQUIRED', 'FAILED', 'SUCCEEDED', 'OUTPUT_QUARANTINED'] as const;
+    const jobs: string[] = [];
+    for (const state of states) jobs.push(await api.given.job({ state }));
+    jobs.push(await api.given.job({ state: 'DENIED', safety: { remediations: [{ id: 'a' }] } }));
+    return [...jobs, 'default', 'job.demo.echo', 'w1', `redis://ctx:${jobs[0] ?? ''}`];
+  }
+
+  /** What was let in can be read again, by everyone who may. */
+  async function everythingReads(): Promise<void> {
+    const lists = endpoints.filter(({ method, path }: Endpoint) => method === 'get' && !path.includes(':'));
+    for (const { id, path } of lists) {
+      if (id === 'memory.read') continue; // it lists nothing
+      expect([id, (await api.as('boss').get(path)).status]).toEqual([id, 200]);
+    }
+    const { items } = await api.store.index.page('acme', {}, 500);
+    for (const { id } of items) {
+      expect([id, (await api.as('boss').get(`/api/v1/jobs/${encoded(id)}`)).status]).toEqual([id, 200]);
+    }
+  }
+});
+
+/** An endpoint with a body has more ways to go wrong than one without. */
+const runsOf = ({ body, params, query }: Endpoint): number =>
+  body ? 120 : query !== undefined || Object.keys(params).length > 0 ? 40 : 10;
+
+function expectDocumented(
+  { status, headers, text }: WireAnswer,
+  endpoint: Endpoint,
+  codes: ReadonlyMap<number, readonly string[]>,
+): void {
+  expect(headers['x-request-id']).toMatch(/./);
+  expect(status).toBeLessThan(500);
+  if (status === endpoint.answer.status || endpoint.otherAnswers?.[status]) return;
+  const told = JSON.parse(text) as Record<string, unknown>;
+  expect(told).toMatchObject({ error: expect.stringMatching(/./), status });
+  const known = [...(codes.get(status) ?? []), ...(status === 404 || status === 405 ? surfaceCodes : [])];
+  expect([...known]).toContain(told['code']);
+}
