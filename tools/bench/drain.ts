@@ -30,7 +30,7 @@ const connections = 64;
 const lookEveryMs = 20;
 const stuckAfterMs = 30_000;
 
-/** @throws Error when a job is refused, lost, done twice, or ends otherwise than SUCCEEDED */
+/** @throws Error when a job is refused, lost, done twice, ends otherwise than SUCCEEDED, or a process died */
 export async function runDrain(product: Product, jobs: number, hooks: DrainHooks = {}): Promise<Drain> {
   const load = await product.openLoad(connections);
   await product.workerCounts();
@@ -39,7 +39,8 @@ export async function runDrain(product: Product, jobs: number, hooks: DrainHooks
   product.freeze('scheduler');
   try {
     await product.redis.config('RESETSTAT');
-    const cpuBefore = each(product.pids, cpuUs);
+    const { pids } = product;
+    const cpuBefore = each(pids, cpuUs);
     const { ids, rate: submitRate } = await submit(product, load, jobs);
     const { open } = await product.unfinished();
     if (open !== jobs) throw new Error(`${jobs} jobs were accepted and ${open} are waiting`);
@@ -50,7 +51,9 @@ export async function runDrain(product: Product, jobs: number, hooks: DrainHooks
     const looks = 1 + (await untilDrained(product));
     const drainRate = rateOf(jobs);
 
-    const cpuAfter = each(product.pids, cpuUs);
+    const died = Object.keys(pids).find((name) => product.pids[name] !== pids[name]);
+    if (died !== undefined) throw new Error(`${died} ended during the drain`);
+    const cpuAfter = each(pids, cpuUs);
     const commands = sum(await commandCounts(product.redis)) - looks * Product.unfinishedCosts;
     await hooks.afterDrain?.();
     await check(product, ids, endedBefore);

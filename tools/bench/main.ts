@@ -4,7 +4,7 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { requireProgram } from '@svc/testing';
 import { repositoryRoot } from '../stack/settings';
-import { limitNames, type LimitName } from './limits';
+import { limitNames } from './limits';
 import type { Measure } from './measure';
 import { measures } from './measures';
 import { chosen, help, readOptions, type BenchOptions } from './options';
@@ -43,6 +43,9 @@ async function measure(
 ): Promise<BenchFile> {
   const load = rounded(loadavg()[0] ?? 0);
   const session = new Session({ quick, workerConcurrency: concurrency, say });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => void session.close().finally(() => process.exit(130)));
+  }
   const limits: Record<string, number> = {};
   const results: Result[] = [];
   try {

@@ -39,10 +39,11 @@ export class Product {
 
   static async start({ say, env = {}, workerConcurrency = 256 }: ProductOptions): Promise<Product> {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+    const services = coreServices.filter(({ name }) => name !== 'engine');
     const stack = await startStack({
       dataDir,
       tls: false,
-      services: coreServices.filter(({ name }) => name !== 'engine'),
+      services,
       env: {
         ...process.env,
         // Its own, whatever the caller's shell names.
@@ -54,7 +55,8 @@ export class Product {
         ...env,
       },
       onProgress: say,
-      onLine: (service, line) => (/WARN|ERROR/i.test(line) ? say(`${service}: ${line}`) : undefined),
+      // The stores' own warnings are about the machine, not about the product.
+      onLine: (name, line) => (services.some((service) => service.name === name) ? say(`${name}: ${line}`) : undefined),
     });
     const { redis_url: REDIS_URL, nats_url: NATS_URL } = stack.info;
     const { child } = await startChild(await bundle(repositoryRoot, 'worker'), {

@@ -31,14 +31,12 @@ export async function bundle(root: string, file: string): Promise<string> {
   return outfile;
 }
 
-/** A program that says something once it serves, and ends with the bench. */
+/** A program that says something once it serves, and that ends when its channel to the bench closes. */
 export async function startChild(
   script: string,
   env: NodeJS.ProcessEnv,
 ): Promise<{ child: ChildProcess; said: unknown }> {
   const child = fork(script, [], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  // `fork` ties it to us by the channel alone, which a program may ignore.
-  process.once('exit', () => child.kill('SIGKILL'));
   const ended = once(child, 'exit').then(([code]: unknown[]) => {
     throw new Error(`${script} ended with ${String(code)} before it was up`);
   });

@@ -21,6 +21,9 @@ process.on('message', () => {
   runs.clear();
 });
 
+// The bench is gone, however it ended.
+process.once('disconnect', () => process.exit(1));
+
 worker.start().then(
   () => process.send?.('up'),
   (error: unknown) => {

@@ -16,6 +16,9 @@ app.post('/add', async (req: Request<object, unknown, { topic: string }>, res: R
   res.json({ id });
 });
 
+// The bench is gone, however it ended.
+process.once('disconnect', () => process.exit(1));
+
 const server = app.listen(0, '127.0.0.1', () => {
   const address = server.address();
   process.send?.(typeof address === 'object' ? address?.port : undefined);

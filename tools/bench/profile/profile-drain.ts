@@ -30,7 +30,7 @@ export async function profileDrain({ service, jobs, workerConcurrency, say, file
     say,
     workerConcurrency,
     env: {
-      NODE_OPTIONS: `--require ${join(repositoryRoot, 'tools/bench/profile/profiled.cjs')}`,
+      NODE_OPTIONS: `--require "${join(repositoryRoot, 'tools/bench/profile/profiled.cjs')}"`,
       BENCH_PROFILE: service,
       BENCH_PROFILE_FILE: profileFile,
     },

@@ -1,0 +1,45 @@
+import { keys } from '@svc/store';
+import { runDrain } from './drain';
+import { Product } from './product';
+
+const jobs = 60;
+
+describe('a drain through the whole product', () => {
+  let product: Product;
+  beforeAll(async () => {
+    product = await Product.start({ say: () => undefined, workerConcurrency: 16 });
+  }, 120_000);
+  afterAll(() => product?.stop(), 30_000);
+
+  const firstSucceeded = async () => {
+    const [id = ''] = await product.redis.zrange(keys.jobsInState(product.stack.info.tenant, 'SUCCEEDED'), 0, 0, 'REV');
+    return id;
+  };
+
+  it('ends every job once and tells what that cost', async () => {
+    const { jobs: done, commands, cpuUs } = await runDrain(product, jobs);
+
+    expect(done).toBe(jobs);
+    expect(commands / jobs).toBeGreaterThan(10);
+    expect(Object.keys(cpuUs).sort()).toEqual(['api', 'nats', 'redis', 'scheduler', 'worker']);
+  }, 60_000);
+
+  it('fails when a job is missing from where the ended ones are listed', async () => {
+    const lose = async () => {
+      await product.redis.zrem(keys.jobsInState(product.stack.info.tenant, 'SUCCEEDED'), await firstSucceeded());
+    };
+
+    await expect(runDrain(product, jobs, { afterDrain: lose })).rejects.toThrow('ended otherwise');
+  }, 60_000);
+
+  it('fails when a job ended twice', async () => {
+    const endAgain = async () => {
+      await product.redis.rpush(
+        keys.jobEvents(await firstSucceeded()),
+        JSON.stringify({ event: 'fail', to: 'FAILED' }),
+      );
+    };
+
+    await expect(runDrain(product, jobs, { afterDrain: endAgain })).rejects.toThrow('did not end exactly once');
+  }, 60_000);
+});

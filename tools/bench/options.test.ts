@@ -1,0 +1,75 @@
+import { meets } from './measure';
+import { measures } from './measures';
+import { chosen, readOptions } from './options';
+
+describe('readOptions', () => {
+  it.each([
+    [['--profile', 'engine'], 'api, scheduler, worker'],
+    [['--jobs', '0'], '--jobs'],
+    [['--concurrency', 'many'], '--concurrency'],
+    [['--write-docs', '--quick'], '--write-docs'],
+    [['--fast'], '--fast'],
+  ])('refuses %s and says why', (args, why) => {
+    expect(() => readOptions(args)).toThrow(why);
+  });
+});
+
+describe('chosen', () => {
+  const names = (only?: string[]) => chosen(measures, only).map(({ name }) => name);
+
+  it('takes everything, what is named, or what a star stands for', () => {
+    expect(names()).toHaveLength(measures.length);
+    expect(names(['drain', 'policy_*'])).toEqual([
+      'policy_1_p99',
+      'policy_100_p99',
+      'policy_1000_p99',
+      'policy_grpc_64_p99',
+      'drain',
+    ]);
+  });
+
+  it('refuses a name that is none, and lists those there are', () => {
+    expect(() => names(['drian'])).toThrow(/drian.*roundtrip_64/);
+  });
+});
+
+describe('the table of measures', () => {
+  it('names nothing twice', () => {
+    expect(new Set(measures.map(({ name }) => name)).size).toBe(measures.length);
+  });
+
+  it.each([
+    ['submit', 'ratio', 0.9],
+    ['drain', 'ratio', 0.2],
+    ['drain_100k', 'ratio', 0.9],
+    ['roundtrip_1_p50', 'value', 4],
+    ['roundtrip_64', 'value', 2_000],
+    ['policy_1_p99', 'value', 20],
+    ['policy_100_p99', 'value', 50],
+    ['policy_1000_p99', 'value', 100],
+    ['policy_grpc_64_p99', 'value', 10],
+    ['scan_clean', 'value', 60],
+    ['scan_dirty', 'value', 10],
+    ['redis_calls_per_job', 'value', 10],
+    ['redis_commands_per_job', 'value', 80],
+    ['cpu_us_per_job_all', 'value', 600],
+    ['list_p99', 'value', 15],
+    ['detail_p99', 'value', 5],
+  ])('holds %s against its mark', (name, of, bound) => {
+    const mark = measures.find((each) => each.name === name)?.mark;
+    expect([mark?.of, mark?.atLeast ?? mark?.atMost]).toEqual([of, bound]);
+  });
+});
+
+describe('meets', () => {
+  it.each([
+    [{ of: 'value', atMost: 4 } as const, 4, undefined, true],
+    [{ of: 'value', atMost: 4 } as const, 4.1, undefined, false],
+    [{ of: 'ratio', atLeast: 0.9 } as const, 0, 0.9, true],
+    [{ of: 'ratio', atLeast: 0.9 } as const, 9_999, 0.89, false],
+    [{ of: 'ratio', atLeast: 0.9 } as const, 9_999, undefined, undefined],
+    [undefined, 1, 1, undefined],
+  ])('%j of %d with ratio %s: %s', (mark, value, ratio, met) => {
+    expect(meets(mark, value, ratio)).toBe(met);
+  });
+});

@@ -1,0 +1,50 @@
+import { atMost, ratioAtLeast, rawLimit, type Measure } from './measure';
+import { markdownTable, rounded, table, type BenchFile } from './report';
+
+const run = async () => 0;
+const measures: Measure[] = [
+  { name: 'submit', unit: 'jobs/s', limit: rawLimit('express_post'), mark: ratioAtLeast(0.9), run },
+  { name: 'roundtrip', unit: 'ms', mark: atMost(4), run },
+  { name: 'rss', unit: 'MB', run },
+];
+const bench: BenchFile = {
+  machine: { cpu: 'c', cores: 2, memory_gb: 24, node: 'v20', redis: 'r', nats: 'n', load: 0 },
+  limits: { express_post: 5_000 },
+  results: [
+    { name: 'submit', value: 4_500, unit: 'jobs/s', limit: 5_000, ratio: 0.9 },
+    { name: 'roundtrip', value: 4.2, unit: 'ms', limit: null, ratio: null },
+    { name: 'rss', value: 80, unit: 'MB', limit: null, ratio: null },
+  ],
+};
+
+describe('the table', () => {
+  it('says of each result what it is held against and whether that is enough', () => {
+    expect(
+      table(measures, bench)
+        .split('\n')
+        .map((line) => line.split(/ {2,}/)),
+    ).toEqual([
+      ['name', 'value', 'unit', 'limit', 'ratio', 'mark'],
+      ['submit', '4,500', 'jobs/s', '5,000 express_post', '0.90', 'ratio ≥ 0.9', 'ok'],
+      ['roundtrip', '4.2', 'ms', '≤ 4', 'short'],
+      ['rss', '80', 'MB'],
+    ]);
+  });
+
+  it('is the same in Markdown', () => {
+    expect(markdownTable(measures, bench).split('\n')[2]).toBe(
+      '| submit | 4,500 | jobs/s | 5,000 express_post | 0.90 | ratio ≥ 0.9 | ok |',
+    );
+  });
+});
+
+describe('rounded', () => {
+  it.each([
+    [12_345.6, 12_350],
+    [123.456, 123.5],
+    [3.14159, 3.14],
+    [0, 0],
+  ])('makes %d %d', (value, shown) => {
+    expect(rounded(value)).toBe(shown);
+  });
+});
