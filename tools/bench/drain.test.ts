@@ -12,7 +12,7 @@ describe('a drain through the whole product', () => {
   afterAll(() => product?.stop(), 30_000);
 
   const firstSucceeded = async () => {
-    const [id = ''] = await product.redis.zrange(keys.jobsInState(product.stack.info.tenant, 'SUCCEEDED'), 0, 0, 'REV');
+    const [id = ''] = await product.redis.zrevrange(keys.jobsInState(product.stack.info.tenant, 'SUCCEEDED'), 0, 0);
     return id;
   };
 

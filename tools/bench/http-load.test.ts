@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { setImmediate as soon } from 'node:timers/promises';
 import { HttpLoad, httpRequest } from './http-load';
 
 describe('HttpLoad', () => {
@@ -51,10 +52,12 @@ describe('HttpLoad', () => {
   });
 
   it('reads an answer that comes in pieces', async () => {
-    const loaded = await serve((_req, res) => {
-      const body = Buffer.from('grüße');
-      res.writeHead(200, { 'Content-Length': body.length });
-      res.write(body.subarray(0, 3), () => setImmediate(() => res.end(body.subarray(3))));
+    const loaded = await serve(async ({ socket }) => {
+      socket.setNoDelay(true);
+      for (const byte of Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\ngrüße')) {
+        socket.write(Buffer.of(byte));
+        await soon();
+      }
     }, 1);
 
     expect(await loaded.one(httpRequest('GET', '/'))).toEqual({ status: 200, body: 'grüße' });
