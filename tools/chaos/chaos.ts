@@ -3,7 +3,7 @@ import { isTerminal } from '@svc/lifecycle';
 import { eventually } from '@svc/testing';
 import { coreServices, kernelService } from '../stack/settings';
 import { startLyingWorker, startSlowWorker, startWorkerProcesses } from './chaos-workers';
-import { startCutProxy, type CutProxy } from './cut-proxy';
+import { closeAll, cutDetour, startCutProxy, type CutProxy } from './cut-proxy';
 import { Storm, type Victims } from './faults';
 import type { Call, History, JobHistory, Violation } from './history';
 import { violations } from './invariants';
@@ -53,11 +53,7 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
       onLine?.(service, line);
       if (/^ended \(/.test(line)) ends.push({ service, line });
     },
-    async detour(_, ports) {
-      const [redis, nats] = await Promise.all([startCutProxy('redis', ports.redis), startCutProxy('nats', ports.nats)]);
-      ways.push(redis, nats);
-      return { redisUrl: redis.url, natsUrl: nats.url, close: async () => void (await closeAll([redis, nats])) };
-    },
+    detour: cutDetour(ways),
   });
   const workerWays = await Promise.all([
     startCutProxy('redis', world.redis.port),
@@ -101,8 +97,6 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
     await closeAll(workerWays);
   }
 }
-
-const closeAll = (ways: readonly CutProxy[]) => Promise.all(ways.map((way) => way.close()));
 
 function victims(
   { redis, nats }: World,

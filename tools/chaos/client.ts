@@ -71,6 +71,11 @@ export class JournalClient {
     return status === 200 ? text(body['state']) : undefined;
   }
 
+  /** One request without a note in the journal. */
+  ask(method: string, path: string): Promise<Answered> {
+    return this.send(method, path);
+  }
+
   private async insist(
     send: () => Promise<Answered>,
     describe: (answered: Answered) => Pick<Call, 'act' | 'jobId'> & Partial<Call>,

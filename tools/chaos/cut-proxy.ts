@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { natsCutter } from './frames';
+import type { Detour } from './world';
 
 /** What happens on the way at this moment; changed while connections are open. */
 export interface Weather {
@@ -98,3 +99,14 @@ function doubler(weather: Weather): (bytes: Buffer) => Buffer {
         ),
     );
 }
+
+/** A cut proxy before Redis and one before the bus for each service of a world; they are added to the list. */
+export const cutDetour =
+  (ways: CutProxy[]) =>
+  async (_: string, ports: { redis: number; nats: number }): Promise<Detour> => {
+    const [redis, nats] = await Promise.all([startCutProxy('redis', ports.redis), startCutProxy('nats', ports.nats)]);
+    ways.push(redis, nats);
+    return { redisUrl: redis.url, natsUrl: nats.url, close: async () => void (await closeAll([redis, nats])) };
+  };
+
+export const closeAll = (ways: readonly CutProxy[]) => Promise.all(ways.map((way) => way.close()));

@@ -27,6 +27,7 @@ const worker = createWorker({
     'job.chaos.broken': async () => {
       throw new FatalError('broken');
     },
+    'job.chaos.poison': async () => process.exit(1),
     'job.chaos.leak': async () => ({ note: `the key is ${secret}` }),
   },
   onError: () => undefined,

@@ -1,0 +1,29 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '../stack/settings';
+
+const read = (file: string) => readFileSync(join(repositoryRoot, file), 'utf8');
+const table = read('docs/fault-table.md');
+const rows = [...table.matchAll(/^\| (\d+) \| .+? \| (.+) \|$/gm)].map(([, number = '', text = '']) => ({
+  number: Number(number),
+  text,
+}));
+const covered = rows.flatMap(({ number, text }) => {
+  const [, file = '', name = ''] = /^`(.+?)`: (.+)$/.exec(text) ?? [];
+  return file === '' ? [] : [[number, file, name] as const];
+});
+const wanted = [...Array.from({ length: 18 }, (_, i) => i + 1), 32, 33, 38, 39];
+
+describe('docs/fault-table.md', () => {
+  it('says of every fault which test covers it, or why none does', () => {
+    expect(new Set(rows.map(({ number }) => number))).toEqual(new Set(wanted));
+    const open = rows.filter(({ number }) => !covered.some(([one]) => one === number));
+    expect(open.length + new Set(covered.map(([number]) => number)).size).toBe(wanted.length);
+  });
+
+  it.each(covered)('%i: there is such a test in %s: %s', (_, file, name) => {
+    expect(existsSync(join(repositoryRoot, file))).toBe(true);
+    // The name of a test stands in quotes and ends where they do.
+    expect([`${name}',`, `${name}\`,`].some((end) => read(file).includes(end))).toBe(true);
+  });
+});

@@ -1,0 +1,209 @@
+import { eventually } from '@svc/testing';
+import { isTerminal } from '@svc/lifecycle';
+import { queues } from '@svc/queues.config';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Supervised } from '../stack/supervised';
+import { startWorkerProcesses } from './chaos-workers';
+import { cutDetour, type CutProxy } from './cut-proxy';
+import { violations } from './invariants';
+import { readDispatches, readJobs, readLeft } from './read-history';
+import { startStageWorker } from './scenarios';
+import { startWorld, type World } from './world';
+
+/** One fault after another on real processes under load; docs/fault-table.md names these tests by their names. */
+describe('a single fault', () => {
+  let world: World;
+  let workers: Supervised[];
+  const ways: CutProxy[] = [];
+  const ends: string[] = [];
+
+  beforeAll(async () => {
+    world = await startWorld({
+      detour: cutDetour(ways),
+      onLine: (service, line) => line.startsWith('ended (') && ends.push(`${service} ${line}`),
+    });
+    workers = await startWorkerProcesses(['chaos-1', 'chaos-2'], { nats: world.nats.url, redis: world.redis.url });
+    await eventually(async () => (await world.store.workers.snapshot())?.workers.length === 2, { withinMs: 20_000 });
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all(workers.map((worker) => worker.stop(2_000, 'SIGKILL')));
+    await world.stop();
+  }, 60_000);
+
+  /** Clients come one after another while something happens. */
+  async function underLoad(fault: () => Promise<unknown>, topic = 'job.chaos.work'): Promise<string[]> {
+    const asked: Promise<string>[] = [];
+    const timer = setInterval(() => asked.push(submit(topic)), 30);
+    await sleep(300);
+    await fault();
+    await sleep(300);
+    clearInterval(timer);
+    return Promise.all(asked);
+  }
+  const submit = (topic: string) => world.client('admin').submit({ topic, key: randomUUID() });
+
+  async function ended(withinMs = 60_000): Promise<void> {
+    await eventually(
+      async () => expect(Object.values(await readLeft(world.store, 0)).reduce((a, b) => a + b)).toBe(0),
+      { withinMs, everyMs: 100 },
+    );
+    const { store, bus, calls, answers } = world;
+    const jobs = await readJobs(store);
+    const dispatches = await readDispatches(bus, jobs);
+    expect(violations({ calls, jobs, dispatches, answers, mayWait: new Set(), left: {} })).toEqual([]);
+  }
+  const states = async (ids: string[]) =>
+    new Set(await Promise.all(ids.map(async (id) => (await world.store.jobs.load(id))?.state)));
+  const succeeded = new Set(['SUCCEEDED']);
+
+  it.each(['api', 'scheduler'])(
+    'a %s that is asked to end under load does so by itself, with 0',
+    async (name) => {
+      ends.length = 0;
+
+      const ids = await underLoad(() => world.service(name).process.kill('SIGTERM'));
+
+      await ended();
+      expect(ends).toEqual([`${name} ended (exit code 0); starting it again`]);
+      expect(await states(ids)).toEqual(succeeded);
+    },
+    90_000,
+  );
+
+  it('a Redis that is killed and comes back finds every queue worker again, and nothing lost', async () => {
+    const { redis } = world.store;
+    const waiting = async () => ((await redis.client('LIST')) as string).match(/cmd=bzpopmin/g)?.length ?? 0;
+    const consumed = Object.values(queues).filter(({ consumer }) => consumer === 'scheduler').length;
+    await eventually(async () => expect(await waiting()).toBe(consumed));
+
+    const ids = await underLoad(async () => {
+      await world.redis.kill('SIGKILL');
+      await world.redis.start();
+    });
+
+    await ended();
+    expect(await states(ids)).toEqual(succeeded);
+    await eventually(async () => expect(await waiting()).toBe(consumed), { withinMs: 20_000 });
+  }, 90_000);
+
+  it('connections that are cut again and again cost nothing but time', async () => {
+    const ids = await underLoad(async () => {
+      for (let i = 0; i < 5; i++) {
+        for (const way of ways) way.cut();
+        await sleep(600);
+      }
+    });
+
+    await ended();
+    expect(await states(ids)).toEqual(succeeded);
+  }, 90_000);
+
+  it('a Redis that hangs is answered for in time and named by /readyz, and all goes on when it comes back', async () => {
+    const api = world.client('admin');
+    process.kill(world.redis.pid, 'SIGSTOP');
+    const answered = await Promise.all(Array.from({ length: 10 }, () => api.ask('GET', '/api/v1/jobs')));
+    const ready = await eventually(async () => {
+      const { status, body } = await api.ask('GET', '/readyz');
+      expect(status).toBe(503);
+      return body;
+    });
+    process.kill(world.redis.pid, 'SIGCONT');
+
+    // Refused by the limiter or by the store, within the five seconds a client waits here; never a defect.
+    for (const { status } of answered) expect([429, 503]).toContain(status);
+    expect(JSON.stringify(ready)).toContain('redis');
+    const id = await submit('job.chaos.work');
+    await ended();
+    expect(await states([id])).toEqual(succeeded);
+  }, 90_000);
+
+  it('while NATS is away jobs are accepted, and no worker is given up for its silence', async () => {
+    let whileAway: number[] = [];
+    const ids = await underLoad(async () => {
+      await world.nats.kill('SIGKILL');
+      const from = world.calls.length;
+      for (let i = 0; i < 20; i++) await submit('job.chaos.work');
+      whileAway = world.calls.slice(from).map(({ status }) => status);
+      // Longer than a worker may be silent when the bus is there.
+      await sleep(6_000);
+      await world.nats.start();
+    });
+
+    expect(new Set(whileAway)).toEqual(new Set([200]));
+    await ended();
+    expect(await states(ids)).toEqual(succeeded);
+    for (const id of ids) expect(await world.store.jobs.load(id)).toMatchObject({ retry_count: 0 });
+  }, 90_000);
+
+  it('a bus on which everything is said twice changes nothing', async () => {
+    for (const { weather } of ways) weather.isDoubling = true;
+    const ids = await underLoad(() => sleep(1_500));
+    await ended();
+    for (const { weather } of ways) weather.isDoubling = false;
+
+    expect(await states(ids)).toEqual(succeeded);
+  }, 90_000);
+
+  it('a job that kills every worker it meets ends with a dead letter, and the others are done', async () => {
+    const poison = await submit('job.chaos.poison');
+    const others = await underLoad(() => sleep(1_000));
+
+    await eventually(async () => expect([...(await states([poison]))][0]).toMatch(/FAILED|TIMEOUT/), {
+      withinMs: 80_000,
+    });
+    await ended();
+    expect(await states(others)).toEqual(succeeded);
+    expect(await world.store.deadLetters.get('*', poison)).toMatchObject({ job_id: poison });
+  }, 150_000);
+
+  it('50 submissions at once under one key make one job, also when the gateway dies among them', async () => {
+    const key = randomUUID();
+    const client = world.client('admin');
+    const asked = Array.from({ length: 50 }, () => client.submit({ topic: 'job.chaos.work', key }));
+    await world.service('api').process.kill('SIGKILL');
+
+    expect(new Set(await Promise.all(asked)).size).toBe(1);
+    await ended();
+  }, 90_000);
+
+  it('power loss: of a log that lost its tail, what is left is whole and goes on', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 60; i++) ids.push(await submit('job.later.work'));
+    await eventually(async () => {
+      for (const id of ids) expect((await world.store.jobs.load(id))?.parked).toBe('jobWaiting');
+    });
+    const [, dir = ''] = (await world.store.redis.config('GET', 'dir')) as string[];
+
+    await world.redis.kill('SIGKILL');
+    const log = join(dir, 'appendonlydir', newest(join(dir, 'appendonlydir')));
+    truncateSync(log, statSync(log).size - 20_000);
+    await world.redis.start();
+    await eventually(async () => (await world.store.redis.ping()) === 'PONG');
+    const kept = new Set((await readJobs(world.store)).keys());
+    const late = await startStageWorker(world, 'late', 'later');
+
+    // Whatever went, went from the end; whatever stayed goes on.
+    const missing = ids.filter((id) => !kept.has(id));
+    expect([missing.length > 0, missing.length < ids.length]).toEqual([true, true]);
+    expect(missing).toEqual(ids.slice(ids.length - missing.length));
+    await eventually(
+      async () => {
+        const jobs = await readJobs(world.store);
+        for (const id of kept) expect([id, isTerminal(jobs.get(id)?.record?.state ?? 'PENDING')]).toEqual([id, true]);
+      },
+      { withinMs: 60_000, everyMs: 200 },
+    );
+    await late.stop();
+  }, 150_000);
+});
+
+const newest = (dir: string): string => {
+  const [file = ''] = readdirSync(dir)
+    .filter((name) => name.endsWith('.incr.aof'))
+    .sort()
+    .reverse();
+  return file;
+};
