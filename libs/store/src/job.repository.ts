@@ -3,7 +3,7 @@ import { jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import { keys } from './keys';
-import { queueScript, runScript } from './scripts';
+import { runScript } from './scripts';
 
 /** The queues a job can stand in, by their key in queues.config.ts. */
 export type ParkingQueue = 'jobWaiting' | 'jobApprovals' | 'jobRunning';
@@ -199,20 +199,6 @@ export class JobRepository {
     return readMove(await runScript(this.redis, 'move', keys.job(id), id, document, decision), event);
   }
 
-  /** The same move for many jobs in one round trip; outcomes in the order of the jobs. */
-  async moveMany(event: JobEvent, jobs: readonly { id: string; extras: MoveExtras }[]): Promise<MoveOutcome[]> {
-    const pipeline = this.redis.pipeline();
-    for (const { id, extras } of jobs) {
-      const document = JSON.stringify(this.moveDocument('*', event, extras));
-      queueScript(pipeline, 'move', keys.job(id), id, document, '');
-    }
-    const replies = (await pipeline.exec()) ?? [];
-    return replies.map(([error, reply]) => {
-      if (error) throw error;
-      return readMove(reply, event);
-    });
-  }
-
   /** Gives an allowed job to the proposed worker, or puts it into its lane. */
   async admit(id: string, a: Admission): Promise<AdmitOutcome> {
     const document = {
@@ -302,7 +288,9 @@ export class JobRepository {
 
   /** A record for a process that acts for every tenant. */
   async load(id: string): Promise<JobRecord | undefined> {
-    return parseJob(await this.redis.hgetall(keys.job(id)));
+    const flat = (await runScript(this.redis, 'load', keys.job(id))) as string[];
+    const fields = flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1] ?? ''] as const] : []));
+    return parseJob(Object.fromEntries(fields));
   }
 
   /** A record for a caller. */

@@ -1,10 +1,11 @@
 import { inFlightStates, terminalStates } from '@svc/lifecycle';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChainableCommander, Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { luaKeys } from './keys';
+import { ScriptBatches, type Argument } from './script-batches';
 
-/** Scripts of this library by command name; each takes its keys, then its arguments, and answers words. */
+/** Scripts of this library; each takes its keys, then its arguments, and answers words. */
 export type ScriptName =
   | 'accept'
   | 'admit'
@@ -12,6 +13,7 @@ export type ScriptName =
   | 'claim'
   | 'freeStray'
   | 'joinLive'
+  | 'load'
   | 'move'
   | 'note'
   | 'recarry'
@@ -24,39 +26,47 @@ export type ScriptName =
 
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
+/** In the order in which they use one another. */
+const includes = ['bull', 'lanes', 'job', 'dispatch'];
+
+const batches = new WeakMap<Redis, ScriptBatches>();
+
 /**
- * Registers every `scripts/<name>-<number of keys>.lua` as a command. `-- @include a b` takes in `include/a.lua` and
- * `include/b.lua`; before them stand the tables that TypeScript declares: keys, queues, state classes.
+ * Makes every `scripts/<name>-<number of keys>.lua` a function of one script, which runs what was called at about the same
+ * time in one go: each call of a script builds its tables anew and is a round trip. Before the functions stand what
+ * TypeScript declares (keys, queues, state classes) and the includes.
  *
  * @param luaQueues the queue table in Lua, from `luaQueues(queues)` of @svc/queues
  */
 export function loadScripts(redis: Redis, luaQueues: string, dir = join(__dirname, 'scripts')): void {
-  const prelude = [
+  const read = (file: string) => readFileSync(join(dir, file), 'utf8');
+  const scripts = readdirSync(dir)
+    .filter((file) => /-\d\.lua$/.test(file))
+    .map((file) => {
+      const [name = '', numberOfKeys] = file.replace('.lua', '').split('-');
+      return { name, numberOfKeys: Number(numberOfKeys), body: read(file) };
+    });
+  const lua = [
     luaKeys(),
     luaQueues,
     `local TERMINAL = ${luaList(terminalStates)}`,
     `local IN_FLIGHT = ${luaList(inFlightStates)}`,
+    ...includes.map((name) => read(`include/${name}.lua`)),
+    'local scripts = {}',
+    ...scripts.map(({ name, body }) => `scripts.${name} = function(KEYS, ARGV)\n${body}\nend`),
+    read('include/batch.lua'),
   ].join('\n');
-  const include = (name: string) => readFileSync(join(dir, 'include', `${name}.lua`), 'utf8');
-  for (const file of readdirSync(dir).filter((f) => f.endsWith('.lua'))) {
-    const [name, numberOfKeys] = file.replace('.lua', '').split('-') as [string, string];
-    const source = readFileSync(join(dir, file), 'utf8');
-    const lua = source.replace(/^-- @include (.+)$/m, (_, names: string) =>
-      [prelude, ...names.split(' ').map(include)].join('\n'),
-    );
-    redis.defineCommand(name, { lua, numberOfKeys: Number(numberOfKeys) });
-  }
+  const keyCounts = new Map(scripts.map(({ name, numberOfKeys }) => [name, numberOfKeys]));
+  batches.set(redis, new ScriptBatches(redis, lua, keyCounts));
 }
 
-type Argument = string | number;
-
-/** Runs a script on a connection or queues it on a pipeline. The one place that reaches past ioredis' types. */
+/**
+ * Runs a script, together with others that are called at about the same time.
+ *
+ * @throws Error with Redis' own text; of a batch, only the call that failed fails
+ */
 export function runScript(redis: Redis, name: ScriptName, ...args: Argument[]): Promise<unknown> {
-  const commands = redis as unknown as Record<ScriptName, (...args: Argument[]) => Promise<unknown>>;
-  return commands[name](...args);
-}
-
-export function queueScript(pipeline: ChainableCommander, name: ScriptName, ...args: Argument[]): void {
-  const commands = pipeline as unknown as Record<ScriptName, (...args: Argument[]) => unknown>;
-  commands[name](...args);
+  const batch = batches.get(redis);
+  if (!batch) throw new Error('this connection has no scripts: open it with openStore');
+  return batch.run(name, args);
 }

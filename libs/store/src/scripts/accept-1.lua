@@ -10,7 +10,6 @@
 
   Returns  accepted <µs>  |  replay <answer>  |  conflict  |  backpressure <active>  |  exists
 ]]
--- @include bull lanes job
 local a = cjson.decode(ARGV[1])
 local record = KEYS[1]
 

@@ -9,7 +9,6 @@
 
   Returns  dispatched <attempt>  |  waiting <reason>  |  refused <state>  |  missing
 ]]
--- @include bull lanes job dispatch
 local id, a = ARGV[1], cjson.decode(ARGV[2])
 local tenant, state, attempts = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'state', 'attempts'))
 if not state then return { 'missing' } end

@@ -6,7 +6,6 @@
 
   Returns  1  |  0
 ]]
--- @include bull lanes job
 local parked, entry = unpack(redis.call('HMGET', KEYS[1], 'parked', 'entry'))
 local queue = parked ~= '' and parked or 'jobs'
 if not entry or parked ~= '' then entry = bull_id(ARGV[1]) end

@@ -7,7 +7,6 @@
 
   Returns  a list of { job id, dispatch id } taken
 ]]
--- @include bull lanes job dispatch
 local c = cjson.decode(ARGV[1])
 local taken = {}
 local at = micros()

@@ -7,7 +7,6 @@
 
   Returns  how many went
 ]]
--- @include bull lanes job
 local stray = {}
 for i = 3, #ARGV do
   local state, worker = unpack(redis.call('HMGET', key.job(ARGV[i]), 'state', 'worker_id'))

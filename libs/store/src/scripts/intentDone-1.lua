@@ -6,7 +6,6 @@
 
   Returns  done  |  changed
 ]]
--- @include bull lanes job
 if redis.call('HGET', KEYS[1], 'intent') ~= ARGV[2] then return { 'changed' } end
 redis.call('HDEL', KEYS[1], 'intent')
 redis.call('ZREM', key.intents(), ARGV[1])

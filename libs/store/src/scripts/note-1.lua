@@ -7,7 +7,6 @@
 
   Returns  noted  |  stale  |  missing
 ]]
--- @include bull lanes job
 local n = cjson.decode(ARGV[1])
 local state, worker, dispatch = unpack(redis.call('HMGET', KEYS[1], 'state', 'worker_id', 'dispatch_id'))
 if not state then return { 'missing' } end

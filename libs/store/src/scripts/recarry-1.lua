@@ -7,7 +7,6 @@
 
   Returns  carried  |  changed
 ]]
--- @include bull lanes job
 local id = ARGV[1]
 local tenant, updated, topic, parked, lane, level = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'updated_at', 'topic',
   'parked', 'lane', 'level'))

@@ -6,7 +6,6 @@
 
   Returns  removed  |  absent
 ]]
--- @include bull lanes job
 bull_remove_failed('deadLetters', bull_id(ARGV[1]))
 redis.call('ZREM', key.deadLetters(ARGV[2]), ARGV[1])
 return { redis.call('DEL', KEYS[1]) == 1 and 'removed' or 'absent' }

@@ -4,9 +4,15 @@
   (queue entry, lane, worker's hands) and puts it into the next.
 ]]
 
+-- The time is read once a batch; each who asks gets a later one, so that no two moves have the same.
+local clock
 local function micros()
-  local t = redis.call('TIME')
-  return t[1] * 1000000 + t[2]
+  if not clock then
+    local t = redis.call('TIME')
+    clock = t[1] * 1000000 + t[2]
+  end
+  clock = clock + 1
+  return clock
 end
 
 local function text(number)

@@ -1,0 +1,95 @@
+import type { Redis } from 'ioredis';
+
+export type Argument = string | number;
+
+interface Call {
+  name: string;
+  keys: Argument[];
+  args: Argument[];
+  bytes: number;
+  resolve(reply: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** So that one batch does not keep Redis from others for long. */
+const mostCalls = 48;
+const mostBytes = 1_048_576;
+const mostInFlight = 2;
+
+/**
+ * Collects calls of scripts and sends those of one turn of the event loop, and those that came while earlier batches were
+ * under way, as one. A call alone waits for nothing but the end of its turn.
+ */
+export class ScriptBatches {
+  private readonly waiting: Call[] = [];
+  private inFlight = 0;
+  private isScheduled = false;
+
+  constructor(
+    private readonly redis: Redis,
+    lua: string,
+    private readonly keyCounts: ReadonlyMap<string, number>,
+  ) {
+    redis.defineCommand('scriptBatch', { lua });
+  }
+
+  run(name: string, args: readonly Argument[]): Promise<unknown> {
+    const keyCount = this.keyCounts.get(name);
+    if (keyCount === undefined) throw new Error(`there is no script ${name}`);
+    return new Promise((resolve, reject) => {
+      const bytes = args.reduce<number>((sum, arg) => sum + (typeof arg === 'string' ? arg.length : 8), 0);
+      this.waiting.push({ name, keys: args.slice(0, keyCount), args: args.slice(keyCount), bytes, resolve, reject });
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    if (this.isScheduled || this.inFlight >= mostInFlight) return;
+    this.isScheduled = true;
+    setImmediate(() => {
+      this.isScheduled = false;
+      void this.send();
+    });
+  }
+
+  private async send(): Promise<void> {
+    const calls = this.take();
+    if (calls.length === 0) return;
+    this.inFlight++;
+    if (this.waiting.length > 0) this.schedule();
+    try {
+      const replies = await this.call(calls);
+      for (const [i, call] of calls.entries()) {
+        const [ok, reply] = replies[i] ?? [0, 'the script gave no answer'];
+        if (ok === 1) call.resolve(reply ?? null);
+        else call.reject(new Error(String(reply)));
+      }
+    } catch (error) {
+      for (const { reject } of calls) reject(error);
+    } finally {
+      this.inFlight--;
+      if (this.waiting.length > 0) this.schedule();
+    }
+  }
+
+  private take(): Call[] {
+    let count = 0;
+    let bytes = 0;
+    for (const call of this.waiting) {
+      if (count === mostCalls || (count > 0 && bytes + call.bytes > mostBytes)) break;
+      bytes += call.bytes;
+      count++;
+    }
+    return this.waiting.splice(0, count);
+  }
+
+  /** The one place that reaches past ioredis' types. */
+  private call(calls: readonly Call[]): Promise<[ok: number, reply: unknown][]> {
+    const keys = calls.flatMap((call) => call.keys);
+    const args = calls.flatMap(({ name, keys: own, args }) => [name, own.length, args.length, ...args]);
+    const redis = this.redis as unknown as {
+      scriptBatch(numberOfKeys: number, ...args: Argument[]): Promise<[number, unknown][]>;
+    };
+    return redis.scriptBatch(keys.length, ...keys, ...args);
+  }
+}

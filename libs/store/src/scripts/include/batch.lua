@@ -1,0 +1,20 @@
+--[[
+  Runs several scripts, one after the other. One that fails fails alone: what it wrote before stays, as with any script.
+
+  KEYS  the keys of all, in order
+  ARGV  for each: name, number of its keys, number of its arguments, its arguments
+
+  Returns  for each { 1, reply }  |  { 0, error text }
+]]
+local replies, keys_read, at = {}, 0, 1
+while at <= #ARGV do
+  local name, key_count, arg_count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+  local own_keys, own_args = {}, {}
+  for i = 1, key_count do own_keys[i] = KEYS[keys_read + i] end
+  for i = 1, arg_count do own_args[i] = ARGV[at + 2 + i] end
+  keys_read, at = keys_read + key_count, at + 3 + arg_count
+  local ok, reply = pcall(scripts[name], own_keys, own_args)
+  if not ok and type(reply) == 'table' then reply = reply.err end
+  replies[#replies + 1] = ok and { 1, reply } or { 0, tostring(reply) }
+end
+return replies
