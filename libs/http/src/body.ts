@@ -30,9 +30,10 @@ export function readBody(req: IncomingMessage, limitBytes: number): Promise<Buff
       }
     });
     req.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    req.on('error', reject);
-    // A client that goes away mid-body must not leave this promise, and what it holds, behind.
-    req.on('close', () => reject(new AppError('invalid_json', { error: 'the request body is not complete' })));
+    // A client that goes away mid-body must not leave this promise, and what it holds, behind. It is no defect of ours.
+    const gone = () => reject(new AppError('invalid_json', { error: 'the request body is not complete' }));
+    req.on('error', gone);
+    req.on('close', gone);
   });
 }
 
@@ -51,14 +52,23 @@ export function parseBody(bytes: Buffer, { headers }: IncomingMessage): unknown 
   if (!/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type) || encoding !== 'identity') {
     throw new AppError('unsupported_media_type');
   }
-  const value = parseJson(bytes);
-  if (isDeeperThan(value, maxDepth)) throw notJson(`the request body is nested deeper than ${maxDepth} levels`);
-  return value;
+  return parseJson(bytes);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseJson(bytes: Buffer): unknown {
+/**
+ * Parses JSON text from outside, at whatever door: in UTF-8, without keys that reach a prototype, at most 64 levels deep.
+ *
+ * @throws invalid_json
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  const value = parsed(bytes);
+  if (isDeeperThan(value, maxDepth)) throw notJson(`the request body is nested deeper than ${maxDepth} levels`);
+  return value;
+}
+
+function parsed(bytes: Uint8Array): unknown {
   try {
     return safeParse(utf8.decode(bytes), null, { protoAction: 'error', constructorAction: 'error' }) as unknown;
   } catch {

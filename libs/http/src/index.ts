@@ -1,3 +1,4 @@
+export { parseJson } from './body';
 export { originCheck, type OriginCheck } from './cors';
 export { isForged } from './forgery';
 export { mayUse, type GateRules } from './gate';

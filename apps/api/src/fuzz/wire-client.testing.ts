@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 /** A request as bytes on the wire: nothing of it is mended by a client library. */
 export interface WireRequest {
@@ -50,16 +50,24 @@ export function send(url: string, { method, target, headers, body, isChunked }: 
   });
 }
 
+/** Opens a connection, writes bytes and leaves it open. */
+export const begin = (url: string, bytes: string | Uint8Array): Socket => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  socket.write(bytes);
+  return socket;
+};
+
 /** Writes bytes to a connection of its own and collects what comes back until the service closes it or falls silent. */
 export function exchange(
   url: string,
   bytes: string | Uint8Array,
-  silentMs = 150,
+  silentMs = 100,
 ): Promise<{ text: string; isClosed: boolean }> {
-  const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
-    const socket = connect(Number(port), hostname);
+    const socket = begin(url, bytes);
     const done = (isClosed: boolean) => {
       socket.destroy();
       resolve({ text: Buffer.concat(chunks).toString('latin1'), isClosed });
@@ -69,8 +77,6 @@ export function exchange(
       // A keep-alive connection says nothing more; the pause is only for how long to listen for a second answer.
       socket.setTimeout(silentMs, () => done(false));
     });
-    socket.on('error', () => done(true));
     socket.on('close', () => done(true));
-    socket.write(bytes);
   });
 }

@@ -1,5 +1,6 @@
 import { AppError, submitJob as endpoint } from '@svc/contract';
 import { unary } from '@svc/grpc';
+import { parseJson } from '@svc/http';
 import { submitJob as submit } from '@svc/services';
 import type { ApiContext } from '../context';
 import { admission, type GateOptions } from './admission';
@@ -39,10 +40,12 @@ function bodyOf({ context, ...fields }: SubmitJobRequest): object {
 const isDefault = (value: unknown): boolean =>
   value === '' || value === 0 || (Array.isArray(value) && value.length === 0);
 
+/** By the rules of a REST body: what it refuses would break those who read the job later. */
 function parsed(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch {
-    throw new AppError('invalid_body', { error: 'context is not JSON text' });
+    return parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError('invalid_body', { error: 'context is not JSON text of at most 64 levels' });
   }
 }
