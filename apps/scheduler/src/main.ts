@@ -45,6 +45,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     probes: { addr: env.metricsAddr, open: env.metricsPublic },
     metrics: opened,
     onMalformed: (reason) => metrics.validationRejections.inc({ reason }),
+    onDisconnected: () => registry.deaf(),
     onReconnected: () => registry.hearing(clock.nowMs()),
   });
   const { store, bus } = platform;

@@ -122,6 +122,7 @@ async function startParts(
     probes: { addr: env.metricsAddr, open: false },
     metrics: opened,
     onMalformed: (reason) => opened.metrics.validationRejections.inc({ reason }),
+    onDisconnected: () => registry.deaf(),
     onReconnected: () => registry.hearing(clock.nowMs()),
   });
   const entitlements = tiers[plan.plan ?? 'enterprise'];

@@ -27,6 +27,7 @@ export interface PlatformOptions {
   metrics: { contentType: string; text(): Promise<string> };
   /** Gets the name of the error code under which the packet is refused. */
   onMalformed?(reason: string): void;
+  onDisconnected?(): void;
   onReconnected?(): void;
 }
 
@@ -88,6 +89,7 @@ async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, sende
     onConnection: (event) => {
       log.warn(`bus ${event}`);
       if (event === 'reconnected') options.onReconnected?.();
+      else if (event === 'disconnected') options.onDisconnected?.();
     },
     onError: (error, where) => log.oncePer(`bus:${where}`, 10_000).warn('bus failed', { error, subject: where }),
   });

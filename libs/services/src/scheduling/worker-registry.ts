@@ -47,6 +47,11 @@ export class WorkerRegistry {
     this.hearingSinceMs = nowMs;
   }
 
+  /** The bus is away: until it is back, silence says nothing about workers, however long it lasts. */
+  deaf(): void {
+    this.hearingSinceMs = Infinity;
+  }
+
   heartbeat(beat: Heartbeat, nowMs: number): HeartbeatOutcome {
     const before = this.workers.get(beat.worker_id);
     const announced = this.announced.get(beat.worker_id);

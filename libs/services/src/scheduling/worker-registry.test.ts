@@ -1,0 +1,34 @@
+import { heartbeatPacket } from '@svc/contract';
+import { WorkerRegistry } from './worker-registry';
+
+const head = { trace_id: '', sender_id: 'w1', nowUs: 0 };
+const { body: beat } = heartbeatPacket(head, { worker_id: 'w1', pool: 'main', max_parallel_jobs: 1 });
+
+describe('a worker that is not heard', () => {
+  const ttlMs = 1_000;
+  const registry = () => {
+    const made = new WorkerRegistry({ ttlMs, readinessTtlMs: ttlMs });
+    made.hearing(0);
+    made.heartbeat(beat, 0);
+    return made;
+  };
+
+  it('is gone after its time', () => {
+    const workers = registry();
+
+    expect(workers.expire(ttlMs)).toEqual([]);
+    expect(workers.expire(ttlMs + 1)).toEqual(['w1']);
+    expect(workers.expire(ttlMs + 2)).toEqual([]);
+  });
+
+  it('stays while the bus is away, and has its whole time again when it is back', () => {
+    const workers = registry();
+    workers.deaf();
+
+    expect(workers.expire(100 * ttlMs)).toEqual([]);
+    expect(workers.heardLongEnough(100 * ttlMs)).toBe(false);
+    workers.hearing(100 * ttlMs);
+    expect(workers.expire(101 * ttlMs)).toEqual([]);
+    expect(workers.expire(101 * ttlMs + 1)).toEqual(['w1']);
+  });
+});
