@@ -60,7 +60,7 @@ describe('a single fault', () => {
   const succeeded = new Set(['SUCCEEDED']);
 
   it.each(['api', 'scheduler'])(
-    'a %s that is asked to end under load does so by itself, with 0',
+    'asked to end under load, the %s does so by itself, with 0',
     async (name) => {
       ends.length = 0;
 
