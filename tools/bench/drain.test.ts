@@ -15,11 +15,6 @@ describe('a drain through the whole product', () => {
   }, 120_000);
   afterAll(() => product?.stop(), 30_000);
 
-  const firstSucceeded = async () => {
-    const [id = ''] = await product.redis.zrevrange(keys.jobsInState(product.stack.info.tenant, 'SUCCEEDED'), 0, 0);
-    return id;
-  };
-
   it(`ends every job once, at ${mostCalls} calls and ${mostCommands} commands in Redis at the most`, async () => {
     const { redis, stack } = product;
     const counter = await CallCounter.open(stack.info.redis_url, await addressesOf(redis, observerName));
@@ -37,21 +32,9 @@ describe('a drain through the whole product', () => {
   }, 60_000);
 
   it('fails when a job is missing from where the ended ones are listed', async () => {
-    const lose = async () => {
-      await product.redis.zrem(keys.jobsInState(product.stack.info.tenant, 'SUCCEEDED'), await firstSucceeded());
-    };
+    const succeeded = keys.jobsInState(product.stack.info.tenant, 'SUCCEEDED');
+    const lose = async () => void (await product.redis.zpopmax(succeeded));
 
     await expect(runDrain(product, jobs, { afterDrain: lose })).rejects.toThrow('ended otherwise');
-  }, 60_000);
-
-  it('fails when a job ended twice', async () => {
-    const endAgain = async () => {
-      await product.redis.rpush(
-        keys.jobEvents(await firstSucceeded()),
-        JSON.stringify({ event: 'fail', to: 'FAILED' }),
-      );
-    };
-
-    await expect(runDrain(product, jobs, { afterDrain: endAgain })).rejects.toThrow('did not end exactly once');
   }, 60_000);
 });

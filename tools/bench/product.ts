@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keys } from '@svc/store';
-import { terminalStates } from '@svc/lifecycle';
+import { keys, openStore, type Store } from '@svc/store';
+import { isTerminal, jobStates, terminalStates } from '@svc/lifecycle';
 import { queuePrefix } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { Redis } from 'ioredis';
@@ -25,6 +25,8 @@ export interface ProductOptions {
   workerConcurrency?: number;
 }
 
+const openStates = jobStates.states.filter((state) => !isTerminal(state));
+
 /**
  * The product under measurement: gateway and scheduler as `npm start` runs them, with the policy, pools and limits in
  * `config/`, without TLS; and a process with one worker made with the SDK. The kernel runs within gateway and scheduler.
@@ -34,6 +36,8 @@ export class Product {
     readonly stack: Stack,
     readonly worker: ChildProcess,
     readonly redis: Redis,
+    /** A look at what the product has stored; nothing is written through it. */
+    readonly store: Store,
     private readonly dataDir: string,
   ) {}
 
@@ -69,7 +73,8 @@ export class Product {
       NATS_URL,
     });
     const redis = new Redis(REDIS_URL, { connectionName: observerName });
-    return new Product(stack, child, redis, dataDir);
+    const store = openStore(redis, queues, { metaSec: 86_400, dataSec: 86_400 });
+    return new Product(stack, child, redis, store, dataDir);
   }
 
   get pids(): Pids {
@@ -99,23 +104,19 @@ export class Product {
   /** How many of the tenant's jobs have not ended, and how many outputs are yet to be scanned: one round trip. */
   async unfinished(): Promise<{ open: number; scans: number }> {
     const scans = `${queuePrefix}:${queues.outputScan.name}:`;
-    const replies = await this.redis
-      .pipeline()
-      .zcard(keys.openJobs(this.tenant))
-      .llen(`${scans}wait`)
-      .llen(`${scans}active`)
-      .zcard(`${scans}delayed`)
-      .zcard(`${scans}prioritized`)
-      .exec();
-    const [open = 0, ...left] = (replies ?? []).map(([error, count]) => {
+    const reading = this.redis.pipeline();
+    for (const state of openStates) reading.zcard(keys.jobsInState(this.tenant, state));
+    reading.llen(`${scans}wait`).llen(`${scans}active`).zcard(`${scans}delayed`).zcard(`${scans}prioritized`);
+    const counts = ((await reading.exec()) ?? []).map(([error, count]) => {
       if (error) throw error;
       return Number(count);
     });
-    return { open, scans: left.reduce((a, b) => a + b, 0) };
+    const total = (some: readonly number[]) => some.reduce((a, b) => a + b, 0);
+    return { open: total(counts.slice(0, openStates.length)), scans: total(counts.slice(openStates.length)) };
   }
 
   /** Commands that one call of `unfinished` adds to Redis' own count. */
-  static readonly unfinishedCosts = 5;
+  static readonly unfinishedCosts = openStates.length + 4;
 
   /** How many of the tenant's jobs stand in each terminal state. */
   async ended(): Promise<Record<string, number>> {

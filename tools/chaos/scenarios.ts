@@ -219,5 +219,6 @@ async function loseItsPlaces({ store: { redis } }: World, jobId: string): Promis
   }
   const longAgoUs = String((Date.now() - 15_000) * 1_000);
   await redis.hset(job, 'updated_at', longAgoUs);
-  await redis.zadd(keys.openJobs(tenant), longAgoUs, jobId);
+  const state = (await redis.hget(job, 'state')) ?? '';
+  await redis.zadd(keys.jobsInState(tenant, state), longAgoUs, jobId);
 }

@@ -210,7 +210,7 @@ describe('a job whose queue entry is lost', () => {
 });
 
 describe('slots that were left behind', () => {
-  it('are given back, of workers, tenants and the license, and those in use stay', async () => {
+  it('are given back, of workers and the license, and those in use stay', async () => {
     const { ctx } = await use.start();
     const worker = await use.rawWorker({ id: 'w1', max: 5 });
     const busy = await use.submit();
@@ -218,7 +218,7 @@ describe('slots that were left behind', () => {
     const done = await use.submit();
     await worker.answer(await worker.dispatched(done));
     await use.until(done, 'SUCCEEDED');
-    const sets = [keys.workerInFlight('w1'), keys.tenantInFlight('acme'), keys.allInFlight()];
+    const sets = [keys.workerInFlight('w1'), keys.allInFlight()];
     for (const set of sets) await use.redis.sadd(set, done, 'nobody');
 
     // Its own loop may have been quicker.

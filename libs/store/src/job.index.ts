@@ -1,6 +1,7 @@
-import { jobStates, type JobState } from '@svc/lifecycle';
+import { isTerminal, jobStates, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
-import { parseJob, type JobRecord } from './job.record';
+import type { JobRecord } from './job.record';
+import { loadJob } from './job.repository';
 import { keys } from './keys';
 
 export interface JobFilter {
@@ -74,15 +75,20 @@ export class JobIndex {
 
   /** A trace is indexed by creation, and lists are sorted by the last move: its jobs are read whole and sorted. */
   private async *ofTrace(traceId: string, newestUs: number): AsyncGenerator<Row> {
-    const jobs = await this.records(await this.redis.zrange(keys.trace(traceId), 0, '-1'));
+    const jobs = await this.traced(traceId);
     const rows = jobs.map((job) => ({ job, atUs: job.updated_at })).sort((a, b) => b.atUs - a.atUs);
     yield* rows.filter(({ atUs }) => atUs <= newestUs);
   }
 
   /** All jobs of a trace that a tenant may see, oldest first. */
   async byTrace(tenant: string, traceId: string): Promise<JobRecord[]> {
-    const jobs = await this.records(await this.redis.zrange(keys.trace(traceId), 0, '-1'));
-    return jobs.filter((job) => job.tenant === tenant);
+    return (await this.traced(traceId)).filter((job) => job.tenant === tenant);
+  }
+
+  /** The job that began the trace, when its id is the trace's, and those that joined it. Oldest first. */
+  private async traced(traceId: string): Promise<JobRecord[]> {
+    const ids = await this.redis.zrange(keys.trace(traceId), 0, '-1');
+    return (await this.records([traceId, ...ids])).filter((job) => job.trace_id === traceId);
   }
 
   /** A tenant's approvals, newest first: ids with the time the list is sorted by. */
@@ -123,8 +129,17 @@ export class JobIndex {
 
   /** Jobs of a tenant that have not ended and were last touched between two times, oldest first. */
   async openBefore(tenant: string, beforeUs: number, count: number, fromUs = 0): Promise<JobRecord[]> {
-    const ids = await this.redis.zrangebyscore(keys.openJobs(tenant), fromUs, bound(beforeUs), 'LIMIT', 0, count);
-    return this.records(ids);
+    const reading = this.redis.multi();
+    for (const state of jobStates.states.filter((one) => !isTerminal(one))) {
+      const index = keys.jobsInState(tenant, state);
+      reading.zrangebyscore(index, fromUs, bound(beforeUs), 'WITHSCORES', 'LIMIT', 0, count);
+    }
+    const rows = ((await reading.exec()) ?? []).flatMap(([error, reply]) => {
+      if (error) throw error;
+      return pairs(reply as string[]);
+    });
+    const oldest = rows.sort((a, b) => a.score - b.score).slice(0, count);
+    return this.records(oldest.map(({ member }) => member));
   }
 
   /** Jobs with something left to publish, oldest first. Rows whose record has expired meanwhile are dropped. */
@@ -147,13 +162,8 @@ export class JobIndex {
   }
 
   async records(ids: readonly string[]): Promise<JobRecord[]> {
-    if (ids.length === 0) return [];
-    const pipeline = this.redis.pipeline();
-    for (const id of ids) pipeline.hgetall(keys.job(id));
-    return ((await pipeline.exec()) ?? []).flatMap(([error, hash]) => {
-      if (error) throw error;
-      return parseJob(hash as Record<string, string>) ?? [];
-    });
+    const jobs = await Promise.all(ids.map((id) => loadJob(this.redis, id)));
+    return jobs.flatMap((job) => job ?? []);
   }
 }
 

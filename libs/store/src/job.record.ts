@@ -150,14 +150,20 @@ const numbers = new Set([
 ]); // prettier-ignore
 const documents = new Set(['request', 'safety', 'approval', 'output_safety', 'artifact_ptrs']);
 
-/** Reads a record; undefined when there is none. */
-export function parseJob(hash: Record<string, string>): JobRecord | undefined {
-  if (!hash['state']) return undefined;
-  const fields = Object.entries(hash).map(([field, value]) => [
-    field,
-    numbers.has(field) ? Number(value) : documents.has(field) ? (JSON.parse(value) as unknown) : value,
-  ]);
-  return { retry_count: 0, deadline_ms: 0, ...Object.fromEntries(fields) } as JobRecord;
+/** Of these '' says something; of all others it means that they are absent. */
+const mayBeEmpty = new Set(['parked', 'lane', 'submitter', 'trace_id', 'topic']);
+/** Kept with the record and read apart from it. */
+const apart = new Set(['history', 'decisions']);
+
+/** Reads a record from its fields and values, one after the other; undefined when there is none. */
+export function parseJob(flat: readonly string[]): JobRecord | undefined {
+  const job: Record<string, unknown> = { retry_count: 0, deadline_ms: 0 };
+  for (let i = 0; i < flat.length; i += 2) {
+    const [field = '', value = ''] = [flat[i], flat[i + 1]];
+    if (apart.has(field) || (value === '' && !mayBeEmpty.has(field))) continue;
+    job[field] = numbers.has(field) ? Number(value) : documents.has(field) ? (JSON.parse(value) as unknown) : value;
+  }
+  return job['state'] === undefined ? undefined : (job as unknown as JobRecord);
 }
 
 /** Fields as they are written; undefined ones are left out. The inverse of `parseJob`. */

@@ -1,5 +1,5 @@
 import type { TenantScope } from '@svc/contract';
-import { jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
+import { isTerminal, jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import { keys } from './keys';
@@ -61,6 +61,8 @@ export interface Acceptance {
   context: string;
   decision?: DecisionRecord;
   priority: number;
+  /** Its id was made for it, so that nobody else can have it. */
+  isNew?: boolean;
   idempotency?: { key: string; hash: string; answer: string; ttlSec: number };
   /** Refuse when the tenant has this many jobs that have not ended; 0 = no limit. */
   activeLimit: number;
@@ -120,6 +122,23 @@ export interface Retention {
   dataSec: number;
 }
 
+/** A record with one of our scripts, so that many loads at about the same time are one call. */
+export async function loadJob(redis: Redis, id: string): Promise<JobRecord | undefined> {
+  const flat = (await runScript(redis, 'load', keys.job(id))) as string[];
+  return parseJob(flat);
+}
+
+const linesOf = (text: string | null): string[] => (text ?? '').split('\n').filter((line) => line !== '');
+
+/** The moves of a job, from its record's `history`: oldest first. */
+export const historyOf = (text: string | null): JobHistoryEntry[] =>
+  linesOf(text).map((line) => {
+    const [event = '', from = '', to = '', at = ''] = line.split(' ');
+    return { event, ...(from && { from: from as JobState }), to: to as JobState, at: Number(at) };
+  });
+
+const openStates = jobStates.states.filter((state) => !isTerminal(state));
+
 const flat = (fields: Partial<JobRecord>): string[] => Object.entries(jobFields(fields)).flat();
 
 /** Job records in Redis. It reports facts and decides nothing; each method is one round trip. */
@@ -176,6 +195,7 @@ export class JobRepository {
           ttl_sec: a.idempotency.ttlSec,
         },
       }),
+      ...(a.isNew && { is_new: true }),
       ...(a.next && { next: this.moveDocument(a.tenant, a.next.event, a.next.extras) }),
     };
     const reply = await runScript(this.redis, 'accept', keys.job(a.id), JSON.stringify(document), a.context);
@@ -288,9 +308,7 @@ export class JobRepository {
 
   /** A record for a process that acts for every tenant. */
   async load(id: string): Promise<JobRecord | undefined> {
-    const flat = (await runScript(this.redis, 'load', keys.job(id))) as string[];
-    const fields = flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1] ?? ''] as const] : []));
-    return parseJob(Object.fromEntries(fields));
+    return loadJob(this.redis, id);
   }
 
   /** A record for a caller. */
@@ -305,17 +323,14 @@ export class JobRepository {
 
   /** Newest first. */
   async decisions(id: string, limit: number): Promise<DecisionRecord[]> {
-    const rows = await this.redis.lrange(keys.jobDecisions(id), 0, limit - 1);
+    const text = await this.redis.hget(keys.job(id), 'decisions');
+    const rows = linesOf(text).reverse().slice(0, limit);
     return rows.map((row) => JSON.parse(row) as DecisionRecord);
   }
 
   /** Every move, oldest first. */
   async events(id: string): Promise<JobHistoryEntry[]> {
-    const rows = await this.redis.lrange(keys.jobEvents(id), 0, -1);
-    return rows.map((row) => {
-      const entry = JSON.parse(row) as Omit<JobHistoryEntry, 'at'> & { at: string };
-      return { ...entry, at: Number(entry.at) };
-    });
+    return historyOf(await this.redis.hget(keys.job(id), 'history'));
   }
 
   /** What an earlier request with this idempotency key was, if any. */
@@ -325,7 +340,13 @@ export class JobRepository {
   }
 
   async activeCount(tenant: string): Promise<number> {
-    return this.redis.zcard(keys.openJobs(tenant));
+    const counting = this.redis.pipeline();
+    for (const state of openStates) counting.zcard(keys.jobsInState(tenant, state));
+    const counts = (await counting.exec()) ?? [];
+    return counts.reduce((sum, [error, count]) => {
+      if (error) throw error;
+      return sum + Number(count);
+    }, 0);
   }
 }
 

@@ -14,11 +14,8 @@ export interface KeySpec {
 
 const tables = {
   // jobs
-  job: { template: '{s0}:job:<id>', type: 'hash', holds: 'job record', kept: 'JOB_META_TTL after its end' },
-  jobEvents: { template: '{s0}:events:<id>', type: 'list', holds: 'moves of the job, oldest first', kept: 'as the record' },
-  jobDecisions: { template: '{s0}:decisions:<id>', type: 'list', holds: 'policy decisions, newest first, last 50', kept: 'as the record' },
+  job: { template: '{s0}:job:<id>', type: 'hash', holds: 'job record, with its moves and its last 50 policy decisions', kept: 'JOB_META_TTL after its end' },
   jobsInState: { template: '{s0}:index:<tenant>:<state>', type: 'zset', holds: 'job ids of a tenant in a state, by updated_at (µs)', kept: 'pruned by the reconciler' },
-  openJobs: { template: '{s0}:open:<tenant>', type: 'zset', holds: 'job ids of a tenant that have not ended, by updated_at (µs)', kept: 'until they end' },
   tenants: { template: '{s0}:tenants', type: 'set', holds: 'tenants that ever submitted', kept: 'for ever' },
   trace: { template: '{s0}:trace:<id>', type: 'zset', holds: 'job ids of a trace, by created_at (µs)', kept: 'JOB_META_TTL after its last job' },
   idempotency: { template: '{s0}:idempotency:<tenant>:<key>', type: 'hash', holds: 'request hash and answer of the first request with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
@@ -26,7 +23,6 @@ const tables = {
   intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids whose bus messages are still to be published, by µs', kept: 'until published' },
 
   // work in flight and waiting for workers
-  tenantInFlight: { template: '{s0}:inflight:<tenant>', type: 'set', holds: 'job ids of a tenant that are with workers', kept: 'until they leave' },
   allInFlight: { template: '{s0}:inflight', type: 'set', holds: 'job ids of all tenants that are with workers', kept: 'until they leave' },
   workerInFlight: { template: '{s0}:worker:<id>:inflight', type: 'set', holds: 'job ids that a worker holds', kept: 'until they leave' },
   workerJobs: { template: '{s0}:worker:<id>:jobs', type: 'list', holds: 'last 1000 job ids sent to a worker, newest first', kept: 'JOB_META_TTL' },
@@ -57,6 +53,7 @@ const tables = {
   rateLimit: { template: 'svc:rl:<bucket>', type: 'any', holds: 'rate limiter', kept: 'its window' },
   workerSnapshot: { template: 'sys:workers:snapshot', type: 'string', holds: 'picture of all live workers (JSON)', kept: 'for ever' },
   liveWorkers: { template: 'svc:workers:count', type: 'zset', holds: 'ids of live workers for the license limit, by last heartbeat (ms)', kept: '2 min' },
+  installation: { template: 'svc:installation', type: 'hash', holds: 'id of this installation, when it began, and an alarm while its data are believed lost', kept: 'for ever' },
   instance: { template: 'svc:instance:<service>:<id>', type: 'string', holds: 'a running service process (JSON)', kept: '15 s' },
   reconcilerLease: { template: 'svc:reconciler:<name>', type: 'string', holds: 'owner of the reconciler loop', kept: '2 × period' },
   replayerLease: { template: 'svc:replayer:<name>', type: 'string', holds: 'owner of the replayer loop', kept: '2 × period' },

@@ -1,4 +1,4 @@
-import { inFlightStates, terminalStates } from '@svc/lifecycle';
+import { inFlightStates, isTerminal, jobStates, terminalStates } from '@svc/lifecycle';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
@@ -50,6 +50,7 @@ export function loadScripts(redis: Redis, luaQueues: string, dir = join(__dirnam
     luaKeys(),
     luaQueues,
     `local TERMINAL = ${luaList(terminalStates)}`,
+    `local OPEN = ${luaList(jobStates.states.filter((state) => !isTerminal(state)))}`,
     `local IN_FLIGHT = ${luaList(inFlightStates)}`,
     ...includes.map((name) => read(`include/${name}.lua`)),
     'local scripts = {}',

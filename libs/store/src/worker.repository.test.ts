@@ -53,17 +53,13 @@ describe('slots', () => {
     await use.store.jobs.admit('moved', admission({ worker: { id: 'w2', pool: 'p', max: 1 } }));
     const strays = ['done', 'nobody'];
     await use.redis.sadd(keys.workerInFlight('w1'), ...strays, 'moved');
-    await use.redis.sadd(keys.tenantInFlight('acme'), ...strays);
     await use.redis.sadd(keys.allInFlight(), ...strays);
 
     expect(await use.store.workers.freeWorkerSlots('w1')).toBe(3);
-    expect(await use.store.workers.freeTenantSlots('acme')).toBe(2);
     expect(await use.store.workers.freeLicenseSlots()).toBe(2);
 
     expect(await use.store.workers.inFlight('w1')).toEqual(['held']);
-    for (const set of [keys.tenantInFlight('acme'), keys.allInFlight()]) {
-      expect((await use.redis.smembers(set)).sort()).toEqual(['held', 'moved']);
-    }
+    expect((await use.redis.smembers(keys.allInFlight())).sort()).toEqual(['held', 'moved']);
   });
 
   it('of any number of jobs are looked at in bounded steps', async () => {

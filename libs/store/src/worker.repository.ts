@@ -91,24 +91,19 @@ export class WorkerRepository {
 
   /** Takes jobs that are not with this worker out of its hands. Returns how many. */
   async freeWorkerSlots(workerId: string): Promise<number> {
-    return this.freeStray(keys.workerInFlight(workerId), workerId, '');
-  }
-
-  /** Takes jobs that are not in flight out of a tenant's count. Returns how many. */
-  async freeTenantSlots(tenant: string): Promise<number> {
-    return this.freeStray(keys.tenantInFlight(tenant), '', tenant);
+    return this.freeStray(keys.workerInFlight(workerId), workerId);
   }
 
   /** Takes jobs that are not in flight out of the count that the license limits. Returns how many. */
   async freeLicenseSlots(): Promise<number> {
-    return this.freeStray(keys.allInFlight(), '', '');
+    return this.freeStray(keys.allInFlight(), '');
   }
 
-  private async freeStray(set: string, workerId: string, tenant: string): Promise<number> {
+  private async freeStray(set: string, workerId: string): Promise<number> {
     const ids = await this.redis.smembers(set);
     let freed = 0;
     for (let i = 0; i < ids.length; i += idsAtOnce) {
-      freed += Number(await runScript(this.redis, 'freeStray', set, workerId, tenant, ...ids.slice(i, i + idsAtOnce)));
+      freed += Number(await runScript(this.redis, 'freeStray', set, workerId, ...ids.slice(i, i + idsAtOnce)));
     }
     return freed;
   }

@@ -142,12 +142,12 @@ export async function sweepExpired(deps: SchedulingDeps, metaTtlSec: number, dea
 }
 
 /**
- * Slots that were left behind, should one ever be: of the workers we know, of tenants, and of the license's count. Engine
+ * Slots that were left behind, should one ever be: of the workers we know, and of the license's count. A tenant's count is
+ * that of its jobs in flight. Engine
  * contract A7. Returns how many were freed.
  */
 export async function repairSlots({ store, registry }: SchedulingDeps): Promise<number> {
   let freed = await store.workers.freeLicenseSlots();
   for (const { worker_id: id } of registry.pictures()) freed += await store.workers.freeWorkerSlots(id);
-  for (const tenant of await store.index.tenants()) freed += await store.workers.freeTenantSlots(tenant);
   return freed;
 }

@@ -5,6 +5,7 @@
   KEYS  1 job record
   ARGV  1 the acceptance (JSON): { id, tenant, trace_id, topic, fields = {field, value, ...}, decision,
           priority, idempotency? = { key, hash, answer, ttl_sec }, active_limit, meta_sec,
+          is_new? (its id was made for it, so nobody has it),
           queue (entry suffix), next? = a move made at birth, as for move_job }
         2 context document
 
@@ -21,9 +22,10 @@ if reserved then
     return { 'conflict' }
   end
 end
-if redis.call('EXISTS', record) == 1 then return { 'exists' } end
+if not a.is_new and redis.call('EXISTS', record) == 1 then return { 'exists' } end
 if a.active_limit and a.active_limit > 0 then
-  local active = redis.call('ZCARD', key.openJobs(a.tenant))
+  local active = 0
+  for _, state in ipairs(OPEN) do active = active + redis.call('ZCARD', key.jobsInState(a.tenant, state)) end
   if active >= a.active_limit then return { 'backpressure', tostring(active) } end
 end
 
@@ -31,19 +33,22 @@ local at = micros()
 local stamp = text(at)
 local fields = a.fields
 for _, v in ipairs({ 'id', a.id, 'tenant', a.tenant, 'trace_id', a.trace_id, 'topic', a.topic, 'state', 'PENDING',
-  'created_at', stamp, 'updated_at', stamp, 'parked', '', 'lane', '', 'attempts', '0', 'entry', entry_id(a.id, { suffix = a.queue }) }) do
+  'created_at', stamp, 'updated_at', stamp, 'parked', '', 'lane', '', 'attempts', '0', 'entry', entry_id(a.id, { suffix = a.queue }), 'history', history_line('submit', nil, 'PENDING', stamp) }) do
   fields[#fields + 1] = v
+end
+if a.decision then
+  fields[#fields + 1] = 'decisions'
+  fields[#fields + 1] = with_decision('', a.decision)
 end
 redis.call('HSET', record, unpack(fields))
 if ARGV[2] ~= '' then redis.call('SET', key.context(a.id), ARGV[2]) end
-redis.call('RPUSH', key.jobEvents(a.id), cjson.encode({ event = 'submit', to = 'PENDING', at = stamp }))
-if a.decision then record_decision(a.id, a.decision) end
 redis.call('ZADD', key.jobsInState(a.tenant, 'PENDING'), stamp, a.id)
-if redis.call('ZADD', key.openJobs(a.tenant), stamp, a.id) == 1 and redis.call('ZCARD', key.openJobs(a.tenant)) == 1 then
-  redis.call('SADD', key.tenants(), a.tenant)
+redis.call('SADD', key.tenants(), a.tenant)
+-- A job that begins a trace of its own is found by its id.
+if a.trace_id ~= a.id then
+  redis.call('ZADD', key.trace(a.trace_id), stamp, a.id)
+  redis.call('EXPIRE', key.trace(a.trace_id), a.meta_sec)
 end
-redis.call('ZADD', key.trace(a.trace_id), stamp, a.id)
-redis.call('EXPIRE', key.trace(a.trace_id), a.meta_sec)
 if reserved then
   redis.call('HSET', reserved, 'hash', a.idempotency.hash, 'answer', a.idempotency.answer)
   redis.call('EXPIRE', reserved, a.idempotency.ttl_sec)

@@ -10,19 +10,20 @@
   Returns  dispatched <attempt>  |  waiting <reason>  |  refused <state>  |  missing
 ]]
 local id, a = ARGV[1], cjson.decode(ARGV[2])
-local tenant, state, attempts = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'state', 'attempts'))
+local tenant, state, attempts, topic, old_lane, old_level, decisions = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'state',
+  'attempts', 'topic', 'lane', 'level', 'decisions'))
 if not state then return { 'missing' } end
 if not is(a.from, state) then return { 'refused', state } end
 
 local at = micros()
-if ARGV[3] ~= '' then record_decision(id, ARGV[3]) end
+local decision = ARGV[3] ~= '' and ARGV[3] or nil
 local reason = a.reason
 if a.worker then
   reason = lane_has_queue(a.lane.id, a.lane.level) and 'pool_overloaded'
     or room_for(tenant, a.tenant_cap, a.worker, a.license_cap)
   if reason == 'ok' then
     local job = { attempts = tonumber(attempts) - a.repeated, run_ms = a.run_ms, deadline_ms = a.deadline_ms }
-    dispatch_job(id, a, a.worker, a.dispatch_id, job, at, a.set)
+    dispatch_job(id, a, a.worker, a.dispatch_id, job, at, a.set, decision)
     return { 'dispatched', tostring(job.attempts + 1) }
   end
 end
@@ -35,10 +36,13 @@ for _, v in ipairs({ 'waiting_reason', reason, 'waiting_since', stamp, 'lane', a
   'jobWaiting', 'run_ms', tostring(a.run_ms), 'tenant_cap', tostring(a.tenant_cap), 'turn_cost', tostring(a.turn_cost) }) do
   set[#set + 1] = v
 end
-local topic, old_lane, old_level = unpack(redis.call('HMGET', KEYS[1], 'topic', 'lane', 'level'))
 if old_lane and old_lane ~= '' then
   lane_remove(old_lane, old_level, tenant, id)
   bull_unpark('jobWaiting', bull_id(id))
+end
+if decision then
+  set[#set + 1] = 'decisions'
+  set[#set + 1] = with_decision(decisions or '', decision)
 end
 redis.call('HSET', KEYS[1], unpack(set))
 lane_add(a.lane.id, a.lane.spec, a.lane.level, tenant, id, now_ms)

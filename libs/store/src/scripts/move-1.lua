@@ -6,6 +6,6 @@
 
   Returns  as move_job
 ]]
-local moved = move_job(ARGV[1], cjson.decode(ARGV[2]), micros())
-if moved[1] == 'moved' and ARGV[3] ~= '' then record_decision(ARGV[1], ARGV[3]) end
-return moved
+local m = cjson.decode(ARGV[2])
+if ARGV[3] ~= '' then m.decision = ARGV[3] end
+return move_job(ARGV[1], m, micros())

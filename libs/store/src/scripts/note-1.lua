@@ -13,5 +13,5 @@ if not state then return { 'missing' } end
 if not is(n.states, state) then return { 'stale' } end
 if n.holder and n.holder ~= worker then return { 'stale' } end
 if n.dispatch_id and n.dispatch_id ~= dispatch then return { 'stale' } end
-redis.call('HSET', KEYS[1], unpack(n.set))
+if #n.set > 0 then redis.call('HSET', KEYS[1], unpack(n.set)) end
 return { 'noted' }

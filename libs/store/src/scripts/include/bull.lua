@@ -10,22 +10,27 @@ local function bull_id(id)
   return 'job-' .. string.gsub(id, ':', '~')
 end
 
+-- When the first delayed entry of each queue is due, as this batch last saw it: a later one is not the first.
+local bull_first_due = {}
+
 -- A worker sleeps until the first delayed entry is due; only a new first one has to wake it.
-local function bull_wake_for_delayed(prefix, id)
+local function bull_wake_for_delayed(prefix, id, due)
+  if bull_first_due[prefix] and due >= bull_first_due[prefix] then return end
   local first = redis.call('ZRANGE', prefix .. 'delayed', 0, 0, 'WITHSCORES')
   if first[1] == id then redis.call('ZADD', prefix .. 'marker', tonumber(first[2]) / 0x1000, '1') end
+  bull_first_due[prefix] = tonumber(first[2])
 end
 
 -- Adds a job; an id that is already there is left as it is. `delay_ms` 0 = now; `priority` 0 = first in, first out.
 local function bull_add(queue, id, name, data, now_ms, delay_ms, priority)
   local spec = bull[queue]
   local entry = spec.prefix .. id
-  if redis.call('EXISTS', entry) == 1 then return false end
-  redis.call('HSET', entry, 'name', name, 'data', data, 'opts', spec.opts, 'timestamp', now_ms, 'delay', delay_ms,
-    'priority', priority)
+  if redis.call('HSETNX', entry, 'name', name) == 0 then return false end
+  redis.call('HSET', entry, 'data', data, 'opts', spec.opts, 'timestamp', now_ms, 'delay', delay_ms, 'priority', priority)
   if delay_ms > 0 then
-    redis.call('ZADD', spec.prefix .. 'delayed', string.format('%.0f', (now_ms + delay_ms) * 0x1000), id)
-    bull_wake_for_delayed(spec.prefix, id)
+    local due = (now_ms + delay_ms) * 0x1000
+    redis.call('ZADD', spec.prefix .. 'delayed', string.format('%.0f', due), id)
+    bull_wake_for_delayed(spec.prefix, id, due)
     return true
   end
   if priority > 0 then

@@ -6,13 +6,17 @@
 -- Engine contract A7. 'ok', or the reason why this job cannot go to this worker now.
 local function room_for(tenant, tenant_cap, worker, license_cap)
   if worker.max > 0 and redis.call('SCARD', key.workerInFlight(worker.id)) >= worker.max then return 'pool_overloaded' end
-  if tenant_cap > 0 and redis.call('SCARD', key.tenantInFlight(tenant)) >= tenant_cap then return 'tenant_limit' end
+  if tenant_cap > 0 then
+    local running = 0
+    for _, state in ipairs(IN_FLIGHT) do running = running + redis.call('ZCARD', key.jobsInState(tenant, state)) end
+    if running >= tenant_cap then return 'tenant_limit' end
+  end
   if license_cap > 0 and redis.call('SCARD', key.allInFlight()) >= license_cap then return 'tier_limit' end
   return 'ok'
 end
 
 -- Moves a job to DISPATCHED. `job` = { attempts, run_ms, deadline_ms } from its record; `extra` = more fields to set.
-local function dispatch_job(id, m, worker, dispatch_id, job, at, extra)
+local function dispatch_job(id, m, worker, dispatch_id, job, at, extra, decision)
   local attempt = job.attempts + 1
   local until_ms = job.run_ms
   if job.deadline_ms > 0 then until_ms = math.min(until_ms, job.deadline_ms - math.floor(at / 1000)) end
@@ -22,5 +26,5 @@ local function dispatch_job(id, m, worker, dispatch_id, job, at, extra)
     set[#set + 1] = v
   end
   return move_job(id, { event = 'dispatch', from = m.from, to = 'DISPATCHED', scope = '*', set = set, worker = worker.id,
-    unset = { 'waiting_reason' }, park = 'jobRunning', park_ms = until_ms, retain = m.retain }, at)
+    decision = decision, unset = { 'waiting_reason' }, park = 'jobRunning', park_ms = until_ms, retain = m.retain }, at)
 end

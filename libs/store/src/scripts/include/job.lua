@@ -33,6 +33,18 @@ local function entry_id(id, q)
   return q.suffix and (bull_id(id) .. '-' .. q.suffix) or bull_id(id)
 end
 
+-- One line a move, oldest first: event, from, to, at.
+local function history_line(event, from, to, stamp)
+  return event .. ' ' .. (from or '') .. ' ' .. to .. ' ' .. stamp .. '\n'
+end
+
+-- Policy decisions, one line of JSON each, newest last; the last 50 are kept. Engine contract A2.
+local function with_decision(decisions, decision)
+  local _, count = string.gsub(decisions, '\n', '\n')
+  if count >= 50 then decisions = string.sub(decisions, string.find(decisions, '\n', 1, true) + 1) end
+  return decisions .. decision .. '\n'
+end
+
 local function carry(id, topic, q, now_ms)
   bull_add(q.queue, entry_id(id, q), topic, q.payload or cjson.encode({ job_id = id }), now_ms, tonumber(q.delay_ms or 0),
     tonumber(q.priority or 0))
@@ -46,19 +58,15 @@ end
 
 local function expire_job(id, retain)
   redis.call('EXPIRE', key.job(id), retain.meta_sec)
-  redis.call('EXPIRE', key.jobEvents(id), retain.meta_sec)
-  redis.call('EXPIRE', key.jobDecisions(id), retain.meta_sec)
   redis.call('EXPIRE', key.context(id), retain.data_sec)
 end
 
-local function enter_flight(id, tenant, worker)
-  redis.call('SADD', key.tenantInFlight(tenant), id)
+local function enter_flight(id, worker)
   redis.call('SADD', key.allInFlight(), id)
   redis.call('SADD', key.workerInFlight(worker), id)
 end
 
 local function leave_flight(id, tenant, worker)
-  redis.call('SREM', key.tenantInFlight(tenant), id)
   redis.call('SREM', key.allInFlight(), id)
   redis.call('SREM', key.workerInFlight(worker), id)
   lane_in_turn(tenant)
@@ -69,7 +77,8 @@ end
     event, from = {states}, to, scope,
     dispatch_id?   the move holds only for this dispatch          holder?  ... and only from this worker
     guard?         { field = value }: further fields that must be as the caller read them
-    set?           { field, value, ... }                          unset?   { field, ... }
+    set?           { field, value, ... }                          unset?   { field, ... }: '' means absent
+    decision?      to be remembered (JSON)
     park?          queue in which the job then stands, with park_ms until it is looked at again
     carry?         { entries of carry() }                         dead_letter?  { body, ttl_sec, topic, reason }
     intent?        what is still to be published (JSON)           retain?  { meta_sec, data_sec } at an end
@@ -79,8 +88,9 @@ end
 ]]
 local function move_job(id, m, at)
   local record = key.job(id)
-  local tenant, from, parked, worker, approval, dispatch, lane, level, topic = unpack(redis.call('HMGET', record, 'tenant',
-    'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level', 'topic'))
+  local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions = unpack(redis.call('HMGET',
+    record, 'tenant', 'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level', 'topic', 'history',
+    'decisions'))
   if not from then return { 'missing' } end
   if m.scope ~= '*' and m.scope ~= tenant then return { 'other_tenant' } end
   if not is(m.from, from) then return { 'refused', from } end
@@ -99,7 +109,15 @@ local function move_job(id, m, at)
   if worker and is(IN_FLIGHT, from) and not is(IN_FLIGHT, m.to) then leave_flight(id, tenant, worker) end
 
   local set = m.set or {}
-  for _, v in ipairs({ 'state', m.to, 'updated_at', stamp, 'parked', stays and parked or m.park or '', 'lane', m.lane and m.lane.id or '' }) do
+  for _, field in ipairs(m.unset or {}) do
+    set[#set + 1] = field
+    set[#set + 1] = ''
+  end
+  if m.decision then
+    set[#set + 1] = 'decisions'
+    set[#set + 1] = with_decision(decisions or '', m.decision)
+  end
+  for _, v in ipairs({ 'history', (history or '') .. history_line(m.event, from, m.to, stamp), 'state', m.to, 'updated_at', stamp, 'parked', stays and parked or m.park or '', 'lane', m.lane and m.lane.id or '' }) do
     set[#set + 1] = v
   end
   if is(TERMINAL, m.to) and not is(TERMINAL, from) then
@@ -123,32 +141,19 @@ local function move_job(id, m, at)
     redis.call('ZADD', key.intents(), stamp, id)
   end
   redis.call('HSET', record, unpack(set))
-  if m.unset and #m.unset > 0 then redis.call('HDEL', record, unpack(m.unset)) end
-  redis.call('RPUSH', key.jobEvents(id), cjson.encode({ event = m.event, from = from, to = m.to, at = stamp }))
 
   if from ~= m.to then redis.call('ZREM', key.jobsInState(tenant, from), id) end
   redis.call('ZADD', key.jobsInState(tenant, m.to), stamp, id)
-  -- Asked after the write: the move that holds a job is also the one that opens its approval.
-  if approval or redis.call('HEXISTS', record, 'approval') == 1 then redis.call('ZADD', key.approvals(tenant), stamp, id) end
-  if is(TERMINAL, m.to) then
-    redis.call('ZREM', key.openJobs(tenant), id)
-    expire_job(id, m.retain)
-  else
-    redis.call('ZADD', key.openJobs(tenant), stamp, id)
-  end
+  -- The move that holds a job is also the one that opens its approval.
+  if approval or is(m.set or {}, 'approval') then redis.call('ZADD', key.approvals(tenant), stamp, id) end
+  if is(TERMINAL, m.to) then expire_job(id, m.retain) end
 
   if m.worker then
-    enter_flight(id, tenant, m.worker)
+    enter_flight(id, m.worker)
     if redis.call('LPUSH', key.workerJobs(m.worker), id) > 1100 then redis.call('LTRIM', key.workerJobs(m.worker), 0, 999) end
   end
   if m.park then carry(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms) end
   for _, q in ipairs(m.carry or {}) do carry(id, topic, q, now_ms) end
   if m.dead_letter then write_dead_letter(id, tenant, m.dead_letter, at, now_ms) end
   return { 'moved', from, stamp }
-end
-
--- Remembers a policy decision: newest first, the last 50. Engine contract A2.
-local function record_decision(id, decision)
-  local list = key.jobDecisions(id)
-  if redis.call('LPUSH', list, decision) > 50 then redis.call('LTRIM', list, 0, 49) end
 end
