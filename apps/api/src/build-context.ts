@@ -3,6 +3,7 @@ import type { Platform } from '@svc/platform';
 import { randomIds, type ApiEnv, type Boot, type gatewayMetrics, type OpenMetrics } from '@svc/runtime';
 import { EffectiveConfig, openTopics, topicLog, type Fleet } from '@svc/services';
 import type { ApiContext } from './context';
+import { openAdmission } from './open-admission';
 import { statusDeps } from './status-deps';
 
 export interface ContextParts {
@@ -15,7 +16,7 @@ export interface ContextParts {
 /** The one object that handlers get. */
 export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContext {
   const { env, clock, health, log } = boot;
-  const { platform, fleet, kernel } = parts;
+  const { platform, fleet, kernel, metrics } = parts;
   const { store, bus, license, senderId } = platform;
   const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
   const jobBus = {
@@ -31,9 +32,11 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const topics = openTopics({ store, clock, fleet, config, events, enforcement: env.schemaEnforcement });
   const onNoticeFailed = (error: unknown) => log.warn('the change could not be announced', { error });
   const changes = { ...base, fleet, config, bus: jobBus, senderId, onNoticeFailed };
+  const admission = openAdmission(boot, store.load, metrics);
   return {
     submit: {
       ...base,
+      admission,
       kernel,
       config,
       topics,
@@ -53,10 +56,11 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
     cancel: { ...base, bus: jobBus, senderId, onPublishFailed },
-    resubmit: { ...base, kernel },
+    resubmit: { ...base, kernel, admission },
     approvals: { ...base, kernel, bus: jobBus, senderId, settings: { deadLetterTtlSec }, onPublishFailed },
     artifacts: {
       ...base,
+      admission,
       settings: {
         artifactMaxBytes: env.artifactMaxBytes,
         artifactTtlSec: {

@@ -14,13 +14,14 @@ export function statusDeps(
   { env, clock, build }: Boot<ApiEnv>,
   { platform, kernel, failOpenTotal }: StatusParts,
 ): StatusDeps {
-  const { store, bus, license, instance } = platform;
+  const { store, bus, license, instance, storeFindings } = platform;
   return {
     store,
     clock,
     startedAtMs: clock.nowMs(),
     build: { version: build.version, commit: build.commit, date: build.date },
     instanceId: instance.id,
+    storeFindings: () => storeFindings().map(({ code, what, mend }) => ({ finding: code, what, mend })),
     bus: () => ({ isConnected: bus.status().isConnected, url: bus.status().server }),
     license: () => {
       const { plan, status, payload } = license.state();

@@ -14,7 +14,7 @@ import { DurablePublisher, type Stored } from './durable-publisher';
 import { connectionOptions, type BusOptions } from './options';
 import { packetHandler, type PacketDelivery } from './packet-handler';
 import { RefusalReports, type RefusedPacket } from './refusals';
-import { ensureStreams } from './streams';
+import { ensureStreams, storedMessages } from './streams';
 import { messageHeaders, type Trace } from './trace';
 
 /** What the bus needs from, and tells, the process it lives in. */
@@ -89,6 +89,11 @@ export class Bus {
   /** Makes or updates the streams; nothing to do without JetStream. */
   async ensureStreams(): Promise<void> {
     if (this.options.jetstream) await ensureStreams(await this.connection.jetstreamManager(), this.options);
+  }
+
+  /** How many messages our streams hold; 0 without JetStream. */
+  async storedMessages(): Promise<number> {
+    return this.options.jetstream ? storedMessages(await this.connection.jetstreamManager()) : 0;
   }
 
   /** Sends on core NATS: whoever listens gets it, and nobody learns whether anyone did. */

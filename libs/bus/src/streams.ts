@@ -34,6 +34,12 @@ export async function ensureStreams(manager: JetStreamManager, { maxAgeMs, repli
   }
 }
 
+/** How many messages the streams hold together. */
+export async function storedMessages(manager: JetStreamManager): Promise<number> {
+  const states = await Promise.all(Object.values(streams).map(({ name }) => manager.streams.info(name)));
+  return states.reduce((sum, { state }) => sum + state.messages, 0);
+}
+
 /** What a consumer of ours may ask to be different. */
 export interface ConsumerSettings {
   ackWaitMs: number;

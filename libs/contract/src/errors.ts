@@ -91,6 +91,7 @@ export const errorCodes = {
     code: 'MEMORY_POLICY_VIOLATION',
   },
   safety_unavailable: { status: 503, text: 'the policy service is unavailable' },
+  overloaded: { status: 503, text: 'there is no room for more work now' },
   store_unavailable: { status: 503, text: 'the store is unavailable' },
 } as const satisfies Record<string, { status: number; text: string; code?: string }>;
 

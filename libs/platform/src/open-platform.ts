@@ -3,9 +3,10 @@ import { WireErrorCode } from '@svc/contract';
 import { openLicense, type License } from '@svc/identity';
 import type { AnyQueueSpec } from '@svc/queues';
 import { startProbeServer, type Address, type Boot, type commonVariables, type EnvOf } from '@svc/runtime';
-import { openRedis, openStore, type InstanceRecord, type Store } from '@svc/store';
+import { openRedis, openStore, requireWritable, type InstanceRecord, type Store, type StoreFinding } from '@svc/store';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { guardStore, type StoreMetrics } from './guard-store';
 
 type CommonEnv = EnvOf<typeof commonVariables>;
 
@@ -14,6 +15,8 @@ export interface Platform {
   store: Store;
   bus: Bus;
   license: License;
+  /** What is wrong with the store now. */
+  storeFindings(): readonly StoreFinding[];
   /** Sender id of this process's packets. */
   senderId: string;
   /** This process as the others see it in the status. */
@@ -24,7 +27,7 @@ export interface PlatformOptions {
   service: string;
   queues: Readonly<Record<string, AnyQueueSpec>>;
   probes: { addr: Address; open: boolean };
-  metrics: { contentType: string; text(): Promise<string> };
+  metrics: { contentType: string; text(): Promise<string>; metrics: StoreMetrics };
   /** Gets the name of the error code under which the packet is refused. */
   onMalformed?(reason: string): void;
   onDisconnected?(): void;
@@ -51,6 +54,7 @@ export async function openPlatform(boot: Boot<CommonEnv>, options: PlatformOptio
   const store = await openTheStore(boot, options);
   const senderId = `${options.service}-${env.instanceId}`.replace(/[^A-Za-z0-9_-]/g, '-');
   const bus = await openTheBus(boot, options, senderId);
+  const storeFindings = await guardStore(boot, { store, bus, metrics: options.metrics.metrics });
   const license = openLicenseOf(boot);
   const instance = {
     id: env.instanceId,
@@ -60,7 +64,7 @@ export async function openPlatform(boot: Boot<CommonEnv>, options: PlatformOptio
     started_at: new Date(clock.nowMs()).toISOString(),
   };
   keepInstance(boot, store, instance);
-  return { store, bus, license, senderId, instance };
+  return { store, bus, license, storeFindings, senderId, instance };
 }
 
 async function openTheStore(
@@ -70,7 +74,7 @@ async function openTheStore(
   const redis = await openRedis(env, 'request');
   redis.on('error', (error) => log.oncePer('redis', 10_000).warn('store connection failed', { error }));
   onStop('store', () => redis.quit());
-  health.dependsOn('redis', () => redis.ping());
+  health.dependsOn('redis', () => requireWritable(redis, env.redisMinReplicas));
   return openStore(redis, queues, {
     metaSec: Math.ceil(env.jobMetaTtlMs / 1_000),
     dataSec: Math.ceil(env.dataTtlMs / 1_000),

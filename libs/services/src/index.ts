@@ -1,3 +1,4 @@
+export * from './admission/admission';
 export * from './approvals/decide-approval';
 export * from './approvals/list-approvals';
 export * from './data/artifacts';

@@ -3,9 +3,11 @@ import type { Redis } from 'ioredis';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
 import { DeadLetterRepository } from './dead-letter.repository';
+import { InstallationRepository } from './installation.repository';
 import { JobIndex } from './job.index';
 import { JobRepository, type Retention } from './job.repository';
 import { Lease } from './lease';
+import { LoadRepository } from './load.repository';
 import { SchemaRepository } from './schema.repository';
 import { loadScripts } from './scripts';
 import { WorkerRepository } from './worker.repository';
@@ -20,6 +22,8 @@ export interface Store {
   workers: WorkerRepository;
   config: ConfigRepository;
   schemas: SchemaRepository;
+  installation: InstallationRepository;
+  load: LoadRepository;
   lease(key: string, owner: string, ttlMs: number): Lease;
 }
 
@@ -35,6 +39,8 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     workers: new WorkerRepository(redis),
     config: new ConfigRepository(redis),
     schemas: new SchemaRepository(redis),
+    installation: new InstallationRepository(redis),
+    load: new LoadRepository(redis),
     lease: (key, owner, ttlMs) => new Lease(redis, key, owner, ttlMs),
   };
 }

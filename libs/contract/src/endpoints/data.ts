@@ -42,7 +42,7 @@ export const putArtifact = endpoint({
       required: { artifact_ptr: text('Pointer.'), size_bytes: count('Size.') },
     }),
   },
-  errors: ['content_required', 'invalid_base64_content', 'tenant_access_denied', 'artifact_too_large'],
+  errors: ['content_required', 'invalid_base64_content', 'tenant_access_denied', 'artifact_too_large', 'overloaded'],
 });
 
 export interface ArtifactView {

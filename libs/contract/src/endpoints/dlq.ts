@@ -76,7 +76,14 @@ export const retryDeadLetter = endpoint({
   access: write,
   params: { job_id: jobId },
   answer: { status: 200, body: shape<{ job_id: string }>({ required: { job_id: jobId } }) },
-  errors: ['dlq_entry_not_found', 'missing_topic_for_retry', 'tenant_access_denied', 'safety_unavailable'],
+  errors: [
+    'dlq_entry_not_found',
+    'missing_topic_for_retry',
+    'tenant_access_denied',
+    'safety_unavailable',
+    'backpressure',
+    'overloaded',
+  ],
   otherTenant: 'tenant_access_denied',
 });
 

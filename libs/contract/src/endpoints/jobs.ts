@@ -133,6 +133,7 @@ export const submitJob = endpoint({
     'backpressure',
     'policy_throttled',
     'safety_unavailable',
+    'overloaded',
     'store_unavailable',
   ],
 });
@@ -257,6 +258,8 @@ export const remediateJob = endpoint({
     'no_remediations_available',
     'remediation_id_required',
     'tenant_access_denied',
+    'backpressure',
+    'overloaded',
   ],
   otherTenant: 'tenant_access_denied',
 });

@@ -1,3 +1,4 @@
+import { admissionVariables } from './admission';
 import { commonRules, commonVariables } from './common';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
@@ -194,6 +195,7 @@ export const apiEnv = envSpec({
     ...kernelClientVariables,
     ...policyVariables,
     ...schemaVariables,
+    ...admissionVariables,
   },
   rules: [
     commonRules,

@@ -218,6 +218,20 @@ const store = variables({
     default: 'false',
     doc: 'Does not check the store certificate.',
   },
+  redisMinReplicas: {
+    name: 'SVC_REDIS_MIN_REPLICAS',
+    type: 'int',
+    min: 0,
+    default: '0',
+    doc: 'Replicas that must have a write before it counts: Redis must be set so, or production does not start.',
+  },
+  redisMemoryLimitBytes: {
+    name: 'SVC_REDIS_MEMORY_LIMIT',
+    type: 'int',
+    min: 0,
+    default: '0',
+    doc: 'Bytes of memory that Redis may use where it has no maxmemory of its own; 0 = not known.',
+  },
   dataTtlMs: {
     name: 'REDIS_DATA_TTL',
     secondsName: 'REDIS_DATA_TTL_SECONDS',

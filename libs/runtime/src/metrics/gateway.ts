@@ -27,6 +27,13 @@ export const gatewayMetrics = metrics({
     labels: ['reason'],
     help: 'Submissions refused, by error code.',
   },
+  admissionRefused: {
+    name: 'svc_gateway_admission_refused_total',
+    type: 'counter',
+    labels: ['limit'],
+    labelValues: { limit: ['tenant_jobs', 'tenant_bytes', 'jobs', 'bytes', 'memory'] },
+    help: 'Work refused for want of room, by the limit it met.',
+  },
   wsClients: { name: 'svc_gateway_ws_clients_active', type: 'gauge', help: 'Open streams.' },
   wsConnectionSeconds: {
     name: 'svc_gateway_ws_connection_duration_seconds',

@@ -37,6 +37,12 @@ export const commonMetrics = metrics({
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800],
     help: 'Time an entry waited before a processor took it.',
   },
+  storeFindings: {
+    name: 'svc_store_findings',
+    type: 'gauge',
+    labels: ['finding'],
+    help: '1 for each thing that is wrong with the store: settings that may lose jobs, or data believed lost.',
+  },
   configRevision: { name: 'svc_config_revision', type: 'gauge', labels: ['document'], help: 'Revision of each configuration document in use.' },
   buildInfo: { name: 'svc_build_info', type: 'gauge', labels: ['version'], help: 'Always 1; says which version runs.' },
   certExpiresSeconds: {

@@ -1,8 +1,10 @@
 import { AppError, type ArtifactView, type Caller, type PutArtifactBody } from '@svc/contract';
 import type { ArtifactMeta } from '@svc/store';
+import type { Admission } from '../admission/admission';
 import type { Base } from '../deps';
 
 export interface ArtifactDeps extends Base {
+  admission: Admission;
   settings: { artifactMaxBytes: number; artifactTtlSec: Record<ArtifactMeta['retention'], number> };
 }
 
@@ -10,10 +12,10 @@ export interface ArtifactDeps extends Base {
  * Stores an artifact. Core contract 11.
  *
  * @param narrowerBytes a limit of the caller's own; it may only narrow the configured one
- * @throws content_required, invalid_base64_content, tenant_access_denied, artifact_too_large
+ * @throws content_required, invalid_base64_content, tenant_access_denied, artifact_too_large, overloaded
  */
 export async function putArtifact(
-  { store, clock, random, settings }: ArtifactDeps,
+  { store, clock, random, settings, admission }: ArtifactDeps,
   caller: Caller,
   body: PutArtifactBody,
   narrowerBytes: number | undefined,
@@ -33,7 +35,9 @@ export async function putArtifact(
     created_at: new Date(clock.nowMs()).toISOString(),
     tenant: caller.tenant,
   };
-  await store.data.writeArtifact(id, bytes, meta, settings.artifactTtlSec[retention]);
+  await admission.data(caller.tenant, bytes.length, () =>
+    store.data.writeArtifact(id, bytes, meta, settings.artifactTtlSec[retention]),
+  );
   return { artifact_ptr: `redis://art:${id}`, size_bytes: bytes.length };
 }
 

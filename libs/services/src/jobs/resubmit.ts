@@ -2,11 +2,13 @@ import { AppError, limits } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import { queuePriorities } from '@svc/routing';
 import type { JobRecord, StoredRequest } from '@svc/store';
+import type { Admission } from '../admission/admission';
 import type { Base } from '../deps';
 import { contextPointer, requestHash } from './job-packet';
 
 export interface ResubmitDeps extends Base {
   kernel: Kernel;
+  admission: Admission;
 }
 
 export interface Resubmission {
@@ -25,29 +27,37 @@ const onceTtlSec = 86_400;
 /**
  * A new job made of an old one: its context is copied, and policy decides on it as on any other when the scheduler takes
  * it. For retries of dead letters and for remediations. Returns the id of the new job.
+ *
+ * @throws backpressure, overloaded
  */
-export async function resubmit({ store }: ResubmitDeps, original: JobRecord, next: Resubmission): Promise<string> {
+export async function resubmit(
+  { store, admission }: ResubmitDeps,
+  original: JobRecord,
+  next: Resubmission,
+): Promise<string> {
   const context = await store.data.context(contextPointer(original), limits.contextBytes);
   const { context_ptr: elsewhere, ...rest } = next.request;
   // What we could read is copied to the new job's own place; what we never could stays where it is.
   const request = context || !elsewhere ? rest : next.request;
   const job = { id: next.id, tenant: next.tenant, topic: request.topic, request };
-  const outcome = await store.jobs.accept({
-    id: next.id,
-    tenant: next.tenant,
-    traceId: next.traceId,
-    topic: request.topic,
-    fields: {
-      request,
-      submitter: next.submitter,
-      job_hash: requestHash(job),
-      deadline_ms: next.deadlineMs,
-    },
-    context: context?.toString('utf8') ?? '',
-    priority: queuePriorities[request.priority],
-    activeLimit: 0,
-    ...(next.once && { idempotency: { key: next.once, hash: next.once, answer: next.id, ttlSec: onceTtlSec } }),
-  });
+  const accept = () =>
+    store.jobs.accept({
+      id: next.id,
+      tenant: next.tenant,
+      traceId: next.traceId,
+      topic: request.topic,
+      fields: {
+        request,
+        submitter: next.submitter,
+        job_hash: requestHash(job),
+        deadline_ms: next.deadlineMs,
+      },
+      context: context?.toString('utf8') ?? '',
+      priority: queuePriorities[request.priority],
+      activeLimit: 0,
+      ...(next.once && { idempotency: { key: next.once, hash: next.once, answer: next.id, ttlSec: onceTtlSec } }),
+    });
+  const outcome = await admission.job(next.tenant, context?.length ?? 0, accept);
   if (outcome.kind === 'replay') return outcome.answer;
   if (outcome.kind !== 'accepted') throw new AppError('store_unavailable');
   return next.id;

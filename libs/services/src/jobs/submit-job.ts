@@ -4,6 +4,7 @@ import { queuePriorities } from '@svc/routing';
 import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
 import type { Base, LicenseLimits } from '../deps';
 import { failMode, numberAt, type EffectiveConfig, type FailMode } from '../effective-config';
+import type { Admission } from '../admission/admission';
 import { admitTopic } from '../topics/admit-topic';
 import type { TopicDeps } from '../topics/topic-deps';
 import { badEnd } from './endings';
@@ -17,6 +18,7 @@ export interface SubmitDeps extends Base {
   kernel: Kernel;
   config: EffectiveConfig;
   topics: TopicDeps;
+  admission: Admission;
   license(): LicenseLimits;
   settings: {
     policyFailMode: 'closed' | 'open';
@@ -42,9 +44,9 @@ export async function submitJob(
   body: SubmitBody,
   idempotencyKey: string | undefined,
 ): Promise<SubmitOutcome> {
-  const { random, clock, store } = deps;
+  const { random, clock, store, admission } = deps;
   const jobId = random.uuid();
-  const traceId = random.uuid();
+  const traceId = jobId;
   const asked = normalizeRequest(
     body,
     caller,
@@ -60,6 +62,27 @@ export async function submitJob(
     const earlier = await store.jobs.reserved(asked.tenant, idempotencyKey);
     if (earlier) return readAnswer(earlier, fingerprint);
   }
+  const context = JSON.stringify(asked.document);
+  return admission.job(asked.tenant, Buffer.byteLength(context), () =>
+    accept(deps, caller, { body, jobId, traceId, asked, context, idempotencyKey, fingerprint }),
+  );
+}
+
+interface Submission {
+  body: SubmitBody;
+  jobId: string;
+  traceId: string;
+  asked: Normalized;
+  /** The input document, JSON. */
+  context: string;
+  idempotencyKey: string | undefined;
+  /** Of the request; '' without a key. */
+  fingerprint: string;
+}
+
+async function accept(deps: SubmitDeps, caller: Caller, submission: Submission): Promise<SubmitOutcome> {
+  const { clock, store } = deps;
+  const { body, jobId, traceId, asked, context, idempotencyKey, fingerprint } = submission;
   const config = await deps.config.at({ tenant: asked.tenant, team: asked.request.team_id });
   const activeLimit = intakeLimit(config);
   if (activeLimit > 0) await requireRoom(deps, asked.tenant, activeLimit);
@@ -81,9 +104,10 @@ export async function submitJob(
     traceId,
     topic: asked.topic,
     fields: recordFields(asked, caller.submitterId, birth, deadlineMs),
-    context: JSON.stringify(asked.document),
+    context,
     priority: queuePriorities[asked.request.priority],
     activeLimit,
+    isNew: true,
     ...(birth.decision && { decision: birth.decision }),
     ...(birth.next && { next: birth.next }),
     ...(idempotencyKey && {

@@ -10,6 +10,8 @@ export interface StatusDeps {
   startedAtMs: number;
   build: { version: string; commit: string; date: string };
   instanceId: string;
+  /** What is wrong with the store, for admins. */
+  storeFindings(): readonly Record<string, string>[];
   bus(): { isConnected: boolean; url: string };
   license(): Record<string, unknown>;
   rateLimiterMode: 'redis' | 'memory';
@@ -85,6 +87,7 @@ async function forAdmins(deps: StatusDeps): Promise<Partial<StatusView>> {
   for (const instance of instances) (replicas[instance.service] ??= []).push(instance);
   return {
     nats: { connected: bus.isConnected, status: bus.isConnected ? 'connected' : 'disconnected', url: bus.url },
+    redis: { ok: true, status: store.redis.status, findings: deps.storeFindings() },
     instance_id: deps.instanceId,
     rate_limiter: { mode: deps.rateLimiterMode },
     circuit_breakers: breakers,

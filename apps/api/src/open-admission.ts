@@ -1,0 +1,31 @@
+import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
+import { PicturedAdmission, startLoops, type Admission } from '@svc/services';
+import type { LoadRepository } from '@svc/store';
+
+const lookEveryMs = 500;
+
+/** Admission by the limits of the environment, with a picture of Redis that is half a second old at most. */
+export function openAdmission(
+  { env, log, onStop }: Pick<Boot<ApiEnv>, 'env' | 'log' | 'onStop'>,
+  load: LoadRepository,
+  metrics: OpenMetrics<typeof gatewayMetrics>['metrics'],
+): Admission {
+  const settings = {
+    jobs: env.maxPendingJobs,
+    bytes: env.maxPendingBytes,
+    tenantJobs: env.maxPendingJobsPerTenant,
+    tenantBytes: env.maxPendingBytesPerTenant,
+    memoryPercent: env.admissionMemoryPercent,
+    memoryLimitBytes: env.redisMemoryLimitBytes,
+  };
+  const admission = new PicturedAdmission(load, settings, (limit) => {
+    metrics.admissionRefused.inc({ limit });
+    log.oncePer(`admission:${limit}`, 10_000).warn('work is refused for want of room', { limit });
+  });
+  const look = { name: 'admission', everyMs: lookEveryMs, atStart: true, run: () => admission.look() };
+  onStop(
+    'admission',
+    startLoops([look], (loop, error) => log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error })),
+  );
+  return admission;
+}

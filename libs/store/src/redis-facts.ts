@@ -1,0 +1,79 @@
+import type { Redis } from 'ioredis';
+
+/** How a Redis is set up, as far as it tells. A field it does not tell is absent. */
+export interface RedisFacts {
+  version?: string;
+  appendOnly?: boolean;
+  /** `appendfsync`: always, everysec or no. */
+  fsync?: string;
+  evictionPolicy?: string;
+  /** 0 = without limit. */
+  maxMemoryBytes?: number;
+  minReplicasToWrite?: number;
+}
+
+/** What of its memory counts against the limit at which it refuses writes. */
+export interface RedisMemory {
+  usedBytes: number;
+  /** 0 = without limit. */
+  maxBytes: number;
+}
+
+const asked = ['appendonly', 'appendfsync', 'maxmemory', 'maxmemory-policy', 'min-replicas-to-write'] as const;
+
+/**
+ * Reads how Redis is set up: CONFIG where it is allowed, and what INFO says of it where it is not, as with most providers.
+ *
+ * @throws what the client throws when Redis does not answer, or not in time
+ */
+export async function readRedisFacts(redis: Redis): Promise<RedisFacts> {
+  const info = parseInfo(await redis.info());
+  const pipeline = redis.pipeline();
+  // One name a command: several at once are Redis 7's.
+  for (const name of asked) pipeline.call('CONFIG', 'GET', name);
+  const settings = new Map<string, string>();
+  for (const [error, reply] of (await pipeline.exec()) ?? []) {
+    // A refusal is an answer (`NOPERM`, `unknown command`); anything else is not.
+    if (error && error.name !== 'ReplyError') throw error;
+    for (const [name, value] of pairsOf(reply)) settings.set(name, value);
+  }
+  const of = (name: (typeof asked)[number], field?: string) => settings.get(name) ?? (field && info.get(field));
+  const appendOnly = settings.get('appendonly') ?? { '1': 'yes', '0': 'no' }[info.get('aof_enabled') ?? ''];
+  return withoutUndefined({
+    version: info.get('redis_version'),
+    appendOnly: appendOnly === undefined ? undefined : appendOnly === 'yes',
+    fsync: of('appendfsync'),
+    evictionPolicy: of('maxmemory-policy', 'maxmemory_policy'),
+    maxMemoryBytes: numberOf(of('maxmemory', 'maxmemory')),
+    minReplicasToWrite: numberOf(of('min-replicas-to-write')),
+  });
+}
+
+/** What `INFO memory` says of the limit; replica and append-only buffers do not count, as Redis itself counts. */
+export function memoryOf(infoText: string): RedisMemory {
+  const info = parseInfo(infoText);
+  const used = (numberOf(info.get('used_memory')) ?? 0) - (numberOf(info.get('mem_not_counted_for_evict')) ?? 0);
+  return { usedBytes: Math.max(0, used), maxBytes: numberOf(info.get('maxmemory')) ?? 0 };
+}
+
+/** The lines `field:value` of an INFO answer. */
+export function parseInfo(text: string): ReadonlyMap<string, string> {
+  const lines = text.split(/\r?\n/).filter((line) => line.includes(':') && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+}
+
+function pairsOf(reply: unknown): [string, string][] {
+  if (!Array.isArray(reply)) return [];
+  const texts = reply.map(String);
+  return texts.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name, texts[i + 1] ?? '']] : []));
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  const value = text === undefined || text === '' ? NaN : Number(text);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+type Told<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+const withoutUndefined = <T extends object>(fields: T): Told<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Told<T>; // what was removed is what Told leaves out

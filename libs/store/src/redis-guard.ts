@@ -1,0 +1,134 @@
+import { NotReady } from '@svc/runtime';
+import type { Redis } from 'ioredis';
+import { memoryOf, parseInfo, type RedisFacts } from './redis-facts';
+
+/** Everything that can be wrong with the store; label values of its metric. */
+export const storeFindings = [
+  'version',
+  'append_only',
+  'fsync',
+  'fsync_everysec',
+  'eviction',
+  'min_replicas',
+  'no_memory_limit',
+  'untold',
+  'data_lost',
+] as const;
+export type StoreFindingCode = (typeof storeFindings)[number];
+
+/** Something about the store that an operator should know. */
+export interface StoreFinding {
+  code: StoreFindingCode;
+  /** `refuse`: accepted work may be lost, so production does not start. */
+  severity: 'refuse' | 'warn';
+  what: string;
+  /** What to set or do. */
+  mend: string;
+}
+
+export interface GuardWishes {
+  /** Replicas that must have a write before it counts; 0 = not asked for. */
+  minReplicas: number;
+  /** The memory that admission control measures against when Redis itself has no limit; 0 = none. */
+  memoryLimitBytes: number;
+}
+
+const oldestVersion = [6, 2] as const;
+
+/** Judges a Redis by whether it keeps what it acknowledged. docs/durability.md says what each finding costs. */
+export function judgeRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }: GuardWishes): StoreFinding[] {
+  const { version, appendOnly, fsync, evictionPolicy, maxMemoryBytes, minReplicasToWrite } = facts;
+  const found: (StoreFinding | false)[] = [
+    version !== undefined &&
+      isOlder(version) &&
+      refuse('version', `Redis ${version} is too old`, 'Run Redis 6.2 or later.'),
+    appendOnly === false &&
+      refuse('append_only', 'Redis keeps no append-only file: a restart loses jobs', 'Set appendonly yes.'),
+    fsync !== undefined &&
+      fsync !== 'always' &&
+      fsync !== 'everysec' &&
+      refuse('fsync', `appendfsync is ${fsync}: power loss loses what the system had not written yet`, mendFsync),
+    fsync === 'everysec' &&
+      warn('fsync_everysec', 'appendfsync is everysec: power loss may lose the last second or two', mendFsync),
+    evictionPolicy !== undefined &&
+      evictionPolicy !== 'noeviction' &&
+      refuse(
+        'eviction',
+        `maxmemory-policy is ${evictionPolicy}: Redis drops jobs when memory is short`,
+        'Set maxmemory-policy noeviction.',
+      ),
+    minReplicasToWrite !== undefined &&
+      minReplicasToWrite < minReplicas &&
+      refuse(
+        'min_replicas',
+        `min-replicas-to-write is ${minReplicasToWrite} and SVC_REDIS_MIN_REPLICAS is ${minReplicas}: a failover may lose jobs`,
+        `Set min-replicas-to-write ${minReplicas}, or lower SVC_REDIS_MIN_REPLICAS.`,
+      ),
+    maxMemoryBytes === 0 &&
+      memoryLimitBytes === 0 &&
+      warn(
+        'no_memory_limit',
+        'maxmemory is 0: submissions are not refused before memory runs out',
+        'Set maxmemory, or SVC_REDIS_MEMORY_LIMIT.',
+      ),
+    untold(facts, minReplicas),
+  ];
+  return found.filter((finding) => finding !== false);
+}
+
+const mendFsync = 'Set appendfsync always.';
+const refuse = (code: StoreFindingCode, what: string, mend: string) =>
+  ({ code, severity: 'refuse', what, mend }) as const;
+const warn = (code: StoreFindingCode, what: string, mend: string) => ({ code, severity: 'warn', what, mend }) as const;
+
+function isOlder(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < oldestVersion[0] || (major === oldestVersion[0] && minor < oldestVersion[1]);
+}
+
+function untold(facts: RedisFacts, minReplicas: number): StoreFinding | false {
+  const missing = [
+    facts.version === undefined && 'its version',
+    facts.appendOnly === undefined && 'appendonly',
+    facts.fsync === undefined && 'appendfsync',
+    facts.evictionPolicy === undefined && 'maxmemory-policy',
+    facts.maxMemoryBytes === undefined && 'maxmemory',
+    minReplicas > 0 && facts.minReplicasToWrite === undefined && 'min-replicas-to-write',
+  ].filter((name) => name !== false);
+  if (missing.length === 0) return false;
+  return warn(
+    'untold',
+    `Redis does not tell ${missing.join(', ')}`,
+    'Permit CONFIG GET, or see to it with the provider; docs/durability.md says what is needed.',
+  );
+}
+
+/**
+ * Whether Redis takes writes now; for readiness. It may answer and yet refuse: memory full, disk full, a replica.
+ *
+ * @throws NotReady which of these it is; what the client throws when it does not answer
+ */
+export async function requireWritable(redis: Redis, minReplicas: number): Promise<void> {
+  const replies = (await redis.pipeline().ping().info('memory').info('replication').exec()) ?? [];
+  const [, memory, replication] = replies.map(([error, reply]) => {
+    if (error) throw refusalOf(error) ?? error;
+    return String(reply);
+  });
+  const { usedBytes, maxBytes } = memoryOf(memory ?? '');
+  if (maxBytes > 0 && usedBytes > maxBytes) throw new NotReady('refuses writes: its memory is full');
+  const roles = parseInfo(replication ?? '');
+  if (roles.get('role') === 'slave') throw new NotReady('refuses writes: it is a replica');
+  if (minReplicas > 0 && Number(roles.get('min_slaves_good_slaves') ?? minReplicas) < minReplicas) {
+    throw new NotReady('refuses writes: too few replicas keep up');
+  }
+}
+
+const refusals: readonly (readonly [start: string, publicText: string])[] = [
+  ['MISCONF', 'refuses writes: it cannot save to its disk'],
+  ['LOADING', 'is reading its data'],
+];
+
+const refusalOf = (error: Error): NotReady | undefined => {
+  const known = refusals.find(([start]) => error.message.startsWith(start));
+  return known && new NotReady(known[1]);
+};
