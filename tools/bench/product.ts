@@ -56,6 +56,8 @@ export class Product {
         SVC_LOG_LEVEL: 'warn',
         API_RATE_LIMIT_RPS: '1000000',
         API_RATE_LIMIT_BURST: '1000000',
+        // While it stands still, the scheduler hears nobody.
+        WORKER_HEARTBEAT_TTL: '10m',
         ...env,
       },
       onProgress: say,
