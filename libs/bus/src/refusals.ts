@@ -1,4 +1,12 @@
-import { alertPacket, encodePacket, subjects, WireErrorCode, type PayloadKind, type Refusal } from '@svc/contract';
+import {
+  alertPacket,
+  encodePacket,
+  limits,
+  subjects,
+  WireErrorCode,
+  type PayloadKind,
+  type Refusal,
+} from '@svc/contract';
 import type { Delivery } from './delivery';
 
 /** A packet that was not taken, and where it came from. Never its body. Wire contract section 11. */
@@ -8,6 +16,9 @@ export interface RefusedPacket extends Refusal {
 }
 
 const alertsPerSecond = 20;
+/** What is shown of a text the sender chose: an alert about a packet as large as the bus carries must itself fit on it. */
+const shownChars = limits.idChars;
+const cut = (text: string): string => text.slice(0, shownChars);
 
 /**
  * Tells of packets that were not taken: all of them to the counter, and on `sys.alert` at most 20 a second, so that a
@@ -24,7 +35,9 @@ export class RefusalReports {
     private readonly onRefused: (packet: RefusedPacket) => void,
   ) {}
 
-  report({ subject, streamSeq }: Delivery, { code, reason, sender_id, trace_id }: Refusal): void {
+  report({ subject, streamSeq }: Delivery, refusal: Refusal): void {
+    const { code } = refusal;
+    const [reason, sender_id, trace_id] = [cut(refusal.reason), cut(refusal.sender_id), cut(refusal.trace_id)];
     const seq = streamSeq === undefined ? {} : { streamSeq };
     this.onRefused({ code, reason, sender_id, trace_id, subject, ...seq });
     if (!this.mayAlert()) return;

@@ -1,5 +1,6 @@
 import type { svc } from './proto/generated/bus';
 import { plainMessage } from './proto/plain';
+import { wellFormed } from './proto/well-formed';
 import { AlertSeverity, JobStatus, WireErrorCode, wire, type Draft, type Message } from './proto/messages';
 
 /** Messages of each payload, by its field name in the packet. Wire contract section 1. */
@@ -169,11 +170,22 @@ const bodies = {
   alert: wire.SystemAlert,
 };
 
+type Codec = Pick<(typeof bodies)['alert'], 'encode'> & { decode(bytes: Uint8Array): object };
+
+/** JSON carries half a surrogate pair and UTF-8 does not: a packet with one in it could be read by nobody. */
+function throughBytes(codec: Codec, draft: object): object {
+  try {
+    return codec.decode(codec.encode(draft).finish());
+  } catch {
+    return codec.decode(codec.encode(wellFormed(draft) as object).finish());
+  }
+}
+
 const packetBuilder =
   <K extends keyof typeof bodies>(kind: K) =>
   ({ nowUs, auth_token = '', ...head }: NewPacketHead, draft: Draft<PayloadDrafts[K]>): PacketOf<K> => {
     // By way of its bytes, so that a packet built here equals the one its reader gets.
-    const body = plainMessage(bodies[kind].decode(bodies[kind].encode(draft as object).finish()));
+    const body = plainMessage(throughBytes(bodies[kind], draft));
     return { ...head, created_at_us: nowUs, auth_token, signature: new Uint8Array(), kind, body } as PacketOf<K>;
   };
 

@@ -14,8 +14,11 @@ const int64 = fc.constantFrom('0', '1', '-1', '9223372036854775807', '-922337203
 const uint64 = fc.constantFrom('0', '1', '18446744073709551615');
 const float = fc.oneof(fc.constantFrom(0, -0, NaN, Infinity, -Infinity, 1e39, 5e-324), fc.double());
 
+/** Strings on the wire are UTF-8, in which half a surrogate pair cannot be written. */
+const wellFormed = hostileText.map((text) => Buffer.from(text).toString());
+
 const scalars: Readonly<Record<string, Value>> = {
-  string: hostileText,
+  string: wellFormed,
   bytes: fc.uint8Array({ maxLength: 40 }),
   bool: fc.boolean(),
   double: float,
@@ -36,7 +39,8 @@ const scalars: Readonly<Record<string, Value>> = {
  * Messages of a type, read off its declaration: any field may be missing, hold an extreme, hostile text, or a number that
  * its enum does not know. In the form that protobufjs encodes.
  *
- * @param choices values of string fields by name that the reader understands, so that some messages get past its checks
+ * @param choices values of string fields by name that the reader understands, so that some messages get past its
+ *   checks; these fields are always there
  */
 export function protoMessage(
   type: Type,
@@ -47,16 +51,16 @@ export function protoMessage(
   const fields = type.fieldsArray.filter((field) => depth > 0 || !(field.resolvedType instanceof MessageType));
   // Of the fields of a `oneof` only the last written one counts.
   return fc.record(Object.fromEntries(fields.map((field) => [field.name, fieldOf(field, choices, depth)])), {
-    requiredKeys: [],
+    requiredKeys: fields.map(({ name }) => name).filter((name) => name in choices),
   });
 }
 
 function fieldOf(field: Field, choices: Readonly<Record<string, readonly string[]>>, depth: number): Value {
   const known = choices[field.name];
   const one = known
-    ? fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...known) }, hostileText)
+    ? fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...known) }, wellFormed)
     : valueOf(field, choices, depth);
-  if (field instanceof MapField) return fc.dictionary(hostileText, one, { maxKeys: 3 });
+  if (field instanceof MapField) return fc.dictionary(wellFormed, one, { maxKeys: 3 });
   return field.repeated ? fc.array(one, { maxLength: 3 }) : one;
 }
 
