@@ -1,0 +1,51 @@
+import { useStore } from './store.testing';
+
+describe('counting what Redis holds', () => {
+  const use = useStore();
+  const read = (tenants: string[], sized = false) => use.store.load.read({ tenants, cursor: '0', sized });
+
+  it('open jobs by tenant, the tenants there are, and the memory they take', async () => {
+    for (const id of ['a', 'b', 'c']) await use.accept(id);
+    await use.accept('d', { tenant: 'globex' });
+    await use.store.jobs.move('*', 'b', 'cancel');
+
+    const { tenants, met, memory, cursor } = await read(['acme', 'globex', 'nobody']);
+
+    expect(tenants).toEqual([
+      { tenant: 'acme', jobs: 2, bytes: 0 },
+      { tenant: 'globex', jobs: 1, bytes: 0 },
+      { tenant: 'nobody', jobs: 0, bytes: 0 },
+    ]);
+    expect([...met].sort()).toEqual(['acme', 'globex']);
+    expect(cursor).toBe('0');
+    expect(memory.usedBytes).toBeGreaterThan(100_000);
+    expect(memory.maxBytes).toBe(0);
+  });
+
+  it('the bytes of a tenant’s jobs, from some of them', async () => {
+    for (let i = 0; i < 10; i++) await use.accept(`j${i}`);
+    const size = (await use.redis.strlen('ctx:j0')) + (await use.redis.hstrlen('{s0}:job:j0', 'request'));
+
+    const { tenants } = await read(['acme'], true);
+
+    expect(tenants).toEqual([{ tenant: 'acme', jobs: 10, bytes: size * 10 }]);
+  });
+
+  it('walks along many tenants a part at a time, and comes to all of them', async () => {
+    const names = Array.from({ length: 600 }, (_, i) => `tenant-${i}`);
+    await use.redis.sadd('{s0}:tenants', ...names);
+    const met = new Set<string>();
+    let cursor = '0';
+    let most = 0;
+
+    do {
+      const report = await use.store.load.read({ tenants: [], cursor, sized: false });
+      for (const name of report.met) met.add(name);
+      most = Math.max(most, report.met.length);
+      cursor = report.cursor;
+    } while (cursor !== '0');
+
+    expect(met.size).toBe(600);
+    expect(most).toBeLessThan(200);
+  });
+});

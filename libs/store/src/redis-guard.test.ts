@@ -1,0 +1,161 @@
+import { eventually, useServers } from '@svc/testing';
+import { Redis } from 'ioredis';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readRedisFacts, type RedisFacts } from './redis-facts';
+import { judgeRedis, requireWritable } from './redis-guard';
+
+const safe: RedisFacts = {
+  version: '7.0.15',
+  appendOnly: true,
+  fsync: 'always',
+  evictionPolicy: 'noeviction',
+  maxMemoryBytes: 1e9,
+  minReplicasToWrite: 1,
+};
+const wishes = { minReplicas: 1, memoryLimitBytes: 0 };
+const found = (facts: RedisFacts, asked = wishes) =>
+  judgeRedis(facts, asked).map(({ code, severity }) => `${severity} ${code}`);
+
+describe('judging a Redis', () => {
+  it('nothing is wrong with one that keeps what it acknowledges', () => {
+    expect(judgeRedis(safe, wishes)).toEqual([]);
+    expect(found({ ...safe, version: '6.2.0' })).toEqual([]);
+  });
+
+  it.each<[string, Partial<RedisFacts>, string]>([
+    ['an old version', { version: '6.0.16' }, 'refuse version'],
+    ['a much older one', { version: '5.2.0' }, 'refuse version'],
+    ['no append-only file', { appendOnly: false }, 'refuse append_only'],
+    ['a file that is synced when the system likes', { fsync: 'no' }, 'refuse fsync'],
+    ['a file synced every second', { fsync: 'everysec' }, 'warn fsync_everysec'],
+    ['keys dropped when memory is short', { evictionPolicy: 'allkeys-lru' }, 'refuse eviction'],
+    ['fewer replicas than asked for', { minReplicasToWrite: 0 }, 'refuse min_replicas'],
+    ['no limit of memory', { maxMemoryBytes: 0 }, 'warn no_memory_limit'],
+  ])('%s is told, with what to set', (_what, fault, finding) => {
+    expect(found({ ...safe, ...fault })).toEqual([finding]);
+    expect(judgeRedis({ ...safe, ...fault }, wishes)[0]?.mend).toMatch(/^(Set|Run) /);
+  });
+
+  it('replicas and memory are not asked for where the environment does not', () => {
+    expect(found({ ...safe, minReplicasToWrite: 0 }, { ...wishes, minReplicas: 0 })).toEqual([]);
+    expect(found({ ...safe, maxMemoryBytes: 0 }, { ...wishes, memoryLimitBytes: 1e9 })).toEqual([]);
+  });
+
+  it('what it does not tell is a warning that names it, never a refusal', () => {
+    expect(judgeRedis({}, wishes)).toMatchObject([
+      {
+        code: 'untold',
+        severity: 'warn',
+        what: 'Redis does not tell its version, appendonly, appendfsync, maxmemory-policy, maxmemory, min-replicas-to-write',
+      },
+    ]);
+  });
+});
+
+describe('a real Redis', () => {
+  let redis: Redis;
+  afterAll(async () => void (await redis.quit()));
+  const servers = useServers();
+  beforeAll(() => {
+    redis = new Redis(servers.redisUrl);
+    redis.on('error', () => undefined);
+  });
+  const set = (...settings: string[]) => redis.call('CONFIG', 'SET', ...settings);
+  const ready = () => requireWritable(redis, 0);
+
+  it('tells how it is set up', async () => {
+    await set('maxmemory', '500mb');
+
+    expect(await readRedisFacts(redis)).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      appendOnly: true,
+      fsync: 'always',
+      evictionPolicy: 'noeviction',
+      maxMemoryBytes: 500 * 1024 * 1024,
+      minReplicasToWrite: 0,
+    });
+
+    await set('maxmemory', '0');
+  });
+
+  it('where CONFIG is forbidden, tells what INFO says', async () => {
+    await redis.call('ACL', 'SETUSER', 'plain', 'on', '>secret', '~*', '+@all', '-config');
+    const plain = new Redis(servers.redisUrl, { username: 'plain', password: 'secret' });
+
+    const facts = await readRedisFacts(plain);
+
+    expect(facts).toEqual({
+      version: expect.any(String),
+      appendOnly: true,
+      evictionPolicy: 'noeviction',
+      maxMemoryBytes: 0,
+    });
+    expect(judgeRedis(facts, { minReplicas: 0, memoryLimitBytes: 1e9 })).toMatchObject([
+      { code: 'untold', what: 'Redis does not tell appendfsync' },
+    ]);
+    await plain.quit();
+  });
+
+  it('takes writes', async () => {
+    await expect(ready()).resolves.toBeUndefined();
+  });
+
+  it('is not ready while its memory is full', async () => {
+    await set('maxmemory', '100kb');
+
+    await expect(ready()).rejects.toThrow('refuses writes: its memory is full');
+
+    await set('maxmemory', '0');
+    await ready();
+  });
+
+  it('is not ready while it cannot save to its disk, and is again when it can', async () => {
+    const [, dir = ''] = (await redis.call('CONFIG', 'GET', 'dir')) as string[];
+    const inTheWay = join(dir, 'dump.rdb');
+    const saved = async (how: string) => {
+      await redis.bgsave();
+      await eventually(async () =>
+        expect(await redis.info('persistence')).toMatch(
+          new RegExp(`rdb_bgsave_in_progress:0[^]*rdb_last_bgsave_status:${how}`),
+        ),
+      );
+    };
+    await set('save', '3600 1000000');
+    mkdirSync(inTheWay);
+    await saved('err');
+
+    await expect(ready()).rejects.toThrow('refuses writes: it cannot save to its disk');
+    await expect(redis.set('a', 1)).rejects.toThrow('MISCONF');
+
+    rmSync(inTheWay, { recursive: true });
+    await saved('ok');
+    await ready();
+    await set('save', '');
+  });
+
+  it('is not ready as a replica, nor with fewer replicas than asked for', async () => {
+    await expect(requireWritable(redis, 1)).resolves.toBeUndefined(); // it does not count them unless told to
+    await set('min-replicas-to-write', '1');
+    await expect(requireWritable(redis, 1)).rejects.toThrow('refuses writes: too few replicas keep up');
+    await set('min-replicas-to-write', '0');
+
+    await redis.call('REPLICAOF', '127.0.0.1', '1');
+    await expect(ready()).rejects.toThrow('refuses writes: it is a replica');
+    await redis.call('REPLICAOF', 'NO', 'ONE');
+    await ready();
+  });
+
+  it('that is gone makes the question fail, so that nobody takes silence for an answer', async () => {
+    const impatient = new Redis(servers.redisUrl, { maxRetriesPerRequest: 0, commandTimeout: 300 });
+    impatient.on('error', () => undefined);
+    await impatient.ping();
+    await servers.redis.kill();
+
+    await expect(readRedisFacts(impatient)).rejects.toThrow();
+    await expect(requireWritable(impatient, 0)).rejects.toThrow();
+
+    await servers.redis.start();
+    impatient.disconnect();
+  });
+});
