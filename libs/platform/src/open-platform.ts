@@ -101,6 +101,8 @@ async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, sende
   await bus.ensureStreams();
   health.dependsOn('nats', async () => {
     if (!bus.status().isConnected) throw new Error('disconnected');
+    // A server that hangs keeps its connections.
+    await bus.flush();
   });
   return bus;
 }

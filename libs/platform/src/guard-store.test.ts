@@ -1,0 +1,212 @@
+import { busOptions, openBus, type Bus } from '@svc/bus';
+import { queues } from '@svc/queues.config';
+import {
+  commonMetrics,
+  engineEnv,
+  Health,
+  openMetrics,
+  readEnv,
+  StartError,
+  systemClock,
+  type Logger,
+} from '@svc/runtime';
+import { openStore, type Store } from '@svc/store';
+import { emptyRedis, eventually, useServers } from '@svc/testing';
+import { Redis } from 'ioredis';
+import { guardStore } from './guard-store';
+
+describe('the guard of the store', () => {
+  let redis: Redis;
+  let store: Store;
+  let bus: Bus;
+  afterAll(async () => {
+    redis.disconnect();
+    await bus.abandon();
+  });
+  const servers = useServers();
+  beforeAll(async () => {
+    redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: 1, commandTimeout: 1_000, retryStrategy: () => 20 });
+    redis.on('error', () => undefined);
+    store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
+    const env = readEnv(engineEnv, { NATS_URL: servers.natsUrl }).values;
+    bus = await openBus(busOptions(env, 'test'), { nowUs: () => 0 });
+  });
+  beforeEach(() => bus.ensureStreams());
+  const stops: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const stop of stops.splice(0)) await stop();
+    await set('appendfsync', 'always');
+    await set('maxmemory-policy', 'noeviction');
+    await set('maxmemory', '0');
+  });
+
+  const set = (name: string, value: string) => redis.call('CONFIG', 'SET', name, value);
+  const lines: string[] = [];
+  const log: Logger = {
+    debug: () => undefined,
+    info: (msg, fields) => void lines.push(`info ${msg} ${String(fields?.['finding'] ?? '')}`),
+    warn: (msg, fields) => void lines.push(`warn ${msg} ${String(fields?.['finding'] ?? '')}`),
+    error: (msg, fields) => void lines.push(`error ${msg} ${String(fields?.['finding'] ?? '')}`),
+    child: () => log,
+    oncePer: () => log,
+  };
+
+  /** A process starts. */
+  async function start({ production = false, aborted = false } = {}) {
+    lines.length = 0;
+    const env = {
+      ...readEnv(engineEnv, { REDIS_URL: servers.redisUrl, SVC_REDIS_MEMORY_LIMIT: '1000000000' }).values,
+      production,
+    };
+    const clock = systemClock();
+    const opened = openMetrics(commonMetrics, { pod: 'p' });
+    const findings = await guardStore(
+      {
+        env,
+        log,
+        clock,
+        health: new Health({ clock }),
+        build: { version: '0.0.0', commit: 'c', date: '', protocol: 1 },
+        stopping: aborted ? AbortSignal.abort() : new AbortController().signal,
+        onStop: (_name, step) => void stops.push(step),
+      },
+      { store, bus, metrics: opened.metrics },
+    );
+    return {
+      codes: () => findings().map(({ code }) => code),
+      findings,
+      metric: async () =>
+        [...(await opened.text()).matchAll(/svc_store_findings\{finding="(\w+)"/g)].map(([, code]) => code),
+    };
+  }
+  /** As after a network fault: the guard looks again as soon as it is connected again. */
+  const reconnect = async () => void redis.disconnect(true);
+  const submitted = () => bus.publishDurableBytes('sys.audit.export', Buffer.from('{}'));
+
+  it('says nothing of a store that is safe', async () => {
+    const { codes, metric } = await start({ production: true });
+
+    expect([codes(), await metric(), lines]).toEqual([[], [], []]);
+  });
+
+  it('production does not start on a store that may lose jobs, and is told all that is to be set', async () => {
+    await set('appendfsync', 'no');
+    await set('maxmemory-policy', 'allkeys-lru');
+
+    const failure: unknown = await start({ production: true }).catch((error: unknown) => error);
+
+    expect(failure).toBeInstanceOf(StartError);
+    expect(failure).toMatchObject({
+      where: `127.0.0.1:${servers.redis.port}`,
+      mend: expect.stringMatching(/Set appendfsync always\.[^]*Set maxmemory-policy noeviction\./),
+    });
+  });
+
+  it('development warns once of each, and starts', async () => {
+    await set('appendfsync', 'no');
+    await set('maxmemory-policy', 'allkeys-lru');
+
+    const { codes, metric } = await start();
+    await reconnect();
+    await eventually(() => redis.ping());
+
+    expect(codes()).toEqual(['fsync', 'eviction']);
+    expect(lines).toEqual(['warn store is not safe fsync', 'warn store is not safe eviction']);
+    expect(await metric()).toEqual(['fsync', 'eviction']);
+  });
+
+  it('production starts with a warning where at most a second may be lost', async () => {
+    await set('appendfsync', 'everysec');
+
+    await start({ production: true });
+
+    expect(lines).toEqual(['warn store is not safe fsync_everysec']);
+  });
+
+  it('what changes while a process runs is told and stops nothing; so is that it is well again', async () => {
+    const { codes, metric } = await start({ production: true });
+
+    await set('maxmemory-policy', 'volatile-ttl');
+    await reconnect();
+    await eventually(() => expect(codes()).toEqual(['eviction']));
+    expect(lines).toEqual(['error store is not safe eviction']);
+    await set('maxmemory-policy', 'noeviction');
+    await reconnect();
+    await eventually(() => expect(codes()).toEqual([]));
+
+    expect(lines.at(-1)).toBe('info store finding is gone eviction');
+    expect(await metric()).toEqual([]);
+  });
+
+  it('waits for a store that does not answer yet', async () => {
+    await servers.redis.kill();
+
+    const starting = start({ production: true });
+    await eventually(() => expect(lines[0]).toMatch(/^warn store does not answer yet/));
+    await servers.redis.start();
+
+    expect((await starting).codes()).toEqual([]);
+  });
+
+  it('a process that is to stop does not wait', async () => {
+    await servers.redis.kill();
+
+    await start({ aborted: true });
+
+    expect(lines[0]).toMatch(/^warn store could not be checked/);
+    await servers.redis.start();
+  });
+
+  it('a store of the same installation is known again by every process', async () => {
+    await start();
+    await submitted();
+
+    expect((await start()).codes()).toEqual([]);
+  });
+
+  it('an empty store is told when the bus still knows of jobs, to every process until somebody answers', async () => {
+    await start();
+    await submitted();
+    await emptyRedis(servers.redisUrl);
+
+    const { findings, metric } = await start();
+
+    expect(findings()).toMatchObject([{ code: 'data_lost', what: expect.stringMatching(/the bus holds 1 messages/) }]);
+    expect(await metric()).toEqual(['data_lost']);
+    expect(lines).toEqual(['error store has lost data data_lost']);
+    expect((await start()).codes()).toEqual(['data_lost']);
+    await redis.hdel('svc:installation', 'alarm');
+    expect((await start()).codes()).toEqual([]);
+  });
+
+  it('a store that is emptied under a running process is told as soon as it is connected again', async () => {
+    const { codes, findings } = await start();
+
+    await emptyRedis(servers.redisUrl);
+    await reconnect();
+
+    await eventually(() => expect(codes()).toEqual(['data_lost']));
+    expect(findings()[0]?.what).toMatch(/emptied while services ran/);
+  });
+
+  it('so is one that is replaced by another', async () => {
+    const { codes } = await start();
+
+    await redis.hset('svc:installation', 'id', 'of-another');
+    await reconnect();
+
+    await eventually(() => expect(codes()).toEqual(['data_lost']));
+  });
+
+  it('and one that has jobs without their mark', async () => {
+    await redis.sadd('{s0}:tenants', 'acme');
+
+    expect((await start()).codes()).toEqual(['data_lost']);
+  });
+
+  it('of many processes that start at once on a new store, none is alarmed and all see one installation', async () => {
+    const all = await Promise.all(Array.from({ length: 5 }, () => start()));
+
+    expect(all.flatMap(({ codes }) => codes())).toEqual([]);
+  });
+});
