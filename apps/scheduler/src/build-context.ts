@@ -5,11 +5,14 @@ import {
   EffectiveConfig,
   HandOut,
   openTopics,
+  ScanRunner,
   topicLog,
   type Fleet,
+  type ResultFacts,
   type SchedulingEvents,
   type WorkerRegistry,
 } from '@svc/services';
+import type { JobRecord } from '@svc/store';
 import type { SchedulerContext } from './context';
 
 export interface ContextParts {
@@ -60,8 +63,10 @@ export function buildContext({ env, clock, log }: Boot<SchedulerEnv>, parts: Con
         .forWorker(workerId)
         .catch((error: unknown) => log.warn('hand-out failed', { worker_id: workerId, error }));
     },
+    scanSoon: (job: JobRecord, result: ResultFacts) => scans.soon(job, result),
   };
-  // It is made of the context it wakes for; nothing wakes before this line.
+  // They are made of the context that calls them; nothing calls before these lines.
   const handOut = new HandOut(deps);
+  const scans = new ScanRunner(deps);
   return { ...deps, handOut, defaultTenant: env.defaultTenant };
 }

@@ -57,6 +57,7 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     publishFailed: (jobId, error) => log.warn('could not be published yet', { job_id: jobId, error }),
     repairFailed: (jobId, error, triesLeft) =>
       log.error('a job could not be mended', { job_id: jobId, error, tries_left: triesLeft }),
+    scanLeft: (jobId, error) => log.warn('a scan is left to the queue', { job_id: jobId, error }),
     workerRefused: (workerId, reason) =>
       log.oncePer(`refused:${workerId}`, 3_600_000).warn('worker is not taken up', { worker_id: workerId, reason }),
     workerLost: (workerId, jobs) => log.warn('worker went silent', { worker_id: workerId, jobs }),

@@ -32,6 +32,52 @@ export const cappedBy = ({ rps, burst }: RateLimit, requestsPerSecond: number): 
     ? { rps: Math.min(rps, requestsPerSecond), burst: Math.min(burst, 2 * requestsPerSecond) }
     : { rps, burst };
 
+/** Of a generous limit, requests are taken from the store some at a time; of a small one, one by one, so that it is exact. */
+const blockOf = ({ rps }: RateLimit): number => Math.min(32, Math.max(1, Math.floor(rps / 50)));
+
+interface Lease {
+  left: number;
+  state: RateLimiterRes;
+  /** Unix ms: what is left then goes with the window it was taken from. */
+  endsMs: number;
+}
+
+/** Requests taken from the shared counters and not used yet, by bucket. At most one block a process is ever left unused. */
+class Leases {
+  private readonly held = new Map<string, Lease>();
+  private readonly asking = new Map<string, Promise<Lease>>();
+
+  /** @throws RateLimiterRes when the bucket is used up, or what the store throws */
+  async take(bucket: string, counters: Counters, block: number, nowMs: number): Promise<RateLimiterRes> {
+    if (block === 1) return counters.consume(bucket);
+    for (;;) {
+      const lease = this.held.get(bucket);
+      if (lease && lease.left > 0 && lease.endsMs > nowMs) {
+        lease.left--;
+        return new RateLimiterRes(lease.state.remainingPoints + lease.left, lease.endsMs - nowMs);
+      }
+      const asking = this.asking.get(bucket) ?? this.ask(bucket, counters, block, nowMs);
+      this.asking.set(bucket, asking);
+      await asking;
+    }
+  }
+
+  private async ask(bucket: string, counters: Counters, block: number, nowMs: number): Promise<Lease> {
+    try {
+      const state = await counters.consume(bucket, block);
+      const lease = { left: block, state, endsMs: nowMs + Math.max(1, state.msBeforeNext) };
+      // Buckets of callers that went away are dropped now and then.
+      if (this.held.size > 10_000) this.held.clear();
+      this.held.set(bucket, lease);
+      return lease;
+    } finally {
+      this.asking.delete(bucket);
+    }
+  }
+}
+
+type Counters = Pick<RateLimiterRedis, 'consume'>;
+
 /**
  * The nearest the store's counters come to a token bucket: `rps` in each second, and beyond those `burst - rps` more in the
  * time an empty bucket takes to fill. When the shared store fails, requests are refused: an attacker who can stall the store
@@ -40,15 +86,17 @@ export const cappedBy = ({ rps, burst }: RateLimit, requestsPerSecond: number): 
 export function rateLimiter({ redis, keyPrefix, limit, nowMs }: RateLimiterOptions): RateLimiter {
   let built = limit();
   let counters = countersFor(built, keyPrefix, redis);
+  let leases = new Leases();
 
   return async (bucket) => {
     const wanted = limit();
     if (wanted.rps !== built.rps || wanted.burst !== built.burst) {
       built = wanted;
       counters = countersFor(built, keyPrefix, redis);
+      leases = new Leases();
     }
     try {
-      const taken = await counters.consume(bucket);
+      const taken = await leases.take(bucket, counters, blockOf(built), nowMs());
       return { allowed: true, headers: rateHeaders(built, taken, nowMs()) };
     } catch (refused) {
       const state = refused instanceof RateLimiterRes ? refused : new RateLimiterRes(0, 1_000);

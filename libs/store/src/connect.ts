@@ -34,7 +34,12 @@ export async function redisOptions(env: StoreEnv, use: RedisUse) {
     connectTimeout: env.redisDialTimeoutMs,
     retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 6), 2_000),
     ...(use === 'request'
-      ? { commandTimeout: env.redisReadTimeoutMs, maxRetriesPerRequest: 1, enableOfflineQueue: true }
+      ? {
+          commandTimeout: env.redisReadTimeoutMs,
+          maxRetriesPerRequest: 1,
+          enableOfflineQueue: true,
+          enableAutoPipelining: true,
+        }
       : { maxRetriesPerRequest: null }),
   };
 }

@@ -42,17 +42,16 @@ export class DataRepository {
   /** The body behind a `redis://` pointer of ours, at most `maxBytes` of it, with its whole size; null when it is gone. */
   async read(pointer: string, maxBytes: number): Promise<{ body: Buffer; sizeBytes: number } | null> {
     const key = pointer.replace(/^redis:\/\//, '');
-    const replies = await this.redis
-      .pipeline()
-      .strlen(key)
-      .getrangeBuffer(key, 0, maxBytes - 1)
-      .exec();
-    const [size, body] = (replies ?? []).map(([error, reply]) => {
+    try {
+      const body = await this.redis.getrangeBuffer(key, 0, maxBytes - 1);
+      if (body.length === 0) return null;
+      const sizeBytes = body.length < maxBytes ? body.length : await this.redis.strlen(key);
+      return { body, sizeBytes };
+    } catch (error) {
       // Workers write these keys: a value that is no string is no body.
-      if (error && !error.message.startsWith('WRONGTYPE')) throw error;
-      return error ? undefined : reply;
-    });
-    return Number(size ?? 0) === 0 ? null : { body: body as Buffer, sizeBytes: Number(size) };
+      if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return null;
+      throw error;
+    }
   }
 
   async size(pointer: string): Promise<number> {

@@ -273,11 +273,16 @@ export class JobRepository {
     return (taken as [string, string][]).map(([id, dispatchId]) => ({ id, dispatchId }));
   }
 
-  /** Facts that are no change of state, such as progress; written only while the job is where the caller thinks it is. */
+  /**
+   * Facts that are no change of state, such as progress; written only while the job is where the caller thinks it is.
+   *
+   * @param entry a delayed queue entry that is not needed any more, taken away whatever became of the job
+   */
   async note(
     id: string,
     where: { states: readonly JobState[]; holder?: string; dispatchId?: string },
     fields: Partial<JobRecord>,
+    entry?: CarryEntry,
   ): Promise<boolean> {
     const { states, holder, dispatchId } = where;
     const document = {
@@ -285,6 +290,7 @@ export class JobRepository {
       set: flat(fields),
       ...(holder && { holder }),
       ...(dispatchId && { dispatch_id: dispatchId }),
+      ...(entry && { entry: { id, queue: entry.queue, suffix: entry.suffix } }),
     };
     const reply = await runScript(this.redis, 'note', keys.job(id), JSON.stringify(document));
     return (reply as [string])[0] === 'noted';

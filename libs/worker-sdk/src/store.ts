@@ -15,7 +15,7 @@ export class DataStore {
   private readonly redis: Redis;
 
   constructor(url: string, onError: (error: unknown) => void) {
-    this.redis = new Redis(url, { maxRetriesPerRequest: 5, commandTimeout: 10_000 });
+    this.redis = new Redis(url, { maxRetriesPerRequest: 5, commandTimeout: 10_000, enableAutoPipelining: true });
     this.redis.on('error', onError);
   }
 

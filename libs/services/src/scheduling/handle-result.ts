@@ -9,6 +9,7 @@ import { checkMetadata } from './check-metadata';
 import { entryPriority, finish, moveAndTell } from './move-job';
 import { retryCap } from './place-job';
 import { retrySettings } from './retry-settings';
+import { scanEntry } from './scan-output';
 import type { SchedulingDeps } from './scheduling-deps';
 
 /**
@@ -105,6 +106,9 @@ const factsOf = (deps: SchedulingDeps, job: Held, result: JobResult): Partial<Jo
   ...(job.started_at === undefined && { started_at: deps.clock.nowUs() }),
 });
 
+/** What failed on the way to a success. */
+const history = ['waiting_reason', 'error_code', 'error_message', 'error_status', 'last_state'] as const;
+
 async function succeed(
   deps: SchedulingDeps,
   job: Held,
@@ -127,23 +131,15 @@ async function succeed(
   }
   const misfit = await checkResult(deps, job, result.result_ptr);
   if (misfit) return fail(deps, job, { event: 'fail', ...misfit }, before, set);
+  const scans = check.scanBody && !content;
   const moved = await moveAndTell(deps, job, 'succeed', {
     ...before,
     set,
-    // What failed on the way to a success is history.
-    unset: ['waiting_reason', 'error_code', 'error_message', 'error_status', 'last_state'],
-    ...(check.scanBody &&
-      !content && {
-        carry: [
-          {
-            queue: 'outputScan' as const,
-            suffix: `${job.attempts}`,
-            payload: JSON.stringify({ job_id: job.id, dispatch_id: job.dispatch_id ?? '' }),
-          },
-        ],
-      }),
+    unset: history.filter((field) => job[field] !== undefined),
+    ...(scans && { carry: [scanEntry(job)] }),
   });
   if (moved) deps.events.completed(job.topic, 'SUCCEEDED');
+  if (moved && scans) deps.scanSoon({ ...job, ...set, state: 'SUCCEEDED' }, result);
   return moved;
 }
 

@@ -2,6 +2,8 @@ import type { Kernel } from '@svc/kernel-client';
 import type { Base, Fleet, JobBus, LicenseLimits } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
 import type { TopicDeps } from '../topics/topic-deps';
+import type { JobRecord } from '@svc/store';
+import type { ResultFacts } from './output-facts';
 import type { WorkerRegistry } from './worker-registry';
 
 /** What happened, for logs and metrics. Names are those of the metrics in operations contract 2.1. */
@@ -26,6 +28,8 @@ export interface SchedulingEvents {
   workerRefused(workerId: string, reason: string): void;
   workerLost(workerId: string, jobs: number): void;
   preempted(jobId: string): void;
+  /** A scan failed here and is left to the queue. */
+  scanLeft(jobId: string, error: unknown): void;
 }
 
 /** What the scheduler's services share: one object, built once in main. */
@@ -50,4 +54,6 @@ export interface SchedulingDeps extends Base {
   };
   /** Some worker may have room for somebody who waits: look soon. */
   wake(workerId: string): void;
+  /** A success was written whose body is still to be looked at. */
+  scanSoon(job: JobRecord, result: ResultFacts): void;
 }

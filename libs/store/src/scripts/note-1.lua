@@ -3,11 +3,13 @@
   states and, when asked, with the given worker and dispatch.
 
   KEYS  1 job record
-  ARGV  1 { states, holder?, dispatch_id?, set = {field, value, ...} } (JSON)
+  ARGV  1 { states, holder?, dispatch_id?, set = {field, value, ...},
+          entry? = { id, queue, suffix }, to be taken away } (JSON)
 
   Returns  noted  |  stale  |  missing
 ]]
 local n = cjson.decode(ARGV[1])
+if n.entry then bull_unpark(n.entry.queue, entry_id(n.entry.id, n.entry)) end
 local state, worker, dispatch = unpack(redis.call('HMGET', KEYS[1], 'state', 'worker_id', 'dispatch_id'))
 if not state then return { 'missing' } end
 if not is(n.states, state) then return { 'stale' } end
