@@ -167,6 +167,18 @@ describe('admission by a picture of Redis', () => {
     await expect(admission.job('and-another', 10, () => accept('and-another'))).rejects.toMatchObject(overloaded);
   });
 
+  it('a store that was emptied is seen to be empty', async () => {
+    await accept('acme');
+    const admission = gateway({ jobs: 1 });
+    await look(admission);
+    await expect(admission.job('acme', 10, () => accept('acme'))).rejects.toMatchObject(overloaded);
+
+    await redis.flushall();
+    await look(admission);
+
+    await expect(admission.job('acme', 10, () => accept('acme'))).resolves.toMatch(/^j/);
+  });
+
   it('a plain job takes no more memory beside its input than is counted for it', async () => {
     const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     await accept('acme');

@@ -41,6 +41,7 @@ export interface AdmissionSettings extends AdmissionLimits {
 
 /** A picture asks for so many tenants at most; the others keep the numbers they had. */
 const mostTenants = 200;
+const longestAgoAtOnce = 50;
 /** How much a new look at some jobs changes what is believed of the size of a tenant's jobs. */
 const newLookWeight = 0.25;
 const waitForOthersSec = '5';
@@ -51,6 +52,7 @@ const waitForSelfSec = '2';
  * Redis. Several gateways see each other's work with the next picture; the memory kept free is for that too.
  */
 export class PicturedAdmission implements Admission {
+  /** By when they were counted, longest ago first. */
   private readonly counts = new Map<string, Held>();
   private readonly taken = new Taken();
   private held: Held = none;
@@ -67,7 +69,7 @@ export class PicturedAdmission implements Admission {
 
   /** Renews the picture. While Redis does not answer the last one stands. */
   async look(): Promise<void> {
-    const tenants = [...new Set([...this.met, ...this.taken.tenants])].slice(0, mostTenants);
+    const tenants = [...new Set([...this.met, ...this.longestAgo(), ...this.taken.tenants])].slice(0, mostTenants);
     const arrived = this.taken.beginCount();
     const sized = this.settings.bytes > 0 || this.settings.tenantBytes > 0;
     const report = await this.load.read({ tenants, cursor: this.cursor, sized });
@@ -138,11 +140,18 @@ export class PicturedAdmission implements Admission {
     return jobs * mean + (lookedBytes - jobs * mean) * newLookWeight;
   }
 
+  /** Known tenants in the order of their last count: one that is in no list of Redis any more is asked for too. */
+  private longestAgo(): string[] {
+    const names: string[] = [];
+    for (const name of this.counts.keys()) if (names.push(name) === longestAgoAtOnce) break;
+    return names;
+  }
+
   private setCount(tenant: string, held: Held): void {
     const before = this.countOf(tenant);
     this.held = { jobs: this.held.jobs + held.jobs - before.jobs, bytes: this.held.bytes + held.bytes - before.bytes };
+    this.counts.delete(tenant); // what is set anew comes last
     if (held.jobs > 0) this.counts.set(tenant, held);
-    else this.counts.delete(tenant);
   }
 }
 

@@ -49,6 +49,19 @@ describe('what was let in since the last count', () => {
     expect(taken.all.jobs).toBe(0);
   });
 
+  it('of two counts at once, the later one stands', () => {
+    const taken = new Taken();
+    taken.stored(taken.take('acme', one));
+    const earlier = taken.beginCount();
+    taken.stored(taken.take('acme', one));
+    const later = taken.beginCount();
+    taken.stored(taken.take('acme', one));
+
+    expect(later()).toHaveLength(2);
+    expect(earlier()).toEqual([]);
+    expect(taken.all.jobs).toBe(1);
+  });
+
   it('in any order of events, it never counts less than what a count may have missed, and nothing is left over', () => {
     const step = fc.constantFrom('take', 'store', 'give back', 'begin', 'arrive', 'fail');
     fc.assert(

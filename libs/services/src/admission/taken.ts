@@ -56,7 +56,8 @@ export class Taken {
     }
     this.rounds = [...this.rounds.filter(({ tenants }) => tenants.size > 0), round];
     return () => {
-      const counted = this.rounds.slice(0, this.rounds.indexOf(round));
+      // -1: a count that began later came first, and knows more.
+      const counted = this.rounds.slice(0, Math.max(0, this.rounds.indexOf(round)));
       this.rounds = this.rounds.slice(counted.length);
       return counted.flatMap(({ tenants }) => [...tenants].map(([tenant, held]) => ({ tenant, held })));
     };
