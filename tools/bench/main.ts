@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -69,11 +69,17 @@ async function measure(
   } finally {
     await session.close();
   }
-  return { machine: machine({ redis: version('redis-server'), nats: version('nats-server') }, load), limits, results };
+  const versions = { redis: version('redis-server'), nats: version('nats-server'), commit: commit() };
+  return { machine: machine(versions, load), limits, results };
 }
 
 const version = (program: string) =>
   execFileSync(requireProgram(program), ['--version']).toString().trim().split(' sha=')[0] ?? '';
+
+function commit(): string {
+  const { stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { cwd: repositoryRoot, encoding: 'utf8' });
+  return (stdout ?? '').trim();
+}
 
 function start(): Promise<void> {
   const options = readOptions(process.argv.slice(2));

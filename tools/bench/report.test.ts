@@ -8,7 +8,7 @@ const measures: Measure[] = [
   { name: 'rss', unit: 'MB', run },
 ];
 const bench: BenchFile = {
-  machine: { cpu: 'c', cores: 2, memory_gb: 24, node: 'v20', redis: 'r', nats: 'n', load: 0 },
+  machine: { cpu: 'c', cores: 2, memory_gb: 24, node: 'v20', redis: 'r', nats: 'n', commit: 'c', load: 0 },
   limits: { express_post: 5_000 },
   results: [
     { name: 'submit', value: 4_500, unit: 'jobs/s', limit: 5_000, ratio: 0.9 },

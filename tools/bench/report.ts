@@ -8,6 +8,8 @@ export interface Machine {
   node: string;
   redis: string;
   nats: string;
+  /** The commit that was measured, with `-dirty` when files had changed since; empty outside a repository. */
+  commit: string;
   /** Load over the last minute when the bench began: above 0.5 something else was running. */
   load: number;
 }
@@ -27,7 +29,7 @@ export interface BenchFile {
   results: Result[];
 }
 
-export const machine = (versions: { redis: string; nats: string }, load: number): Machine => ({
+export const machine = (versions: { redis: string; nats: string; commit: string }, load: number): Machine => ({
   cpu: cpus()[0]?.model ?? '',
   cores: cpus().length,
   memory_gb: Math.round(totalmem() / 2 ** 30),

@@ -12,7 +12,7 @@ export function writeDocs(file: string, bench: BenchFile, day: string): void {
 
 Made by \`npm run bench -- --write-docs\` on ${day}: do not edit. \`npm run bench -- --help\` lists the options, among them \`--profile scheduler\`, which says where the time of a job goes.
 
-Machine: ${machine.cpu}, ${machine.cores} cores, ${machine.memory_gb} GB; Node ${machine.node}, ${machine.redis}, ${machine.nats}. Load of the machine when the bench began: ${machine.load} (above 0.5 something else was running, and rates are lower than they would be alone).
+Machine: ${machine.cpu}, ${machine.cores} cores, ${machine.memory_gb} GB; Node ${machine.node}, ${machine.redis}, ${machine.nats}. Measured commit: ${machine.commit}. Load of the machine when the bench began: ${machine.load} (above 0.5 something else was running, and rates are lower than they would be alone).
 
 One process each of gateway, scheduler and worker; Redis with its append-only file synced at every write; JetStream on files; no TLS; the policy, pools and scanners of \`config/\`. The load comes from one more process on the same cores.
 
