@@ -6,6 +6,8 @@ export interface RedisFacts {
   appendOnly?: boolean;
   /** `appendfsync`: always, everysec or no. */
   fsync?: string;
+  /** `no-appendfsync-on-rewrite`: nothing is synced while the file is rewritten. */
+  unsyncedRewrite?: boolean;
   evictionPolicy?: string;
   /** 0 = without limit. */
   maxMemoryBytes?: number;
@@ -19,7 +21,14 @@ export interface RedisMemory {
   maxBytes: number;
 }
 
-const asked = ['appendonly', 'appendfsync', 'maxmemory', 'maxmemory-policy', 'min-replicas-to-write'] as const;
+const asked = [
+  'appendonly',
+  'appendfsync',
+  'no-appendfsync-on-rewrite',
+  'maxmemory',
+  'maxmemory-policy',
+  'min-replicas-to-write',
+] as const;
 
 /**
  * Reads how Redis is set up: CONFIG where it is allowed, and what INFO says of it where it is not, as with most providers.
@@ -39,10 +48,12 @@ export async function readRedisFacts(redis: Redis): Promise<RedisFacts> {
   }
   const of = (name: (typeof asked)[number], field?: string) => settings.get(name) ?? (field && info.get(field));
   const appendOnly = settings.get('appendonly') ?? { '1': 'yes', '0': 'no' }[info.get('aof_enabled') ?? ''];
+  const unsynced = settings.get('no-appendfsync-on-rewrite');
   return withoutUndefined({
     version: info.get('redis_version'),
     appendOnly: appendOnly === undefined ? undefined : appendOnly === 'yes',
     fsync: of('appendfsync'),
+    unsyncedRewrite: unsynced === undefined ? undefined : unsynced === 'yes',
     evictionPolicy: of('maxmemory-policy', 'maxmemory_policy'),
     maxMemoryBytes: numberOf(of('maxmemory', 'maxmemory')),
     minReplicasToWrite: numberOf(of('min-replicas-to-write')),

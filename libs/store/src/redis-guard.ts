@@ -8,6 +8,7 @@ export const storeFindings = [
   'append_only',
   'fsync',
   'fsync_everysec',
+  'fsync_on_rewrite',
   'eviction',
   'min_replicas',
   'no_memory_limit',
@@ -37,7 +38,7 @@ const oldestVersion = [6, 2] as const;
 
 /** Judges a Redis by whether it keeps what it acknowledged. docs/durability.md says what each finding costs. */
 export function judgeRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }: GuardWishes): StoreFinding[] {
-  const { version, appendOnly, fsync, evictionPolicy, maxMemoryBytes, minReplicasToWrite } = facts;
+  const { version, appendOnly, fsync, unsyncedRewrite, evictionPolicy, maxMemoryBytes, minReplicasToWrite } = facts;
   const found: (StoreFinding | false)[] = [
     version !== undefined &&
       isOlder(version) &&
@@ -50,6 +51,12 @@ export function judgeRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }:
       refuse('fsync', `appendfsync is ${fsync}: power loss loses what the system had not written yet`, mendFsync),
     fsync === 'everysec' &&
       warn('fsync_everysec', 'appendfsync is everysec: power loss may lose the last second or two', mendFsync),
+    unsyncedRewrite === true &&
+      warn(
+        'fsync_on_rewrite',
+        'nothing is synced while the append-only file is rewritten: power loss may lose what came meanwhile',
+        'Set no-appendfsync-on-rewrite no.',
+      ),
     evictionPolicy !== undefined &&
       evictionPolicy !== 'noeviction' &&
       refuse(
