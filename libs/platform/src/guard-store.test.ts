@@ -15,6 +15,8 @@ import { emptyRedis, eventually, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { guardStore } from './guard-store';
 
+const impatient = { maxRetriesPerRequest: 1, commandTimeout: 1_000, disconnectTimeout: 50 };
+
 describe('the guard of the store', () => {
   let redis: Redis;
   let store: Store;
@@ -25,7 +27,7 @@ describe('the guard of the store', () => {
   });
   const servers = useServers();
   beforeAll(async () => {
-    redis = new Redis(servers.redisUrl, { maxRetriesPerRequest: 1, commandTimeout: 1_000, retryStrategy: () => 20 });
+    redis = new Redis(servers.redisUrl, { ...impatient, retryStrategy: () => 20 });
     redis.on('error', () => undefined);
     store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
     const env = readEnv(engineEnv, { NATS_URL: servers.natsUrl }).values;

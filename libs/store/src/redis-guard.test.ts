@@ -59,7 +59,7 @@ describe('a real Redis', () => {
   afterAll(async () => void (await redis.quit()));
   const servers = useServers();
   beforeAll(() => {
-    redis = new Redis(servers.redisUrl);
+    redis = new Redis(servers.redisUrl, { disconnectTimeout: 50 });
     redis.on('error', () => undefined);
   });
   const set = (...settings: string[]) => redis.call('CONFIG', 'SET', ...settings);

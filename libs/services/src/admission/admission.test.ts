@@ -39,7 +39,7 @@ describe('admission by a picture of Redis', () => {
   afterAll(async () => void (await redis.quit()));
   const servers = useServers();
   beforeAll(() => {
-    redis = new Redis(servers.redisUrl);
+    redis = new Redis(servers.redisUrl, { disconnectTimeout: 50 });
     store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
   });
   afterEach(() => redis.call('CONFIG', 'SET', 'maxmemory', '0'));
