@@ -5,8 +5,8 @@ import { addressesOf, CallCounter, sum } from './redis-counts';
 
 const jobs = 300;
 /** What a job may cost in Redis, with what the idle loops of gateway and scheduler add meanwhile. Lower it with the cost. */
-const mostCalls = 20;
-const mostCommands = 170;
+const mostCalls = 12;
+const mostCommands = 110;
 
 describe('a drain through the whole product', () => {
   let product: Product;
