@@ -1,0 +1,256 @@
+import { encodePacket, endpoints, jobProgressPacket, subjects, type Endpoint } from '@svc/contract';
+import { eventually, useServers } from '@svc/testing';
+import { createWorker } from '@svc/worker-sdk';
+import { connect, type NatsConnection } from 'nats';
+import { caller, type HttpAnswer } from '../caller.testing';
+import { canaries, leaks } from './canaries.testing';
+import { startService, type RunningService } from './processes.testing';
+import { fieldsOf } from './requests.testing';
+import { closeConnections, exchange, send } from './wire-client.testing';
+
+jest.setTimeout(60_000);
+
+/** Names of places whose text belongs to the sender's own tenant, and so to what its own people and workers are shown. */
+const content = /^(job|worker|body|query|path|header (idempotency|traceparent|request))/;
+/** Beside its own tenant's answers, where a text is meant to go. All else is a leak. */
+const allowed: readonly { where: RegExp; place: RegExp; why: string }[] = [
+  { where: /^log$/, place: /^header request$/, why: 'a caller finds its requests in the log by the id it gave them' },
+  { where: /^bus worker\.|^bus job\./, place: content, why: 'a worker is told its job' },
+  {
+    where: /^bus sys\.job\.(result|progress|dlq)$|^bus sys\.heartbeat$/,
+    place: /^worker/,
+    why: 'the worker’s own words, to services',
+  },
+];
+
+describe('canary secrets', () => {
+  const servers = useServers({ streams: 'purge' });
+  const secret = canaries();
+  const keys = { admin: secret.of('env admin key'), other: secret.of('env other key') };
+  const heard: { subject: string; bytes: Uint8Array }[] = [];
+  let services: RunningService[] = [];
+  let bus: NatsConnection;
+  let api: RunningService;
+
+  beforeAll(async () => {
+    bus = await connect({ servers: servers.natsUrl });
+    bus.subscribe('>', { callback: (_, { subject, data }) => void heard.push({ subject, bytes: data }) });
+    const env = {
+      SVC_API_KEYS: JSON.stringify([
+        { key: keys.admin, tenant: 'acme', role: 'admin', principal_id: 'ann' },
+        { key: keys.other, tenant: 'globex', role: 'admin', principal_id: 'gus' },
+      ]),
+      SVC_JWT_HMAC_SECRET: `${secret.of('env jwt secret')}-long-enough-to-be-taken-for-a-secret`,
+      SVC_LICENSE_TOKEN: `{"payload": ${secret.of('env license')}`,
+      NATS_USERNAME: 'svc',
+      NATS_PASSWORD: secret.of('env bus password'),
+    };
+    services = await Promise.all([startService('api', servers, env), startService('scheduler', servers, env)]);
+    api = services[0] ?? fail();
+  }, 60_000);
+  afterAll(async () => {
+    closeConnections();
+    await bus.close();
+    await Promise.all(services.map((service) => service.stop()));
+  }, 30_000);
+
+  const as = (who: keyof typeof keys) => caller(api.url, { 'X-API-Key': keys[who] });
+
+  /** Where else the canaries put so far have turned up; empty is what is hoped for. */
+  async function found(): Promise<string[]> {
+    const places: [string, string | Uint8Array][] = heard.map(({ subject, bytes }) => [`bus ${subject}`, bytes]);
+    for (const service of services) {
+      places.push(['log', service.output()], ['metrics', await service.metrics()]);
+    }
+    const status = await as('other').get('/api/v1/status');
+    places.push(['status of another tenant', JSON.stringify(status.body)]);
+    return [
+      ...new Set(
+        places.flatMap(([where, bytes]) => leaks(where, bytes, secret.made, (place) => isMeant(where, place))),
+      ),
+    ];
+  }
+
+  const inErrors: string[] = [];
+  /** An error may repeat nothing; what is answered to its own tenant otherwise is its own. */
+  const noteError = (what: string, status: number, text: string) => {
+    if (status >= 400) inErrors.push(...leaks(`${status} of ${what}`, text, secret.made));
+  };
+  const note = (what: string, { status, body }: HttpAnswer) => noteError(what, status, JSON.stringify(body ?? ''));
+
+  it('in credentials of every kind are in no log, metric, event or answer', async () => {
+    const jwt = ['{"alg":"HS256"}', `{"sub":"${secret.of('jwt claim')}"}`].map((part) =>
+      Buffer.from(part).toString('base64url'),
+    );
+    const credentials: Record<string, string>[] = [
+      { 'X-API-Key': secret.of('header api key') },
+      { Authorization: `Bearer ${secret.of('header bearer')}` },
+      { Authorization: `Bearer ${jwt.join('.')}.${secret.of('jwt signature')}` },
+      { Authorization: `Basic ${Buffer.from(`user:${secret.of('header basic')}`).toString('base64')}` },
+      { Authorization: secret.of('header bare authorization') },
+      { Cookie: `svc_session=${secret.of('cookie session')}` },
+      { 'X-API-Key': keys.admin, 'X-Tenant-ID': secret.of('header tenant') },
+      { 'X-API-Key': keys.admin, Authorization: `Bearer ${secret.of('header bearer beside a key')}` },
+      { 'X-API-Key': keys.admin, 'X-Principal-ID': secret.of('header principal') },
+    ];
+
+    for (const headers of credentials) {
+      for (const path of ['/api/v1/jobs', '/api/v1/status', '/nowhere', '/admin/queues']) {
+        const { status, text } = await send(api.url, { method: 'GET', target: path, headers });
+        noteError(`${path} with ${Object.keys(headers).join()}`, status, text);
+      }
+    }
+    await exchange(
+      api.url,
+      `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret.of('header of no request')}\0\r\n\r\n`,
+    );
+
+    expect(inErrors).toEqual([]);
+    expect(await found()).toEqual([]);
+  });
+
+  it.each(endpoints.map((endpoint): [string, Endpoint] => [endpoint.id, endpoint]))(
+    'in any field of %s are in no log, metric, event or error',
+    async (_id, endpoint) => {
+      const { id, method, path, query, body } = endpoint;
+      const requests: { what: string; target: string; text?: string; headers?: Record<string, string> }[] = [
+        ...(path.match(/:\w+/g) ?? []).map((name) => ({
+          what: `path ${name}`,
+          target: path.replace(name, secret.of('path parameter')).replace(/:\w+/g, 'x'),
+        })),
+        ...[...fieldsOf(query), 'access_token'].map((name) => ({
+          what: `query ${name}`,
+          target: `${path.replace(/:\w+/g, 'x')}?${name}=${secret.of('query')}`,
+        })),
+        ...['Idempotency-Key', 'X-Request-Id', 'traceparent', 'X-Max-Artifact-Bytes', 'Content-Type'].map((name) => ({
+          what: `header ${name}`,
+          target: path.replace(/:\w+/g, 'x'),
+          headers: { [name]: secret.of(`header ${name === 'X-Request-Id' ? 'request' : name.toLowerCase()}`) },
+          text: '{}',
+        })),
+      ];
+      for (const field of fieldsOf(body)) {
+        for (const value of [
+          secret.of('body text'),
+          [secret.of('body list')],
+          { a: secret.of('body map') },
+          { [secret.of('body key')]: 'a' },
+        ]) {
+          requests.push({
+            what: `body ${field}`,
+            target: path.replace(/:\w+/g, 'x'),
+            text: JSON.stringify({ prompt: 'x', [field]: value }),
+          });
+        }
+      }
+      if (body) {
+        const target = path.replace(/:\w+/g, 'x');
+        requests.push({ what: 'garbled body', target, text: `{"a": ${secret.of('garbled body')}` });
+        requests.push({ what: 'stranger', target, text: JSON.stringify({ stranger: secret.of('unknown field') }) });
+      }
+
+      for (const { what, target, text, headers } of requests) {
+        const sent = method === 'get' || method === 'delete' ? undefined : text;
+        note(`${id}, ${what}`, await as('admin').send(method, target, sent, headers));
+      }
+
+      expect(inErrors).toEqual([]);
+      expect(await found()).toEqual([]);
+    },
+  );
+
+  it('in a job and what its worker says reach its own tenant, and nobody else', async () => {
+    const worker = createWorker({
+      id: 'w1',
+      pool: 'demo',
+      natsUrl: servers.natsUrl,
+      redisUrl: servers.redisUrl,
+      labels: { place: secret.of('worker label') },
+      heartbeatMs: 100,
+      signals: [],
+      onError: () => undefined,
+      topics: {
+        'job.demo.*': ({ topic, progress }) => {
+          progress(5, secret.of('worker progress'));
+          if (topic === 'job.demo.archive') throw new Error(secret.of('worker error'));
+          return { said: secret.of('worker result') };
+        },
+      },
+    });
+    await worker.start();
+    const submit = async (topic: string) => {
+      const { body } = await as('admin').post('/api/v1/jobs', {
+        prompt: secret.of('job prompt'),
+        topic,
+        context: { note: secret.of('job context') },
+        labels: { team: secret.of('job label') },
+        tags: [secret.of('job tag')],
+      });
+      return String(body['job_id']);
+    };
+    const until = (id: string, state: string) =>
+      eventually(async () => {
+        const { body } = await as('admin').get(`/api/v1/jobs/${id}`);
+        expect(body['state']).toBe(state);
+        return JSON.stringify(body);
+      });
+    const [good, bad] = [await submit('job.demo.echo'), await submit('job.demo.archive')];
+    const details = (await until(good, 'SUCCEEDED')) + (await until(bad, 'FAILED'));
+    await worker.stop();
+
+    // Were they not shown where they belong, finding them nowhere else would mean nothing.
+    for (const place of ['job prompt', 'job label', 'worker error', 'worker result']) {
+      expect([place, details.includes(secret.of(place))]).toEqual([place, true]);
+    }
+    for (const id of [good, bad]) {
+      const paths = [`jobs/${id}`, `jobs/${id}/decisions`, 'jobs', 'dlq', 'approvals', 'topics', `memory?ptr=redis://ctx:${id}`, `memory?ptr=redis://res:${id}`]; // prettier-ignore
+      for (const path of paths) {
+        const { body } = await as('other').get(`/api/v1/${path}`);
+        expect(leaks(`${path} for another tenant`, JSON.stringify(body ?? ''), secret.made)).toEqual([]);
+      }
+    }
+    expect(await found()).toEqual([]);
+  });
+
+  it('in packets that nobody takes are in no log, metric or alert', async () => {
+    const head = { trace_id: '', sender_id: 'x', nowUs: 1, auth_token: secret.of('worker token') };
+    const alerts = () => heard.filter(({ subject }) => subject === subjects.alert.name).length;
+    const before = alerts();
+
+    const stray = jobProgressPacket(head, { message: secret.of('worker words in the wrong place') });
+    bus.publish(subjects.heartbeat.name, encodePacket(stray));
+    bus.publish(subjects.jobProgress.name, Buffer.from(`\x0a\xff${secret.of('worker noise')}`));
+    bus.publish(subjects.jobProgress.name, encodePacket({ ...stray, kind: 'job_progress' }));
+
+    await eventually(() => expect(alerts()).toBe(before + 3));
+    expect(await found()).toEqual([]);
+  });
+
+  it('in an environment that cannot be read are not shown', async () => {
+    const started = startService('api', servers, {
+      SVC_API_KEYS: `[{"key": "${secret.of('env broken keys')}"`,
+      NATS_URL: `nats//user:${secret.of('env bus URL')}@127.0.0.1`,
+      REDIS_URL: `redis//:${secret.of('env store URL')}@127.0.0.1`,
+      SVC_PRODUCTION: 'true',
+    });
+
+    const told = String(await started.catch((error: unknown) => error));
+    expect(told).toContain('problem(s) in the environment');
+    expect(leaks('start', told, secret.made)).toEqual([]);
+  });
+
+  it('are looked for in places that are not empty', async () => {
+    expect(heard.length).toBeGreaterThan(5);
+    for (const service of services) {
+      expect(service.output()).toMatch(/DEBUG|"debug"/);
+      expect(await service.metrics()).toContain('svc_');
+    }
+  });
+});
+
+const isMeant = (where: string, place: string): boolean =>
+  allowed.some((one) => one.where.test(where) && one.place.test(place));
+
+const fail = (): never => {
+  throw new Error('the gateway did not start');
+};

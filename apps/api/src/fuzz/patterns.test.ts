@@ -1,0 +1,54 @@
+import { submitJob } from '@svc/contract';
+import { useApi } from '../api.testing';
+import { documentedCodes } from './requests.testing';
+
+/** Shapes that make an engine which tries every way work for ever, and texts to try them on. */
+const patterns = ['(a+)+$', '(a|aa)+$', '(.*a){12}b', '(x+x+)+y', '([a-zA-Z]+)*!', '(a?){20}a{20}b', '(?:a{0,50}){0,19}b', '[^b]*b?[^b]*c']; // prettier-ignore
+const texts = ['a'.repeat(49_000) + '!', 'ab'.repeat(24_000), 'x'.repeat(49_000), 'é'.repeat(24_000)];
+
+const policy = (found: readonly string[]) => `
+version: '1'
+default_decision: deny
+rules: [{id: all, decision: allow}]
+input_rules:
+${found.map((pattern, i) => `  - {id: r${i}, decision: deny, match: {content_patterns: [${JSON.stringify(pattern)}]}}`).join('\n')}
+`;
+
+describe('a policy of adversarial patterns', () => {
+  const api = useApi();
+  const codes = documentedCodes(submitJob);
+  afterEach(() => api.policy());
+
+  it('decides adversarial prompts within their time, while others are served', async () => {
+    await api.policy(policy(patterns));
+    let served = 0;
+    let isDone = false;
+    const others = (async () => {
+      while (!isDone) {
+        expect((await api.nobody.get('/readyz')).status).toBe(200);
+        served += 1;
+      }
+    })();
+
+    const answers = await Promise.all(texts.map((prompt) => api.as('user').post('/api/v1/jobs', { prompt })));
+    isDone = true;
+    await others;
+
+    for (const { status, body } of answers) {
+      if (status === 200) continue;
+      expect(codes.get(status)).toContain(body['code']);
+    }
+    // Time was up for some of them, which is for the fail mode to answer for; else this proves nothing.
+    expect(answers.map(({ status }) => status)).not.toEqual(texts.map(() => 200));
+    expect(served).toBeGreaterThan(0);
+  }, 30_000);
+
+  it('lets the next job in once it is replaced', async () => {
+    await api.policy(policy(patterns));
+    await Promise.all(texts.map((prompt) => api.as('user').post('/api/v1/jobs', { prompt })));
+
+    await api.policy(policy(['never-said']));
+
+    expect((await api.as('user').post('/api/v1/jobs', { prompt: 'hello' })).status).toBe(200);
+  }, 30_000);
+});
