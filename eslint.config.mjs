@@ -3,12 +3,14 @@ import nx from '@nx/eslint-plugin';
 /** What each layer may import. Reading downwards is the whole rule. */
 const layers = {
   // The SDK is there for the tests of apps, which bring real workers; no other file of theirs may import it (below).
-  app: ['service', 'adapter', 'runtime', 'pure', 'sdk'],
+  app: ['service', 'adapter', 'wire', 'runtime', 'pure', 'sdk'],
   service: ['service', 'adapter', 'runtime', 'pure'],
-  adapter: ['adapter', 'runtime', 'pure'],
+  adapter: ['adapter', 'wire', 'runtime', 'pure'],
+  // What services and the SDK do alike on the bus.
+  wire: ['pure'],
   runtime: ['pure'],
   pure: ['pure'],
-  sdk: ['pure'],
+  sdk: ['wire', 'pure'],
 };
 const transports = ['express', 'socket.io', '@grpc/*', '@bull-board/*'];
 const stores = ['ioredis', 'bullmq', 'nats'];

@@ -211,7 +211,7 @@ describe('a job whose queue entry is lost', () => {
 
 describe('slots that were left behind', () => {
   it('are given back, of workers and the license, and those in use stay', async () => {
-    const { ctx } = await use.start();
+    const { ctx } = await use.start({ plan: 'community' });
     const worker = await use.rawWorker({ id: 'w1', max: 5 });
     const busy = await use.submit();
     await worker.dispatched(busy);

@@ -13,15 +13,7 @@ import {
 import type { JobState } from '@svc/lifecycle';
 import { openQueue } from '@svc/queues';
 import { queues, type QueueName } from '@svc/queues.config';
-import {
-  approveJob,
-  cancelJob,
-  EffectiveConfig,
-  openDoor,
-  rejectJob,
-  submitJob,
-  type SubmitOutcome,
-} from '@svc/services';
+import { approveJob, cancelJob, openDoor, rejectJob, submitJob, type SubmitOutcome } from '@svc/services';
 import { openStore, type JobRecord, type Store } from '@svc/store';
 import { eventually, useServers, type Servers } from '@svc/testing';
 import { createWorker, type Worker, type WorkerOptions } from '@svc/worker-sdk';
@@ -199,7 +191,6 @@ export function useScheduler() {
       const { approvalTtlMs } = ctx.settings;
       const deps = {
         ...ctx,
-        config: new EffectiveConfig(ctx.store, ctx.clock),
         admission: openDoor,
         settings: { policyFailMode: 'closed', idempotencyTtlSec: 60, approvalTtlMs, deadLetterTtlSec: 3_600 } as const,
         onFailOpen: () => undefined,

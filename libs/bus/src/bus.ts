@@ -10,7 +10,7 @@ import { connect, Events, type NatsConnection } from 'nats';
 import { CoreSubscription } from './core-subscription';
 import type { Delivery, Outcome } from './delivery';
 import { DurableConsumption, type ConsumptionOptions } from './durable-consumption';
-import { DurablePublisher, type Stored } from './durable-publisher';
+import { DurablePublisher, type Stored } from '@svc/jetstream';
 import { connectionOptions, type BusOptions } from './options';
 import { packetHandler, type PacketDelivery } from './packet-handler';
 import { RefusalReports, type RefusedPacket } from './refusals';

@@ -8,7 +8,7 @@ export {
   type DurableOptions,
 } from './bus';
 export { ack, nak, term, type Delivery, type Outcome } from './delivery';
-export { PublishError, type PublishFailure, type Stored } from './durable-publisher';
+export { PublishError, type PublishFailure, type Stored } from '@svc/jetstream';
 export { busOptions, type BusOptions } from './options';
 export type { PacketDelivery } from './packet-handler';
 export type { RefusedPacket } from './refusals';

@@ -15,7 +15,7 @@ const admission = (over: Partial<Admission> = {}): Admission => ({
   runMs: 60_000,
   deadlineMs: 0,
   tenantCap: 0,
-  licenseCap: 0,
+  licenseCap: 100,
   waitMs: 60_000,
   set: {},
   ...over,

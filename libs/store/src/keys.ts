@@ -23,7 +23,7 @@ const tables = {
   intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids whose bus messages are still to be published, by µs', kept: 'until published' },
 
   // work in flight and waiting for workers
-  allInFlight: { template: '{s0}:inflight', type: 'set', holds: 'job ids of all tenants that are with workers', kept: 'until they leave' },
+  allInFlight: { template: '{s0}:inflight', type: 'set', holds: 'job ids of all tenants that are with workers, while the license limits their number', kept: 'until they leave' },
   workerInFlight: { template: '{s0}:worker:<id>:inflight', type: 'set', holds: 'job ids that a worker holds', kept: 'until they leave' },
   workerJobs: { template: '{s0}:worker:<id>:jobs', type: 'list', holds: 'last 1000 job ids sent to a worker, newest first', kept: 'JOB_META_TTL' },
   lanes: { template: '{s0}:lanes', type: 'hash', holds: 'lane id to its routing needs (JSON), for lanes in which jobs wait', kept: 'until the lane is empty' },

@@ -12,7 +12,7 @@ const admission = (over: Partial<Admission> = {}): Admission => ({
   runMs: minute,
   deadlineMs: 0,
   tenantCap: 0,
-  licenseCap: 0,
+  licenseCap: 100,
   waitMs: minute,
   set: {},
   ...over,

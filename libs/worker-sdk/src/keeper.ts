@@ -37,6 +37,7 @@ export class Keeper {
     const nowMs = performance.now();
     const wasPaused = nowMs - this.lastTickMs > this.ackWaitMs;
     const isOutOfTouch = nowMs - this.lastContactMs > this.ackWaitMs;
+    if (!wasPaused && !isOutOfTouch) return;
     for (const { abort, isShared } of this.ledger.running()) {
       if (wasPaused || (isOutOfTouch && isShared)) {
         abort.abort(new JobAborted('lease_lost', 'the message of this job may be with another worker'));

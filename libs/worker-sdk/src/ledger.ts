@@ -21,37 +21,41 @@ export interface Finished {
 }
 
 const rememberMs = 10 * 60_000;
+/** Results are remembered to be said again; a worker of many short jobs remembers the latest. */
+const mostRemembered = 10_000;
 
 /** The dispatches this worker has seen: what runs, and for ten minutes what is done. */
 export class Ledger {
-  private readonly entries = new Map<string, Running | Finished>();
+  private readonly runs = new Map<string, Running>();
+  /** In the order of their end. */
+  private readonly ends = new Map<string, Finished>();
 
   find(identity: DispatchIdentity): Running | Finished | undefined {
-    return this.entries.get(keyOf(identity));
+    const key = keyOf(identity);
+    return this.runs.get(key) ?? this.ends.get(key);
   }
 
   begin(running: Running): void {
-    this.entries.set(keyOf(running.identity), running);
+    this.runs.set(keyOf(running.identity), running);
   }
 
   finish(identity: DispatchIdentity, republish: () => Promise<void>, nowMs: number): void {
-    this.entries.delete(keyOf(identity));
-    this.entries.set(keyOf(identity), { kind: 'finished', republish, atMs: nowMs });
-    // In the order of their end, so the old ones come first.
-    for (const [key, entry] of this.entries) {
-      if (entry.kind === 'running') continue;
-      if (nowMs - entry.atMs < rememberMs) break;
-      this.entries.delete(key);
+    const key = keyOf(identity);
+    this.runs.delete(key);
+    this.ends.set(key, { kind: 'finished', republish, atMs: nowMs });
+    for (const [old, { atMs }] of this.ends) {
+      if (this.ends.size <= mostRemembered && nowMs - atMs < rememberMs) break;
+      this.ends.delete(old);
     }
   }
 
   /** As if it had never come: the next delivery runs it. */
   forget(identity: DispatchIdentity): void {
-    this.entries.delete(keyOf(identity));
+    this.runs.delete(keyOf(identity));
   }
 
   running(): Running[] {
-    return [...this.entries.values()].filter((entry) => entry.kind === 'running');
+    return [...this.runs.values()];
   }
 }
 

@@ -7,19 +7,12 @@ import {
   type NewPacketHead,
   type Packet,
 } from '@svc/contract';
-import {
-  AckPolicy,
-  connect,
-  DeliverPolicy,
-  headers,
-  NatsError,
-  type Consumer,
-  type MsgHdrs,
-  type NatsConnection,
-} from 'nats';
+import { AckPolicy, connect, DeliverPolicy, headers, type Consumer, type MsgHdrs, type NatsConnection } from 'nats';
+import { DurablePublisher, PublishError } from '@svc/jetstream';
 import type { WorkerSettings } from './options';
 
 const nanos = (ms: number) => ms * 1e6;
+const storeTimeoutMs = 2_000;
 const keepIdleConsumerMs = 7 * 86_400_000;
 
 export type TraceHeaders = Readonly<Record<string, string>>;
@@ -32,10 +25,14 @@ export const traceHeaders = (from: MsgHdrs | undefined): TraceHeaders =>
 
 /** The worker's line to the bus: what it sends, and the consumers it pulls from. */
 export class Link {
+  private readonly publisher: DurablePublisher;
+
   private constructor(
     readonly connection: NatsConnection,
     private readonly settings: WorkerSettings,
-  ) {}
+  ) {
+    this.publisher = new DurablePublisher(connection, storeTimeoutMs);
+  }
 
   static async open(settings: WorkerSettings): Promise<Link> {
     const connection = await connect({
@@ -49,6 +46,13 @@ export class Link {
       ...settings.nats,
     });
     return new Link(connection, settings);
+  }
+
+  /** Lets what was sent go out, then closes. Nothing may be waiting to be stored. */
+  async close(): Promise<void> {
+    if (this.connection.isClosed()) return;
+    this.publisher.close();
+    await this.connection.drain();
   }
 
   head(traceId: string): NewPacketHead {
@@ -66,16 +70,15 @@ export class Link {
     const extra = headers();
     for (const [name, value] of Object.entries(trace)) extra.set(name, value);
     const bytes = encodePacket(packet);
-    const msgID = messageId(subject, packet);
+    const id = messageId(subject, packet);
+    if (id) extra.set('Nats-Msg-Id', id);
     try {
       if (this.settings.jetstream) {
-        await this.connection
-          .jetstream()
-          .publish(subject, bytes, { timeout: 2_000, headers: extra, ...(msgID && { msgID }) });
+        await this.publisher.publish(subject, bytes, extra);
         return;
       }
     } catch (error) {
-      if (!(error instanceof NatsError) || error.code !== '503') throw error;
+      if (!(error instanceof PublishError) || error.reason !== 'no_stream') throw error;
     }
     this.connection.publish(subject, bytes, { headers: extra });
     await this.connection.flush();

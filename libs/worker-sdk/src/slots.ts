@@ -10,6 +10,10 @@ export class Slots {
     return this.taken;
   }
 
+  get room(): number {
+    return Math.max(0, this.size - this.taken);
+  }
+
   tryTake(): boolean {
     if (this.isClosed || this.taken >= this.size) return false;
     this.taken += 1;

@@ -8,14 +8,15 @@ const restartDelayMs = 1_000;
 export interface SourceHooks {
   /** Resolves when there is room for a job. */
   whenFree(): Promise<void>;
+  /** For how many there is room now. */
+  room(): number;
   /** Takes a message; the next is pulled when this resolves. */
   offer(message: JsMsg): Promise<void>;
   onError(error: unknown, where: string): void;
 }
 
 /**
- * Pulls the messages of one subject, one at a time and only when there is room: what a busy worker does not pull, an idle
- * one gets.
+ * Pulls the messages of one subject, as many as there is room for: what a busy worker does not pull, an idle one gets.
  */
 export class SubjectSource {
   /** Resolves when the consumer exists: from then on nothing sent to the subject is missed. Also when stopped. */
@@ -67,7 +68,7 @@ export class SubjectSource {
   }
 
   private async pull(consumer: Consumer): Promise<void> {
-    this.messages = await consumer.fetch({ max_messages: 1, expires: pullMs });
+    this.messages = await consumer.fetch({ max_messages: Math.max(1, this.hooks.room()), expires: pullMs });
     if (this.isStopped) this.messages.stop();
     for await (const message of this.messages) await this.hooks.offer(message);
   }

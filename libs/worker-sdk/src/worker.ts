@@ -119,8 +119,12 @@ export class RunningWorker implements Worker {
     const whenFree = () => this.slots.whenFree();
     const offerOwn = (message: JsMsg) => this.offerOwn(parts, message);
     const offerShared = async (message: JsMsg) => this.offerShared(parts, message);
-    parts.own = [new SubjectSource(link, link.ownConsumer(), { whenFree, offer: offerOwn, onError })];
-    parts.shared = topics.map((spec) => new SubjectSource(link, spec, { whenFree, offer: offerShared, onError }));
+    // The scheduler counts this worker's slots, so its own subject never holds more than there will be room for.
+    const own = { whenFree, room: () => settings.concurrency, offer: offerOwn, onError };
+    parts.own = [new SubjectSource(link, link.ownConsumer(), own)];
+    parts.shared = topics.map(
+      (spec) => new SubjectSource(link, spec, { whenFree, room: () => this.slots.room, offer: offerShared, onError }),
+    );
   }
 
   /** Nobody else gets this message: it waits here until there is room. */
@@ -173,7 +177,7 @@ export class RunningWorker implements Worker {
     announcer.stop();
     keeper.stop();
     await Promise.all(own.map((source) => source.stop()));
-    if (!link.connection.isClosed()) await link.connection.drain();
+    await link.close();
     await store.close();
   }
 

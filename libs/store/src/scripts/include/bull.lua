@@ -25,8 +25,9 @@ end
 local function bull_add(queue, id, name, data, now_ms, delay_ms, priority)
   local spec = bull[queue]
   local entry = spec.prefix .. id
-  if redis.call('HSETNX', entry, 'name', name) == 0 then return false end
-  redis.call('HSET', entry, 'data', data, 'opts', spec.opts, 'timestamp', now_ms, 'delay', delay_ms, 'priority', priority)
+  -- No new field: it was there, and what was written is what stood there, but for display.
+  if redis.call('HSET', entry, 'name', name, 'data', data, 'opts', spec.opts, 'timestamp', now_ms, 'delay', delay_ms,
+    'priority', priority) == 0 then return false end
   if delay_ms > 0 then
     local due = (now_ms + delay_ms) * 0x1000
     redis.call('ZADD', spec.prefix .. 'delayed', string.format('%.0f', due), id)

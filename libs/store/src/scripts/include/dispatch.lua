@@ -25,6 +25,11 @@ local function dispatch_job(id, m, worker, dispatch_id, job, at, extra, decision
     'dispatched_at', text(at) }) do
     set[#set + 1] = v
   end
+  if m.license_cap > 0 then
+    set[#set + 1] = 'counted'
+    set[#set + 1] = '1'
+  end
   return move_job(id, { event = 'dispatch', from = m.from, to = 'DISPATCHED', scope = '*', set = set, worker = worker.id,
+    counted = m.license_cap > 0,
     decision = decision, unset = { 'waiting_reason' }, park = 'jobRunning', park_ms = until_ms, retain = m.retain }, at)
 end

@@ -61,13 +61,14 @@ local function expire_job(id, retain)
   redis.call('EXPIRE', key.context(id), retain.data_sec)
 end
 
-local function enter_flight(id, worker)
-  redis.call('SADD', key.allInFlight(), id)
+-- All jobs in flight are counted only while the license limits them.
+local function enter_flight(id, worker, counted)
+  if counted then redis.call('SADD', key.allInFlight(), id) end
   redis.call('SADD', key.workerInFlight(worker), id)
 end
 
-local function leave_flight(id, tenant, worker)
-  redis.call('SREM', key.allInFlight(), id)
+local function leave_flight(id, tenant, worker, counted)
+  if counted == '1' then redis.call('SREM', key.allInFlight(), id) end
   redis.call('SREM', key.workerInFlight(worker), id)
   lane_in_turn(tenant)
 end
@@ -82,15 +83,15 @@ end
     park?          queue in which the job then stands, with park_ms until it is looked at again
     carry?         { entries of carry() }                         dead_letter?  { body, ttl_sec, topic, reason }
     intent?        what is still to be published (JSON)           retain?  { meta_sec, data_sec } at an end
-    lane?          { id, spec, level }: where it waits            worker?  into whose hands it goes
+    lane?          { id, spec, level }: where it waits            worker?  into whose hands it goes, counted? by the license
   }
   Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
 ]]
 local function move_job(id, m, at)
   local record = key.job(id)
-  local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions = unpack(redis.call('HMGET',
+  local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions, counted = unpack(redis.call('HMGET',
     record, 'tenant', 'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level', 'topic', 'history',
-    'decisions'))
+    'decisions', 'counted'))
   if not from then return { 'missing' } end
   if m.scope ~= '*' and m.scope ~= tenant then return { 'other_tenant' } end
   if not is(m.from, from) then return { 'refused', from } end
@@ -106,7 +107,7 @@ local function move_job(id, m, at)
   local stays = is(IN_FLIGHT, from) and is(IN_FLIGHT, m.to)
   if parked and parked ~= '' and not stays then bull_unpark(parked, bull_id(id)) end
   if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
-  if worker and is(IN_FLIGHT, from) and not is(IN_FLIGHT, m.to) then leave_flight(id, tenant, worker) end
+  if worker and is(IN_FLIGHT, from) and not is(IN_FLIGHT, m.to) then leave_flight(id, tenant, worker, counted) end
 
   local set = m.set or {}
   for _, field in ipairs(m.unset or {}) do
@@ -149,7 +150,7 @@ local function move_job(id, m, at)
   if is(TERMINAL, m.to) then expire_job(id, m.retain) end
 
   if m.worker then
-    enter_flight(id, m.worker)
+    enter_flight(id, m.worker, m.counted)
     if redis.call('LPUSH', key.workerJobs(m.worker), id) > 1100 then redis.call('LTRIM', key.workerJobs(m.worker), 0, 999) end
   end
   if m.park then carry(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms) end

@@ -28,18 +28,18 @@ local function lane_remove(lane, level, tenant, id)
   if redis.call('EXISTS', waiting) == 1 then return end
   redis.call('ZREM', key.laneTurns(lane, level), tenant)
   redis.call('ZREM', key.laneFull(lane, level), tenant)
+  local places = {}
   for l = 1, 3 do
-    if redis.call('EXISTS', key.laneTurns(lane, l), key.laneFull(lane, l)) > 0 then return end
+    places[2 * l - 1], places[2 * l] = key.laneTurns(lane, l), key.laneFull(lane, l)
   end
-  redis.call('HDEL', key.lanes(), lane)
+  if redis.call('EXISTS', unpack(places)) == 0 then redis.call('HDEL', key.lanes(), lane) end
 end
 
 -- Is anybody in this lane who must go before a newcomer of this level?
 local function lane_has_queue(lane, level)
-  for l = 1, tonumber(level) do
-    if redis.call('EXISTS', key.laneTurns(lane, l)) == 1 then return true end
-  end
-  return false
+  local turns = {}
+  for l = 1, tonumber(level) do turns[l] = key.laneTurns(lane, l) end
+  return redis.call('EXISTS', unpack(turns)) > 0
 end
 
 -- The tenant whose turn it is at a level, and the job it has waited with longest: tenant, id, arrived_ms.
