@@ -45,7 +45,7 @@ describe('a policy file', () => {
   it('that is nearly a good one is read, or refused with a place', () => {
     fc.assert(
       fc.property(hostileYaml(samples), fc.constantFrom('write' as const, 'load' as const), readAndUse),
-      fuzzed(150),
+      fuzzed(100),
     );
   });
 });
@@ -63,7 +63,7 @@ describe('a pattern of a policy', () => {
         const fault = regexFault(source);
         expect(fault === undefined || fault.length > 0).toBe(true);
       }),
-      fuzzed(1_000),
+      fuzzed(300),
     );
   });
 });

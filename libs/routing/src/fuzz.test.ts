@@ -43,9 +43,9 @@ describe('the pools and timeouts files', () => {
 
   it('that are nearly good ones are read, or refused in words', () => {
     const pools = hostileYaml([shipped('pools.yaml'), 'topics: {job.>: [main]}\npools: {main: {status: draining}}\n']);
-    fc.assert(fc.property(pools, topic, fc.boolean(), usePools), fuzzed(200));
+    fc.assert(fc.property(pools, topic, fc.boolean(), usePools), fuzzed(100));
 
     const timeouts = hostileYaml([shipped('timeouts.yaml'), 'topics: {job.a: {timeout_seconds: 5, max_retries: 0}}\n']);
-    fc.assert(fc.property(timeouts, topic, useTimeouts), fuzzed(200));
+    fc.assert(fc.property(timeouts, topic, useTimeouts), fuzzed(100));
   });
 });

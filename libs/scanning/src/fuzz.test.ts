@@ -45,7 +45,7 @@ describe('a scanners file', () => {
         if (parsed.ok) scanAll(body, parsed.scanners);
         else for (const { message } of parsed.problems) expect(message).not.toBe('');
       }),
-      fuzzed(200),
+      fuzzed(80),
     );
   });
 });

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { hostileText, nested } from './fuzz';
 
 /** Beyond what a reader's stack holds, and just within. */
-const deep = 3_000;
-const shallow = 400;
+const deep = 2_000;
+const shallow = 300;
 
 /** Documents that have brought down readers of YAML: bombs, loops, depth, types out of nowhere, odd keys. */
 const nastyDocuments = [

@@ -41,14 +41,8 @@ describe('a policy of adversarial patterns', () => {
     // Time was up for some of them, which is for the fail mode to answer for; else this proves nothing.
     expect(answers.map(({ status }) => status)).not.toEqual(texts.map(() => 200));
     expect(served).toBeGreaterThan(0);
-  }, 30_000);
-
-  it('lets the next job in once it is replaced', async () => {
-    await api.policy(policy(patterns));
-    await Promise.all(texts.map((prompt) => api.as('user').post('/api/v1/jobs', { prompt })));
-
+    // None of them goes on working behind the next policy's back.
     await api.policy(policy(['never-said']));
-
     expect((await api.as('user').post('/api/v1/jobs', { prompt: 'hello' })).status).toBe(200);
   }, 30_000);
 });
