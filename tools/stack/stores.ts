@@ -32,7 +32,8 @@ export async function planRedis(dataDir: string, pickPort: PickPort): Promise<St
 
 const durable = [
   ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''],
-  ...['--maxmemory-policy', 'noeviction', '--loglevel', 'warning'],
+  // Without a limit nobody could say when it is nearly reached.
+  ...['--maxmemory-policy', 'noeviction', '--maxmemory', '2gb', '--loglevel', 'warning'],
 ];
 
 export async function planNats(dataDir: string, pickPort: PickPort): Promise<StorePlan & { monitorUrl: string }> {

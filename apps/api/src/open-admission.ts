@@ -1,5 +1,5 @@
 import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
-import { PicturedAdmission, startLoops, type Admission } from '@svc/services';
+import { admissionSettings, PicturedAdmission, startLoops, type Admission } from '@svc/services';
 import type { LoadRepository } from '@svc/store';
 
 const lookEveryMs = 500;
@@ -10,15 +10,7 @@ export function openAdmission(
   load: LoadRepository,
   metrics: OpenMetrics<typeof gatewayMetrics>['metrics'],
 ): Admission {
-  const settings = {
-    jobs: env.maxPendingJobs,
-    bytes: env.maxPendingBytes,
-    tenantJobs: env.maxPendingJobsPerTenant,
-    tenantBytes: env.maxPendingBytesPerTenant,
-    memoryPercent: env.admissionMemoryPercent,
-    memoryLimitBytes: env.redisMemoryLimitBytes,
-  };
-  const admission = new PicturedAdmission(load, settings, (limit) => {
+  const admission = new PicturedAdmission(load, admissionSettings(env), (limit) => {
     metrics.admissionRefused.inc({ limit });
     log.oncePer(`admission:${limit}`, 10_000).warn('work is refused for want of room', { limit });
   });

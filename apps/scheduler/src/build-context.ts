@@ -1,10 +1,13 @@
+import type { Bus } from '@svc/bus';
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import { randomIds, type Boot, type SchedulerEnv } from '@svc/runtime';
 import {
+  admissionSettings,
   EffectiveConfig,
   HandOut,
   openTopics,
+  PicturedAdmission,
   ScanRunner,
   topicLog,
   type Fleet,
@@ -23,12 +26,28 @@ export interface ContextParts {
   events: SchedulingEvents;
 }
 
+const busAnswerMs = 1_000;
+
+async function answers(bus: Bus): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), busAnswerMs)));
+  const asked = bus.flush().then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+}
+
 /** The one object that processors, consumers and loops get. */
-export function buildContext({ env, clock, log }: Boot<SchedulerEnv>, parts: ContextParts): SchedulerContext {
+export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): SchedulerContext {
+  const { env, clock, log } = boot;
   const { platform, registry, fleet, kernel, events } = parts;
   const { store, bus, license, senderId } = platform;
   const config = new EffectiveConfig(store, clock);
   const enforcement = env.schemaEnforcement;
+  const admission = new PicturedAdmission(store.load, admissionSettings(env), (limit) =>
+    log.oncePer(`admission:${limit}`, 10_000).warn('work from the bus is refused for want of room', { limit }),
+  );
   const deps = {
     store,
     clock,
@@ -39,6 +58,8 @@ export function buildContext({ env, clock, log }: Boot<SchedulerEnv>, parts: Con
       publishDurable: async (...args: Parameters<typeof bus.publishDurable>) =>
         void (await bus.publishDurable(...args)),
     },
+    busAnswers: () => answers(bus),
+    admission,
     config,
     topics: openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement }),
     fleet,
@@ -68,5 +89,5 @@ export function buildContext({ env, clock, log }: Boot<SchedulerEnv>, parts: Con
   // They are made of the context that calls them; nothing calls before these lines.
   const handOut = new HandOut(deps);
   const scans = new ScanRunner(deps);
-  return { ...deps, handOut, defaultTenant: env.defaultTenant };
+  return { ...deps, handOut, defaultTenant: env.defaultTenant, lookAtLoad: () => admission.look() };
 }

@@ -5,6 +5,8 @@ import type { HandOut, SchedulingDeps } from '@svc/services';
 export interface SchedulerContext extends SchedulingDeps {
   handOut: HandOut;
   defaultTenant: string;
+  /** Renews the picture by which work from the bus is let in. */
+  lookAtLoad(): Promise<void>;
 }
 
 export const processor = processorsFor<SchedulerContext>();

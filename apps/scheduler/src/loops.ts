@@ -26,6 +26,7 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
   const lease = (key: string, ttlMs: number) => store.lease(key, owner, ttlMs);
   return [
     { name: 'hand-out', everyMs: 1_000, run: () => ctx.handOut.forAll() },
+    { name: 'load', everyMs: 500, atStart: true, run: () => ctx.lookAtLoad() },
     { name: 'silent-workers', everyMs: 500, run: () => sweepSilentWorkers(ctx) },
     {
       name: 'worker-snapshot',

@@ -1,4 +1,5 @@
 export * from './admission/admission';
+export * from './admission/admission-settings';
 export * from './approvals/decide-approval';
 export * from './approvals/list-approvals';
 export * from './data/artifacts';

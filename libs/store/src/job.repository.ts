@@ -139,14 +139,10 @@ export const historyOf = (text: string | null): JobHistoryEntry[] =>
 
 const openStates = jobStates.states.filter((state) => !isTerminal(state));
 
-const tenantNotedMs = 60_000;
-
 const flat = (fields: Partial<JobRecord>): string[] => Object.entries(jobFields(fields)).flat();
 
 /** Job records in Redis. It reports facts and decides nothing; each method is one round trip. */
 export class JobRepository {
-  private readonly tenantsNoted = new Map<string, number>();
-
   constructor(
     private readonly redis: Redis,
     private readonly retention: Retention,
@@ -200,7 +196,6 @@ export class JobRepository {
         },
       }),
       ...(a.isNew && { is_new: true }),
-      ...(this.notesTenant(a.tenant) && { note_tenant: true }),
       ...(a.next && { next: this.moveDocument(a.tenant, a.next.event, a.next.extras) }),
     };
     const reply = await runScript(this.redis, 'accept', keys.job(a.id), JSON.stringify(document), a.context);
@@ -215,15 +210,6 @@ export class JobRepository {
       default:
         return { kind };
     }
-  }
-
-  /** The set of tenants hardly ever changes: each is written once a minute at most by each process. */
-  private notesTenant(tenant: string): boolean {
-    const nowMs = performance.now();
-    if (nowMs - (this.tenantsNoted.get(tenant) ?? -Infinity) < tenantNotedMs) return false;
-    if (this.tenantsNoted.size > 10_000) this.tenantsNoted.clear();
-    this.tenantsNoted.set(tenant, nowMs);
-    return true;
   }
 
   /** Compare-and-set along the job table. Safe to repeat: the second call is refused. */

@@ -1,3 +1,4 @@
+import { admissionVariables } from './admission';
 import { commonRules, commonVariables } from './common';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
@@ -109,7 +110,14 @@ const schedulerRules: Rule<EnvOf<typeof scheduler>> = (env) =>
 /** The scheduler's environment (operations contract 1.5). */
 export const schedulerEnv = envSpec({
   service: 'scheduler',
-  variables: { ...commonVariables, ...scheduler, ...kernelClientVariables, ...policyVariables, ...schemaVariables },
+  variables: {
+    ...commonVariables,
+    ...scheduler,
+    ...kernelClientVariables,
+    ...policyVariables,
+    ...admissionVariables,
+    ...schemaVariables,
+  },
   // A remote kernel loads and checks the policy itself.
   rules: [commonRules, schedulerRules, kernelClientRules, (env) => (env.kernelAddr ? [] : policyRules(env))],
 });

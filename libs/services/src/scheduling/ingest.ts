@@ -1,8 +1,8 @@
-import { JobPriority, type JobRequest } from '@svc/contract';
+import { JobPriority, limits, type JobRequest } from '@svc/contract';
 import { isTenantName } from '@svc/identity';
 import { queuePriorities } from '@svc/routing';
 import type { Store, StoredRequest } from '@svc/store';
-import { requestHash } from '../jobs/job-packet';
+import { contextPointer, requestHash } from '../jobs/job-packet';
 import { carriedLabels } from '../jobs/resubmit';
 import type { SchedulingDeps } from './scheduling-deps';
 
@@ -38,7 +38,9 @@ export async function ingestJob(
     return;
   }
   const request = requestOf(packet);
-  await deps.store.jobs.accept({
+  const context = await deps.store.data.context(contextPointer({ id, request }), limits.contextBytes);
+  const bytes = context?.length ?? 0;
+  const acceptance = {
     id,
     tenant,
     traceId: traceId || id,
@@ -52,7 +54,9 @@ export async function ingestJob(
     context: '',
     priority: queuePriorities[request.priority],
     activeLimit: 0,
-  });
+  };
+  // Refused for want of room it stays on the bus, and comes again.
+  await deps.admission.job(tenant, bytes, () => deps.store.jobs.accept(acceptance));
 }
 
 const contextKey = /^redis:\/\/(ctx|res):([^\s\p{Cc}]{1,512})$/u;

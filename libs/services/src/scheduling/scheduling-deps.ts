@@ -1,4 +1,5 @@
 import type { Kernel } from '@svc/kernel-client';
+import type { Admission } from '../admission/admission';
 import type { Base, Fleet, JobBus, LicenseLimits } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
 import type { TopicDeps } from '../topics/topic-deps';
@@ -41,6 +42,9 @@ export interface SchedulingDeps extends Base {
   topics: TopicDeps;
   registry: WorkerRegistry;
   events: SchedulingEvents;
+  /** Whether the bus answers now, within a second. */
+  busAnswers(): Promise<boolean>;
+  admission: Admission;
   license(): LicenseLimits;
   senderId: string;
   settings: {

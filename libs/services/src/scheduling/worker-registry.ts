@@ -78,14 +78,18 @@ export class WorkerRegistry {
     known.picture.draining = state.draining;
   }
 
+  /** Workers that went silent while we could hear. */
+  silent(nowMs: number): string[] {
+    const isSilent = ({ lastSeenMs }: Known) => nowMs - Math.max(lastSeenMs, this.hearingSinceMs) > this.times.ttlMs;
+    return [...this.workers].flatMap(([id, known]) => (isSilent(known) ? [id] : []));
+  }
+
   /** Removes workers that went silent while we could hear; returns their ids. */
   expire(nowMs: number): string[] {
-    const gone: string[] = [];
-    for (const [id, { lastSeenMs }] of this.workers) {
-      if (nowMs - Math.max(lastSeenMs, this.hearingSinceMs) <= this.times.ttlMs) continue;
+    const gone = this.silent(nowMs);
+    for (const id of gone) {
       this.workers.delete(id);
       this.announced.delete(id);
-      gone.push(id);
     }
     return gone;
   }

@@ -68,7 +68,15 @@ export async function hearProgress(deps: SchedulingDeps, senderId: string, progr
 
 /** Gives back what silent workers held: each job is tried again, or ends, as after a retryable failure. */
 export async function sweepSilentWorkers(deps: SchedulingDeps): Promise<void> {
-  for (const workerId of deps.registry.expire(deps.clock.nowMs())) await loseWorker(deps, workerId);
+  const { registry, clock } = deps;
+  if (registry.silent(clock.nowMs()).length === 0) return;
+  // A bus that hangs keeps its connections, and a process that was stopped has not read yet what came meanwhile: an answer
+  // from the bus now comes after whatever the workers said before.
+  if (!(await deps.busAnswers())) {
+    registry.hearing(clock.nowMs());
+    return;
+  }
+  for (const workerId of registry.expire(clock.nowMs())) await loseWorker(deps, workerId);
 }
 
 /** Safe to run twice and by several replicas: each job moves once, guarded by its holder. */

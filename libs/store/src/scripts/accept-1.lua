@@ -5,7 +5,7 @@
   KEYS  1 job record
   ARGV  1 the acceptance (JSON): { id, tenant, trace_id, topic, fields = {field, value, ...}, decision,
           priority, idempotency? = { key, hash, answer, ttl_sec }, active_limit, meta_sec,
-          is_new? (its id was made for it, so nobody has it), note_tenant?,
+          is_new? (its id was made for it, so nobody has it),
           queue (entry suffix), next? = a move made at birth, as for move_job }
         2 context document
 
@@ -43,7 +43,7 @@ end
 redis.call('HSET', record, unpack(fields))
 if ARGV[2] ~= '' then redis.call('SET', key.context(a.id), ARGV[2]) end
 redis.call('ZADD', key.jobsInState(a.tenant, 'PENDING'), stamp, a.id)
-if a.note_tenant then redis.call('SADD', key.tenants(), a.tenant) end
+redis.call('SADD', key.tenants(), a.tenant)
 -- A job that begins a trace of its own is found by its id.
 if a.trace_id ~= a.id then
   redis.call('ZADD', key.trace(a.trace_id), stamp, a.id)

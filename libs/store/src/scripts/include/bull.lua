@@ -12,6 +12,7 @@ end
 
 -- When the first delayed entry of each queue is due, as this batch last saw it: a later one is not the first.
 local bull_first_due = {}
+local bull_marked = {}
 
 -- A worker sleeps until the first delayed entry is due; only a new first one has to wake it.
 local function bull_wake_for_delayed(prefix, id, due)
@@ -40,7 +41,9 @@ local function bull_add(queue, id, name, data, now_ms, delay_ms, priority)
   else
     redis.call('LPUSH', spec.prefix .. 'wait', id)
   end
-  redis.call('ZADD', spec.prefix .. 'marker', 0, '0')
+  -- Nobody can have taken the marker since this batch set it.
+  if not bull_marked[queue] then redis.call('ZADD', spec.prefix .. 'marker', 0, '0') end
+  bull_marked[queue] = true
   return true
 end
 
