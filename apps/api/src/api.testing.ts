@@ -29,6 +29,7 @@ import type { ApiContext } from './context';
 import { givenJobs, type GivenJobs } from './given-jobs.testing';
 import { keysOf, signLicense, type Who } from './identities.testing';
 import { mountOptions } from './mount-options';
+import { openEndings } from './open-endings';
 import { openIdentity } from './open-identity';
 import { routes } from './routes';
 
@@ -219,7 +220,7 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
     metrics,
   });
   onStop('kernel', () => kernel.close());
-  const built = buildContext(boot, { platform, fleet, kernel, metrics });
+  const built = buildContext(boot, { platform, fleet, kernel, metrics, endings: await openEndings(boot) });
   const ctx = wanted.context?.(built) ?? built;
   const usual = mountOptions(boot, { platform, identity: openIdentity(boot, platform.store.redis), metrics });
   const options: MountOptions = {

@@ -1,5 +1,6 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
+import type { JobEndings } from '@svc/store';
 import { randomIds, type ApiEnv, type Boot, type gatewayMetrics, type OpenMetrics } from '@svc/runtime';
 import { EffectiveConfig, openTopics, topicLog, type Fleet } from '@svc/services';
 import type { ApiContext } from './context';
@@ -7,6 +8,7 @@ import { openAdmission } from './open-admission';
 import { statusDeps } from './status-deps';
 
 export interface ContextParts {
+  endings: JobEndings;
   platform: Platform;
   fleet: Fleet;
   kernel: Kernel;
@@ -16,7 +18,7 @@ export interface ContextParts {
 /** The one object that handlers get. */
 export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContext {
   const { env, clock, health, log } = boot;
-  const { platform, fleet, kernel, metrics } = parts;
+  const { platform, fleet, kernel, metrics, endings } = parts;
   const { store, bus, license, senderId } = platform;
   const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
   const jobBus = {
@@ -55,6 +57,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
         log.warn('job was let in without a decision', { topic });
       },
     },
+    reads: { store, endings },
     cancel: { ...base, bus: jobBus, senderId, onPublishFailed },
     resubmit: { ...base, kernel, admission },
     approvals: { ...base, kernel, bus: jobBus, senderId, settings: { deadLetterTtlSec }, onPublishFailed },

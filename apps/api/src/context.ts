@@ -9,12 +9,14 @@ import type {
   StatusDeps,
   SubmitDeps,
   TopicWriteDeps,
+  WaitDeps,
 } from '@svc/services';
 import type { Health } from '@svc/runtime';
 
 /** What handlers of the gateway get: every service's needs in one object, built once in main. */
 export interface ApiContext {
   submit: SubmitDeps;
+  reads: WaitDeps;
   cancel: CancelDeps;
   resubmit: ResubmitDeps;
   approvals: ApprovalDeps;

@@ -20,6 +20,7 @@ import { apiInfo } from './api-info';
 import { buildContext } from './build-context';
 import { startGrpcServer } from './grpc/server';
 import { mountOptions } from './mount-options';
+import { openEndings } from './open-endings';
 import { openIdentity } from './open-identity';
 import { routes } from './routes';
 
@@ -66,7 +67,7 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
   });
   onStop('kernel', () => kernel.close());
 
-  const ctx = buildContext(boot, { platform, fleet, kernel, metrics });
+  const ctx = buildContext(boot, { platform, fleet, kernel, metrics, endings: await openEndings(boot) });
   platform.bus.subscribe({ name: 'sys.config.changed', payload: 'alert' }, () => ctx.submit.config.changed());
   const identity = openIdentity(boot, platform.store.redis);
   const options = mountOptions(boot, { platform, identity, metrics });

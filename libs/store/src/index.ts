@@ -3,6 +3,7 @@ export * from './connect';
 export * from './data.repository';
 export * from './dead-letter.repository';
 export * from './installation.repository';
+export * from './job-endings';
 export * from './job.index';
 export * from './job.record';
 export * from './job.repository';

@@ -138,6 +138,10 @@ export const submitJob = endpoint({
   ],
 });
 
+export interface GetJobQuery {
+  wait_ms: number;
+}
+
 export interface ListQuery {
   limit: number;
   cursor?: number;
@@ -190,6 +194,16 @@ export const getJob = endpoint({
   summary: 'Everything about a job',
   access: { permission: 'jobs.read', roles: 'any' },
   params: { id: jobId },
+  query: shape<GetJobQuery>({
+    required: {
+      wait_ms: Joi.number()
+        .integer()
+        .min(0)
+        .max(20_000)
+        .default(0)
+        .description('Answer when the job has ended, or after this many ms as it is then; 0 = at once.'),
+    },
+  }),
   answer: { status: 200, body: jobDetail as Joi.ObjectSchema<JobDetail> },
   errors: ['job_not_found', 'tenant_access_denied'],
   otherTenant: 'tenant_access_denied',

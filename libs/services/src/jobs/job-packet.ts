@@ -57,7 +57,9 @@ export function jobRequestDraft({ id, tenant, topic, request }: Described): JobR
 
 /** Where a job's input document is. Wire contract 12. */
 export const contextPointer = ({ id, request }: Pick<JobRecord, 'id' | 'request'>): string =>
-  request.context_ptr ?? `redis://ctx:${id}`;
+  request.context_ptr ?? ownContextPointer(id);
+
+export const ownContextPointer = (id: string): string => `redis://ctx:${id}`;
 
 // The copies of the content that policy reads are not sent to workers, who get the pointer.
 const withoutContent = (labels: Readonly<Record<string, string>>) =>

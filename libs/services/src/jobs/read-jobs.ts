@@ -9,8 +9,8 @@ import {
   type ListView,
   type TenantScope,
 } from '@svc/contract';
-import { isJobState, type JobState } from '@svc/lifecycle';
-import type { JobRecord, Store } from '@svc/store';
+import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
+import type { JobEndings, JobRecord, Store } from '@svc/store';
 import { contextPointer } from './job-packet';
 import { jobDetailOf, jobItemOf } from './job-views';
 
@@ -32,6 +32,29 @@ export async function getJob(deps: { store: Store }, scope: TenantScope, id: str
   const job = await findJob(deps, scope, id);
   const [context, result] = await Promise.all([readContext(deps.store, job), readResult(deps.store, job)]);
   return jobDetailOf(job, context, result);
+}
+
+export interface WaitDeps {
+  store: Store;
+  endings: Pick<JobEndings, 'wait'>;
+}
+
+/**
+ * The same once the job has ended, or after so many ms as it is then.
+ *
+ * @throws job_not_found, tenant_access_denied
+ */
+export async function awaitJob(deps: WaitDeps, scope: TenantScope, id: string, forMs: number): Promise<JobDetail> {
+  if (forMs === 0) return getJob(deps, scope, id);
+  // Asked for before the job is looked at, so that an end in between is not missed.
+  const { ended, cancel } = deps.endings.wait(id, forMs);
+  try {
+    const job = await findJob(deps, scope, id);
+    if (!isTerminal(job.state)) await ended;
+  } finally {
+    cancel();
+  }
+  return getJob(deps, scope, id);
 }
 
 /** The input document, for readers. One that is another job's result is that job's to show or to withhold. */

@@ -2,7 +2,7 @@ import type { JobResult } from '@svc/contract';
 import type { OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
 import type { JobRecord } from '@svc/store';
 import { checkBody } from './check-body';
-import { isOwn, question, readBody, safety, within, writeRedacted } from './output-facts';
+import { question, readBody, safety, within, writeRedacted } from './output-facts';
 import type { SchedulingDeps } from './scheduling-deps';
 
 export interface MetadataCheck {
@@ -21,10 +21,14 @@ const redactTimeoutMs = 5_000;
  * fails or is late does not hold the result back; it is marked as skipped and the background scan becomes mandatory.
  * Engine contract A11; spec: "States and transitions".
  */
-export async function checkMetadata(deps: SchedulingDeps, job: JobRecord, result: JobResult): Promise<MetadataCheck> {
+export async function checkMetadata(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  result: JobResult,
+  sizeBytes: number,
+): Promise<MetadataCheck> {
   if (!deps.settings.outputPolicyEnabled) return { decision: 'ALLOW', set: {}, scanBody: false };
   const startedUs = deps.clock.nowUs();
-  const sizeBytes = isOwn(job.id, result.result_ptr) ? await deps.store.data.size(result.result_ptr) : 0;
   const ask = () => within(askMetadata(deps, question(job, result, sizeBytes)), deps.settings.outputMetaTimeoutMs);
   let verdict: OutputVerdict;
   try {

@@ -3,7 +3,7 @@ import type { JobEvent } from '@svc/lifecycle';
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { badEnd, type Ending } from '../jobs/endings';
 import { failMode, type FailMode } from '../effective-config';
-import { contextPointer, isGate, requestHash } from '../jobs/job-packet';
+import { contextPointer, isGate, ownContextPointer, requestHash } from '../jobs/job-packet';
 import { contentOfDocument } from '../jobs/normalize-request';
 import { askPolicy, decisionRecord, policyPart, policyRequest } from '../jobs/policy-check';
 import { heldFor } from '../jobs/submit-job';
@@ -26,7 +26,11 @@ export type LookAgainMs = number | undefined;
  */
 export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
   const { store, clock } = deps;
-  const job = await store.jobs.load(id);
+  // Nearly always the input is where it belongs: one round trip for both.
+  const [job, ownContext] = await Promise.all([
+    store.jobs.load(id),
+    store.data.context(ownContextPointer(id), limits.contextBytes),
+  ]);
   if (!job || (job.state !== 'PENDING' && job.state !== 'RETRYING' && job.state !== 'SCHEDULED')) return undefined;
   if (job.lane !== '') return undefined;
   deps.events.received(job.topic);
@@ -50,7 +54,9 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   });
   if (await isApproved(deps, job)) return proceed(deps, job, undefined);
 
-  const context = await store.data.context(contextPointer(job), limits.contextBytes);
+  const pointer = contextPointer(job);
+  const context =
+    pointer === ownContextPointer(id) ? ownContext : await store.data.context(pointer, limits.contextBytes);
   const question = policyRequest(job, contentOf(context), config);
   const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
   const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);

@@ -6,6 +6,7 @@ import type { JobRecord, MoveExtras } from '@svc/store';
 import { checkResult } from '../topics/check-result';
 import { checkContent } from './check-content';
 import { checkMetadata } from './check-metadata';
+import { isOwn } from './output-facts';
 import { entryPriority, finish, moveAndTell } from './move-job';
 import { retryCap } from './place-job';
 import { retrySettings } from './retry-settings';
@@ -17,7 +18,7 @@ import type { SchedulingDeps } from './scheduling-deps';
  * answers change nothing. Returns once the end is written, so the message may then be acknowledged. Engine contract A10.
  */
 export async function handleResult(deps: SchedulingDeps, senderId: string, result: JobResult): Promise<void> {
-  const job = await deps.store.jobs.load(result.job_id);
+  const [job, sizeBytes] = await Promise.all([deps.store.jobs.load(result.job_id), sizeOf(deps, result)]);
   const refusal = whyIgnored(job, senderId, result);
   if (refusal || !job) {
     deps.events.ignoredResult(result.job_id, refusal ?? 'unknown job');
@@ -26,8 +27,14 @@ export async function handleResult(deps: SchedulingDeps, senderId: string, resul
     if (senderId === result.worker_id) free(deps, senderId);
     return;
   }
-  const released = await record(deps, job, result);
+  const released = await record(deps, job, result, sizeBytes);
   if (released && job.worker_id) free(deps, job.worker_id);
+}
+
+/** Of what a success brings, for the check of its metadata. */
+async function sizeOf({ store, settings }: SchedulingDeps, result: JobResult): Promise<number> {
+  const isChecked = settings.outputPolicyEnabled && result.status === JobStatus.JOB_STATUS_SUCCEEDED;
+  return isChecked && isOwn(result.job_id, result.result_ptr) ? store.data.size(result.result_ptr) : 0;
 }
 
 function free({ registry, wake }: SchedulingDeps, workerId: string): void {
@@ -53,7 +60,7 @@ const errorTextChars = 2_000;
 const readable = (text: string): string => redactText(text.slice(0, errorTextChars));
 
 /** Returns whether the job left the worker's hands by this call. */
-async function record(deps: SchedulingDeps, job: Held, result: JobResult): Promise<boolean> {
+async function record(deps: SchedulingDeps, job: Held, result: JobResult, sizeBytes: number): Promise<boolean> {
   const before = {
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
     ...(job.worker_id && { holder: job.worker_id }),
@@ -61,7 +68,7 @@ async function record(deps: SchedulingDeps, job: Held, result: JobResult): Promi
   const facts = factsOf(deps, job, result);
   switch (result.status) {
     case JobStatus.JOB_STATUS_SUCCEEDED:
-      return succeed(deps, job, result, before, facts);
+      return succeed(deps, job, result, sizeBytes, before, facts);
     case JobStatus.JOB_STATUS_CANCELLED:
       return fail(
         deps,
@@ -113,10 +120,11 @@ async function succeed(
   deps: SchedulingDeps,
   job: Held,
   result: JobResult,
+  sizeBytes: number,
   before: MoveExtras,
   facts: Partial<JobRecord>,
 ): Promise<boolean> {
-  const check = await checkMetadata(deps, job, result);
+  const check = await checkMetadata(deps, job, result, sizeBytes);
   const set: Partial<JobRecord> = { ...facts, ...check.set };
   if (check.decision === 'QUARANTINE') {
     const message = check.set.output_safety?.reason || 'output quarantined';

@@ -1,3 +1,4 @@
+import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 
@@ -14,7 +15,7 @@ describe('POST /api/v1/jobs/:id/cancel', () => {
     expect(cancelled.map(({ status, body }) => ({ status, body }))).toEqual([
       { status: 200, body: { id, state: 'CANCELLED' } },
     ]);
-    expect(await api.packets()).toEqual(['sys.job.result', 'sys.job.cancel']);
+    await eventually(async () => expect(await api.packets()).toEqual(['sys.job.result', 'sys.job.cancel']));
   });
 
   it.each(['PENDING', 'APPROVAL_REQUIRED', 'SCHEDULED', 'DISPATCHED', 'RUNNING', 'RETRYING'] as const)(
@@ -25,7 +26,8 @@ describe('POST /api/v1/jobs/:id/cancel', () => {
       const { status, body } = await cancel(id);
 
       expect({ status, body }).toEqual({ status: 200, body: { id, state: 'CANCELLED' } });
-      expect((await api.store.jobs.load(id))?.intent).toBeUndefined();
+      // The answer does not wait for the bus.
+      await eventually(async () => expect((await api.store.jobs.load(id))?.intent).toBeUndefined());
       expect(await api.store.index.unpublished(Date.now() * 2_000, 10)).toEqual([]);
       expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body['state']).toBe('CANCELLED');
     },

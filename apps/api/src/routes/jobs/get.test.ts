@@ -26,6 +26,25 @@ describe('GET /api/v1/jobs/:id', () => {
     expect(body).not.toHaveProperty('error_message');
   });
 
+  it('200: a client may wait for the end, and has the answer when it comes', async () => {
+    const id = await api.given.job({ state: 'RUNNING' });
+
+    const waiting = api.as('viewer').get(`/api/v1/jobs/${id}?wait_ms=20000`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await api.store.jobs.move('*', id, 'succeed');
+
+    expect((await waiting).body).toMatchObject({ id, state: 'SUCCEEDED' });
+    // Of one that has ended nobody waits.
+    expect((await api.as('viewer').get(`/api/v1/jobs/${id}?wait_ms=20000`)).body).toMatchObject({ state: 'SUCCEEDED' });
+  });
+
+  it('200: who has waited long enough is told how the job stands', async () => {
+    const id = await api.given.job({ state: 'RUNNING' });
+
+    expect((await api.as('viewer').get(`/api/v1/jobs/${id}?wait_ms=50`)).body).toMatchObject({ state: 'RUNNING' });
+    expect((await api.as('viewer').get(`/api/v1/jobs/${id}?wait_ms=99000`)).status).toBe(400);
+  });
+
   it('200: a quarantined result is withheld, and so is its pointer', async () => {
     const id = await api.given.job({ state: 'OUTPUT_QUARANTINED', result: { key: 'canary' } });
     await api.store.redis.hset(`{s0}:job:${id}`, 'output_safety', JSON.stringify({ decision: 'QUARANTINE', reason: 'r', rule_id: 'output-secret-leak', policy_snapshot: 's', findings: [], phase: 'async', original_ptr: `redis://res:${id}`, checked_at: 1, check_duration_ms: 1 }));

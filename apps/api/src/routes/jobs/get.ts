@@ -1,5 +1,7 @@
 import { getJob as endpoint } from '@svc/contract';
-import { getJob } from '@svc/services';
+import { awaitJob } from '@svc/services';
 import { handle } from '../../context';
 
-export const get = handle(endpoint, ({ params, caller, ctx }) => getJob(ctx.submit, caller.scope, params.id));
+export const get = handle(endpoint, ({ params, query, caller, ctx }) =>
+  awaitJob(ctx.reads, caller.scope, params.id, query.wait_ms),
+);

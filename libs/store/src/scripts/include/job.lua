@@ -147,7 +147,10 @@ local function move_job(id, m, at)
   redis.call('ZADD', key.jobsInState(tenant, m.to), stamp, id)
   -- The move that holds a job is also the one that opens its approval.
   if approval or is(m.set or {}, 'approval') then redis.call('ZADD', key.approvals(tenant), stamp, id) end
-  if is(TERMINAL, m.to) then expire_job(id, m.retain) end
+  if is(TERMINAL, m.to) then
+    expire_job(id, m.retain)
+    redis.call('PUBLISH', key.endings(), id)
+  end
 
   if m.worker then
     enter_flight(id, m.worker, m.counted)
