@@ -51,7 +51,9 @@ export class JobIndex {
   /** Along the per-state indexes. A row keeps the time it was found at: its job may have moved on since. */
   private async *newestFirst(tenant: string, filter: JobFilter, newestUs: number, limit: number): AsyncGenerator<Row> {
     const indexes = (filter.states ?? jobStates.states).map((state) => keys.jobsInState(tenant, state));
-    const count = Math.max(limit + 1, chunk);
+    // One more than asked for tells whether there is a next page; what is looked for along the index needs more.
+    const isSought = filter.topic !== undefined || filter.team !== undefined;
+    const count = isSought ? Math.max(limit + 1, chunk) : limit + 1;
     for (let upperUs = newestUs; ;) {
       // One transaction, so that a job that moves meanwhile is seen once: not in two states, nor in none.
       const reading = this.redis.multi();
