@@ -17,7 +17,7 @@ export class JobEndings {
 
   /** Ask for this before you look at the job, so that an end in between is not missed. */
   wait(id: string, forMs: number): { ended: Promise<void>; cancel(): void } {
-    let release = () => {};
+    let release: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (release = resolve));
     const timer = setTimeout(release, forMs);
     const waiters = this.waiting.get(id) ?? new Set();
