@@ -37,6 +37,24 @@ describe('the server', () => {
     agent.destroy();
   });
 
+  it.each([
+    ['no HTTP at all', 'hello\r\n\r\n', 400],
+    ['headers beyond the limit', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ])('answers %s in the one error shape, and ends the connection', async (_what, bytes, status) => {
+    const { port, close } = await serve((_req, res) => void res.end(), options);
+    const socket = connect(port, '127.0.0.1');
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => void chunks.push(chunk));
+    socket.write(bytes);
+    await once(socket, 'close');
+
+    const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toMatch(/^X-Request-Id: [0-9a-f]{16}$/m);
+    expect(JSON.parse(body)).toMatchObject({ code: 'invalid_body', status, violations: [{ in: 'request' }] });
+    await close(0);
+  });
+
   it('cuts what is not done when draining time is up', async () => {
     let asked = false;
     const { port, close } = await serve(() => void (asked = true), options);

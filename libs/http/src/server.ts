@@ -2,6 +2,7 @@ import { loadTls, systemClock, tlsServerOptions, watchTls, type TlsFiles, type T
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { answerMalformed } from './malformed';
 
 export interface ServeOptions {
   host: string;
@@ -45,6 +46,7 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
   const server = options.tls
     ? await tlsServer(app, timeouts, options.tls, options, watching.signal)
     : createServer(timeouts, app);
+  answerMalformed(server);
   const sockets = openSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -61,7 +61,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
   const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
   if (verdict.kind === 'unavailable') return unavailable(deps, job, mode);
-  const decision = decisionRecord(verdict.decision, requestHash(job), 'scheduler', clock.nowUs());
+  const decision = decisionRecord(verdict.decision, job.job_hash, 'scheduler', clock.nowUs());
   switch (decision.decision) {
     case 'ALLOW':
     case 'ALLOW_WITH_CONSTRAINTS':
@@ -185,7 +185,7 @@ async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode)
   const decision: DecisionRecord = {
     decision: 'UNAVAILABLE',
     reason: 'policy did not answer; let through by fail mode open',
-    job_hash: requestHash(job),
+    job_hash: job.job_hash,
     checked_at: deps.clock.nowUs(),
     source: 'scheduler',
   };
