@@ -30,7 +30,7 @@ const tables = {
   workerJobs: { template: '{s0}:worker:<id>:jobs', type: 'list', holds: 'last 1000 job ids sent to a worker, newest first', kept: 'JOB_META_TTL' },
   lanes: { template: '{s0}:lanes', type: 'hash', holds: 'lane id to its routing needs (JSON), for lanes in which jobs wait', kept: 'until the lane is empty' },
   laneTurns: { template: '{s0}:lane:<lane>:<level>', type: 'zset', holds: 'tenants waiting in a lane at a priority level, by turns taken', kept: 'until empty' },
-  laneJobs: { template: '{s0}:lane:<lane>:<level>:<tenant>', type: 'zset', holds: 'waiting job ids of a tenant, by time of arrival (ms)', kept: 'until empty' },
+  laneJobs: { template: '{s0}:lane:<lane>:<level>:<tenant>', type: 'zset', holds: 'waiting job ids of a tenant, by created_at (ms)', kept: 'until empty' },
 
   laneFull: { template: '{s0}:full:<lane>:<level>', type: 'zset', holds: 'tenants of a lane that are at their own limit, by turns taken', kept: 'until a job of theirs ends' },
   fullLanes: { template: '{s0}:full-of:<tenant>', type: 'set', holds: 'lanes and levels in which a tenant is out of turn (JSON)', kept: 'until a job of it ends' },

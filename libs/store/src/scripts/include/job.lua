@@ -83,7 +83,7 @@ end
     park?          queue in which the job then stands, with park_ms until it is looked at again
     carry?         { entries of carry() }                         dead_letter?  { body, ttl_sec, topic, reason }
     intent?        what is still to be published (JSON)           retain?  { meta_sec, data_sec } at an end
-    lane?          { id, spec, level }: where it waits            worker?  into whose hands it goes, counted? by the license
+    worker?        into whose hands it goes                       counted? by the license
   }
   Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
 ]]
@@ -118,17 +118,12 @@ local function move_job(id, m, at)
     set[#set + 1] = 'decisions'
     set[#set + 1] = with_decision(decisions or '', m.decision)
   end
-  for _, v in ipairs({ 'history', (history or '') .. history_line(m.event, from, m.to, stamp), 'state', m.to, 'updated_at', stamp, 'parked', stays and parked or m.park or '', 'lane', m.lane and m.lane.id or '' }) do
+  for _, v in ipairs({ 'history', (history or '') .. history_line(m.event, from, m.to, stamp), 'state', m.to, 'updated_at', stamp, 'parked', stays and parked or m.park or '', 'lane', '' }) do
     set[#set + 1] = v
   end
   if is(TERMINAL, m.to) and not is(TERMINAL, from) then
     set[#set + 1] = 'completed_at'
     set[#set + 1] = stamp
-  end
-  if m.lane then
-    set[#set + 1] = 'level'
-    set[#set + 1] = m.lane.level
-    lane_add(m.lane.id, m.lane.spec, m.lane.level, tenant, id, now_ms)
   end
   for _, q in ipairs(m.carry or {}) do
     if q.queue == 'jobs' then

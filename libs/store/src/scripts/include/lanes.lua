@@ -13,12 +13,12 @@ local function lane_next_turn(turns)
   return tonumber(first[2] or 0)
 end
 
-local function lane_add(lane, spec, level, tenant, id, arrived_ms)
+local function lane_add(lane, spec, level, tenant, id, submitted_ms)
   local turns = key.laneTurns(lane, level)
   if not redis.call('ZSCORE', turns, tenant) and not redis.call('ZSCORE', key.laneFull(lane, level), tenant) then
     redis.call('ZADD', turns, lane_next_turn(turns), tenant)
   end
-  redis.call('ZADD', key.laneJobs(lane, level, tenant), arrived_ms, id)
+  redis.call('ZADD', key.laneJobs(lane, level, tenant), submitted_ms, id)
   redis.call('HSETNX', key.lanes(), lane, spec)
 end
 
@@ -42,7 +42,7 @@ local function lane_has_queue(lane, level)
   return redis.call('EXISTS', unpack(turns)) > 0
 end
 
--- The tenant whose turn it is at a level, and the job it has waited with longest: tenant, id, arrived_ms.
+-- The tenant whose turn it is at a level, and the job it has waited with longest: tenant, id, submitted_ms.
 local function lane_head(lane, level)
   local tenant = redis.call('ZRANGE', key.laneTurns(lane, level), 0, 0)[1]
   if not tenant then return end
