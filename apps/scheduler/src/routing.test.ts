@@ -1,6 +1,7 @@
 import { heartbeatPacket } from '@svc/contract';
 import { needsFromSpec, type Pool, type PoolTable } from '@svc/routing';
 import { decideJob } from '@svc/services';
+import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { ruled, useScheduler } from './use-scheduler.testing';
 
@@ -273,6 +274,24 @@ describe('a critical job that finds every worker full', () => {
     await use.until(critical, 'SUCCEEDED');
     await use.until(batch, 'SUCCEEDED', { retry_count: 0, attempts: 2 });
     expect(events).toContainEqual(['preempted', batch]);
+  });
+
+  it('looks past a job that has ended and still stands with the worker', async () => {
+    await use.start({ withoutLoops: true });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const batch = await use.submit({ priority: 'batch' });
+    const held = await worker.dispatched(batch);
+    await worker.answer(held);
+    await use.until(batch, 'SUCCEEDED');
+    const running = await use.submit({ priority: 'batch' });
+    await worker.dispatched(running);
+    await use.redis.sadd(keys.workerInFlight('w1'), batch);
+    await use.redis.hset(keys.job(batch), 'started_at', String(Date.now() * 2_000));
+
+    await use.submit({ priority: 'critical' });
+
+    await use.until(running, 'RETRYING', { preempted: 1 });
+    expect((await use.job(batch)).state).toBe('SUCCEEDED');
   });
 
   it('leaves a batch job alone that asked not to be interrupted, and every interactive one', async () => {

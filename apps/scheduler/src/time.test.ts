@@ -1,4 +1,5 @@
 import { JobStatus, subjects } from '@svc/contract';
+import { loseWorker } from '@svc/services';
 import { eventually } from '@svc/testing';
 import { allowAll, ruled, useScheduler } from './use-scheduler.testing';
 
@@ -210,6 +211,23 @@ describe('a worker that goes silent', () => {
     await use.until(id, 'SUCCEEDED', { worker_id: 'w2', attempts: 2, retry_count: 1 });
     expect(again.env['SVC_DISPATCH_ID']).not.toBe(request.env['SVC_DISPATCH_ID']);
     expect(events).toContainEqual(['workerLost', 'w1', 1]);
+  });
+
+  it('loses only what it holds still, however old the picture of it is', async () => {
+    const { ctx } = await use.start();
+    const worker = await use.rawWorker({ id: 'w1', max: 2 });
+    const id = await use.submit();
+    const request = await worker.dispatched(id);
+    const stale = await use.until(id, 'RUNNING');
+    // Meanwhile its worker says that it failed, and it is given out once more.
+    await use.store.jobs.move('*', id, 'retry', { carry: [{ queue: 'jobs', suffix: 'again' }] });
+    const again = await worker.dispatched(id, 2);
+    const index = { ...ctx.store.index, records: () => Promise.resolve([stale]) };
+
+    await loseWorker({ ...ctx, store: { ...ctx.store, index: index as never } }, 'w1');
+
+    expect(await use.until(id, 'RUNNING')).toMatchObject({ dispatch_id: again.env['SVC_DISPATCH_ID'], retry_count: 0 });
+    expect(again.env['SVC_DISPATCH_ID']).not.toBe(request.env['SVC_DISPATCH_ID']);
   });
 
   it('that comes back is given work again', async () => {

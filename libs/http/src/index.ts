@@ -6,6 +6,7 @@ export { answer, Answered, handlersFor, type Call, type Route } from './handler'
 export { mount, type Surface } from './mount';
 export type { MountOptions, Served } from './options';
 export { cappedBy, rateLimiter, type RateLimit, type RateLimiter, type RateVerdict } from './rate-limiter';
+export { credentialsOf } from './serve-endpoint';
 export { serveSwagger } from './swagger';
 export { endpointCases, type CaseWorld, type EndpointCase } from './endpoint-cases';
 export { openapi, type ApiInfo } from './openapi';

@@ -86,16 +86,18 @@ async function authenticated(req: Request, options: MountOptions, allows: Origin
   throw new AppError(outcome.code, 'extras' in outcome ? outcome.extras : {});
 }
 
-const authenticate = (req: Request, options: MountOptions) =>
-  options.authenticate({
-    authorization: req.headers.authorization,
-    apiKey: req.get('x-api-key'),
-    cookie: req.headers.cookie,
-    tenant: req.get('x-tenant-id'),
-    principalId: req.get('x-principal-id'),
-    principalRole: req.get('x-principal-role'),
-    request: { method: req.method, path: req.path },
-  });
+const authenticate = (req: Request, options: MountOptions) => options.authenticate(credentialsOf(req, req.path));
+
+/** Everything in a request by which a caller may be known. */
+export const credentialsOf = (req: Request, path: string): Parameters<MountOptions['authenticate']>[0] => ({
+  authorization: req.headers.authorization,
+  apiKey: req.get('x-api-key'),
+  cookie: req.headers.cookie,
+  tenant: req.get('x-tenant-id'),
+  principalId: req.get('x-principal-id'),
+  principalRole: req.get('x-principal-role'),
+  request: { method: req.method, path },
+});
 
 /** @throws rate_limited */
 async function takeRate(res: Response, limiter: RateLimiter, bucket: string): Promise<void> {

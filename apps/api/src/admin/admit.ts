@@ -1,5 +1,5 @@
 import { AppError, type Access, type Caller } from '@svc/contract';
-import { mayUse } from '@svc/http';
+import { credentialsOf, mayUse } from '@svc/http';
 import type { Request } from 'express';
 import type { AdminDeps } from './deps';
 
@@ -15,15 +15,7 @@ export const adminAccess: Access = { permission: 'admin.*', roles: ['admin'] };
 export async function admit(req: Request, { surface }: AdminDeps): Promise<Caller> {
   const { method, originalUrl, ip = '' } = req;
   const path = originalUrl.split('?', 1)[0] ?? '';
-  const outcome = await surface.authenticate({
-    authorization: req.headers.authorization,
-    apiKey: req.get('x-api-key'),
-    cookie: req.headers.cookie,
-    tenant: req.get('x-tenant-id'),
-    principalId: req.get('x-principal-id'),
-    principalRole: req.get('x-principal-role'),
-    request: { method, path },
-  });
+  const outcome = await surface.authenticate(credentialsOf(req, path));
   if (outcome.kind === 'refused') {
     const requestId = String(req.res?.getHeader('X-Request-Id') ?? '');
     surface.onRefused?.({ code: outcome.code, method, path, ip, requestId });

@@ -1,7 +1,8 @@
 import { queues } from '@svc/queues.config';
-import { openStore, type Store, type StoredRequest } from '@svc/store';
+import { openStore, type Store } from '@svc/store';
 import { useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
+import { plainRequest as request } from '../jobs/job-record.testing';
 import { PicturedAdmission, type AdmissionSettings } from './admission';
 import { jobOverheadBytes } from './admit';
 
@@ -13,26 +14,6 @@ const unlimited: AdmissionSettings = {
   memoryPercent: 0,
   memoryLimitBytes: 0,
 };
-const request: StoredRequest = {
-  topic: 'job.default',
-  priority: 'interactive',
-  risk_tags: [],
-  requires: [],
-  tags: [],
-  labels: {},
-  memory_id: 'm',
-  context_mode: 'raw',
-  principal_id: 'ann',
-  actor_id: 'ann',
-  max_input_tokens: 8_000,
-  max_output_tokens: 1_024,
-  max_total_tokens: 0,
-  deadline_ms: 0,
-  allow_summarization: false,
-  allow_retrieval: false,
-  env: {},
-};
-
 describe('admission by a picture of Redis', () => {
   let redis: Redis;
   let store: Store;
