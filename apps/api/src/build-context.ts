@@ -51,6 +51,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
         idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),
         approvalTtlMs: env.approvalTtlMs,
         deadLetterTtlSec,
+        defaultDeadline: env.defaultDeadline,
       },
       onFailOpen: (topic) => {
         failOpen.total += 1;

@@ -78,6 +78,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       outputPolicyEnabled: env.outputPolicyEnabled,
       outputFailMode: env.outputPolicyFailMode,
       outputMetaTimeoutMs: env.outputMetaTimeoutMs,
+      defaultDeadline: env.defaultDeadline,
     },
     wake: (workerId: string) => {
       handOut

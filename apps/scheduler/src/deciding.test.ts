@@ -26,6 +26,17 @@ describe('an allowed job', () => {
     expect(String(await use.store.data.result(id))).toBe('{"echo":"hi"}');
     expect(await use.path(id)).toEqual(['PENDING', 'DISPATCHED', 'RUNNING', 'SUCCEEDED']);
   });
+
+  it('brings its worker the settings that hold where it stands', async () => {
+    await use.orgConfig('acme', { models: { allowed: ['small'] } });
+    await use.start({ config: { retry: { max_retries: 1 }, models: { allowed: [] } } });
+    const worker = await use.rawWorker({ id: 'w1' });
+
+    const { env } = await worker.dispatched(await use.submit());
+
+    const settings = { retry: { max_retries: 1 }, models: { allowed: ['small'] } };
+    expect(JSON.parse(env['SVC_EFFECTIVE_CONFIG'] ?? '')).toEqual(settings);
+  });
 });
 
 describe('a job that policy denies by the time the scheduler asks', () => {

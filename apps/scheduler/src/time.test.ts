@@ -21,6 +21,14 @@ describe('the deadline of a job', () => {
     expect(await use.store.workers.lanes()).toEqual({});
   });
 
+  it('is the default of config for a job that asks for none, when that is switched on', async () => {
+    await use.start({ env: { defaultDeadline: true }, config: { resources: { default_timeout_seconds: 1 } } });
+
+    const job = await use.until(await use.submit(), 'TIMEOUT', { error_message: 'timeout: deadline expired' });
+
+    expect(job.deadline_ms - job.created_at / 1_000).toBeCloseTo(1_000, -2);
+  });
+
   it('is apart from the time it may wait, which ends one that no worker took, and none that has run', async () => {
     await use.start();
     const waiting = await use.submit({ queue_ttl_ms: 50 });

@@ -192,7 +192,13 @@ export function useScheduler() {
       const deps = {
         ...ctx,
         admission: openDoor,
-        settings: { policyFailMode: 'closed', idempotencyTtlSec: 60, approvalTtlMs, deadLetterTtlSec: 3_600 } as const,
+        settings: {
+          policyFailMode: 'closed',
+          idempotencyTtlSec: 60,
+          approvalTtlMs,
+          deadLetterTtlSec: 3_600,
+          defaultDeadline: ctx.settings.defaultDeadline,
+        } as const,
         onFailOpen: () => undefined,
       };
       return submitJob(deps, person('ann', tenant), value as SubmitBody, key);

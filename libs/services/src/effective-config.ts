@@ -18,6 +18,7 @@ const keptMs = 30_000;
  */
 export class EffectiveConfig {
   private readonly listeners: (() => void)[] = [];
+  private readonly texts = new WeakMap<object, string>();
   private readonly kept = new Map<string, { data: Record<string, unknown> | undefined; untilMs: number }>();
 
   constructor(
@@ -34,6 +35,15 @@ export class EffectiveConfig {
     if (this.kept.size > 10_000) this.kept.clear();
     this.kept.set(key, { data, untilMs: this.clock.nowMs() + keptMs });
     return data;
+  }
+
+  /** The same as JSON, written once, as workers get it; undefined when no document exists. Wire contract 13. */
+  async textAt(place: ConfigPlace): Promise<string | undefined> {
+    const data = await this.at(place);
+    if (!data) return undefined;
+    const text = this.texts.get(data) ?? JSON.stringify(data);
+    this.texts.set(data, text);
+    return text;
   }
 
   /** Forgets everything: a notice said that config changed. */

@@ -87,6 +87,12 @@ const jobs = variables({
     default: '30',
     doc: 'Days a dead letter is kept.',
   },
+  defaultDeadline: {
+    name: 'SVC_DEFAULT_DEADLINE',
+    type: 'bool',
+    default: 'false',
+    doc: 'A job that asks for no deadline gets resources.default_timeout_seconds of the config, else 60 s.',
+  },
   policyCheckFailMode: {
     name: 'POLICY_CHECK_FAIL_MODE',
     type: 'enum',

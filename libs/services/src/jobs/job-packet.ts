@@ -81,11 +81,16 @@ const identityEnv = (tenant: string, request: StoredRequest): Record<string, str
 /** SHA-256 of the request: what a decision and an approval are bound to. Engine contract A13. */
 export const requestHash = (job: Described): string => jobHash(jobRequestDraft(job));
 
-/** A dispatch: the subject of the chosen worker and the packet for it. Wire contract 10. */
+/**
+ * A dispatch: the subject of the chosen worker and the packet for it. Wire contract 10.
+ *
+ * @param effectiveConfig of the job's place, JSON
+ */
 export function dispatchPacket(
   job: JobRecord & { worker_id: string; dispatch_id: string },
   senderId: string,
   nowUs: number,
+  effectiveConfig?: string,
 ): { subject: string; packet: PacketOf<'job_request'> } {
   const draft = jobRequestDraft(job);
   const remainingMs = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - Math.floor(nowUs / 1_000)) : 0;
@@ -98,6 +103,7 @@ export function dispatchPacket(
       env: {
         ...draft.env,
         ...constraintEnv(job.safety),
+        ...(effectiveConfig && { SVC_EFFECTIVE_CONFIG: effectiveConfig }),
         [dispatchEnv.dispatchId]: job.dispatch_id,
         [dispatchEnv.attempt]: String(job.attempts),
       },

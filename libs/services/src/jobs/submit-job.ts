@@ -1,4 +1,4 @@
-import { AppError, type Caller, type SubmitBody } from '@svc/contract';
+import { AppError, defaultSettings, type Caller, type SubmitBody } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
@@ -25,6 +25,7 @@ export interface SubmitDeps extends Base {
     idempotencyTtlSec: number;
     approvalTtlMs: number;
     deadLetterTtlSec: number;
+    defaultDeadline: boolean;
   };
   /** Policy did not answer and the job was let in all the same. */
   onFailOpen(topic: string): void;
@@ -94,7 +95,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     config,
   );
   const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
-  const deadlineMs = deadline(asked, config, clock.nowMs());
+  const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
   const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
   const birth = decideBirth(deps, jobId, asked, verdict, { deadlineMs, mode });
   const answer: FirstAnswer = { ...birth.answer, job_id: jobId, trace_id: traceId };
@@ -209,9 +210,20 @@ function recordFields(asked: Normalized, submitter: string, birth: Birth, deadli
   };
 }
 
-/** Absolute, unix ms; 0 = none. A cap applies only when config sets one. Engine contract A9. */
-export function deadline(asked: Normalized, config: Record<string, unknown> | undefined, nowMs: number): number {
-  const wanted = asked.request.deadline_ms;
+/**
+ * Absolute, unix ms; 0 = none. A cap applies only when config sets one. Engine contract A9.
+ *
+ * @param byDefault whether a job that asks for none gets the default of config (SVC_DEFAULT_DEADLINE)
+ */
+export function deadline(
+  askedMs: number,
+  config: Record<string, unknown> | undefined,
+  nowMs: number,
+  byDefault: boolean,
+): number {
+  const usual =
+    numberAt(config, 'resources', 'default_timeout_seconds') ?? defaultSettings.resources.default_timeout_seconds;
+  const wanted = askedMs > 0 || !byDefault ? askedMs : usual * 1_000;
   if (wanted <= 0) return 0;
   const capSec = numberAt(config, 'resources', 'max_timeout_seconds');
   return nowMs + Math.min(wanted, capSec ? capSec * 1_000 : Infinity, furthestMs);

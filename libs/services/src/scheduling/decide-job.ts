@@ -51,6 +51,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
     tenant: job.tenant,
     team: job.request.team_id,
     workflow: job.request.workflow_id,
+    step: job.request.step_id,
   });
   if (await isApproved(deps, job)) return proceed(deps, job, undefined);
 

@@ -4,6 +4,7 @@ import { queuePriorities } from '@svc/routing';
 import type { Store, StoredRequest } from '@svc/store';
 import { contextPointer, requestHash } from '../jobs/job-packet';
 import { carriedLabels } from '../jobs/resubmit';
+import { deadline } from '../jobs/submit-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
 const priorityOf: Readonly<Record<number, StoredRequest['priority']>> = {
@@ -38,6 +39,7 @@ export async function ingestJob(
     return;
   }
   const request = requestOf(packet);
+  const config = await deps.config.at({ tenant, team: request.team_id });
   const context = await deps.store.data.context(contextPointer({ id, request }), limits.contextBytes);
   const bytes = context?.length ?? 0;
   const acceptance = {
@@ -49,7 +51,7 @@ export async function ingestJob(
       request,
       submitter: `bus:${senderId}|principal:${packet.principal_id}`,
       job_hash: requestHash({ id, tenant, topic: packet.topic, request }),
-      deadline_ms: request.deadline_ms > 0 ? deps.clock.nowMs() + request.deadline_ms : 0,
+      deadline_ms: deadline(request.deadline_ms, config, deps.clock.nowMs(), deps.settings.defaultDeadline),
     },
     context: '',
     priority: queuePriorities[request.priority],

@@ -88,7 +88,9 @@ export async function publishDispatch(
   job: JobRecord & { worker_id: string; dispatch_id: string },
 ): Promise<void> {
   const nowUs = deps.clock.nowUs();
-  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs);
+  const { team_id: team, workflow_id: workflow, step_id: step } = job.request;
+  const config = await deps.config.textAt({ tenant: job.tenant, team, workflow, step });
+  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config);
   try {
     await deps.bus.publishDurable(subject, packet);
   } catch (error) {

@@ -55,6 +55,7 @@ export interface SchedulingDeps extends Base {
     outputPolicyEnabled: boolean;
     outputFailMode: 'closed' | 'open';
     outputMetaTimeoutMs: number;
+    defaultDeadline: boolean;
   };
   /** Some worker may have room for somebody who waits: look soon. */
   wake(workerId: string): void;
