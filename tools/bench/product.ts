@@ -47,6 +47,7 @@ export class Product {
     const stack = await startStack({
       dataDir,
       tls: false,
+      usualPorts: false,
       services,
       env: {
         ...process.env,

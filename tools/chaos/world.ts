@@ -141,7 +141,7 @@ async function environmentsOf(
   const plan = { plan: 'enterprise', files: license } as const;
   const given = { callerEnv, services, redisUrl: '', natsUrl: '', keys, certificates: undefined, license: plan };
   // Any free port: several worlds may run side by side, and one beside a developer's own stack.
-  const pick = portPicker();
+  const pick = portPicker(false);
   return environments(given, () => pick(0));
 }
 

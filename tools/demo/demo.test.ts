@@ -24,7 +24,7 @@ describe('the running stack', () => {
 
   beforeAll(async () => {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], WORKER_HEARTBEAT_TTL: '3s' };
-    stack = await startStack({ dataDir, kernel: true, env });
+    stack = await startStack({ dataDir, kernel: true, env, usualPorts: false });
     workers = await Workers.prepare(stack.info, resolve(__dirname, '../..'));
     await Promise.all(['crane-1', 'crane-2'].map((id) => workers.start(id)));
     world = {

@@ -1,10 +1,14 @@
 import { freePort, tryPort } from '@svc/testing';
 
-/** Hands out ports of the loopback address, each once, the wanted one when it is free. */
-export function portPicker() {
+/**
+ * Hands out ports of the loopback address, each once, the wanted one when it is free.
+ *
+ * @param usual whether the wanted ones are tried at all: two stacks that come up at once would both find them free
+ */
+export function portPicker(usual: boolean) {
   const given = new Set<number>();
   return async (wanted: number): Promise<number> => {
-    let port = given.has(wanted) ? undefined : await tryPort(wanted);
+    let port = !usual || given.has(wanted) ? undefined : await tryPort(wanted);
     while (port === undefined || given.has(port)) port = await freePort();
     given.add(port);
     return port;

@@ -13,6 +13,8 @@ export interface StackOptions {
   kernel?: boolean;
   /** Default enterprise. */
   license?: LicensePlan;
+  /** Tries the ports that people know first. Default true; not where several stacks may come up at once. */
+  usualPorts?: boolean;
   /** Builds the services first. Default true. */
   build?: boolean;
   /** Wins over everything generated, and reaches the services. Default `process.env`. */

@@ -121,7 +121,7 @@ interface Plan {
 /** Decides every port, address and file; starts nothing. */
 async function planStack(options: StackOptions, dataDir: string, services: readonly ServicePlan[]): Promise<Plan> {
   const callerEnv = options.env ?? process.env;
-  const pickPort = portPicker();
+  const pickPort = portPicker(options.usualPorts ?? true);
   const redis = callerEnv['REDIS_URL'] ? undefined : await planRedis(dataDir, pickPort);
   const nats = callerEnv['NATS_URL'] ? undefined : await planNats(dataDir, pickPort);
   const redisUrl = redis?.url ?? callerEnv['REDIS_URL'] ?? '';
