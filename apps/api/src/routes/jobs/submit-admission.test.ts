@@ -71,9 +71,9 @@ describe('POST /api/v1/jobs when memory is short', () => {
     expect(told(refused)).toEqual({ status: 503, code: 'overloaded' });
     expect(retryAfterSec(refused)).toBeGreaterThanOrEqual(1);
     expect(JSON.stringify(refused.body)).not.toMatch(/memory|redis/i);
-    expect(told(await api.as('user').post('/api/v1/artifacts', { content: 'x'.repeat(60_000) }))).toMatchObject({
-      status: 503,
-    });
+    // Between two looks the next few may still fit; then there is no room for these either.
+    const keep = () => api.as('user').post('/api/v1/artifacts', { content: 'x'.repeat(60_000) });
+    await eventually(async () => expect(told(await keep())).toMatchObject({ status: 503 }));
     // Far from the limit itself: readiness stands, results are taken, jobs end.
     expect(await used()).toBeLessThan(mostBytes * 0.9);
     expect((await api.nobody.get('/readyz')).status).toBe(200);
