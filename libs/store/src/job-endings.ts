@@ -5,12 +5,14 @@ import { keys } from './keys';
 export class JobEndings {
   private readonly waiting = new Map<string, Set<() => void>>();
 
-  /** @param listener a connection of its own, which does nothing else */
+  /** @param listener a connection of its own, which does nothing else and does not subscribe again by itself */
   constructor(private readonly listener: Redis) {
     listener.on('message', (_channel, id: string) => this.release(id));
+    // By ourselves: the client's own way leaves a rejection that nobody hears when it is closed meanwhile.
+    listener.on('ready', () => void listener.subscribe(keys.endings()).catch(() => undefined));
   }
 
-  /** Begins to listen. A connection that is lost listens again by itself; what ended meanwhile is noticed by time-out. */
+  /** Begins to listen. After a lost connection it listens again; what ended meanwhile is noticed by time-out. */
   async open(): Promise<void> {
     await this.listener.subscribe(keys.endings());
   }
