@@ -2,6 +2,7 @@ import type { Kernel } from '@svc/kernel-client';
 import type { JobEvent, JobState } from '@svc/lifecycle';
 import { requestHash } from '@svc/services';
 import type { DecisionRecord, JobRecord, MoveExtras, Store, StoredRequest } from '@svc/store';
+import { plainRequest } from '@svc/testing';
 import { randomUUID } from 'node:crypto';
 
 export interface GivenJob {
@@ -157,22 +158,10 @@ function endExtras({ id, tenant, topic }: Named, event: JobEvent, last_state: Jo
 }
 
 const requestOf = (topic: string, { labels = {}, request = {} }: GivenJob): StoredRequest => ({
+  ...plainRequest,
   topic,
-  priority: 'interactive',
-  risk_tags: [],
-  requires: [],
-  tags: [],
   labels: { ...labels },
-  memory_id: 'm',
-  context_mode: 'raw',
   principal_id: 'zed',
   actor_id: 'zed',
-  max_input_tokens: 8_000,
-  max_output_tokens: 1_024,
-  max_total_tokens: 0,
-  deadline_ms: 0,
-  allow_summarization: false,
-  allow_retrieval: false,
-  env: {},
   ...request,
 });

@@ -1,6 +1,4 @@
-import { eventually } from '@svc/testing';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { breakSaving, eventually } from '@svc/testing';
 import { useApi } from './api.testing';
 import { told, type HttpAnswer } from './caller.testing';
 
@@ -36,24 +34,11 @@ describe('a Redis that answers and refuses writes', () => {
   });
 
   it('503: it cannot save to its disk', async () => {
-    const { redis } = api.store;
-    const [, dir = ''] = (await redis.call('CONFIG', 'GET', 'dir')) as string[];
-    const inTheWay = join(dir, 'dump.rdb');
-    const saved = async (how: string) => {
-      await redis.bgsave();
-      await eventually(async () =>
-        expect(await redis.info('persistence')).toMatch(
-          new RegExp(`rdb_bgsave_in_progress:0[^]*rdb_last_bgsave_status:${how}`),
-        ),
-      );
-    };
     await set('save', '3600 1000000');
-    mkdirSync(inTheWay);
-    await saved('err');
+    const mend = await breakSaving(api.store.redis);
     await expectRefusal(/^refuses writes: it cannot save to its disk, since \d{4}-/);
 
-    rmSync(inTheWay, { recursive: true });
-    await saved('ok');
+    await mend();
     await set('save', '');
     await expectRecovery();
   });

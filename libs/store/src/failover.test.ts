@@ -1,8 +1,7 @@
 import { queues } from '@svc/queues.config';
-import { eventually, startRedis, type TestServer } from '@svc/testing';
+import { eventually, plainRequest, startRedis, type TestServer } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { openStore } from './store';
-import { plainRequest } from './store.testing';
 
 describe('a Redis that fails over to its replica', () => {
   const servers: TestServer[] = [];

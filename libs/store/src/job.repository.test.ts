@@ -1,9 +1,10 @@
 import { jobStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import { openQueue } from '@svc/queues';
 import { queues } from '@svc/queues.config';
+import { plainRequest } from '@svc/testing';
 import fc from 'fast-check';
 import { keyNameOf, keys, type Admission } from './index';
-import { plainRequest, useStore } from './store.testing';
+import { useStore } from './store.testing';
 
 const use = useStore();
 const events = Object.keys(jobStates.moves) as JobEvent[];

@@ -1,7 +1,5 @@
-import { eventually, useServers } from '@svc/testing';
+import { breakSaving, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { readRedisFacts, type RedisFacts } from './redis-facts';
 import { judgeRedis, requireWritable } from './redis-guard';
 
@@ -113,25 +111,13 @@ describe('a real Redis', () => {
   });
 
   it('is not ready while it cannot save to its disk, and is again when it can', async () => {
-    const [, dir = ''] = (await redis.call('CONFIG', 'GET', 'dir')) as string[];
-    const inTheWay = join(dir, 'dump.rdb');
-    const saved = async (how: string) => {
-      await redis.bgsave();
-      await eventually(async () =>
-        expect(await redis.info('persistence')).toMatch(
-          new RegExp(`rdb_bgsave_in_progress:0[^]*rdb_last_bgsave_status:${how}`),
-        ),
-      );
-    };
     await set('save', '3600 1000000');
-    mkdirSync(inTheWay);
-    await saved('err');
+    const mend = await breakSaving(redis);
 
     await expect(ready()).rejects.toThrow('refuses writes: it cannot save to its disk');
     await expect(redis.set('a', 1)).rejects.toThrow('MISCONF');
 
-    rmSync(inTheWay, { recursive: true });
-    await saved('ok');
+    await mend();
     await ready();
     await set('save', '');
   });

@@ -1,28 +1,7 @@
 import { queues } from '@svc/queues.config';
-import { useServers } from '@svc/testing';
+import { plainRequest, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
-import { openStore, type JobRecord, type Store, type StoredRequest } from './index';
-
-/** A request with nothing special about it. */
-export const plainRequest: StoredRequest = {
-  topic: 'job.default',
-  priority: 'interactive',
-  risk_tags: [],
-  requires: [],
-  tags: [],
-  labels: {},
-  memory_id: 'm',
-  context_mode: 'raw',
-  principal_id: 'ann',
-  actor_id: 'ann',
-  max_input_tokens: 8_000,
-  max_output_tokens: 1_024,
-  max_total_tokens: 0,
-  deadline_ms: 0,
-  allow_summarization: false,
-  allow_retrieval: false,
-  env: {},
-};
+import { openStore, type JobRecord, type Store } from './index';
 
 export interface UsedStore {
   readonly store: Store;

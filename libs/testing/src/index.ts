@@ -1,3 +1,4 @@
+export { breakSaving } from './break-saving';
 export { eventually, type Patience } from './eventually';
 export { fuzzed, fuzzTimeoutMs, hostileJson, hostileText, mutatedBytes, nested } from './fuzz';
 export { findProgram, requireProgram } from './find-program';
@@ -5,6 +6,7 @@ export { accepts, freePort, tryPort } from './free-port';
 export { eachNastyDocument, hostileYaml } from './hostile-yaml';
 export { endChild, isRunning, spawnLeashed, type LeashOptions } from './leash';
 export { startNats } from './nats-server';
+export { plainRequest } from './plain-request';
 export { protoMessage } from './proto-message';
 export { startRedis } from './redis-server';
 export { selfSigned } from './self-signed';

@@ -1,24 +1,5 @@
 import type { JobRecord, Store, StoredRequest } from '@svc/store';
-
-const request: StoredRequest = {
-  topic: 'job.default',
-  priority: 'interactive',
-  risk_tags: [],
-  requires: [],
-  tags: [],
-  labels: {},
-  memory_id: 'm',
-  context_mode: 'raw',
-  principal_id: 'ann',
-  actor_id: 'ann',
-  max_input_tokens: 8_000,
-  max_output_tokens: 1_024,
-  max_total_tokens: 0,
-  deadline_ms: 0,
-  allow_summarization: false,
-  allow_retrieval: false,
-  env: {},
-};
+import { plainRequest } from '@svc/testing';
 
 export interface GivenJob {
   tenant?: string;
@@ -37,7 +18,7 @@ export const givenJobs = (store: Store) => {
       tenant,
       traceId: `trace-of-${id}`,
       topic,
-      fields: { request: { ...request, topic, ...given.request }, submitter: 's', job_hash: 'h', ...fields },
+      fields: { request: { ...plainRequest, topic, ...given.request }, submitter: 's', job_hash: 'h', ...fields },
       context: JSON.stringify({ prompt, topic }),
       priority: 10,
       activeLimit: 0,

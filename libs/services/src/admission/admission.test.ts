@@ -1,8 +1,7 @@
 import { queues } from '@svc/queues.config';
 import { openStore, type Store } from '@svc/store';
-import { useServers } from '@svc/testing';
+import { plainRequest as request, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
-import { plainRequest as request } from '../jobs/job-record.testing';
 import { PicturedAdmission, type AdmissionSettings } from './admission';
 import { jobOverheadBytes } from './admit';
 

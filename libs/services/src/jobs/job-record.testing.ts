@@ -1,24 +1,5 @@
 import type { JobRecord, StoredRequest } from '@svc/store';
-
-export const plainRequest: StoredRequest = {
-  topic: 'job.default',
-  priority: 'interactive',
-  risk_tags: [],
-  requires: [],
-  tags: [],
-  labels: {},
-  memory_id: 'm',
-  context_mode: 'raw',
-  principal_id: 'ann',
-  actor_id: 'ann',
-  max_input_tokens: 8_000,
-  max_output_tokens: 1_024,
-  max_total_tokens: 0,
-  deadline_ms: 0,
-  allow_summarization: false,
-  allow_retrieval: false,
-  env: {},
-};
+import { plainRequest } from '@svc/testing';
 
 /** A job with nothing special about it. */
 export const plainJob = (over: Partial<JobRecord> = {}, request: Partial<StoredRequest> = {}): JobRecord => ({
