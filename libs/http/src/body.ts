@@ -21,6 +21,7 @@ export function readBody(req: IncomingMessage, limitBytes: number): Promise<Buff
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let isWhole = false;
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= limitBytes) chunks.push(chunk);
@@ -29,9 +30,14 @@ export function readBody(req: IncomingMessage, limitBytes: number): Promise<Buff
         reject(tooLarge(limitBytes));
       }
     });
-    req.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    req.on('end', () => {
+      isWhole = true;
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
     // A client that goes away mid-body must not leave this promise, and what it holds, behind. It is no defect of ours.
-    const gone = () => reject(new AppError('invalid_json', { error: 'the request body is not complete' }));
+    const gone = () => {
+      if (!isWhole) reject(new AppError('invalid_json', { error: 'the request body is not complete' }));
+    };
     req.on('error', gone);
     req.on('close', gone);
   });

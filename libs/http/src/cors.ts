@@ -1,6 +1,6 @@
 import { AppError } from '@svc/contract';
 import cors from 'cors';
-import type { Request, RequestHandler } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const options = {
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
@@ -38,15 +38,25 @@ const isLoopback = (name: string): boolean =>
   name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
 
 /** A page of the service itself, such as `/swagger/`: browsers do not let another site's page claim so. */
-const isOwnPage = (req: Request): boolean => req.headers['sec-fetch-site'] === 'same-origin';
+const isOwnPage = ({ headers }: IncomingMessage): boolean => headers['sec-fetch-site'] === 'same-origin';
 
-/** Refuses origins that are not allowed with 403 and answers preflights with 204. */
-export function crossOrigin(allows: OriginCheck): RequestHandler {
-  const allow = cors(options);
-  return (req, res, next) => {
+/**
+ * Sets what browsers of other origins need, and answers preflights with 204.
+ *
+ * @returns whether the request is answered by that
+ * @throws (from the returned function) origin_not_allowed
+ */
+export function crossOrigin(allows: OriginCheck): (req: IncomingMessage, res: ServerResponse) => boolean {
+  const allow = cors<IncomingMessage>(options);
+  return (req, res) => {
     const { origin, host } = req.headers;
-    if (origin === undefined) return req.method === 'OPTIONS' ? void res.status(204).end() : next();
-    if (!isOwnPage(req) && !allows(origin, host)) return next(new AppError('origin_not_allowed'));
-    allow(req, res, next);
+    if (origin === undefined) {
+      if (req.method === 'OPTIONS') res.writeHead(204).end();
+    } else if (!isOwnPage(req) && !allows(origin, host)) {
+      throw new AppError('origin_not_allowed');
+    } else {
+      allow(req, res, () => undefined);
+    }
+    return res.writableEnded;
   };
 }

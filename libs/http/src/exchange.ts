@@ -1,8 +1,8 @@
 import type { Endpoint } from '@svc/contract';
-import type { Request, Response } from 'express';
 import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What is known of a request while it is being served; kept beside the request, not on it. */
+/** What is known of a request while it is being served. */
 export interface Exchange {
   requestId: string;
   startedNs: bigint;
@@ -11,29 +11,43 @@ export interface Exchange {
   tenant?: string;
 }
 
-const exchanges = new WeakMap<Request, Exchange>();
+const slot = Symbol('exchange');
+type Marked = IncomingMessage & { [slot]?: Exchange };
 
 /** Starts the exchange of a request: takes the caller's request id when it is a plain one, else makes one. Core contract 1.6. */
-export function openExchange(req: Request): Exchange {
+export function openExchange(req: Marked): Exchange {
   const given = req.headers['x-request-id'];
-  const requestId =
-    typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : randomBytes(8).toString('hex');
+  const requestId = typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : freshId();
   const exchange: Exchange = { requestId, startedNs: process.hrtime.bigint() };
-  exchanges.set(req, exchange);
+  req[slot] = exchange;
   return exchange;
 }
 
-export const exchangeOf = (req: Request): Exchange => exchanges.get(req) ?? openExchange(req);
+export const exchangeOf = (req: Marked): Exchange => req[slot] ?? openExchange(req);
+
+const idBytes = 8;
+let pool = Buffer.alloc(0);
+let used = 0;
+
+/** Random bytes are drawn for many ids at once: the call costs more than the bytes. */
+function freshId(): string {
+  if (used === pool.length) {
+    pool = randomBytes(idBytes * 256);
+    used = 0;
+  }
+  used += idBytes;
+  return pool.toString('hex', used - idBytes, used);
+}
 
 /** Writes a JSON answer; undefined = no body. */
-export function sendJson(res: Response, status: number, body: unknown): void {
+export function sendJson(res: ServerResponse, status: number, body: unknown): void {
   res.statusCode = status;
   if (body === undefined) {
     res.end();
     return;
   }
-  const bytes = Buffer.from(JSON.stringify(body));
+  const text = JSON.stringify(body);
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  res.setHeader('Content-Length', bytes.length);
-  res.end(bytes);
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.end(text);
 }

@@ -1,14 +1,18 @@
 import { AppError } from '@svc/contract';
-import type { ErrorRequestHandler, Request } from 'express';
+import type { Request } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { exchangeOf, sendJson } from './exchange';
 import type { MountOptions } from './options';
+
+/** Answers a failed request. */
+export type Fail = (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
 
 /**
  * The one place where a failure becomes an answer, in the one error shape. What is not an outcome is a defect: it is told to
  * the log with its cause and to the caller without. Core contract 1.2.
  */
-export function failures({ asAppError, onDefect }: MountOptions): ErrorRequestHandler {
-  return (error: unknown, req, res, _next) => {
+export function failures({ asAppError, onDefect }: MountOptions): Fail {
+  return (error, req, res) => {
     const outcome = error instanceof AppError ? error : (asAppError?.(error) ?? ofExpress(error));
     const { endpoint, requestId } = exchangeOf(req);
     if (!outcome) onDefect(error, { endpoint: endpoint?.id, requestId });
@@ -25,8 +29,10 @@ export function failures({ asAppError, onDefect }: MountOptions): ErrorRequestHa
 }
 
 /** Express throws URIError-like errors with a 4xx status for paths it cannot decode. */
-function ofExpress(error: unknown): AppError | undefined {
-  if (!(error instanceof URIError)) return undefined;
+const ofExpress = (error: unknown): AppError | undefined => (error instanceof URIError ? badPath() : undefined);
+
+/** For a path that cannot be decoded. */
+export function badPath(): AppError {
   const message = 'the path holds a % that is not followed by two hexadecimal digits of UTF-8';
   return new AppError('invalid_body', { violations: [{ in: 'path', field: '', path: '', message }] });
 }

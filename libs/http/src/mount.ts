@@ -1,63 +1,85 @@
-import type { Endpoint } from '@svc/contract';
-import express, { type Express } from 'express';
+import { AppError, type Endpoint } from '@svc/contract';
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import type { RequestListener } from 'node:http';
 import { crossOrigin, originCheck } from './cors';
-import { exchangeOf } from './exchange';
-import { failures, noRoute } from './failures';
+import { badPath, failures, noRoute } from './failures';
+import { routeFinder } from './find-route';
 import type { Route } from './handler';
-import { baseHeaders, oneHost } from './headers';
+import { baseHeaders, requireOneHost } from './headers';
+import { incomingFrom, type Incoming } from './incoming';
 import type { MountOptions } from './options';
 import { serveEndpoint } from './serve-endpoint';
 
-/** An app to which further pages can be added before `finish` closes it with the answers for unknown paths and failures. */
+/** An app to which pages can be added before `finish` closes it with the answers for unknown paths and failures. */
 export interface Surface {
+  /** Serves what no route does. */
   app: Express;
-  finish(): Express;
+  finish(): RequestListener;
 }
 
 /**
- * Serves routes behind the gate. Routes are matched in the order given: put the busiest first.
+ * Serves routes behind the gate, and pages beside them: headers, the Host check and cross-origin rules are the same for both.
  *
  * @throws Error when two routes share an id or a method and path
  */
 export function mount<Ctx>(routes: readonly Route<Ctx>[], ctx: Ctx, options: MountOptions): Surface {
   refuseDoubles(routes.map(({ endpoint }) => endpoint));
+  const allows = originCheck(options.allowedOrigins);
+  const find = routeFinder(
+    routes.map((route) => ({ endpoint: route.endpoint, target: serveEndpoint(route, ctx, options, allows) })),
+  );
+  const app = pages(options);
+  const arrive = incomingFrom(options.trustedProxies ?? []);
+  const setHeaders = baseHeaders(options.hstsMaxAgeSec);
+  const allowOrigin = crossOrigin(allows);
+  const fail = failures(options);
+
+  const listener: RequestListener = (req, res) => {
+    const incoming = arrive(req, res);
+    setHeaders(incoming);
+    if (options.onServed) report(incoming, options.onServed);
+    try {
+      requireOneHost(req);
+      if (allowOrigin(req, res)) return;
+      const found = find(req.method ?? 'GET', incoming.path);
+      if (found.kind === 'bad_path') throw badPath();
+      if (found.kind === 'none') app(req, res);
+      else found.target(incoming, found.params).catch((error: unknown) => fail(error, req, res));
+    } catch (error) {
+      fail(error, req, res);
+    }
+  };
+  return {
+    app,
+    finish() {
+      app.use(noRoute(methodsOf(routes.map(({ endpoint }) => endpoint))));
+      // Express tells its error handlers by their four parameters.
+      const onError: ErrorRequestHandler = (error, req, res, _next) => fail(error, req, res);
+      app.use(onError);
+      return listener;
+    },
+  };
+}
+
+function pages({ trustedProxies = [] }: MountOptions): Express {
   const app = express();
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
-  app.set('trust proxy', [...(options.trustedProxies ?? [])]);
-
-  const allows = originCheck(options.allowedOrigins);
-  if (options.onServed) app.use(reporting(options.onServed));
-  app.use(baseHeaders(options.hstsMaxAgeSec), oneHost, crossOrigin(allows));
-  for (const route of routes) {
-    const { method, path } = route.endpoint;
-    app[method](path, serveEndpoint(route, ctx, options, allows));
-  }
-  return {
-    app,
-    finish() {
-      app.use(noRoute(methodsOf(routes.map(({ endpoint }) => endpoint))));
-      app.use(failures(options));
-      return app;
-    },
-  };
+  app.set('trust proxy', [...trustedProxies]);
+  return app;
 }
 
-/** Tells the app about each request once its answer has left or its client has gone. */
-function reporting(onServed: NonNullable<MountOptions['onServed']>): express.RequestHandler {
-  return (req, res, next) => {
-    const { method, path, ip = '' } = req;
-    res.once('close', () => {
-      const { endpoint, requestId, startedNs, tenant } = exchangeOf(req);
-      const durationMs = Number(process.hrtime.bigint() - startedNs) / 1e6;
-      // A client that left before its answer is counted as the status proxies use for that.
-      const status = res.writableFinished ? res.statusCode : 499;
-      onServed({ endpoint, method, path, status, durationMs, requestId, tenant, ip });
-    });
-    next();
-  };
+/** Tells the app about a request once its answer has left or its client has gone. */
+function report({ req, res, exchange, path, ip }: Incoming, onServed: NonNullable<MountOptions['onServed']>): void {
+  res.once('close', () => {
+    const { endpoint, requestId, startedNs, tenant } = exchange;
+    const durationMs = Number(process.hrtime.bigint() - startedNs) / 1e6;
+    // A client that left before its answer is counted as the status proxies use for that.
+    const status = res.writableFinished ? res.statusCode : 499;
+    onServed({ endpoint, method: req.method ?? '', path, status, durationMs, requestId, tenant, ip });
+  });
 }
 
 function refuseDoubles(endpoints: readonly Endpoint[]): void {

@@ -1,17 +1,19 @@
 import { AppError, type Caller, type Endpoint } from '@svc/contract';
 import Joi from 'joi';
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseBody, readBody } from './body';
 import type { OriginCheck } from './cors';
-import { exchangeOf, sendJson } from './exchange';
+import { sendJson } from './exchange';
 import { isForged } from './forgery';
 import { mayUse } from './gate';
 import { Answered, type Route } from './handler';
+import { headerOf, queryOf, type Incoming } from './incoming';
 import type { MountOptions } from './options';
 import type { RateLimiter } from './rate-limiter';
 import { checkNamedTenant, validatorOf } from './validation';
 
-type Serve = (req: Request, res: Response) => Promise<void>;
+/** Serves one request of a route; `params` are those of its path. */
+export type Serve = (incoming: Incoming, params: Readonly<Record<string, string>>) => Promise<void>;
 
 /**
  * One route's way from request to answer, in the order of core contract 1.1: credentials, key scope and tenant header (all
@@ -24,14 +26,13 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
   const limitBytes = options.bodyLimits[endpoint.bodyLimit ?? 'json'];
   const { access } = endpoint;
 
-  return async (req, res) => {
-    const exchange = exchangeOf(req);
+  return async (incoming, params) => {
+    const { req, res, exchange, ip } = incoming;
     exchange.endpoint = endpoint;
-    const ip = req.ip ?? '';
     const caller =
       access === 'public'
-        ? await knownCaller(req, endpoint, options, allows)
-        : await authenticated(req, options, allows);
+        ? await knownCaller(incoming, endpoint, options, allows)
+        : await authenticated(incoming, options, allows);
     if (caller) exchange.tenant = caller.tenant;
     const limits = endpoint.unlimited ? undefined : options.rateLimits;
     if (limits && caller) await takeRate(res, limits.api, `tenant:${caller.tenant}`);
@@ -41,14 +42,14 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
     if (missing) throw new AppError(missing);
     if (access !== 'public' && !(caller && mayUse(caller, access, options.gate))) throw new AppError('access_denied');
 
-    const raw = { params: req.params, query: req.query, body: parseBody(bytes, req) };
+    const raw = { params, query: queryOf(incoming), body: parseBody(bytes, req) };
     const checked = validate(raw);
     if (caller) checkNamedTenant(caller, raw.query, raw.body);
     const call = {
       ...checked,
       caller,
       ctx,
-      header: (name: string) => req.get(name),
+      header: (name: string) => headerOf(req, name),
       requestId: exchange.requestId,
       ip,
     };
@@ -59,67 +60,64 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
 
 /** For a public route: who asks, if that can be told. A store that is away must not keep a probe from answering. */
 async function knownCaller(
-  req: Request,
+  { req, path }: Incoming,
   { knowsCallers }: Endpoint,
   options: MountOptions,
   allows: OriginCheck,
 ): Promise<Caller | undefined> {
   if (!knowsCallers || isForged(req, allows)) return undefined;
-  const outcome = await authenticate(req, options).catch(() => undefined);
+  const outcome = await options.authenticate(credentialsOf(req, path)).catch(() => undefined);
   return outcome?.kind === 'caller' ? outcome.caller : undefined;
 }
 
 const noBytes = Buffer.alloc(0);
 
-const hasBody = ({ headers }: Request): boolean =>
+const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** @throws unauthorized, tenant_access_denied, tenant_id_required, key_scope_insufficient, origin_not_allowed, rate_limited */
-async function authenticated(req: Request, options: MountOptions, allows: OriginCheck): Promise<Caller> {
-  const { method, path, ip = '' } = req;
+async function authenticated(
+  { req, res, path, ip, exchange }: Incoming,
+  options: MountOptions,
+  allows: OriginCheck,
+): Promise<Caller> {
   const outcome = isForged(req, allows)
     ? ({ kind: 'refused', code: 'origin_not_allowed' } as const)
-    : await authenticate(req, options);
+    : await options.authenticate(credentialsOf(req, path));
   if (outcome.kind === 'caller') return outcome.caller;
-  options.onRefused?.({ code: outcome.code, method, path, ip, requestId: exchangeOf(req).requestId });
-  if (options.rateLimits && req.res) await takeRate(req.res, options.rateLimits.api, `ip:${ip}`);
+  const { method = '' } = req;
+  options.onRefused?.({ code: outcome.code, method, path, ip, requestId: exchange.requestId });
+  if (options.rateLimits) await takeRate(res, options.rateLimits.api, `ip:${ip}`);
   throw new AppError(outcome.code, 'extras' in outcome ? outcome.extras : {});
 }
 
-const authenticate = (req: Request, options: MountOptions) => options.authenticate(credentialsOf(req, req.path));
-
 /** Everything in a request by which a caller may be known. */
-export const credentialsOf = (req: Request, path: string): Parameters<MountOptions['authenticate']>[0] => ({
+export const credentialsOf = (req: IncomingMessage, path: string): Parameters<MountOptions['authenticate']>[0] => ({
   authorization: req.headers.authorization,
-  apiKey: req.get('x-api-key'),
+  apiKey: headerOf(req, 'x-api-key'),
   cookie: req.headers.cookie,
-  tenant: req.get('x-tenant-id'),
-  principalId: req.get('x-principal-id'),
-  principalRole: req.get('x-principal-role'),
-  request: { method: req.method, path },
+  tenant: headerOf(req, 'x-tenant-id'),
+  principalId: headerOf(req, 'x-principal-id'),
+  principalRole: headerOf(req, 'x-principal-role'),
+  request: { method: req.method ?? '', path },
 });
 
 /** @throws rate_limited */
-async function takeRate(res: Response, limiter: RateLimiter, bucket: string): Promise<void> {
+async function takeRate(res: ServerResponse, limiter: RateLimiter, bucket: string): Promise<void> {
   const { allowed, headers } = await limiter(bucket);
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   if (!allowed) throw new AppError('rate_limited');
 }
 
 /** The handler goes on when time is up, as nothing can stop it; only its answer is no longer waited for. */
-async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AppError('service_unavailable')), timeoutMs);
+function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new AppError('service_unavailable')), timeoutMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
-function send(res: Response, { id, answer, otherAnswers }: Endpoint, result: unknown, checkAnswers: boolean): void {
+function send(res: ServerResponse, { id, answer, otherAnswers }: Endpoint, result: unknown, checkAnswers: boolean): void {
   const { body, options } = result instanceof Answered ? result : { body: result, options: {} };
   const status = options.status ?? answer.status;
   const declared = status === answer.status ? answer : otherAnswers?.[status];

@@ -30,23 +30,31 @@ const noQuery = Joi.object({});
  *   all with `violations`
  */
 export function validatorOf(endpoint: Endpoint): Validate {
-  const params = Joi.object(endpoint.params);
-  const query = endpoint.query ?? noQuery;
-  const { body, bodyOptional, bodyIgnoresUnknown = false } = endpoint;
+  const { bodyOptional, bodyIgnoresUnknown = false } = endpoint;
+  // Settings that are compiled into the schema need not be merged at every request.
+  const prepared = (schema: Joi.ObjectSchema, stripUnknown: boolean) =>
+    schema.prefs({ abortEarly: false, stripUnknown, errors: { wrap: { label: false } } });
+  const params = Object.keys(endpoint.params).length > 0 && prepared(Joi.object(endpoint.params), false);
+  const query = prepared(endpoint.query ?? noQuery, true);
+  const unasked = frozen(query.validate({}));
+  const body = endpoint.body && prepared(endpoint.body, bodyIgnoresUnknown);
   return (raw) => {
     const errors: Joi.ValidationErrorItem[] = [];
     const violations: Violation[] = [];
-    const check = (place: Place, schema: Joi.ObjectSchema, value: unknown, stripUnknown: boolean): unknown => {
-      const result = schema.validate(value, { abortEarly: false, stripUnknown, errors: { wrap: { label: false } } });
-      errors.push(...(result.error?.details ?? []));
-      violations.push(...(result.error?.details ?? []).map((detail) => violationOf(place, detail)));
+    const check = (place: Place, schema: Joi.ObjectSchema, value: unknown): unknown => {
+      const result = schema.validate(value);
+      if (result.error) {
+        errors.push(...result.error.details);
+        violations.push(...result.error.details.map((detail) => violationOf(place, detail)));
+      }
       return result.value as unknown;
     };
-    violations.push(...repeated(raw.query));
+    const isAsked = Object.keys(raw.query as object).length > 0;
+    if (isAsked) violations.push(...repeated(raw.query));
     const checked = {
-      params: check('path', params, raw.params, false),
-      query: check('query', query, once(raw.query), true),
-      body: body ? check('body', body, raw.body ?? (bodyOptional ? {} : undefined), bodyIgnoresUnknown) : {},
+      params: params ? check('path', params, raw.params) : raw.params,
+      query: !isAsked && unasked ? unasked : check('query', query, once(raw.query)),
+      body: body ? check('body', body, raw.body ?? (bodyOptional ? {} : undefined)) : {},
     };
     if (body && (raw.body ?? undefined) === undefined && !bodyOptional) violations.push(noBody);
     if (!body && raw.body !== undefined && !isEmptyObject(raw.body)) violations.push(unexpectedBody);
@@ -54,6 +62,10 @@ export function validatorOf(endpoint: Endpoint): Validate {
     return checked;
   };
 }
+
+/** What a query without parameters comes to, the same at every request; undefined where a parameter is required. */
+const frozen = ({ error, value }: Joi.ValidationResult): unknown =>
+  error ? undefined : Object.freeze(value as Record<string, unknown>);
 
 const noBody: Violation = { in: 'body', field: '', path: '', message: 'send a JSON object as the body' };
 const unexpectedBody: Violation = { in: 'body', field: '', path: '', message: 'this route takes no body' };

@@ -52,7 +52,8 @@ export function openApiKeys(
         path,
         parse: (text) => hold(parseKeyList(text, 'SVC_API_KEYS_PATH', defaultTenant), 'SVC_API_KEYS_PATH'),
         onProblem,
-        everyMs: 0,
+        // Looking at the file at every request would cost each of them a system call.
+        everyMs: 100,
         nowMs,
       })
     : undefined;

@@ -39,15 +39,29 @@ const without = (map: Record<string, string> | null | undefined, left: (name: st
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
+/** Letters, digits and punctuation of ASCII stand in the same order as text and as bytes. */
+const isPlain = (key: string) => /^[\x20-\x7e]*$/.test(key);
+/** Objects list such keys first and in their own order, whenever they were set. */
+const looksLikeANumber = (key: string) => /^\d/.test(key);
+
 /**
  * The value with the keys of its objects listed in byte order. The encoder writes messages by field number whatever their
- * order, and maps in the order their keys are listed; a sorted copy would not do, since objects list keys that look like
- * numbers first.
+ * order, and maps in the order their keys are listed.
  */
 function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
   if (Array.isArray(value)) return value.map(ordered);
-  const copy = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, ordered(inner)]));
-  const keys = Object.keys(copy).sort(byBytes);
-  return new Proxy(copy, { ownKeys: () => keys });
+  const source = value as Record<string, unknown>;
+  const keys = Object.keys(source);
+  keys.sort(keys.every(isPlain) ? undefined : byBytes);
+  const copy: Record<string, unknown> = {};
+  for (const key of keys) define(copy, key, ordered(source[key]));
+  // A sorted copy does not do where keys look like numbers.
+  return keys.some(looksLikeANumber) ? new Proxy(copy, { ownKeys: () => keys }) : copy;
+}
+
+/** Also for a key such as `__proto__`, which is a label like any other. */
+function define(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true });
+  else target[key] = value;
 }

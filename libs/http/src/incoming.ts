@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse as parseQuery } from 'node:querystring';
+import proxyAddr from 'proxy-addr';
+import { openExchange, type Exchange } from './exchange';
+
+/** A request on its way through the surface, with its answer. */
+export interface Incoming {
+  req: IncomingMessage;
+  res: ServerResponse;
+  exchange: Exchange;
+  /** As sent, without the query. */
+  path: string;
+  /** After the question mark; '' when there is none. */
+  search: string;
+  /** The client's address, through trusted proxies only. */
+  ip: string;
+}
+
+/** Parts of a request, taken once. @param trustedProxies whose X-Forwarded-For is believed */
+export function incomingFrom(
+  trustedProxies: readonly string[],
+): (req: IncomingMessage, res: ServerResponse) => Incoming {
+  const trusts = trustedProxies.length > 0 ? proxyAddr.compile([...trustedProxies]) : undefined;
+  return (req, res) => {
+    const { url = '/' } = req;
+    const mark = url.indexOf('?');
+    return {
+      req,
+      res,
+      exchange: openExchange(req),
+      path: mark < 0 ? url : url.slice(0, mark),
+      search: mark < 0 ? '' : url.slice(mark + 1),
+      ip: (trusts ? proxyAddr(req, trusts) : req.socket.remoteAddress) ?? '',
+    };
+  };
+}
+
+const noQuery: Readonly<Record<string, unknown>> = Object.freeze({});
+
+/** Parameters after the question mark; one that is sent twice is a list. */
+export const queryOf = ({ search }: Incoming): Readonly<Record<string, unknown>> =>
+  search === '' ? noQuery : parseQuery(search);
+
+/** A request header by name in any case; several of one name arrive as Node joins them. */
+export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
