@@ -12,11 +12,12 @@ import { orExplain, setUp } from './setup.mjs';
 const env = { ...process.env, NX_DAEMON: 'false', NX_INTERACTIVE: 'false', NX_TUI: 'false', FORCE_COLOR: '0' };
 const bin = (path) => join(root, 'node_modules', path);
 const nx = bin('nx/dist/bin/nx.js');
+/** Tests that kill and restart services and stores: beside others they would be late, and make those late. */
+const heavy = String.raw`tools/chaos/(big-restart|chaos|crash-walk|single-faults)\.test\.ts$`;
 
 await orExplain(() => setUp({ browser: true, servers: true }));
 
 const scratch = mkdtempSync(join(tmpdir(), 'svc-results-'));
-const results = join(scratch, 'jest.json');
 const steps = [
   { name: 'format', args: [bin('prettier/bin/prettier.cjs'), '--check', '.'] },
   // The rule that guards the layers skips itself, without failing, when no graph has been made.
@@ -24,21 +25,8 @@ const steps = [
   { name: 'lint', args: [nx, 'run-many', '-t', 'lint', '--output-style=static'], never: 'The rule will be skipped' },
   { name: 'types', args: [bin('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'] },
   { name: 'generated docs', args: [join(root, 'tools/run-ts.mjs'), 'tools/docs/generate.ts', '--check'] },
-  {
-    name: 'tests',
-    // A test that failed half-way may leave a connection open; that must not keep the run from ending.
-    args: [
-      bin('jest/bin/jest.js'),
-      '--maxWorkers=2',
-      '--forceExit',
-      // Real servers on a busy machine take their time; a test that hangs ends all the same.
-      '--testTimeout=20000',
-      '--json',
-      `--outputFile=${results}`,
-      ...process.argv.slice(2),
-    ],
-    isLoud: true,
-  },
+  jest('tests', { workers: 2, without: heavy }),
+  jest('chaos', { workers: 1, without: `^(?!.*${heavy})` }),
 ];
 
 const failed = [];
@@ -48,11 +36,33 @@ for (const step of steps) {
   if (!ok) failed.push(step.name);
   console.log(`${ok ? '✓' : '✗'} ${step.name} (${((Date.now() - startedMs) / 1_000).toFixed(1)} s)`);
 }
-const { passed, failures, skipped } = readResults();
+const counts = steps.map(countsOf);
+const [passed, failures, skipped] = ['passed', 'failures', 'skipped'].map((what) => sum(counts, what));
 rmSync(scratch, { recursive: true, force: true });
 if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`);
 console.log(`\n${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(failed.length > 0 || failures > 0 || passed === 0 ? 1 : 0);
+
+/** A step of tests: those the arguments name, or all, without those whose path fits the pattern. */
+function jest(name, { workers, without }) {
+  const results = join(scratch, `${name}.json`);
+  const args = [
+    bin('jest/bin/jest.js'),
+    `--maxWorkers=${workers}`,
+    '--testPathIgnorePatterns=/node_modules/',
+    `--testPathIgnorePatterns=${without}`,
+    // The arguments may name tests of the other step only.
+    '--passWithNoTests',
+    // A test that failed half-way may leave a connection open; that must not keep the run from ending.
+    '--forceExit',
+    // Real servers on a busy machine take their time; a test that hangs ends all the same.
+    '--testTimeout=20000',
+    '--json',
+    `--outputFile=${results}`,
+    ...process.argv.slice(2),
+  ];
+  return { name, args, results, isLoud: true };
+}
 
 /** Runs one step; its output is shown as it comes when it is loud, else only when it fails. */
 function passes({ args, never, isLoud = false }) {
@@ -74,18 +84,25 @@ function passes({ args, never, isLoud = false }) {
 }
 
 /** Steps other than Jest count as one failure each, and so does a test file that could not be run at all. */
-function readResults() {
-  const others = failed.filter((name) => name !== 'tests').length;
+function countsOf({ name, results }) {
+  const failure = { passed: 0, failures: 1, skipped: 0 };
+  const nothing = { passed: 0, failures: 0, skipped: 0 };
+  if (results === undefined) return failed.includes(name) ? failure : nothing;
   try {
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, numRuntimeErrorTestSuites } = JSON.parse(
       readFileSync(results, 'utf8'),
     );
     return {
       passed: numPassedTests,
-      failures: numFailedTests + numRuntimeErrorTestSuites + others,
+      failures: numFailedTests + numRuntimeErrorTestSuites,
       skipped: numPendingTests + numTodoTests,
     };
   } catch {
-    return { passed: 0, failures: others + 1, skipped: 0 }; // Jest did not get as far as writing its results
+    // Jest writes no results when it found no test, and when it did not get as far.
+    return failed.includes(name) ? failure : nothing;
   }
+}
+
+function sum(counts, what) {
+  return counts.reduce((total, { [what]: count }) => total + count, 0);
 }
