@@ -77,7 +77,7 @@ export class DurablePublisher {
     });
   }
 
-  /** Resolves when everything published so far is confirmed or refused. */
+  /** Resolves when everything published so far is confirmed or refused, or the publisher is closed. */
   async settled(): Promise<void> {
     if (this.waiting.size > 0) await new Promise<void>((resume) => this.idle.push(resume));
   }
@@ -89,7 +89,7 @@ export class DurablePublisher {
     for (const { reject } of this.waiting.values())
       reject(new PublishError('closed', 'the bus closed before the answer'));
     this.waiting.clear();
-    for (const resume of this.queue.splice(0)) resume();
+    for (const resume of [...this.queue.splice(0), ...this.idle.splice(0)]) resume();
     this.acks.unsubscribe();
   }
 

@@ -1,0 +1,28 @@
+import { eventually, useServers } from '@svc/testing';
+import { connect, type NatsConnection } from 'nats';
+import { DurablePublisher } from './durable-publisher';
+
+describe('the durable publisher', () => {
+  const servers = useServers();
+  let connection: NatsConnection;
+  beforeEach(async () => void (connection = await connect({ servers: servers.natsUrl })));
+  afterEach(() => connection.close());
+
+  it('closing lets go of those who wait for confirmations, and of those who wait for their turn', async () => {
+    // Somebody listens and no stream stores it, so neither a confirmation comes nor word that there is none.
+    connection.subscribe('mute');
+    const publisher = new DurablePublisher(connection, 60_000, 1);
+    const outcomes = Promise.allSettled([
+      publisher.publish('mute', Buffer.of()),
+      publisher.publish('mute', Buffer.of()),
+    ]);
+    const settled = publisher.settled();
+    await eventually(() => expect(publisher.inFlight).toBe(1));
+
+    publisher.close();
+
+    const closed = { status: 'rejected', reason: expect.objectContaining({ reason: 'closed' }) as unknown };
+    expect(await outcomes).toEqual([closed, closed]);
+    await expect(settled).resolves.toBeUndefined();
+  });
+});
