@@ -118,7 +118,7 @@ function check(value: unknown, budget: Budget, first: ValidateFunction, all: () 
 /** @throws what is neither a spent budget nor a stack that a bottomless reference used up */
 function tooCostly(error: unknown): Violation {
   if (error instanceof TooCostly || error instanceof RangeError)
-    return atRoot('takes too long to check against its schema');
+    return atRoot('takes too long to check against its schema: simplify the schema, or send less');
   throw error;
 }
 

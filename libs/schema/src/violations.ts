@@ -7,6 +7,7 @@ export interface Violation {
   message: string;
 }
 
+/** What is wrong with the whole rather than with a part of it. */
 export const atRoot = (message: string): Violation => ({ path: '$', message });
 
 /** Sorted by path, then message, without repeats, at most a hundred. Core contract 10. */

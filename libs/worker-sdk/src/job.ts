@@ -16,12 +16,19 @@ export interface DispatchIdentity {
   attempt: number;
 }
 
+/** Read off a packet; a scheduler that does not name the dispatch leaves it empty and the attempt 0. */
 export const identityOf = ({ job_id, env }: JobRequest): DispatchIdentity => ({
   jobId: job_id,
   dispatchId: env[dispatchEnv.dispatchId] ?? '',
   attempt: Number(env[dispatchEnv.attempt]) || 0,
 });
 
+/**
+ * What a handler sees of its job.
+ *
+ * @param input the document the job's context pointer led to, parsed
+ * @throws RetryableError when the job's constraints cannot be read
+ */
 export function buildJob(request: JobRequest, traceId: string, input: unknown, powers: JobPowers): Job {
   const { signal, deadline, progress } = powers;
   const document = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
