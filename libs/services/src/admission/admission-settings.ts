@@ -10,6 +10,7 @@ export interface AdmissionEnv {
   redisMemoryLimitBytes: number;
 }
 
+/** The limits of new work that the environment sets; 0 = none, in each of them. */
 export const admissionSettings = (env: AdmissionEnv): AdmissionSettings => ({
   jobs: env.maxPendingJobs,
   bytes: env.maxPendingBytes,

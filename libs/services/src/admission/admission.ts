@@ -63,7 +63,7 @@ export class PicturedAdmission implements Admission {
   constructor(
     private readonly load: LoadRepository,
     private readonly settings: AdmissionSettings,
-    private readonly refused: (of: 'tenant_jobs' | 'tenant_bytes' | 'jobs' | 'bytes' | 'memory') => void = () =>
+    private readonly onRefused: (of: 'tenant_jobs' | 'tenant_bytes' | 'jobs' | 'bytes' | 'memory') => void = () =>
       undefined,
   ) {}
 
@@ -96,11 +96,11 @@ export class PicturedAdmission implements Admission {
     switch (verdict.kind) {
       case 'tenant_full': {
         const { of, current, limit } = verdict;
-        this.refused(`tenant_${of}`);
+        this.onRefused(`tenant_${of}`);
         throw new AppError('backpressure', { limit_of: of, current, limit }, { 'Retry-After': waitForSelfSec });
       }
       case 'full':
-        this.refused(verdict.of);
+        this.onRefused(verdict.of);
         throw new AppError('overloaded', {}, { 'Retry-After': waitForOthersSec });
       case 'admitted':
         break;

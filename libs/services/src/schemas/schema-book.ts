@@ -18,6 +18,7 @@ export class SchemaBook {
     private readonly clock: Clock,
   ) {}
 
+  /** A schema by its id, ready to check with, or why it cannot be. */
   async find(id: string): Promise<SchemaFound> {
     const kept = this.kept.get(id);
     if (kept && kept.untilMs > this.clock.nowMs()) return kept.found;
@@ -47,11 +48,10 @@ export class SchemaBook {
       if (outcome.kind === 'compiled') return { kind: 'ready', schema: outcome.schema };
       if (outcome.kind === 'invalid') return outcome;
       const other = await this.store.schemas.readByAlias(outcome.id);
-      if (!other)
-        return {
-          kind: 'invalid',
-          violations: [{ path: '$', message: `refers to ${outcome.id}, which is not registered` }],
-        };
+      if (!other) {
+        const message = `refers to ${outcome.id}, which is not registered: register it, or take the reference out`;
+        return { kind: 'invalid', violations: [{ path: '$', message }] };
+      }
       // Each round knows one more; the compiler ends it when there are too many.
       known.set(outcome.id, other);
     }

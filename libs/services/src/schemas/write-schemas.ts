@@ -22,7 +22,8 @@ const reserved = ['index', 'aliases'];
  * @throws config_schema_violation, tier_limit_exceeded
  */
 export async function putSchema(deps: SchemaWriteDeps, { id, schema }: SchemaView): Promise<void> {
-  if (reserved.includes(id)) throw refused([{ path: '$', message: `the id ${id} is taken by the service` }]);
+  if (reserved.includes(id))
+    throw refused([{ path: '$', message: `the id ${id} is taken by the service: choose another` }]);
   const compilation = compileSchema(schema, new Map());
   if (compilation.kind === 'invalid') throw refused(compilation.violations);
   const alias = idOf(schema);
@@ -30,9 +31,12 @@ export async function putSchema(deps: SchemaWriteDeps, { id, schema }: SchemaVie
   const nowUs = deps.clock.nowUs();
   const outcome = await deps.store.schemas.write({ id, document: schema, ...(alias && { alias }), most, nowUs });
   if (outcome.kind === 'alias_taken') {
-    throw refused([{ path: '/$id', message: `is the $id of schema ${outcome.by} already` }]);
+    throw refused([
+      { path: '/$id', message: `is the $id of schema ${outcome.by} already: choose another, or remove that one first` },
+    ]);
   }
   if (outcome.kind === 'full') throw full(outcome.count, most);
+  // Should we die here, replicas find the change by themselves within 30 s.
   await announceChange(deps, schemasScope);
 }
 
@@ -57,5 +61,6 @@ export async function removeSchema(deps: SchemaWriteDeps, id: string): Promise<v
   const { entries } = readEntries(await readTopics(deps));
   const users = entries.filter((entry) => entry.input_schema_id === id || entry.output_schema_id === id);
   if (users.length > 0) throw new AppError('config_schema_in_use');
+  // Dying in between is harmless, as above.
   if (await deps.store.schemas.remove(id)) await announceChange(deps, schemasScope);
 }

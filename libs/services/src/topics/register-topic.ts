@@ -2,7 +2,7 @@ import { AppError, type Caller, type TopicBody, type TopicView } from '@svc/cont
 import type { Fleet } from '../deps';
 import { announceChange, type AnnounceDeps } from './announce-change';
 import { topicViews, type TopicReadDeps } from './list-topics';
-import { entryKey, tidy, type TopicRegistration } from './registration';
+import { entryKey, optionalTextsOf, tidy, type TopicRegistration } from './registration';
 import { changeTopics, topicsScope } from './topics-document';
 
 export type TopicWriteDeps = TopicReadDeps & AnnounceDeps;
@@ -30,7 +30,7 @@ export async function registerTopic(
   await changeTopics(deps, (data) => {
     created = !Object.hasOwn(data, key);
     if (created && Object.keys(data).length >= mostTopics)
-      throw violation('name', `there are ${mostTopics} topics already`);
+      throw violation('name', `there are ${mostTopics} topics already: remove one that nobody uses`);
     return { ...data, [key]: registration };
   });
   // Should we die here, replicas find the change by themselves within 30 s.
@@ -55,8 +55,6 @@ async function requireSchemas({ store }: TopicWriteDeps, body: TopicBody): Promi
 const violation = (field: string, message: string) =>
   new AppError('topic_schema_violation', { violations: [{ in: 'body', field, message }] });
 
-const optionalTexts = ['input_schema_id', 'output_schema_id', 'pack_id', 'capability', 'risk_tag_deriver'] as const;
-
 const registrationOf = (body: TopicBody, tenant: string): TopicRegistration => ({
   name: body.name,
   tenant_id: tenant,
@@ -64,5 +62,5 @@ const registrationOf = (body: TopicBody, tenant: string): TopicRegistration => (
   requires: tidy(body.requires),
   risk_tags: tidy(body.risk_tags),
   status: body.status,
-  ...Object.fromEntries(optionalTexts.flatMap((field) => (body[field] ? [[field, body[field]]] : []))),
+  ...optionalTextsOf(body),
 });

@@ -34,10 +34,6 @@ function readEntry(key: string, value: unknown): TopicRegistration | undefined {
   // What cannot be understood must not open a topic that was meant to be closed.
   if (!status) return undefined;
   const [, tenant, name = key] = tenantKey.exec(key) ?? [];
-  const own = (field: keyof TopicFields) => {
-    const text = fields[field];
-    return typeof text === 'string' && text !== '' ? { [field]: text } : {};
-  };
   return {
     name,
     ...(tenant && { tenant_id: tenant }),
@@ -45,13 +41,23 @@ function readEntry(key: string, value: unknown): TopicRegistration | undefined {
     requires: words(fields['requires']),
     risk_tags: words(fields['risk_tags']),
     status,
-    ...own('input_schema_id'),
-    ...own('output_schema_id'),
-    ...own('pack_id'),
-    ...own('capability'),
-    ...own('risk_tag_deriver'),
+    ...optionalTextsOf(fields),
   };
 }
+
+const optionalTexts = ['input_schema_id', 'output_schema_id', 'pack_id', 'capability', 'risk_tag_deriver'] as const;
+type OptionalText = (typeof optionalTexts)[number];
+
+/** Those of an entry's optional fields that are texts and not empty. */
+export const optionalTextsOf = (
+  fields: Readonly<Partial<Record<OptionalText, unknown>>>,
+): Partial<Record<OptionalText, string>> =>
+  Object.fromEntries(
+    optionalTexts.flatMap((field) => {
+      const text = fields[field];
+      return typeof text === 'string' && text !== '' ? [[field, text]] : [];
+    }),
+  );
 
 const words = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((word): word is string => typeof word === 'string') : [];

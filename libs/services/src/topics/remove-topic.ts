@@ -14,5 +14,6 @@ export async function removeTopic(deps: DocumentDeps & AnnounceDeps, caller: Cal
     if (!Object.hasOwn(data, key)) throw new AppError('topic_not_found');
     return Object.fromEntries(Object.entries(data).filter(([other]) => other !== key));
   });
+  // Should we die here, replicas find the change by themselves within 30 s.
   await announceChange(deps, topicsScope);
 }

@@ -1,9 +1,8 @@
-import type { EffectiveConfig } from '../effective-config';
-import { section } from '../effective-config';
+import type { Store } from '@svc/store';
+import { section, type EffectiveConfig } from '../effective-config';
 import { SchemaBook } from '../schemas/schema-book';
 import { TopicRegistry } from './topic-registry';
 import type { DocumentDeps } from './topics-document';
-import type { Store } from '@svc/store';
 
 export type SchemaEnforcement = 'off' | 'warn' | 'enforce';
 

@@ -9,8 +9,8 @@ export interface DocumentDeps {
   fleet: Fleet;
 }
 
-const scope = 'system';
-export const topicsScope = { scope, scope_id: 'topics' } as const;
+/** Where the registry stands among the config documents. */
+export const topicsScope = { scope: 'system', scope_id: 'topics' } as const;
 const tries = 3;
 
 type Data = ConfigDocument['data'];
@@ -30,19 +30,14 @@ export async function readTopics(deps: DocumentDeps): Promise<Data> {
 }
 
 /**
- * Changes the registry by compare-and-set. `change` returns the new entries, or undefined to leave everything as it is; it
- * may be called more than once.
+ * Changes the registry by compare-and-set. `change` returns all entries as they are to be; it may be called more than once.
  *
  * @throws config_version_conflict after three lost races
  */
-export async function changeTopics(
-  deps: DocumentDeps,
-  change: (data: Readonly<Data>) => Data | undefined,
-): Promise<void> {
+export async function changeTopics(deps: DocumentDeps, change: (data: Readonly<Data>) => Data): Promise<void> {
   for (let i = 0; i < tries; i++) {
     const stored = await read(deps);
     const data = change(stored?.data ?? entriesOf(deps.fleet.pools()));
-    if (!data) return;
     if (await deps.store.config.replace(next(deps, stored, data), stored?.revision ?? 0)) return;
   }
   throw new AppError('config_version_conflict');

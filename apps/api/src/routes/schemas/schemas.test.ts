@@ -36,7 +36,9 @@ describe('POST /api/v1/schemas', () => {
 
     expect((await put('b', { $id: 'acme:item' })).body).toMatchObject({
       status: 400,
-      violations: [{ path: '/$id', message: 'is the $id of schema a already' }],
+      violations: [
+        { path: '/$id', message: 'is the $id of schema a already: choose another, or remove that one first' },
+      ],
     });
   });
 
