@@ -1,4 +1,5 @@
 import {
+  repairMemory,
   repairOpenJobs,
   repairSlots,
   replayIntents,
@@ -22,7 +23,7 @@ export interface LoopSettings {
 /** The scheduler's loops. Engine contract A14. */
 export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: LoopSettings): Loop[] {
   const { owner, snapshotEveryMs, scanEveryMs, metaTtlSec, deadLettersKept } = settings;
-  const failedRepairs = new Map<string, number>();
+  const repaired = repairMemory();
   const lease = (key: string, ttlMs: number) => store.lease(key, owner, ttlMs);
   return [
     { name: 'hand-out', everyMs: 1_000, run: () => ctx.handOut.forAll() },
@@ -48,7 +49,7 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
       atStart: true,
       lease: lease(keys.reconcilerLease('default'), 2 * scanEveryMs),
       run: async () => {
-        await repairOpenJobs(ctx, failedRepairs);
+        await repairOpenJobs(ctx, repaired);
         await repairSlots(ctx);
       },
     },

@@ -1,5 +1,5 @@
 import { heartbeatPacket, JobStatus, subjects } from '@svc/contract';
-import { cancelJob, decideJob, repairOpenJobs, repairSlots, replayIntents } from '@svc/services';
+import { cancelJob, decideJob, repairMemory, repairOpenJobs, repairSlots, replayIntents } from '@svc/services';
 import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
 import type { Scheduler } from './scheduler.testing';
@@ -206,6 +206,23 @@ describe('a job whose queue entry is lost', () => {
 
     expect(await repairOpenJobs(later(restedMs))).toBe(1);
     expect(await use.store.jobs.isCarried(await use.job(last))).toBe(true);
+  });
+
+  it('is found in a later round behind more than one round looks at', async () => {
+    const { later } = await use.start({ idle: true });
+    await Promise.all(Array.from({ length: 2_000 }, () => use.submit()));
+    const last = await use.submit();
+    await lose('jobs', last);
+    const memory = repairMemory();
+
+    expect(await repairOpenJobs(later(restedMs), memory)).toBe(0);
+    expect(await repairOpenJobs(later(restedMs), memory)).toBe(1);
+    expect(await use.store.jobs.isCarried(await use.job(last))).toBe(true);
+    // Then from the beginning again, and once more to the end.
+    const newest = await use.submit();
+    await lose('jobs', newest);
+    await repairOpenJobs(later(restedMs), memory);
+    expect(await repairOpenJobs(later(restedMs), memory)).toBe(1);
   });
 });
 

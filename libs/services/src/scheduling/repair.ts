@@ -8,7 +8,7 @@ import { expireApproval, recheckWaiting, timeOutRunning } from './timers';
 import { loseWorker } from './workers';
 
 const perTenant = 200;
-const mostPages = 100;
+const pagesARound = 10;
 const publishGraceUs = 5_000_000;
 /** A job touched so recently is somebody's business now. */
 const restUs = 10_000_000;
@@ -37,28 +37,63 @@ export async function replayIntents(deps: SchedulingDeps): Promise<number> {
   return said.filter((one) => one).length;
 }
 
+/** What the repair remembers from one round to the next. */
+export interface RepairMemory {
+  /** Repairs that failed since this process began, by job: after three the job is left to people. */
+  failures: Map<string, number>;
+  /** Where the last round stopped, by tenant, µs. */
+  stoppedAtUs: Map<string, number>;
+}
+
+export const repairMemory = (): RepairMemory => ({ failures: new Map(), stoppedAtUs: new Map() });
+
 /**
- * Looks at every job that has not ended and was not touched lately, and mends what stands nowhere: no queue entry would
+ * Looks at the jobs that have not ended and were not touched lately, and mends what stands nowhere: no queue entry would
  * ever bring it forward. Normally finds nothing, since records and entries change together; it is for lost queues, restored
- * back-ups and defects. Engine contract A14. Returns how many it mended.
- *
- * @param failures repairs that failed since this process began, by job: after three the job is left to people
+ * back-ups and defects. Of a tenant with a great many it looks at some each round, and goes on with the others in the next.
+ * Engine contract A14. Returns how many it mended.
  */
-export async function repairOpenJobs(deps: SchedulingDeps, failures: Map<string, number> = new Map()): Promise<number> {
+export async function repairOpenJobs(deps: SchedulingDeps, memory: RepairMemory = repairMemory()): Promise<number> {
   let mended = 0;
-  for (const tenant of await deps.store.index.tenants()) {
-    // In pages: the jobs longest untouched may all be well, and stand before one that is not.
-    let fromUs = 0;
-    for (let page = 0; page < mostPages; page++) {
-      const jobs = await deps.store.index.openBefore(tenant, deps.clock.nowUs() - restUs, perTenant, fromUs);
-      for (const job of jobs) if (await tryRepair(deps, job, failures)) mended++;
-      const last = jobs.at(-1);
-      if (!last) break;
-      fromUs = last.updated_at + 1;
-    }
-  }
+  for (const tenant of await deps.store.index.tenants()) mended += await repairTenant(deps, tenant, memory);
   return mended;
 }
+
+async function repairTenant(deps: SchedulingDeps, tenant: string, memory: RepairMemory): Promise<number> {
+  const { failures, stoppedAtUs } = memory;
+  let mended = 0;
+  // In pages: the jobs longest untouched may all be well, and stand before one that is not.
+  let fromUs = stoppedAtUs.get(tenant) ?? 0;
+  for (let page = 0; page < pagesARound; page++) {
+    const jobs = await deps.store.index.openBefore(tenant, deps.clock.nowUs() - restUs, perTenant, fromUs);
+    for (const job of await suspects(deps, jobs)) if (await tryRepair(deps, job, failures)) mended++;
+    const last = jobs.at(-1);
+    if (!last) {
+      stoppedAtUs.delete(tenant);
+      return mended;
+    }
+    fromUs = last.updated_at + 1;
+  }
+  stoppedAtUs.set(tenant, fromUs);
+  return mended;
+}
+
+/** Without those of which one look, at all of them together, tells that a queue entry will bring them forward. */
+async function suspects(deps: SchedulingDeps, jobs: readonly JobRecord[]): Promise<JobRecord[]> {
+  const nowMs = deps.clock.nowMs();
+  const isWell = await Promise.all(
+    jobs.map(async (job) => {
+      if (!isQueued(job) || isOverdue(job, nowMs)) return false;
+      // Whatever keeps us from looking does so again when it is mended, and is told there.
+      return deps.store.jobs.isCarried(job).catch(() => false);
+    }),
+  );
+  return jobs.filter((_, i) => !isWell[i]);
+}
+
+const isQueued = ({ state }: JobRecord): boolean => ['PENDING', 'RETRYING', 'SCHEDULED'].includes(state);
+const isOverdue = ({ deadline_ms }: JobRecord, nowMs: number): boolean =>
+  deadline_ms > 0 && deadline_ms + overdueMs < nowMs;
 
 /** One job that cannot be mended keeps no other from it. */
 async function tryRepair(deps: SchedulingDeps, job: JobRecord, failures: Map<string, number>): Promise<boolean> {
@@ -75,7 +110,7 @@ async function tryRepair(deps: SchedulingDeps, job: JobRecord, failures: Map<str
 
 async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
   const nowMs = deps.clock.nowMs();
-  if (job.deadline_ms > 0 && job.deadline_ms + overdueMs < nowMs) {
+  if (isOverdue(job, nowMs)) {
     await finish(deps, job, deadlinePassed);
     return note(deps, job, 'deadline');
   }
