@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { requireProgram } from '@svc/testing';
@@ -87,9 +87,6 @@ function start(): Promise<void> {
   process.stdout.write(help);
   return Promise.resolve();
 }
-
-// Bundles of the worker and of the limits' server, which no process reads any more.
-process.once('exit', () => rmSync(join(repositoryRoot, 'node_modules/.svc-bench'), { recursive: true, force: true }));
 
 start().then(
   () => process.exit(0),

@@ -17,13 +17,16 @@ export interface Mark {
   atMost?: number;
 }
 
+/** Holds a value against what a part of the product does by itself on this machine. */
 export const rawLimit = (name: LimitName): NonNullable<Measure['limit']> => ({
   name,
   value: (session) => session.limit(name),
 });
 
+/** Bounds of the value itself, in its own unit. */
 export const atLeast = (bound: number): Mark => ({ of: 'value', atLeast: bound });
 export const atMost = (bound: number): Mark => ({ of: 'value', atMost: bound });
+/** Bounds of the value divided by its limit. */
 export const ratioAtLeast = (bound: number): Mark => ({ of: 'ratio', atLeast: bound });
 export const ratioAtMost = (bound: number): Mark => ({ of: 'ratio', atMost: bound });
 

@@ -20,5 +20,6 @@ export function rssMb(pid: number): number {
   return Number(kb ?? 0) / 1_024;
 }
 
+/** Reads something of every process, by name. */
 export const each = (pids: Pids, read: (pid: number) => number): Record<string, number> =>
   Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, read(pid)]));

@@ -7,12 +7,13 @@ import { isTerminal, jobStates, terminalStates } from '@svc/lifecycle';
 import { queuePrefix } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { Redis } from 'ioredis';
+import { bundleProgram, firstWord, startChild, stopChild } from '../child-program';
 import { startStack, type Stack } from '../stack';
-import { coreServices, repositoryRoot } from '../stack/settings';
+import { coreServices } from '../stack/settings';
 import { HttpLoad, httpRequest } from './http-load';
 import type { Pids } from './process-cost';
 import { submissionBody } from './submission';
-import { bundle, startChild, stopChild, workerCounts, type WorkerCounts } from './worker-process';
+import { workerCounts, type WorkerCounts } from './worker-process';
 
 /** Name of the bench's own Redis connections, by which its calls are told from those of the product. */
 export const observerName = 'bench';
@@ -66,7 +67,7 @@ export class Product {
       onLine: (name, line) => (services.some((service) => service.name === name) ? say(`${name}: ${line}`) : undefined),
     });
     const { redis_url: REDIS_URL, nats_url: NATS_URL } = stack.info;
-    const { child } = await startChild(await bundle(repositoryRoot, 'worker'), {
+    const worker = startChild(await bundleProgram('tools/bench/worker.ts'), {
       ...process.env,
       WORKER_ID: 'bench-1',
       BENCH_CONCURRENCY: String(workerConcurrency),
@@ -75,9 +76,10 @@ export class Product {
       REDIS_URL,
       NATS_URL,
     });
+    await firstWord(worker);
     const redis = new Redis(REDIS_URL, { connectionName: observerName });
     const store = openStore(redis, queues, { metaSec: 86_400, dataSec: 86_400 });
-    return new Product(stack, child, redis, store, dataDir);
+    return new Product(stack, worker, redis, store, dataDir);
   }
 
   get pids(): Pids {

@@ -12,6 +12,7 @@ export async function commandCounts(redis: Redis): Promise<Map<string, number>> 
   return counts;
 }
 
+/** Of all commands together. */
 export const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((a, b) => a + b, 0);
 
 /**

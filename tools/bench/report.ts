@@ -29,6 +29,7 @@ export interface BenchFile {
   results: Result[];
 }
 
+/** The machine as the report names it; `load` is that of the last minute before the bench began. */
 export const machine = (versions: { redis: string; nats: string; commit: string }, load: number): Machine => ({
   cpu: cpus()[0]?.model ?? '',
   cores: cpus().length,
@@ -38,7 +39,7 @@ export const machine = (versions: { redis: string; nats: string; commit: string 
   load,
 });
 
-/** Three significant digits: more would be noise. */
+/** Three significant digits, or four of what is large: more would be noise. */
 export const rounded = (value: number): number => Number(value.toPrecision(value >= 100 ? 4 : 3));
 
 const heads = ['name', 'value', 'unit', 'limit', 'ratio', 'mark', ''];

@@ -34,7 +34,7 @@ ${limitRows.join('\n')}
 
 - **submit, drain**: 20,000 jobs over 64 connections while the scheduler stands still (SIGSTOP); then it goes on, until the last job has ended and the last output is scanned. The middle one of three runs. After each run, the number of jobs in every terminal state, the history of every job and the worker's own count must show each job done exactly once, or the bench fails.
 - **drain_everysec**: the same with the append-only file synced once a second. **drain_100k**: the same with 100,000 ended jobs in the store, each of which the product ran itself; its limit is \`drain\`.
-- **roundtrip**: a client posts a job, is told of the result by the bus, and reads the job until it shows its end.
+- **roundtrip**: a client posts a job and asks for it once, with \`wait_ms\`; the answer comes when the job has ended.
 - **redis_calls_per_job**: what processes ask of Redis, counted with MONITOR in a drain of its own. **redis_commands_per_job**: what Redis executes, from \`INFO commandstats\`.
 - **cpu_us_per_job**: from /proc, over submission and drain, without the load generator. **rss**: at rest, after the first and after the third drain; the limit of the last is the first.
 - **policy**: every request is decided by another rule of the policy; over gRPC by a kernel process with the shipped policy.

@@ -2,7 +2,7 @@ import { credentials, loadPackageDefinition, type ChannelCredentials } from '@gr
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { startStack, type Stack } from '../stack';
 import { Client } from './client';
@@ -25,7 +25,7 @@ describe('the running stack', () => {
   beforeAll(async () => {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], WORKER_HEARTBEAT_TTL: '3s' };
     stack = await startStack({ dataDir, kernel: true, env, usualPorts: false });
-    workers = await Workers.prepare(stack.info, resolve(__dirname, '../..'));
+    workers = await Workers.prepare(stack.info);
     await Promise.all(['crane-1', 'crane-2'].map((id) => workers.start(id)));
     world = {
       admin: new Client(stack.info, 'admin'),

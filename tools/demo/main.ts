@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startStack } from '../stack';
 import { Client } from './client';
@@ -13,8 +13,6 @@ shows them as they move, and ends 0 if each ended as promised.
   --json   print the rows as one line of JSON on standard output, all else on standard error
   --help   this text
 `;
-
-const root = resolve(__dirname, '../..');
 
 function table(rows: readonly (Row & { name: string; promise: string })[]): string {
   const head = ['scenario', 'job', 'verdict', 'rule', 'state', 'ms', ''];
@@ -55,7 +53,7 @@ async function run(): Promise<boolean> {
     onProgress: (what) => say(`stack     │ ${what}`),
     onLine: (service, line) => (/ERROR/.test(line) ? say(`${service.padEnd(9)} │ ${line}`) : undefined),
   });
-  const workers = await Workers.prepare(stack.info, root);
+  const workers = await Workers.prepare(stack.info);
   try {
     await Promise.all(['crane-1', 'crane-2'].map((id) => workers.start(id)));
     say(`\nTwo workers are up. Gateway ${stack.info.base_url}, Bull Board ${stack.info.base_url}/admin/queues\n`);

@@ -1,8 +1,8 @@
-import { build } from 'esbuild';
-import { fork, type ChildProcess } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import { bundleProgram, firstWord, startChild, stopChild } from '../child-program';
 import type { StackInfo } from '../stack';
+
+const stopWithinMs = 5_000;
 
 /** Worker processes of the demonstration, each as a user would run one. */
 export class Workers {
@@ -13,36 +13,16 @@ export class Workers {
     private readonly info: StackInfo,
   ) {}
 
-  static async prepare(info: StackInfo, root: string): Promise<Workers> {
-    // Beside the packages it needs, so that Node finds them.
-    const folder = join(root, 'node_modules', '.svc-demo');
-    mkdirSync(folder, { recursive: true });
-    const script = join(folder, 'worker.cjs');
-    await build({
-      entryPoints: [join(root, 'tools/demo/worker.ts')],
-      outfile: script,
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format: 'cjs',
-      packages: 'external',
-      tsconfig: join(root, 'tsconfig.base.json'),
-      logLevel: 'warning',
-    });
-    return new Workers(script, info);
+  static async prepare(info: StackInfo): Promise<Workers> {
+    return new Workers(await bundleProgram('tools/demo/worker.ts'), info);
   }
 
   /** Resolves once the worker serves. */
   async start(id: string): Promise<void> {
-    const child = fork(this.script, [], {
-      env: { ...process.env, WORKER_ID: id, NATS_URL: this.info.nats_url, REDIS_URL: this.info.redis_url },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
+    const { nats_url: NATS_URL, redis_url: REDIS_URL } = this.info;
+    const child = startChild(this.script, { ...process.env, WORKER_ID: id, NATS_URL, REDIS_URL });
     this.running.set(id, child);
-    await new Promise<void>((resolve, reject) => {
-      child.once('message', () => resolve());
-      child.once('exit', (code) => reject(new Error(`worker ${id} ended with ${code} before it was up`)));
-    });
+    await firstWord(child);
   }
 
   /** Ends a worker without warning, as a crash would. */
@@ -52,16 +32,8 @@ export class Workers {
   }
 
   async stop(): Promise<void> {
-    const ended = [...this.running.values()].map(
-      (child) =>
-        new Promise<void>((resolve) => {
-          if (child.exitCode !== null || child.signalCode !== null) return resolve();
-          child.once('exit', () => resolve());
-          child.kill('SIGTERM');
-          setTimeout(() => child.kill('SIGKILL'), 5_000).unref();
-        }),
-    );
+    const children = [...this.running.values()];
     this.running.clear();
-    await Promise.all(ended);
+    await Promise.all(children.map((child) => stopChild(child, stopWithinMs)));
   }
 }

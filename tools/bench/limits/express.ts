@@ -1,8 +1,7 @@
-import { repositoryRoot } from '../../stack/settings';
+import { bundleProgram, firstWord, startChild, stopChild } from '../../child-program';
 import { HttpLoad, httpRequest } from '../http-load';
 import { submissionBody } from '../submission';
 import { stopwatch } from '../statistics';
-import { bundle, startChild, stopChild } from '../worker-process';
 import type { LimitServers } from './servers';
 
 /** Requests a second of a bare Express endpoint with a JSON body of 400 bytes, 64 connections. */
@@ -12,13 +11,13 @@ export const expressPost = (servers: LimitServers) => postRate(servers, '/plain'
 export const expressPostBullmqAdd = (servers: LimitServers) => postRate(servers, '/add');
 
 async function postRate({ redis, quick }: LimitServers, path: string): Promise<number> {
-  const script = await bundle(repositoryRoot, 'limits/express-server');
-  const { child, said } = await startChild(script, {
+  const script = await bundleProgram('tools/bench/limits/express-server.ts');
+  const child = startChild(script, {
     ...process.env,
     NODE_ENV: 'production',
     BENCH_REDIS_PORT: String(redis.port),
   });
-  const load = await HttpLoad.open(Number(said), 64);
+  const load = await HttpLoad.open(Number(await firstWord(child)), 64);
   const request = httpRequest('POST', path, {}, JSON.stringify(submissionBody()));
   const post = async (count: number) =>
     load.run(count, async (send) => {

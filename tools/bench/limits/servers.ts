@@ -8,11 +8,13 @@ export interface LimitServers {
   quick: boolean;
 }
 
+/** Starts both with empty data of their own; `stopLimitServers` removes it. */
 export async function startLimitServers(quick: boolean): Promise<LimitServers> {
   const [redis, nats] = await Promise.all([startRedis(), startNats()]);
   return { redis, nats, quick };
 }
 
+/** Ends both and removes their data. */
 export async function stopLimitServers({ redis, nats }: LimitServers): Promise<void> {
   await Promise.all([redis.stop(), nats.stop()]);
 }

@@ -1,4 +1,5 @@
 import { openRemoteKernel } from '@svc/kernel-client';
+import type { PolicyRequest } from '@svc/policy';
 import { silentLogger, systemClock } from '@svc/runtime';
 import { freePort } from '@svc/testing';
 import { Redis } from 'ioredis';
@@ -34,18 +35,7 @@ export async function policyGrpc(session: Session): Promise<number> {
     { address: { host: '127.0.0.1', port }, tls: undefined, keepaliveTimeMs: 30_000, keepaliveTimeoutMs: 10_000 },
     { redis, log: silentLogger, clock: systemClock() },
   );
-  // Each is another question: a decision that was given before may be remembered.
-  const ask = (i: number) =>
-    kernel.evaluate({
-      topic: benchTopic,
-      tenant: 'default',
-      job_id: `job-${i}`,
-      principal_id: 'pilot',
-      priority: 'interactive',
-      labels: { team: 'harbour' },
-      input_content: JSON.stringify({ ...submissionBody(), ship: i }),
-      input_content_type: 'application/json',
-    });
+  const ask = (i: number) => kernel.evaluate(requestFor(i));
   const ms: number[] = [];
   try {
     await rateOf(Math.ceil(session.sizes.calls / 10), 64, ask);
@@ -63,3 +53,15 @@ export async function policyGrpc(session: Session): Promise<number> {
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
+
+/** Each is another question: a decision that was given before may be remembered. */
+const requestFor = (i: number): PolicyRequest => ({
+  topic: benchTopic,
+  tenant: 'default',
+  job_id: `job-${i}`,
+  principal_id: 'pilot',
+  priority: 'interactive',
+  labels: { team: 'harbour' },
+  input_content: JSON.stringify({ ...submissionBody(), ship: i }),
+  input_content_type: 'application/json',
+});

@@ -55,7 +55,7 @@ export async function profileDrain({ service, jobs, workerConcurrency, say, file
 }
 
 /** The summary as a person reads it; times per job, since that is what adds up to a rate. */
-export function profileText(summary: ProfileSummary, jobs: number): string {
+function profileText(summary: ProfileSummary, jobs: number): string {
   const { totalMs, idleMs, byCaller, byPackage, functions } = summary;
   const busyMs = totalMs - idleMs;
   const row = ({ name, selfMs }: Share) =>
