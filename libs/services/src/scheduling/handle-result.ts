@@ -66,43 +66,24 @@ async function record(deps: SchedulingDeps, job: Held, result: JobResult, sizeBy
     ...(job.worker_id && { holder: job.worker_id }),
   };
   const facts = factsOf(deps, job, result);
-  switch (result.status) {
-    case JobStatus.JOB_STATUS_SUCCEEDED:
-      return succeed(deps, job, result, sizeBytes, before, facts);
+  if (result.status === JobStatus.JOB_STATUS_SUCCEEDED) return succeed(deps, job, result, sizeBytes, before, facts);
+  const end = reportedEnd(result);
+  return end ? fail(deps, job, end, before, facts) : failOrRetry(deps, job, result, before, facts);
+}
+
+/** How the job ends when its worker did not do it and it is not tried again; undefined for failures, which may be. */
+function reportedEnd({ status, error_code: code, error_message: text }: JobResult): Failure | undefined {
+  switch (status) {
     case JobStatus.JOB_STATUS_CANCELLED:
-      return fail(
-        deps,
-        job,
-        {
-          event: 'cancel',
-          code: result.error_code || 'cancelled',
-          message: readable(result.error_message) || 'by the worker',
-        },
-        before,
-        facts,
-      );
-    case JobStatus.JOB_STATUS_TIMEOUT:
-      return fail(
-        deps,
-        job,
-        {
-          event: 'timeOut',
-          code: result.error_code || 'timeout',
-          message: readable(result.error_message) || 'timeout: reported by the worker',
-        },
-        before,
-        facts,
-      );
+      return { event: 'cancel', code: code || 'cancelled', message: readable(text) || 'by the worker' };
+    case JobStatus.JOB_STATUS_TIMEOUT: {
+      const message = readable(text) || 'timeout: reported by the worker';
+      return { event: 'timeOut', code: code || 'timeout', message };
+    }
     case JobStatus.JOB_STATUS_DENIED:
-      return fail(
-        deps,
-        job,
-        { event: 'fail', code: 'worker_denied', message: readable(result.error_message) || 'refused by the worker' },
-        before,
-        facts,
-      );
+      return { event: 'fail', code: 'worker_denied', message: readable(text) || 'refused by the worker' };
     default:
-      return failOrRetry(deps, job, result, before, facts);
+      return undefined;
   }
 }
 
