@@ -1,11 +1,14 @@
 import { runChaos } from './chaos';
 
-describe('a short storm over everything', () => {
+/** As long as .ci/run wants it; somebody who waits for it gets the beginning. */
+const minutes = process.env['CI'] === 'true' ? 2 : 0.2;
+
+describe('a storm over everything', () => {
   // With this seed the first thing that happens is the one that the fault table wants to see here.
   it('two services killed at once, and what else the seed brings: every promise is kept', async () => {
     const { faults, violations, accepted, ended, repeatWith } = await runChaos({
       seed: 23,
-      minutes: 0.2,
+      minutes,
       say: () => undefined,
     });
 
@@ -13,5 +16,5 @@ describe('a short storm over everything', () => {
     expect(faults).toHaveProperty('two services are killed at once');
     expect(accepted).toBeGreaterThan(0);
     expect(Object.values(ended).reduce((a, b) => a + b)).toBe(accepted);
-  }, 300_000);
+  }, 600_000);
 });
