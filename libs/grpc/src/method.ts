@@ -43,16 +43,11 @@ export const unary = <Request, Response extends object>(run: Unary<Request, Resp
   kind: 'unary',
   build(name, options): handleUnaryCall<Request, Response> {
     return (call, callback) => {
-      const ending = endOf(call, options.limitMs);
-      const late = new Promise<never>((_resolve, reject) => {
-        ending.signal.addEventListener('abort', () => reject(new TimeUp()), { once: true });
-      });
-      Promise.race([run(call.request, callOf(call, ending.signal)), late])
-        .then(
-          (answer) => callback(null, answer),
-          (error: unknown) => callback(failureOf(error, name, options)),
-        )
-        .finally(() => ending.clear());
+      const ending = new Ending(call, options.limitMs, () => callback(failureOf(new TimeUp(), name, options)));
+      run(call.request, callOf(call, ending)).then(
+        (answer) => ending.settle() && callback(null, answer),
+        (error: unknown) => ending.settle() && callback(failureOf(error, name, options)),
+      );
     };
   },
 });
@@ -62,13 +57,19 @@ export const stream = <Request, Response extends object>(run: Stream<Request, Re
   kind: 'stream',
   build(name, options): handleServerStreamingCall<Request, Response> {
     return (call) => {
-      const ending = endOf(call, Number.POSITIVE_INFINITY, options.stopping);
-      void pour(call, run(call.request, callOf(call, ending.signal)), ending.signal)
+      const ending = new Ending(call, Number.POSITIVE_INFINITY);
+      const end = () => ending.end();
+      options.stopping.addEventListener('abort', end, { once: true });
+      const { signal } = ending;
+      void pour(call, run(call.request, callOf(call, ending)), signal)
         .then(
-          () => (ending.signal.aborted ? call.emit('error', failureOf(endReason(options), name, options)) : call.end()),
+          () => (signal.aborted ? call.emit('error', failureOf(endReason(options), name, options)) : call.end()),
           (error: unknown) => call.emit('error', failureOf(error, name, options)),
         )
-        .finally(() => ending.clear());
+        .finally(() => {
+          ending.settle();
+          options.stopping.removeEventListener('abort', end);
+        });
     };
   },
 });
@@ -119,34 +120,64 @@ function failureOf(error: unknown, name: string, { asAppError, onDefect }: Metho
 
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getDeadline' | 'getPeer' | 'on' | 'cancelled'>;
 
-/** Aborts when the first of: caller gone, deadline, our own limit, the server stops. */
-function endOf(call: AnyCall, limitMs: number, stopping?: AbortSignal) {
-  const ending = new AbortController();
-  const end = () => ending.abort();
-  const leftMs = Math.min(deadlineOf(call) - Date.now(), limitMs);
-  const timer = Number.isFinite(leftMs) ? setTimeout(end, Math.max(0, leftMs)) : undefined;
-  call.on('cancelled', end);
-  stopping?.addEventListener('abort', end, { once: true });
-  return {
-    signal: ending.signal,
-    clear() {
-      clearTimeout(timer);
-      stopping?.removeEventListener('abort', end);
-    },
-  };
+/** Ends a call with the first of: caller gone, deadline, our own limit. Once it is settled, nothing ends it. */
+class Ending {
+  private state: 'running' | 'ended' | 'settled' = 'running';
+  private controller: AbortController | undefined;
+  private readonly timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    call: AnyCall,
+    limitMs: number,
+    private readonly onEnd: () => void = () => undefined,
+  ) {
+    // The library itself ends a call at its caller's deadline.
+    if (Date.now() + limitMs < deadlineOf(call)) this.timer = setTimeout(() => this.end(), limitMs);
+    // It says so after every answer too, when the call is settled.
+    call.on('cancelled', () => this.end());
+  }
+
+  /** Made when somebody looks, which most methods never do: making and aborting one costs more than a decision. */
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    if (this.state === 'ended') this.controller.abort();
+    return this.controller.signal;
+  }
+
+  end(): void {
+    if (!this.leave('ended')) return;
+    this.controller?.abort();
+    this.onEnd();
+  }
+
+  /** @returns false when the call has ended before, so that nobody waits for its answer */
+  settle(): boolean {
+    return this.leave('settled');
+  }
+
+  private leave(state: 'ended' | 'settled'): boolean {
+    if (this.state !== 'running') return false;
+    this.state = state;
+    clearTimeout(this.timer);
+    return true;
+  }
 }
 
-function callOf(call: AnyCall, signal: AbortSignal): GrpcCall {
-  return {
-    metadata(name) {
-      const [first] = call.metadata.get(name);
-      return first?.toString();
-    },
-    peer: call.getPeer(),
-    deadlineMs: deadlineOf(call),
-    signal,
-  };
-}
+const callOf = (call: AnyCall, ending: Ending): GrpcCall => ({
+  metadata(name) {
+    const [first] = call.metadata.get(name);
+    return first?.toString();
+  },
+  get peer() {
+    return call.getPeer();
+  },
+  get deadlineMs() {
+    return deadlineOf(call);
+  },
+  get signal() {
+    return ending.signal;
+  },
+});
 
 function deadlineOf(call: AnyCall): number {
   const deadline = call.getDeadline();

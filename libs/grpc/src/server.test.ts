@@ -151,6 +151,20 @@ describe('the gRPC server', () => {
     await eventually(() => heard);
   });
 
+  it('a handler hears when its caller leaves, and nothing once it has answered', async () => {
+    const heard: string[] = [];
+    const waiting = unary<Question & { job_id: string }, object>(({ job_id: id }, { signal }) => {
+      signal.addEventListener('abort', () => heard.push(id));
+      return id === 'answered' ? Promise.resolve({}) : new Promise(() => undefined);
+    });
+    await start({ GetJobStatus: waiting });
+
+    expect((await ask({ job_id: 'answered' })).error).toBeUndefined();
+    expect((await ask({ job_id: 'left' }, 50)).error?.code).toBe(status.DEADLINE_EXCEEDED);
+    await eventually(() => heard.length > 0);
+    expect(heard).toEqual(['left']);
+  });
+
   it('a message of more than 4 MiB is refused', async () => {
     await start();
 
