@@ -1,5 +1,5 @@
 import { maxDeliver, type ConsumerSpec } from '@svc/contract';
-import type { ConsumerMessages, JsMsg, NatsConnection } from 'nats';
+import { Events, type ConsumerMessages, type JsMsg, type NatsConnection } from 'nats';
 import { redeliveryDelayMs, type Delivery, type Outcome } from './delivery';
 import { Slots } from './slots';
 import { ensureConsumer, type ConsumerSettings } from './streams';
@@ -42,6 +42,7 @@ export class DurableConsumption {
   ) {
     this.slots = new Slots(options.concurrency);
     this.finished = this.pullUntilStopped();
+    void this.pullAgainWhenBack();
   }
 
   get inFlight(): number {
@@ -74,6 +75,18 @@ export class DurableConsumption {
     }
     if (!this.connection.isClosed()) await this.slots.whenIdle();
     clearInterval(keepAlive);
+  }
+
+  /**
+   * A restarted server has forgotten what was asked of it. The client asks again by itself, but when that fails it waits
+   * for half a minute and hears of no further reconnection: what is to be handled would lie for as long. What it has
+   * fetched is still handled.
+   */
+  private async pullAgainWhenBack(): Promise<void> {
+    for await (const { type } of this.connection.status()) {
+      if (this.isStopped) return;
+      if (type === Events.Reconnect) this.messages?.stop();
+    }
   }
 
   private get isOver(): boolean {

@@ -1,0 +1,63 @@
+import { consumers, jobResultPacket, subjects } from '@svc/contract';
+import { eventually, startNats, type TestServer } from '@svc/testing';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ack, openBus, type Bus } from './index';
+
+/** Longer than the client waits for an answer about a consumer. */
+const hangsMs = 6_000;
+
+describe('a bus that is back, and hangs at once', () => {
+  let nats: TestServer;
+  let bus: Bus;
+  let isHanging = false;
+
+  beforeEach(async () => {
+    nats = await startNats();
+    const options = {
+      url: nats.url,
+      senderId: 'scheduler',
+      jetstream: true,
+      ackWaitMs: 60_000,
+      maxAgeMs: 3_600_000,
+      replicas: 1,
+      maxAckPending: 2_048,
+      pingIntervalMs: 30_000,
+      reconnectWaitMs: 50,
+    };
+    const onConnection = (event: string) => {
+      if (event !== 'reconnected') return;
+      process.kill(nats.pid, 'SIGSTOP');
+      isHanging = true;
+    };
+    bus = await openBus(options, { nowUs: () => Date.now() * 1_000, onConnection });
+    await bus.ensureStreams();
+  });
+  afterEach(async () => {
+    await bus.drain();
+    await nats.stop();
+  });
+
+  it('goes on with what it delivers as soon as it answers', async () => {
+    const heard: string[] = [];
+    bus.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), ack));
+    const publish = (job_id: string) => {
+      const head = { trace_id: '', sender_id: 'w-1', nowUs: 1_790_000_000_000_000 };
+      return bus.publishDurable(
+        subjects.jobResult.name,
+        jobResultPacket(head, { job_id, worker_id: 'w-1', status: 5 }),
+      );
+    };
+    await publish('before');
+    await eventually(() => heard.includes('before'));
+
+    await nats.kill();
+    await nats.start();
+    await eventually(() => isHanging);
+    await sleep(hangsMs);
+    process.kill(nats.pid, 'SIGCONT');
+    await publish('after');
+
+    // The client by itself would wait half a minute before it asks again.
+    await eventually(() => heard.includes('after'), { withinMs: 10_000 });
+  }, 60_000);
+});
