@@ -120,7 +120,7 @@ export const pointsOf = ({ operations }: Walk): CrashPoint[] =>
 
 /** The points at which something was written: dying around a read is dying after the write before it. */
 export const writesOf = (walk: Walk): CrashPoint[] =>
-  pointsOf(walk).filter(({ k }) => /^(EVALSHA|PUB|ACK|[HZ]?SET|ZADD) /.test(walk.operations[k - 1] ?? ''));
+  pointsOf(walk).filter(({ k }) => /^(FCALL|EVALSHA|PUB|ACK|[HZ]?SET|ZADD) /.test(walk.operations[k - 1] ?? ''));
 
 /** The one command that repeats a point. */
 export const command = ({ scenario, service }: Pick<Walk, 'scenario' | 'service'>, { k, mode }: CrashPoint): string =>

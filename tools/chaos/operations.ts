@@ -70,7 +70,7 @@ const isTakingWork = (name: string) => /^EVALSHA \{s0\}:\S+:wait /.test(name);
 
 /** Handshakes, and waiting for work: uncounted, since how often they come depends on time. */
 const unnoted = new Set(
-  'HELLO CLIENT INFO AUTH SELECT PING SUBSCRIBE PSUBSCRIBE QUIT SCRIPT BZPOPMIN XREAD BRPOPLPUSH ECHO COMMAND'.split(
+  'HELLO CLIENT INFO AUTH SELECT PING SUBSCRIBE PSUBSCRIBE QUIT SCRIPT FUNCTION BZPOPMIN XREAD BRPOPLPUSH ECHO COMMAND'.split(
     ' ',
   ),
 );
@@ -82,6 +82,7 @@ export function redisOperation({ verb, args }: Frame): string | undefined {
   const isScript = verb === 'EVALSHA' || verb === 'EVAL';
   // The first use of a script carries its text; it is the same operation as later uses by hash.
   if (isScript) return `EVALSHA ${keyName(third)} ${verb === 'EVAL' ? 'text' : first.slice(0, 6)}`;
+  if (verb === 'FCALL') return `FCALL ${keyName(third)}`;
   return `${verb} ${keyName(first)}`;
 }
 

@@ -6,9 +6,9 @@ import { privateBin } from './paths.mjs';
 /** The programs the stack and the tests run, by what they are called on different systems. */
 export const programs = {
   redis: {
-    title: 'Redis 6.2 or newer',
+    title: 'Redis 7.0 or newer',
     names: ['redis-server'],
-    oldest: [6, 2],
+    oldest: [7, 0],
     debian: ['redis-server'],
     elsewhere: 'Fedora: dnf install redis    Alpine: apk add redis    macOS: brew install redis',
   },

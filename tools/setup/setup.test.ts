@@ -29,7 +29,7 @@ describe('set-up', () => {
 
   it('takes the first program on PATH that is new enough', async () => {
     program('old', 'redis-server', 'Redis server v=6.0.16 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64');
-    const newer = program('new', 'redis-server', 'Redis server v=6.2.0 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64');
+    const newer = program('new', 'redis-server', 'Redis server v=7.0.0 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64');
     const PATH = [join(dir, 'old'), join(dir, 'new'), process.env['PATH']].join(delimiter);
 
     const found = await runModule(`import { programs, usable } from 'programs'; console.log(usable(programs.redis));`, {
@@ -45,7 +45,7 @@ describe('set-up', () => {
 
     const message = await runModule(code, { PATH: dir });
 
-    expect(message).toContain('Missing: Redis 6.2 or newer, NATS server 2.9 or newer.');
+    expect(message).toContain('Missing: Redis 7.0 or newer, NATS server 2.9 or newer.');
     expect(message).toContain('apt-get install --no-install-recommends redis-server nats-server');
   });
 

@@ -57,7 +57,7 @@ export function mountOptions(
 }
 
 const lost =
-  /ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|Command timed out|Connection is closed|max retries per request|MISCONF|NOREPLICAS|OOM command|READONLY|LOADING/i;
+  /ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|Command timed out|Connection is closed|max retries per request|MISCONF|NOREPLICAS|\bOOM\b|READONLY|LOADING/i;
 
 /** A store that cannot be reached, or refuses writes, is no defect: the caller may try again. */
 export const asAppError = (error: unknown): AppError | undefined =>

@@ -155,11 +155,11 @@ const mayBeEmpty = new Set(['parked', 'lane', 'submitter', 'trace_id', 'topic'])
 /** Kept with the record and read apart from it. */
 const apart = new Set(['history', 'decisions']);
 
-/** Reads a record from its fields and values, one after the other; undefined when there is none. */
-export function parseJob(flat: readonly string[]): JobRecord | undefined {
+/** Reads a record from its fields as Redis holds them; undefined when there is none. */
+export function parseJob(fields: Readonly<Record<string, string>>): JobRecord | undefined {
   const job: Record<string, unknown> = { retry_count: 0, deadline_ms: 0 };
-  for (let i = 0; i < flat.length; i += 2) {
-    const [field = '', value = ''] = [flat[i], flat[i + 1]];
+  for (const field in fields) {
+    const value = fields[field] ?? '';
     if (apart.has(field) || (value === '' && !mayBeEmpty.has(field))) continue;
     job[field] = numbers.has(field) ? Number(value) : documents.has(field) ? (JSON.parse(value) as unknown) : value;
   }

@@ -122,10 +122,9 @@ export interface Retention {
   dataSec: number;
 }
 
-/** A record with one of our scripts, so that many loads at about the same time are one call. */
+/** Those read at about the same time go to Redis together. */
 export async function loadJob(redis: Redis, id: string): Promise<JobRecord | undefined> {
-  const flat = (await runScript(redis, 'load', keys.job(id))) as string[];
-  return parseJob(flat);
+  return parseJob(await redis.hgetall(keys.job(id)));
 }
 
 const linesOf = (text: string | null): string[] => (text ?? '').split('\n').filter((line) => line !== '');

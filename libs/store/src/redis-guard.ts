@@ -34,7 +34,7 @@ export interface GuardWishes {
   memoryLimitBytes: number;
 }
 
-const oldestVersion = [6, 2] as const;
+const oldestVersion = [7, 0] as const;
 
 /** Judges a Redis by whether it keeps what it acknowledged. docs/durability.md says what each finding costs. */
 export function judgeRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }: GuardWishes): StoreFinding[] {
@@ -42,7 +42,7 @@ export function judgeRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }:
   const found: (StoreFinding | false)[] = [
     version !== undefined &&
       isOlder(version) &&
-      refuse('version', `Redis ${version} is too old`, 'Run Redis 6.2 or later.'),
+      refuse('version', `Redis ${version} is too old`, 'Run Redis 7.0 or later.'),
     appendOnly === false &&
       refuse('append_only', 'Redis keeps no append-only file: a restart loses jobs', 'Set appendonly yes.'),
     fsync !== undefined &&

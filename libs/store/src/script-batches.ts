@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { isUnknownFunction, loadLibrary, type ScriptLibrary } from './script-library';
 
 export type Argument = string | number;
 
@@ -24,14 +25,13 @@ export class ScriptBatches {
   private readonly waiting: Call[] = [];
   private inFlight = 0;
   private isScheduled = false;
+  private loading: Promise<void> | undefined;
 
   constructor(
     private readonly redis: Redis,
-    lua: string,
+    private readonly library: ScriptLibrary,
     private readonly keyCounts: ReadonlyMap<string, number>,
-  ) {
-    redis.defineCommand('scriptBatch', { lua });
-  }
+  ) {}
 
   run(name: string, args: readonly Argument[]): Promise<unknown> {
     const keyCount = this.keyCounts.get(name);
@@ -83,13 +83,16 @@ export class ScriptBatches {
     return this.waiting.splice(0, count);
   }
 
-  /** The one place that reaches past ioredis' types. */
-  private call(calls: readonly Call[]): Promise<[ok: number, reply: unknown][]> {
+  private async call(calls: readonly Call[]): Promise<[ok: number, reply: unknown][]> {
     const keys = calls.flatMap((call) => call.keys);
     const args = calls.flatMap(({ name, keys: own, args }) => [name, own.length, args.length, ...args]);
-    const redis = this.redis as unknown as {
-      scriptBatch(numberOfKeys: number, ...args: Argument[]): Promise<[number, unknown][]>;
-    };
-    return redis.scriptBatch(keys.length, ...keys, ...args);
+    const run = () => this.redis.fcall(this.library.name, keys.length, ...keys, ...args);
+    const replies = await run().catch(async (error: unknown) => {
+      if (!isUnknownFunction(error)) throw error;
+      // Nothing was run: it may be said again.
+      await (this.loading ??= loadLibrary(this.redis, this.library).finally(() => (this.loading = undefined)));
+      return run();
+    });
+    return replies as [number, unknown][];
   }
 }

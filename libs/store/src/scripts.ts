@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { luaKeys } from './keys';
 import { ScriptBatches, type Argument } from './script-batches';
+import { libraryOf } from './script-library';
 
 /** Scripts of this library; each takes its keys, then its arguments, and answers words. */
 export type ScriptName =
@@ -13,7 +14,6 @@ export type ScriptName =
   | 'claim'
   | 'freeStray'
   | 'joinLive'
-  | 'load'
   | 'move'
   | 'note'
   | 'recarry'
@@ -32,9 +32,9 @@ const includes = ['bull', 'lanes', 'job', 'dispatch'];
 const batches = new WeakMap<Redis, ScriptBatches>();
 
 /**
- * Makes every `scripts/<name>-<number of keys>.lua` a function of one script, which runs what was called at about the same
- * time in one go: each call of a script builds its tables anew and is a round trip. Before the functions stand what
- * TypeScript declares (keys, queues, state classes) and the includes.
+ * Makes every `scripts/<name>-<number of keys>.lua` a part of one function of Redis, which runs what was called at about
+ * the same time in one go. Redis builds the function's tables once, when it is loaded; a script would build them at each
+ * call. Before the parts stand what TypeScript declares (keys, queues, state classes) and the includes. ADR 0006.
  *
  * @param luaQueues the queue table in Lua, from `luaQueues(queues)` of @svc/queues
  */
@@ -46,19 +46,21 @@ export function loadScripts(redis: Redis, luaQueues: string, dir = join(__dirnam
       const [name = '', numberOfKeys] = file.replace('.lua', '').split('-');
       return { name, numberOfKeys: Number(numberOfKeys), body: read(file) };
     });
-  const lua = [
-    luaKeys(),
-    luaQueues,
-    `local TERMINAL = ${luaList(terminalStates)}`,
-    `local OPEN = ${luaList(jobStates.states.filter((state) => !isTerminal(state)))}`,
-    `local IN_FLIGHT = ${luaList(inFlightStates)}`,
-    ...includes.map((name) => read(`include/${name}.lua`)),
-    'local scripts = {}',
-    ...scripts.map(({ name, body }) => `scripts.${name} = function(KEYS, ARGV)\n${body}\nend`),
+  const library = libraryOf(
+    [
+      luaKeys(),
+      luaQueues,
+      `local TERMINAL = ${luaList(terminalStates)}`,
+      `local OPEN = ${luaList(jobStates.states.filter((state) => !isTerminal(state)))}`,
+      `local IN_FLIGHT = ${luaList(inFlightStates)}`,
+      ...includes.map((name) => read(`include/${name}.lua`)),
+      'local scripts = {}',
+      ...scripts.map(({ name, body }) => `scripts.${name} = function(KEYS, ARGV)\n${body}\nend`),
+    ].join('\n'),
     read('include/batch.lua'),
-  ].join('\n');
+  );
   const keyCounts = new Map(scripts.map(({ name, numberOfKeys }) => [name, numberOfKeys]));
-  batches.set(redis, new ScriptBatches(redis, lua, keyCounts));
+  batches.set(redis, new ScriptBatches(redis, library, keyCounts));
 }
 
 /**

@@ -6,6 +6,8 @@
 
   Returns  for each { 1, reply }  |  { 0, error text }
 ]]
+-- What is known of the clock and the queues holds for one batch.
+clock, bull_first_due, bull_marked = nil, {}, {}
 local replies, keys_read, at = {}, 0, 1
 while at <= #ARGV do
   local name, key_count, arg_count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
