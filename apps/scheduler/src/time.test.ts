@@ -1,5 +1,5 @@
 import { JobStatus, subjects } from '@svc/contract';
-import { loseWorker } from '@svc/services';
+import { loseWorker, timeOutRunning } from '@svc/services';
 import { eventually } from '@svc/testing';
 import { allowAll, ruled, useScheduler } from './use-scheduler.testing';
 
@@ -101,6 +101,26 @@ describe('a job without a deadline', () => {
     const job = await use.until(id, 'TIMEOUT', { error_code: 'timeout' });
     expect(job.error_message).toBe('timeout: no worker within 1 s (no_workers)');
   });
+
+  it('is not out of time while nobody can hear its worker', async () => {
+    const { later } = await use.start({ withoutLoops: true });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    const request = await worker.dispatched(id);
+    await use.until(id, 'RUNNING');
+    await use.servers.nats.kill();
+
+    try {
+      await eventually(async () => expect(later(0).registry.heardSince(Date.now(), Date.now())).toBe(false));
+      expect(await timeOutRunning(later(1_000_000), id)).toBeGreaterThan(0);
+    } finally {
+      await use.servers.nats.start();
+    }
+
+    await use.until(id, 'RUNNING');
+    await eventually(() => worker.answer(request), { withinMs: 15_000 });
+    await use.until(id, 'SUCCEEDED');
+  }, 40_000);
 
   it('runs as long as its topic says, and is then taken from its worker', async () => {
     await use.start({ timeouts: { topics: { 'job.work': { running_timeout_seconds: 1 } } } });

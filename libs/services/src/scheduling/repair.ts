@@ -146,7 +146,7 @@ async function repairRunning(deps: SchedulingDeps, job: JobRecord): Promise<bool
   }
   const overdue = deps.clock.nowMs() - (Math.max(job.progress_at ?? 0, job.updated_at) / 1_000 + (job.run_ms ?? 0));
   if (overdue < overdueMs) return false;
-  await timeOutRunning(deps, job.id);
+  if ((await timeOutRunning(deps, job.id)) !== undefined) return false;
   return note(deps, job, 'running');
 }
 

@@ -8,9 +8,15 @@ import type { SchedulingDeps } from './scheduling-deps';
 
 type LookAgainMs = number | undefined;
 
+/** How soon a job is looked at again whose worker cannot be heard now. */
+const unheardMs = 1_000;
+
 /**
  * The time of a job in flight is out. Progress is a sign of life that renews the running time, never the deadline nor what
  * policy allows. Safe to run twice: the second time-out is refused by the job table. Engine contract A9.
+ *
+ * While the bus is away, and shortly after it or this process came back, the worker may have answered long ago: the job is
+ * not ended for an answer that nobody could hear, unless its deadline has passed.
  */
 export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
   const job = await deps.store.jobs.load(id);
@@ -21,6 +27,7 @@ export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<
   const leftMs = Math.min(renewableMs, (job.dispatched_at ?? 0) / 1_000 + (runtimeCap(job) ?? Infinity) - nowMs);
   if (leftMs > 1) return leftMs;
   const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= nowMs;
+  if (!byDeadline && !deps.registry.heardSince((job.dispatched_at ?? 0) / 1_000, nowMs)) return unheardMs;
   await finish(deps, job, byDeadline ? deadlinePassed : runningTooLong, {
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
   });

@@ -99,6 +99,11 @@ export class WorkerRegistry {
     return this.hearingSinceMs > 0 && nowMs - this.hearingSinceMs > this.times.ttlMs;
   }
 
+  /** What workers said since then has had the time to reach us: we could hear all along, or can again for long enough. */
+  heardSince(sinceMs: number, nowMs: number): boolean {
+    return this.hearingSinceMs <= sinceMs || nowMs - this.hearingSinceMs > this.times.ttlMs;
+  }
+
   has(id: string): boolean {
     return this.workers.has(id);
   }
