@@ -44,7 +44,7 @@ export const unary = <Request, Response extends object>(run: Unary<Request, Resp
   build(name, options): handleUnaryCall<Request, Response> {
     return (call, callback) => {
       const ending = new Ending(call, options.limitMs, () => callback(failureOf(new TimeUp(), name, options)));
-      run(call.request, callOf(call, ending)).then(
+      run(call.request, new RunningCall(call, ending)).then(
         (answer) => ending.settle() && callback(null, answer),
         (error: unknown) => ending.settle() && callback(failureOf(error, name, options)),
       );
@@ -61,7 +61,7 @@ export const stream = <Request, Response extends object>(run: Stream<Request, Re
       const end = () => ending.end();
       options.stopping.addEventListener('abort', end, { once: true });
       const { signal } = ending;
-      void pour(call, run(call.request, callOf(call, ending)), signal)
+      void pour(call, run(call.request, new RunningCall(call, ending)), signal)
         .then(
           () => (signal.aborted ? call.emit('error', failureOf(endReason(options), name, options)) : call.end()),
           (error: unknown) => call.emit('error', failureOf(error, name, options)),
@@ -163,21 +163,30 @@ class Ending {
   }
 }
 
-const callOf = (call: AnyCall, ending: Ending): GrpcCall => ({
-  metadata(name) {
-    const [first] = call.metadata.get(name);
+class RunningCall implements GrpcCall {
+  constructor(
+    private readonly call: AnyCall,
+    private readonly ending: Ending,
+  ) {}
+
+  // Handlers take it out of the call, so it is bound.
+  readonly metadata = (name: string): string | undefined => {
+    const [first] = this.call.metadata.get(name);
     return first?.toString();
-  },
-  get peer() {
-    return call.getPeer();
-  },
-  get deadlineMs() {
-    return deadlineOf(call);
-  },
-  get signal() {
-    return ending.signal;
-  },
-});
+  };
+
+  get peer(): string {
+    return this.call.getPeer();
+  }
+
+  get deadlineMs(): number {
+    return deadlineOf(this.call);
+  }
+
+  get signal(): AbortSignal {
+    return this.ending.signal;
+  }
+}
 
 function deadlineOf(call: AnyCall): number {
   const deadline = call.getDeadline();

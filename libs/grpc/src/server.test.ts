@@ -153,7 +153,7 @@ describe('the gRPC server', () => {
 
   it('a handler hears when its caller leaves, and nothing once it has answered', async () => {
     const heard: string[] = [];
-    const waiting = unary<Question & { job_id: string }, object>(({ job_id: id }, { signal }) => {
+    const waiting = unary<Question, object>(({ job_id: id }, { signal }) => {
       signal.addEventListener('abort', () => heard.push(id));
       return id === 'answered' ? Promise.resolve({}) : new Promise(() => undefined);
     });

@@ -53,9 +53,19 @@ const decisionTypes = {
   ALLOW_WITH_CONSTRAINTS: 'DECISION_TYPE_ALLOW_WITH_CONSTRAINTS',
 } as const satisfies Record<PolicyDecision['decision'], string>;
 
+function isVerdict(word: string): word is PolicyDecision['decision'] {
+  return Object.hasOwn(decisionTypes, word);
+}
+
+/** The same, read from the wire. */
+const verdicts: ReadonlyMap<string, PolicyDecision['decision']> = new Map(
+  Object.entries(decisionTypes).flatMap(([verdict, type]) => (isVerdict(verdict) ? [[type, verdict]] : [])),
+);
+
 /** Facts that have no field of their own on the wire. */
 const serverFacts = ['server_labels', 'org_id', 'team_id', 'workflow_id', 'step_id', 'action', 'agent', 'delegation', 'risk_tag_deriver'] as const satisfies readonly (keyof PolicyRequest)[]; // prettier-ignore
 
+const nothing = Buffer.alloc(0);
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const parsed = (bytes: Uint8Array): unknown =>
   bytes.length === 0 ? undefined : JSON.parse(Buffer.from(bytes).toString());
@@ -63,9 +73,7 @@ const parsed = (bytes: Uint8Array): unknown =>
 /** The question as it is sent; kernels that do not know `server_facts` still see every label. */
 export function checkRequestMessage(request: PolicyRequest): PolicyCheckRequestMessage {
   const { input_content: content, meta } = request;
-  const facts = Object.fromEntries(
-    serverFacts.flatMap((name) => (request[name] === undefined ? [] : [[name, request[name]]])),
-  );
+  const facts = serverFacts.filter((name) => request[name] !== undefined);
   return {
     job_id: request.job_id ?? '',
     topic: request.topic,
@@ -76,12 +84,12 @@ export function checkRequestMessage(request: PolicyRequest): PolicyCheckRequestM
     principal_id: request.principal_id ?? '',
     labels: { ...request.labels, ...request.server_labels },
     memory_id: request.memory_id ?? '',
-    effective_config: request.effective_config === undefined ? Buffer.alloc(0) : json(request.effective_config),
+    effective_config: request.effective_config === undefined ? nothing : json(request.effective_config),
     meta: meta ? metaMessage(meta) : null,
-    input_content: content === undefined ? Buffer.alloc(0) : Buffer.from(content),
+    input_content: content === undefined ? nothing : Buffer.from(content),
     input_content_type: request.input_content_type ?? '',
     input_size_bytes: request.input_size_bytes ?? content?.length ?? 0,
-    server_facts: Object.keys(facts).length > 0 ? json(facts) : Buffer.alloc(0),
+    server_facts: facts.length > 0 ? json(Object.fromEntries(facts.map((name) => [name, request[name]]))) : nothing,
   };
 }
 
@@ -131,8 +139,8 @@ export function checkResponseMessage(decision: PolicyDecision): PolicyCheckRespo
 
 /** @returns undefined for a decision this version does not know, which must not pass for any answer */
 export function decisionOf(message: PolicyCheckResponseMessage): PolicyDecision | undefined {
-  const verdict = Object.entries(decisionTypes).find(([, type]) => type === message.decision)?.[0];
-  if (!isVerdict(verdict)) return undefined;
+  const verdict = verdicts.get(message.decision);
+  if (!verdict) return undefined;
   const constraints: PolicyDecision['constraints'] = message.constraints ? pruned(message.constraints) : {};
   return {
     decision: verdict,
@@ -146,16 +154,17 @@ export function decisionOf(message: PolicyCheckResponseMessage): PolicyDecision 
   };
 }
 
-const isVerdict = (word: string | undefined): word is PolicyDecision['decision'] =>
-  word !== undefined && Object.hasOwn(decisionTypes, word);
-
 const priorityNumber = (priority: string | number | undefined): number =>
   typeof priority === 'number' ? priority : (parsePriority(priority ?? '') ?? JobPriority.JOB_PRIORITY_UNSPECIFIED);
 
-function priorityText(priority: string | number): string {
-  const number = Object.entries(JobPriority).find(([name]) => name === String(priority))?.[1];
-  return typeof number === 'number' && number > 0 ? priorityName(number) : '';
-}
+/** What a priority is called here, by its name on the wire. */
+const priorityTexts: ReadonlyMap<string, string> = new Map(
+  Object.entries(JobPriority).flatMap(([name, number]) =>
+    typeof number === 'number' && number > 0 ? [[name, priorityName(number)]] : [],
+  ),
+);
+
+const priorityText = (priority: string | number): string => priorityTexts.get(String(priority)) ?? '';
 
 const metaMessage = (meta: NonNullable<PolicyRequest['meta']>): MetaMessage => ({
   tenant_id: meta.tenant_id ?? '',
@@ -185,8 +194,11 @@ const metaOf = ({
 });
 
 /** Without what proto3 means by absent: empty texts and zeros. */
-const filled = <T extends Record<string, string | number>>(fields: T): Partial<T> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== 0)) as Partial<T>;
+function filled<T extends Record<string, string | number>>(fields: T): Partial<T> {
+  const kept: Partial<T> = {};
+  for (const name in fields) if (fields[name] !== '' && fields[name] !== 0) kept[name] = fields[name];
+  return kept;
+}
 
 /** The same for a message with messages, lists and maps in it. */
 function pruned<T extends object>(message: T): Partial<T> {
