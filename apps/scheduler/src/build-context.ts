@@ -6,6 +6,7 @@ import {
   admissionSettings,
   EffectiveConfig,
   HandOut,
+  InFlightRecords,
   openTopics,
   PicturedAdmission,
   ScanRunner,
@@ -64,6 +65,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     topics: openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement }),
     fleet,
     registry,
+    inFlight: new InFlightRecords(),
     events,
     license: () => {
       const { max_workers, max_concurrent_jobs, max_prompt_chars } = license.entitlements();

@@ -182,7 +182,8 @@ describe('two schedulers side by side', () => {
   });
 
   it('lose a silent worker’s job once, not once each', async () => {
-    const plan = { env: { workerHeartbeatTtlMs: 500 }, config: { retry: { initial_backoff: '10ms' } } };
+    // Until it is tried again both have noticed the silence; the one that has not would give it to the silent worker again.
+    const plan = { env: { workerHeartbeatTtlMs: 500 }, config: { retry: { initial_backoff: '2s' } } };
     await use.start(plan);
     await use.start(plan);
     const worker = await use.rawWorker({ id: 'w1' });

@@ -1,4 +1,5 @@
 import { maxDeliver, type ConsumerSpec } from '@svc/contract';
+import { EndOfTurn } from '@svc/jetstream';
 import { Events, type ConsumerMessages, type JsMsg, type NatsConnection } from 'nats';
 import { redeliveryDelayMs, type Delivery, type Outcome } from './delivery';
 import { Slots } from './slots';
@@ -30,6 +31,7 @@ const restartDelayMs = 500;
 export class DurableConsumption {
   private readonly slots: Slots;
   private readonly running = new Set<JsMsg>();
+  private readonly answers = new EndOfTurn();
   private readonly finished: Promise<void>;
   private messages: ConsumerMessages | undefined;
   private isStopped = false;
@@ -74,6 +76,7 @@ export class DurableConsumption {
       }
     }
     if (!this.connection.isClosed()) await this.slots.whenIdle();
+    this.answers.flush();
     clearInterval(keepAlive);
   }
 
@@ -110,12 +113,21 @@ export class DurableConsumption {
   private async handle(message: JsMsg): Promise<void> {
     this.running.add(message);
     try {
-      settle(message, await this.outcome(readDelivery(message)));
+      const outcome = await this.outcome(readDelivery(message));
+      this.answers.add(() => this.settle(message, outcome));
     } catch (error) {
       this.options.onError(error, this.spec);
     } finally {
       this.running.delete(message);
       this.slots.free();
+    }
+  }
+
+  private settle(message: JsMsg, outcome: Outcome): void {
+    try {
+      settle(message, outcome);
+    } catch (error) {
+      this.options.onError(error, this.spec);
     }
   }
 

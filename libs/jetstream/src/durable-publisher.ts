@@ -1,4 +1,5 @@
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection, type Subscription } from 'nats';
+import { EndOfTurn } from './end-of-turn';
 
 /** JetStream's word that a message is stored. */
 export interface Stored {
@@ -39,6 +40,7 @@ export class DurablePublisher {
   private readonly queue: (() => void)[] = [];
   private readonly idle: (() => void)[] = [];
   private readonly acks: Subscription;
+  private readonly outgoing = new EndOfTurn();
   private timer: NodeJS.Timeout | undefined;
   private sequence = 0;
   private isClosed = false;
@@ -68,12 +70,14 @@ export class DurablePublisher {
     return new Promise<Stored>((resolve, reject) => {
       this.waiting.set(token, { resolve, reject, expiresAtMs: Date.now() + this.timeoutMs });
       this.timer ??= setTimeout(() => this.expire(), this.timeoutMs);
-      try {
-        this.connection.publish(subject, bytes, { reply: `${this.inbox}.${token}`, ...(headers && { headers }) });
-      } catch (error) {
-        this.take(token);
-        reject(new PublishError('closed', error instanceof Error ? error.message : 'the message could not be sent'));
-      }
+      this.outgoing.add(() => {
+        try {
+          this.connection.publish(subject, bytes, { reply: `${this.inbox}.${token}`, ...(headers && { headers }) });
+        } catch (error) {
+          this.take(token);
+          reject(new PublishError('closed', error instanceof Error ? error.message : 'the message could not be sent'));
+        }
+      });
     });
   }
 

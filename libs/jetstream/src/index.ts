@@ -1,1 +1,2 @@
 export * from './durable-publisher';
+export { EndOfTurn } from './end-of-turn';

@@ -20,6 +20,7 @@ export * from './scheduling/check-metadata';
 export * from './scheduling/decide-job';
 export * from './scheduling/hand-out';
 export * from './scheduling/handle-result';
+export { InFlightRecords } from './scheduling/in-flight-records';
 export * from './scheduling/ingest';
 export * from './scheduling/move-job';
 export * from './scheduling/repair';

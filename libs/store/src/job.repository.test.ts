@@ -78,6 +78,14 @@ describe('a move', () => {
     expect(await use.store.jobs.move('*', 'nobody', 'cancel')).toEqual({ kind: 'missing' });
   });
 
+  it('is refused from states that the caller did not have in mind, though the table allows it', async () => {
+    await use.accept('j');
+
+    const narrowed = { from: ['RUNNING', 'DISPATCHED'] } as const;
+    expect(await use.store.jobs.move('*', 'j', 'cancel', narrowed)).toEqual({ kind: 'refused', state: 'PENDING' });
+    expect(await use.store.jobs.move('*', 'j', 'cancel')).toMatchObject({ kind: 'moved' });
+  });
+
   it('keeps every index true: one state a job, open until its end, expiry after it', async () => {
     await use.accept('j');
 

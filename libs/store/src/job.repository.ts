@@ -35,9 +35,11 @@ export interface MoveExtras {
   deadLetter?: DeadLetterWrite;
   /** What is still to be published once this is written. */
   intent?: string;
-  /** The move holds only while this dispatch is the current one. */
+  /** The move holds only from these states, of those that the job table allows. */
+  from?: readonly JobState[];
+  /** ... while this dispatch is the current one. */
   dispatchId?: string;
-  /** ... and only while this worker holds it. */
+  /** ... and while this worker holds it. */
   holder?: string;
   /** Fields that must be as they were read; '' = absent. */
   guard?: Record<string, string>;
@@ -152,11 +154,11 @@ export class JobRepository {
   }
 
   private moveDocument(scope: TenantScope, event: JobEvent, extras: MoveExtras): object {
-    const { from, to } = jobStates.moves[event];
-    const { set, unset, park, carry, deadLetter, intent, dispatchId, holder, guard } = extras;
+    const { from: allowed, to } = jobStates.moves[event];
+    const { from: wanted, set, unset, park, carry, deadLetter, intent, dispatchId, holder, guard } = extras;
     return {
       event,
-      from,
+      from: wanted ? allowed.filter((state) => wanted.includes(state)) : allowed,
       to,
       scope,
       retain: this.retain,

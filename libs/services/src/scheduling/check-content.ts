@@ -25,18 +25,12 @@ export async function checkContent(deps: SchedulingDeps, job: JobRecord, result:
   try {
     const read = await readBody(deps, pointer);
     body = read.body;
-    const asked = question(job, result, read.sizeBytes);
-    verdict = await within(checkBody(deps.kernel, asked, body, read.sizeBytes), scanTimeoutMs);
+    verdict = await within(judge(deps, job, result, read), scanTimeoutMs);
     if (verdict.truncated && verdict.decision === 'ALLOW') throw new Error('the result is larger than what is scanned');
   } catch (error) {
     return unscanned(deps, job, pointer, startedUs, error);
   }
-  deps.events.outputChecked(job.topic, 'async', verdict.decision, (deps.clock.nowUs() - startedUs) / 1_000);
-  const record = {
-    ...safety(deps, startedUs, 'async', verdict),
-    scanned_bytes: verdict.scanned_bytes,
-    truncated: verdict.truncated,
-  };
+  const record = recordOf(deps, job, startedUs, verdict);
   if (verdict.decision === 'ALLOW') return { decision: 'ALLOW', set: { output_safety: record } };
   const original = { original_ptr: pointer };
   // What was not scanned cannot be redacted, and handing on the clean part alone would lose data silently.
@@ -51,6 +45,38 @@ export async function checkContent(deps: SchedulingDeps, job: JobRecord, result:
   return {
     decision: 'REDACT',
     set: { result_ptr: redacted, output_safety: { ...record, ...original, redacted_ptr: redacted } },
+  };
+}
+
+/**
+ * The second phase ahead of its turn, for a body that is at hand whole while the end is being written. A clean one then needs
+ * no phase of its own; anything else, and any trouble, is left to that phase.
+ *
+ * @returns what is to be remembered of a clean body; undefined = the second phase has to look
+ */
+export async function cleanContent(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  result: ResultFacts,
+  body: Buffer,
+): Promise<Partial<JobRecord> | undefined> {
+  const startedUs = deps.clock.nowUs();
+  const looked = judge(deps, job, result, { body, sizeBytes: body.length });
+  const verdict = await within(looked, deps.settings.outputMetaTimeoutMs).catch(() => undefined);
+  if (verdict?.decision !== 'ALLOW' || verdict.truncated) return undefined;
+  return { output_safety: recordOf(deps, job, startedUs, verdict) };
+}
+
+const judge = (deps: SchedulingDeps, job: JobRecord, result: ResultFacts, read: { body: Buffer; sizeBytes: number }) =>
+  checkBody(deps.kernel, question(job, result, read.sizeBytes), read.body, read.sizeBytes);
+
+/** Tells that a body was looked at. @returns what is kept of it with the job */
+function recordOf(deps: SchedulingDeps, job: JobRecord, startedUs: number, verdict: BodyVerdict) {
+  deps.events.outputChecked(job.topic, 'async', verdict.decision, (deps.clock.nowUs() - startedUs) / 1_000);
+  return {
+    ...safety(deps, startedUs, 'async', verdict),
+    scanned_bytes: verdict.scanned_bytes,
+    truncated: verdict.truncated,
   };
 }
 

@@ -1,13 +1,13 @@
 import { JobStatus, jobStatusName, type JobResult } from '@svc/contract';
-import { isInFlight } from '@svc/lifecycle';
+import { inFlightStates, type JobState } from '@svc/lifecycle';
 import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
 import { checkResult } from '../topics/check-result';
-import { checkContent } from './check-content';
+import { checkContent, cleanContent } from './check-content';
 import { checkMetadata } from './check-metadata';
 import { isOwn } from './output-facts';
-import { entryPriority, finish, moveAndTell } from './move-job';
+import { endBadly, entryPriority, moveAndTell } from './move-job';
 import { retryCap } from './place-job';
 import { retrySettings } from './retry-settings';
 import { scanEntry } from './scan-output';
@@ -18,7 +18,12 @@ import type { SchedulingDeps } from './scheduling-deps';
  * answers change nothing. Returns once the end is written, so the message may then be acknowledged. Engine contract A10.
  */
 export async function handleResult(deps: SchedulingDeps, senderId: string, result: JobResult): Promise<void> {
-  const [job, sizeBytes] = await Promise.all([deps.store.jobs.load(result.job_id), sizeOf(deps, result)]);
+  const bringing = broughtBy(deps, result);
+  // What this process gave out is at hand, as it was then, and need not be read: what is written holds only for this very
+  // dispatch and worker, while they have the job. When it does not hold, Redis is asked.
+  const given = deps.inFlight.find(result.job_id);
+  if (given && !whyIgnored(given, senderId, result) && (await settle(deps, given, result, await bringing))) return;
+  const [job, brought] = await Promise.all([deps.store.jobs.load(result.job_id), bringing]);
   const refusal = whyIgnored(job, senderId, result);
   if (refusal || !job) {
     deps.events.ignoredResult(result.job_id, refusal ?? 'unknown job');
@@ -27,14 +32,34 @@ export async function handleResult(deps: SchedulingDeps, senderId: string, resul
     if (senderId === result.worker_id) free(deps, senderId);
     return;
   }
-  const released = await record(deps, job, result, sizeBytes);
-  if (released && job.worker_id) free(deps, job.worker_id);
+  await settle(deps, job, result, brought);
 }
 
-/** Of what a success brings, for the check of its metadata. */
-async function sizeOf({ store, settings }: SchedulingDeps, result: JobResult): Promise<number> {
+/** Writes the answer, and gives the worker's slot to somebody else. Returns whether it was this answer that did it. */
+async function settle(deps: SchedulingDeps, job: Held, result: JobResult, brought: Brought): Promise<boolean> {
+  if (!(await record(deps, job, result, brought))) return false;
+  deps.inFlight.forget(job.id);
+  if (job.worker_id) free(deps, job.worker_id);
+  return true;
+}
+
+interface Brought {
+  sizeBytes: number;
+  /** The whole body, when it is small. */
+  body?: Buffer;
+}
+
+/** Bodies up to this size are scanned while the end is being written. */
+const smallBytes = 64 * 1_024;
+
+/** Of what a success brings, for the checks of it. */
+async function broughtBy({ store, settings }: SchedulingDeps, result: JobResult): Promise<Brought> {
   const isChecked = settings.outputPolicyEnabled && result.status === JobStatus.JOB_STATUS_SUCCEEDED;
-  return isChecked && isOwn(result.job_id, result.result_ptr) ? store.data.size(result.result_ptr) : 0;
+  if (!isChecked || !isOwn(result.job_id, result.result_ptr)) return { sizeBytes: 0 };
+  const found = await store.data.read(result.result_ptr, smallBytes);
+  if (!found) return { sizeBytes: 0 };
+  const isWhole = found.body.length === found.sizeBytes;
+  return { sizeBytes: found.sizeBytes, ...(isWhole && { body: found.body }) };
 }
 
 function free({ registry, wake }: SchedulingDeps, workerId: string): void {
@@ -42,10 +67,13 @@ function free({ registry, wake }: SchedulingDeps, workerId: string): void {
   wake(workerId);
 }
 
+/** States in which a worker has the job, or may have it. */
+const withWorker: readonly JobState[] = [...inFlightStates, 'SCHEDULED'];
+
 /** Why a result counts for nothing; undefined when it counts. Wire contract 10 item 6. */
 function whyIgnored(job: JobRecord | undefined, senderId: string, result: JobResult): string | undefined {
   if (!job) return 'unknown job';
-  if (!isInFlight(job.state) && job.state !== 'SCHEDULED') return `job is ${job.state}`;
+  if (!withWorker.includes(job.state)) return `job is ${job.state}`;
   if (job.worker_id !== result.worker_id || senderId !== result.worker_id) return 'not the worker that holds it';
   // Workers that do not echo the dispatch are told apart by worker alone.
   if (result.dispatch_id && result.dispatch_id !== job.dispatch_id) return 'stale dispatch';
@@ -60,13 +88,14 @@ const errorTextChars = 2_000;
 const readable = (text: string): string => redactText(text.slice(0, errorTextChars));
 
 /** Returns whether the job left the worker's hands by this call. */
-async function record(deps: SchedulingDeps, job: Held, result: JobResult, sizeBytes: number): Promise<boolean> {
+async function record(deps: SchedulingDeps, job: Held, result: JobResult, brought: Brought): Promise<boolean> {
   const before = {
+    from: withWorker,
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
     ...(job.worker_id && { holder: job.worker_id }),
   };
   const facts = factsOf(deps, job, result);
-  if (result.status === JobStatus.JOB_STATUS_SUCCEEDED) return succeed(deps, job, result, sizeBytes, before, facts);
+  if (result.status === JobStatus.JOB_STATUS_SUCCEEDED) return succeed(deps, job, result, brought, before, facts);
   const end = reportedEnd(result);
   return end ? fail(deps, job, end, before, facts) : failOrRetry(deps, job, result, before, facts);
 }
@@ -91,7 +120,8 @@ const factsOf = (deps: SchedulingDeps, job: Held, result: JobResult): Partial<Jo
   ...(result.result_ptr && { result_ptr: result.result_ptr }),
   ...(result.artifact_ptrs.length > 0 && { artifact_ptrs: [...result.artifact_ptrs] }),
   execution_ms: Math.max(0, result.execution_ms),
-  ...(job.started_at === undefined && { started_at: deps.clock.nowUs() }),
+  // The answer may have overtaken the note that it runs.
+  started_at: job.started_at ?? deps.clock.nowUs(),
 });
 
 /** What failed on the way to a success. */
@@ -101,26 +131,23 @@ async function succeed(
   deps: SchedulingDeps,
   job: Held,
   result: JobResult,
-  sizeBytes: number,
+  { sizeBytes, body }: Brought,
   before: MoveExtras,
   facts: Partial<JobRecord>,
 ): Promise<boolean> {
   const check = await checkMetadata(deps, job, result, sizeBytes);
   const set: Partial<JobRecord> = { ...facts, ...check.set };
-  if (check.decision === 'QUARANTINE') {
-    const message = check.set.output_safety?.reason || 'output quarantined';
-    return fail(deps, job, { event: 'quarantine', code: 'output_quarantined', message }, before, set);
-  }
+  if (check.decision === 'QUARANTINE') return fail(deps, job, quarantine(check.set), before, set);
   // Held back: the job stays RUNNING, and the worker's message unacknowledged, until its content was looked at.
   const content = check.hold && check.scanBody ? await checkContent(deps, job, result) : undefined;
   Object.assign(set, content?.set);
-  if (content?.decision === 'QUARANTINE') {
-    const message = content.set.output_safety?.reason || 'output quarantined';
-    return fail(deps, job, { event: 'quarantine', code: 'output_quarantined', message }, before, set);
-  }
+  if (content?.decision === 'QUARANTINE') return fail(deps, job, quarantine(content.set), before, set);
   const misfit = await checkResult(deps, job, result.result_ptr);
   if (misfit) return fail(deps, job, { event: 'fail', ...misfit }, before, set);
-  const scans = check.scanBody && !content;
+  const wantsScan = check.scanBody && !content;
+  const clean = wantsScan && body ? await cleanContent(deps, job, result, body) : undefined;
+  Object.assign(set, clean);
+  const scans = wantsScan && !clean;
   const moved = await moveAndTell(deps, job, 'succeed', {
     ...before,
     set,
@@ -131,6 +158,12 @@ async function succeed(
   if (moved && scans) deps.scanSoon({ ...job, ...set, state: 'SUCCEEDED' }, result);
   return moved;
 }
+
+const quarantine = ({ output_safety }: Partial<JobRecord>): Failure => ({
+  event: 'quarantine',
+  code: 'output_quarantined',
+  message: output_safety?.reason || 'output quarantined',
+});
 
 interface Failure {
   event: 'fail' | 'timeOut' | 'cancel' | 'quarantine';
@@ -145,9 +178,7 @@ async function fail(
   before: MoveExtras,
   facts: Partial<JobRecord>,
 ): Promise<boolean> {
-  await finish(deps, job, failure, { ...before, set: facts });
-  const after = await deps.store.jobs.load(job.id);
-  return after !== undefined && !isInFlight(after.state);
+  return endBadly(deps, job, failure, { ...before, set: facts });
 }
 
 async function failOrRetry(

@@ -14,15 +14,25 @@ export const deadlinePassed: Ending = {
   cancel: 'timeout',
 };
 
-/** Ends a job badly and tells the bus. */
+/** Ends a job badly and tells the bus. Returns whether it was this call that ended it. */
+export async function endBadly(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  ending: Ending,
+  more: MoveExtras = {},
+): Promise<boolean> {
+  const extras = badEnd(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
+  return moveAndTell(deps, job, ending.event, { ...extras, ...more, set: { ...extras.set, ...more.set } });
+}
+
+/** The same for those who then have nothing to look at again. */
 export async function finish(
   deps: SchedulingDeps,
   job: JobRecord,
   ending: Ending,
   more: MoveExtras = {},
 ): Promise<undefined> {
-  const extras = badEnd(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
-  await moveAndTell(deps, job, ending.event, { ...extras, ...more, set: { ...extras.set, ...more.set } });
+  await endBadly(deps, job, ending, more);
   return undefined;
 }
 

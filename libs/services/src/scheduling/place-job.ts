@@ -91,16 +91,19 @@ export async function publishDispatch(
   const { team_id: team, workflow_id: workflow, step_id: step } = job.request;
   const config = await deps.config.textAt({ tenant: job.tenant, team, workflow, step });
   const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config);
+  // It runs from the moment it is on its way: an answer may be here before the bus has confirmed it.
+  deps.inFlight.remember({ ...job, state: 'RUNNING', started_at: nowUs });
   try {
     await deps.bus.publishDurable(subject, packet);
   } catch (error) {
+    deps.inFlight.forget(job.id);
     await rollBack(deps, job, error);
     return;
   }
   // A quick worker may have answered already: then this is refused, and rightly.
   const outcome = await deps.store.jobs.move('*', job.id, 'start', {
     dispatchId: job.dispatch_id,
-    set: { started_at: deps.clock.nowUs() },
+    set: { started_at: nowUs },
   });
   // It was ended or preempted between our write and our publish, and the word of that reached the worker before the job.
   if (outcome.kind === 'refused' && ['CANCELLED', 'TIMEOUT', 'RETRYING'].includes(outcome.state)) {

@@ -4,6 +4,7 @@ import type { Base, Fleet, JobBus, LicenseLimits } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
 import type { TopicDeps } from '../topics/topic-deps';
 import type { JobRecord } from '@svc/store';
+import type { InFlightRecords } from './in-flight-records';
 import type { ResultFacts } from './output-facts';
 import type { WorkerRegistry } from './worker-registry';
 
@@ -41,6 +42,7 @@ export interface SchedulingDeps extends Base {
   fleet: Fleet;
   topics: TopicDeps;
   registry: WorkerRegistry;
+  inFlight: InFlightRecords;
   events: SchedulingEvents;
   /** Whether the bus answers now, within a second. */
   busAnswers(): Promise<boolean>;
