@@ -1,6 +1,6 @@
 import { isTerminal, jobStates, type JobState } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
-import type { JobRecord } from './job.record';
+import { parseSummary, summaryFields, type JobRecord, type JobSummary } from './job.record';
 import { loadJob } from './job.repository';
 import { keys } from './keys';
 
@@ -23,7 +23,7 @@ export interface Page<T> {
 const chunk = 200;
 
 interface Row {
-  job: JobRecord;
+  job: JobSummary;
   /** Where the list has it, µs. */
   atUs: number;
 }
@@ -33,7 +33,7 @@ export class JobIndex {
   constructor(private readonly redis: Redis) {}
 
   /** One page of a tenant's jobs. Filters by state and trace use an index; topic and team are looked for along it. */
-  async page(tenant: string, filter: JobFilter, limit: number, cursorUs?: number): Promise<Page<JobRecord>> {
+  async page(tenant: string, filter: JobFilter, limit: number, cursorUs?: number): Promise<Page<JobSummary>> {
     const newestUs = Math.min(cursorUs ?? Infinity, filter.beforeUs ?? Infinity);
     const rows = filter.traceId
       ? this.ofTrace(filter.traceId, newestUs)
@@ -68,7 +68,7 @@ export class JobIndex {
         .sort((a, b) => b.score - a.score)
         .slice(0, count);
       const at = new Map(ids.map(({ member, score }) => [member, score]));
-      for (const job of await this.records([...at.keys()])) yield { job, atUs: at.get(job.id) ?? job.updated_at };
+      for (const job of await this.summaries([...at.keys()])) yield { job, atUs: at.get(job.id) ?? job.updated_at };
       const last = ids.at(-1);
       if (ids.length < count || !last) return;
       upperUs = last.score - 1;
@@ -83,14 +83,14 @@ export class JobIndex {
   }
 
   /** All jobs of a trace that a tenant may see, oldest first. */
-  async byTrace(tenant: string, traceId: string): Promise<JobRecord[]> {
+  async byTrace(tenant: string, traceId: string): Promise<JobSummary[]> {
     return (await this.traced(traceId)).filter((job) => job.tenant === tenant);
   }
 
   /** The job that began the trace, when its id is the trace's, and those that joined it. Oldest first. */
-  private async traced(traceId: string): Promise<JobRecord[]> {
+  private async traced(traceId: string): Promise<JobSummary[]> {
     const ids = await this.redis.zrange(keys.trace(traceId), 0, '-1');
-    return (await this.records([traceId, ...ids])).filter((job) => job.trace_id === traceId);
+    return (await this.summaries([traceId, ...ids])).filter((job) => job.trace_id === traceId);
   }
 
   /** A tenant's approvals, newest first: ids with the time the list is sorted by. */
@@ -163,13 +163,18 @@ export class JobIndex {
     return replies.reduce((sum, [, removed]) => sum + Number(removed ?? 0), 0);
   }
 
+  private async summaries(ids: readonly string[]): Promise<JobSummary[]> {
+    const rows = await Promise.all(ids.map((id) => this.redis.hmget(keys.job(id), ...summaryFields)));
+    return rows.flatMap((values) => parseSummary(values) ?? []);
+  }
+
   async records(ids: readonly string[]): Promise<JobRecord[]> {
     const jobs = await Promise.all(ids.map((id) => loadJob(this.redis, id)));
     return jobs.flatMap((job) => job ?? []);
   }
 }
 
-const matches = (job: JobRecord, { topic, team, states, afterUs }: JobFilter): boolean =>
+const matches = (job: JobSummary, { topic, team, states, afterUs }: JobFilter): boolean =>
   (topic === undefined || job.topic === topic) &&
   (team === undefined || job.request.team_id === team) &&
   (states === undefined || states.includes(job.state)) &&

@@ -155,15 +155,34 @@ const mayBeEmpty = new Set(['parked', 'lane', 'submitter', 'trace_id', 'topic'])
 /** Kept with the record and read apart from it. */
 const apart = new Set(['history', 'decisions']);
 
+const valueOf = (field: string, value: string): unknown =>
+  numbers.has(field) ? Number(value) : documents.has(field) ? (JSON.parse(value) as unknown) : value;
+
 /** Reads a record from its fields as Redis holds them; undefined when there is none. */
 export function parseJob(fields: Readonly<Record<string, string>>): JobRecord | undefined {
   const job: Record<string, unknown> = { retry_count: 0, deadline_ms: 0 };
   for (const field in fields) {
     const value = fields[field] ?? '';
-    if (apart.has(field) || (value === '' && !mayBeEmpty.has(field))) continue;
-    job[field] = numbers.has(field) ? Number(value) : documents.has(field) ? (JSON.parse(value) as unknown) : value;
+    if (!apart.has(field) && (value !== '' || mayBeEmpty.has(field))) job[field] = valueOf(field, value);
   }
   return job['state'] === undefined ? undefined : (job as unknown as JobRecord);
+}
+
+/** What lists show of a job: reading the rest of fifty records for each page would be most of the work. */
+export const summaryFields = [
+  'id', 'state', 'tenant', 'topic', 'trace_id', 'created_at', 'updated_at', 'attempts', 'deadline_ms', 'worker_id',
+  'request', 'safety', 'error_message',
+] as const satisfies (keyof JobRecord)[]; // prettier-ignore
+export type JobSummary = Pick<JobRecord, (typeof summaryFields)[number]>;
+
+/** The same from the values of `summaryFields`, in their order. */
+export function parseSummary(values: readonly (string | null)[]): JobSummary | undefined {
+  const job: Record<string, unknown> = { deadline_ms: 0 };
+  for (const [i, field] of summaryFields.entries()) {
+    const value = values[i] ?? '';
+    if (value !== '' || mayBeEmpty.has(field)) job[field] = valueOf(field, value);
+  }
+  return job['state'] === undefined ? undefined : (job as unknown as JobSummary);
 }
 
 /** Fields as they are written; undefined ones are left out. The inverse of `parseJob`. */

@@ -53,7 +53,11 @@ export function openBoard(
   queues: Readonly<Record<string, AnyQueueSpec>>,
   scope: () => TenantScope,
 ): Board {
-  const opened = Object.values(queues).map((spec) => ({ spec, queue: openQueue(spec, store.redis) }));
+  // Of its own: BullMQ gives its connection commands that every pipeline of the store's would copy, at each request.
+  const redis = store.redis.duplicate({ enableAutoPipelining: false });
+  // The store's own connection tells of a store that is away.
+  redis.on('error', () => undefined);
+  const opened = Object.values(queues).map((spec) => ({ spec, queue: openQueue(spec, redis) }));
   const pages = new LocalBoard();
   pages.setBasePath(boardPath);
   createBullBoard({
@@ -76,7 +80,11 @@ export function openBoard(
   });
   const router = express.Router();
   router.use(onlyReading, boardHeaders, pages.pages());
-  return { router, close: async () => void (await Promise.all(opened.map(({ queue }) => queue.close()))) };
+  const close = async () => {
+    await Promise.all(opened.map(({ queue }) => queue.close()));
+    redis.disconnect();
+  };
+  return { router, close };
 }
 
 const adapterOptions = ({ title, purpose }: AnyQueueSpec) => ({

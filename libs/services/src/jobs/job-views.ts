@@ -1,4 +1,4 @@
-import type { ApprovalRecord, JobRecord } from '@svc/store';
+import type { ApprovalRecord, JobRecord, JobSummary } from '@svc/store';
 import type { JobDetail, JobItem } from '@svc/contract';
 import { publicLabels } from './normalize-request';
 
@@ -10,7 +10,7 @@ const present = <T extends object>(fields: T) =>
   ) as { [K in keyof T]: Exclude<T[K], undefined> };
 
 /** A job in lists and traces: only what is set. Core contract 2.3. */
-export function jobItemOf(job: JobRecord): JobItem {
+export function jobItemOf(job: JobSummary): JobItem {
   const { request, safety } = job;
   const optional = present({
     worker_id: job.worker_id,
