@@ -28,5 +28,5 @@ run('pbjs', ...messages, '--no-comments', '-o', bus, 'bus.proto');
 
 const descriptor = join(out, 'descriptor.json');
 run('pbjs', '-t', 'json', '-p', '.', '--keep-case', '-o', descriptor,
-  'bus.proto', 'kernel.proto', 'output.proto', 'gateway.proto'); // prettier-ignore
+  'bus.proto', 'kernel.proto', 'kernel-batch.proto', 'output.proto', 'gateway.proto'); // prettier-ignore
 writeFileSync(descriptor, `${JSON.stringify(JSON.parse(readFileSync(descriptor, 'utf8')))}\n`);

@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { kernelBatchService } from './kernel-batch-service';
 import { kernelService } from './kernel-service';
 import { outputService } from './output-service';
 
@@ -53,14 +54,15 @@ describe('the kernel over gRPC', () => {
   let broken = false;
 
   const serve = (port: number, tls?: GrpcServerSettings['tls']) => {
-    const inner = kernelService({ ...bound(local), check: (request) => breakable(() => local.check(request)) });
+    const served = { ...bound(local), check: (request: PolicyRequest) => breakable(() => local.check(request)) };
+    const inner = kernelService(served);
     return startGrpcServer(
       {
         address: { host: '127.0.0.1', port },
         connections,
         ...(tls && { tls }),
         reflection: false,
-        services: { [grpcServices.kernel]: inner, [grpcServices.output]: outputService(local) },
+        services: { [grpcServices.kernel]: inner, [grpcServices.kernelBatch]: kernelBatchService(served), [grpcServices.output]: outputService(local) },
       },
       { health: new Health({ clock: { nowMs: () => 0 } }), clock: systemClock(), onDefect: () => undefined, onTlsError: () => undefined },
     ); // prettier-ignore

@@ -14,6 +14,7 @@ import {
   type KernelEnv,
 } from '@svc/runtime';
 import { openRedis } from '@svc/store';
+import { kernelBatchService } from './kernel-batch-service';
 import { kernelService } from './kernel-service';
 import { outputService } from './output-service';
 
@@ -68,7 +69,11 @@ async function start(boot: Boot<KernelEnv>): Promise<void> {
         maxConnectionAgeGraceMs: env.grpcMaxConnectionAgeGraceMs,
       },
       reflection: env.grpcReflection,
-      services: { [grpcServices.kernel]: kernelService(kernel), [grpcServices.output]: outputService(kernel) },
+      services: {
+        [grpcServices.kernel]: kernelService(kernel),
+        [grpcServices.kernelBatch]: kernelBatchService(kernel),
+        [grpcServices.output]: outputService(kernel),
+      },
     },
     {
       health,

@@ -20,4 +20,7 @@ export const limits = {
   scanMostBytes: 33_554_432,
   /** Most of an input document that is read for policy and shown to people. */
   contextBytes: 8_388_608,
+  /** Questions to the kernel in one call, and all of them encoded. */
+  decisionBatch: 32,
+  decisionBatchBytes: 1_048_576,
 } as const;

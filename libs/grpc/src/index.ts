@@ -1,3 +1,4 @@
+export { batch, type Batch, type Outcome } from './batch';
 export { packageDefinition, serviceDefinition } from './definitions';
 export { stream, unary, type GrpcCall, type Method, type Stream, type Unary } from './method';
 export {

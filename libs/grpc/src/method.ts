@@ -101,7 +101,7 @@ interface Failure {
 }
 
 /** An outcome with its error code as metadata `svc-error-code`, so that clients need not read texts. */
-function failureOf(error: unknown, name: string, { asAppError, onDefect }: MethodOptions): Failure {
+export function failureOf(error: unknown, name: string, { asAppError, onDefect }: MethodOptions): Failure {
   if (error instanceof TimeUp) {
     return { code: status.DEADLINE_EXCEEDED, details: 'the time for this call is up', metadata: new Metadata() };
   }

@@ -6,5 +6,7 @@ export { openKernel } from './open-kernel';
 export { openRemoteKernel, type RemoteKernelSettings } from './remote/open-remote-kernel';
 export { KernelUnavailable } from './remote/remote-kernel';
 export { kernelSettings, localKernelSettings, type KernelSettings } from './settings';
+export * from './wire/batch-messages';
 export * from './wire/output-messages';
+export { policyCodec } from './wire/policy-codec';
 export * from './wire/policy-messages';

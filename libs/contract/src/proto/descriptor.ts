@@ -17,9 +17,10 @@ export const wireOptions = {
   objects: true,
 } as const;
 
-/** Full names of the gRPC services, which appear in request paths. Wire contract 18. */
+/** Full names of the gRPC services, which appear in request paths. Wire contract 18; the batch is an addition of ours. */
 export const grpcServices = {
   gateway: 'svc.v1.SvcApi',
   kernel: 'svc.agent.v1.SafetyKernel',
+  kernelBatch: 'svc.agent.v1.SafetyKernelBatch',
   output: 'svc.v1.OutputPolicyService',
 } as const;

@@ -40,6 +40,7 @@ describe('generated code', () => {
       '/svc.agent.v1.SafetyKernel/Explain',
       '/svc.agent.v1.SafetyKernel/Simulate',
       '/svc.agent.v1.SafetyKernel/ListSnapshots',
+      '/svc.agent.v1.SafetyKernelBatch/Decide',
       '/svc.v1.OutputPolicyService/CheckOutput',
     ]);
   });

@@ -3,6 +3,9 @@ import { serviceDefinition } from '@svc/grpc';
 import { formatAddress, tlsClientOptions, type Address } from '@svc/runtime';
 import { Client, connectivityState, credentials, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { createSecureContext } from 'node:tls';
+import type { DecisionBatchRequestMessage, DecisionBatchResponseMessage, DecisionMethod } from '../wire/batch-messages';
+import type { PolicyCheckRequestMessage, PolicyCheckResponseMessage } from '../wire/policy-messages';
+import { DecisionBatches } from './decision-batches';
 
 export interface ConnectionSettings {
   address: Address;
@@ -13,16 +16,41 @@ export interface ConnectionSettings {
 }
 
 type TlsClientSettings = Parameters<typeof tlsClientOptions>[0];
+type Service = 'kernel' | 'kernelBatch' | 'output';
 
 const messageCapBytes = 4 * 1_024 * 1_024;
 const mostBackoffMs = 5_000;
 
-/** One connection to the kernel, for both of its services. */
+/** One connection to the kernel, for all of its services. */
 export class KernelConnection {
-  private constructor(private readonly client: Client) {}
+  private readonly batches: DecisionBatches;
+
+  private constructor(
+    private readonly client: Client,
+    nowMs: () => number,
+  ) {
+    this.batches = new DecisionBatches(
+      {
+        one: (method, request, deadlineMs) =>
+          this.send<Buffer, PolicyCheckResponseMessage>('kernel', method, request, deadlineMs, (encoded) => encoded),
+        many: async (questions, deadlineMs) => {
+          const request: DecisionBatchRequestMessage = { questions };
+          const { answers } = await this.send<object, DecisionBatchResponseMessage>(
+            'kernelBatch',
+            'Decide',
+            request,
+            deadlineMs,
+          );
+          return answers;
+        },
+        onceDisconnected: (tell) => this.onceDisconnected(tell),
+      },
+      nowMs,
+    );
+  }
 
   /** It connects when it can; nothing is waited for. @throws StartError naming a TLS file that cannot be used */
-  static async open(settings: ConnectionSettings): Promise<KernelConnection> {
+  static async open(settings: ConnectionSettings, nowMs: () => number): Promise<KernelConnection> {
     const { address, tls, keepaliveTimeMs, keepaliveTimeoutMs } = settings;
     const client = new Client(
       formatAddress({ ...address, host: address.host || 'localhost' }),
@@ -39,28 +67,26 @@ export class KernelConnection {
       },
     );
     client.getChannel().getConnectivityState(true);
-    return new KernelConnection(client);
+    return new KernelConnection(client, nowMs);
+  }
+
+  /** Asks for a decision, in one call with what else is asked in this turn. @throws ServiceError */
+  decide(
+    method: DecisionMethod,
+    request: PolicyCheckRequestMessage,
+    timeoutMs: number,
+  ): Promise<PolicyCheckResponseMessage> {
+    return this.batches.ask(method, request, timeoutMs);
   }
 
   /** @throws ServiceError */
   call<Request extends object, Response extends object>(
-    service: 'kernel' | 'output',
+    service: Service,
     method: string,
     request: Request,
     timeoutMs: number,
   ): Promise<Response> {
-    const definition = serviceDefinition(grpcServices[service])[method];
-    if (!definition) throw new Error(`${grpcServices[service]} has no method ${method}`);
-    return new Promise((resolve, reject) => {
-      this.client.makeUnaryRequest<Request, Response>(
-        definition.path,
-        definition.requestSerialize,
-        definition.responseDeserialize as (bytes: Buffer) => Response, // the descriptor is the contract's
-        request,
-        { deadline: Date.now() + timeoutMs },
-        (error: ServiceError | null, response?: Response) => (response ? resolve(response) : reject(error)),
-      );
-    });
+    return this.send(service, method, request, Date.now() + timeoutMs);
   }
 
   /** False while the last attempt to connect failed. */
@@ -71,6 +97,34 @@ export class KernelConnection {
 
   close(): void {
     this.client.close();
+  }
+
+  private send<Request extends object, Response extends object>(
+    service: Service,
+    method: string,
+    request: Request,
+    deadlineMs: number,
+    serialize?: (request: Request) => Buffer,
+  ): Promise<Response> {
+    const definition = serviceDefinition(grpcServices[service])[method];
+    if (!definition) throw new Error(`${grpcServices[service]} has no method ${method}`);
+    return new Promise((resolve, reject) => {
+      this.client.makeUnaryRequest<Request, Response>(
+        definition.path,
+        serialize ?? definition.requestSerialize,
+        definition.responseDeserialize as (bytes: Buffer) => Response, // the descriptor is the contract's
+        request,
+        { deadline: deadlineMs },
+        (error: ServiceError | null, response?: Response) => (response ? resolve(response) : reject(error)),
+      );
+    });
+  }
+
+  private onceDisconnected(tell: () => void): void {
+    const channel = this.client.getChannel();
+    const state = channel.getConnectivityState(false);
+    if (state === connectivityState.SHUTDOWN) return; // it would throw, and there is no other connection to come
+    channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, tell);
   }
 }
 

@@ -22,7 +22,7 @@ export async function openRemoteKernel(settings: RemoteKernelSettings, deps: Ker
   const events = kernelEvents(log, metrics);
   const nowMs = () => clock.nowMs();
   return new RemoteKernel({
-    connection: await KernelConnection.open(settings),
+    connection: await KernelConnection.open(settings, nowMs),
     breakers: {
       input: new SharedBreaker('input', redis, nowMs, events),
       output: new SharedBreaker('output', redis, nowMs, events),

@@ -2,8 +2,9 @@ import { status, type ServiceError } from '@grpc/grpc-js';
 import type { PolicyDecision, PolicyRequest } from '@svc/policy';
 import type { SharedBreaker } from '../breaker/shared-breaker';
 import type { BreakerStatuses, Kernel, OutputCheckRequest, OutputVerdict, Readiness } from '../kernel';
+import type { DecisionMethod } from '../wire/batch-messages';
 import { outputRequestMessage, verdictOf, type OutputCheckResponseMessage } from '../wire/output-messages';
-import { checkRequestMessage, decisionOf, type PolicyCheckResponseMessage } from '../wire/policy-messages';
+import { checkRequestMessage, decisionOf } from '../wire/policy-messages';
 import type { KernelConnection } from './kernel-connection';
 
 /** No answer came from the kernel: it was not asked, did not reply, or its reply cannot be understood. */
@@ -97,16 +98,10 @@ export class RemoteKernel implements Kernel {
     return Promise.resolve();
   }
 
-  private decide(method: string, request: PolicyRequest): Promise<PolicyDecision> {
+  private decide(method: DecisionMethod, request: PolicyRequest): Promise<PolicyDecision> {
     const { connection, limits } = this.parts;
     return this.guarded('input', async () => {
-      const message = checkRequestMessage(request);
-      const reply = await connection.call<object, PolicyCheckResponseMessage>(
-        'kernel',
-        method,
-        message,
-        limits.policyMs,
-      );
+      const reply = await connection.decide(method, checkRequestMessage(request), limits.policyMs);
       const decision = decisionOf(reply);
       if (!decision) throw new KernelUnavailable(`the kernel decided ${reply.decision}, which is not known here`);
       return decision;

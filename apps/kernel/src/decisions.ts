@@ -1,0 +1,29 @@
+import { AppError } from '@svc/contract';
+import {
+  checkRequestOf,
+  checkResponseMessage,
+  type DecisionMethod,
+  type Kernel,
+  type PolicyCheckRequestMessage,
+  type PolicyCheckResponseMessage,
+} from '@svc/kernel-client';
+
+type Decide = (message: PolicyCheckRequestMessage) => Promise<PolicyCheckResponseMessage>;
+
+/** What decides a question, whether it came alone or with others. */
+export function decisionsOf(kernel: Kernel): Record<DecisionMethod, Decide> {
+  const by =
+    (method: 'check' | 'evaluate' | 'explain' | 'simulate'): Decide =>
+    async (message) =>
+      checkResponseMessage(await kernel[method](requestOf(message)));
+  return { Check: by('check'), Evaluate: by('evaluate'), Explain: by('explain'), Simulate: by('simulate') };
+}
+
+function requestOf(message: PolicyCheckRequestMessage) {
+  try {
+    return checkRequestOf(message);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new AppError('invalid_json', { error: 'effective_config and server_facts must be JSON' });
+  }
+}

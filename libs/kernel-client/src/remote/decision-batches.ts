@@ -1,0 +1,149 @@
+import { status } from '@grpc/grpc-js';
+import { limits } from '@svc/contract';
+import type { DecisionAnswerMessage, DecisionMethod } from '../wire/batch-messages';
+import { policyCodec } from '../wire/policy-codec';
+import type { PolicyCheckRequestMessage, PolicyCheckResponseMessage } from '../wire/policy-messages';
+
+/** The calls that questions go by. */
+export interface DecisionWire {
+  /** @throws ServiceError */
+  one(method: DecisionMethod, request: Buffer, deadlineMs: number): Promise<PolicyCheckResponseMessage>;
+  /** @throws ServiceError */
+  many(
+    questions: readonly { method: DecisionMethod; request: Buffer }[],
+    deadlineMs: number,
+  ): Promise<readonly DecisionAnswerMessage[]>;
+  /** Tells once when the connection that is there now is gone. */
+  onceDisconnected(tell: () => void): void;
+}
+
+interface Question {
+  method: DecisionMethod;
+  request: Buffer;
+  resolve(answer: PolicyCheckResponseMessage): void;
+  reject(error: unknown): void;
+}
+
+/** Questions asked in one turn of the event loop, which are to be answered in the same time. */
+interface Turn {
+  /** Milliseconds since 1970. */
+  deadlineMs: number;
+  questions: Question[];
+}
+
+/** The kernel scans longer contents on a thread, and nobody else should wait for that. */
+const contentAloneBytes = 8 * 1_024;
+/** So that a full batch is never over its limit. */
+const aloneBytes = limits.decisionBatchBytes / limits.decisionBatch;
+const askAgainMs = 60_000;
+/** There is no such service, or somebody between lets only the known ones through. Nothing was decided. */
+const notOffered: readonly number[] = [status.UNIMPLEMENTED, status.PERMISSION_DENIED];
+/** This one batch is refused, such as for limits below ours; alone its questions may be answered. */
+const refused: readonly number[] = [status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED];
+
+/**
+ * Sends the questions of one turn of the event loop together, since a call costs several times what a decision costs. To
+ * those who ask it looks as if each was asked alone: one that fails, fails alone, and a kernel without batches is asked
+ * one by one. ADR 8.
+ */
+export class DecisionBatches {
+  /** By their time-out. */
+  private readonly turns = new Map<number, Turn>();
+  private readonly codec = policyCodec();
+  private oneByOneUntilMs = Number.NEGATIVE_INFINITY;
+  private isWatching = false;
+
+  constructor(
+    private readonly wire: DecisionWire,
+    private readonly nowMs: () => number,
+  ) {}
+
+  /** @throws ServiceError, of which only `code` and `message` are certain */
+  async ask(
+    method: DecisionMethod,
+    message: PolicyCheckRequestMessage,
+    timeoutMs: number,
+  ): Promise<PolicyCheckResponseMessage> {
+    const request = this.codec.encodeRequest(message);
+    const goesAlone = message.input_content.length >= contentAloneBytes || request.length > aloneBytes;
+    if (goesAlone || !this.isOffered) return this.wire.one(method, request, Date.now() + timeoutMs);
+    return new Promise((resolve, reject) => {
+      this.turnOf(timeoutMs).questions.push({ method, request, resolve, reject });
+    });
+  }
+
+  private get isOffered(): boolean {
+    return this.nowMs() >= this.oneByOneUntilMs;
+  }
+
+  private turnOf(timeoutMs: number): Turn {
+    const open = this.turns.get(timeoutMs);
+    if (open) return open;
+    const turn: Turn = { deadlineMs: Date.now() + timeoutMs, questions: [] };
+    this.turns.set(timeoutMs, turn);
+    setImmediate(() => {
+      this.turns.delete(timeoutMs);
+      for (let i = 0; i < turn.questions.length; i += limits.decisionBatch) {
+        void this.send(turn.questions.slice(i, i + limits.decisionBatch), turn.deadlineMs);
+      }
+    });
+    return turn;
+  }
+
+  private async send(questions: readonly Question[], deadlineMs: number): Promise<void> {
+    if (questions.length === 1) return this.sendOneByOne(questions, deadlineMs);
+    try {
+      const answers = await this.wire.many(
+        questions.map(({ method, request }) => ({ method, request })),
+        deadlineMs,
+      );
+      for (const [i, question] of questions.entries()) this.settle(question, answers[i]);
+    } catch (error) {
+      const code = codeOf(error);
+      if (notOffered.includes(code)) this.doWithout();
+      if (notOffered.includes(code) || refused.includes(code)) return this.sendOneByOne(questions, deadlineMs);
+      for (const { reject } of questions) reject(error);
+    }
+  }
+
+  private sendOneByOne(questions: readonly Question[], deadlineMs: number): void {
+    for (const { method, request, resolve, reject } of questions) {
+      this.wire.one(method, request, deadlineMs).then(resolve, reject);
+    }
+  }
+
+  private settle({ resolve, reject }: Question, answer: DecisionAnswerMessage | undefined): void {
+    if (!answer) return reject(new Error('the kernel answered fewer questions than it was asked'));
+    if (answer.code !== status.OK) return reject(new AnswerFailure(answer));
+    try {
+      resolve(this.codec.decodeResponse(answer.response));
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  /** Another kernel may be there after a while, or behind the next connection. */
+  private doWithout(): void {
+    this.oneByOneUntilMs = this.nowMs() + askAgainMs;
+    if (this.isWatching) return;
+    this.isWatching = true;
+    this.wire.onceDisconnected(() => {
+      this.isWatching = false;
+      this.oneByOneUntilMs = Number.NEGATIVE_INFINITY;
+    });
+  }
+}
+
+/** What one question of a batch was answered instead of a decision. */
+class AnswerFailure extends Error {
+  override readonly name = 'AnswerFailure';
+  readonly code: number;
+
+  constructor({ code, details }: DecisionAnswerMessage) {
+    super(`${code} ${status[code] ?? ''}: ${details}`); // as the library writes it for a call alone
+    this.code = code;
+  }
+}
+
+const codeOf = (error: unknown): number =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number' ? error.code : -1;

@@ -1,0 +1,22 @@
+/** The methods of SafetyKernel that decide. Wire contract 18.2. */
+export const decisionMethods = ['Check', 'Evaluate', 'Explain', 'Simulate'] as const;
+export type DecisionMethod = (typeof decisionMethods)[number];
+
+/** Messages of `svc.agent.v1.SafetyKernelBatch`, as gRPC carries them with `wireOptions` of the contract. */
+export interface DecisionBatchRequestMessage {
+  questions: readonly DecisionQuestionMessage[];
+}
+export interface DecisionQuestionMessage {
+  /** A name of another version may be none of {@link decisionMethods}. */
+  method: string;
+  request: Buffer;
+}
+export interface DecisionBatchResponseMessage {
+  answers: readonly DecisionAnswerMessage[];
+}
+export interface DecisionAnswerMessage {
+  response: Buffer;
+  code: number;
+  details: string;
+  error_code: string;
+}
