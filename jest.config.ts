@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import type { Config } from 'jest';
 
 /** Packages that ship only ES modules; Jest must transform them before Node 20 can load them. */
-const esmOnly = ['re2js'];
+const esmOnly = ['re2js', '@marcbachmann/cel-js'];
 
 const project = (dir: string): Config => ({
   displayName: dir.split('/').at(-1) as string,

@@ -1,0 +1,123 @@
+/** Every kind of step. Engine contract B2. */
+export const stepTypes = [
+  'worker', 'llm', 'http', 'container', 'script', 'input', 'approval', 'condition', 'switch', 'delay', 'notify',
+  'transform', 'storage', 'parallel', 'loop', 'subworkflow', 'signal',
+] as const; // prettier-ignore
+export type StepType = (typeof stepTypes)[number];
+
+/** Kinds that become a job of a worker. */
+export const jobStepTypes = ['worker', 'llm', 'http', 'container', 'script', 'input'] as const satisfies StepType[];
+
+/** Tries after a failure. Times in seconds; absent = the defaults of engine contract B6. */
+export interface RetryRule {
+  max_retries?: number;
+  initial_backoff_sec?: number;
+  max_backoff_sec?: number;
+  multiplier?: number;
+}
+
+/** What is told of the job that carries a step. */
+export interface StepMeta {
+  actor_id?: string;
+  actor_type?: 'human' | 'service';
+  idempotency_key?: string;
+  pack_id?: string;
+  capability?: string;
+  risk_tags?: string[];
+  requires?: string[];
+  labels?: Record<string, string>;
+}
+
+/** How a finished step is undone when the run fails for good. */
+export interface Compensation {
+  topic: string;
+  input?: Record<string, unknown>;
+  timeout_sec?: number;
+}
+
+/** Rules of an approval gate beyond those of policy. */
+export interface GateRule {
+  /** After this time the gate ends by itself. */
+  expires_sec?: number;
+  on_expiry?: 'reject' | 'approve' | 'escalate';
+  remind_sec?: number;
+  /** Role that may decide as well once the gate has waited for so long. */
+  escalate_to?: string;
+  escalate_after_sec?: number;
+  /** Approvals of different people that it takes; 1 when absent. */
+  quorum?: number;
+  /** Whoever started the run may not decide. */
+  deny_requester?: boolean;
+}
+
+/**
+ * One step as it is stored; its id is the key it has in `steps`. Fields and what they mean for which kinds: engine contract
+ * B1 and B2. Strings of `input` may hold templates.
+ */
+export interface StepDefinition {
+  name?: string;
+  type?: StepType;
+  depends_on?: string[];
+  /** `any`: it may start when at least one dependency succeeded and all have ended. Absent = all. */
+  join?: 'all' | 'any';
+  condition?: string;
+  for_each?: string;
+  max_parallel?: number;
+  fail_fast?: boolean;
+  worker_id?: string;
+  topic?: string;
+  input?: Record<string, unknown>;
+  input_schema?: Record<string, unknown>;
+  input_schema_id?: string;
+  result_data_path?: string;
+  output_path?: string;
+  output_schema?: Record<string, unknown>;
+  output_schema_id?: string;
+  meta?: StepMeta;
+  route_labels?: Record<string, string>;
+  retry?: RetryRule;
+  timeout_sec?: number;
+  delay_sec?: number;
+  delay_until?: string;
+  on_error?: string;
+  policy_gate?: 'allow' | 'deny' | 'require_approval';
+  compensation?: Compensation;
+  gate?: GateRule;
+  /** Name of the signal that a `signal` step waits for; the step's own id when absent. */
+  signal?: string;
+  mock_output?: unknown;
+}
+
+/** A definition as it is stored; what the server sets is not part of it. Engine contract B1; core contract 4. */
+export interface WorkflowDefinition {
+  id: string;
+  org_id: string;
+  team_id?: string;
+  name: string;
+  description?: string;
+  version?: string;
+  /** 0 = as the timeouts file says. */
+  timeout_sec: number;
+  input_schema?: Record<string, unknown>;
+  parameters?: WorkflowParameter[];
+  config?: Record<string, unknown>;
+  policy_override?: string;
+  /** Templates that make the run's output; absent = the outputs of the steps that nothing depends on. */
+  output?: unknown;
+  on_failure?: 'cancel_siblings' | 'finish_siblings';
+  steps: Record<string, StepDefinition>;
+}
+
+export interface WorkflowParameter {
+  name: string;
+  type?: string;
+  default?: unknown;
+  required?: boolean;
+  description?: string;
+}
+
+/** One thing that is wrong with a definition: where (`steps.weigh.depends_on[1]`), and what to do about it. */
+export interface DefinitionFault {
+  path: string;
+  message: string;
+}

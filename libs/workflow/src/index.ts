@@ -1,0 +1,2 @@
+export * from './definition/workflow';
+export * from './expressions/expression';
