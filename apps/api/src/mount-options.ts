@@ -23,6 +23,8 @@ export function mountOptions(
       ...shared,
       keyPrefix,
       nowMs,
+      onStoreFailed: (error) =>
+        log.oncePer('rate-limit', 10_000).warn('requests cannot be counted and are refused as rate_limited', { error }),
       limit: () => cappedBy({ rps, burst }, license.entitlements().requests_per_second),
     });
   return {

@@ -124,16 +124,19 @@ describe('the rate limiter', () => {
     });
   });
 
-  it('a shared store that is gone refuses, says to come back, and counts again when it is back', async () => {
-    const limiter = rateLimiter({ redis, keyPrefix: 'svc:rl', limit: () => slow, nowMs: () => 0 });
+  it('a shared store that is gone refuses, says to come back, is told of, and counts again when it is back', async () => {
+    const onStoreFailed = jest.fn();
+    const limiter = rateLimiter({ redis, keyPrefix: 'svc:rl', limit: () => slow, nowMs: () => 0, onStoreFailed });
     const gone = new Promise((resolve) => redis.once('close', resolve));
     await store.kill();
     await gone;
 
     expect(await limiter('tenant:acme')).toMatchObject({ allowed: false, headers: { 'Retry-After': '1' } });
 
+    expect(onStoreFailed).toHaveBeenCalledTimes(1);
     await store.start();
     await redis.ping();
     expect(await limiter('tenant:acme')).toMatchObject({ allowed: true });
+    expect(onStoreFailed).toHaveBeenCalledTimes(1);
   });
 });

@@ -24,6 +24,8 @@ export interface RateLimiterOptions {
   /** Asked on every request, so that a license reload takes effect at once. */
   limit(): RateLimit;
   nowMs(): number;
+  /** The shared counters could not be asked; the request is refused. */
+  onStoreFailed?(error: unknown): void;
 }
 
 /** A configured limit under what the license grants: 0 and -1 grant any rate. Core contract 1.6, identity contract 9.3. */
@@ -83,7 +85,7 @@ type Counters = Pick<RateLimiterRedis, 'consume'>;
  * time an empty bucket takes to fill. When the shared store fails, requests are refused: an attacker who can stall the store
  * must not switch the limit off. Core contract 1.6.
  */
-export function rateLimiter({ redis, keyPrefix, limit, nowMs }: RateLimiterOptions): RateLimiter {
+export function rateLimiter({ redis, keyPrefix, limit, nowMs, onStoreFailed }: RateLimiterOptions): RateLimiter {
   let built = limit();
   let counters = countersFor(built, keyPrefix, redis);
   let leases = new Leases();
@@ -99,6 +101,7 @@ export function rateLimiter({ redis, keyPrefix, limit, nowMs }: RateLimiterOptio
       const taken = await leases.take(bucket, counters, blockOf(built), nowMs());
       return { allowed: true, headers: rateHeaders(built, taken, nowMs()) };
     } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) onStoreFailed?.(refused);
       const state = refused instanceof RateLimiterRes ? refused : new RateLimiterRes(0, 1_000);
       const retryAfter = String(Math.max(1, Math.ceil(state.msBeforeNext / 1_000)));
       return { allowed: false, headers: { ...rateHeaders(built, state, nowMs()), 'Retry-After': retryAfter } };
