@@ -3,9 +3,7 @@ import findMyWay, { type HTTPMethod } from 'find-my-way';
 
 /** What a request's method and path lead to. */
 export type Found<T> =
-  | { kind: 'route'; target: T; params: Record<string, string> }
-  | { kind: 'none' }
-  | { kind: 'bad_path' };
+  { kind: 'route'; target: T; params: Record<string, string> } | { kind: 'none' } | { kind: 'bad_path' };
 
 /**
  * Finds what a request asks for, with the parameters of its path decoded. Declared routes do not go through Express, whose

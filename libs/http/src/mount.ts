@@ -1,4 +1,4 @@
-import { AppError, type Endpoint } from '@svc/contract';
+import type { Endpoint } from '@svc/contract';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { RequestListener } from 'node:http';
 import { crossOrigin, originCheck } from './cors';

@@ -117,7 +117,12 @@ function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   });
 }
 
-function send(res: ServerResponse, { id, answer, otherAnswers }: Endpoint, result: unknown, checkAnswers: boolean): void {
+function send(
+  res: ServerResponse,
+  { id, answer, otherAnswers }: Endpoint,
+  result: unknown,
+  checkAnswers: boolean,
+): void {
   const { body, options } = result instanceof Answered ? result : { body: result, options: {} };
   const status = options.status ?? answer.status;
   const declared = status === answer.status ? answer : otherAnswers?.[status];
