@@ -1,3 +1,5 @@
 export * from './approval.states';
 export * from './job.states';
 export * from './machine';
+export * from './run.states';
+export * from './step.states';

@@ -1,0 +1,32 @@
+import { machine, type EventOf, type StateOf } from './machine';
+
+const live = ['pending', 'running', 'waiting'] as const;
+
+/**
+ * Engine contract B7. A run waits while people or the outside world must answer and nothing else of it is live. It reaches
+ * an end only when whatever undoes its steps has ended too, and no end is ever left.
+ */
+export const runStates = machine('run', {
+  start: { from: ['pending'], to: 'running' },
+  wait: { from: ['running'], to: 'waiting' },
+  resume: { from: ['waiting'], to: 'running' },
+  succeed: { from: ['running', 'waiting'], to: 'succeeded' },
+  fail: { from: live, to: 'failed' },
+  deny: { from: ['running', 'waiting'], to: 'denied' },
+  timeOut: { from: live, to: 'timed_out' },
+  cancel: { from: live, to: 'cancelled' },
+});
+
+export type RunStatus = StateOf<typeof runStates>;
+export type RunMove = EventOf<typeof runStates>;
+
+export const runEnds = [
+  'succeeded',
+  'failed',
+  'denied',
+  'timed_out',
+  'cancelled',
+] as const satisfies readonly RunStatus[];
+export type RunEnd = (typeof runEnds)[number];
+
+export const isRunEnded = (status: RunStatus): status is RunEnd => (runEnds as readonly string[]).includes(status);
