@@ -8,6 +8,10 @@ export type StepType = (typeof stepTypes)[number];
 /** Kinds that become a job of a worker. */
 export const jobStepTypes = ['worker', 'llm', 'http', 'container', 'script', 'input'] as const satisfies StepType[];
 
+/** The kind of a step: a worker's job unless it says otherwise. Engine contract B1. */
+export const typeOf = (step: Pick<StepDefinition, 'type'>): StepType => step.type ?? 'worker';
+export const isJobType = (type: StepType): boolean => (jobStepTypes as readonly string[]).includes(type);
+
 /** Tries after a failure. Times in seconds; absent = the defaults of engine contract B6. */
 export interface RetryRule {
   max_retries?: number;
@@ -30,9 +34,15 @@ export interface StepMeta {
 
 /** How a finished step is undone when the run fails for good. */
 export interface Compensation {
+  /** `job.` is put in front when it is missing. */
   topic: string;
   input?: Record<string, unknown>;
   timeout_sec?: number;
+  adapter_id?: string;
+  memory_id?: string;
+  env?: Record<string, string>;
+  labels?: Record<string, string>;
+  meta?: StepMeta;
 }
 
 /** Rules of an approval gate beyond those of policy. */
@@ -120,4 +130,7 @@ export interface WorkflowParameter {
 export interface DefinitionFault {
   path: string;
   message: string;
+  /** Where in an expression, counted from 1; `message` says it too. */
+  line?: number;
+  column?: number;
 }

@@ -1,0 +1,97 @@
+import type { ExpressionLimits, Template } from '../expressions/expression';
+import { checkKind } from './check-kinds';
+import { checkSchemas, type SchemaDeps } from './check-schemas';
+import { checkStructure, type StructureInput } from './check-structure';
+import { checkUse } from './check-uses';
+import { compileStep, template, type CompiledStep, type ExpressionCompiler, type Use } from './compile-definition';
+import { readWorkflow } from './definition-fields';
+import { Faults } from './faults';
+import { isRecord } from './fields';
+import { graphOf, type WorkflowGraph } from './graph';
+import { definitionLimits } from './limits';
+import type { DefinitionFault, WorkflowDefinition } from './workflow';
+
+export interface DefinitionDeps extends SchemaDeps, ExpressionCompiler {
+  expressionLimits?: ExpressionLimits | undefined;
+  /** Steps it may have. */
+  maxSteps?: number | undefined;
+}
+
+/** A definition with its expressions understood: all that running it needs. */
+export interface CompiledDefinition {
+  graph: WorkflowGraph;
+  steps: ReadonlyMap<string, CompiledStep>;
+  /** Absent = the outputs of the sinks. */
+  output?: Template;
+}
+
+export type CheckedDefinition =
+  | { kind: 'ok'; definition: WorkflowDefinition; compiled: CompiledDefinition }
+  | { kind: 'bad'; faults: DefinitionFault[] };
+
+/**
+ * Reads a definition and checks all of it: everything that is wrong is in the answer, each with its path and what to do.
+ * `id` and `org_id` must have been filled in; what the server sets is left out of the result. Engine contract B1 to B6.
+ */
+export function checkDefinition(raw: unknown, deps: DefinitionDeps): CheckedDefinition {
+  const faults = new Faults();
+  const tooMuch = sizeFault(raw);
+  if (tooMuch) return { kind: 'bad', faults: [{ path: '', message: tooMuch }] };
+  const read = readWorkflow(raw, [], faults);
+  const rawSteps = isRecord(raw) && isRecord(raw['steps']) ? raw['steps'] : {};
+  const ids = Object.keys(rawSteps);
+  const maxSteps = deps.maxSteps ?? definitionLimits.maxSteps;
+  if (ids.length > maxSteps) faults.add(['steps'], `has ${ids.length} steps: at most ${maxSteps}`);
+  if (!read || ids.length > maxSteps) return { kind: 'bad', faults: faults.list(ids) };
+
+  const { timeout_sec = 0, steps = {} } = read;
+  const definition: WorkflowDefinition = { ...read, timeout_sec, steps };
+  const graph = graphOf(definition);
+  const structure: StructureInput = { steps, graph, faults, writtenIds: new Set(ids) };
+  checkParameters(definition, faults);
+  for (const [id, step] of Object.entries(steps)) {
+    const own = rawSteps[id];
+    checkKind({ step, raw: isRecord(own) ? own : {}, path: ['steps', id], workflowId: read.id ?? '', faults });
+  }
+  checkStructure(structure);
+  const compiled = compile(definition, structure, deps);
+  checkSchemas(definition, deps, faults);
+  return faults.count === 0 ? { kind: 'ok', definition, compiled } : { kind: 'bad', faults: faults.list(ids) };
+}
+
+function compile(definition: WorkflowDefinition, structure: StructureInput, deps: DefinitionDeps): CompiledDefinition {
+  const { graph, faults } = structure;
+  const compiling = (uses: Use[]) => ({ compiler: deps, limits: deps.expressionLimits, faults, uses });
+  const steps = new Map<string, CompiledStep>();
+  for (const [id, step] of Object.entries(definition.steps)) {
+    const uses: Use[] = [];
+    steps.set(id, compileStep(compiling(uses), step, ['steps', id]));
+    for (const use of uses) checkUse(structure, id, use);
+  }
+  const uses: Use[] = [];
+  const output = template(compiling(uses), definition.output, ['output'], 'step');
+  for (const use of uses) checkUse(structure, undefined, use);
+  return { graph, steps, ...(output && { output }) };
+}
+
+function checkParameters({ parameters = [] }: WorkflowDefinition, faults: Faults): void {
+  const seen = new Set<string>();
+  parameters.forEach(({ name }, index) => {
+    if (seen.has(name)) faults.add(['parameters', index, 'name'], `${name} is there already: give it another name`);
+    seen.add(name);
+  });
+}
+
+/** Looked at first, and by hand: what is too deep would overflow the stack of everything that follows. */
+function sizeFault(raw: unknown): string | undefined {
+  if (!isRecord(raw)) return 'a workflow must be an object';
+  const open: { value: unknown; depth: number }[] = [{ value: raw, depth: 0 }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth > definitionLimits.maxDepth) return `is nested deeper than ${definitionLimits.maxDepth} levels`;
+    for (const member of Object.values(value)) open.push({ value: member, depth: depth + 1 });
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(raw));
+  return bytes > definitionLimits.maxBytes ? `is ${bytes} bytes long: at most ${definitionLimits.maxBytes}` : undefined;
+}

@@ -1,0 +1,84 @@
+import { compileSchema, type Compilation } from '@svc/schema';
+import type { Faults, Path } from './faults';
+import { isRecord } from './fields';
+import { definitionLimits } from './limits';
+import type { WorkflowDefinition } from './workflow';
+
+type Json = Record<string, unknown>;
+export type SchemaCompiler = (document: Json) => Compilation;
+
+export interface SchemaDeps {
+  /** Knows the registered schemas, and may remember what it compiled; absent = no schema may refer to another. */
+  compileSchema?: SchemaCompiler | undefined;
+  /** Ids that input_schema_id and output_schema_id may name; absent = not looked at. */
+  schemaIds?: ReadonlySet<string> | undefined;
+}
+
+/** Every inline schema must compile, every id must be registered. Core contract 4; core contract 10. */
+export function checkSchemas(
+  { input_schema, steps }: Pick<WorkflowDefinition, 'input_schema' | 'steps'>,
+  deps: SchemaDeps,
+  faults: Faults,
+): void {
+  const inline = new Map<string, { document: Json; paths: Path[] }>();
+  const add = (document: Json | undefined, path: Path) => {
+    if (!document) return;
+    const text = JSON.stringify(document);
+    const known = inline.get(text);
+    if (known) known.paths.push(path);
+    else inline.set(text, { document, paths: [path] });
+  };
+  add(input_schema, ['input_schema']);
+  for (const [id, step] of Object.entries(steps)) {
+    for (const field of ['input_schema', 'output_schema'] as const) {
+      add(step[field], ['steps', id, field]);
+      const named = step[`${field}_id`];
+      if (named === undefined) continue;
+      const path = ['steps', id, `${field}_id`];
+      if (step[field]) faults.add(path, `stands beside ${field}: keep one of them`);
+      if (deps.schemaIds?.has(named) === false)
+        faults.add(path, 'names a schema that is not registered: register it first');
+    }
+  }
+  compileAll([...inline.values()], deps.compileSchema ?? alone, faults);
+}
+
+const alone: SchemaCompiler = (document) => compileSchema(document, new Map());
+
+function compileAll(inline: { document: Json; paths: Path[] }[], compile: SchemaCompiler, faults: Faults): void {
+  let left: number = definitionLimits.subschemas;
+  for (const { document, paths } of inline) {
+    left -= countParts(document);
+    if (left < 0) {
+      return faults.add(paths[0] ?? [], `the schemas of this workflow have more than ${definitionLimits.subschemas} parts by here: register some of them and name them by id`); // prettier-ignore
+    }
+    const messages = schemaFaults(compile(document));
+    for (const path of paths) for (const [at, message] of messages) faults.add([...path, ...at], message);
+  }
+}
+
+function schemaFaults(compilation: Compilation): [Path, string][] {
+  switch (compilation.kind) {
+    case 'compiled':
+      return [];
+    case 'missing':
+      return [[[], `refers to ${compilation.id.slice(0, 200)}, which is not registered: register it first`]];
+    case 'invalid':
+      return compilation.violations.map(({ path, message }) => [pointerParts(path), `is no JSON Schema: ${message}`]);
+  }
+}
+
+const pointerParts = (pointer: string): Path =>
+  pointer === '$' ? [] : pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')); // prettier-ignore
+
+/** Objects and lists in a document, itself included. */
+function countParts(document: Json): number {
+  const open: unknown[] = [document];
+  let parts = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (!isRecord(next) && !Array.isArray(next)) continue;
+    parts++;
+    for (const member of Object.values(next)) open.push(member ?? 0);
+  }
+  return parts;
+}

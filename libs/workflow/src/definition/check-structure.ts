@@ -1,0 +1,167 @@
+import { cyclesOf, cycleText } from './cycles';
+import type { Faults, Path } from './faults';
+import { isTemplate } from './fields';
+import type { WorkflowGraph } from './graph';
+import { childLinks, switchTargets, type Link } from './links';
+import { hint } from './nearest';
+import { typeOf, type StepDefinition } from './workflow';
+
+export interface StructureInput {
+  steps: Readonly<Record<string, StepDefinition>>;
+  /** Keys of `steps` as written, those that could not be read too: naming one of them is no second mistake. */
+  writtenIds: ReadonlySet<string>;
+  graph: WorkflowGraph;
+  faults: Faults;
+}
+
+/** Whether the steps fit together, so that each can run and every wait ends. Engine contract B1 to B3. */
+export function checkStructure(input: StructureInput): void {
+  const before = input.faults.count;
+  for (const [id, step] of Object.entries(input.steps)) {
+    checkDependencies(input, id, step);
+    checkHandler(input, id, step);
+    checkChildren(input, id, step);
+    checkTargets(input, id, step);
+  }
+  checkCycles(input);
+  if (input.faults.count === before) checkCanStart(input);
+}
+
+/** @returns the id, when it is one of a step */
+export function knownStep(
+  { writtenIds, faults }: Omit<StructureInput, 'steps' | 'graph'>,
+  { id, path }: Link,
+): string | undefined {
+  if (typeof id !== 'string') {
+    faults.add(path, 'must be the id of a step');
+    return undefined;
+  }
+  if (id === '' || writtenIds.has(id)) return id === '' ? undefined : id;
+  if (isTemplate(id)) faults.add(path, 'must be the id of a step itself: which steps there are is fixed before a run');
+  else faults.add(path, () => `names ${JSON.stringify(id.slice(0, 64))}, which is no step${hint(id, writtenIds)}`);
+  return undefined;
+}
+
+const under = (id: string, { id: other, path }: Link): Link => ({ id: other, path: ['steps', id, ...path] });
+
+function checkDependencies(input: StructureInput, id: string, step: StepDefinition): void {
+  step.depends_on?.forEach((other, index) => {
+    const link = under(id, { id: other, path: ['depends_on', index] });
+    if (!knownStep(input, link) || input.graph.ownerOf.has(id)) return;
+    const message = dependencyFault(input, id, other);
+    if (message) input.faults.add(link.path, message);
+  });
+}
+
+function dependencyFault({ graph }: StructureInput, id: string, other: string): string | undefined {
+  if (other === id) return 'is the step itself: remove it';
+  const owner = graph.ownerOf.get(other);
+  if (owner === id) return `${other} is run by this step: remove it`;
+  if (owner !== undefined) return `${other} is run by ${owner}: depend on ${owner} instead`;
+  const handled = graph.handles.get(other);
+  return handled && `${other} only runs when ${handled.join(' or ')} fails: depend on that step instead, it counts as done once ${other} has mended it`; // prettier-ignore
+}
+
+function checkHandler(input: StructureInput, id: string, { on_error: handler }: StepDefinition): void {
+  if (handler === undefined) return;
+  const path: Path = ['steps', id, 'on_error'];
+  if (handler === id) return input.faults.add(path, 'is the step itself: name another, or use retry');
+  if (!knownStep(input, { id: handler, path })) return;
+  const owner = input.graph.ownerOf.get(handler);
+  if (owner !== undefined) input.faults.add(path, `${handler} is run by ${owner} and cannot wait for an error as well`);
+  else if (waitsFor(input.graph, handler, id)) {
+    input.faults.add(path, `${handler} waits for what it should handle: remove its depends_on on ${id} and what follows it`); // prettier-ignore
+  }
+}
+
+/** Whether a handler has, before it, a step that only ends once the handler has run. */
+function waitsFor(graph: WorkflowGraph, handler: string, handled: string): boolean {
+  const open = new Set([handled]);
+  for (const one of open) {
+    const owner = graph.ownerOf.get(one);
+    for (const other of [...(owner === undefined ? [] : [owner]), ...(graph.handles.get(one) ?? [])]) open.add(other);
+  }
+  return [...open].some((one) => graph.isAncestor(one, handler));
+}
+
+function checkChildren(input: StructureInput, id: string, step: StepDefinition): void {
+  const seen = new Set<unknown>();
+  for (const written of childLinks(step)) {
+    const link = under(id, written);
+    const child = knownStep(input, link);
+    if (child === undefined) continue;
+    const owner = input.graph.ownerOf.get(child);
+    if (child === id) {
+      const instead = typeOf(step) === 'loop' ? 'leave it out and the loop runs itself as a job' : 'name other steps';
+      input.faults.add(link.path, `is the step itself: ${instead}`);
+    } else if (seen.has(child)) input.faults.add(link.path, `names ${child} a second time: remove it`);
+    else if (owner !== undefined && owner !== id) {
+      input.faults.add(link.path, `${child} is run by ${owner} already: a step has one owner, write a step of its own`);
+    }
+    seen.add(child);
+  }
+}
+
+function checkTargets(input: StructureInput, id: string, step: StepDefinition): void {
+  if (typeOf(step) !== 'switch') return;
+  const owner = input.graph.ownerOf.get(id);
+  if (owner !== undefined) {
+    const path: Path = ['steps', id, 'type'];
+    return input.faults.add(path, `a switch cannot be run by ${owner}: the steps it chooses between must depend on it, and nothing may depend on an owned step`); // prettier-ignore
+  }
+  for (const written of switchTargets(step)) {
+    const link = under(id, written);
+    const target = knownStep(input, link);
+    if (target === undefined || !Object.hasOwn(input.steps, target)) continue;
+    if (target === id) input.faults.add(link.path, 'is the switch itself: name another step');
+    else if (!input.steps[target]?.depends_on?.includes(id)) {
+      input.faults.add(link.path, `${target} would not wait for the choice: add ${id} to its depends_on`);
+    } else if (input.graph.handles.has(target)) {
+      input.faults.add(link.path, `${target} is an on_error step and only runs after an error`);
+    } else if (input.graph.ownerOf.has(target)) {
+      input.faults.add(link.path, `${target} is run by ${input.graph.ownerOf.get(target) ?? ''}: choose that step`);
+    }
+  }
+}
+
+function checkCycles({ steps, graph, faults }: StructureInput): void {
+  const ids = Object.keys(steps);
+  const nothing: readonly string[] = [];
+  for (const cycle of cyclesOf(ids, (id) => [...graph.dependenciesOf(id)])) {
+    const [id = '', other = ''] = cycle.slice(-2);
+    const path: Path = ['steps', id, 'depends_on', steps[id]?.depends_on?.indexOf(other) ?? 0];
+    faults.add(path, `closes a cycle: ${cycleText(cycle)}. Remove one of these dependencies`);
+  }
+  const handlerOf = (id: string) => {
+    const handler = steps[id]?.on_error;
+    return handler !== undefined && handler !== id && Object.hasOwn(steps, handler) ? [handler] : nothing;
+  };
+  for (const cycle of cyclesOf(ids, handlerOf)) {
+    faults.add(['steps', cycle.at(-2) ?? '', 'on_error'], `closes a cycle of on_error: ${cycleText(cycle)}. The last handler must have none`); // prettier-ignore
+  }
+  for (const cycle of cyclesOf(ids, (id) => graph.childrenOf.get(id) ?? nothing)) {
+    faults.add(
+      ['steps', cycle.at(-2) ?? '', 'input'],
+      `closes a cycle of steps that run each other: ${cycleText(cycle)}`,
+    );
+  }
+}
+
+/** What is left once each link is right by itself: steps that all wait for one another in a roundabout way. */
+function checkCanStart({ steps, graph, faults }: StructureInput): void {
+  const can = new Set<string>();
+  const starts = (id: string): boolean => {
+    const owner = graph.ownerOf.get(id);
+    if (owner !== undefined) return can.has(owner);
+    const handled = graph.handles.get(id);
+    return (!handled || handled.some((one) => can.has(one))) && graph.dependenciesOf(id).every((one) => can.has(one));
+  };
+  const ids = graph.order;
+  for (let before = -1; before !== can.size;) {
+    before = can.size;
+    for (const id of ids) if (starts(id)) can.add(id);
+  }
+  for (const id of Object.keys(steps)) {
+    if (!can.has(id)) faults.add(['steps', id], 'can never start: everything that would start it waits for it');
+  }
+}

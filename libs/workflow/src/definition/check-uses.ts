@@ -1,0 +1,112 @@
+import type { Place, Use } from './compile-definition';
+import type { Faults } from './faults';
+import type { WorkflowGraph } from './graph';
+import { hint } from './nearest';
+import { typeOf, type StepDefinition } from './workflow';
+
+export interface UseContext {
+  steps: Readonly<Record<string, StepDefinition>>;
+  writtenIds: ReadonlySet<string>;
+  graph: WorkflowGraph;
+  faults: Faults;
+}
+
+/** Names every expression may begin with. Engine contract B4. */
+const everywhere = ['input', 'ctx', 'steps', 'run', 'workflow'];
+
+/**
+ * Whether what an expression names is there when it is evaluated: a step that has not ended by then reads as nothing,
+ * which nobody would notice. Engine contract B5 "(better)".
+ *
+ * @param id the step it stands in; absent for the run's output, which sees every step
+ */
+export function checkUse(context: UseContext, id: string | undefined, use: Use): void {
+  for (const other of use.stepsRead) {
+    if (other === '*') continue;
+    const message = stepFault(context, id, other, use.place);
+    if (message) context.faults.add(use.path, message);
+  }
+  const names = id === undefined ? everywhere : namesIn(context, id, use.place);
+  for (const name of use.names) {
+    if (!names.includes(name)) context.faults.add(use.path, () => nameFault(name, names));
+  }
+}
+
+function stepFault({ steps, writtenIds, graph }: UseContext, id: string | undefined, other: string, place: Place) {
+  if (!writtenIds.has(other))
+    return () => `reads steps.${other.slice(0, 64)}, which is no step${hint(other, writtenIds)}`;
+  if (id === undefined || !Object.hasOwn(steps, other) || graph.sees(id, other)) return undefined;
+  if (other === id) {
+    if (place === 'undo' || (place === 'rounds' && isOwnBody(graph, id))) return undefined;
+    return 'reads the step’s own output, which is not there yet';
+  }
+  if (place === 'rounds' && isWithin(graph, other, id)) return undefined;
+  return `reads steps.${other}, which may not have ended by then: ${adviceFor(graph, id, other)}`;
+}
+
+const isOwnBody = (graph: WorkflowGraph, id: string) => !graph.childrenOf.has(id);
+
+function adviceFor(graph: WorkflowGraph, id: string, other: string): string {
+  const waiting = topOf(graph, id);
+  const wanted = topOf(graph, other);
+  if (waiting === wanted) return `both are run by ${waiting}, in no order`;
+  const handled = graph.handles.get(wanted);
+  const before = handled ? handled.join(' or ') : wanted;
+  if (before === waiting || graph.isAncestor(waiting, before)) return `it comes after ${waiting}`;
+  return `add ${before} to the depends_on of ${waiting}`;
+}
+
+/** The step of the graph in which a step is run. */
+function topOf(graph: WorkflowGraph, id: string): string {
+  const seen = new Set([id]);
+  for (let owner = graph.ownerOf.get(id); owner !== undefined && !seen.has(owner); owner = graph.ownerOf.get(id)) {
+    seen.add(owner);
+    id = owner;
+  }
+  return id;
+}
+
+const isWithin = (graph: WorkflowGraph, id: string, owner: string): boolean => ownersOf(graph, id).includes(owner);
+
+function ownersOf(graph: WorkflowGraph, id: string): string[] {
+  const owners = new Set<string>();
+  for (let at = graph.ownerOf.get(id); at !== undefined && !owners.has(at); at = graph.ownerOf.get(at)) owners.add(at);
+  return [...owners];
+}
+
+function namesIn({ steps, graph }: UseContext, id: string, place: Place): string[] {
+  const step = steps[id];
+  const inItems = (place === 'items' || place === 'undo') && step?.for_each !== undefined;
+  const inRounds = place === 'rounds' || inLoop(steps, graph, id);
+  return [
+    ...everywhere,
+    ...(inItems ? ['item', 'index'] : []),
+    ...(inRounds ? ['loop'] : []),
+    ...(place === 'child' ? ['child', 'subworkflow'] : []),
+  ];
+}
+
+/** Run by a loop, or handling an error of what is. */
+function inLoop(steps: UseContext['steps'], graph: WorkflowGraph, id: string): boolean {
+  const open = new Set([id]);
+  for (const one of open) {
+    const owner = graph.ownerOf.get(one);
+    if (owner !== undefined && typeOf(steps[owner] ?? {}) === 'loop') return true;
+    for (const other of [...(owner === undefined ? [] : [owner]), ...(graph.handles.get(one) ?? [])]) open.add(other);
+  }
+  return false;
+}
+
+const scoped: Readonly<Record<string, string>> = {
+  item: 'the input of a step with for_each',
+  index: 'the input of a step with for_each',
+  loop: 'loops and the steps they run',
+  child: 'the output_mapping of a subworkflow',
+  subworkflow: 'the output_mapping of a subworkflow',
+};
+
+function nameFault(name: string, names: readonly string[]): string {
+  const where = Object.hasOwn(scoped, name) ? scoped[name] : undefined;
+  if (where !== undefined) return `uses ${name}, which only exists in ${where}`;
+  return `uses ${name.slice(0, 64)}, which is not known here${hint(name, names)}: there are ${names.join(', ')}`;
+}

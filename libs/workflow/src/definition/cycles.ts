@@ -1,0 +1,36 @@
+/**
+ * Cycles of "one leads to others", each as the steps on its way with the first again at the end. Not every cycle there is:
+ * one for each edge that closes one, and none is left once all that are named are broken.
+ */
+export function cyclesOf(ids: readonly string[], leadsTo: (id: string) => readonly string[]): string[][] {
+  const state = new Map<string, 'open' | 'done'>();
+  const cycles: string[][] = [];
+  for (const root of ids) {
+    if (state.has(root)) continue;
+    state.set(root, 'open');
+    const trail = [{ id: root, left: leadsTo(root).values() }];
+    for (let top = trail.at(-1); top; top = trail.at(-1)) {
+      const { value: next } = top.left.next();
+      if (next === undefined) {
+        state.set(top.id, 'done');
+        trail.pop();
+      } else if (!state.has(next)) {
+        state.set(next, 'open');
+        trail.push({ id: next, left: leadsTo(next).values() });
+      } else if (state.get(next) === 'open') {
+        const way = trail.map(({ id }) => id);
+        cycles.push([...way.slice(way.indexOf(next)), next]);
+      }
+    }
+  }
+  return cycles;
+}
+
+const shown = 12;
+
+/** `a → b → a`; the middle of a long way is left out. */
+export function cycleText(cycle: readonly string[]): string {
+  if (cycle.length <= shown) return cycle.join(' → ');
+  const half = shown / 2;
+  return [...cycle.slice(0, half), `… ${cycle.length - shown} more …`, ...cycle.slice(-half)].join(' → ');
+}

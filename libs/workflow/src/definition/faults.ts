@@ -1,0 +1,38 @@
+import { definitionLimits } from './limits';
+import type { DefinitionFault } from './workflow';
+
+/** Names of fields and indexes of lists, from the top. */
+export type Path = readonly (string | number)[];
+
+/** `steps.weigh.depends_on[1]`; a name that is more than a word is put in brackets: `steps["a.b"]`. */
+export const pathText = (path: Path): string =>
+  path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    if (!/^[\w-]+$/.test(part)) return `${text}[${JSON.stringify(part.slice(0, definitionLimits.idChars))}]`;
+    return text === '' ? part : `${text}.${part}`;
+  }, '');
+
+/** What is wrong, gathered: a definition with ten mistakes is mended in one go. */
+export class Faults {
+  private readonly found: { path: Path; fault: DefinitionFault }[] = [];
+  private untold = 0;
+
+  /** @param message written only when it is told, as looking for what was meant takes time */
+  add(path: Path, message: string | (() => string), place?: { line: number; column: number }): void {
+    if (this.found.length >= definitionLimits.maxFaults) return void this.untold++;
+    const text = typeof message === 'string' ? message : message();
+    this.found.push({ path, fault: { path: pathText(path), message: text, ...place } });
+  }
+
+  get count(): number {
+    return this.found.length + this.untold;
+  }
+
+  /** In the order of the document: the workflow's own fields, then step by step. */
+  list(stepIds: readonly string[]): DefinitionFault[] {
+    const places = new Map(stepIds.map((id, index) => [id, index]));
+    const rank = ([first, id]: Path) => (first === 'steps' && id !== undefined ? (places.get(String(id)) ?? 0) + 1 : 0);
+    const told = [...this.found].sort((a, b) => rank(a.path) - rank(b.path)).map(({ fault }) => fault);
+    return this.untold === 0 ? told : [...told, { path: '', message: `and ${this.untold} more: mend these first` }];
+  }
+}

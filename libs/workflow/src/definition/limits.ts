@@ -1,0 +1,30 @@
+/** What a definition may be. Engine contract B1; those it leaves open are chosen. */
+export const definitionLimits = {
+  /** As JSON text. */
+  maxBytes: 1_048_576,
+  maxDepth: 64,
+  /** When the caller sets none. */
+  maxSteps: 2_000,
+  /** Faults that are told; of more, only the number. */
+  maxFaults: 200,
+  idChars: 64,
+  workflowIdChars: 256,
+  nameChars: 256,
+  topicChars: 256,
+  textChars: 16_384,
+  pathChars: 512,
+  /** A week. */
+  timeoutSec: 604_800,
+  delaySec: 31_622_400,
+  retries: 100,
+  backoffSec: 604_800,
+  multiplier: 1_000,
+  rounds: 10_000,
+  quorum: 100,
+  parallel: 10_000,
+  words: 100,
+  labels: 100,
+  parameters: 500,
+  /** Objects and lists in all schemas of a definition, those written twice counted once; compiling takes about a ms each. */
+  subschemas: 2_000,
+} as const;
