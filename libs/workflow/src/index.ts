@@ -1,2 +1,4 @@
 export * from './definition/workflow';
+export * from './expressions/compile-expression';
+export * from './expressions/compile-template';
 export * from './expressions/expression';
