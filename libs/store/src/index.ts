@@ -1,3 +1,4 @@
+export * from './chat.repository';
 export * from './config.repository';
 export * from './connect';
 export * from './data.repository';
@@ -12,6 +13,10 @@ export * from './lease';
 export * from './load.repository';
 export * from './redis-facts';
 export * from './redis-guard';
+export * from './run.index';
+export * from './run.record';
+export * from './run.repository';
 export * from './schema.repository';
 export * from './store';
 export * from './worker.repository';
+export * from './workflow.repository';

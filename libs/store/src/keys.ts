@@ -39,6 +39,23 @@ const tables = {
   deadLetter: { template: '{s0}:dlq:entry:<id>', type: 'string', holds: 'dead-letter entry (JSON)', kept: 'SVC_DLQ_ENTRY_TTL_DAYS' },
   deadLetters: { template: '{s0}:dlq:index:<tenant>', type: 'zset', holds: 'job ids with a dead letter, by created_at (µs)', kept: 'trimmed hourly' },
 
+  // workflows and their runs. The id of a workflow may hold any character, a tenant's name no colon.
+  workflow: { template: '{s0}:wf:def:<id>', type: 'hash', holds: 'workflow definition: `document` (JSON) of the newest `version`, `document:<n>` of those before', kept: 'until removed; while runs use it, until these expire' },
+  workflows: { template: '{s0}:wf:defs:<tenant>', type: 'zset', holds: 'workflow ids of a tenant, by updated_at (µs)', kept: 'until removed' },
+  run: { template: '{s0}:wf:run:<id>', type: 'hash', holds: 'run record: `header` (JSON), `revision` and what lists need', kept: 'SVC_RUN_RETENTION after its end' },
+  runSteps: { template: '{s0}:wf:run:steps:<id>', type: 'hash', holds: 'step path (`weigh`, `weigh[2]`) to step run (JSON)', kept: 'as the run' },
+  runTimeline: { template: '{s0}:wf:run:timeline:<id>', type: 'list', holds: 'last 1000 events of a run (JSON), oldest first', kept: 'as the run' },
+  runTimers: { template: '{s0}:wf:run:timers:<id>', type: 'hash', holds: 'timer of a run to when it is due (ms) and the queue entry that fires it (JSON)', kept: 'until fired, or the end of the run' },
+  runOutbox: { template: '{s0}:wf:run:outbox:<id>', type: 'hash', holds: 'effects of a run (JSON) that are still to be carried out', kept: 'until done' },
+  runOutboxes: { template: '{s0}:wf:outbox', type: 'zset', holds: 'run ids with effects to carry out, by when the last was added (µs)', kept: 'until done' },
+  runIdempotency: { template: '{s0}:wf:run:idempotency:<tenant>:<workflow>:<key>', type: 'hash', holds: 'request hash and answer of the first start of a workflow with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
+  runsInStatus: { template: '{s0}:wf:runs:status:<tenant>:<status>', type: 'zset', holds: 'run ids of a tenant in a status, by updated_at (µs)', kept: 'as the run' },
+  runsOfWorkflow: { template: '{s0}:wf:runs:of:<tenant>:<workflow>', type: 'zset', holds: 'run ids of a workflow, by updated_at (µs)', kept: 'as the run' },
+  runsCreated: { template: '{s0}:wf:runs:created:<tenant>:<workflow>', type: 'zset', holds: 'run ids of a workflow, by created_at (µs)', kept: 'as the run' },
+  liveRuns: { template: '{s0}:wf:runs:live', type: 'zset', holds: 'run ids of all tenants that have not ended, by when they were last saved or looked at (µs)', kept: 'until they end' },
+  liveRunsOf: { template: '{s0}:wf:runs:live:<tenant>:<workflow>', type: 'set', holds: 'run ids of a workflow that have not ended', kept: 'until they end' },
+  endedRuns: { template: '{s0}:wf:runs:ended', type: 'zset', holds: 'runs that have ended (id, tenant, workflow, status as JSON), by when they are over (ms)', kept: 'until then' },
+
   // BullMQ: everything a queue keeps begins so
   queue: { template: '{s0}:<queue>:<part>', type: 'any', holds: 'BullMQ', kept: 'as queues.config.ts says' },
 
@@ -48,6 +65,8 @@ const tables = {
   redactedResult: { template: 'res:<id>:redacted:<hash>', type: 'string', holds: 'redacted copy of a result', kept: 'REDIS_DATA_TTL' },
   artifactMeta: { template: 'art:meta:<id>', type: 'string', holds: 'artifact metadata (JSON)', kept: 'its retention class' },
   artifact: { template: 'art:<id>', type: 'string', holds: 'artifact bytes', kept: 'its retention class' },
+  messages: { template: 'mem:<id>:events', type: 'list', holds: 'last 1000 turns of a conversation (JSON), oldest first', kept: 'for ever' },
+  messagesDropped: { template: 'mem:<id>:dropped', type: 'string', holds: 'how many older turns were dropped', kept: 'for ever' },
   memory: { template: 'mem:<id>', type: 'any', holds: 'memory of workers', kept: 'for ever' },
 
   // names the specification fixes
@@ -61,6 +80,8 @@ const tables = {
   replayerLease: { template: 'svc:replayer:<name>', type: 'string', holds: 'owner of the replayer loop', kept: '2 × period' },
   snapshotLease: { template: 'svc:scheduler:snapshot:<name>', type: 'string', holds: 'owner of the worker snapshot', kept: '10 s' },
   dlqCleanupLease: { template: 'svc:dlq:cleanup', type: 'string', holds: 'owner of the dead-letter clean-up', kept: '5 min' },
+  runLock: { template: 'svc:wf:run:lock:<id>', type: 'string', holds: 'who works on a run', kept: '30 s' },
+  delayTimers: { template: 'svc:wf:delay:timers', type: 'zset', holds: '`<workflow>:<run>:<timer>`, by when it is due (ms)', kept: 'until fired, or the end of the run' },
   breaker: { template: 'svc:cb:<name>', type: 'hash', holds: 'circuit breaker', kept: '5 min after its last change' },
   velocity: { template: 'svc:velocity:<rule>:<hash>', type: 'zset', holds: 'requests in a velocity window', kept: 'window + 60 s' },
   policySnapshots: { template: 'svc:safety:snapshots', type: 'list', holds: '10 newest policy snapshots', kept: 'for ever' },

@@ -9,17 +9,26 @@ import { libraryOf } from './script-library';
 /** Scripts of this library; each takes its keys, then its arguments, and answers words. */
 export type ScriptName =
   | 'accept'
+  | 'addMessages'
   | 'admit'
   | 'carried'
   | 'claim'
+  | 'createRun'
+  | 'forgetRuns'
   | 'freeStray'
   | 'joinLive'
   | 'move'
   | 'note'
+  | 'outboxDone'
+  | 'pageMessages'
   | 'recarry'
+  | 'removeRun'
   | 'removeSchema'
+  | 'removeWorkflow'
   | 'replaceConfig'
+  | 'saveRun'
   | 'writeSchema'
+  | 'writeWorkflow'
   | 'intentDone'
   | 'removeDeadLetter'
   | 'lease';
@@ -27,7 +36,7 @@ export type ScriptName =
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
 /** In the order in which they use one another. */
-const includes = ['bull', 'lanes', 'job', 'dispatch'];
+const includes = ['bull', 'lanes', 'job', 'dispatch', 'run'];
 
 const batches = new WeakMap<Redis, ScriptBatches>();
 

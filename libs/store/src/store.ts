@@ -1,5 +1,6 @@
 import { luaQueues, type AnyQueueSpec } from '@svc/queues';
 import type { Redis } from 'ioredis';
+import { ChatRepository } from './chat.repository';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
 import { DeadLetterRepository } from './dead-letter.repository';
@@ -8,9 +9,12 @@ import { JobIndex } from './job.index';
 import { JobRepository, type Retention } from './job.repository';
 import { Lease } from './lease';
 import { LoadRepository } from './load.repository';
+import { RunIndex } from './run.index';
+import { RunRepository } from './run.repository';
 import { SchemaRepository } from './schema.repository';
 import { loadScripts } from './scripts';
 import { WorkerRepository } from './worker.repository';
+import { WorkflowRepository } from './workflow.repository';
 
 /** All repositories over one connection. */
 export interface Store {
@@ -24,6 +28,10 @@ export interface Store {
   schemas: SchemaRepository;
   installation: InstallationRepository;
   load: LoadRepository;
+  workflows: WorkflowRepository;
+  runs: RunRepository;
+  runIndex: RunIndex;
+  chat: ChatRepository;
   lease(key: string, owner: string, ttlMs: number): Lease;
 }
 
@@ -41,6 +49,10 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     schemas: new SchemaRepository(redis),
     installation: new InstallationRepository(redis),
     load: new LoadRepository(redis),
+    workflows: new WorkflowRepository(redis),
+    runs: new RunRepository(redis),
+    runIndex: new RunIndex(redis),
+    chat: new ChatRepository(redis),
     lease: (key, owner, ttlMs) => new Lease(redis, key, owner, ttlMs),
   };
 }

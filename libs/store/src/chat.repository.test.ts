@@ -1,0 +1,60 @@
+import { keys } from './keys';
+import { useStore } from './store.testing';
+
+const use = useStore();
+const say = (...numbers: number[]) => {
+  const [first, ...rest] = numbers.map((n) => ({ n }));
+  return first ? use.store.chat.append('run:1', [first, ...rest]) : Promise.resolve(-1);
+};
+const said = (items: { text: string }[]) => items.map(({ text }) => (JSON.parse(text) as { n: number }).n);
+const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+describe('a conversation', () => {
+  it('that nobody began has no pages', async () => {
+    expect(await use.store.chat.page('run:1', 10)).toEqual({ items: [], next: null });
+  });
+
+  it('is read newest first, page by page, and each message once', async () => {
+    await say(...upTo(5));
+
+    const first = await use.store.chat.page('run:1', 2);
+    const second = await use.store.chat.page('run:1', 2, first.next ?? undefined);
+    const third = await use.store.chat.page('run:1', 2, second.next ?? undefined);
+
+    expect([first, second, third].map(({ items }) => said(items))).toEqual([[4, 3], [2, 1], [0]]);
+    expect([first, second, third].map(({ next }) => next)).toEqual([2, 0, null]);
+  });
+
+  it('keeps its newest 1000 messages', async () => {
+    await say(...upTo(1_000));
+
+    expect(await say(1_000, 1_001)).toBe(1_001);
+
+    const { items, next } = await use.store.chat.page('run:1', 1_000);
+    expect([said(items).at(0), said(items).at(-1), items.length, next]).toEqual([1_001, 2, 1_000, null]);
+    expect(items.at(-1)?.position).toBe(2);
+  });
+
+  it('does not show a message again when others come and drop out between two pages', async () => {
+    await say(...upTo(1_000));
+    const first = await use.store.chat.page('run:1', 10);
+
+    await say(1_000, 1_001, 1_002);
+
+    const second = await use.store.chat.page('run:1', 10, first.next ?? undefined);
+    expect(said(second.items)).toEqual([989, 988, 987, 986, 985, 984, 983, 982, 981, 980]);
+    expect(await use.store.chat.page('run:1', 10, 1)).toEqual({ items: [], next: null });
+  });
+
+  it('gives each of many who write at once a position of its own', async () => {
+    const positions = await Promise.all(upTo(30).map((n) => say(n)));
+
+    expect([...positions].sort((a, b) => a - b)).toEqual(upTo(30));
+  });
+
+  it('shows lines that a worker wrote as they are', async () => {
+    await use.redis.rpush(keys.messages('run:1'), 'no JSON');
+
+    expect(await use.store.chat.page('run:1', 10)).toEqual({ items: [{ position: 0, text: 'no JSON' }], next: null });
+  });
+});

@@ -1,0 +1,161 @@
+import type { Redis } from 'ioredis';
+import { keys } from './keys';
+import { parseRun, runStatuses, liveRunStatuses, type RunRecord, type RunStatus } from './run.record';
+import { runScript } from './scripts';
+
+export interface RunFilter {
+  workflowId?: string;
+  statuses?: readonly RunStatus[];
+  teamId?: string;
+  /** Inclusive bounds of updated_at, µs. */
+  afterUs?: number;
+  beforeUs?: number;
+}
+
+export interface RunPage {
+  items: RunRecord[];
+  /** Unix seconds; null at the end. */
+  nextCursorSec: number | null;
+}
+
+export interface DueTimer {
+  workflowId: string;
+  runId: string;
+  member: string;
+  dueMs: number;
+}
+
+interface Row {
+  id: string;
+  atUs: number;
+}
+
+const chunk = 200;
+const secondOf = (us: number) => Math.floor(us / 1e6);
+const bound = (us: number): string => (Number.isFinite(us) ? String(us) : '+inf');
+
+const pairs = (flat: readonly string[]): { member: string; score: number }[] =>
+  flat.flatMap((member, i) => (i % 2 === 0 ? [{ member, score: Number(flat[i + 1]) }] : []));
+
+/** Lists of runs, from their indexes. */
+export class RunIndex {
+  constructor(private readonly redis: Redis) {}
+
+  /**
+   * One page of a tenant's runs without their steps, the last updated first. Cursors are whole seconds, so those of the
+   * second in which the page is cut come with it and none is skipped. Core contract 5.2.
+   *
+   * @param cursorUs the newest updated_at to show: a cursor with its whole second
+   */
+  async page(tenant: string, filter: RunFilter, limit: number, cursorUs?: number): Promise<RunPage> {
+    const found: Row[] = [];
+    let nextCursorSec: number | null = null;
+    for await (const row of this.newestFirst(tenant, filter, cursorUs ?? Infinity)) {
+      const last = found.at(-1);
+      if (last && found.length >= limit && secondOf(row.atUs) < secondOf(last.atUs)) {
+        nextCursorSec = secondOf(last.atUs) - 1;
+        break;
+      }
+      found.push(row);
+    }
+    return { items: await this.records(found.map(({ id }) => id)), nextCursorSec };
+  }
+
+  /** Along the index of the workflow, or of each status; what that does not sort out is looked for along it. */
+  private async *newestFirst(tenant: string, filter: RunFilter, newestUs: number): AsyncGenerator<Row> {
+    const indexes =
+      filter.workflowId === undefined
+        ? (filter.statuses ?? runStatuses).map((status) => keys.runsInStatus(tenant, status))
+        : [keys.runsOfWorkflow(tenant, filter.workflowId)];
+    for (let upperUs = Math.min(newestUs, filter.beforeUs ?? Infinity); ;) {
+      // One transaction, so that a run that moves meanwhile is seen once: not in two statuses, nor in none.
+      const reading = this.redis.multi();
+      for (const index of indexes) {
+        reading.zrevrangebyscore(index, bound(upperUs), filter.afterUs ?? 0, 'WITHSCORES', 'LIMIT', 0, chunk);
+      }
+      const rows = ((await reading.exec()) ?? [])
+        .flatMap(([error, reply]) => {
+          if (error) throw error;
+          return pairs(reply as string[]);
+        })
+        .sort((a, b) => b.score - a.score)
+        .slice(0, chunk);
+      const seen = await Promise.all(rows.map(({ member }) => this.matches(member, filter)));
+      for (const [i, { member, score }] of rows.entries()) if (seen[i]) yield { id: member, atUs: score };
+      const last = rows.at(-1);
+      if (rows.length < chunk || !last) return;
+      upperUs = last.score - 1;
+    }
+  }
+
+  private async matches(id: string, { statuses, teamId }: RunFilter): Promise<boolean> {
+    const [status, team] = await this.redis.hmget(keys.run(id), 'status', 'team');
+    // One that has expired is in the index until it is forgotten.
+    if (!status) return false;
+    return (
+      (statuses === undefined || statuses.some((one) => one === status)) && (teamId === undefined || teamId === team)
+    );
+  }
+
+  /** Runs of a workflow without their steps, the last created first. */
+  async ofWorkflow(tenant: string, workflowId: string, limit: number): Promise<RunRecord[]> {
+    const ids = await this.redis.zrevrange(keys.runsCreated(tenant, workflowId), 0, limit - 1);
+    return this.records(ids);
+  }
+
+  /** How many runs of a tenant have not ended. */
+  async active(tenant: string): Promise<number> {
+    const counting = this.redis.multi();
+    for (const status of liveRunStatuses) counting.zcard(keys.runsInStatus(tenant, status));
+    const counts = (await counting.exec()) ?? [];
+    return counts.reduce((sum, [error, count]) => {
+      if (error) throw error;
+      return sum + Number(count);
+    }, 0);
+  }
+
+  /** How many runs of all tenants have not ended. */
+  async allActive(): Promise<number> {
+    return this.redis.zcard(keys.liveRuns());
+  }
+
+  /** How many runs of a workflow have not ended. */
+  async activeOf(tenant: string, workflowId: string): Promise<number> {
+    return this.redis.scard(keys.liveRunsOf(tenant, workflowId));
+  }
+
+  /** Ids of runs that have not ended and were neither saved nor looked at since; those for which that is longest first. */
+  async toScan(beforeMs: number, limit: number): Promise<string[]> {
+    return this.redis.zrangebyscore(keys.liveRuns(), 0, beforeMs * 1_000, 'LIMIT', 0, limit);
+  }
+
+  /** Runs that were looked at and need nothing go behind the others, so that those that wait long do not hide them. */
+  async scanned(ids: readonly string[], nowMs: number): Promise<void> {
+    if (ids.length === 0) return;
+    await this.redis.zadd(keys.liveRuns(), 'XX', 'GT', ...ids.flatMap((id) => [nowMs * 1_000, id]));
+  }
+
+  /** Ids of runs whose outbox was last added to before a time and is not empty, oldest first. */
+  async unpublished(beforeMs: number, limit: number): Promise<string[]> {
+    return this.redis.zrangebyscore(keys.runOutboxes(), 0, beforeMs * 1_000, 'LIMIT', 0, limit);
+  }
+
+  /** Timers of all runs that were due before a time, the longest overdue first. Engine contract B9. */
+  async dueTimers(beforeMs: number, limit: number): Promise<DueTimer[]> {
+    const due = await this.redis.zrangebyscore(keys.delayTimers(), 0, beforeMs, 'WITHSCORES', 'LIMIT', 0, limit);
+    return pairs(due).map(({ member: text, score }) => {
+      const [workflow = '', runId = '', ...rest] = text.split(':');
+      return { workflowId: decodeURIComponent(workflow), runId, member: rest.join(':'), dueMs: score };
+    });
+  }
+
+  /** Takes runs whose time is over out of the lists. Returns how many. */
+  async forget(nowMs: number, limit: number): Promise<number> {
+    return Number(await runScript(this.redis, 'forgetRuns', keys.endedRuns(), nowMs, limit));
+  }
+
+  private async records(ids: readonly string[]): Promise<RunRecord[]> {
+    const runs = await Promise.all(ids.map((id) => this.redis.hgetall(keys.run(id))));
+    return runs.flatMap((fields) => parseRun(fields) ?? []);
+  }
+}

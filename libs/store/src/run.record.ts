@@ -1,0 +1,78 @@
+/** A JSON object that this library stores and does not look into. */
+export type JsonObject = Record<string, unknown>;
+
+/** Statuses of runs that have not ended. Engine contract B7. */
+export const liveRunStatuses = ['pending', 'running', 'waiting'] as const;
+export const endedRunStatuses = ['succeeded', 'failed', 'denied', 'cancelled', 'timed_out'] as const;
+export const runStatuses = [...liveRunStatuses, ...endedRunStatuses] as const;
+
+export type LiveRunStatus = (typeof liveRunStatuses)[number];
+export type EndedRunStatus = (typeof endedRunStatuses)[number];
+export type RunStatus = LiveRunStatus | EndedRunStatus;
+
+/** A run without its steps. Times in µs. */
+export interface RunRecord {
+  id: string;
+  tenant: string;
+  workflow_id: string;
+  /** The version of the definition that it was started with. */
+  workflow_version: number;
+  team_id?: string;
+  status: RunStatus;
+  /** Grows by one with each save. */
+  revision: number;
+  created_at: number;
+  updated_at: number;
+  ended_at?: number;
+  /** Whatever else the engine keeps of the run as a whole. */
+  header: JsonObject;
+}
+
+/** An effect that is still to be carried out, by the id under which it is noted as done. */
+export interface RunEffect {
+  id: string;
+  effect: JsonObject;
+}
+
+export interface LoadedRun {
+  run: RunRecord;
+  /** By path: `weigh`, or `weigh[2]` for an item of a fan-out. */
+  steps: Map<string, JsonObject>;
+  outbox: RunEffect[];
+}
+
+export interface RunTimer {
+  member: string;
+  dueMs: number;
+}
+
+/** A queue entry of a run, in a queue by its key in queues.config.ts. */
+export interface RunEntry {
+  queue: string;
+  /** What Bull Board shows; the workflow's id when absent. */
+  name?: string;
+  /** JSON; `{"run_id":"…"}` when absent. */
+  payload?: string;
+  priority?: number;
+}
+
+export const jsonOf = (text: string): JsonObject => JSON.parse(text) as JsonObject;
+
+/** The record in a hash as Redis answers it; undefined when there is none. */
+export function parseRun(fields: Record<string, string>): RunRecord | undefined {
+  const { id, tenant, workflow, status, team, ended_at: endedAt } = fields;
+  if (!id || !tenant || !workflow || !status) return undefined;
+  return {
+    id,
+    tenant,
+    workflow_id: workflow,
+    workflow_version: Number(fields['version']),
+    ...(team && { team_id: team }),
+    status: status as RunStatus,
+    revision: Number(fields['revision']),
+    created_at: Number(fields['created_at']),
+    updated_at: Number(fields['updated_at']),
+    ...(endedAt && { ended_at: Number(endedAt) }),
+    header: jsonOf(fields['header'] ?? '{}'),
+  };
+}

@@ -1,0 +1,344 @@
+import { keyNameOf, keys, type RunSave } from './index';
+import { runRetention, useRuns } from './run.testing';
+
+const use = useRuns();
+const runs = () => use.store.runs;
+const many = <T>(count: number, make: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
+const kinds = (outcomes: { kind: string }[]) => outcomes.map(({ kind }) => kind);
+const only = (outcomes: { kind: string }[], kind: string) => outcomes.filter((one) => one.kind === kind);
+const key = (hash = 'h', answer = 'first') => ({ key: 'k:1', hash, answer, ttlSec: 60 });
+/** Everything Redis holds, to tell whether a call changed anything. */
+const everything = async () => {
+  const names = (await use.redis.keys('*')).sort();
+  return Promise.all(names.map(async (name) => [name, (await use.redis.dumpBuffer(name)).toString('base64')]));
+};
+
+describe('a run', () => {
+  it('is created with its steps, its first events and the entry that carries its first pass', async () => {
+    const outcome = await use.create('r1', {
+      teamId: 'red',
+      steps: new Map([['weigh', { status: 'succeeded' }]]),
+      carry: { queue: 'passes', payload: '{"run_id":"r1","why":"start"}' },
+    });
+
+    expect(outcome).toEqual({ kind: 'created', atUs: expect.any(Number) as number });
+    const loaded = await runs().load('r1');
+    expect(loaded?.run).toEqual({
+      id: 'r1',
+      tenant: 'acme',
+      workflow_id: 'cargo',
+      workflow_version: 1,
+      team_id: 'red',
+      status: 'pending',
+      revision: 1,
+      created_at: loaded?.run.created_at,
+      updated_at: loaded?.run.created_at,
+      header: { input: { crates: 2 } },
+    });
+    expect(loaded?.steps).toEqual(new Map([['weigh', { status: 'succeeded' }]]));
+    expect(await runs().timeline('r1', 10)).toEqual([{ type: 'run_status', status: 'pending' }]);
+    expect(await use.entries('wait')).toEqual(['run-r1-1']);
+    expect(await use.redis.hget(keys.queue('passes', 'run-r1-1'), 'data')).toBe('{"run_id":"r1","why":"start"}');
+  });
+
+  it('is created once of 50 starts with one idempotency key, and all hear of that one', async () => {
+    const outcomes = await many(50, (i) => use.create(`r${i}`, { idempotency: key('h', `r${i}`) }));
+
+    const created = outcomes.findIndex(({ kind }) => kind === 'created');
+    expect(only(outcomes, 'created')).toHaveLength(1);
+    expect(only(outcomes, 'replay')).toEqual(Array(49).fill({ kind: 'replay', answer: `r${created}` }));
+    expect(await use.store.runIndex.active('acme')).toBe(1);
+    expect(await use.entries('wait')).toHaveLength(1);
+    expect(await runs().reserved('acme', 'cargo', 'k:1')).toEqual({ hash: 'h', answer: `r${created}` });
+  });
+
+  it('has its idempotency key for its tenant and workflow alone, and for one request', async () => {
+    await use.workflow('cargo:k');
+    await use.create('r1', { idempotency: key() });
+
+    expect(await use.create('r2', { idempotency: key('another') })).toEqual({ kind: 'conflict' });
+    expect(
+      await use.create('r3', { workflow: { id: 'other', version: 1 }, idempotency: key('another') }),
+    ).toMatchObject({ kind: 'created' });
+    expect(
+      await use.create('r4', { workflow: { id: 'cargo:k', version: 1 }, idempotency: { ...key('x'), key: '1' } }),
+    ).toMatchObject({ kind: 'created' });
+    await use.redis.hdel(keys.runIdempotency('acme', 'cargo', 'k:1'), 'answer');
+    expect(await use.create('r5', { idempotency: key() })).toEqual({ kind: 'reserved' });
+  });
+
+  it('is not created beyond the limit, however many start at once', async () => {
+    const limits = { tenant: 3, all: 0 };
+
+    const outcomes = await many(10, (i) => use.create(`r${i}`, { limits }));
+
+    expect(only(outcomes, 'created')).toHaveLength(3);
+    expect(only(outcomes, 'full')).toEqual(Array(7).fill({ kind: 'full', of: 'tenant', active: 3 }));
+    await use.lock('r0');
+    await use.end('r0');
+    expect(await use.create('next', { limits })).toMatchObject({ kind: 'created' });
+    expect(await use.create('more', { limits: { tenant: 0, all: 3 } })).toEqual({ kind: 'full', of: 'all', active: 3 });
+  });
+
+  it('is refused without a trace when its id, its workflow or its queue does not do', async () => {
+    await use.create('r1');
+    const before = await everything();
+
+    expect(await use.create('r1', { header: {} })).toEqual({ kind: 'exists' });
+    expect(await use.create('r2', { workflow: { id: 'cargo', version: 2 } })).toEqual({ kind: 'no_workflow' });
+    expect(await use.create('r2', { tenant: 'rival' })).toEqual({ kind: 'no_workflow' });
+    await expect(use.create('r2', { carry: { queue: 'nowhere' } })).rejects.toThrow('there is no queue nowhere');
+
+    expect(await everything()).toEqual(before);
+  });
+
+  it('is seen by its own tenant', async () => {
+    await use.create('r1');
+
+    expect(await runs().get('acme', 'r1')).toMatchObject({ kind: 'found', value: { run: { id: 'r1' } } });
+    expect(await runs().head('*', 'r1')).toMatchObject({ kind: 'found', value: { id: 'r1' } });
+    expect([await runs().get('rival', 'r1'), await runs().head('rival', 'r1')]).toEqual([
+      { kind: 'other_tenant' },
+      { kind: 'other_tenant' },
+    ]);
+    expect(await runs().get('acme', 'r2')).toEqual({ kind: 'missing' });
+    expect([await runs().revision('r1'), await runs().revision('r2')]).toEqual([1, undefined]);
+  });
+});
+
+describe('a save', () => {
+  const change = (over: Partial<RunSave> = {}): Partial<RunSave> => ({
+    status: { from: ['pending'], to: 'running' },
+    header: { note: 'new' },
+    steps: new Map([
+      ['weigh', { status: 'running' }],
+      ['weigh[1]', { status: 'pending' }],
+    ]),
+    removed: ['tally'],
+    events: [{ type: 'step_dispatched', step_id: 'weigh' }],
+    timers: { set: [{ member: 'settle', dueMs: Date.now() + 60_000, queue: 'passes' }] },
+    outbox: { add: new Map([['dispatch:weigh:1', { job: 'r1:weigh@1' }]]) },
+    carry: [{ queue: 'passes', delayMs: 5_000 }, { queue: 'passes' }],
+    ...over,
+  });
+
+  it('writes all that a pass changed, and leaves what it did not', async () => {
+    await use.begin('r1', {
+      steps: new Map([
+        ['tally', { status: 'pending' }],
+        ['stow', { status: 'pending' }],
+      ]),
+    });
+
+    expect(await use.save('r1', 1, change())).toMatchObject({ kind: 'saved', revision: 2 });
+
+    const loaded = await runs().load('r1');
+    expect(loaded?.run).toMatchObject({ status: 'running', revision: 2, header: { note: 'new' } });
+    expect(loaded?.steps).toEqual(
+      new Map([
+        ['stow', { status: 'pending' }],
+        ['weigh', { status: 'running' }],
+        ['weigh[1]', { status: 'pending' }],
+      ]),
+    );
+    expect(loaded?.outbox).toEqual([{ id: 'dispatch:weigh:1', effect: { job: 'r1:weigh@1' } }]);
+    expect(await runs().timeline('r1', 10)).toHaveLength(2);
+    expect(await use.entries('wait')).toEqual(['run-r1-1', 'run-r1-2-2']);
+    expect(await use.entries('delayed')).toEqual(['run-r1-2-1', 'run-r1-2-at-settle']);
+
+    await use.save('r1', 2);
+    expect((await runs().load('r1'))?.run).toMatchObject({ status: 'running', revision: 3, header: { note: 'new' } });
+  });
+
+  it('of a revision is made by one of 20 who try at once', async () => {
+    await use.begin('r1');
+
+    const outcomes = await many(20, (i) => use.save('r1', 1, { token: `t${i}`, events: [{ type: 'run_status', i }] }));
+
+    expect(only(outcomes, 'saved')).toEqual([expect.objectContaining({ revision: 2 })]);
+    expect(only(outcomes, 'changed')).toEqual(Array(19).fill({ kind: 'changed', revision: 2 }));
+    expect(await runs().timeline('r1', 10)).toHaveLength(2);
+  });
+
+  it('that is repeated is answered as before, even without the lock, and changes nothing', async () => {
+    await use.begin('r1');
+    const first = await use.save('r1', 1, change({ token: 'once' }));
+    await use.redis.del(keys.runLock('r1'));
+    const before = await everything();
+
+    const repeats = await many(5, () => use.save('r1', 1, change({ token: 'once' })));
+
+    expect(repeats).toEqual(Array(5).fill(first));
+    expect(await everything()).toEqual(before);
+  });
+
+  it('is refused without a trace: no lock, another’s lock, an older revision, a wrong status, no such queue', async () => {
+    await use.create('r1');
+    const unlocked = await everything();
+    expect(await use.save('r1', 1, change())).toEqual({ kind: 'fenced' });
+    expect(await everything()).toEqual(unlocked);
+
+    await use.lock('r1', 'another');
+    const before = await everything();
+    const timer = { member: 'x', dueMs: 1, queue: 'nowhere' };
+    expect(await use.save('r1', 1, change())).toEqual({ kind: 'fenced' });
+    expect(await use.save('r1', 0, change({ owner: 'another' }))).toEqual({ kind: 'changed', revision: 1 });
+    expect(await use.save('r1', 1, { owner: 'another', status: { from: ['running'], to: 'waiting' } })).toEqual({
+      kind: 'refused',
+      status: 'pending',
+    });
+    await expect(use.save('r1', 1, { owner: 'another', carry: [{ queue: 'nowhere' }] })).rejects.toThrow('no queue');
+    await expect(use.save('r1', 1, { owner: 'another', timers: { set: [timer] } })).rejects.toThrow('no queue');
+    expect(await use.save('r2', 1)).toEqual({ kind: 'missing' });
+    expect(await everything()).toEqual(before);
+  });
+
+  it('of ten thousand steps is one write, and of one of them another', async () => {
+    const steps = new Map(Array.from({ length: 10_000 }, (_, i) => [`weigh[${i}]`, { status: 'pending', item: i }]));
+    await use.begin('r1');
+
+    expect(await use.save('r1', 1, { steps })).toMatchObject({ kind: 'saved' });
+    await use.save('r1', 2, { steps: new Map([['weigh[7]', { status: 'succeeded' }]]) });
+
+    const loaded = await runs().load('r1');
+    expect(loaded?.steps.size).toBe(10_000);
+    expect([loaded?.steps.get('weigh[7]'), loaded?.steps.get('weigh[9999]')]).toEqual([
+      { status: 'succeeded' },
+      { status: 'pending', item: 9_999 },
+    ]);
+  });
+
+  it('keeps the newest 1000 events', async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, { events: Array.from({ length: 1_500 }, (_, n) => ({ n })) });
+
+    expect(await runs().timeline('r1', 2_000)).toHaveLength(1_000);
+    expect(await runs().timeline('r1', 2)).toEqual([{ n: 500 }, { n: 501 }]);
+  });
+});
+
+describe('timers of a run', () => {
+  const soonMs = Date.now() + 60_000;
+  const timer = (member: string, dueMs: number) => ({ member, dueMs, queue: 'passes', payload: `{"m":"${member}"}` });
+
+  it('are set, replaced and cleared together with their queue entries', async () => {
+    await use.workflow('a:b%');
+    await use.begin('r1', { workflow: { id: 'a:b%', version: 1 } });
+    await use.save('r1', 1, {
+      timers: { set: [timer('b', soonMs + 2), timer('a:x', soonMs), timer('c', soonMs + 1)] },
+    });
+
+    expect(await runs().timers('r1')).toEqual([
+      { member: 'a:x', dueMs: soonMs },
+      { member: 'c', dueMs: soonMs + 1 },
+      { member: 'b', dueMs: soonMs + 2 },
+    ]);
+    expect(await use.store.runIndex.dueTimers(soonMs, 10)).toEqual([
+      { workflowId: 'a:b%', runId: 'r1', member: 'a:x', dueMs: soonMs },
+    ]);
+
+    await use.save('r1', 2, { timers: { set: [timer('b', soonMs + 9)], clear: ['a:x', 'unknown'] } });
+
+    expect(await runs().timers('r1')).toEqual([
+      { member: 'c', dueMs: soonMs + 1 },
+      { member: 'b', dueMs: soonMs + 9 },
+    ]);
+    expect(await use.entries('delayed')).toEqual(['run-r1-2-at-c', 'run-r1-3-at-b']);
+    expect(await use.redis.hget(keys.queue('passes', 'run-r1-3-at-b'), 'data')).toBe('{"m":"b"}');
+    expect(await use.redis.zcard(keys.delayTimers())).toBe(2);
+  });
+
+  it('that are due already are set for at once, not lost', async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, { timers: { set: [timer('late', 5)] } });
+
+    expect(await use.entries('delayed')).toEqual(['run-r1-2-at-late']);
+    expect(await use.store.runIndex.dueTimers(Date.now(), 10)).toMatchObject([{ runId: 'r1', member: 'late' }]);
+  });
+});
+
+describe('the end of a run', () => {
+  it('takes it out of what is active, clears its timers and sets when it expires; then nothing changes it', async () => {
+    await use.begin('r1', { steps: new Map([['weigh', {}]]) });
+    await use.save('r1', 1, { timers: { set: [{ member: 'x', dueMs: Date.now() + 60_000, queue: 'passes' }] } });
+
+    expect(await use.end('r1', 2, { outbox: { add: new Map([['cancel', {}]]) } })).toMatchObject({ kind: 'saved' });
+
+    const run = await runs().header('r1');
+    expect(run).toMatchObject({ status: 'succeeded', ended_at: run?.updated_at });
+    expect([await use.store.runIndex.active('acme'), await use.entries('delayed')]).toEqual([0, []]);
+    expect(await use.redis.exists(keys.delayTimers(), keys.runTimers('r1'), keys.liveRuns())).toBe(0);
+    for (const name of [keys.run('r1'), keys.runSteps('r1'), keys.runTimeline('r1'), keys.runOutbox('r1')]) {
+      expect(await use.redis.ttl(name)).toBeGreaterThan(runRetention - 60);
+    }
+    expect(await use.save('r1', 3, { header: {} })).toEqual({ kind: 'refused', status: 'succeeded' });
+    expect(kinds([await use.end('r1', 2)])).toEqual(['saved']);
+  });
+
+  it('leaves effects to carry out, which are noted as done without the lock', async () => {
+    await use.begin('r1');
+    const effects = new Map([['a', {}], ['b', { n: 1 }]]); // prettier-ignore
+    await use.end('r1', 1, { outbox: { add: effects } });
+    const laterMs = Date.now() + 1_000;
+    const left = () => use.store.runIndex.unpublished(laterMs, 10);
+
+    expect([await runs().outboxDone('r1', ['a']), await left()]).toEqual([1, ['r1']]);
+    expect((await runs().load('r1'))?.outbox).toEqual([{ id: 'b', effect: { n: 1 } }]);
+    expect([await runs().outboxDone('r1', ['a', 'b']), await left()]).toEqual([0, []]);
+  });
+
+  it('lets it be removed, not before, and not by another tenant', async () => {
+    await use.begin('r1', { idempotency: key() });
+
+    expect(await runs().remove('acme', 'r1')).toEqual({ kind: 'active', status: 'pending' });
+    await use.end('r1');
+    expect(await runs().remove('rival', 'r1')).toEqual({ kind: 'other_tenant' });
+    expect([await runs().remove('acme', 'r1'), await runs().remove('acme', 'r1')]).toEqual([
+      { kind: 'removed' },
+      { kind: 'missing' },
+    ]);
+    const left = (await use.redis.keys('*')).filter((name) => name.includes('r1') || name.includes(':runs:'));
+    expect(left.sort()).toEqual([keys.runLock('r1'), keys.queue('passes', 'run-r1-1')]);
+    expect(await use.create('r1', { idempotency: key() })).toMatchObject({ kind: 'replay' });
+  });
+});
+
+describe('effects of a run', () => {
+  it('that a later save notes as done are carried out no more', async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, { outbox: { add: new Map([['a', { n: 1 }]]) } });
+    expect(await use.store.runIndex.unpublished(Date.now() + 1_000, 10)).toEqual(['r1']);
+    expect(await use.store.runIndex.unpublished(1, 10)).toEqual([]);
+
+    await use.save('r1', 2, { outbox: { done: ['a'] } });
+
+    expect((await runs().load('r1'))?.outbox).toEqual([]);
+    expect(await use.store.runIndex.unpublished(Date.now() + 1_000, 10)).toEqual([]);
+  });
+});
+
+describe('the key table', () => {
+  it('names every key of workflows and runs by a row of its own', async () => {
+    const add = new Map([['e', {}]]);
+    await use.begin('r1', { idempotency: key() });
+    await use.save('r1', 1, {
+      steps: new Map([['weigh', {}]]),
+      timers: { set: [{ member: 'x', dueMs: Date.now() + 60_000, queue: 'passes' }] },
+      outbox: { add },
+    });
+    await use.begin('r2');
+    await use.end('r2');
+    await use.store.chat.append('run:r1', [{}, ...Array.from({ length: 1_000 }, () => ({}))]);
+
+    const names = new Set((await use.redis.keys('*')).map(keyNameOf));
+
+    expect([...names].sort()).toEqual(
+      [
+        'workflow', 'workflows', 'run', 'runSteps', 'runTimeline', 'runTimers', 'runOutbox', 'runOutboxes',
+        'runIdempotency', 'runsInStatus', 'runsOfWorkflow', 'runsCreated', 'liveRuns', 'liveRunsOf', 'endedRuns',
+        'runLock', 'delayTimers', 'messages', 'messagesDropped', 'queue',
+      ].sort(), // prettier-ignore
+    );
+  });
+});

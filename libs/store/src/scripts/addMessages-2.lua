@@ -1,0 +1,20 @@
+--[[
+  Appends messages to a memory and drops the oldest beyond those kept, counting them: a message's position is how many
+  came before it, ever.
+
+  KEYS  1 messages, oldest first   2 how many were dropped
+  ARGV  1 how many are kept, then the messages (JSON)
+
+  Returns  position of the last message
+]]
+local messages, dropped = KEYS[1], KEYS[2]
+local keep = tonumber(ARGV[1])
+run_write('RPUSH', messages, ARGV, 2, #ARGV - 1)
+local count = redis.call('LLEN', messages)
+local gone = tonumber(redis.call('GET', dropped) or 0)
+if count > keep then
+  redis.call('LTRIM', messages, -keep, -1)
+  gone = redis.call('INCRBY', dropped, count - keep)
+  count = keep
+end
+return gone + count - 1

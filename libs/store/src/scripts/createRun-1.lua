@@ -1,0 +1,53 @@
+--[[
+  Creates a run: reserves its idempotency key, stores its record, steps and first events, enters it in the indexes and
+  makes the queue entry that carries its first pass, all or nothing.
+
+  KEYS  1 run record
+  ARGV  1 { id, tenant, workflow, version, team, status, active = {statuses of runs that have not ended},
+          idempotency? = { key, hash, answer, ttl_sec }, tenant_limit, all_limit (0 = none),
+          carry = { queue, name?, payload?, delay_ms?, priority? }, steps, events } (JSON)
+        2 header (JSON)
+        3 and on: `steps` times path and step (JSON), then `events` events (JSON)
+
+  Returns  created <µs>  |  replay <answer>  |  conflict  |  reserved  |  exists  |  no_workflow
+           |  full tenant <how many are active>  |  full all <how many>
+]]
+local r, header = cjson.decode(ARGV[1]), ARGV[2]
+local id, tenant, workflow, reserved = r.id, r.tenant, r.workflow, r.idempotency
+run_check_queues({ r.carry })
+
+if reserved then
+  local hash, answer = unpack(redis.call('HMGET', reserved.key, 'hash', 'answer'))
+  if hash and hash ~= reserved.hash then return { 'conflict' } end
+  if hash then return answer and { 'replay', answer } or { 'reserved' } end
+end
+if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists' } end
+
+local owner, newest, removed = unpack(redis.call('HMGET', key.workflow(workflow), 'tenant', 'version', 'removed_at'))
+if owner ~= tenant or removed or r.version > tonumber(newest) then return { 'no_workflow' } end
+
+if r.tenant_limit > 0 then
+  local active = 0
+  for _, status in ipairs(r.active) do active = active + redis.call('ZCARD', key.runsInStatus(tenant, status)) end
+  if active >= r.tenant_limit then return { 'full', 'tenant', text(active) } end
+end
+if r.all_limit > 0 then
+  local active = redis.call('ZCARD', key.liveRuns())
+  if active >= r.all_limit then return { 'full', 'all', text(active) } end
+end
+
+local at = micros()
+local stamp = text(at)
+redis.call('HSET', KEYS[1], 'id', id, 'tenant', tenant, 'workflow', workflow, 'version', text(r.version), 'team', r.team,
+  'status', r.status, 'revision', '1', 'created_at', stamp, 'updated_at', stamp, 'header', header)
+if r.steps > 0 then run_write('HSET', key.runSteps(id), ARGV, 3, 2 * r.steps) end
+run_tell(id, ARGV, 3 + 2 * r.steps, r.events)
+run_index(id, tenant, workflow, r.status, stamp)
+redis.call('ZADD', key.runsCreated(tenant, workflow), stamp, id)
+redis.call('SADD', key.liveRunsOf(tenant, workflow), id)
+if reserved then
+  redis.call('HSET', reserved.key, 'hash', reserved.hash, 'answer', reserved.answer)
+  redis.call('EXPIRE', reserved.key, reserved.ttl_sec)
+end
+run_carry(id, workflow, r.carry, '1', math.floor(at / 1000), r.carry.delay_ms or 0)
+return { 'created', stamp }

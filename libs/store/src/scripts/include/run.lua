@@ -1,0 +1,105 @@
+--[[
+  Runs of workflows. The record is a hash with a header (JSON) that nothing here looks into, beside a hash with a field for
+  each step; what lists and limits need are fields of their own. A script looks at everything that may refuse it, queues
+  included, before it writes anything.
+]]
+
+local RUN_TIMELINE = 1000
+
+local function run_check_queues(entries)
+  for _, q in ipairs(entries or {}) do
+    if not bull[q.queue] then error('there is no queue ' .. tostring(q.queue), 0) end
+  end
+end
+
+-- Each save makes entries of its own, so that one which is being worked on cannot swallow the next.
+local function run_carry(id, workflow, q, suffix, now_ms, delay_ms)
+  local entry = 'run-' .. string.gsub(id .. '-' .. suffix, ':', '~')
+  bull_add(q.queue, entry, q.name or workflow, q.payload or cjson.encode({ run_id = id }), now_ms, delay_ms,
+    tonumber(q.priority or 0))
+  return entry
+end
+
+-- ARGV[first .. first + count - 1] to a command that takes many values; Lua hands over some thousands at most.
+local function run_write(command, target, args, first, count)
+  local last = first + count - 1
+  for i = first, last, 1000 do redis.call(command, target, unpack(args, i, math.min(i + 999, last))) end
+end
+
+local function run_tell(id, args, first, count)
+  if count == 0 then return end
+  run_write('RPUSH', key.runTimeline(id), args, first, count)
+  redis.call('LTRIM', key.runTimeline(id), -RUN_TIMELINE, -1)
+end
+
+local function run_index(id, tenant, workflow, status, stamp)
+  redis.call('ZADD', key.runsInStatus(tenant, status), stamp, id)
+  redis.call('ZADD', key.runsOfWorkflow(tenant, workflow), stamp, id)
+  redis.call('ZADD', key.liveRuns(), stamp, id)
+end
+
+-- Engine contract B9; a workflow's id may hold what parts the member.
+local function run_timer_member(id, workflow, name)
+  return string.gsub(workflow, '[%%:]', { ['%'] = '%25', [':'] = '%3A' }) .. ':' .. id .. ':' .. name
+end
+
+local function run_clear_timer(id, workflow, name)
+  local timer = redis.call('HGET', key.runTimers(id), name)
+  if not timer then return end
+  local _, queue, entry = unpack(cjson.decode(timer))
+  bull_unpark(queue, entry)
+  redis.call('HDEL', key.runTimers(id), name)
+  redis.call('ZREM', key.delayTimers(), run_timer_member(id, workflow, name))
+end
+
+-- t = { member, due_ms, queue, name?, payload?, priority? }; one of the same member is replaced.
+local function run_set_timer(id, workflow, t, revision, now_ms)
+  run_clear_timer(id, workflow, t.member)
+  local entry = run_carry(id, workflow, t, revision .. '-at-' .. t.member, now_ms, math.max(1, t.due_ms - now_ms))
+  redis.call('HSET', key.runTimers(id), t.member, cjson.encode({ text(t.due_ms), t.queue, entry }))
+  redis.call('ZADD', key.delayTimers(), text(t.due_ms), run_timer_member(id, workflow, t.member))
+end
+
+local function run_clear_timers(id, workflow)
+  for _, name in ipairs(redis.call('HKEYS', key.runTimers(id))) do run_clear_timer(id, workflow, name) end
+end
+
+-- By this, what points at a run is found once its record has expired.
+local function run_ended_member(id, tenant, workflow, status)
+  return cjson.encode({ id, tenant, workflow, status })
+end
+
+-- `keep_sec` 0 = for ever. A definition that was removed while runs used it goes with the last of them.
+local function run_end(id, tenant, workflow, status, keep_sec, at)
+  run_clear_timers(id, workflow)
+  redis.call('ZREM', key.liveRuns(), id)
+  redis.call('SREM', key.liveRunsOf(tenant, workflow), id)
+  if keep_sec == 0 then return end
+  for _, part in ipairs({ 'run', 'runSteps', 'runTimeline', 'runOutbox' }) do redis.call('EXPIRE', key[part](id), keep_sec) end
+  redis.call('ZADD', key.endedRuns(), text(math.floor(at / 1000) + keep_sec * 1000), run_ended_member(id, tenant, workflow, status))
+  local removed = redis.call('HGET', key.workflow(workflow), 'removed_at')
+  if removed and redis.call('EXISTS', key.liveRunsOf(tenant, workflow)) == 0 then
+    redis.call('EXPIRE', key.workflow(workflow), keep_sec)
+  end
+end
+
+local function run_forget(id, tenant, workflow, status)
+  redis.call('ZREM', key.runsInStatus(tenant, status), id)
+  redis.call('ZREM', key.runsOfWorkflow(tenant, workflow), id)
+  redis.call('ZREM', key.runsCreated(tenant, workflow), id)
+  redis.call('ZREM', key.runOutboxes(), id)
+  redis.call('ZREM', key.endedRuns(), run_ended_member(id, tenant, workflow, status))
+  redis.call('DEL', key.run(id), key.runSteps(id), key.runTimeline(id), key.runOutbox(id))
+end
+
+-- Effects that are still to be carried out; `done` = ids, those to add are pairs of id and body in args.
+local function run_outbox(id, args, first, count, done, stamp)
+  local outbox = key.runOutbox(id)
+  if count > 0 then run_write('HSET', outbox, args, first, count) end
+  for _, effect in ipairs(done or {}) do redis.call('HDEL', outbox, effect) end
+  if redis.call('EXISTS', outbox) == 0 then
+    redis.call('ZREM', key.runOutboxes(), id)
+  elseif count > 0 then
+    redis.call('ZADD', key.runOutboxes(), stamp, id)
+  end
+end

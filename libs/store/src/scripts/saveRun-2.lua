@@ -1,0 +1,54 @@
+--[[
+  Saves what a pass over a run changed, all or nothing, if the saver still holds the run's lock and nobody saved since it
+  read the run. Saving the same once more is answered as the first time and changes nothing.
+
+  KEYS  1 run record   2 run lock
+  ARGV  1 { id, owner (of the lock), token (of this save), revision (as read), active = {statuses of runs that have not
+          ended}, status? = { from = {statuses}, to, ends? = how many seconds to keep it after its end, 0 for ever },
+          steps, events, outbox (how many of each), removed = {paths}, done = {ids of effects},
+          set = {timers: member, due_ms, queue, name?, payload?}, clear = {members},
+          carry = {queue, name?, payload?, delay_ms?, priority?} } (JSON)
+        2 header (JSON), '' = unchanged
+        3 and on: `steps` times path and step (JSON), `events` events (JSON), `outbox` times id and effect (JSON)
+
+  Returns  saved <revision> <µs>  |  changed <revision>  |  fenced  |  refused <status>  |  missing
+]]
+local record, lock = KEYS[1], KEYS[2]
+local s, header = cjson.decode(ARGV[1]), ARGV[2]
+local id = s.id
+
+local tenant, workflow, from, revision, token, updated = unpack(redis.call('HMGET', record, 'tenant', 'workflow', 'status',
+  'revision', 'token', 'updated_at'))
+if not revision then return { 'missing' } end
+if token == s.token then return { 'saved', revision, updated } end
+if redis.call('GET', lock) ~= s.owner then return { 'fenced' } end
+if tonumber(revision) ~= s.revision then return { 'changed', revision } end
+if not is(s.active, from) then return { 'refused', from } end
+if s.status and not is(s.status.from, from) then return { 'refused', from } end
+run_check_queues(s.carry)
+run_check_queues(s.set)
+
+local at = micros()
+local stamp, now_ms, next_revision, to = text(at), math.floor(at / 1000), text(s.revision + 1), s.status and s.status.to or from
+redis.call('HSET', record, 'revision', next_revision, 'token', s.token, 'status', to, 'updated_at', stamp)
+if header ~= '' then redis.call('HSET', record, 'header', header) end
+
+local steps = key.runSteps(id)
+for _, path in ipairs(s.removed) do redis.call('HDEL', steps, path) end
+local events_at = 3 + 2 * s.steps
+if s.steps > 0 then run_write('HSET', steps, ARGV, 3, 2 * s.steps) end
+run_tell(id, ARGV, events_at, s.events)
+run_outbox(id, ARGV, events_at + s.events, 2 * s.outbox, s.done, stamp)
+
+if from ~= to then redis.call('ZREM', key.runsInStatus(tenant, from), id) end
+run_index(id, tenant, workflow, to, stamp)
+for _, name in ipairs(s.clear) do run_clear_timer(id, workflow, name) end
+for _, timer in ipairs(s.set) do run_set_timer(id, workflow, timer, next_revision, now_ms) end
+for i, entry in ipairs(s.carry) do
+  run_carry(id, workflow, entry, next_revision .. '-' .. i, now_ms, entry.delay_ms or 0)
+end
+if s.status and s.status.ends then
+  redis.call('HSET', record, 'ended_at', stamp)
+  run_end(id, tenant, workflow, to, s.status.ends, at)
+end
+return { 'saved', next_revision, stamp }

@@ -1,0 +1,163 @@
+import type { TenantScope } from '@svc/contract';
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { keys } from './keys';
+import { jsonOf, type JsonObject } from './run.record';
+import { runScript } from './scripts';
+
+export interface WorkflowWrite {
+  tenant: string;
+  id: string;
+  document: JsonObject;
+  /** The newest version as it was read, 0 = none; the write is refused when it is another. */
+  expectedVersion?: number;
+  /** Who writes it. */
+  by: string;
+}
+
+export type WriteWorkflowOutcome =
+  | { kind: 'written'; version: number; atUs: number }
+  /** It is what is stored already. */
+  | { kind: 'unchanged'; version: number }
+  /** The newest version is another than expected; 0 = there is none. */
+  | { kind: 'changed'; version: number }
+  | { kind: 'other_tenant' };
+
+/** One version of a definition, which never changes. Times in µs. */
+export interface WorkflowVersion {
+  id: string;
+  tenant: string;
+  version: number;
+  document: JsonObject;
+  written_at: number;
+  written_by: string;
+}
+
+/** The newest version, with who made the workflow. */
+export interface WorkflowRecord extends WorkflowVersion {
+  created_at: number;
+  created_by: string;
+}
+
+export type RemoveWorkflowOutcome =
+  | { kind: 'removed' }
+  | { kind: 'missing' }
+  | { kind: 'other_tenant' }
+  /** So many of its runs have not ended. */
+  | { kind: 'busy'; runs: number };
+
+type Of<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_tenant' };
+
+/** Definitions of workflows, as JSON of any shape, in versions. Engine contract B1, B13. */
+export class WorkflowRepository {
+  constructor(private readonly redis: Redis) {}
+
+  /** Atomic: of writers that expect the same version, one wins. */
+  async write({ tenant, id, document, expectedVersion, by }: WorkflowWrite): Promise<WriteWorkflowOutcome> {
+    const expected = expectedVersion ?? '';
+    const text = JSON.stringify(document);
+    const reply = await runScript(
+      this.redis,
+      'writeWorkflow',
+      keys.workflow(id),
+      id,
+      tenant,
+      text,
+      hashOf(document),
+      expected,
+      by,
+    );
+    const [kind, version = '', at = ''] = reply as [WriteWorkflowOutcome['kind'], string?, string?];
+    switch (kind) {
+      case 'written':
+        return { kind, version: Number(version), atUs: Number(at) };
+      case 'unchanged':
+      case 'changed':
+        return { kind, version: Number(version) };
+      case 'other_tenant':
+        return { kind };
+    }
+  }
+
+  /** The newest version. */
+  async get(scope: TenantScope, id: string): Promise<Of<WorkflowRecord>> {
+    const fields = ['tenant', 'version', 'document', 'at', 'by', 'created_at', 'created_by', 'removed_at'];
+    const [tenant, version, document, at, by, createdAt, createdBy, removedAt] = await this.redis.hmget(
+      keys.workflow(id),
+      ...fields,
+    );
+    if (!tenant || !document || removedAt) return { kind: 'missing' };
+    if (scope !== '*' && scope !== tenant) return { kind: 'other_tenant' };
+    const value = {
+      ...versionOf({ id, tenant, version: Number(version) }, document, at, by),
+      created_at: Number(createdAt),
+      created_by: createdBy ?? '',
+    };
+    return { kind: 'found', value };
+  }
+
+  /** Any version there was; of a workflow that was removed, as long as runs use it. */
+  async version(scope: TenantScope, id: string, version: number): Promise<Of<WorkflowVersion>> {
+    const older = [`document:${version}`, `at:${version}`, `by:${version}`];
+    const fields = ['tenant', 'version', 'document', 'at', 'by', ...older];
+    const [tenant, newest, ...rest] = await this.redis.hmget(keys.workflow(id), ...fields);
+    const [document, at, by] = Number(newest) === version ? rest : rest.slice(3);
+    if (!tenant || !document) return { kind: 'missing' };
+    if (scope !== '*' && scope !== tenant) return { kind: 'other_tenant' };
+    return { kind: 'found', value: versionOf({ id, tenant, version }, document, at, by) };
+  }
+
+  /** The newest first; none for a workflow that the caller may not see or that was removed. */
+  async versions(scope: TenantScope, id: string, limit: number): Promise<WorkflowVersion[]> {
+    const newest = await this.get(scope, id);
+    if (newest.kind !== 'found') return [];
+    const last = newest.value.version;
+    const numbers = Array.from({ length: Math.min(limit, last) }, (_, i) => last - i);
+    const versions = await Promise.all(numbers.map((version) => this.version(scope, id, version)));
+    return versions.flatMap((version) => (version.kind === 'found' ? [version.value] : []));
+  }
+
+  /** Newest versions of a tenant's workflows, the last updated first. */
+  async list(tenant: string, limit: number): Promise<WorkflowRecord[]> {
+    const ids = await this.redis.zrevrange(keys.workflows(tenant), 0, limit - 1);
+    const workflows = await Promise.all(ids.map((id) => this.get(tenant, id)));
+    return workflows.flatMap((workflow) => (workflow.kind === 'found' ? [workflow.value] : []));
+  }
+
+  /**
+   * Removes a workflow; versions that runs use stay readable as long as these.
+   *
+   * @param keepSec how long runs are kept after their end; 0 = for ever
+   * @param when `idle`: only when no run of it is left that has not ended
+   */
+  async remove(
+    scope: TenantScope,
+    id: string,
+    keepSec: number,
+    when: 'always' | 'idle' = 'always',
+  ): Promise<RemoveWorkflowOutcome> {
+    const reply = await runScript(this.redis, 'removeWorkflow', keys.workflow(id), id, scope, keepSec, when);
+    const [kind, runs] = reply as [RemoveWorkflowOutcome['kind'], string?];
+    return kind === 'busy' ? { kind, runs: Number(runs) } : { kind };
+  }
+}
+
+type Text = string | null | undefined;
+
+const versionOf = (
+  of: Pick<WorkflowVersion, 'id' | 'tenant' | 'version'>,
+  document: string,
+  at: Text,
+  by: Text,
+): WorkflowVersion => ({ ...of, document: jsonOf(document), written_at: Number(at), written_by: by ?? '' });
+
+/** The same for documents that differ only in the order of their fields. */
+const hashOf = (document: JsonObject): string =>
+  createHash('sha256')
+    .update(JSON.stringify(document, (_, value: unknown) => sorted(value)))
+    .digest('hex');
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
