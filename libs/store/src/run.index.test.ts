@@ -107,7 +107,7 @@ describe('runs whose time is over', () => {
     await use.begin('a');
     await use.begin('b');
     await use.end('a', 1, { outbox: { add: new Map([['e', {}]]) } });
-    await use.end('b', 1, { status: { from: ['pending'], to: 'failed', keepSec: 0 } });
+    await use.end('b', 1, { status: { to: 'denied', keepSec: 0 } });
     await use.redis.del(keys.run('a'));
 
     expect(await index().forget(Date.now(), 10)).toBe(0);

@@ -1,6 +1,7 @@
+import { runStates, type RunStatus } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
-import { parseRun, runStatuses, liveRunStatuses, type RunRecord, type RunStatus } from './run.record';
+import { liveRunStatuses, parseRun, type RunRecord } from './run.record';
 import { runScript } from './scripts';
 
 export interface RunFilter {
@@ -65,7 +66,7 @@ export class RunIndex {
   private async *newestFirst(tenant: string, filter: RunFilter, newestUs: number): AsyncGenerator<Row> {
     const indexes =
       filter.workflowId === undefined
-        ? (filter.statuses ?? runStatuses).map((status) => keys.runsInStatus(tenant, status))
+        ? (filter.statuses ?? runStates.states).map((status) => keys.runsInStatus(tenant, status))
         : [keys.runsOfWorkflow(tenant, filter.workflowId)];
     for (let upperUs = Math.min(newestUs, filter.beforeUs ?? Infinity); ;) {
       // One transaction, so that a run that moves meanwhile is seen once: not in two statuses, nor in none.

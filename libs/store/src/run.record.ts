@@ -1,14 +1,21 @@
+import { isRunEnded, runStates, type RunEnd, type RunStatus } from '@svc/lifecycle';
+
 /** A JSON object that this library stores and does not look into. */
 export type JsonObject = Record<string, unknown>;
 
-/** Statuses of runs that have not ended. Engine contract B7. */
-export const liveRunStatuses = ['pending', 'running', 'waiting'] as const;
-export const endedRunStatuses = ['succeeded', 'failed', 'denied', 'cancelled', 'timed_out'] as const;
-export const runStatuses = [...liveRunStatuses, ...endedRunStatuses] as const;
+export type LiveRunStatus = Exclude<RunStatus, RunEnd>;
+export const liveRunStatuses = runStates.states.filter((status): status is LiveRunStatus => !isRunEnded(status));
 
-export type LiveRunStatus = (typeof liveRunStatuses)[number];
-export type EndedRunStatus = (typeof endedRunStatuses)[number];
-export type RunStatus = LiveRunStatus | EndedRunStatus;
+/** From which statuses a pass may bring a run to this one: itself, and by one or more moves of the run table. */
+export function statusesBefore(to: RunStatus): RunStatus[] {
+  const before = new Set<RunStatus>([to]);
+  // A set goes on over what is added to it.
+  for (const reached of before) {
+    const moves = Object.values(runStates.moves).filter((move) => move.to === reached);
+    for (const from of moves.flatMap((move) => move.from)) before.add(from);
+  }
+  return [...before].filter((status) => !isRunEnded(status));
+}
 
 /** A run without its steps. Times in µs. */
 export interface RunRecord {

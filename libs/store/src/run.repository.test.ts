@@ -1,4 +1,5 @@
-import { keyNameOf, keys, type RunSave } from './index';
+import { isRunEnded, runStates } from '@svc/lifecycle';
+import { keyNameOf, keys, liveRunStatuses, type RunSave } from './index';
 import { runRetention, useRuns } from './run.testing';
 
 const use = useRuns();
@@ -109,7 +110,7 @@ describe('a run', () => {
 
 describe('a save', () => {
   const change = (over: Partial<RunSave> = {}): Partial<RunSave> => ({
-    status: { from: ['pending'], to: 'running' },
+    status: { to: 'running' },
     header: { note: 'new' },
     steps: new Map([
       ['weigh', { status: 'running' }],
@@ -173,7 +174,7 @@ describe('a save', () => {
     expect(await everything()).toEqual(before);
   });
 
-  it('is refused without a trace: no lock, another’s lock, an older revision, a wrong status, no such queue', async () => {
+  it('is refused without a trace: no lock, another’s lock, an older revision, no such queue', async () => {
     await use.create('r1');
     const unlocked = await everything();
     expect(await use.save('r1', 1, change())).toEqual({ kind: 'fenced' });
@@ -184,14 +185,20 @@ describe('a save', () => {
     const timer = { member: 'x', dueMs: 1, queue: 'nowhere' };
     expect(await use.save('r1', 1, change())).toEqual({ kind: 'fenced' });
     expect(await use.save('r1', 0, change({ owner: 'another' }))).toEqual({ kind: 'changed', revision: 1 });
-    expect(await use.save('r1', 1, { owner: 'another', status: { from: ['running'], to: 'waiting' } })).toEqual({
-      kind: 'refused',
-      status: 'pending',
-    });
     await expect(use.save('r1', 1, { owner: 'another', carry: [{ queue: 'nowhere' }] })).rejects.toThrow('no queue');
     await expect(use.save('r1', 1, { owner: 'another', timers: { set: [timer] } })).rejects.toThrow('no queue');
     expect(await use.save('r2', 1)).toEqual({ kind: 'missing' });
     expect(await everything()).toEqual(before);
+  });
+
+  it.each(liveRunStatuses)('brings a run from %s to wherever the run table leads in one pass', async (from) => {
+    for (const to of runStates.states) {
+      await use.begin(to, { status: from });
+      const { kind } = await use.save(to, 1, { status: isRunEnded(to) ? { to, keepSec: 60 } : { to } });
+      const holds = to !== 'pending' || from === 'pending';
+      expect({ to, kind }).toEqual({ to, kind: holds ? 'saved' : 'refused' });
+      expect((await runs().header(to))?.status).toBe(holds ? to : from);
+    }
   });
 
   it('of ten thousand steps is one write, and of one of them another', async () => {

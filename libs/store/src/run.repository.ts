@@ -1,17 +1,17 @@
 import type { TenantScope } from '@svc/contract';
+import type { RunEnd, RunStatus } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
 import {
   jsonOf,
   liveRunStatuses,
   parseRun,
-  type EndedRunStatus,
+  statusesBefore,
   type JsonObject,
   type LiveRunStatus,
   type LoadedRun,
   type RunEntry,
   type RunRecord,
-  type RunStatus,
   type RunTimer,
 } from './run.record';
 import { runScript } from './scripts';
@@ -54,7 +54,7 @@ export interface RunSave {
   owner: string;
   /** Names this save, so that repeating it changes nothing. */
   token: string;
-  status?: RunMove;
+  status?: StatusChange;
   header?: JsonObject;
   /** Those that changed, by path. */
   steps?: ReadonlyMap<string, JsonObject>;
@@ -68,10 +68,8 @@ export interface RunSave {
   carry?: readonly (RunEntry & { delayMs?: number })[];
 }
 
-/** Holds only from these statuses. A run that ends is kept for `keepSec`, 0 = for ever. */
-export type RunMove =
-  | { from: readonly LiveRunStatus[]; to: LiveRunStatus }
-  | { from: readonly LiveRunStatus[]; to: EndedRunStatus; keepSec: number };
+/** To where the run table leads, in one move or several. A run that ends is kept for `keepSec`, 0 = for ever. */
+export type StatusChange = { to: LiveRunStatus } | { to: RunEnd; keepSec: number };
 
 export type SaveOutcome =
   | { kind: 'saved'; revision: number; atUs: number }
@@ -79,6 +77,7 @@ export type SaveOutcome =
   | { kind: 'changed'; revision: number }
   /** The saver holds the lock no more: it must stop. */
   | { kind: 'fenced' }
+  /** It has ended, or the run table does not lead from where it is to where the save wants it. */
   | { kind: 'refused'; status: RunStatus }
   | { kind: 'missing' };
 
@@ -159,7 +158,11 @@ export class RunRepository {
       revision: save.revision,
       active: liveRunStatuses,
       ...(status && {
-        status: { from: status.from, to: status.to, ...('keepSec' in status && { ends: status.keepSec }) },
+        status: {
+          from: statusesBefore(status.to),
+          to: status.to,
+          ...('keepSec' in status && { ends: status.keepSec }),
+        },
       }),
       steps: steps?.size ?? 0,
       events: events.length,

@@ -52,7 +52,7 @@ export function useRuns() {
     },
     end: (id: string, revision = 1, over: Partial<RunSave> = {}) =>
       use.save(id, revision, {
-        status: { from: ['pending', 'running', 'waiting'], to: 'succeeded', keepSec: runRetention },
+        status: { to: 'succeeded', keepSec: runRetention },
         ...over,
       }),
     /** Ids of entries in a part of the queue `passes`. */
