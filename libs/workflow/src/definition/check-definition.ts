@@ -1,39 +1,31 @@
-import type { ExpressionLimits, Template } from '../expressions/expression';
+import type { ExpressionLimits } from '../expressions/expression';
 import { checkKind } from './check-kinds';
 import { checkSchemas, type SchemaDeps } from './check-schemas';
 import { checkStructure, type StructureInput } from './check-structure';
 import { checkUse } from './check-uses';
-import { compileStep, template, type CompiledStep, type ExpressionCompiler, type Use } from './compile-definition';
 import { readWorkflow } from './definition-fields';
 import { Faults } from './faults';
 import { isRecord } from './fields';
-import { graphOf, type WorkflowGraph } from './graph';
+import { graphOf } from './graph';
 import { definitionLimits } from './limits';
+import { readUses, UseReader } from './uses';
 import type { DefinitionFault, WorkflowDefinition } from './workflow';
 
-export interface DefinitionDeps extends SchemaDeps, ExpressionCompiler {
+export interface DefinitionDeps extends SchemaDeps {
+  /** Absent = those of the engine contract, B5. */
   expressionLimits?: ExpressionLimits | undefined;
-  /** Steps it may have. */
+  /** Steps it may have; what a tier allows is another matter, with a code of its own. */
   maxSteps?: number | undefined;
 }
 
-/** A definition with its expressions understood: all that running it needs. */
-export interface CompiledDefinition {
-  graph: WorkflowGraph;
-  steps: ReadonlyMap<string, CompiledStep>;
-  /** Absent = the outputs of the sinks. */
-  output?: Template;
-}
-
 export type CheckedDefinition =
-  | { kind: 'ok'; definition: WorkflowDefinition; compiled: CompiledDefinition }
-  | { kind: 'bad'; faults: DefinitionFault[] };
+  { kind: 'ok'; definition: WorkflowDefinition } | { kind: 'bad'; faults: DefinitionFault[] };
 
 /**
  * Reads a definition and checks all of it: everything that is wrong is in the answer, each with its path and what to do.
  * `id` and `org_id` must have been filled in; what the server sets is left out of the result. Engine contract B1 to B6.
  */
-export function checkDefinition(raw: unknown, deps: DefinitionDeps): CheckedDefinition {
+export function checkDefinition(raw: unknown, deps: DefinitionDeps = {}): CheckedDefinition {
   const faults = new Faults();
   const tooMuch = sizeFault(raw);
   if (tooMuch) return { kind: 'bad', faults: [{ path: '', message: tooMuch }] };
@@ -54,24 +46,21 @@ export function checkDefinition(raw: unknown, deps: DefinitionDeps): CheckedDefi
     checkKind({ step, raw: isRecord(own) ? own : {}, path: ['steps', id], workflowId: read.id ?? '', faults });
   }
   checkStructure(structure);
-  const compiled = compile(definition, structure, deps);
+  checkExpressions(definition, structure, deps);
   checkSchemas(definition, deps, faults);
-  return faults.count === 0 ? { kind: 'ok', definition, compiled } : { kind: 'bad', faults: faults.list(ids) };
+  return faults.count === 0 ? { kind: 'ok', definition } : { kind: 'bad', faults: faults.list(ids) };
 }
 
-function compile(definition: WorkflowDefinition, structure: StructureInput, deps: DefinitionDeps): CompiledDefinition {
-  const { graph, faults } = structure;
-  const compiling = (uses: Use[]) => ({ compiler: deps, limits: deps.expressionLimits, faults, uses });
-  const steps = new Map<string, CompiledStep>();
+function checkExpressions(definition: WorkflowDefinition, structure: StructureInput, deps: DefinitionDeps): void {
+  const reader = () => new UseReader(deps.expressionLimits, structure.faults);
   for (const [id, step] of Object.entries(definition.steps)) {
-    const uses: Use[] = [];
-    steps.set(id, compileStep(compiling(uses), step, ['steps', id]));
-    for (const use of uses) checkUse(structure, id, use);
+    const own = reader();
+    readUses(own, step, ['steps', id]);
+    for (const use of own.uses) checkUse(structure, id, use);
   }
-  const uses: Use[] = [];
-  const output = template(compiling(uses), definition.output, ['output'], 'step');
-  for (const use of uses) checkUse(structure, undefined, use);
-  return { graph, steps, ...(output && { output }) };
+  const last = reader();
+  last.template(definition.output, ['output'], 'step');
+  for (const use of last.uses) checkUse(structure, undefined, use);
 }
 
 function checkParameters({ parameters = [] }: WorkflowDefinition, faults: Faults): void {

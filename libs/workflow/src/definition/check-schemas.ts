@@ -64,8 +64,17 @@ function schemaFaults(compilation: Compilation): [Path, string][] {
     case 'missing':
       return [[[], `refers to ${compilation.id.slice(0, 200)}, which is not registered: register it first`]];
     case 'invalid':
-      return compilation.violations.map(({ path, message }) => [pointerParts(path), `is no JSON Schema: ${message}`]);
+      return byPath(compilation.violations).map(([path, messages]) => {
+        return [pointerParts(path), `is no JSON Schema: ${messages.join('; ')}`];
+      });
   }
+}
+
+/** A wrong word breaks several rules of the language of schemas at once: it is one fault. */
+function byPath(violations: readonly { path: string; message: string }[]): [string, string[]][] {
+  const found = new Map<string, string[]>();
+  for (const { path, message } of violations) found.set(path, [...(found.get(path) ?? []), message]);
+  return [...found];
 }
 
 const pointerParts = (pointer: string): Path =>

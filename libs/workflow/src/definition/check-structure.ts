@@ -130,7 +130,10 @@ function checkCycles({ steps, graph, faults }: StructureInput): void {
   for (const cycle of cyclesOf(ids, (id) => [...graph.dependenciesOf(id)])) {
     const [id = '', other = ''] = cycle.slice(-2);
     const path: Path = ['steps', id, 'depends_on', steps[id]?.depends_on?.indexOf(other) ?? 0];
-    faults.add(path, `closes a cycle: ${cycleText(cycle)}. Remove one of these dependencies`);
+    faults.add(
+      path,
+      `closes a cycle: ${cycleText(cycle)}, each waiting for the next: remove one of these dependencies`,
+    );
   }
   const handlerOf = (id: string) => {
     const handler = steps[id]?.on_error;

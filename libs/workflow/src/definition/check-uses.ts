@@ -1,4 +1,4 @@
-import type { Place, Use } from './compile-definition';
+import type { Place, Use } from './uses';
 import type { Faults } from './faults';
 import type { WorkflowGraph } from './graph';
 import { hint } from './nearest';
@@ -82,6 +82,7 @@ function namesIn({ steps, graph }: UseContext, id: string, place: Place): string
     ...everywhere,
     ...(inItems ? ['item', 'index'] : []),
     ...(inRounds ? ['loop'] : []),
+    ...(graph.handles.has(id) ? ['error'] : []),
     ...(place === 'child' ? ['child', 'subworkflow'] : []),
   ];
 }
@@ -100,6 +101,7 @@ function inLoop(steps: UseContext['steps'], graph: WorkflowGraph, id: string): b
 const scoped: Readonly<Record<string, string>> = {
   item: 'the input of a step with for_each',
   index: 'the input of a step with for_each',
+  error: 'on_error steps',
   loop: 'loops and the steps they run',
   child: 'the output_mapping of a subworkflow',
   subworkflow: 'the output_mapping of a subworkflow',

@@ -6,7 +6,7 @@ import type { Compensation, GateRule, RetryRule, StepDefinition, StepMeta } from
 import type { WorkflowDefinition, WorkflowParameter } from './workflow';
 
 /** Letters, digits and ._- after a letter or digit: job ids are made of step ids with `:`, `@` and `[` between. */
-export const stepIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const stepIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const topicPattern = /^job\.(?!.*\.\.)[a-zA-Z0-9]([a-zA-Z0-9_.-]*[a-zA-Z0-9])?$/;
 const topicMessage = 'must be job. and letters, digits, _, - and single dots, ending with a letter or digit';
 
@@ -89,7 +89,7 @@ export const contextPath: Field<string> = (value, path, faults) => {
 };
 
 /** The keys that a path inside the context goes through; a leading `ctx.` is the context itself. Engine contract B4. */
-export const contextKeys = (path: string): string[] => path.replace(/^ctx\./, '').split('.');
+const contextKeys = (path: string): string[] => path.replace(/^ctx\./, '').split('.');
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 const timestamp: Field<string> = (value, path, faults) => {

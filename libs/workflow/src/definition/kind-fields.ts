@@ -54,7 +54,7 @@ export function misplacedFields(step: StepDefinition): { field: StepField; messa
     .filter((field) => !known.has(field) && !isUnset(step[field]))
     .map((field) => ({
       field,
-      message: `means nothing for a ${type} step: remove it (it is for ${owners[field] ?? whose(field)})`,
+      message: `means nothing for type ${type}: remove it (it is for ${owners[field] ?? whose(field)})`,
     }));
   return [...misplaced, ...pointless(step, type)];
 }

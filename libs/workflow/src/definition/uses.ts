@@ -1,0 +1,79 @@
+import { compileExpression } from '../expressions/compile-expression';
+import { compileTemplate } from '../expressions/compile-template';
+import type { ExpressionFault, ExpressionLimits } from '../expressions/expression';
+import type { Faults, Path } from './faults';
+import { isTemplate } from './fields';
+import { bodyKey } from './links';
+import { typeOf, type StepDefinition } from './workflow';
+
+/**
+ * Where in a step an expression stands, which decides what it can see: `items` is evaluated for each item of a fan-out,
+ * `rounds` around each round of a loop, `child` after a subworkflow, `undo` when the run is rolled back.
+ */
+export type Place = 'step' | 'items' | 'rounds' | 'child' | 'undo';
+
+/** What an expression uses, and where. */
+export interface Use {
+  path: Path;
+  place: Place;
+  stepsRead: readonly string[];
+  names: readonly string[];
+}
+
+/** Understands expressions, gathers what they use, and tells of those that cannot be understood. */
+export class UseReader {
+  readonly uses: Use[] = [];
+
+  constructor(
+    private readonly limits: ExpressionLimits | undefined,
+    private readonly faults: Faults,
+  ) {}
+
+  expression(source: unknown, path: Path, place: Place): void {
+    if (typeof source !== 'string' || source === '') return;
+    const result = compileExpression(source, this.limits);
+    if (result.kind === 'bad') return this.tell(path, result.fault);
+    const { stepsRead, names } = result.expression;
+    this.uses.push({ path, place, stepsRead, names });
+  }
+
+  /** Text by text, so that each fault names the text it is in. */
+  template(value: unknown, path: Path, place: Place): void {
+    if (typeof value === 'string') return this.text(value, path, place);
+    if (typeof value !== 'object' || value === null) return;
+    const parts: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+    for (const [name, part] of parts) this.template(part, [...path, name], place);
+  }
+
+  private text(text: string, path: Path, place: Place): void {
+    if (!isTemplate(text)) return;
+    const result = compileTemplate(text, this.limits);
+    if (result.kind === 'bad') return result.faults.forEach((fault) => this.tell(path, fault));
+    const { stepsRead, names } = result.template;
+    this.uses.push({ path, place, stepsRead, names });
+  }
+
+  private tell(path: Path, { message, line, column }: ExpressionFault): void {
+    this.faults.add(path, `${message} (line ${line}, column ${column})`, { line, column });
+  }
+}
+
+/** Every expression and template of a step. Engine contract B2, B4. */
+export function readUses(reader: UseReader, step: StepDefinition, path: Path): void {
+  reader.expression(step.condition, [...path, 'condition'], 'step');
+  reader.expression(step.for_each, [...path, 'for_each'], 'step');
+  reader.template(step.compensation?.input, [...path, 'compensation', 'input'], 'undo');
+  for (const [key, value] of Object.entries(step.input ?? {}))
+    readInput(reader, step, key, value, [...path, 'input', key]);
+}
+
+/** Inputs of a loop that are expressions and not templates. */
+const roundKeys = ['condition', 'while', 'until'];
+
+function readInput(reader: UseReader, step: StepDefinition, key: string, value: unknown, path: Path): void {
+  const type = typeOf(step);
+  if (type === 'loop' && roundKeys.includes(key)) return reader.expression(value, path, 'rounds');
+  if (type === 'loop' && bodyKey(step) === undefined) return reader.template(value, path, 'rounds');
+  if (type === 'subworkflow' && key === 'output_mapping') return reader.template(value, path, 'child');
+  reader.template(value, path, 'items');
+}
