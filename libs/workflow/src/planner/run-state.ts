@@ -63,6 +63,8 @@ export interface StepRun {
   job_id?: string;
   child_run_id?: string;
   gate?: GateRun;
+  /** A job, gate or child run was asked for and has not been answered. */
+  open?: boolean;
   /** Timers that are set, by what they are for. */
   timers?: string[];
   children?: StepRun[];
@@ -151,7 +153,7 @@ export interface RunState {
   failures?: { failed?: RunError; denied?: RunError; timed_out?: RunError };
   ending?: Ending;
   undo: UndoEntry[];
-  /** Job id → path: told to stop, not yet answered. */
+  /** Job id, or key of a child run → path: told to stop, not yet answered. */
   cancels: Record<string, string>;
   /** Signals nobody waited for yet, oldest first. */
   signals: { name: string; payload?: unknown }[];

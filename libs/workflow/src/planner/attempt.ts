@@ -1,0 +1,187 @@
+import { isTruthy } from '../expressions/expression';
+import { kindOf } from '../steps';
+import { nextItem, wantsMore } from '../steps/for-each';
+import type { At, Outcome } from '../steps/kind';
+import { contextPath, isReserved, writePath } from './context-path';
+import type { Draft } from './draft';
+import { attemptId } from './ids';
+import { outputOf } from './output';
+import { evaluate } from './scope';
+import { pushUndo } from './undo';
+import { stopRest, withdraw } from './withdraw';
+
+/** Begins a step, an item, a further attempt, or the next items of a fan-out; what needs a job slot stands in line first. */
+export function begin(draft: Draft, path: string): void {
+  const run = draft.peek(path);
+  if (!run || draft.run.ending) return;
+  const at = draft.at(path);
+  if (run.status === 'running' && kindOf(at).composite) return beginItems(draft, at);
+  if (run.status !== 'pending' || run.queued || run.settled) return;
+  if (run.tries === 0 && at.index === undefined && !mayPass(draft, at)) return;
+  if (kindOf(at).takesSlot) standInLine(draft, path);
+  else launch(draft, path);
+}
+
+function beginItems(draft: Draft, at: At): void {
+  if (kindOf({ ...at, index: 0 }).takesSlot) {
+    if (wantsMore(draft, at.path)) standInLine(draft, at.path);
+    return;
+  }
+  while (wantsMore(draft, at.path)) launch(draft, nextItem(draft, at.path));
+}
+
+function standInLine(draft: Draft, path: string): void {
+  if (draft.peek(path)?.queued) return;
+  draft.edit(path).queued = true;
+  draft.run.ready.push(path);
+}
+
+/** Gives free slots to those who stand in line; a fan-out goes to its end after each item. */
+export function fillSlots(draft: Draft): void {
+  const cap = draft.around.limits.maxParallelSteps || Infinity;
+  while (draft.run.counts.jobs < cap) {
+    const path = draft.run.ready.shift();
+    if (path === undefined) return;
+    delete draft.edit(path).queued;
+    if (!kindOf(draft.at(path)).composite) launch(draft, path);
+    else if (wantsMore(draft, path)) {
+      const item = nextItem(draft, path);
+      if (wantsMore(draft, path)) standInLine(draft, path);
+      launch(draft, item);
+    }
+  }
+}
+
+/** The guard of a step. Engine contract B3. */
+function mayPass(draft: Draft, at: At): boolean {
+  const { def, type } = at.node;
+  if (def.condition === undefined || type === 'condition' || type === 'switch') return true;
+  const holds = evaluate(at, def.condition);
+  if (holds.kind === 'bad') {
+    draft.note('step_condition_failed', { step_id: at.path, message: holds.message });
+    apply(draft, at.path, {
+      kind: 'ended',
+      status: 'failed',
+      error: { message: holds.message, code: 'condition_failed' },
+    });
+    return false;
+  }
+  if (isTruthy(holds.value)) return true;
+  draft.note('step_condition_skipped', { step_id: at.path });
+  skip(draft, at.path, 'condition_false');
+  return false;
+}
+
+export function skip(draft: Draft, path: string, reason: string): void {
+  const run = draft.enter(path, 'skip');
+  run.skip_reason = reason;
+  delete run.output;
+  draft.note('step_skipped', { step_id: path, message: reason });
+  draft.todo.push({ do: 'ended', path });
+}
+
+function launch(draft: Draft, path: string): void {
+  const at = draft.at(path);
+  const kind = kindOf(at);
+  const run = draft.edit(path);
+  run.attempts += 1;
+  run.tries += 1;
+  run.started_at_ms ??= draft.around.nowMs;
+  delete run.error;
+  if (kind.takesSlot) {
+    run.slot = true;
+    draft.run.counts.jobs += 1;
+  }
+  apply(draft, path, kind.begin(at));
+}
+
+/** Puts into the record what a step came to. */
+export function apply(draft: Draft, path: string, outcome: Outcome): void {
+  switch (outcome.kind) {
+    case 'running':
+      draft.enter(path, 'begin');
+      return;
+    case 'waiting':
+      draft.enter(path, 'wait');
+      return;
+    case 'succeeded':
+      return succeed(draft, path, outcome);
+    case 'ended':
+      return mayRetry(draft, path, outcome) ? retry(draft, path, outcome) : end(draft, path, outcome);
+  }
+}
+
+type Ended = Extract<Outcome, { kind: 'ended' }>;
+
+function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outcome, { kind: 'succeeded' }>): void {
+  const at = draft.at(path);
+  const kind = kindOf(at);
+  const { def } = at.node;
+  const isFanOut = kind.composite === true && def.for_each !== undefined;
+  const wrong = isFanOut ? undefined : draft.around.checkSchema(def, 'output', output);
+  if (wrong !== undefined) {
+    draft.note('step_output_invalid', { step_id: path, message: wrong });
+    return end(draft, path, {
+      kind: 'ended',
+      status: 'failed',
+      error: { message: wrong, code: 'step_output_invalid' },
+    });
+  }
+  stopRest(draft, path, 'not_needed');
+  withdraw(draft, path, 'not_needed');
+  const run = draft.enter(path, 'succeed');
+  delete run.output;
+  if (output !== undefined) run.output = output;
+  if (resultPtr !== undefined) run.result_ptr = resultPtr;
+  if (at.index !== undefined) delete run.input;
+  if (at.index === undefined && def.output_path !== undefined) {
+    const place = contextPath(def.output_path);
+    if (!isReserved(place)) draft.run.context = writePath(draft.run.context, place, outputOf(run) ?? null);
+  }
+  if (!isFanOut) pushUndo(draft, path, run.job_id ?? attemptId(draft.run.id, path, run.attempts), output);
+  const { job_id, result_ptr } = run;
+  draft.note('step_completed', { step_id: path, ...(job_id !== undefined && { job_id }), ...(result_ptr !== undefined && { result_ptr }), status: 'succeeded' }); // prettier-ignore
+  draft.todo.push({ do: 'ended', path });
+}
+
+function mayRetry(draft: Draft, path: string, { retryable }: Ended): boolean {
+  const at = draft.at(path);
+  const run = draft.peek(path);
+  if (!retryable || !kindOf(at).retries || run?.status !== 'running') return false;
+  return run.tries <= (at.node.def.retry?.max_retries ?? draft.around.limits.defaultMaxRetries);
+}
+
+/** Engine contract B6: backoff doubles up to a cap; the jitter keeps those who failed together from coming back together. */
+function retry(draft: Draft, path: string, { error }: Ended): void {
+  const { nowMs, random } = draft.around;
+  const { initial_backoff_sec = 1, max_backoff_sec = 30, multiplier = 2 } = draft.at(path).node.def.retry ?? {};
+  withdraw(draft, path, 'retried');
+  const run = draft.enter(path, 'retry');
+  const backoffSec = Math.min(initial_backoff_sec * multiplier ** (run.tries - 1), max_backoff_sec);
+  const atMs = nowMs + Math.round(backoffSec * 1_000 * (0.8 + 0.4 * random()));
+  run.next_attempt_at_ms = atMs;
+  run.error = error;
+  draft.setTimer(path, 'retry', atMs);
+  draft.note('step_retry_scheduled', {
+    step_id: path,
+    message: error.message,
+    data: { attempt: run.attempts + 1, at_ms: atMs },
+  });
+}
+
+const moves = { failed: 'fail', denied: 'deny', timed_out: 'timeOut', cancelled: 'cancel' } as const;
+
+function end(draft: Draft, path: string, { status, error }: Ended): void {
+  const before = draft.peek(path);
+  // Only what began can be refused or run out of time.
+  if (before?.status === 'pending' && (status === 'denied' || status === 'timed_out')) draft.enter(path, 'begin');
+  stopRest(draft, path, error.code ?? status);
+  withdraw(draft, path, error.message);
+  const run = draft.enter(path, moves[status]);
+  run.error = error;
+  delete run.output;
+  const data = { status, ...(error.code !== undefined && { code: error.code }), attempts: run.attempts };
+  const jobId = run.job_id === undefined ? {} : { job_id: run.job_id };
+  draft.note(status === 'cancelled' ? 'step_cancelled' : 'step_failed', { step_id: path, ...jobId, status, message: error.message, data }); // prettier-ignore
+  draft.todo.push({ do: 'ended', path });
+}

@@ -1,0 +1,31 @@
+/** `ctx.totals.crates` and `totals.crates` are the same place. */
+export const contextPath = (text: string): string[] => text.replace(/^ctx\./, '').split('.');
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** What stands at a place; undefined when nothing does. List items by their number. */
+export function readPath(root: unknown, path: readonly string[]): unknown {
+  let value = root;
+  for (const key of path) {
+    if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+/** @returns the root with something else in one place; absent removes. What is not changed is shared. */
+export function writePath(
+  root: Record<string, unknown>,
+  [key, ...rest]: readonly string[],
+  value: unknown,
+): Record<string, unknown> {
+  if (key === undefined) return root;
+  const inner = Object.hasOwn(root, key) ? root[key] : undefined;
+  const next = rest.length > 0 ? writePath(isRecord(inner) && !Array.isArray(inner) ? inner : {}, rest, value) : value;
+  // By entries: assigning `__proto__` would set the prototype instead of a field.
+  const others = Object.entries(root).filter(([name]) => name !== key);
+  return Object.fromEntries(next === undefined ? others : [...others, [key, next]]);
+}
+
+/** Paths that would hide what the run itself keeps there. Engine contract B4. */
+export const isReserved = ([first]: readonly string[]): boolean => first === 'steps' || first === '__proto__';

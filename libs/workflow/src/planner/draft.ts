@@ -1,0 +1,167 @@
+import { isStepEnded, runStates, stepStates, type RunMove, type StepMove } from '@svc/lifecycle';
+import type { At } from '../steps/kind';
+import type { Action } from './actions';
+import type { Blueprint } from './blueprint';
+import { pathParts, timerIdOf } from './ids';
+import type { PlanLimits, SchemaCheck } from './limits';
+import type { RunState, StepRun } from './run-state';
+import type { TimelineEvent, TimelineType } from './timeline';
+
+/** What is left to do within a pass. */
+export type Todo =
+  | { do: 'begin'; path: string }
+  | { do: 'consider'; step: string }
+  | { do: 'ended'; path: string }
+  | { do: 'settle'; step: string };
+
+export interface Surroundings {
+  blueprint: Blueprint;
+  nowMs: number;
+  limits: PlanLimits;
+  /** In [0, 1). */
+  random: () => number;
+  checkSchema: SchemaCheck;
+  /** Whether what runs at this path is made of other steps: then it is not live by itself. */
+  isComposite: (at: At) => boolean;
+}
+
+/**
+ * The run as one pass leaves it. It copies what it changes and shares the rest with the run it began with, so a pass costs
+ * what it changes, and the old run stays as it was.
+ */
+export class Draft {
+  readonly run: RunState;
+  readonly actions: Action[] = [];
+  readonly events: TimelineEvent[] = [];
+  /** Paths whose records this pass changed. */
+  readonly changed = new Set<string>();
+  readonly todo: Todo[] = [];
+  private readonly owned = new WeakSet<object>();
+
+  constructor(
+    source: RunState,
+    readonly around: Surroundings,
+  ) {
+    this.run = {
+      ...source,
+      steps: { ...source.steps },
+      ready: [...source.ready],
+      counts: { ...source.counts },
+      undo: [...source.undo],
+      cancels: { ...source.cancels },
+      signals: [...source.signals],
+      signal_ids: [...source.signal_ids],
+      outbox: { ...source.outbox },
+      ...(source.ending && { ending: { ...source.ending } }),
+      updated_at_ms: around.nowMs,
+    };
+  }
+
+  at(path: string): At {
+    const { step, index } = pathParts(path);
+    return { draft: this, node: this.around.blueprint.node(step), path, ...(index !== undefined && { index }) };
+  }
+
+  peek(path: string): StepRun | undefined {
+    const { step, index } = pathParts(path);
+    const run = Object.hasOwn(this.run.steps, step) ? this.run.steps[step] : undefined;
+    return index === undefined ? run : run?.children?.[index];
+  }
+
+  /** The record to change. @throws when there is none: a defect */
+  edit(path: string): StepRun {
+    const run = this.peek(path);
+    if (!run) throw new Error(`the run has no record of ${path}`);
+    return this.owned.has(run) ? run : this.put(path, { ...run });
+  }
+
+  put(path: string, run: StepRun): StepRun {
+    const { step, index } = pathParts(path);
+    if (index === undefined) this.run.steps[step] = run;
+    else this.childrenOf(step)[index] = run;
+    this.owned.add(run);
+    this.changed.add(path);
+    return run;
+  }
+
+  private childrenOf(step: string): StepRun[] {
+    const parent = this.edit(step);
+    if (parent.children && this.owned.has(parent.children)) return parent.children;
+    parent.children = parent.children?.slice() ?? [];
+    this.owned.add(parent.children);
+    return parent.children;
+  }
+
+  /** The only way a step's state changes. */
+  enter(path: string, move: StepMove): StepRun {
+    const run = this.edit(path);
+    const to = stepStates.next(run.status, move);
+    if (to === undefined) throw new Error(`${path} is ${run.status}: it cannot ${move}`);
+    const composite = this.around.isComposite(this.at(path));
+    if (!composite) this.count(run, -1);
+    run.status = to;
+    if (move === 'retry') run.next_attempt_at_ms = this.around.nowMs;
+    else delete run.next_attempt_at_ms;
+    if (!composite) this.count(run, 1);
+    if (isStepEnded(to)) run.completed_at_ms = this.around.nowMs;
+    return run;
+  }
+
+  private count(run: StepRun, by: 1 | -1): void {
+    if (run.status === 'running' || run.next_attempt_at_ms !== undefined) this.run.counts.busy += by;
+    if (run.status === 'waiting') this.run.counts.waiting += by;
+  }
+
+  enterRun(move: RunMove): void {
+    const to = runStates.next(this.run.status, move);
+    if (to === undefined) throw new Error(`the run is ${this.run.status}: it cannot ${move}`);
+    this.run.status = to;
+    this.note('run_status', { status: to });
+  }
+
+  /** @param path step whose record tells the action again; absent: the outbox keeps the action itself */
+  emit(action: Action, path?: string): void {
+    this.actions.push(action);
+    this.run.outbox[action.id] = path === undefined ? { of: 'run', action } : { of: 'step', path };
+    if (path !== undefined) this.edit(path).open = true;
+  }
+
+  /** What a step asked for was answered. */
+  answered(path: string, actionId: string): void {
+    delete this.edit(path).open;
+    this.confirm(actionId);
+  }
+
+  /** The engine did it, or nobody needs it any more. */
+  confirm(actionId: string): void {
+    delete this.run.outbox[actionId];
+  }
+
+  setTimer(path: string, purpose: string, atMs: number): void {
+    const run = this.edit(path);
+    run.timers = [...(run.timers ?? []).filter((other) => other !== purpose), purpose];
+    this.setTimerId(timerIdOf(this.run.id, path, run.attempts, purpose), atMs);
+  }
+
+  setTimerId(timerId: string, atMs: number): void {
+    this.emit({ kind: 'setTimer', id: `set:${timerId}`, timerId, atMs });
+  }
+
+  clearTimerId(timerId: string): void {
+    this.confirm(`set:${timerId}`);
+    this.emit({ kind: 'clearTimer', id: `clear:${timerId}`, timerId });
+  }
+
+  clearTimers(path: string): void {
+    const run = this.edit(path);
+    for (const purpose of run.timers ?? []) {
+      this.clearTimerId(timerIdOf(this.run.id, path, run.attempts, purpose));
+    }
+    delete run.timers;
+  }
+
+  note(type: TimelineType, rest: Omit<TimelineEvent, 'time_ms' | 'type' | 'run_id' | 'workflow_id'> = {}): void {
+    const { id, workflow_id } = this.run;
+    this.events.push({ time_ms: this.around.nowMs, type, run_id: id, workflow_id, ...rest });
+  }
+}

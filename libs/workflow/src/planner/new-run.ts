@@ -1,0 +1,23 @@
+import type { RunState } from './run-state';
+
+type Given = 'id' | 'workflow_id' | 'org_id' | 'input';
+type Optional =
+  | 'workflow_revision' | 'team_id' | 'triggered_by' | 'labels' | 'metadata' | 'idempotency_key' | 'dry_run'
+  | 'rerun_of' | 'rerun_step' | 'parent' | 'call_stack'; // prettier-ignore
+
+/** A run that has not had its first pass. */
+export const newRun = (given: Pick<RunState, Given> & Partial<Pick<RunState, Optional>>, nowMs: number): RunState => ({
+  ...given,
+  context: {},
+  status: 'pending',
+  created_at_ms: nowMs,
+  updated_at_ms: nowMs,
+  steps: {},
+  ready: [],
+  counts: { jobs: 0, busy: 0, waiting: 0 },
+  undo: [],
+  cancels: {},
+  signals: [],
+  signal_ids: [],
+  outbox: {},
+});

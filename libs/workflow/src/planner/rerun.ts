@@ -1,0 +1,77 @@
+import type { WorkflowDefinition } from '../definition/workflow';
+import { blueprintOf, type Blueprint, type StepNode } from './blueprint';
+import { contextPath, readPath, writePath } from './context-path';
+import type { RerunSeed } from './events';
+import { defaultPlanLimits } from './limits';
+import type { RunState, StepRun } from './run-state';
+
+/** `message` says why the run cannot be taken up at this step. */
+export type SeedOutcome = { kind: 'ok'; seed: RerunSeed } | { kind: 'bad'; message: string };
+
+/**
+ * What a rerun from a step takes over from an earlier run: the step runs it depends on, and what they wrote into the
+ * context. All must have succeeded, or been left out by a switch or a guard, and none may have been undone. Without a step
+ * nothing is taken over. Engine contract B8.
+ *
+ * @param definition the one the new run will use
+ */
+export function seedOf(definition: WorkflowDefinition, source: RunState, fromStep?: string): SeedOutcome {
+  if (fromStep === undefined) return { kind: 'ok', seed: { steps: {}, context: {} } };
+  const blueprint = blueprintOf(definition, defaultPlanLimits.expressions);
+  const node = blueprint.nodes.get(fromStep);
+  if (!node) return { kind: 'bad', message: `the workflow has no step ${fromStep}` };
+  if (node.owner !== undefined)
+    return { kind: 'bad', message: `${fromStep} belongs to ${node.owner}: rerun from that` };
+  const seed: RerunSeed = { steps: {}, context: {} };
+  for (const id of ancestors(blueprint, node)) {
+    const run = Object.hasOwn(source.steps, id) ? source.steps[id] : undefined;
+    const wrong = whyNot(id, run);
+    if (wrong !== undefined) return { kind: 'bad', message: wrong };
+    for (const [path, copied] of withOwned(blueprint, source, id)) {
+      if (copied.compensated || copied.children?.some(({ compensated }) => compensated)) {
+        return { kind: 'bad', message: `step ${path} was undone when the run failed` };
+      }
+      seed.steps[path] = copied;
+      seed.context = contextOf(blueprint.node(path), copied, source, seed.context);
+    }
+  }
+  return { kind: 'ok', seed };
+}
+
+function ancestors(blueprint: Blueprint, from: StepNode): string[] {
+  const found = new Set(from.deps);
+  for (const id of found) for (const dep of blueprint.node(id).deps) found.add(dep);
+  return [...found];
+}
+
+function whyNot(id: string, run: StepRun | undefined): string | undefined {
+  if (run?.status === 'succeeded') return undefined;
+  const isLeftOut =
+    run?.settled !== 'bad' && (run?.status === 'skipped' || run?.skip_reason === 'switch_branch_not_taken');
+  return isLeftOut ? undefined : `step ${id} did not succeed in the earlier run: it is ${run?.status ?? 'missing'}`;
+}
+
+function withOwned(blueprint: Blueprint, source: RunState, id: string): [string, StepRun][] {
+  const run = Object.hasOwn(source.steps, id) ? source.steps[id] : undefined;
+  const inner = blueprint.node(id).owned.flatMap((other) => withOwned(blueprint, source, other));
+  return run ? [[id, run], ...inner] : inner;
+}
+
+/** The entries a step wrote, as they stand at the end of the earlier run. */
+function contextOf(
+  { def, type }: StepNode,
+  run: StepRun,
+  source: RunState,
+  context: Record<string, unknown>,
+): Record<string, unknown> {
+  const written = [def.output_path, type === 'storage' ? keyOf(run.output) : undefined];
+  return written.reduce((made, path) => {
+    const value = path === undefined ? undefined : readPath(source.context, contextPath(path));
+    return path === undefined || value === undefined ? made : writePath(made, contextPath(path), value);
+  }, context);
+}
+
+function keyOf(output: unknown): string | undefined {
+  const { operation, key } = (output ?? {}) as { operation?: unknown; key?: unknown };
+  return operation === 'write' && typeof key === 'string' ? key : undefined;
+}

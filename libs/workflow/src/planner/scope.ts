@@ -1,0 +1,111 @@
+import { isStepEnded } from '@svc/lifecycle';
+import type { Scope } from '../expressions/expression';
+import type { At } from '../steps/kind';
+import type { Evaluated, ScopeOf } from './blueprint';
+import type { Draft } from './draft';
+import { itemPath } from './ids';
+import { outputOf } from './output';
+import type { StepRun } from './run-state';
+
+/** What others may read of a step that has ended; nothing of any other. Engine contract B4. */
+function seen(run: StepRun | undefined): Record<string, unknown> | undefined {
+  if (!run || !isStepEnded(run.status)) return undefined;
+  const { status, result_ptr, error } = run;
+  const output = run.status === 'succeeded' ? outputOf(run) : undefined;
+  return {
+    status,
+    ...(output !== undefined && { output }),
+    ...(result_ptr !== undefined && { result_ptr }),
+    ...(error && { error }),
+  };
+}
+
+function stepsOf(draft: Draft, ids: readonly string[]): Record<string, unknown> {
+  const wanted = ids.includes('*') ? Object.keys(draft.run.steps) : ids;
+  return Object.fromEntries(
+    wanted.flatMap((id): [string, unknown][] => {
+      const view = seen(draft.peek(id));
+      return view ? [[id, view]] : [];
+    }),
+  );
+}
+
+/** `ctx.steps` is made only if it is read: that would cost every item of a fan-out a look at every step. */
+const contextOf = (draft: Draft): Record<string, unknown> => ({
+  ...draft.run.context,
+  get steps() {
+    return stepsOf(draft, ['*']);
+  },
+});
+
+/** Names of the run alone. */
+function runScope(draft: Draft, stepsRead: readonly string[], names: readonly string[]): Record<string, unknown> {
+  const { run, around } = draft;
+  const { id, name } = around.blueprint.definition;
+  return {
+    input: run.input,
+    ctx: names.includes('ctx') ? contextOf(draft) : {},
+    steps: stepsOf(draft, stepsRead),
+    run: {
+      id: run.id,
+      status: run.status,
+      started_at: new Date(run.started_at_ms ?? around.nowMs).toISOString(),
+      labels: run.labels ?? {},
+    },
+    workflow: { id, name },
+    $now: around.nowMs,
+  };
+}
+
+/** The innermost loop around a step, which may be its own job's. */
+function loopAround(at: At): string | undefined {
+  const { draft, node, index } = at;
+  if (node.type === 'loop' && index !== undefined) return node.id;
+  for (let owner = node.owner; owner !== undefined; owner = draft.around.blueprint.node(owner).owner) {
+    if (draft.around.blueprint.node(owner).type === 'loop') return owner;
+  }
+  return undefined;
+}
+
+/** `loop` of a scope and of a payload. Engine contract B2. */
+export function loopScope(at: At): Record<string, unknown> {
+  const round = at.draft.peek(at.path)?.progress?.ok ?? 0;
+  const [body] = at.node.children;
+  const last = round === 0 ? undefined : at.draft.peek(body ?? itemPath(at.node.id, round - 1));
+  const output = last && outputOf(last);
+  return { index: round, iteration: round + 1, ...(output !== undefined && { previous_output: output }) };
+}
+
+/** What a step, or one item of it, may read besides the run's own names. */
+export function ownNames(at: At): Record<string, unknown> {
+  const { draft, node, index } = at;
+  const run = draft.peek(node.id);
+  const loop = loopAround(at);
+  const items = node.def.for_each === undefined ? undefined : run?.resolved_items;
+  return {
+    ...(items && index !== undefined && { item: items[index] ?? null, index }),
+    ...(loop !== undefined && { loop: loopScope(draft.at(loop)) }),
+    ...(run?.handles && { error: run.handles }),
+  };
+}
+
+/** Scope of a step's templates and conditions. A handler reads the error it handles as `input.error` too. */
+export const scopeOf =
+  (at: At, extra: Scope = {}): ScopeOf =>
+  ({ stepsRead, names }) => {
+    const scope = runScope(at.draft, stepsRead, names);
+    const own = ownNames(at);
+    const input = own['error'] === undefined ? at.draft.run.input : { ...at.draft.run.input, error: own['error'] };
+    return { ...scope, input, ...own, ...extra };
+  };
+
+/** Scope of the run's `output`. */
+export const endScope =
+  (draft: Draft): ScopeOf =>
+  ({ stepsRead, names }) =>
+    runScope(draft, stepsRead, names);
+
+export const render = (at: At, value: unknown, extra?: Scope): Evaluated =>
+  at.draft.around.blueprint.render(value, scopeOf(at, extra));
+export const evaluate = (at: At, source: string, extra?: Scope): Evaluated =>
+  at.draft.around.blueprint.evaluate(source, scopeOf(at, extra));

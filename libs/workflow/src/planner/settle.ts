@@ -1,0 +1,112 @@
+import { isStepEnded } from '@svc/lifecycle';
+import { kindOf } from '../steps';
+import { apply, skip } from './attempt';
+import type { StepNode } from './blueprint';
+import type { Draft } from './draft';
+import { failRun } from './ending';
+import { makeFresh } from './fresh';
+import type { Settlement, StepRun } from './run-state';
+
+/** A step, or an item of one, has ended: tells those who wait for it. */
+export function ended(draft: Draft, path: string): void {
+  const { node, index } = draft.at(path);
+  const run = draft.peek(path);
+  if (!run || !isStepEnded(run.status)) return;
+  if (index === undefined) return settle(draft, node.id);
+  if (draft.run.ending) return;
+  tellOwner(draft, node.id, path, run.status === 'succeeded' ? 'ok' : 'bad');
+}
+
+/** Settles a step unless its error handler has yet to decide. */
+export function settle(draft: Draft, id: string): void {
+  const node = draft.around.blueprint.node(id);
+  const run = draft.peek(id);
+  if (!run || run.settled || !isStepEnded(run.status)) return;
+  const verdict = verdictOf(draft, node, run);
+  if (verdict === undefined) return;
+  draft.edit(id).settled = verdict;
+  for (const handled of node.handles) draft.todo.push({ do: 'settle', step: handled });
+  if (node.handler !== undefined) releaseHandler(draft, node.handler);
+  if (node.runBy !== undefined) tellOwner(draft, node.runBy, id, verdict);
+  for (const dependent of node.dependents) {
+    const other = draft.peek(dependent);
+    if (other?.open_deps === undefined || other.open_deps === 0) continue;
+    draft.edit(dependent).open_deps = other.open_deps - 1;
+    if (other.open_deps === 1) draft.todo.push({ do: 'consider', step: dependent });
+  }
+  if (verdict === 'bad' && node.owner === undefined && node.handles.length === 0) failRun(draft, id);
+}
+
+function tellOwner(draft: Draft, owner: string, path: string, settlement: Settlement): void {
+  const run = draft.peek(path);
+  if (!run || draft.peek(owner)?.status !== 'running') return;
+  const at = draft.at(owner);
+  const outcome = kindOf(at).childEnded?.(at, { path, run, settlement });
+  if (outcome) apply(draft, owner, outcome);
+}
+
+function verdictOf(draft: Draft, node: StepNode, { status, skip_reason = '' }: StepRun): Settlement | undefined {
+  switch (status) {
+    case 'succeeded':
+      return 'ok';
+    case 'skipped':
+      return skip_reason === 'condition_false' ? 'ok' : isFailure(skip_reason) ? 'bad' : 'neutral';
+    case 'cancelled':
+      return skip_reason === 'switch_branch_not_taken' ? 'neutral' : 'bad';
+    default:
+      return handled(draft, node);
+  }
+}
+
+const isFailure = (reason: string): boolean => reason === 'unreachable' || reason.startsWith('dependency_failed:');
+
+/** What the error handler made of a failed step; undefined while it is at it. Engine contract B6. */
+function handled(draft: Draft, { id, handler }: StepNode): Settlement | undefined {
+  if (handler === undefined || draft.run.ending) return 'bad';
+  if (!draft.peek(handler)) makeFresh(draft, handler);
+  const run = draft.peek(handler);
+  if (run?.settled) return run.settled === 'ok' && run.handles ? 'ok' : 'bad';
+  if (!run || run.handles) return undefined;
+  if (isStepEnded(run.status)) return 'bad';
+  const failed = draft.peek(id);
+  const { message = 'failed', code } = failed?.error ?? {};
+  const attempts = failed?.attempts ?? 0;
+  draft.edit(handler).handles = { message, step_id: id, ...(code !== undefined && { code }), attempts };
+  draft.note('step_error_redirect', { step_id: id, message, data: { handler } });
+  draft.todo.push({ do: 'consider', step: handler });
+  return undefined;
+}
+
+/** Nothing can fail any more that this handler would be needed for: those who wait for it need not. */
+function releaseHandler(draft: Draft, id: string): void {
+  const run = draft.peek(id);
+  if (run?.status !== 'pending' || run.handles || run.settled) return;
+  const { handles } = draft.around.blueprint.node(id);
+  if (handles.every((other) => draft.peek(other)?.settled)) skip(draft, id, 'not_activated');
+}
+
+/** Begins a step if all it waits for allows that, or skips it if it never can begin. Engine contract B3. */
+export function consider(draft: Draft, id: string): void {
+  const run = draft.peek(id);
+  const node = draft.around.blueprint.node(id);
+  if (run?.status !== 'pending' || run.settled || run.queued || run.next_attempt_at_ms !== undefined) return;
+  if ((run.open_deps ?? 0) > 0 || (node.handles.length > 0 && !run.handles)) return;
+  const verdict = mayBegin(draft, node);
+  if (verdict === 'begin') draft.todo.push({ do: 'begin', path: id });
+  else skip(draft, id, verdict);
+}
+
+/** @returns `begin`, or why not */
+export function mayBegin(draft: Draft, { deps, def }: StepNode): string {
+  const settlements = deps.map((dep) => draft.peek(dep)?.settled);
+  const good = settlements.includes('ok');
+  const bad = settlements.indexOf('bad');
+  if (bad >= 0 && !(def.join === 'any' && good)) return `dependency_failed:${rootOf(draft, deps[bad] ?? '')}`;
+  return good || deps.length === 0 ? 'begin' : 'no_dependency_succeeded';
+}
+
+/** The step whose failure it began with. */
+function rootOf(draft: Draft, id: string): string {
+  const reason = draft.peek(id)?.skip_reason ?? '';
+  return reason.startsWith('dependency_failed:') ? reason.slice('dependency_failed:'.length) : id;
+}

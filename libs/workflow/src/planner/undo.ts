@@ -1,0 +1,88 @@
+import type { Draft } from './draft';
+import { attemptId, runTimerId, undoIds } from './ids';
+import type { UndoEntry } from './run-state';
+import { render } from './scope';
+
+/** A step with a `compensation` succeeded: should the run fail, it is undone. Engine contract A16. */
+export function pushUndo(draft: Draft, path: string, jobId: string, output: unknown): void {
+  const at = draft.at(path);
+  const { compensation } = at.node.def;
+  if (!compensation) return;
+  const input = render(at, compensation.input ?? {}, { output });
+  if (input.kind === 'bad') {
+    undoFailed(draft, path, `cannot be undone: ${input.message}`);
+    return;
+  }
+  const { topic, timeout_sec } = compensation;
+  draft.run.undo.push({
+    path,
+    job_id: jobId,
+    topic: topic.startsWith('job.') ? topic : `job.${topic}`,
+    ...(compensation.input !== undefined && { input: input.value }),
+    ...(timeout_sec !== undefined && timeout_sec > 0 && { timeout_sec }),
+  });
+}
+
+/** Undoes the newest step that is left, one at a time. @returns whether there is one */
+export function undoNext(draft: Draft): boolean {
+  const { run, around } = draft;
+  const entry = run.undo.at(-1);
+  if (!entry || !run.ending) return false;
+  if (run.ending.undoing !== undefined) return true;
+  const { node } = draft.at(entry.path);
+  const { jobId, idempotencyKey } = undoIds([
+    run.id,
+    entry.job_id,
+    entry.topic,
+    node.def.meta?.capability ?? '',
+    entry.path,
+  ]);
+  run.ending.undoing = jobId;
+  draft.edit(entry.path).compensated = true;
+  const timeoutMs = entry.timeout_sec === undefined ? around.limits.compensationTimeoutMs : entry.timeout_sec * 1_000;
+  draft.emit({
+    kind: 'compensate',
+    id: jobId,
+    jobId,
+    idempotencyKey,
+    step: node.id,
+    undoes: entry.job_id,
+    topic: entry.topic,
+    input: entry.input ?? { step_id: entry.path, job_id: entry.job_id },
+    timeoutMs,
+  });
+  draft.setTimerId(undoTimer(draft), around.nowMs + timeoutMs + around.limits.timeoutGraceMs);
+  draft.note('step_compensation_started', { step_id: entry.path, job_id: jobId });
+  return true;
+}
+
+/** The compensation under way ended, well or not: it is not tried again, and the next one follows. */
+export function undoEnded(draft: Draft, failure?: string): void {
+  const { ending, undo } = draft.run;
+  if (ending?.undoing === undefined) return;
+  draft.clearTimerId(undoTimer(draft));
+  draft.confirm(ending.undoing);
+  delete ending.undoing;
+  const entry: UndoEntry | undefined = undo.pop();
+  if (entry && failure !== undefined) undoFailed(draft, entry.path, failure);
+}
+
+/** Numbered by what is left to undo, so that the timer of one compensation cannot end the next. */
+const undoTimer = (draft: Draft): string => runTimerId(draft.run.id, `undo${draft.run.undo.length}`);
+export const isUndoTimer = (draft: Draft, timerId: string): boolean => timerId === undoTimer(draft);
+
+function undoFailed(draft: Draft, path: string, message: string): void {
+  draft.note('step_compensation_failed', { step_id: path, message });
+  const alert = {
+    level: 'error',
+    message: `${path}: ${message}`,
+    component: 'workflow-engine',
+    trace_id: draft.run.id,
+  };
+  draft.emit({
+    kind: 'notify',
+    id: `undo:${attemptId(draft.run.id, path, draft.edit(path).attempts)}`,
+    step: draft.at(path).node.id,
+    alert,
+  });
+}

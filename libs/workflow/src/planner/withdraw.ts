@@ -1,0 +1,65 @@
+import { isStepEnded } from '@svc/lifecycle';
+import { kindOf } from '../steps';
+import type { Draft } from './draft';
+import { attemptId, childKey, itemPath, pathParts } from './ids';
+
+/** Takes back what a step holds and has asked for; its state is the caller's to change. */
+export function withdraw(draft: Draft, path: string, reason: string): void {
+  const run = draft.edit(path);
+  draft.clearTimers(path);
+  if (run.slot) {
+    delete run.slot;
+    draft.run.counts.jobs -= 1;
+  }
+  if (run.queued) {
+    delete run.queued;
+    draft.run.ready = draft.run.ready.filter((other) => other !== path);
+  }
+  if (run.open) recall(draft, path, reason);
+}
+
+/** Tells the job, gate or child run to stop. What it still answers is listened to: it may have succeeded before it heard. */
+function recall(draft: Draft, path: string, reason: string): void {
+  const run = draft.edit(path);
+  const { node } = draft.at(path);
+  if (node.type === 'subworkflow') {
+    const key = childKey(draft.run.id, path, run.attempts);
+    draft.answered(path, key);
+    draft.run.cancels[key] = path;
+    const { child_run_id: id } = run;
+    draft.emit({ kind: 'cancelChild', id: `cancel:${key}`, key, ...(id !== undefined && { childRunId: id }), reason });
+    return;
+  }
+  const jobId = attemptId(draft.run.id, path, run.attempts);
+  draft.answered(path, jobId);
+  if (node.type !== 'approval') draft.run.cancels[jobId] = path;
+  draft.emit({ kind: 'cancelJob', id: `cancel:${jobId}`, jobId, reason });
+}
+
+/** How the rest of something ends: cancelled, or timed out with it where it ran. */
+export type EndOfRest = 'cancel' | 'timeOut';
+
+/** Ends whatever of a step has not ended, and of the steps and items it is made of. */
+export function stop(draft: Draft, path: string, reason: string, how: EndOfRest = 'cancel'): void {
+  const run = draft.peek(path);
+  if (!run || isStepEnded(run.status)) return;
+  stopRest(draft, path, reason, how);
+  withdraw(draft, path, reason);
+  const move = run.status === 'pending' ? 'cancel' : how;
+  const after = draft.enter(path, move);
+  after.skip_reason = reason;
+  after.settled = 'neutral';
+  const isItem = pathParts(path).index !== undefined;
+  draft.note(isItem ? 'step_foreach_orphan_cancelled' : 'step_cancelled', { step_id: path, message: reason });
+}
+
+/** Ends what is left of the steps and items that a composite is made of. */
+export function stopRest(draft: Draft, path: string, reason: string, how: EndOfRest = 'cancel'): void {
+  const at = draft.at(path);
+  if (!kindOf(at).composite) return;
+  const items = draft.peek(path)?.children ?? [];
+  items.forEach((item, index) => {
+    if (!isStepEnded(item.status)) stop(draft, itemPath(path, index), reason, how);
+  });
+  for (const inner of at.node.owned) stop(draft, inner, reason, how);
+}

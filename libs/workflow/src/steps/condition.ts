@@ -1,0 +1,18 @@
+import { isTruthy } from '../expressions/expression';
+import { evaluate } from '../planner/scope';
+import { failed, type Kind } from './kind';
+
+/** A yes or no that others read. Engine contract B2. */
+export const condition: Kind = {
+  begin(at) {
+    const { draft, node, path } = at;
+    const value = evaluate(at, node.def.condition ?? '');
+    if (value.kind === 'bad') {
+      draft.note('step_condition_failed', { step_id: path, message: value.message });
+      return failed(value.message, 'condition_failed');
+    }
+    const output = isTruthy(value.value);
+    draft.note('step_condition_evaluated', { step_id: path, data: { result: output } });
+    return { kind: 'succeeded', output };
+  },
+};

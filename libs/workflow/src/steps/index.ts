@@ -1,0 +1,42 @@
+import type { StepType } from '../definition/workflow';
+import { approval } from './approval';
+import { condition } from './condition';
+import { delay } from './delay';
+import { forEach } from './for-each';
+import { job } from './job';
+import type { At, Kind } from './kind';
+import { loop } from './loop';
+import { notify } from './notify';
+import { parallel } from './parallel';
+import { signal } from './signal';
+import { storage } from './storage';
+import { subworkflow } from './subworkflow';
+import { switchStep } from './switch';
+import { transform } from './transform';
+
+/** Every kind of step and what carries it out. */
+export const kinds: Record<StepType, Kind> = {
+  worker: job,
+  llm: job,
+  http: job,
+  container: job,
+  script: job,
+  input: job,
+  approval,
+  condition,
+  switch: switchStep,
+  delay,
+  notify,
+  transform,
+  storage,
+  parallel,
+  loop,
+  subworkflow,
+  signal,
+};
+
+/** A fan-out is a kind around another; the rounds of a loop without a body are jobs. */
+export function kindOf({ node, index }: Pick<At, 'node' | 'index'>): Kind {
+  if (index === undefined && node.def.for_each !== undefined) return forEach;
+  return index !== undefined && node.type === 'loop' ? job : kinds[node.type];
+}

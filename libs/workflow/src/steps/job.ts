@@ -1,0 +1,96 @@
+import type { StepDefinition, StepType } from '../definition/workflow';
+import type { DispatchJob } from '../planner/actions';
+import { attemptId } from '../planner/ids';
+import type { StepRun } from '../planner/run-state';
+import { ownNames, render } from '../planner/scope';
+import { failed, timedOut, type At, type Kind, type Outcome } from './kind';
+
+const ownTopic: Partial<Record<StepType, string>> = {
+  llm: 'job.llm',
+  http: 'job.http',
+  container: 'job.container',
+  script: 'job.script',
+};
+
+/** worker, llm, http, container, script, input, and the rounds of a loop without a body: a job of a worker. Engine contract B2. */
+export const job: Kind = {
+  takesSlot: true,
+  retries: true,
+  begin(at) {
+    const { draft, node, path } = at;
+    if (node.def.policy_gate === 'deny') {
+      return {
+        kind: 'ended',
+        status: 'denied',
+        error: { message: 'policy_gate of the step is deny', code: 'policy_gate' },
+      };
+    }
+    const payload = payloadOf(at);
+    if (payload.kind === 'bad') return failed(payload.message, 'step_input_invalid');
+    const wrong = draft.around.checkSchema(node.def, 'input', payload.value);
+    if (wrong !== undefined) return failed(wrong, 'step_input_invalid');
+    if (draft.run.dry_run && node.def.mock_output !== undefined) return mocked(node.def.mock_output);
+
+    const run = draft.edit(path);
+    run.input = payload.value;
+    run.job_id = attemptId(draft.run.id, path, run.attempts);
+    const action = jobAction(at);
+    draft.emit(action, path);
+    draft.note('step_dispatched', { step_id: path, job_id: run.job_id, data: { attempt: run.attempts } });
+    // The scheduler ends a job at its deadline; this is for the case that nobody tells us.
+    if (action.timeoutMs !== undefined) {
+      draft.setTimer(path, 'timeout', draft.around.nowMs + action.timeoutMs + draft.around.limits.timeoutGraceMs);
+    }
+    return { kind: 'running' };
+  },
+  action: (at) => jobAction(at),
+  timer: (_at, purpose) => (purpose === 'timeout' ? timedOut('no result came in time') : undefined),
+};
+
+const mocked = (output: unknown): Outcome => ({ kind: 'succeeded', output });
+
+/** Told by record and definition alone, so that it can be made again. */
+function jobAction({ draft, node, path }: At): DispatchJob {
+  const run: StepRun = draft.edit(path);
+  const jobId = attemptId(draft.run.id, path, run.attempts);
+  const { def, type } = node;
+  return {
+    kind: 'dispatchJob',
+    id: jobId,
+    jobId,
+    step: node.id,
+    path,
+    attempt: run.attempts,
+    topic: def.topic ?? ownTopic[type] ?? `job.workflow.${draft.run.workflow_id}`,
+    input: run.input,
+    priority: priorityOf(draft.run.input['priority']),
+    ...(def.timeout_sec !== undefined && def.timeout_sec > 0 && { timeoutMs: def.timeout_sec * 1_000 }),
+  };
+}
+
+function priorityOf(value: unknown): DispatchJob['priority'] {
+  return value === 'CRITICAL' || value === 'INTERACTIVE' ? value : 'BATCH';
+}
+
+/** What a loop's `input` says about the loop is not for its job. */
+const loopKeys = ['max_iterations', 'condition', 'while', 'until', 'body', 'body_step'];
+const loopInputs = new WeakMap<StepDefinition, Record<string, unknown>>();
+
+function inputOf(def: StepDefinition, type: StepType): Record<string, unknown> | undefined {
+  if (type !== 'loop' || !def.input) return def.input;
+  const known = loopInputs.get(def);
+  if (known) return known;
+  const own = Object.fromEntries(Object.entries(def.input).filter(([key]) => !loopKeys.includes(key)));
+  loopInputs.set(def, own);
+  return own;
+}
+
+/** The evaluated input, or the whole input of the run, and what a fan-out, a loop or an error adds. */
+function payloadOf(at: At) {
+  const { draft, node } = at;
+  const input = inputOf(node.def, node.type);
+  const rendered = input ? render(at, input) : ({ kind: 'ok', value: draft.run.input } as const);
+  if (rendered.kind === 'bad') return rendered;
+  const { index: _index, ...added } = ownNames(at);
+  return { kind: 'ok', value: { ...added, ...(rendered.value as Record<string, unknown>) } } as const;
+}

@@ -1,0 +1,81 @@
+import { isTruthy } from '../expressions/expression';
+import { makeAllFresh } from '../planner/fresh';
+import { itemPath } from '../planner/ids';
+import { outputOf } from '../planner/output';
+import { evaluate, loopScope } from '../planner/scope';
+import { failed, type At, type EndedChild, type Kind, type Outcome } from './kind';
+
+/** Repeats a step, or a job of its own, while a condition holds or until one does. Engine contract B2. */
+export const loop: Kind = {
+  composite: true,
+  begin(at) {
+    at.draft.edit(at.path).progress = { begun: 0, live: 0, ok: 0, bad: 0 };
+    return nextRound(at) ?? { kind: 'running' };
+  },
+  childEnded(at, child) {
+    const { draft, path } = at;
+    if (child.settlement === 'bad') return failedBy(child);
+    const rounds = roundsOf(at) + 1;
+    const { until } = at.node.def.input ?? {};
+    // While `until` is asked, the round that just ended is still the loop's round.
+    const ended =
+      typeof until === 'string' ? evaluate(at, until, { loop: { ...loopScope(at), ...lastOf(child) } }) : undefined;
+    draft.edit(path).progress = { begun: rounds, live: 0, ok: rounds, bad: 0 };
+    if (ended?.kind === 'bad') return failed(ended.message, 'condition_failed');
+    return ended && isTruthy(ended.value) ? done(at) : nextRound(at);
+  },
+};
+
+const roundsOf = ({ draft, path }: At): number => draft.peek(path)?.progress?.ok ?? 0;
+
+function lastOf({ run }: EndedChild): { previous_output?: unknown } {
+  const output = outputOf(run);
+  return output === undefined ? {} : { previous_output: output };
+}
+
+/** Begins a round. @returns what the loop comes to when there is none */
+function nextRound(at: At): Outcome | undefined {
+  const { draft, node, path } = at;
+  const { condition, while: whilst, until } = node.def.input ?? {};
+  const source = condition ?? whilst;
+  if (typeof source === 'string') {
+    const holds = evaluate(at, source, { loop: loopScope(at) });
+    if (holds.kind === 'bad') return failed(holds.message, 'condition_failed');
+    if (!isTruthy(holds.value)) return done(at);
+  }
+  const rounds = roundsOf(at);
+  if (rounds >= capOf(at)) {
+    const bounded = source === undefined && until === undefined;
+    return bounded ? done(at) : failed(`the loop did not end within ${rounds} rounds`, 'loop_cap_reached');
+  }
+  draft.note('step_loop_iteration', { step_id: path, data: { iteration: rounds + 1 } });
+  const run = draft.edit(path);
+  run.progress = { begun: rounds + 1, live: 1, ok: rounds, bad: 0 };
+  const [body] = node.children;
+  if (body !== undefined) makeAllFresh(draft, body);
+  else draft.put(itemPath(path, rounds), { status: 'pending', attempts: run.attempts - 1, tries: 0 });
+  draft.todo.push({ do: 'begin', path: body ?? itemPath(path, rounds) });
+  return undefined;
+}
+
+function capOf({ draft, node }: At): number {
+  const { defaultRounds, maxRounds } = draft.around.limits;
+  const asked = Number(node.def.input?.['max_iterations'] ?? defaultRounds);
+  return Math.min(Number.isInteger(asked) && asked >= 0 ? asked : defaultRounds, maxRounds);
+}
+
+function done(at: At): Outcome {
+  const { previous_output } = loopScope(at);
+  const iterations = roundsOf(at);
+  at.draft.note('step_loop_completed', { step_id: at.path, data: { iterations } });
+  return { kind: 'succeeded', output: { iterations, last_output: previous_output ?? null } };
+}
+
+function failedBy({ path, run }: EndedChild): Outcome {
+  const { status, error } = run;
+  return {
+    kind: 'ended',
+    status: status === 'denied' || status === 'timed_out' ? status : 'failed',
+    error: { ...error, message: `${path}: ${error?.message ?? status}` },
+  };
+}
