@@ -83,6 +83,7 @@ export function toCel(tokens: readonly Token[]): CelText | OffsetFault {
       owesOperand = held !== level.none;
       afterOperand = false;
     } else if (token.kind === 'name') {
+      if (Object.hasOwn(wordOperators, token.text)) return badAt(token.start, unexpected(token));
       if (!/^[A-Za-z0-9_]+$/.test(token.text))
         return badAt(token.start, `\`${token.text}\` is no name: letters are a to z`);
       writer.write(nameText(token.text), token.start);
