@@ -29,10 +29,10 @@ export function settle(draft: Draft, id: string): void {
   if (node.handler !== undefined) releaseHandler(draft, node.handler);
   if (node.runBy !== undefined) tellOwner(draft, node.runBy, id, verdict);
   for (const dependent of node.dependents) {
-    const other = draft.peek(dependent);
-    if (other?.open_deps === undefined || other.open_deps === 0) continue;
-    draft.edit(dependent).open_deps = other.open_deps - 1;
-    if (other.open_deps === 1) draft.todo.push({ do: 'consider', step: dependent });
+    const left = (draft.peek(dependent)?.open_deps ?? 0) - 1;
+    if (left < 0) continue;
+    draft.edit(dependent).open_deps = left;
+    if (left === 0) draft.todo.push({ do: 'consider', step: dependent });
   }
   if (verdict === 'bad' && node.owner === undefined && node.handles.length === 0) failRun(draft, id);
 }
