@@ -63,7 +63,11 @@ export class Driver {
   start = (): Action[] => this.send({ kind: 'start' });
 
   /** Ends the newest attempt at a path. */
-  job(path: string, status: JobEnd = 'SUCCEEDED', rest: { output?: unknown; error?: string; code?: string } = {}): Action[] {
+  job(
+    path: string,
+    status: JobEnd = 'SUCCEEDED',
+    rest: { output?: unknown; error?: string; code?: string } = {},
+  ): Action[] {
     return this.send({ kind: 'jobEnded', jobId: this.jobId(path), status, ...rest });
   }
 
@@ -79,7 +83,13 @@ export class Driver {
   }
 
   child = (status: 'succeeded' | 'failed', output?: unknown): Action[] =>
-    this.send({ kind: 'childRunEnded', key: this.asked('startChild').at(-1)?.key ?? '', childRunId: 'c1', status, output });
+    this.send({
+      kind: 'childRunEnded',
+      key: this.asked('startChild').at(-1)?.key ?? '',
+      childRunId: 'c1',
+      status,
+      output,
+    });
 
   jobId = (path: string): string => `r1:${path}@${this.at(path)?.attempts ?? 0}`;
 
@@ -88,7 +98,8 @@ export class Driver {
     return index === undefined ? this.run.steps[step] : this.run.steps[step]?.children?.[Number(index)];
   }
 
-  asked = <K extends Action['kind']>(kind: K): Of<K>[] => this.actions.filter((action): action is Of<K> => action.kind === kind);
+  asked = <K extends Action['kind']>(kind: K): Of<K>[] =>
+    this.actions.filter((action): action is Of<K> => action.kind === kind);
 
   /** Paths dispatched so far. */
   get dispatched(): string[] {

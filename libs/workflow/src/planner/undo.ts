@@ -1,5 +1,5 @@
 import type { Draft } from './draft';
-import { attemptId, runTimerId, undoIds } from './ids';
+import { runTimerId, undoIds } from './ids';
 import type { UndoEntry } from './run-state';
 import { render } from './scope';
 
@@ -10,7 +10,7 @@ export function pushUndo(draft: Draft, path: string, jobId: string, output: unkn
   if (!compensation) return;
   const input = render(at, compensation.input ?? {}, { output });
   if (input.kind === 'bad') {
-    undoFailed(draft, path, `cannot be undone: ${input.message}`);
+    undoFailed(draft, { path, job_id: jobId }, `cannot be undone: ${input.message}`);
     return;
   }
   const { topic, timeout_sec } = compensation;
@@ -64,14 +64,14 @@ export function undoEnded(draft: Draft, failure?: string): void {
   draft.confirm(ending.undoing);
   delete ending.undoing;
   const entry: UndoEntry | undefined = undo.pop();
-  if (entry && failure !== undefined) undoFailed(draft, entry.path, failure);
+  if (entry && failure !== undefined) undoFailed(draft, entry, failure);
 }
 
 /** Numbered by what is left to undo, so that the timer of one compensation cannot end the next. */
 const undoTimer = (draft: Draft): string => runTimerId(draft.run.id, `undo${draft.run.undo.length}`);
 export const isUndoTimer = (draft: Draft, timerId: string): boolean => timerId === undoTimer(draft);
 
-function undoFailed(draft: Draft, path: string, message: string): void {
+function undoFailed(draft: Draft, { path, job_id }: Pick<UndoEntry, 'path' | 'job_id'>, message: string): void {
   draft.note('step_compensation_failed', { step_id: path, message });
   const alert = {
     level: 'error',
@@ -81,7 +81,7 @@ function undoFailed(draft: Draft, path: string, message: string): void {
   };
   draft.emit({
     kind: 'notify',
-    id: `undo:${attemptId(draft.run.id, path, draft.edit(path).attempts)}`,
+    id: `undo:${job_id}`,
     step: draft.at(path).node.id,
     alert,
   });
