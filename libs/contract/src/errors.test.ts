@@ -7,7 +7,12 @@ import { AppError, errorCodes, type ErrorCode } from './errors';
 const codes = Object.keys(errorCodes) as ErrorCode[];
 
 /** Declared for clients to know, while what answers with it is still to come. */
-const reserved: readonly ErrorCode[] = ['approval_terminal_run', 'upstream_service_error'];
+const reserved: readonly ErrorCode[] = [
+  'invalid_workflow', 'invalid_schedule', 'input_schema_validation_failed', 'run_not_rerunnable', 'workflow_not_found',
+  'workflow_version_not_found', 'run_not_found', 'schedule_not_found', 'workflow_version_conflict',
+  'run_idempotency_conflict', 'run_not_cancellable', 'run_busy', 'run_already_ended', 'approval_terminal_run', 'run_not_runnable',
+  'upstream_service_error',
+]; // prettier-ignore
 
 /** Any route may answer with these, so no endpoint lists them. */
 const anywhere: readonly ErrorCode[] = [

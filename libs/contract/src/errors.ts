@@ -24,6 +24,10 @@ export const errorCodes = {
     code: 'TOPIC_SCHEMA_VIOLATION',
   },
   config_schema_violation: { status: 400, text: 'the schema is not valid', code: 'CONFIG_SCHEMA_VIOLATION' },
+  invalid_workflow: { status: 400, text: 'the workflow is not valid' },
+  invalid_schedule: { status: 400, text: 'the schedule is not valid' },
+  input_schema_validation_failed: { status: 400, text: 'the input does not fit the schema of the workflow' },
+  run_not_rerunnable: { status: 400, text: 'the run cannot be run again from there', code: 'RUN_NOT_RUNNABLE' },
 
   // identity
   unauthorized: { status: 401, text: 'unauthorized' },
@@ -50,6 +54,10 @@ export const errorCodes = {
   pool_not_found: { status: 404, text: 'pool not found', code: 'POOL_NOT_FOUND' },
   topic_not_found: { status: 404, text: 'topic not found', code: 'TOPIC_NOT_FOUND' },
   config_schema_not_found: { status: 404, text: 'schema not found', code: 'CONFIG_SCHEMA_NOT_FOUND' },
+  workflow_not_found: { status: 404, text: 'workflow not found' },
+  workflow_version_not_found: { status: 404, text: 'workflow version not found' },
+  run_not_found: { status: 404, text: 'run not found' },
+  schedule_not_found: { status: 404, text: 'schedule not found' },
 
   method_not_allowed: { status: 405, text: 'method not allowed' },
   unsupported_media_type: { status: 415, text: 'send the body as application/json, not compressed' },
@@ -66,6 +74,15 @@ export const errorCodes = {
     code: 'CONFIG_VERSION_CONFLICT',
   },
   config_schema_in_use: { status: 409, text: 'a topic uses this schema', code: 'CONFIG_SCHEMA_IN_USE' },
+  workflow_version_conflict: { status: 409, text: 'the workflow was changed by others at the same time; try again' },
+  run_idempotency_conflict: {
+    status: 409,
+    text: 'this idempotency key was used for another run',
+    code: 'RUN_IDEMPOTENCY_CONFLICT',
+  },
+  run_not_cancellable: { status: 409, text: 'the run has ended', code: 'RUN_NOT_CANCELLABLE' },
+  run_busy: { status: 409, text: 'the run is being changed; try again', code: 'RUN_BUSY' },
+  run_already_ended: { status: 409, text: 'the run has ended' },
   no_remediations_available: { status: 409, text: 'no remediations available' },
   approval_retryable_lock: { status: 409, text: 'another decision is in progress; try again' },
   approval_terminal_run: { status: 409, text: 'the workflow run is already past this approval' },
@@ -79,6 +96,7 @@ export const errorCodes = {
   artifact_too_large: { status: 413, text: 'artifact too large' },
   rate_limited: { status: 429, text: 'rate limited' },
   backpressure: { status: 429, text: 'too many active jobs', code: 'BACKPRESSURE' },
+  run_not_runnable: { status: 429, text: 'too many runs under way', code: 'RUN_NOT_RUNNABLE' },
   policy_throttled: { status: 429, text: 'throttled by policy' },
 
   // ours

@@ -1,0 +1,464 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { anyObject, count, jobId, pageLimit, text } from '../fields';
+import { limits } from '../limits';
+import { shape } from '../shape';
+
+const read = { permission: 'workflows.read', roles: 'any' } as const;
+const write = { permission: 'workflows.write', roles: ['admin'] } as const;
+export const workflowId = Joi.string().min(1).max(256).description('Workflow id.');
+const time = (description: string) => Joi.string().isoDate().description(description);
+const seconds = (description: string) => count(`${description} Seconds.`);
+
+/** Core contract 4. What steps may hold, and what it means: engine contract B1, B2. */
+export interface WorkflowView {
+  id: string;
+  org_id: string;
+  team_id: string;
+  name: string;
+  description: string;
+  version: string;
+  timeout_sec: number;
+  steps: Record<string, Record<string, unknown>>;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  revision: number;
+  config?: Record<string, unknown>;
+  input_schema?: Record<string, unknown>;
+  parameters?: Record<string, unknown>[];
+  policy_override?: string;
+  output?: unknown;
+  on_failure?: string;
+}
+
+const revision = Joi.number()
+  .integer()
+  .min(1)
+  .description('Rises with each change; a run keeps the one it began with.');
+const stepMap = Joi.object()
+  .pattern(/.*/, Joi.object().unknown())
+  .description('Steps by their id: letters, digits, ., _ and -, at most 64.');
+const parameters = Joi.array().items(Joi.object().unknown()).description('Hints for a form that asks for the input.');
+
+export const workflowView = shape<WorkflowView>({
+  required: {
+    id: workflowId,
+    org_id: text('Tenant.'),
+    team_id: text('Team.'),
+    name: text('Name.'),
+    description: text('Description.'),
+    version: text('Free text.'),
+    timeout_sec: seconds('After so long a run ends in timed_out; 0 = as the timeouts file says.'),
+    steps: stepMap,
+    created_by: text('Who created it.'),
+    created_at: time('When.'),
+    updated_at: time('Last change.'),
+    revision,
+  },
+  optional: {
+    config: anyObject('Overlay of the effective config of its runs.'),
+    input_schema: anyObject('JSON Schema that inputs of runs are checked against.'),
+    parameters,
+    policy_override: text('Policy rules for its jobs, in YAML.'),
+    output: Joi.any().description('Templates of what a run returns; absent = what its last steps returned.'),
+    on_failure: Joi.string().valid('cancel_siblings', 'finish_siblings'),
+  },
+});
+
+/** Core contract 4: create or update. Fields are looked into by the check of definitions, which names all faults at once. */
+export interface WorkflowBody {
+  id?: string;
+  org_id?: string;
+  team_id?: string;
+  name?: string;
+  description?: string;
+  version?: string;
+  timeout_sec?: unknown;
+  created_by?: string;
+  created_at?: unknown;
+  updated_at?: unknown;
+  revision?: unknown;
+  input_schema?: unknown;
+  parameters?: unknown;
+  config?: unknown;
+  policy_override?: string;
+  output?: unknown;
+  on_failure?: unknown;
+  steps?: unknown;
+}
+
+const kept = 'When it is left out or empty, an update keeps what is stored.';
+
+export const listWorkflows = endpoint({
+  id: 'workflows.list',
+  method: 'get',
+  path: '/api/v1/workflows',
+  summary: 'Workflows of the tenant, newest change first, at most 100',
+  access: read,
+  params: {},
+  query: shape<{ org_id?: string }>({ required: {}, optional: { org_id: text('Must be the caller’s tenant.') } }),
+  answer: { status: 200, body: Joi.array().items(workflowView) as Joi.ArraySchema<WorkflowView[]> },
+  errors: ['tenant_access_denied'],
+});
+
+export const getWorkflow = endpoint({
+  id: 'workflows.get',
+  method: 'get',
+  path: '/api/v1/workflows/:id',
+  summary: 'One workflow',
+  access: read,
+  params: { id: workflowId },
+  answer: { status: 200, body: workflowView },
+  errors: ['workflow_not_found', 'tenant_access_denied'],
+  otherTenant: 'tenant_access_denied',
+});
+
+/** Core contract 4. Everything wrong is told in `violations`: `{path, message, line?, column?}`. */
+export const putWorkflow = endpoint({
+  id: 'workflows.put',
+  method: 'post',
+  path: '/api/v1/workflows',
+  summary: 'Create a workflow, or update the one with this id',
+  description:
+    'steps, when given, replace all stored ones. What is wrong is told at once: 400 invalid_workflow with violations, each with its path in the definition. Runs under way go on with the revision they began with.',
+  access: write,
+  params: {},
+  body: shape<WorkflowBody>({
+    required: {},
+    optional: {
+      id: text('Generated when empty.'),
+      org_id: text('Must be the caller’s tenant.'),
+      team_id: text(`Team. ${kept}`),
+      name: text(`At most 256 characters; needed. ${kept}`),
+      description: text(`Description. ${kept}`),
+      version: text(`Free text. ${kept}`),
+      timeout_sec: Joi.any().description(`Of a whole run, 0 to 604800 seconds. ${kept}`),
+      created_by: text('The caller when empty.'),
+      created_at: Joi.any().description('Set by the server; ignored.'),
+      updated_at: Joi.any().description('Set by the server; ignored.'),
+      revision: Joi.any().description('Set by the server; ignored.'),
+      input_schema: Joi.any().description(`JSON Schema of the input. ${kept}`),
+      parameters: Joi.any().description(`List of {name, type, default, required, description}. ${kept}`),
+      config: Joi.any().description(`Overlay of the effective config. ${kept}`),
+      policy_override: text('Policy rules in YAML, tier workflow. The empty text clears them.'),
+      output: Joi.any().description(`Templates of what a run returns. ${kept}`),
+      on_failure: Joi.any().description(`cancel_siblings or finish_siblings. ${kept}`),
+      steps: Joi.any().description('Steps by their id. When left out, an update keeps what is stored.'),
+    },
+  }),
+  answer: { status: 201, body: shape<{ id: string }>({ required: { id: workflowId } }) },
+  errors: ['invalid_workflow', 'tenant_access_denied', 'tier_limit_exceeded', 'workflow_version_conflict'],
+});
+
+export const removeWorkflow = endpoint({
+  id: 'workflows.remove',
+  method: 'delete',
+  path: '/api/v1/workflows/:id',
+  summary: 'Delete a workflow; its runs are kept, those under way fail',
+  access: write,
+  params: { id: workflowId },
+  answer: { status: 204 },
+  errors: ['workflow_not_found', 'tenant_access_denied'],
+  otherTenant: 'tenant_access_denied',
+});
+
+/** Engine contract B1 "(better)": definitions are kept as they were. */
+export interface RevisionItem {
+  revision: number;
+  name: string;
+  version: string;
+  steps: number;
+  created_by: string;
+  created_at: string;
+  current: boolean;
+}
+
+export const workflowVersions = endpoint({
+  id: 'workflows.versions',
+  method: 'get',
+  path: '/api/v1/workflows/:id/versions',
+  summary: 'Revisions of a workflow, newest first',
+  access: read,
+  params: { id: workflowId },
+  query: shape<{ limit: number }>({ required: { limit: pageLimit(100) } }),
+  answer: {
+    status: 200,
+    body: Joi.array().items(
+      shape<RevisionItem>({
+        required: {
+          revision,
+          name: text('Name it had.'),
+          version: text('Free text.'),
+          steps: count('Number of steps.'),
+          created_by: text('Who made this revision.'),
+          created_at: time('When.'),
+          current: Joi.boolean().description('New runs begin with it.'),
+        },
+      }),
+    ) as Joi.ArraySchema<RevisionItem[]>,
+  },
+  errors: ['workflow_not_found', 'tenant_access_denied'],
+  otherTenant: 'tenant_access_denied',
+});
+
+export const workflowVersion = endpoint({
+  id: 'workflows.version',
+  method: 'get',
+  path: '/api/v1/workflows/:id/versions/:revision',
+  summary: 'A workflow as it was in one revision',
+  access: read,
+  params: {
+    id: workflowId,
+    revision: Joi.string()
+      .pattern(/^[1-9]\d{0,8}$/)
+      .description('Revision.'),
+  },
+  answer: { status: 200, body: workflowView },
+  errors: ['workflow_not_found', 'workflow_version_not_found', 'tenant_access_denied'],
+  otherTenant: 'tenant_access_denied',
+});
+
+/** Core contract 5.4. */
+export interface DryRunStep {
+  step_id: string;
+  step_name: string;
+  step_type: string;
+  decision: string;
+  reason: string;
+  rule_id: string;
+}
+export interface DryRunView {
+  workflow_id: string;
+  steps: DryRunStep[];
+}
+
+export const dryRunWorkflow = endpoint({
+  id: 'workflows.dryRun',
+  method: 'post',
+  path: '/api/v1/workflows/:id/dry-run',
+  summary: 'What policy would say to each step; nothing is stored',
+  access: write,
+  params: { id: workflowId },
+  body: shape<{ input: Record<string, unknown>; environment: string }>({
+    required: {
+      input: anyObject('Sample input.').default({}),
+      environment: text('Becomes the label environment, and selects the effective config.')
+        .max(limits.labelKeyBytes)
+        .default(''),
+    },
+  }),
+  bodyOptional: true,
+  bodyIgnoresUnknown: true,
+  answer: {
+    status: 200,
+    body: shape<DryRunView>({
+      required: {
+        workflow_id: workflowId,
+        steps: Joi.array().items(
+          shape<DryRunStep>({
+            required: {
+              step_id: text('Step; the list is sorted by it.'),
+              step_name: text('Its name.'),
+              step_type: text('Its kind.'),
+              decision: text('Of policy; N/A for a step that is no job, ERROR when policy could not be asked.'),
+              reason: text('Why.'),
+              rule_id: text('The rule that decided.'),
+            },
+          }),
+        ),
+      },
+    }),
+  },
+  errors: ['workflow_not_found', 'tenant_access_denied'],
+  otherTenant: 'tenant_access_denied',
+});
+
+export const overlapRules = ['skip', 'queue', 'allow', 'cancel_previous'] as const;
+export const misfireRules = ['skip', 'run_once', 'run_all'] as const;
+
+/** When a workflow starts by itself: by `cron` or by `interval_sec`, one of them. */
+export interface ScheduleFields {
+  name: string;
+  cron?: string;
+  interval_sec?: number;
+  time_zone: string;
+  overlap: (typeof overlapRules)[number];
+  misfire: (typeof misfireRules)[number];
+  input: Record<string, unknown>;
+  paused: boolean;
+  start_at?: string;
+  end_at?: string;
+}
+export interface ScheduleView extends ScheduleFields {
+  id: string;
+  workflow_id: string;
+  next_times: string[];
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  last_run_id?: string;
+  last_time?: string;
+  last_error?: string;
+}
+
+const scheduleTable = {
+  required: {
+    name: text('What it is for.').max(256).default(''),
+    time_zone: Joi.string()
+      .max(64)
+      .default('UTC')
+      .description('IANA zone in which cron is read, such as Europe/Berlin. A time the clocks skip fires right after.'),
+    overlap: Joi.string<(typeof overlapRules)[number]>()
+      .valid(...overlapRules)
+      .default('skip')
+      .description(
+        'When the run before is still under way: leave this one out, wait for it, start beside it, or cancel it.',
+      ),
+    misfire: Joi.string<(typeof misfireRules)[number]>()
+      .valid(...misfireRules)
+      .default('run_once')
+      .description('Times that passed while nobody could start them: none is made up for, one, or all of them.'),
+    input: anyObject('Input of its runs.').default({}),
+    paused: Joi.boolean().default(false).description('It starts nothing until it is resumed.'),
+  },
+  optional: {
+    cron: Joi.string().max(256).description('Five or six fields; this or interval_sec.'),
+    interval_sec: Joi.number().integer().min(1).max(31_622_400).description('Seconds between starts; this or cron.'),
+    start_at: time('No start before it; an interval counts from it.'),
+    end_at: time('No start after it.'),
+  },
+};
+
+const scheduleBody = shape<ScheduleFields>(scheduleTable)
+  .xor('cron', 'interval_sec')
+  .messages({ 'object.missing': 'cron or interval_sec is needed', 'object.xor': 'cron and interval_sec: give one' });
+const scheduleId = Joi.string().min(1).max(64).description('Schedule id.');
+const scheduleView = shape<ScheduleView>({
+  required: {
+    ...scheduleTable.required,
+    id: scheduleId,
+    workflow_id: workflowId,
+    next_times: Joi.array()
+      .items(time('A start to come.'))
+      .description('Next starts, soonest first; none when paused.'),
+    created_by: text('Who created it; its runs are started in that name.'),
+    created_at: time('When.'),
+    updated_at: time('Last change.'),
+  },
+  optional: {
+    ...scheduleTable.optional,
+    last_run_id: jobId.description('Run it started last.'),
+    last_time: time('When that was.'),
+    last_error: text('Why the last start failed.'),
+  },
+});
+const scheduleParams = { id: workflowId, schedule_id: scheduleId };
+const scheduleErrors = ['workflow_not_found', 'schedule_not_found', 'tenant_access_denied'] as const;
+const schedulePath = '/api/v1/workflows/:id/schedules/:schedule_id';
+
+export const listSchedules = endpoint({
+  id: 'schedules.list',
+  method: 'get',
+  path: '/api/v1/workflows/:id/schedules',
+  summary: 'Schedules of a workflow, oldest first',
+  access: read,
+  params: { id: workflowId },
+  answer: { status: 200, body: Joi.array().items(scheduleView) as Joi.ArraySchema<ScheduleView[]> },
+  errors: ['workflow_not_found', 'tenant_access_denied'],
+  otherTenant: 'tenant_access_denied',
+});
+
+export const addSchedule = endpoint({
+  id: 'schedules.add',
+  method: 'post',
+  path: '/api/v1/workflows/:id/schedules',
+  summary: 'Let a workflow start by itself',
+  access: write,
+  params: { id: workflowId },
+  body: scheduleBody,
+  answer: { status: 201, body: scheduleView },
+  errors: ['workflow_not_found', 'tenant_access_denied', 'invalid_schedule', 'input_schema_validation_failed'],
+  otherTenant: 'tenant_access_denied',
+});
+
+export const getSchedule = endpoint({
+  id: 'schedules.get',
+  method: 'get',
+  path: schedulePath,
+  summary: 'One schedule, with its next starts',
+  access: read,
+  params: scheduleParams,
+  query: shape<{ next: number }>({
+    required: { next: pageLimit(5, 100).description('How many starts to come are told, at most 100. Default 5.') },
+  }),
+  answer: { status: 200, body: scheduleView },
+  errors: scheduleErrors,
+  otherTenant: 'tenant_access_denied',
+});
+
+export const putSchedule = endpoint({
+  id: 'schedules.put',
+  method: 'put',
+  path: schedulePath,
+  summary: 'Replace a schedule; starts that were due under the old one are dropped',
+  access: write,
+  params: scheduleParams,
+  body: scheduleBody,
+  answer: { status: 200, body: scheduleView },
+  errors: [...scheduleErrors, 'invalid_schedule', 'input_schema_validation_failed'],
+  otherTenant: 'tenant_access_denied',
+});
+
+export const pauseSchedule = endpoint({
+  id: 'schedules.pause',
+  method: 'post',
+  path: `${schedulePath}/pause`,
+  summary: 'Stop a schedule from starting runs; those under way go on',
+  access: write,
+  params: scheduleParams,
+  answer: { status: 200, body: scheduleView },
+  errors: scheduleErrors,
+  otherTenant: 'tenant_access_denied',
+});
+
+export const resumeSchedule = endpoint({
+  id: 'schedules.resume',
+  method: 'post',
+  path: `${schedulePath}/resume`,
+  summary: 'Let a paused schedule start runs again; times that passed meanwhile are not made up for',
+  access: write,
+  params: scheduleParams,
+  answer: { status: 200, body: scheduleView },
+  errors: scheduleErrors,
+  otherTenant: 'tenant_access_denied',
+});
+
+export const removeSchedule = endpoint({
+  id: 'schedules.remove',
+  method: 'delete',
+  path: schedulePath,
+  summary: 'Delete a schedule; runs it started go on',
+  access: write,
+  params: scheduleParams,
+  answer: { status: 204 },
+  errors: scheduleErrors,
+  otherTenant: 'tenant_access_denied',
+});
+
+export const workflowEndpoints = [
+  listWorkflows,
+  getWorkflow,
+  putWorkflow,
+  removeWorkflow,
+  workflowVersions,
+  workflowVersion,
+  dryRunWorkflow,
+  listSchedules,
+  addSchedule,
+  getSchedule,
+  putSchedule,
+  pauseSchedule,
+  resumeSchedule,
+  removeSchedule,
+] as const;
