@@ -30,6 +30,7 @@ const settledAfterMs = 10_000;
 /** Keeps one process running until it is told to stop. */
 export class Supervised {
   private child: ChildProcess | undefined;
+  private launchedAtMs = 0;
   private wanted = false;
   private deaths = 0;
   private restartTimer: NodeJS.Timeout | undefined;
@@ -47,6 +48,11 @@ export class Supervised {
   /** Process id, undefined while it is down. */
   get pid(): number | undefined {
     return this.child && isRunning(this.child) ? this.child.pid : undefined;
+  }
+
+  /** How long it has been running, ms; 0 while it is down. */
+  get ageMs(): number {
+    return this.pid === undefined ? 0 : Date.now() - this.launchedAtMs;
   }
 
   /**
@@ -95,6 +101,7 @@ export class Supervised {
     const child = spawnLeashed(command, args, { cwd, env, output: 'pipe' });
     const startedMs = Date.now();
     this.child = child;
+    this.launchedAtMs = startedMs;
     for (const output of [child.stdout, child.stderr]) {
       if (output) createInterface({ input: output }).on('line', (line) => this.note(line));
     }
