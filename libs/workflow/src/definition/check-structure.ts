@@ -2,6 +2,7 @@ import { cyclesOf, cycleText } from './cycles';
 import type { Faults, Path } from './faults';
 import { isTemplate } from './fields';
 import type { WorkflowGraph } from './graph';
+import { definitionLimits } from './limits';
 import { childLinks, switchTargets, type Link } from './links';
 import { hint } from './nearest';
 import { typeOf, type StepDefinition } from './workflow';
@@ -127,7 +128,8 @@ function checkTargets(input: StructureInput, id: string, step: StepDefinition): 
 function checkCycles({ steps, graph, faults }: StructureInput): void {
   const ids = Object.keys(steps);
   const nothing: readonly string[] = [];
-  for (const cycle of cyclesOf(ids, (id) => [...graph.dependenciesOf(id)])) {
+  const most = definitionLimits.maxFaults;
+  for (const cycle of cyclesOf(ids, graph.dependenciesOf, most)) {
     const [id = '', other = ''] = cycle.slice(-2);
     const path: Path = ['steps', id, 'depends_on', steps[id]?.depends_on?.indexOf(other) ?? 0];
     faults.add(
@@ -139,10 +141,10 @@ function checkCycles({ steps, graph, faults }: StructureInput): void {
     const handler = steps[id]?.on_error;
     return handler !== undefined && handler !== id && Object.hasOwn(steps, handler) ? [handler] : nothing;
   };
-  for (const cycle of cyclesOf(ids, handlerOf)) {
+  for (const cycle of cyclesOf(ids, handlerOf, most)) {
     faults.add(['steps', cycle.at(-2) ?? '', 'on_error'], `closes a cycle of on_error: ${cycleText(cycle)}. The last handler must have none`); // prettier-ignore
   }
-  for (const cycle of cyclesOf(ids, (id) => graph.childrenOf.get(id) ?? nothing)) {
+  for (const cycle of cyclesOf(ids, (id) => graph.childrenOf.get(id) ?? nothing, most)) {
     faults.add(
       ['steps', cycle.at(-2) ?? '', 'input'],
       `closes a cycle of steps that run each other: ${cycleText(cycle)}`,

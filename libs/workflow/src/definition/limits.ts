@@ -6,7 +6,7 @@ export const definitionLimits = {
   /** When the caller sets none. */
   maxSteps: 2_000,
   /** Faults that are told; of more, only the number. */
-  maxFaults: 200,
+  maxFaults: 100,
   idChars: 64,
   workflowIdChars: 256,
   nameChars: 256,

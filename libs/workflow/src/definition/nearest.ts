@@ -3,10 +3,11 @@ const farthest = 3;
 /** What the author may have meant: the known word that takes the fewest changes, if few enough. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const most = Math.min(farthest, Math.floor(word.length / 3) + 1);
+  const lower = word.toLowerCase();
   let best: { word: string; changes: number } | undefined;
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) > most) continue;
-    const changes = distance(word.toLowerCase(), candidate.toLowerCase());
+    const changes = distance(lower, candidate.toLowerCase(), most);
     if (changes <= most && changes < Math.min(word.length, best?.changes ?? Infinity))
       best = { word: candidate, changes };
   }
@@ -19,22 +20,25 @@ export function hint(word: string, known: Iterable<string>): string {
   return near === undefined ? '' : ` (did you mean ${near}?)`;
 }
 
-/** Letters added, left out, changed, or swapped with the next. */
-function distance(a: string, b: string): number {
+/** Letters added, left out, changed, or swapped with the next; looked at no longer than it may matter. */
+function distance(a: string, b: string, most: number): number {
   let before: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, i) => i);
+  let last = Array.from(b, (_, i) => i);
+  last.push(b.length);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
+    let least = i;
     for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      row[j] = Math.min(
-        (last[j] ?? 0) + 1,
-        (row[j - 1] ?? 0) + 1,
-        (last[j - 1] ?? 0) + (same ? 0 : 1),
-        swapped ? (before[j - 2] ?? 0) + 1 : Infinity,
-      );
+      let changes = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      changes = Math.min(changes, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        changes = Math.min(changes, (before[j - 2] ?? 0) + 1);
+      }
+      row.push(changes);
+      least = Math.min(least, changes);
     }
+    // One more than may matter, as a swap builds on the row before.
+    if (least > most + 1) return Infinity;
     before = last;
     last = row;
   }

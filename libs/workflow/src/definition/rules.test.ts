@@ -322,3 +322,12 @@ describe('the workflow’s own fields', () => {
     ]);
   });
 });
+
+it('steps that wait for one another in a roundabout way can never start', () => {
+  const steps = { p: { type: 'parallel', input: { steps: ['c'] } }, c: { ...job, on_error: 'p' }, a: job };
+
+  expect(faultsOf(workflow(steps)).map((fault) => fault.slice(0, 27))).toEqual([
+    'steps.p: can never start: e',
+    'steps.c: can never start: e',
+  ]);
+});
