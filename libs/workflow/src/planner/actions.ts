@@ -10,6 +10,8 @@ export type Action =
   | DispatchJob
   | { kind: 'cancelJob'; id: string; jobId: string; reason: string }
   | OpenGate
+  /** The gate's rule is met, or it is over without people: whatever still waits for an answer need not. */
+  | { kind: 'closeGate'; id: string; jobId: string; step: string; approved: boolean }
   | { kind: 'remindGate'; id: string; jobId: string; step: string }
   | { kind: 'escalateGate'; id: string; jobId: string; step: string; role?: string }
   /** Timer ids of one run never repeat; a timer that fires late or twice changes nothing. */

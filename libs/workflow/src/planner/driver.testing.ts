@@ -26,6 +26,7 @@ export interface DriverOptions {
 export class Driver {
   run: RunState;
   nowMs = 1_000_000;
+  lastChanged: string[] = [];
   readonly actions: Action[] = [];
   readonly events: TimelineEvent[] = [];
   readonly definition: WorkflowDefinition;
@@ -55,6 +56,7 @@ export class Driver {
     });
     if (JSON.stringify(this.run) !== before) throw new Error('the run that was handed in has changed');
     this.run = JSON.parse(JSON.stringify(made.run)) as RunState;
+    this.lastChanged = made.changed;
     this.actions.push(...made.actions);
     this.events.push(...made.events);
     return made.actions;

@@ -47,6 +47,7 @@ export function decideEnd(draft: Draft, ending: Ending, reason: string, how: End
   }
   run.ready = [];
   if (ending.awaits_cancels && Object.keys(run.cancels).length > 0) {
+    ending.has_timer = true;
     draft.setTimerId(runTimerId(run.id, 'cancels'), around.nowMs + around.limits.cancelGraceMs);
   }
 }
@@ -140,7 +141,7 @@ function finish(draft: Draft, status: RunEnd, error: RunError | undefined): void
   if (error) run.error = error;
   draft.enterRun(moves[status]);
   run.completed_at_ms = around.nowMs;
-  draft.clearTimerId(runTimerId(run.id, 'cancels'));
+  if (run.ending?.has_timer) draft.clearTimerId(runTimerId(run.id, 'cancels'));
   if (run.deadline_ms !== undefined) draft.clearTimerId(runTimerId(run.id, 'deadline'));
   run.cancels = {};
   run.signals = [];

@@ -101,6 +101,8 @@ export interface Ending {
   error?: RunError;
   /** Wait until the jobs that were told to stop have answered: one that succeeded all the same must be undone too. */
   awaits_cancels: boolean;
+  /** A timer is set after which that is no longer waited for. */
+  has_timer?: boolean;
   compensates: boolean;
   /** Job of the compensation under way. */
   undoing?: string;

@@ -61,18 +61,30 @@ export function gateAnswered(at: At, answer: Extract<RunEvent, { kind: 'gateReso
   return approvals.length < (node.def.gate?.quorum ?? 1) ? undefined : consented(at);
 }
 
-export function refused({ draft, path }: At, message: string): Outcome {
+export function refused(at: At, message: string): Outcome {
+  const { draft, path } = at;
+  close(at, false);
   draft.note('step_rejected', { step_id: path, message });
   return { kind: 'ended', status: 'denied', error: { message, code: 'approval_rejected' } };
 }
 
 export function consented(at: At): Outcome {
   const last = gateOf(at).approvals.at(-1);
+  close(at, true);
   at.draft.note('step_approved', { step_id: at.path });
   return {
     kind: 'succeeded',
     output: { approved: true, resolved_by: last?.by ?? null, comment: last?.comment ?? null },
   };
+}
+
+/** Its job need not wait any longer, unless it was the job that told us. */
+function close({ draft, node, path }: At, approved: boolean): void {
+  const run = draft.edit(path);
+  if (!run.open) return;
+  const jobId = attemptId(draft.run.id, path, run.attempts);
+  draft.answered(path, jobId);
+  draft.emit({ kind: 'closeGate', id: `close:${jobId}`, jobId, step: node.id, approved });
 }
 
 /** Nobody decided: the gate's rule says what that means. */

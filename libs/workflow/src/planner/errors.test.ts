@@ -1,0 +1,250 @@
+import type { StepDefinition } from '../definition/workflow';
+import { Driver, type DriverOptions } from './driver.testing';
+
+const started = (steps: Record<string, StepDefinition>, options: DriverOptions = {}): Driver => {
+  const driver = new Driver(steps, options);
+  driver.start();
+  return driver;
+};
+
+describe('tries', () => {
+  it('pauses double up to the cap', () => {
+    const run = started({ a: { retry: { max_retries: 3, initial_backoff_sec: 4, max_backoff_sec: 10 } } });
+    const pauses: number[] = [];
+
+    for (let i = 0; i < 3; i++) {
+      run.job('a', 'FAILED_RETRYABLE');
+      pauses.push((run.at('a')?.next_attempt_at_ms ?? 0) - run.nowMs);
+      run.fire('retry');
+    }
+    run.job('a', 'FAILED');
+
+    expect(pauses).toEqual([4_000, 8_000, 10_000]);
+    expect(run.asked('dispatchJob').map(({ jobId }) => jobId)).toEqual(['r1:a@1', 'r1:a@2', 'r1:a@3', 'r1:a@4']);
+    expect(run.run.status).toBe('failed');
+  });
+
+  it.each([
+    ['FAILED_FATAL', 'failed'],
+    ['DENIED', 'denied'],
+    ['OUTPUT_QUARANTINED', 'failed'],
+    ['CANCELLED', 'cancelled'],
+  ] as const)('%s is not tried again: the step is %s', (end, status) => {
+    const run = started({ a: { retry: { max_retries: 3 } } });
+
+    run.job('a', end);
+
+    expect(run.at('a')?.status).toBe(status);
+    expect(run.run.status).toBe(status === 'denied' ? 'denied' : 'failed');
+  });
+
+  it('a result of an older attempt, or of another run, changes nothing', () => {
+    const run = started({ a: { retry: { max_retries: 1 } } });
+    run.job('a', 'FAILED');
+    run.send({ kind: 'jobEnded', jobId: 'r1:a@1', status: 'SUCCEEDED' });
+    run.fire('retry');
+
+    run.send({ kind: 'jobEnded', jobId: 'r1:a@1', status: 'SUCCEEDED' });
+    run.send({ kind: 'jobEnded', jobId: 'r2:a@2', status: 'SUCCEEDED' });
+    run.send({ kind: 'jobEnded', jobId: 'r1:gone@1', status: 'SUCCEEDED' });
+    run.send({ kind: 'jobEnded', jobId: 'nonsense', status: 'SUCCEEDED' });
+
+    expect(run.at('a')).toMatchObject({ status: 'running', attempts: 2 });
+  });
+
+  it('a job nobody reports is given up a while after its deadline, and told to stop', () => {
+    const run = started({ a: { timeout_sec: 10 } });
+
+    run.fire('timeout');
+
+    expect(run.nowMs).toBe(1_000_000 + 10_000 + 30_000);
+    expect(run.asked('cancelJob')).toMatchObject([{ jobId: 'r1:a@1' }]);
+    run.job('a', 'CANCELLED');
+    expect(run.run.status).toBe('timed_out');
+  });
+});
+
+describe('on_error', () => {
+  const chain: Record<string, StepDefinition> = {
+    a: { on_error: 'h1' },
+    h1: { on_error: 'h2', input: { was: '${input.error.code}' } },
+    h2: {},
+    after: { depends_on: ['a'] },
+  };
+
+  it('a handler hears what happened, and its success lets the branch go on', () => {
+    const run = started(chain);
+    expect(run.dispatched).toEqual(['a']);
+
+    run.job('a', 'FAILED_FATAL', { error: 'broken', code: 'e1' });
+    expect(run.asked('dispatchJob').at(-1)?.input).toEqual({
+      was: 'e1',
+      error: { message: 'broken', step_id: 'a', code: 'e1', attempts: 1 },
+    });
+    expect(run.types('a')).toContain('step_error_redirect');
+    run.job('h1');
+
+    expect(run.dispatched).toEqual(['a', 'h1', 'after']);
+    expect(run.at('h2')).toMatchObject({ status: 'skipped', skip_reason: 'not_activated' });
+    run.job('after');
+    expect(run.run.status).toBe('succeeded');
+  });
+
+  it('the failure of the last handler fails the run', () => {
+    const run = started(chain);
+
+    run.job('a', 'DENIED');
+    run.job('h1', 'FAILED');
+    run.job('h2', 'TIMEOUT', { error: 'late' });
+
+    expect(run.run).toMatchObject({ status: 'failed', error: { message: 'step h1: the job ended FAILED' } });
+    expect(run.at('after')?.skip_reason).toBe('dependency_failed:a');
+  });
+
+  it('steps and handlers that wait for each other do not hold the run for ever', () => {
+    const run = started({ a: { on_error: 'h' }, b: { depends_on: ['a'] }, h: { depends_on: ['b'] } });
+
+    run.job('a', 'FAILED');
+
+    expect(run.run.status).toBe('failed');
+    expect(run.at('h')?.skip_reason).toBe('unreachable');
+  });
+});
+
+describe('the end of a run', () => {
+  it('by default waits until siblings that were told to stop have answered, but not for ever', () => {
+    const run = started({ a: {}, b: {}, c: { depends_on: ['b'] }, d: { type: 'delay', delay_sec: 99 } });
+
+    run.job('a', 'FAILED');
+    expect([run.run.status, run.statuses]).toEqual([
+      'running',
+      { a: 'failed', b: 'cancelled', c: 'pending', d: 'cancelled' },
+    ]);
+    expect(run.dispatched).toEqual(['a', 'b']);
+    run.fire('cancels');
+
+    expect(run.run.status).toBe('failed');
+    expect(run.statuses['c']).toBe('cancelled');
+  });
+
+  it('finish_siblings: others go on, and the gravest failure is the end', () => {
+    const run = started({ a: {}, b: {}, c: { depends_on: ['b'] } }, { definition: { on_failure: 'finish_siblings' } });
+
+    run.job('a', 'TIMEOUT');
+    run.job('b');
+    run.job('c', 'DENIED');
+
+    expect(run.run).toMatchObject({ status: 'denied', error: { message: 'step c: the job ended DENIED' } });
+  });
+
+  it('a run out of time is timed out with what was live of it, whatever pass sees it first', () => {
+    const byTimer = started({ a: {}, b: { depends_on: ['a'] } }, { definition: { timeout_sec: 60 } });
+    byTimer.fire('deadline');
+    const byScan = started({ a: {} }, { definition: { timeout_sec: 60 } });
+    byScan.nowMs += 60_000;
+    byScan.send({ kind: 'tick' });
+
+    expect(byTimer.run).toMatchObject({ status: 'timed_out', error: { code: 'run_timeout' } });
+    expect(byTimer.statuses).toEqual({ a: 'timed_out', b: 'cancelled' });
+    expect(byScan.run.status).toBe('timed_out');
+    expect(byScan.asked('cancelJob')).toHaveLength(1);
+  });
+
+  it('cancel and deletion end it at once', () => {
+    const cancelled = started({ a: {}, b: { type: 'approval' } });
+    cancelled.send({ kind: 'cancel', by: 'ann' });
+    const deleted = started({ a: {} });
+    deleted.send({ kind: 'deleted' });
+
+    expect(cancelled.run).toMatchObject({ status: 'cancelled', error: { message: 'cancelled by ann' } });
+    expect(cancelled.asked('cancelJob').map(({ jobId }) => jobId)).toEqual(['r1:a@1', 'r1:b@1']);
+    expect(deleted.run).toMatchObject({ status: 'failed', error: { message: 'workflow deleted' } });
+  });
+
+  it('a run that was not begun can be cancelled too', () => {
+    const run = new Driver({ a: {} });
+
+    run.send({ kind: 'cancel' });
+    run.start();
+
+    expect([run.run.status, run.dispatched]).toEqual(['cancelled', []]);
+  });
+
+  it('its output is that of the last steps, or what the definition makes of them', () => {
+    const two = started({ a: { type: 'transform', input: { n: 1 } }, b: { type: 'transform', input: { n: 2 } } });
+    const made = started({ a: { type: 'transform', input: { n: 1 } } }, { definition: { output: { was: '${steps.a.output.n}' } } }); // prettier-ignore
+    const broken = started({ a: { type: 'transform' } }, { definition: { output: '${1 / 0}' } });
+
+    expect(two.run.output).toEqual({ a: { n: 1 }, b: { n: 2 } });
+    expect(made.run.output).toEqual({ was: 1 });
+    expect(broken.run).toMatchObject({ status: 'failed', error: { code: 'output_failed' } });
+  });
+});
+
+describe('compensation', () => {
+  const saga: Record<string, StepDefinition> = {
+    book: { compensation: { topic: 'unbook', input: { ref: '${output.ref}' } } },
+    pay: { depends_on: ['book'], compensation: { topic: 'job.refund', timeout_sec: 5 } },
+    send: { depends_on: ['pay'] },
+  };
+  const failedAtSend = (): Driver => {
+    const run = started(saga);
+    run.job('book', 'SUCCEEDED', { output: { ref: 7 } });
+    run.job('pay');
+    run.job('send', 'FAILED_FATAL');
+    return run;
+  };
+  const answer = (run: Driver, status: 'SUCCEEDED' | 'FAILED') =>
+    run.send({ kind: 'jobEnded', jobId: run.asked('compensate').at(-1)?.jobId ?? '', status });
+
+  it('undoes newest first, one after the other, and then the run has failed', () => {
+    const run = failedAtSend();
+    expect(run.asked('compensate')).toMatchObject([{ topic: 'job.refund', undoes: 'r1:pay@1', timeoutMs: 5_000 }]);
+    expect(run.run.status).toBe('running');
+
+    answer(run, 'SUCCEEDED');
+    expect(run.asked('compensate').at(-1)).toMatchObject({
+      topic: 'job.unbook',
+      input: { ref: 7 },
+      undoes: 'r1:book@1',
+    });
+    answer(run, 'SUCCEEDED');
+
+    expect(run.run.status).toBe('failed');
+    expect(run.asked('compensate')).toHaveLength(2);
+  });
+
+  it('one that fails or is never answered is told of, and the next follows', () => {
+    const run = failedAtSend();
+
+    answer(run, 'FAILED');
+    run.fire('undo1');
+
+    expect(run.run.status).toBe('failed');
+    expect(run.asked('notify').map(({ alert }) => alert.message)).toEqual(['pay: FAILED', 'book: timed out']);
+    expect(run.asked('cancelJob')).toHaveLength(1);
+  });
+
+  it('a job that succeeded though it was told to stop is undone as well', () => {
+    const run = started({ a: {}, b: { compensation: { topic: 'job.undo' } } });
+
+    run.job('a', 'FAILED');
+    run.job('b', 'SUCCEEDED');
+
+    expect(run.asked('compensate')).toMatchObject([{ undoes: 'r1:b@1' }]);
+  });
+
+  it('a cancel undoes only when asked to; a success undoes nothing', () => {
+    const kept = started(saga);
+    kept.job('book');
+    kept.send({ kind: 'cancel' });
+    const undone = started(saga);
+    undone.job('book', 'SUCCEEDED', { output: {} });
+    undone.send({ kind: 'cancel', compensate: true });
+    undone.job('pay', 'CANCELLED');
+    answer(undone, 'SUCCEEDED');
+
+    expect([kept.run.status, kept.asked('compensate').length]).toEqual(['cancelled', 0]);
+    expect([undone.run.status, undone.asked('compensate').length]).toEqual(['cancelled', 1]);
+  });
+});

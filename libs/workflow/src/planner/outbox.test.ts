@@ -1,0 +1,74 @@
+import { Driver } from './driver.testing';
+import { jobIdParts, timerParts } from './ids';
+
+const kindsOf = (actions: readonly { kind: string; id: string }[]) => actions.map(({ kind, id }) => `${kind} ${id}`);
+
+describe('actions', () => {
+  it('are made again, the same, until they are confirmed', () => {
+    const run = new Driver({
+      work: { input: { n: '${input.n}' }, timeout_sec: 5 },
+      ask: { type: 'approval', input: { q: 1 } },
+      sub: { type: 'subworkflow', input: { workflow_id: 'other' } },
+      tell: { type: 'notify', input: { message: 'hi' } },
+    }, { input: { n: 1 } }); // prettier-ignore
+    const first = run.start();
+
+    expect(run.send({ kind: 'tick' })).toEqual(first);
+    const [one, ...others] = first.map(({ id }) => id);
+    expect(run.send({ kind: 'tick' }, others).map(({ id }) => id)).toEqual([one]);
+    expect(run.send({ kind: 'tick' }, one === undefined ? [] : [one])).toEqual([]);
+  });
+
+  it('that an answer makes needless are not made again', () => {
+    const run = new Driver({ work: { timeout_sec: 5 } });
+    run.start();
+
+    run.job('work');
+
+    expect(kindsOf(run.send({ kind: 'tick' }))).toEqual(['clearTimer clear:r1:work@1#timeout', 'finished finished:r1']);
+  });
+
+  it('of an ended run are made again too: nobody else would tell the jobs to stop', () => {
+    const run = new Driver({ work: {} }, { run: { parent: { run_id: 'r0', step_id: 's', key: 'sub:r0:s:1' } } });
+    run.start();
+    run.send({ kind: 'cancel' });
+
+    expect(kindsOf(run.send({ kind: 'tick' }))).toContain('cancelJob cancel:r1:work@1');
+    expect(run.asked('finished')[0]).toMatchObject({ status: 'cancelled', parentKey: 'sub:r0:s:1' });
+  });
+
+  it('an ended run hears nothing', () => {
+    const run = new Driver({ work: {} });
+    run.start();
+    run.job('work');
+    const before = run.run;
+
+    run.job('work', 'FAILED');
+    run.send({ kind: 'cancel' });
+    run.start();
+
+    expect(run.run).toEqual(before);
+  });
+});
+
+describe('ids', () => {
+  it('say which run, step, item and attempt they are of', () => {
+    expect(jobIdParts('r1:weigh[2]@3')).toEqual({ runId: 'r1', path: 'weigh[2]', attempt: 3 });
+    expect(timerParts('r1:a.b-c_d@1#retry')).toMatchObject({ purpose: 'retry', of: { path: 'a.b-c_d' } });
+    expect(timerParts('r1#deadline')).toEqual({ runId: 'r1', purpose: 'deadline' });
+    expect([jobIdParts('comp-1'), timerParts('x')]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a fan-out of ten thousand', () => {
+  it('changes with each answer the item, the next one and the step, and nothing else', () => {
+    const list = Array.from({ length: 10_000 }, (_, i) => i);
+    const run = new Driver({ each: { for_each: 'input.list' } }, { input: { list }, limits: { maxItems: 10_000 } });
+    run.start();
+
+    const actions = run.job('each[3]');
+
+    expect(kindsOf(actions)).toEqual(['dispatchJob r1:each[10]@1']);
+    expect(run.lastChanged.sort()).toEqual(['each', 'each[10]', 'each[3]']);
+  });
+});
