@@ -77,6 +77,11 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
     topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
     schemas: { ...changes, maxSchemas: () => license.entitlements().max_schema_count },
+    workflows: {
+      ...base,
+      maxSteps: () => license.entitlements().max_workflow_steps,
+      keepSec: Math.ceil(env.runRetentionMs / 1_000),
+    },
     status: statusDeps(boot, { platform, kernel, failOpenTotal: () => failOpen.total }),
     health,
   };

@@ -4,7 +4,9 @@ import type {
   ArtifactDeps,
   CancelDeps,
   FleetDeps,
+  RemoveWorkflowDeps,
   ResubmitDeps,
+  SaveWorkflowDeps,
   SchemaWriteDeps,
   StatusDeps,
   SubmitDeps,
@@ -24,6 +26,7 @@ export interface ApiContext {
   fleet: FleetDeps;
   topics: TopicWriteDeps;
   schemas: SchemaWriteDeps;
+  workflows: SaveWorkflowDeps & RemoveWorkflowDeps;
   status: StatusDeps;
   health: Health;
 }

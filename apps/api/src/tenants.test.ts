@@ -30,6 +30,8 @@ describe('another tenant', () => {
     const denied = await api.given.job({ ...secret, state: 'DENIED', safety: { remediations: [{ id: canary }] } });
     const { body } = await api.as('admin').post('/api/v1/artifacts', { content: canary, labels: { [canary]: canary } });
     await api.store.redis.set(`mem:${done}`, canary);
+    const steps = { [canary]: { type: 'delay', delay_sec: 1 } };
+    await api.as('admin').post('/api/v1/workflows', { id: 'workflow-acme', name: canary, steps });
     return { held, done, failed, denied, artifact: String(body['artifact_ptr']) };
   }
   type Planted = Awaited<ReturnType<typeof plant>>;
@@ -38,10 +40,13 @@ describe('another tenant', () => {
     if (id.startsWith('approvals.')) return [held];
     if (id.startsWith('artifacts.')) return [encodeURIComponent(artifact)];
     if (id.startsWith('traces.')) return ['trace-acme'];
+    if (id.startsWith('workflows.')) return ['workflow-acme'];
     if (id.startsWith('workers.')) return ['worker-acme'];
     if (id.startsWith('dlq.')) return [failed, denied];
     return id.startsWith('pools.') ? ['demo'] : [held, done, failed, denied];
   };
+  /** The path of one record; what stands below it is the first of its kind. */
+  const pathTo = ({ path }: Endpoint, id: string): string => path.replace(/:\w+/, id).replace(/:\w+/, '1');
   const queriesOf = ({ id }: Endpoint, { done }: Planted): string[] => {
     if (id === 'memory.read') return [`?ptr=redis://ctx:${done}`, `?key=res:${done}`, `?key=mem:${done}`];
     return id === 'jobs.list' ? ['', '?trace_id=trace-acme', `?team=${canary}`, '?state=SUCCEEDED'] : [''];
@@ -50,7 +55,7 @@ describe('another tenant', () => {
   it.each(endpoints)('$method $path tells another tenant nothing', async (endpoint: Endpoint) => {
     const planted = await plant();
     const targets = /:\w+/.test(endpoint.path)
-      ? records(endpoint, planted).map((id) => endpoint.path.replace(/:\w+/, id))
+      ? records(endpoint, planted).map((id) => pathTo(endpoint, id))
       : queriesOf(endpoint, planted).map((query) => endpoint.path + query);
 
     for (const target of targets) {
@@ -76,11 +81,12 @@ describe('another tenant', () => {
     const before = await api.store.index.page('acme', {}, 10);
 
     for (const id of records(endpoint, planted)) {
-      await api.as('other').send(endpoint.method, endpoint.path.replace(/:\w+/, id));
+      await api.as('other').send(endpoint.method, pathTo(endpoint, id));
     }
 
     expect(await api.store.index.page('acme', {}, 10)).toEqual(before);
     expect(await api.store.deadLetters.get('acme', planted.failed)).toMatchObject({ job_id: planted.failed });
+    expect((await api.as('admin').get('/api/v1/workflows/workflow-acme')).body).toMatchObject({ revision: 1 });
     expect(await api.packets()).toEqual([]);
   });
 

@@ -43,3 +43,6 @@ export * from './topics/remove-topic';
 export * from './topics/topic-deps';
 export * from './topics/topic-log';
 export * from './fleet/fleet-files';
+export * from './workflows/read-workflows';
+export * from './workflows/remove-workflow';
+export * from './workflows/save-workflow';

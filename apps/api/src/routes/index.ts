@@ -35,8 +35,14 @@ import { get as getTrace } from './traces/get';
 import { get as getWorker } from './workers/get';
 import { jobs as workerJobs } from './workers/jobs';
 import { list as listWorkers } from './workers/list';
+import { get as getWorkflow } from './workflows/get';
+import { list as listWorkflows } from './workflows/list';
+import { put as putWorkflow } from './workflows/put';
+import { remove as removeWorkflow } from './workflows/remove';
+import { version as workflowVersion } from './workflows/version';
+import { versions as workflowVersions } from './workflows/versions';
 
-/** Every handler, the busiest first: Express looks along the list. */
+/** Every handler. */
 export const routes: readonly Route<ApiContext>[] = [
   ...[submit, getJob, listJobs, cancel, decisions, remediate, getTrace],
   ...[healthz, readyz, livez, health, api],
@@ -46,5 +52,6 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[listWorkers, getWorker, workerJobs, listPools, getPool],
   ...[listTopics, registerTopic, removeTopic],
   ...[putSchema, listSchemas, getSchema, removeSchema],
+  ...[listWorkflows, getWorkflow, putWorkflow, removeWorkflow, workflowVersions, workflowVersion],
   getStatus,
 ];

@@ -6,6 +6,7 @@ import { jobEndpoints } from './jobs';
 import { schemaEndpoints } from './schemas';
 import { systemEndpoints } from './system';
 import { topicEndpoints } from './topics';
+import { definitionEndpoints } from './workflows';
 
 export * from './approvals';
 export * from './data';
@@ -15,6 +16,7 @@ export * from './jobs';
 export * from './schemas';
 export * from './system';
 export * from './topics';
+export * from './workflows';
 
 /** Every HTTP endpoint of the gateway. */
 export const endpoints = [
@@ -25,5 +27,6 @@ export const endpoints = [
   ...fleetEndpoints,
   ...topicEndpoints,
   ...schemaEndpoints,
+  ...definitionEndpoints,
   ...systemEndpoints,
 ] as const;

@@ -212,6 +212,7 @@ export const workflowVersion = endpoint({
     id: workflowId,
     revision: Joi.string()
       .pattern(/^[1-9]\d{0,8}$/)
+      .messages({ 'string.pattern.base': '{{#label}} must be a whole number from 1' })
       .description('Revision.'),
   },
   answer: { status: 200, body: workflowView },
@@ -446,13 +447,18 @@ export const removeSchedule = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-export const workflowEndpoints = [
+/** Those of definitions alone. */
+export const definitionEndpoints = [
   listWorkflows,
   getWorkflow,
   putWorkflow,
   removeWorkflow,
   workflowVersions,
   workflowVersion,
+] as const;
+
+export const workflowEndpoints = [
+  ...definitionEndpoints,
   dryRunWorkflow,
   listSchedules,
   addSchedule,

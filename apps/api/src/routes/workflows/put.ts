@@ -1,0 +1,5 @@
+import { putWorkflow } from '@svc/contract';
+import { saveWorkflow } from '@svc/services';
+import { handle } from '../../context';
+
+export const put = handle(putWorkflow, ({ body, caller, ctx }) => saveWorkflow(ctx.workflows, caller, body));

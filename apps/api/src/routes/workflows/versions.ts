@@ -1,0 +1,7 @@
+import { workflowVersions } from '@svc/contract';
+import { listRevisions } from '@svc/services';
+import { handle } from '../../context';
+
+export const versions = handle(workflowVersions, ({ params, query, caller, ctx }) =>
+  listRevisions(ctx.workflows, caller, params.id, query.limit),
+);
