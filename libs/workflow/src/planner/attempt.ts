@@ -117,8 +117,9 @@ function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outc
   const at = draft.at(path);
   const kind = kindOf(at);
   const { def } = at.node;
-  const isFanOut = kind.composite === true && def.for_each !== undefined;
-  const wrong = isFanOut ? undefined : draft.around.checkSchema(def, 'output', output);
+  // Made of items or rounds of itself: each of them was checked, and is undone, on its own.
+  const isSum = kind.composite === true && at.node.children.length === 0 && at.node.type !== 'parallel';
+  const wrong = isSum ? undefined : draft.around.checkSchema(def, 'output', output);
   if (wrong !== undefined) {
     draft.note('step_output_invalid', { step_id: path, message: wrong });
     return end(draft, path, {
@@ -138,7 +139,8 @@ function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outc
     const place = contextPath(def.output_path);
     if (!isReserved(place)) draft.run.context = writePath(draft.run.context, place, outputOf(run) ?? null);
   }
-  if (!isFanOut) pushUndo(draft, path, run.job_id ?? attemptId(draft.run.id, path, run.attempts), output);
+  const isMocked = kind.takesSlot === true && run.job_id === undefined;
+  if (!isSum && !isMocked) pushUndo(draft, path, run.job_id ?? attemptId(draft.run.id, path, run.attempts), output);
   const { job_id, result_ptr } = run;
   draft.note('step_completed', { step_id: path, ...(job_id !== undefined && { job_id }), ...(result_ptr !== undefined && { result_ptr }), status: 'succeeded' }); // prettier-ignore
   draft.todo.push({ do: 'ended', path });

@@ -1,4 +1,4 @@
-import { isStepEnded, runStates, stepStates, type RunMove, type StepMove } from '@svc/lifecycle';
+import { isRunEnded, isStepEnded, runStates, stepStates, type RunMove, type StepMove } from '@svc/lifecycle';
 import type { At } from '../steps/kind';
 import type { Action } from './actions';
 import type { Blueprint } from './blueprint';
@@ -36,6 +36,8 @@ export class Draft {
   /** Paths whose records this pass changed. */
   readonly changed = new Set<string>();
   readonly todo: Todo[] = [];
+  /** Comes after everything else that is to do. */
+  readonly toBegin: Todo[] = [];
   private readonly owned = new WeakSet<object>();
 
   constructor(
@@ -53,7 +55,8 @@ export class Draft {
       signal_ids: [...source.signal_ids],
       outbox: { ...source.outbox },
       ...(source.ending && { ending: { ...source.ending } }),
-      updated_at_ms: around.nowMs,
+      // What has ended never changes, though what it asked for may have to be asked for again.
+      ...(!isRunEnded(source.status) && { updated_at_ms: around.nowMs }),
     };
   }
 
@@ -68,10 +71,16 @@ export class Draft {
     return index === undefined ? run : run?.children?.[index];
   }
 
-  /** The record to change. @throws when there is none: a defect */
-  edit(path: string): StepRun {
+  /** @throws when there is no record: a defect */
+  record(path: string): Readonly<StepRun> {
     const run = this.peek(path);
     if (!run) throw new Error(`the run has no record of ${path}`);
+    return run;
+  }
+
+  /** The record to change. */
+  edit(path: string): StepRun {
+    const run = this.record(path);
     return this.owned.has(run) ? run : this.put(path, { ...run });
   }
 

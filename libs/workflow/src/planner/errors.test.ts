@@ -161,6 +161,12 @@ describe('the end of a run', () => {
     expect(deleted.run).toMatchObject({ status: 'failed', error: { message: 'workflow deleted' } });
   });
 
+  it('what would have begun in the pass that decides the end does not', () => {
+    const run = started({ bad: { type: 'transform', input: { x: '${1 / 0}' } }, ask: { type: 'approval' } });
+
+    expect([run.run.status, run.asked('openGate'), run.statuses['ask']]).toEqual(['failed', [], 'cancelled']);
+  });
+
   it('a run that was not begun can be cancelled too', () => {
     const run = new Driver({ a: {} });
 
@@ -178,73 +184,5 @@ describe('the end of a run', () => {
     expect(two.run.output).toEqual({ a: { n: 1 }, b: { n: 2 } });
     expect(made.run.output).toEqual({ was: 1 });
     expect(broken.run).toMatchObject({ status: 'failed', error: { code: 'output_failed' } });
-  });
-});
-
-describe('compensation', () => {
-  const saga: Record<string, StepDefinition> = {
-    book: { compensation: { topic: 'unbook', input: { ref: '${output.ref}' } } },
-    pay: { depends_on: ['book'], compensation: { topic: 'job.refund', timeout_sec: 5 } },
-    send: { depends_on: ['pay'] },
-  };
-  const failedAtSend = (): Driver => {
-    const run = started(saga);
-    run.job('book', 'SUCCEEDED', { output: { ref: 7 } });
-    run.job('pay');
-    run.job('send', 'FAILED_FATAL');
-    return run;
-  };
-  const answer = (run: Driver, status: 'SUCCEEDED' | 'FAILED') =>
-    run.send({ kind: 'jobEnded', jobId: run.asked('compensate').at(-1)?.jobId ?? '', status });
-
-  it('undoes newest first, one after the other, and then the run has failed', () => {
-    const run = failedAtSend();
-    expect(run.asked('compensate')).toMatchObject([{ topic: 'job.refund', undoes: 'r1:pay@1', timeoutMs: 5_000 }]);
-    expect(run.run.status).toBe('running');
-
-    answer(run, 'SUCCEEDED');
-    expect(run.asked('compensate').at(-1)).toMatchObject({
-      topic: 'job.unbook',
-      input: { ref: 7 },
-      undoes: 'r1:book@1',
-    });
-    answer(run, 'SUCCEEDED');
-
-    expect(run.run.status).toBe('failed');
-    expect(run.asked('compensate')).toHaveLength(2);
-  });
-
-  it('one that fails or is never answered is told of, and the next follows', () => {
-    const run = failedAtSend();
-
-    answer(run, 'FAILED');
-    run.fire('undo1');
-
-    expect(run.run.status).toBe('failed');
-    expect(run.asked('notify').map(({ alert }) => alert.message)).toEqual(['pay: FAILED', 'book: timed out']);
-    expect(run.asked('cancelJob')).toHaveLength(1);
-  });
-
-  it('a job that succeeded though it was told to stop is undone as well', () => {
-    const run = started({ a: {}, b: { compensation: { topic: 'job.undo' } } });
-
-    run.job('a', 'FAILED');
-    run.job('b', 'SUCCEEDED');
-
-    expect(run.asked('compensate')).toMatchObject([{ undoes: 'r1:b@1' }]);
-  });
-
-  it('a cancel undoes only when asked to; a success undoes nothing', () => {
-    const kept = started(saga);
-    kept.job('book');
-    kept.send({ kind: 'cancel' });
-    const undone = started(saga);
-    undone.job('book', 'SUCCEEDED', { output: {} });
-    undone.send({ kind: 'cancel', compensate: true });
-    undone.job('pay', 'CANCELLED');
-    answer(undone, 'SUCCEEDED');
-
-    expect([kept.run.status, kept.asked('compensate').length]).toEqual(['cancelled', 0]);
-    expect([undone.run.status, undone.asked('compensate').length]).toEqual(['cancelled', 1]);
   });
 });

@@ -96,7 +96,11 @@ function bodiesOf(id: string, one: Spec): Record<string, StepDefinition> {
   const workers = (owner: string) =>
     childIds(owner, one.count).map((child) => [child, jobOf({ ...one, undone: false })]);
   if (one.kind === 'parallel') return Object.fromEntries(workers(id));
-  if (one.kind === 'loop') return { [`${id}_b`]: jobOf(one) };
+  if (one.kind === 'loop') {
+    const isHandled = one.handled === 'chain';
+    const body = { ...jobOf(one), ...(isHandled && { on_error: `${id}_bh` }) };
+    return { [`${id}_b`]: body, ...(isHandled && { [`${id}_bh`]: {} }) };
+  }
   if (one.kind !== 'nested') return {};
   const inner: StepDefinition = { type: 'parallel', input: { steps: childIds(`${id}_p`, one.count).join(', ') } };
   return { ...Object.fromEntries(workers(`${id}_p`)), [`${id}_p`]: inner };

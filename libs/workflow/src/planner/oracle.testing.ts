@@ -114,10 +114,17 @@ export class Oracle {
   private rounds(id: string, step: StepDefinition): Verdict {
     const body = step.input?.['body_step'];
     for (let round = 0; round < Number(step.input?.['max_iterations']); round++) {
-      const one = typeof body === 'string' ? this.carryOut(body) : this.job(`${id}[${round}]`, step);
+      const one = typeof body === 'string' ? this.body(body) : this.job(`${id}[${round}]`, step);
       if (one.settled === 'bad') return { statuses: one.statuses, settled: 'bad' };
     }
     return verdict('succeeded', 'ok');
+  }
+
+  /** One round, with the handler that a round may need. */
+  private body(id: string): Verdict {
+    const own = this.carryOut(id);
+    const handler = this.steps[id]?.on_error;
+    return own.settled === 'bad' && handler ? { ...own, settled: this.job(handler, {}).settled } : own;
   }
 
   private items(id: string, step: StepDefinition): Verdict {

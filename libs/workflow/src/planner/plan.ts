@@ -66,10 +66,18 @@ function work(draft: Draft): void {
   } while ((draft.run.status !== 'pending' || draft.run.ending) && conclude(draft));
 }
 
-/** Slots are given when nothing else is left to do, so that what ended has made room. */
+/**
+ * What ended is told before anything begins, so that nothing begins in a pass that ends the run. Slots are given when
+ * nothing else is left to do, so that what ended has made room.
+ */
 function take(draft: Draft): Todo | undefined {
-  if (draft.todo.length === 0 && !draft.run.ending) fillSlots(draft);
-  return draft.todo.shift();
+  const { todo, toBegin } = draft;
+  for (let next = todo.shift(); next; next = todo.shift()) {
+    if (next.do !== 'begin') return next;
+    toBegin.push(next);
+  }
+  if (toBegin.length === 0 && !draft.run.ending) fillSlots(draft);
+  return todo.shift() ?? toBegin.shift();
 }
 
 function step(draft: Draft, todo: Todo): void {

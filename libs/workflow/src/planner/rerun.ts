@@ -1,8 +1,8 @@
 import type { WorkflowDefinition } from '../definition/workflow';
-import { blueprintOf, type Blueprint, type StepNode } from './blueprint';
+import { defaultExpressionLimits } from '../expressions/expression';
+import { Blueprint, type StepNode } from './blueprint';
 import { contextPath, readPath, writePath } from './context-path';
 import type { RerunSeed } from './events';
-import { defaultPlanLimits } from './limits';
 import type { RunState, StepRun } from './run-state';
 
 /** `message` says why the run cannot be taken up at this step. */
@@ -17,7 +17,7 @@ export type SeedOutcome = { kind: 'ok'; seed: RerunSeed } | { kind: 'bad'; messa
  */
 export function seedOf(definition: WorkflowDefinition, source: RunState, fromStep?: string): SeedOutcome {
   if (fromStep === undefined) return { kind: 'ok', seed: { steps: {}, context: {} } };
-  const blueprint = blueprintOf(definition, defaultPlanLimits.expressions);
+  const blueprint = new Blueprint(definition, defaultExpressionLimits);
   const node = blueprint.nodes.get(fromStep);
   if (!node) return { kind: 'bad', message: `the workflow has no step ${fromStep}` };
   if (node.owner !== undefined)

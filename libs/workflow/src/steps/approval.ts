@@ -39,7 +39,7 @@ const arm = ({ draft, path }: At, purpose: string, sec: number | undefined): voi
 };
 
 function gateAction({ draft, node, path }: At): OpenGate {
-  const run = draft.edit(path);
+  const run = draft.record(path);
   const jobId = attemptId(draft.run.id, path, run.attempts);
   const rule = node.def.gate ?? {};
   return { kind: 'openGate', id: jobId, jobId, step: node.id, path, attempt: run.attempts, input: run.input, rule };

@@ -200,6 +200,23 @@ describe('loop', () => {
     expect(new Set(run.asked('dispatchJob').map(({ jobId }) => jobId)).size).toBe(4);
   });
 
+  it('a handler of its body helps in every round that needs it', () => {
+    const run = rounds(
+      { max_iterations: 3 },
+      { work: { on_error: 'mend' }, mend: {}, after: { depends_on: ['again'] } },
+    );
+
+    run.job('work', 'FAILED');
+    run.job('mend');
+    run.job('work');
+    expect(run.at('mend')?.status).toBe('pending');
+    run.job('work', 'FAILED');
+    run.job('mend');
+
+    const jobs = run.asked('dispatchJob').map(({ jobId }) => jobId.slice(3));
+    expect(jobs).toEqual(['work@1', 'mend@1', 'work@2', 'work@3', 'mend@2', 'after@1']);
+  });
+
   it('loops of inline steps cannot hold a pass up', () => {
     const run = started(
       { again: { type: 'loop', input: { body_step: 'work', max_iterations: 9_000 } }, work: { type: 'transform' } },

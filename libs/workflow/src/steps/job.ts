@@ -1,7 +1,6 @@
 import type { StepDefinition, StepType } from '../definition/workflow';
 import type { DispatchJob } from '../planner/actions';
 import { attemptId } from '../planner/ids';
-import type { StepRun } from '../planner/run-state';
 import { ownNames, render } from '../planner/scope';
 import { failed, timedOut, type At, type Kind, type Outcome } from './kind';
 
@@ -51,7 +50,7 @@ const mocked = (output: unknown): Outcome => ({ kind: 'succeeded', output });
 
 /** Told by record and definition alone, so that it can be made again. */
 function jobAction({ draft, node, path }: At): DispatchJob {
-  const run: StepRun = draft.edit(path);
+  const run = draft.record(path);
   const jobId = attemptId(draft.run.id, path, run.attempts);
   const { def, type } = node;
   return {

@@ -52,10 +52,15 @@ function nextRound(at: At): Outcome | undefined {
   const run = draft.edit(path);
   run.progress = { begun: rounds + 1, live: 1, ok: rounds, bad: 0 };
   const [body] = node.children;
-  if (body !== undefined) makeAllFresh(draft, body);
+  if (body !== undefined) beginBodyAfresh(at, body);
   else draft.put(itemPath(path, rounds), { status: 'pending', attempts: run.attempts - 1, tries: 0 });
   draft.todo.push({ do: 'begin', path: body ?? itemPath(path, rounds) });
   return undefined;
+}
+
+/** With the handlers of its errors: each round may need them anew. */
+function beginBodyAfresh({ draft, node }: At, body: string): void {
+  for (const id of node.owned) if (id === body || draft.peek(id)) makeAllFresh(draft, id);
 }
 
 function capOf({ draft, node }: At): number {

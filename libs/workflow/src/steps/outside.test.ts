@@ -129,6 +129,20 @@ describe('approval', () => {
   });
 });
 
+describe('a gate in a loop', () => {
+  it('does not take the answer of an earlier round', () => {
+    const run = started({
+      again: { type: 'loop', input: { body_step: 'ask', max_iterations: 2 } },
+      ask: { type: 'approval' },
+    });
+    run.gate('ask', true);
+
+    run.send({ kind: 'gateResolved', jobId: 'r1:ask@1', approved: false });
+
+    expect(run.at('ask')).toMatchObject({ status: 'waiting', attempts: 2 });
+  });
+});
+
 describe('signal', () => {
   it('waits for its name; what came early is not lost, and what came twice counts once', () => {
     const run = started({
@@ -187,6 +201,7 @@ describe('subworkflow', () => {
 
     run.child('failed');
     run.fire('retry');
+    run.send({ kind: 'childRunEnded', key: 'sub:r1:sub:1', childRunId: 'c1', status: 'succeeded' });
     expect(run.asked('startChild').map(({ key }) => key)).toEqual(['sub:r1:sub:1', 'sub:r1:sub:2']);
     run.child('failed');
 

@@ -37,7 +37,7 @@ const stackOf = ({ draft }: At): string[] => [...(draft.run.call_stack ?? []), d
 
 function startAction(at: At): StartChild {
   const { draft, node, path } = at;
-  const run = draft.edit(path);
+  const run = draft.record(path);
   const { workflow_id, input } = run.input as { workflow_id: string; input: Record<string, unknown> };
   const key = childKey(draft.run.id, path, run.attempts);
   return { kind: 'startChild', id: key, key, step: node.id, workflowId: workflow_id, input, callStack: stackOf(at) };
