@@ -119,6 +119,16 @@ describe('parallel', () => {
     expect(started({ side: { type: 'parallel', input: { steps: '' } } }).run.status).toBe('succeeded');
   });
 
+  it('who depends on a step within waits for the whole', () => {
+    const run = started({ side: { type: 'parallel', input: { steps: ['a', 'b'] } }, a: {}, b: {}, after: { depends_on: ['a'] } }); // prettier-ignore
+
+    run.job('a');
+    expect(run.dispatched).not.toContain('after');
+    run.job('b');
+
+    expect(run.dispatched).toContain('after');
+  });
+
   it('runs composites and recovers by handlers within', () => {
     const run = started({
       side: { type: 'parallel', input: { steps: 'inner, each' } },

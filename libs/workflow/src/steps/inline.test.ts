@@ -117,6 +117,12 @@ describe('notify, transform, storage', () => {
     expect(run.run.context).toEqual({ a: { b: { n: 2, s: 'n=1' } } });
   });
 
+  it('of steps that have not ended nothing can be read', () => {
+    const run = started({ slow: {}, look: { type: 'transform', input: { s: '${steps.slow.status}', c: '${ctx.steps.slow}' } } }); // prettier-ignore
+
+    expect(run.at('look')?.output).toEqual({});
+  });
+
   it('storage writes, reads and deletes places of the context', () => {
     const run = started({
       write: { type: 'storage', input: { operation: 'write', key: 'a.b', value: [1] } },
