@@ -105,7 +105,11 @@ export const endScope =
   ({ stepsRead, names }) =>
     runScope(draft, stepsRead, names);
 
+/** One object for all that is absent: prepared templates are found by their object. */
+const nothing = Object.freeze({});
+
+/** @param value a part of the definition; absent is an empty map */
 export const render = (at: At, value: unknown, extra?: Scope): Evaluated =>
-  at.draft.around.blueprint.render(value, scopeOf(at, extra));
+  at.draft.around.blueprint.render(value ?? nothing, scopeOf(at, extra));
 export const evaluate = (at: At, source: string, extra?: Scope): Evaluated =>
   at.draft.around.blueprint.evaluate(source, scopeOf(at, extra));

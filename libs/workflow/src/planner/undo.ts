@@ -8,7 +8,7 @@ export function pushUndo(draft: Draft, path: string, jobId: string, output: unkn
   const at = draft.at(path);
   const { compensation } = at.node.def;
   if (!compensation) return;
-  const input = render(at, compensation.input ?? {}, { output });
+  const input = render(at, compensation.input, { output });
   if (input.kind === 'bad') {
     undoFailed(draft, { path, job_id: jobId }, `cannot be undone: ${input.message}`);
     return;

@@ -9,7 +9,7 @@ import { failed, timedOut, type At, type Kind, type Outcome } from './kind';
 export const approval: Kind = {
   begin(at) {
     const { draft, node, path } = at;
-    const input = render(at, node.def.input ?? {});
+    const input = render(at, node.def.input);
     if (input.kind === 'bad') return failed(input.message, 'step_input_invalid');
     const run = draft.edit(path);
     run.input = input.value;

@@ -9,7 +9,7 @@ const text = (value: unknown, otherwise: string): string =>
 export const notify: Kind = {
   begin(at) {
     const { draft, node, path } = at;
-    const input = render(at, node.def.input ?? {});
+    const input = render(at, node.def.input);
     if (input.kind === 'bad') {
       draft.note('step_event_failed', { step_id: path, message: input.message });
       return failed(input.message, 'step_input_invalid');

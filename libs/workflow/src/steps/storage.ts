@@ -15,7 +15,7 @@ export const storage: Kind = {
 
 function operate(at: At): Outcome {
   const { draft, node } = at;
-  const input = render(at, node.def.input ?? {});
+  const input = render(at, node.def.input);
   if (input.kind === 'bad') return failed(input.message, 'step_input_invalid');
   const { operation, key, value } = input.value as Record<string, unknown>;
   if (typeof key !== 'string' || key === '') return failed('storage needs a key');

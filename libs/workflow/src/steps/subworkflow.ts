@@ -9,7 +9,7 @@ export const subworkflow: Kind = {
   retries: true,
   begin(at) {
     const { draft, node, path } = at;
-    const { workflow_id, input_mapping = {} } = node.def.input ?? {};
+    const { workflow_id, input_mapping } = node.def.input ?? {};
     const target = render(at, workflow_id);
     if (target.kind === 'bad') return failed(target.message, 'step_input_invalid');
     if (typeof target.value !== 'string' || target.value === '') return failed('input.workflow_id names no workflow');

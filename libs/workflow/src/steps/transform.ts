@@ -5,7 +5,7 @@ import { failed, type Kind } from './kind';
 export const transform: Kind = {
   begin(at) {
     const { draft, node, path } = at;
-    const value = render(at, node.def.input ?? {});
+    const value = render(at, node.def.input);
     if (value.kind === 'bad') {
       draft.note('step_transform_failed', { step_id: path, message: value.message });
       return failed(value.message, 'transform_failed');
