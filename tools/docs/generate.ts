@@ -4,7 +4,7 @@
  */
 import { endpoints, errorCodes, permissions, subjects, builtInRoles, streams } from '@svc/contract';
 import { openapi } from '@svc/http';
-import { approvalStates, jobStates, terminalStates } from '@svc/lifecycle';
+import { approvalStates, jobStates, runEnds, runStates, stepStates, terminalStates } from '@svc/lifecycle';
 import { queues } from '@svc/queues.config';
 import {
   apiEnv,
@@ -74,6 +74,13 @@ const states = () =>
     '## Approval',
     moves(approvalStates),
     diagram(approvalStates),
+    '## Workflow run',
+    `A run is born pending. Its ends: ${runEnds.join(', ')}.`,
+    moves(runStates),
+    diagram(runStates),
+    '## Step of a run',
+    moves(stepStates),
+    diagram(stepStates),
   );
 
 const queuesPage = () =>
