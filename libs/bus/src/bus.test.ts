@@ -12,6 +12,7 @@ import {
 } from '@svc/contract';
 import { eventually, startNats, type TestServer } from '@svc/testing';
 import { connect } from 'nats';
+import { quickOptions } from './bus.testing';
 import {
   ack,
   nak,
@@ -27,18 +28,7 @@ import {
 let nats: TestServer;
 const open: Bus[] = [];
 
-const options = (more: Partial<BusOptions> = {}): BusOptions => ({
-  url: nats.url,
-  senderId: 'scheduler',
-  jetstream: true,
-  ackWaitMs: 60_000,
-  maxAgeMs: 3_600_000,
-  replicas: 1,
-  maxAckPending: 2_048,
-  pingIntervalMs: 30_000,
-  reconnectWaitMs: 50,
-  ...more,
-});
+const options = (more: Partial<BusOptions> = {}): BusOptions => ({ ...quickOptions(nats.url), ...more });
 
 async function bus(more: Partial<BusOptions> = {}, deps: Partial<BusDeps> = {}): Promise<Bus> {
   const opened = await openBus(options(more), { nowUs: () => Date.now() * 1_000, ...deps });

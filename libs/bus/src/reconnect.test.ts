@@ -1,6 +1,7 @@
 import { consumers, jobResultPacket, subjects } from '@svc/contract';
 import { eventually, startNats, type TestServer } from '@svc/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { quickOptions } from './bus.testing';
 import { ack, openBus, type Bus } from './index';
 
 /** Longer than the client waits for an answer about a consumer. */
@@ -13,23 +14,12 @@ describe('a bus that is back, and hangs at once', () => {
 
   beforeEach(async () => {
     nats = await startNats();
-    const options = {
-      url: nats.url,
-      senderId: 'scheduler',
-      jetstream: true,
-      ackWaitMs: 60_000,
-      maxAgeMs: 3_600_000,
-      replicas: 1,
-      maxAckPending: 2_048,
-      pingIntervalMs: 30_000,
-      reconnectWaitMs: 50,
-    };
     const onConnection = (event: string) => {
       if (event !== 'reconnected') return;
       process.kill(nats.pid, 'SIGSTOP');
       isHanging = true;
     };
-    bus = await openBus(options, { nowUs: () => Date.now() * 1_000, onConnection });
+    bus = await openBus(quickOptions(nats.url), { nowUs: () => Date.now() * 1_000, onConnection });
     await bus.ensureStreams();
   });
   afterEach(async () => {

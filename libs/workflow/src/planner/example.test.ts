@@ -1,53 +1,9 @@
+import { harbourIntake } from '../definition/definition.testing';
 import type { StepDefinition } from '../definition/workflow';
 import { Driver } from './driver.testing';
 
-/** Engine contract B14. */
-const steps: Record<string, StepDefinition> = {
-  weigh: {
-    topic: 'job.cargo.weigh',
-    for_each: 'input.crates',
-    max_parallel: 4,
-    input: { manifest: '${input.manifest_id}', crate: '${item}' },
-    retry: { max_retries: 2, initial_backoff_sec: 2, max_backoff_sec: 20, multiplier: 2 },
-    meta: { capability: 'cargo.weigh', requires: ['scale'], risk_tags: ['physical'] },
-  },
-  tally: {
-    type: 'transform',
-    depends_on: ['weigh'],
-    input: { crate_count: '${length(input.crates)}', label: 'manifest ${input.manifest_id}' },
-    output_path: 'totals',
-  },
-  lane: {
-    type: 'switch',
-    depends_on: ['tally'],
-    condition: "input.rush == true ? 'fast' : 'normal'",
-    input: {
-      cases: [
-        { match: 'fast', next: 'harbourmaster' },
-        { match: 'normal', next: 'settle' },
-      ],
-      default: 'settle',
-    },
-  },
-  harbourmaster: {
-    type: 'approval',
-    depends_on: ['lane'],
-    input: { question: 'Release ${ctx.totals.crate_count} crates early?', manifest: '${input.manifest_id}' },
-    on_error: 'hold_note',
-  },
-  settle: { type: 'delay', depends_on: ['lane'], delay_sec: 900 },
-  stow: {
-    topic: 'job.cargo.stow',
-    depends_on: ['harbourmaster', 'settle'],
-    join: 'any',
-    condition: "not (steps.harbourmaster.status in ['failed', 'denied'])",
-    timeout_sec: 600,
-    input: { totals: '${ctx.totals}' },
-    result_data_path: 'bay.number',
-    compensation: { topic: 'job.cargo.unstow' },
-  },
-  hold_note: { type: 'notify', input: { level: 'warning', message: 'Early release refused: ${input.manifest_id}' } },
-};
+/** Engine contract B14, as it would be read from YAML. */
+const steps = harbourIntake.steps as Record<string, StepDefinition>;
 
 const harbour = (crates: number, rush: boolean) => {
   const input = { manifest_id: 'M7', crates: Array.from({ length: crates }, (_, kg) => ({ kg })), rush };

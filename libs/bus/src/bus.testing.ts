@@ -1,0 +1,14 @@
+import type { BusOptions } from './index';
+
+/** Of a bus as services have it, that comes back quickly. */
+export const quickOptions = (url: string): BusOptions => ({
+  url,
+  senderId: 'scheduler',
+  jetstream: true,
+  ackWaitMs: 60_000,
+  maxAgeMs: 3_600_000,
+  replicas: 1,
+  maxAckPending: 2_048,
+  pingIntervalMs: 30_000,
+  reconnectWaitMs: 50,
+});
