@@ -1,8 +1,10 @@
 import type Joi from 'joi';
 import type { Endpoint } from '../endpoint';
 import { endpoints } from './index';
-import { sayInChat, startRun, workflowRunEndpoints, readChat, sendSignal } from './workflow-runs';
-import { addSchedule, dryRunWorkflow, putWorkflow, workflowEndpoints } from './workflows';
+import { readChat, sayInChat } from './run-chat';
+import { sendSignal, startRun, workflowRunEndpoints } from './workflow-runs';
+import { addSchedule } from './workflow-schedules';
+import { dryRunWorkflow, putWorkflow, workflowEndpoints } from './workflows';
 
 const own: readonly Endpoint[] = [...workflowEndpoints, ...workflowRunEndpoints];
 const targetOf = ({ method, path }: Endpoint) => `${method} ${path.replace(/:\w+/g, ':')}`;

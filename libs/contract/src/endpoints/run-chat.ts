@@ -1,0 +1,107 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { anyObject, count, pageLimit, text } from '../fields';
+import { limits } from '../limits';
+import { shape } from '../shape';
+import { readWorkflows as read, runId, time } from './workflow-fields';
+
+export const chatRoles = ['user', 'agent', 'system'] as const;
+
+/** Spec: "Workflow, run, chat"; core contract 5.6. */
+export interface ChatMessage {
+  id: string;
+  run_id: string;
+  role: (typeof chatRoles)[number];
+  content: string;
+  created_at: string;
+  step_id?: string;
+  job_id?: string;
+  agent_id?: string;
+  agent_name?: string;
+  metadata?: Record<string, unknown>;
+}
+const chatOptional = {
+  step_id: text('Step it is about.').max(limits.idChars),
+  job_id: text('Job it is about.').max(limits.idChars),
+  agent_id: text('Agent that wrote it.').max(limits.idChars),
+  agent_name: text('Its name.').max(limits.idChars),
+  metadata: anyObject('Anything else.'),
+};
+const chatMessage = shape<ChatMessage>({
+  required: {
+    id: text('Message id.'),
+    run_id: runId,
+    role: Joi.string<(typeof chatRoles)[number]>().valid(...chatRoles),
+    content: text('What was said.'),
+    created_at: time('When.'),
+  },
+  optional: chatOptional,
+});
+
+export interface ChatView {
+  items: ChatMessage[];
+  next_cursor?: number;
+}
+const chatPosition: Joi.Schema<number | undefined> = Joi.any()
+  .custom((value: unknown) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : undefined))
+  .description('Where the last page ended: its next_cursor, unchanged. A bad cursor is ignored.');
+
+export const readChat = endpoint({
+  id: 'runs.chat',
+  method: 'get',
+  path: '/api/v1/workflow-runs/:id/chat',
+  summary: 'Chat of a run, newest first',
+  access: read,
+  params: { id: runId },
+  query: shape<{ limit: number; cursor?: number }>({
+    required: { limit: pageLimit(100) },
+    optional: { cursor: chatPosition },
+  }),
+  answer: {
+    status: 200,
+    body: shape<ChatView>({
+      required: { items: Joi.array().items(chatMessage) },
+      optional: { next_cursor: count('Position of the next older message; absent at the end.') },
+    }),
+  },
+  errors: ['run_not_found', 'tenant_access_denied'],
+  otherTenant: 'tenant_access_denied',
+});
+
+export interface ChatBody {
+  content: string;
+  role: 'user' | 'agent' | 'assistant' | 'system';
+  step_id?: string;
+  job_id?: string;
+  agent_id?: string;
+  agent_name?: string;
+  metadata?: Record<string, unknown>;
+}
+
+export const sayInChat = endpoint({
+  id: 'runs.say',
+  method: 'post',
+  path: '/api/v1/workflow-runs/:id/chat',
+  summary: 'Say something in the chat of a run',
+  access: { permission: 'workflows.write', roles: ['admin', 'operator'] },
+  params: { id: runId },
+  body: shape<ChatBody>({
+    required: {
+      content: Joi.string()
+        .allow('')
+        .trim()
+        .max(65_536)
+        .default('')
+        .description('Needed; spaces around it are dropped.'),
+      role: Joi.string<ChatBody['role']>()
+        .valid('user', 'agent', 'assistant', 'system')
+        .empty('')
+        .default('user')
+        .description('Only admins speak as agent (or assistant, which means the same) or system; all others as user.'),
+    },
+    optional: chatOptional,
+  }),
+  answer: { status: 200, body: chatMessage },
+  errors: ['content_required', 'run_not_found', 'tenant_access_denied'],
+  otherTenant: 'tenant_access_denied',
+});
