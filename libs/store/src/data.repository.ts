@@ -39,12 +39,15 @@ export class DataRepository {
     return this.redis.getBuffer(keys.result(id));
   }
 
-  /** The body behind a `redis://` pointer of ours, at most `maxBytes` of it, with its whole size; null when it is gone. */
+  /**
+   * The body behind a `redis://` pointer of ours, at most `maxBytes` of it, with its whole size; null when it is not there.
+   * An empty one is a body like any other.
+   */
   async read(pointer: string, maxBytes: number): Promise<{ body: Buffer; sizeBytes: number } | null> {
     const key = pointer.replace(/^redis:\/\//, '');
     try {
       const body = await this.redis.getrangeBuffer(key, 0, maxBytes - 1);
-      if (body.length === 0) return null;
+      if (body.length === 0) return (await this.redis.exists(key)) === 1 ? { body, sizeBytes: 0 } : null;
       const sizeBytes = body.length < maxBytes ? body.length : await this.redis.strlen(key);
       return { body, sizeBytes };
     } catch (error) {
@@ -52,10 +55,6 @@ export class DataRepository {
       if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return null;
       throw error;
     }
-  }
-
-  async size(pointer: string): Promise<number> {
-    return this.redis.strlen(pointer.replace(/^redis:\/\//, ''));
   }
 
   /** Stores the redacted copy of a result; the same content gets the same pointer. */

@@ -81,7 +81,9 @@ describe('bodies behind pointers', () => {
 
     expect(found).toEqual({ body: Buffer.from([0, 255]), sizeBytes: 4 });
     expect(await use.store.data.read('redis://res:none', 2)).toBeNull();
-    expect(await use.store.data.size('redis://res:j')).toBe(4);
+    await use.redis.set('res:empty', '');
+    expect(await use.store.data.read('redis://res:empty', 2)).toEqual({ body: Buffer.alloc(0), sizeBytes: 0 });
+    expect((await use.store.data.read('redis://res:j', 100))?.sizeBytes).toBe(4);
   });
 
   it('a redacted copy of the same content has the same pointer, and expires', async () => {

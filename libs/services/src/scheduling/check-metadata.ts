@@ -2,7 +2,7 @@ import type { JobResult } from '@svc/contract';
 import type { OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
 import type { JobRecord } from '@svc/store';
 import { checkBody } from './check-body';
-import { question, readBody, safety, within, writeRedacted } from './output-facts';
+import { question, readBody, safety, within, writeRedacted, type Brought } from './output-facts';
 import type { SchedulingDeps } from './scheduling-deps';
 
 export interface MetadataCheck {
@@ -25,7 +25,7 @@ export async function checkMetadata(
   deps: SchedulingDeps,
   job: JobRecord,
   result: JobResult,
-  sizeBytes: number,
+  { sizeBytes, hasBody }: Brought,
 ): Promise<MetadataCheck> {
   if (!deps.settings.outputPolicyEnabled) return { decision: 'ALLOW', set: {}, scanBody: false };
   const startedUs = deps.clock.nowUs();
@@ -59,7 +59,7 @@ export async function checkMetadata(
       return {
         decision: 'ALLOW',
         set: { output_safety: record },
-        scanBody: verdict.content_phase_needed && sizeBytes > 0,
+        scanBody: verdict.content_phase_needed && hasBody,
         hold: verdict.hold,
       };
   }

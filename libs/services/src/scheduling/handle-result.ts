@@ -6,7 +6,7 @@ import type { JobRecord, MoveExtras } from '@svc/store';
 import { checkResult } from '../topics/check-result';
 import { checkContent, cleanContent } from './check-content';
 import { checkMetadata } from './check-metadata';
-import { isOwn } from './output-facts';
+import { isOwn, type Brought } from './output-facts';
 import { endBadly, entryPriority, moveAndTell } from './move-job';
 import { retryCap } from './place-job';
 import { retrySettings } from './retry-settings';
@@ -43,23 +43,18 @@ async function settle(deps: SchedulingDeps, job: Held, result: JobResult, brough
   return true;
 }
 
-interface Brought {
-  sizeBytes: number;
-  /** The whole body, when it is small. */
-  body?: Buffer;
-}
-
 /** Bodies up to this size are scanned while the end is being written. */
 const smallBytes = 64 * 1_024;
 
 /** Of what a success brings, for the checks of it. */
 async function broughtBy({ store, settings }: SchedulingDeps, result: JobResult): Promise<Brought> {
   const isChecked = settings.outputPolicyEnabled && result.status === JobStatus.JOB_STATUS_SUCCEEDED;
-  if (!isChecked || !isOwn(result.job_id, result.result_ptr)) return { sizeBytes: 0 };
+  if (!isChecked || !isOwn(result.job_id, result.result_ptr)) return { sizeBytes: 0, hasBody: false };
   const found = await store.data.read(result.result_ptr, smallBytes);
-  if (!found) return { sizeBytes: 0 };
-  const isWhole = found.body.length === found.sizeBytes;
-  return { sizeBytes: found.sizeBytes, ...(isWhole && { body: found.body }) };
+  // A worker may say that it is done a moment before its result can be seen: the background scan waits for it.
+  if (!found) return { sizeBytes: 0, hasBody: true };
+  const { body, sizeBytes } = found;
+  return { sizeBytes, hasBody: sizeBytes > 0, ...(body.length === sizeBytes && { body }) };
 }
 
 function free({ registry, wake }: SchedulingDeps, workerId: string): void {
@@ -131,11 +126,11 @@ async function succeed(
   deps: SchedulingDeps,
   job: Held,
   result: JobResult,
-  { sizeBytes, body }: Brought,
+  brought: Brought,
   before: MoveExtras,
   facts: Partial<JobRecord>,
 ): Promise<boolean> {
-  const check = await checkMetadata(deps, job, result, sizeBytes);
+  const check = await checkMetadata(deps, job, result, brought);
   const set: Partial<JobRecord> = { ...facts, ...check.set };
   if (check.decision === 'QUARANTINE') return fail(deps, job, quarantine(check.set), before, set);
   // Held back: the job stays RUNNING, and the worker's message unacknowledged, until its content was looked at.
@@ -145,7 +140,7 @@ async function succeed(
   const misfit = await checkResult(deps, job, result.result_ptr);
   if (misfit) return fail(deps, job, { event: 'fail', ...misfit }, before, set);
   const wantsScan = check.scanBody && !content;
-  const clean = wantsScan && body ? await cleanContent(deps, job, result, body) : undefined;
+  const clean = wantsScan && brought.body ? await cleanContent(deps, job, result, brought.body) : undefined;
   Object.assign(set, clean);
   const scans = wantsScan && !clean;
   const moved = await moveAndTell(deps, job, 'succeed', {

@@ -38,6 +38,15 @@ export type ResultFacts = Pick<
   'result_ptr' | 'error_message' | 'error_code' | 'worker_id' | 'execution_ms' | 'artifact_ptrs'
 >;
 
+/** What an answer brings to be checked. */
+export interface Brought {
+  sizeBytes: number;
+  /** There is something to scan, though it may not be visible yet. */
+  hasBody: boolean;
+  /** The whole body, when it is small. */
+  body?: Buffer;
+}
+
 /** What output policy is asked about a result; without `output_content` only its metadata. */
 export const question = (job: JobRecord, result: ResultFacts, sizeBytes: number) => ({
   job_id: job.id,
