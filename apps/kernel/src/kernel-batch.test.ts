@@ -5,7 +5,6 @@ import {
   checkRequestMessage,
   decisionMethods,
   decisionOf,
-  openLocalKernel,
   openRemoteKernel,
   policyCodec,
   type DecisionBatchResponseMessage,
@@ -18,11 +17,12 @@ import { Health, kernelMetrics, openMetrics, silentLogger, systemClock } from '@
 import { fuzzed, startRedis, type TestServer } from '@svc/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kernelBatchService } from './kernel-batch-service';
 import { kernelService } from './kernel-service';
+import { kernelOf } from './kernel.testing';
 import { outputService } from './output-service';
 
 const policy = `version: '1'
@@ -48,21 +48,9 @@ describe('many questions to the kernel in one call', () => {
   let checked: () => Promise<void> = () => Promise.resolve();
 
   beforeAll(async () => {
-    writeFileSync(join(folder, 'safety.yaml'), policy);
     redisServer = await startRedis();
     redis = new Redis(redisServer.url, { maxRetriesPerRequest: 1 });
-    local = await openLocalKernel(
-      {
-        policyPath: join(folder, 'safety.yaml'),
-        scannersPath: join(folder, 'none.yaml'),
-        policyMaxBytes: 100_000,
-        reloadIntervalMs: 1_000,
-        signature: { required: false },
-        velocityFailMode: 'closed',
-        decisionCache: { ttlMs: 0, maxSize: 1 },
-      },
-      { redis, log: silentLogger, clock: systemClock(), metrics: opened.metrics },
-    );
+    local = await kernelOf(policy, folder, { redis, metrics: opened.metrics });
     const served: Kernel = Object.create(local, {
       check: { value: (request: PolicyRequest) => checked().then(() => local.check(request)) },
     });

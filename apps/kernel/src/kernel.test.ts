@@ -1,6 +1,6 @@
 import { AppError, grpcServices } from '@svc/contract';
 import { startGrpcServer, type GrpcServer, type GrpcServerSettings } from '@svc/grpc';
-import { openLocalKernel, openRemoteKernel, type Kernel, type OutputCheckRequest } from '@svc/kernel-client';
+import { openRemoteKernel, type Kernel, type OutputCheckRequest } from '@svc/kernel-client';
 import type { PolicyRequest } from '@svc/policy';
 import { Health, silentLogger, systemClock } from '@svc/runtime';
 import { eventually, selfSigned, startRedis, type TestServer } from '@svc/testing';
@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kernelBatchService } from './kernel-batch-service';
 import { kernelService } from './kernel-service';
+import { kernelOf } from './kernel.testing';
 import { outputService } from './output-service';
 
 const policy = `version: '1'
@@ -71,21 +72,9 @@ describe('the kernel over gRPC', () => {
     broken ? Promise.reject(new AppError('service_unavailable')) : ask();
 
   beforeAll(async () => {
-    writeFileSync(join(folder, 'safety.yaml'), policy);
     redisServer = await startRedis();
     redis = new Redis(redisServer.url, { maxRetriesPerRequest: 1 });
-    local = await openLocalKernel(
-      {
-        policyPath: join(folder, 'safety.yaml'),
-        scannersPath: join(folder, 'none.yaml'),
-        policyMaxBytes: 100_000,
-        reloadIntervalMs: 1_000,
-        signature: { required: false },
-        velocityFailMode: 'closed',
-        decisionCache: { ttlMs: 0, maxSize: 1 },
-      },
-      { redis, log: silentLogger, clock: systemClock() },
-    );
+    local = await kernelOf(policy, folder, { redis });
   });
   beforeEach(async () => {
     await redis.flushall();

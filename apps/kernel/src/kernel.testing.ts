@@ -1,0 +1,28 @@
+import { openLocalKernel, type Kernel } from '@svc/kernel-client';
+import { silentLogger, systemClock } from '@svc/runtime';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+type KernelDeps = Parameters<typeof openLocalKernel>[1];
+
+/** A kernel with one policy, written into a folder of the test's own. */
+export async function kernelOf(
+  policy: string,
+  folder: string,
+  deps: Pick<KernelDeps, 'redis' | 'metrics'>,
+): Promise<Kernel> {
+  const policyPath = join(folder, 'safety.yaml');
+  writeFileSync(policyPath, policy);
+  return openLocalKernel(
+    {
+      policyPath,
+      scannersPath: join(folder, 'none.yaml'),
+      policyMaxBytes: 100_000,
+      reloadIntervalMs: 1_000,
+      signature: { required: false },
+      velocityFailMode: 'closed',
+      decisionCache: { ttlMs: 0, maxSize: 1 },
+    },
+    { log: silentLogger, clock: systemClock(), ...deps },
+  );
+}
