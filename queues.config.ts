@@ -11,8 +11,16 @@ export interface OutputScanPayload {
   dispatch_id: string;
 }
 
+export interface RunPayload {
+  run_id: string;
+}
+export interface RunTimerPayload extends RunPayload {
+  timer: string;
+}
+
 const jobPayload = shape<JobPayload>({ required: { job_id: Joi.string() } });
 const parked = { attempts: 10, backoffMs: 1_000, concurrency: 16, keep: { completedSec: 0, failedSec: 7 * 86_400 } };
+const shownRuns = { completedSec: 86_400, failedSec: 7 * 86_400 };
 
 /**
  * Every BullMQ queue. Workers, Bull Board, metrics and docs/queues.md are made from this table. The first four are the
@@ -69,6 +77,50 @@ export const queues = defineQueues({
     attempts: 5,
     backoffMs: 1_000,
     keep: { completedSec: 3_600, failedSec: 7 * 86_400 },
+  },
+  runs: {
+    name: 'workflow-runs',
+    title: 'Workflow runs',
+    purpose: 'Each run as a flow: it waits for its steps, these for their items and jobs. Open its flow to see the tree.',
+    producers: ['api', 'engine'],
+    consumer: null,
+    payload: shape<RunPayload>({ required: { run_id: Joi.string() } }).unknown(),
+    ...parked,
+    keep: shownRuns,
+  },
+  runSteps: {
+    name: 'workflow-steps',
+    title: 'Workflow steps',
+    purpose: 'Steps of runs, and items of fan-outs, that have begun: children of their run or step.',
+    producers: ['engine'],
+    consumer: null,
+    payload: shape<RunPayload>({ required: { run_id: Joi.string() } }).unknown(),
+    ...parked,
+    keep: shownRuns,
+  },
+  runPasses: {
+    name: 'workflow-passes',
+    title: 'Runs to go on with',
+    purpose: 'Runs to which something happened. A pass works out what follows; each run has one entry at most.',
+    producers: ['api', 'scheduler', 'engine'],
+    consumer: 'engine',
+    payload: shape<RunPayload>({ required: { run_id: Joi.string() } }),
+    concurrency: 32,
+    attempts: 50,
+    backoffMs: 1_000,
+    keep: { completedSec: 0, failedSec: 7 * 86_400 },
+  },
+  runTimers: {
+    name: 'workflow-timers',
+    title: 'Timers of runs',
+    purpose: 'Delays, retries, expiries, reminders and deadlines of runs. Delayed until they are due.',
+    producers: ['engine'],
+    consumer: 'engine',
+    payload: shape<RunTimerPayload>({ required: { run_id: Joi.string(), timer: Joi.string() } }),
+    concurrency: 32,
+    attempts: 50,
+    backoffMs: 1_000,
+    keep: { completedSec: 0, failedSec: 7 * 86_400 },
   },
   deadLetters: {
     name: 'dead-letters',

@@ -17,6 +17,7 @@ export * from './run.index';
 export * from './run.record';
 export * from './run.repository';
 export * from './schema.repository';
+export * from './standing.repository';
 export * from './store';
 export * from './worker.repository';
 export * from './workflow.repository';

@@ -142,6 +142,10 @@ export interface JobRecord {
   approval?: ApprovalRecord;
   output_safety?: OutputSafetyRecord;
   intent?: string;
+  /** Run whose step or compensation it is: it hears of the job's end. Only the engine sets it. */
+  run?: string;
+  /** Step or item of that run; absent for a compensation. */
+  run_path?: string;
 }
 
 const numbers = new Set([

@@ -44,6 +44,8 @@ export interface MoveExtras {
   /** Fields that must be as they were read; '' = absent. */
   guard?: Record<string, string>;
   decision?: DecisionRecord;
+  /** What the run whose step it is hears of it (JSON), before the end of the job if this ends it. */
+  post?: string;
 }
 
 export type MoveOutcome =
@@ -155,7 +157,7 @@ export class JobRepository {
 
   private moveDocument(scope: TenantScope, event: JobEvent, extras: MoveExtras): object {
     const { from: allowed, to } = jobStates.moves[event];
-    const { from: wanted, set, unset, park, carry, deadLetter, intent, dispatchId, holder, guard } = extras;
+    const { from: wanted, set, unset, park, carry, deadLetter, intent, dispatchId, holder, guard, post } = extras;
     return {
       event,
       from: wanted ? allowed.filter((state) => wanted.includes(state)) : allowed,
@@ -171,6 +173,7 @@ export class JobRepository {
       ...(dispatchId && { dispatch_id: dispatchId }),
       ...(holder && { holder }),
       ...(guard && { guard }),
+      ...(post && { post }),
     };
   }
 
@@ -197,6 +200,7 @@ export class JobRepository {
         },
       }),
       ...(a.isNew && { is_new: true }),
+      ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
       ...(a.next && { next: this.moveDocument(a.tenant, a.next.event, a.next.extras) }),
     };
     const reply = await runScript(this.redis, 'accept', keys.job(a.id), JSON.stringify(document), a.context);

@@ -136,11 +136,6 @@ export class RunIndex {
     await this.redis.zadd(keys.liveRuns(), 'XX', 'GT', ...ids.flatMap((id) => [nowMs * 1_000, id]));
   }
 
-  /** Ids of runs whose outbox was last added to before a time and is not empty, oldest first. */
-  async unpublished(beforeMs: number, limit: number): Promise<string[]> {
-    return this.redis.zrangebyscore(keys.runOutboxes(), 0, beforeMs * 1_000, 'LIMIT', 0, limit);
-  }
-
   /** Timers of all runs that were due before a time, the longest overdue first. Engine contract B9. */
   async dueTimers(beforeMs: number, limit: number): Promise<DueTimer[]> {
     const due = await this.redis.zrangebyscore(keys.delayTimers(), 0, beforeMs, 'WITHSCORES', 'LIMIT', 0, limit);

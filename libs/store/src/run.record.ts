@@ -35,32 +35,15 @@ export interface RunRecord {
   header: JsonObject;
 }
 
-/** An effect that is still to be carried out, by the id under which it is noted as done. */
-export interface RunEffect {
-  id: string;
-  effect: JsonObject;
-}
-
 export interface LoadedRun {
   run: RunRecord;
   /** By path: `weigh`, or `weigh[2]` for an item of a fan-out. */
   steps: Map<string, JsonObject>;
-  outbox: RunEffect[];
 }
 
 export interface RunTimer {
   member: string;
   dueMs: number;
-}
-
-/** A queue entry of a run, in a queue by its key in queues.config.ts. */
-export interface RunEntry {
-  queue: string;
-  /** What Bull Board shows; the workflow's id when absent. */
-  name?: string;
-  /** JSON; `{"run_id":"…"}` when absent. */
-  payload?: string;
-  priority?: number;
 }
 
 export const jsonOf = (text: string): JsonObject => JSON.parse(text) as JsonObject;

@@ -10,7 +10,6 @@ import {
   type JsonObject,
   type LiveRunStatus,
   type LoadedRun,
-  type RunEntry,
   type RunRecord,
   type RunTimer,
 } from './run.record';
@@ -30,8 +29,10 @@ export interface RunCreation {
   idempotency?: { key: string; hash: string; answer: string; ttlSec: number };
   /** Refuse when so many runs of the tenant, or of all, have not ended; 0 = no limit. */
   limits: { tenant: number; all: number };
-  /** The entry that carries its first pass. */
-  carry: RunEntry & { delayMs?: number };
+  /** What its inbox begins with: the event of its first pass. */
+  start: JsonObject;
+  /** What the board calls it; the workflow's id when absent. */
+  name?: string;
 }
 
 export type CreateOutcome =
@@ -61,18 +62,63 @@ export interface RunSave {
   /** Paths of steps that are no more. */
   removed?: readonly string[];
   events?: readonly JsonObject[];
-  /** One of the same member is replaced. */
-  timers?: { set?: readonly (RunEntry & RunTimer)[]; clear?: readonly string[] };
-  /** Effects to carry out once this is written, by an id of their own, and ids of those that were. */
-  outbox?: { add?: ReadonlyMap<string, JsonObject>; done?: readonly string[] };
-  carry?: readonly (RunEntry & { delayMs?: number })[];
+  /** Queue entries that fire them; one of the same member is replaced. */
+  timers?: { set?: readonly (RunTimer & { queue: string })[]; clear?: readonly string[] };
+  /** How many events of the inbox this deals with. */
+  heard?: number;
+  /** Things are to be done because of it: until the pass is closed, a pass that takes over must see to them. */
+  acting?: boolean;
+  /** What operators see of it in Bull Board. */
+  tree?: readonly TreeChange[];
+  /** Why it failed, for the board. */
+  reason?: string;
 }
+
+/** A step or item that began or ended. */
+export interface TreeChange {
+  path: string;
+  /** Step or composite that it is shown under; '' = the run. */
+  parent: string;
+  name: string;
+  begins?: boolean;
+  /** It had ended before: a further round. */
+  again?: boolean;
+  /** How it ended, in a word. */
+  ends?: string;
+  /** Why it failed; absent when it did not. */
+  reason?: string;
+}
+
+/** What a pass begins with. */
+export type OpenOutcome =
+  | {
+      kind: 'open';
+      /** By Redis' clock, which all times of runs are told by. */
+      nowUs: number;
+      revision: number;
+      status: RunStatus;
+      hasEnded: boolean;
+      /** An earlier pass was saved and may not have done what it asked for. */
+      acting: boolean;
+      events: JsonObject[];
+    }
+  /** Somebody else holds the lock. */
+  | { kind: 'busy' }
+  | { kind: 'missing' };
+
+/** How a pass ends: `fenced` when the lock was lost, `more` when another follows at once. */
+export type CloseOutcome = 'asleep' | 'more' | 'gave_way' | 'paused' | 'fenced';
+
+export type PostOutcome =
+  { kind: 'posted' } | { kind: 'ended'; status: RunStatus } | { kind: 'missing' } | { kind: 'other_tenant' };
+
+export type FireOutcome = { kind: 'fired'; lateMs: number } | { kind: 'early'; leftMs: number } | { kind: 'gone' };
 
 /** To where the run table leads, in one move or several. A run that ends is kept for `keepSec`, 0 = for ever. */
 export type StatusChange = { to: LiveRunStatus } | { to: RunEnd; keepSec: number };
 
 export type SaveOutcome =
-  | { kind: 'saved'; revision: number; atUs: number }
+  | { kind: 'saved'; revision: number; atUs: number; left: number }
   /** Somebody else saved since it was read. */
   | { kind: 'changed'; revision: number }
   /** The saver holds the lock no more: it must stop. */
@@ -89,19 +135,11 @@ type Of<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_
 const written = (documents: ReadonlyMap<string, JsonObject> | undefined): string[] =>
   [...(documents ?? [])].flatMap(([name, document]) => [name, JSON.stringify(document)]);
 
-const entryOf = ({ queue, name, payload, priority, delayMs }: RunEntry & { delayMs?: number }) => ({
-  queue,
-  ...(name && { name }),
-  ...(payload && { payload }),
-  ...(priority && { priority }),
-  ...(delayMs && { delay_ms: Math.ceil(delayMs) }),
-});
-
-/** Runs in Redis: a header, a field for each step, timeline, timers and outbox. Each method is one round trip. */
+/** Runs in Redis: a header, a field for each step, timeline, timers and inbox. Each method is one round trip. */
 export class RunRepository {
   constructor(private readonly redis: Redis) {}
 
-  /** One atomic write: record, steps, first events, indexes, idempotency key and the queue entry of the first pass. */
+  /** One atomic write: record, steps, first events, indexes, idempotency key, inbox and queue entry. */
   async create(run: RunCreation): Promise<CreateOutcome> {
     const { id, tenant, workflow, idempotency, limits, events } = run;
     const document = {
@@ -122,7 +160,7 @@ export class RunRepository {
       }),
       tenant_limit: limits.tenant,
       all_limit: limits.all,
-      carry: entryOf(run.carry),
+      name: run.name ?? workflow.id,
       steps: run.steps?.size ?? 0,
       events: events.length,
     };
@@ -132,6 +170,7 @@ export class RunRepository {
       keys.run(id),
       JSON.stringify(document),
       JSON.stringify(run.header),
+      JSON.stringify(run.start),
       ...written(run.steps),
       ...events.map((event) => JSON.stringify(event)),
     );
@@ -150,7 +189,7 @@ export class RunRepository {
 
   /** Compare-and-set on revision and lock, all or nothing. Safe to repeat with the same token. */
   async save(save: RunSave): Promise<SaveOutcome> {
-    const { id, status, steps, events = [], timers, outbox } = save;
+    const { id, status, steps, events = [], timers } = save;
     const document = {
       id,
       owner: save.owner,
@@ -166,12 +205,13 @@ export class RunRepository {
       }),
       steps: steps?.size ?? 0,
       events: events.length,
-      outbox: outbox?.add?.size ?? 0,
       removed: save.removed ?? [],
-      done: outbox?.done ?? [],
-      set: (timers?.set ?? []).map((timer) => ({ ...entryOf(timer), member: timer.member, due_ms: timer.dueMs })),
+      heard: save.heard ?? 0,
+      ...(save.acting && { acting: true }),
+      set: (timers?.set ?? []).map(({ member, dueMs, queue }) => ({ member, due_ms: dueMs, queue })),
       clear: timers?.clear ?? [],
-      carry: (save.carry ?? []).map(entryOf),
+      tree: save.tree ?? [],
+      ...(save.reason !== undefined && { reason: save.reason }),
     };
     const reply = await runScript(
       this.redis,
@@ -182,12 +222,11 @@ export class RunRepository {
       save.header ? JSON.stringify(save.header) : '',
       ...written(steps),
       ...events.map((event) => JSON.stringify(event)),
-      ...written(outbox?.add),
     );
-    const [kind, detail = '', at = ''] = reply as [SaveOutcome['kind'], string?, string?];
+    const [kind, detail = '', at = '', left = 0] = reply as [SaveOutcome['kind'], string?, string?, number?];
     switch (kind) {
       case 'saved':
-        return { kind, revision: Number(detail), atUs: Number(at) };
+        return { kind, revision: Number(detail), atUs: Number(at), left };
       case 'changed':
         return { kind, revision: Number(detail) };
       case 'refused':
@@ -199,8 +238,8 @@ export class RunRepository {
 
   /** Everything a pass needs, read at one moment. */
   async load(id: string): Promise<LoadedRun | undefined> {
-    const reading = this.redis.multi().hgetall(keys.run(id)).hgetall(keys.runSteps(id)).hgetall(keys.runOutbox(id));
-    const [run = {}, steps = {}, outbox = {}] = ((await reading.exec()) ?? []).map(([error, reply]) => {
+    const reading = this.redis.multi().hgetall(keys.run(id)).hgetall(keys.runSteps(id));
+    const [run = {}, steps = {}] = ((await reading.exec()) ?? []).map(([error, reply]) => {
       if (error) throw error;
       return reply as Record<string, string>;
     });
@@ -209,7 +248,6 @@ export class RunRepository {
       record && {
         run: record,
         steps: new Map(Object.entries(steps).map(([path, step]) => [path, jsonOf(step)])),
-        outbox: Object.entries(outbox).map(([effectId, effect]) => ({ id: effectId, effect: jsonOf(effect) })),
       }
     );
   }
@@ -231,12 +269,6 @@ export class RunRepository {
     return parseRun(await this.redis.hgetall(keys.run(id)));
   }
 
-  /** Tells whether what a process remembers of a run still holds; undefined when the run is gone. */
-  async revision(id: string): Promise<number | undefined> {
-    const revision = await this.redis.hget(keys.run(id), 'revision');
-    return revision === null ? undefined : Number(revision);
-  }
-
   /** Oldest first, of the last 1000. Engine contract B10. */
   async timeline(id: string, limit: number): Promise<JsonObject[]> {
     const events = await this.redis.lrange(keys.runTimeline(id), 0, limit - 1);
@@ -251,9 +283,60 @@ export class RunRepository {
       .sort((a, b) => a.dueMs - b.dueMs);
   }
 
-  /** Notes effects as carried out; returns how many are left. Needs no lock and works after the run's end. */
-  async outboxDone(id: string, effectIds: readonly string[]): Promise<number> {
-    return Number(await runScript(this.redis, 'outboxDone', keys.runOutbox(id), id, ...effectIds));
+  /** Takes the lock for a pass: one owner at a time, for so long. */
+  async open(id: string, owner: string, lockMs: number, mostEvents: number): Promise<OpenOutcome> {
+    const reply = await runScript(
+      this.redis,
+      'openPass',
+      keys.run(id),
+      keys.runLock(id),
+      id,
+      owner,
+      lockMs,
+      mostEvents,
+    );
+    const [kind, nowUs, revision, status, ended, acting, ...events] = reply as [OpenOutcome['kind'], ...string[]];
+    if (kind !== 'open') return { kind };
+    return {
+      kind,
+      nowUs: Number(nowUs),
+      revision: Number(revision),
+      status: status as RunStatus,
+      hasEnded: ended === '1',
+      acting: acting === '1',
+      events: events.map(jsonOf),
+    };
+  }
+
+  /**
+   * All that a pass asked for was done (`go_on`, or `give_way` to other runs when more is to be worked out), or it must be
+   * tried again by the entry that brought it (`pause`).
+   */
+  async close(id: string, owner: string, next: 'go_on' | 'give_way' | 'pause'): Promise<CloseOutcome> {
+    const reply = await runScript(this.redis, 'closePass', keys.run(id), keys.runLock(id), id, owner, next);
+    return (reply as [CloseOutcome])[0];
+  }
+
+  /** Puts an event into the inbox of a run that has not ended, and wakes it. @param workflowId it must be of, if given */
+  async post(scope: TenantScope, id: string, event: object, workflowId = ''): Promise<PostOutcome> {
+    const text = JSON.stringify(event);
+    const reply = await runScript(this.redis, 'postRun', keys.run(id), id, text, scope, workflowId);
+    const [kind, status] = reply as [PostOutcome['kind'], RunStatus];
+    return kind === 'ended' ? { kind, status } : { kind };
+  }
+
+  /** Tells a run of a timer that is due by Redis' clock; once, however often it is called. */
+  async fireTimer(id: string, member: string): Promise<FireOutcome> {
+    const reply = await runScript(this.redis, 'fireTimer', keys.run(id), id, member);
+    const [kind, ms] = reply as [FireOutcome['kind'], string?];
+    if (kind === 'fired') return { kind, lateMs: Number(ms) };
+    return kind === 'early' ? { kind, leftMs: Number(ms) } : { kind };
+  }
+
+  /** Sees to it that a run with something to do is brought to an engine. @returns whether it was not */
+  async rewake(id: string, failedRestMs: number): Promise<boolean> {
+    const reply = await runScript(this.redis, 'rewakeRun', keys.run(id), id, failedRestMs);
+    return (reply as [string])[0] === 'woken';
   }
 
   /** Removes a run that has ended. Its idempotency key stays, so that a repeat cannot start it anew. */

@@ -37,7 +37,7 @@ export function useRuns() {
         header: { input: { crates: 2 } },
         events: [{ type: 'run_status', status: 'pending' }],
         limits: { tenant: 0, all: 0 },
-        carry: { queue: 'passes' },
+        start: { kind: 'start' },
         ...over,
       }),
     lock: (id: string, owner = 'me') => use.store.lease(keys.runLock(id), owner, 60_000).hold(),

@@ -13,19 +13,23 @@ export type ScriptName =
   | 'admit'
   | 'carried'
   | 'claim'
+  | 'closePass'
   | 'createRun'
+  | 'fireTimer'
   | 'forgetRuns'
   | 'freeStray'
   | 'joinLive'
   | 'move'
   | 'note'
-  | 'outboxDone'
+  | 'openPass'
   | 'pageMessages'
+  | 'postRun'
   | 'recarry'
   | 'removeRun'
   | 'removeSchema'
   | 'removeWorkflow'
   | 'replaceConfig'
+  | 'rewakeRun'
   | 'saveRun'
   | 'writeSchema'
   | 'writeWorkflow'
@@ -36,7 +40,7 @@ export type ScriptName =
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
 /** In the order in which they use one another. */
-const includes = ['bull', 'lanes', 'job', 'dispatch', 'run'];
+const includes = ['bull', 'lanes', 'inbox', 'tree', 'job', 'dispatch', 'run'];
 
 const batches = new WeakMap<Redis, ScriptBatches>();
 

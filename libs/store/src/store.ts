@@ -13,6 +13,7 @@ import { RunIndex } from './run.index';
 import { RunRepository } from './run.repository';
 import { SchemaRepository } from './schema.repository';
 import { loadScripts } from './scripts';
+import { StandingRepository } from './standing.repository';
 import { WorkerRepository } from './worker.repository';
 import { WorkflowRepository } from './workflow.repository';
 
@@ -32,6 +33,7 @@ export interface Store {
   runs: RunRepository;
   runIndex: RunIndex;
   chat: ChatRepository;
+  standing: StandingRepository;
   lease(key: string, owner: string, ttlMs: number): Lease;
 }
 
@@ -53,6 +55,7 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     runs: new RunRepository(redis),
     runIndex: new RunIndex(redis),
     chat: new ChatRepository(redis),
+    standing: new StandingRepository(redis, queues),
     lease: (key, owner, ttlMs) => new Lease(redis, key, owner, ttlMs),
   };
 }

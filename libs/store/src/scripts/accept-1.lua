@@ -5,7 +5,7 @@
   KEYS  1 job record
   ARGV  1 the acceptance (JSON): { id, tenant, trace_id, topic, fields = {field, value, ...}, decision,
           priority, idempotency? = { key, hash, answer, ttl_sec }, active_limit, meta_sec,
-          is_new? (its id was made for it, so nobody has it),
+          is_new? (its id was made for it, so nobody has it), run?, run_path? (the step whose job it is),
           queue (entry suffix), next? = a move made at birth, as for move_job }
         2 context document
 
@@ -57,6 +57,6 @@ end
 if a.next then
   move_job(a.id, a.next, at + 1)
 else
-  carry(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, math.floor(at / 1000))
+  carry(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, math.floor(at / 1000), a.run, a.run_path)
 end
 return { 'accepted', stamp }

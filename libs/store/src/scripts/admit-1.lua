@@ -10,8 +10,8 @@
   Returns  dispatched <attempt>  |  waiting <reason>  |  refused <state>  |  missing
 ]]
 local id, a = ARGV[1], cjson.decode(ARGV[2])
-local tenant, state, attempts, topic, old_lane, old_level, decisions, created = unpack(redis.call('HMGET', KEYS[1], 'tenant',
-  'state', 'attempts', 'topic', 'lane', 'level', 'decisions', 'created_at'))
+local tenant, state, attempts, topic, old_lane, old_level, decisions, created, run, path = unpack(redis.call('HMGET', KEYS[1],
+  'tenant', 'state', 'attempts', 'topic', 'lane', 'level', 'decisions', 'created_at', 'run', 'run_path'))
 if not state then return { 'missing' } end
 if not is(a.from, state) then return { 'refused', state } end
 
@@ -47,5 +47,5 @@ end
 redis.call('HSET', KEYS[1], unpack(set))
 -- First submitted, first served: decisions that are made side by side end in any order.
 lane_add(a.lane.id, a.lane.spec, a.lane.level, tenant, id, created / 1000)
-carry(id, topic, { queue = 'jobWaiting', delay_ms = a.wait_ms }, now_ms)
+carry(id, topic, { queue = 'jobWaiting', delay_ms = a.wait_ms }, now_ms, path and run, path)
 return { 'waiting', reason }

@@ -41,12 +41,12 @@ local function best_waiting()
 end
 
 local function decide_again(job)
-  local topic = redis.call('HGET', key.job(job.id), 'topic')
+  local topic, run, path = unpack(redis.call('HMGET', key.job(job.id), 'topic', 'run', 'run_path'))
   local q = { queue = 'jobs', suffix = 'policy-' .. text(at), priority = 1 }
   redis.call('HSET', key.job(job.id), 'lane', '', 'parked', '', 'entry', entry_id(job.id, q))
   lane_remove(job.lane, job.level, job.tenant, job.id)
   bull_unpark('jobWaiting', bull_id(job.id))
-  carry(job.id, topic, q, math.floor(at / 1000))
+  carry(job.id, topic, q, math.floor(at / 1000), path and run, path)
 end
 
 -- So that the script ends soon, whatever stands in the lanes.

@@ -1,20 +1,19 @@
 --[[
-  Creates a run: reserves its idempotency key, stores its record, steps and first events, enters it in the indexes and
-  makes the queue entry that carries its first pass, all or nothing.
+  Creates a run: reserves its idempotency key, stores its record, steps and first events, enters it in the indexes, puts
+  its start into its inbox and makes the queue entry of its first pass, all or nothing.
 
   KEYS  1 run record
   ARGV  1 { id, tenant, workflow, version, team, status, active = {statuses of runs that have not ended},
           idempotency? = { key, hash, answer, ttl_sec }, tenant_limit, all_limit (0 = none),
-          carry = { queue, name?, payload?, delay_ms?, priority? }, steps, events } (JSON)
-        2 header (JSON)
-        3 and on: `steps` times path and step (JSON), then `events` events (JSON)
+          name (of the workflow, for the board), steps, events } (JSON)
+        2 header (JSON)   3 what its inbox begins with (JSON)
+        4 and on: `steps` times path and step (JSON), then `events` events (JSON)
 
   Returns  created <µs>  |  replay <answer>  |  conflict  |  reserved  |  exists  |  no_workflow
            |  full tenant <how many are active>  |  full all <how many>
 ]]
 local r, header = cjson.decode(ARGV[1]), ARGV[2]
 local id, tenant, workflow, reserved = r.id, r.tenant, r.workflow, r.idempotency
-run_check_queues({ r.carry })
 
 if reserved then
   local hash, answer = unpack(redis.call('HMGET', reserved.key, 'hash', 'answer'))
@@ -40,8 +39,8 @@ local at = micros()
 local stamp = text(at)
 redis.call('HSET', KEYS[1], 'id', id, 'tenant', tenant, 'workflow', workflow, 'version', text(r.version), 'team', r.team,
   'status', r.status, 'revision', '1', 'created_at', stamp, 'updated_at', stamp, 'header', header)
-if r.steps > 0 then run_write('HSET', key.runSteps(id), ARGV, 3, 2 * r.steps) end
-run_tell(id, ARGV, 3 + 2 * r.steps, r.events)
+if r.steps > 0 then run_write('HSET', key.runSteps(id), ARGV, 4, 2 * r.steps) end
+run_tell(id, ARGV, 4 + 2 * r.steps, r.events)
 run_index(id, tenant, workflow, r.status, stamp)
 redis.call('ZADD', key.runsCreated(tenant, workflow), stamp, id)
 redis.call('SADD', key.liveRunsOf(tenant, workflow), id)
@@ -49,5 +48,8 @@ if reserved then
   redis.call('HSET', reserved.key, 'hash', reserved.hash, 'answer', reserved.answer)
   redis.call('EXPIRE', reserved.key, reserved.ttl_sec)
 end
-run_carry(id, workflow, r.carry, '1', math.floor(at / 1000), r.carry.delay_ms or 0)
+local now_ms = math.floor(at / 1000)
+tree_add(id, '', nil, r.name, cjson.encode({ run_id = id, workflow_id = workflow }), now_ms)
+redis.call('RPUSH', key.runInbox(id), ARGV[3])
+run_wake(id, workflow, now_ms)
 return { 'created', stamp }

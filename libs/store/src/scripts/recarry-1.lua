@@ -8,11 +8,11 @@
   Returns  carried  |  changed
 ]]
 local id = ARGV[1]
-local tenant, updated, topic, parked, lane, level = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'updated_at', 'topic',
-  'parked', 'lane', 'level'))
+local tenant, updated, topic, parked, lane, level, run, path = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'updated_at',
+  'topic', 'parked', 'lane', 'level', 'run', 'run_path'))
 if updated ~= ARGV[2] then return { 'changed' } end
 if parked and parked ~= '' then bull_unpark(parked, bull_id(id)) end
 if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
 redis.call('HSET', KEYS[1], 'parked', '', 'lane', '', 'entry', entry_id(id, { suffix = ARGV[3] }))
-carry(id, topic, { queue = 'jobs', suffix = ARGV[3], priority = ARGV[4] }, math.floor(micros() / 1000))
+carry(id, topic, { queue = 'jobs', suffix = ARGV[3], priority = ARGV[4] }, math.floor(micros() / 1000), path and run, path)
 return { 'carried' }

@@ -5,13 +5,13 @@
   KEYS  1 run record   2 run lock
   ARGV  1 { id, owner (of the lock), token (of this save), revision (as read), active = {statuses of runs that have not
           ended}, status? = { from = {statuses}, to, ends? = how many seconds to keep it after its end, 0 for ever },
-          steps, events, outbox (how many of each), removed = {paths}, done = {ids of effects},
-          set = {timers: member, due_ms, queue, name?, payload?}, clear = {members},
-          carry = {queue, name?, payload?, delay_ms?, priority?} } (JSON)
+          steps, events (how many of each), removed = {paths}, heard (how many events of the inbox this deals with),
+          acting? (things are to be done because of it: the pass is not over), set = {timers: member, due_ms, queue},
+          clear = {members}, tree = {changes of tree_change()}, reason? (why the run failed) } (JSON)
         2 header (JSON), '' = unchanged
-        3 and on: `steps` times path and step (JSON), `events` events (JSON), `outbox` times id and effect (JSON)
+        3 and on: `steps` times path and step (JSON), `events` events (JSON)
 
-  Returns  saved <revision> <µs>  |  changed <revision>  |  fenced  |  refused <status>  |  missing
+  Returns  saved <revision> <µs> <events left in the inbox>  |  changed <revision>  |  fenced  |  refused <status>  |  missing
 ]]
 local record, lock = KEYS[1], KEYS[2]
 local s, header = cjson.decode(ARGV[1]), ARGV[2]
@@ -20,35 +20,38 @@ local id = s.id
 local tenant, workflow, from, revision, token, updated = unpack(redis.call('HMGET', record, 'tenant', 'workflow', 'status',
   'revision', 'token', 'updated_at'))
 if not revision then return { 'missing' } end
-if token == s.token then return { 'saved', revision, updated } end
+local inbox = key.runInbox(id)
+if token == s.token then return { 'saved', revision, updated, redis.call('LLEN', inbox) } end
 if redis.call('GET', lock) ~= s.owner then return { 'fenced' } end
 if tonumber(revision) ~= s.revision then return { 'changed', revision } end
 if not is(s.active, from) then return { 'refused', from } end
 if s.status and not is(s.status.from, from) then return { 'refused', from } end
-run_check_queues(s.carry)
 run_check_queues(s.set)
 
 local at = micros()
 local stamp, now_ms, next_revision, to = text(at), math.floor(at / 1000), text(s.revision + 1), s.status and s.status.to or from
 redis.call('HSET', record, 'revision', next_revision, 'token', s.token, 'status', to, 'updated_at', stamp)
 if header ~= '' then redis.call('HSET', record, 'header', header) end
+if s.acting then
+  redis.call('HSET', record, 'acting', '1')
+else
+  redis.call('HDEL', record, 'acting')
+end
+if s.heard > 0 then redis.call('LTRIM', inbox, s.heard, -1) end
 
 local steps = key.runSteps(id)
 for _, path in ipairs(s.removed) do redis.call('HDEL', steps, path) end
-local events_at = 3 + 2 * s.steps
 if s.steps > 0 then run_write('HSET', steps, ARGV, 3, 2 * s.steps) end
-run_tell(id, ARGV, events_at, s.events)
-run_outbox(id, ARGV, events_at + s.events, 2 * s.outbox, s.done, stamp)
+run_tell(id, ARGV, 3 + 2 * s.steps, s.events)
 
 if from ~= to then redis.call('ZREM', key.runsInStatus(tenant, from), id) end
 run_index(id, tenant, workflow, to, stamp)
 for _, name in ipairs(s.clear) do run_clear_timer(id, workflow, name) end
 for _, timer in ipairs(s.set) do run_set_timer(id, workflow, timer, next_revision, now_ms) end
-for i, entry in ipairs(s.carry) do
-  run_carry(id, workflow, entry, next_revision .. '-' .. i, now_ms, entry.delay_ms or 0)
-end
+for _, change in ipairs(s.tree) do tree_change(id, change, now_ms) end
 if s.status and s.status.ends then
   redis.call('HSET', record, 'ended_at', stamp)
+  tree_end(id, '', nil, cjson.encode(to), s.reason, now_ms)
   run_end(id, tenant, workflow, to, s.status.ends, at)
 end
-return { 'saved', next_revision, stamp }
+return { 'saved', next_revision, stamp, redis.call('LLEN', inbox) }

@@ -22,12 +22,13 @@ local function bull_wake_for_delayed(prefix, id, due)
   bull_first_due[prefix] = tonumber(first[2])
 end
 
--- Adds a job; an id that is already there is left as it is. `delay_ms` 0 = now; `priority` 0 = first in, first out.
-local function bull_add(queue, id, name, data, now_ms, delay_ms, priority)
+-- Adds a job; an id that is already there is left as it is. `delay_ms` 0 = now; `priority` 0 = first in, first out;
+-- `options` (JSON) in place of the queue's own.
+local function bull_add(queue, id, name, data, now_ms, delay_ms, priority, options)
   local spec = bull[queue]
   local entry = spec.prefix .. id
   -- No new field: it was there, and what was written is what stood there, but for display.
-  if redis.call('HSET', entry, 'name', name, 'data', data, 'opts', spec.opts, 'timestamp', now_ms, 'delay', delay_ms,
+  if redis.call('HSET', entry, 'name', name, 'data', data, 'opts', options or spec.opts, 'timestamp', now_ms, 'delay', delay_ms,
     'priority', priority) == 0 then return false end
   if delay_ms > 0 then
     local due = (now_ms + delay_ms) * 0x1000

@@ -45,9 +45,12 @@ local function with_decision(decisions, decision)
   return decisions .. decision .. '\n'
 end
 
-local function carry(id, topic, q, now_ms)
-  bull_add(q.queue, entry_id(id, q), topic, q.payload or cjson.encode({ job_id = id }), now_ms, tonumber(q.delay_ms or 0),
-    tonumber(q.priority or 0))
+-- `run`, `path`: the step whose job it is.
+local function carry(id, topic, q, now_ms, run, path)
+  local entry, options = entry_id(id, q), run and tree_options(q.queue, run, path)
+  bull_add(q.queue, entry, topic, q.payload or cjson.encode({ job_id = id }), now_ms, tonumber(q.delay_ms or 0),
+    tonumber(q.priority or 0), options)
+  if run then tree_carries(run, path, bull[q.queue].prefix .. entry) end
 end
 
 local function write_dead_letter(id, tenant, letter, at, now_ms)
@@ -84,14 +87,15 @@ end
     carry?         { entries of carry() }                         dead_letter?  { body, ttl_sec, topic, reason }
     intent?        what is still to be published (JSON)           retain?  { meta_sec, data_sec } at an end
     worker?        into whose hands it goes                       counted? by the license
+    post?          event (JSON) for the run whose step it is
   }
   Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
 ]]
 local function move_job(id, m, at)
   local record = key.job(id)
-  local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions, counted = unpack(redis.call('HMGET',
-    record, 'tenant', 'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level', 'topic', 'history',
-    'decisions', 'counted'))
+  local tenant, from, parked, worker, approval, dispatch, lane, level, topic, history, decisions, counted, run, path =
+    unpack(redis.call('HMGET', record, 'tenant', 'state', 'parked', 'worker_id', 'approval', 'dispatch_id', 'lane', 'level',
+      'topic', 'history', 'decisions', 'counted', 'run', 'run_path'))
   if not from then return { 'missing' } end
   if m.scope ~= '*' and m.scope ~= tenant then return { 'other_tenant' } end
   if not is(m.from, from) then return { 'refused', from } end
@@ -146,13 +150,18 @@ local function move_job(id, m, at)
     expire_job(id, m.retain)
     redis.call('PUBLISH', key.endings(), id)
   end
+  if run and m.post then run_post(run, m.post, now_ms) end
+  if run and is(TERMINAL, m.to) then
+    if path then tree_carries(run, path) end
+    run_post(run, cjson.encode({ kind = 'jobEnded', jobId = id }), now_ms)
+  end
 
   if m.worker then
     enter_flight(id, m.worker, m.counted)
     if redis.call('LPUSH', key.workerJobs(m.worker), id) > 1100 then redis.call('LTRIM', key.workerJobs(m.worker), 0, 999) end
   end
-  if m.park then carry(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms) end
-  for _, q in ipairs(m.carry or {}) do carry(id, topic, q, now_ms) end
+  if m.park then carry(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms, path and run, path) end
+  for _, q in ipairs(m.carry or {}) do carry(id, topic, q, now_ms, q.queue == 'jobs' and path and run, path) end
   if m.dead_letter then write_dead_letter(id, tenant, m.dead_letter, at, now_ms) end
   return { 'moved', from, stamp }
 end

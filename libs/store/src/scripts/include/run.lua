@@ -12,14 +12,6 @@ local function run_check_queues(entries)
   end
 end
 
--- Each save makes entries of its own, so that one which is being worked on cannot swallow the next.
-local function run_carry(id, workflow, q, suffix, now_ms, delay_ms)
-  local entry = 'run-' .. string.gsub(id .. '-' .. suffix, ':', '~')
-  bull_add(q.queue, entry, q.name or workflow, q.payload or cjson.encode({ run_id = id }), now_ms, delay_ms,
-    tonumber(q.priority or 0))
-  return entry
-end
-
 -- ARGV[first .. first + count - 1] to a command that takes many values; Lua hands over some thousands at most.
 local function run_write(command, target, args, first, count)
   local last = first + count - 1
@@ -52,10 +44,12 @@ local function run_clear_timer(id, workflow, name)
   redis.call('ZREM', key.delayTimers(), run_timer_member(id, workflow, name))
 end
 
--- t = { member, due_ms, queue, name?, payload?, priority? }; one of the same member is replaced.
+-- t = { member, due_ms, queue }; one of the same member is replaced.
 local function run_set_timer(id, workflow, t, revision, now_ms)
   run_clear_timer(id, workflow, t.member)
-  local entry = run_carry(id, workflow, t, revision .. '-at-' .. t.member, now_ms, math.max(1, t.due_ms - now_ms))
+  -- Each save makes an entry of its own, so that one which is being handed out cannot swallow the next.
+  local entry = 'run-' .. string.gsub(id .. '-' .. revision .. '-at-' .. t.member, ':', '~')
+  bull_add(t.queue, entry, workflow, cjson.encode({ run_id = id, timer = t.member }), now_ms, math.max(1, t.due_ms - now_ms), 0)
   redis.call('HSET', key.runTimers(id), t.member, cjson.encode({ text(t.due_ms), t.queue, entry }))
   redis.call('ZADD', key.delayTimers(), text(t.due_ms), run_timer_member(id, workflow, t.member))
 end
@@ -72,10 +66,11 @@ end
 -- `keep_sec` 0 = for ever. A definition that was removed while runs used it goes with the last of them.
 local function run_end(id, tenant, workflow, status, keep_sec, at)
   run_clear_timers(id, workflow)
+  redis.call('DEL', key.runInbox(id))
   redis.call('ZREM', key.liveRuns(), id)
   redis.call('SREM', key.liveRunsOf(tenant, workflow), id)
   if keep_sec == 0 then return end
-  for _, part in ipairs({ 'run', 'runSteps', 'runTimeline', 'runOutbox' }) do redis.call('EXPIRE', key[part](id), keep_sec) end
+  for _, part in ipairs({ 'run', 'runSteps', 'runTimeline' }) do redis.call('EXPIRE', key[part](id), keep_sec) end
   redis.call('ZADD', key.endedRuns(), text(math.floor(at / 1000) + keep_sec * 1000), run_ended_member(id, tenant, workflow, status))
   local removed = redis.call('HGET', key.workflow(workflow), 'removed_at')
   if removed and redis.call('EXISTS', key.liveRunsOf(tenant, workflow)) == 0 then
@@ -87,19 +82,7 @@ local function run_forget(id, tenant, workflow, status)
   redis.call('ZREM', key.runsInStatus(tenant, status), id)
   redis.call('ZREM', key.runsOfWorkflow(tenant, workflow), id)
   redis.call('ZREM', key.runsCreated(tenant, workflow), id)
-  redis.call('ZREM', key.runOutboxes(), id)
   redis.call('ZREM', key.endedRuns(), run_ended_member(id, tenant, workflow, status))
-  redis.call('DEL', key.run(id), key.runSteps(id), key.runTimeline(id), key.runOutbox(id))
-end
-
--- Effects that are still to be carried out; `done` = ids, those to add are pairs of id and body in args.
-local function run_outbox(id, args, first, count, done, stamp)
-  local outbox = key.runOutbox(id)
-  if count > 0 then run_write('HSET', outbox, args, first, count) end
-  for _, effect in ipairs(done or {}) do redis.call('HDEL', outbox, effect) end
-  if redis.call('EXISTS', outbox) == 0 then
-    redis.call('ZREM', key.runOutboxes(), id)
-  elseif count > 0 then
-    redis.call('ZADD', key.runOutboxes(), stamp, id)
-  end
+  tree_remove(id, redis.call('HKEYS', key.runSteps(id)))
+  redis.call('DEL', key.run(id), key.runSteps(id), key.runTimeline(id), key.runInbox(id))
 end

@@ -1,0 +1,27 @@
+--[[
+  A pass is over and all it asked for was done. A run with an empty inbox sleeps until something happens to it; else
+  another pass follows, at once, or when it is this run's turn again.
+
+  KEYS  1 run record   2 run lock
+  ARGV  1 id   2 owner of the lock   3 'go_on' (keep the lock for the next pass) | 'give_way' (to other runs) |
+        'pause' (things are still to be done: the entry comes again by itself)
+
+  Returns  asleep  |  more  |  gave_way  |  paused  |  fenced
+]]
+local id, owner, then_ = ARGV[1], ARGV[2], ARGV[3]
+if redis.call('GET', KEYS[2]) ~= owner then return { 'fenced' } end
+if then_ == 'pause' then
+  redis.call('DEL', KEYS[2])
+  return { 'paused' }
+end
+redis.call('HDEL', KEYS[1], 'acting')
+local workflow = redis.call('HGET', KEYS[1], 'workflow')
+if redis.call('EXISTS', key.runInbox(id)) == 0 or not workflow then
+  redis.call('HDEL', KEYS[1], 'awake')
+  redis.call('DEL', KEYS[2])
+  return { 'asleep' }
+end
+if then_ == 'go_on' then return { 'more' } end
+run_carry_pass(id, workflow, math.floor(micros() / 1000))
+redis.call('DEL', KEYS[2])
+return { 'gave_way' }

@@ -1,0 +1,25 @@
+--[[
+  Sees to it that a run with something to do has a queue entry that brings it to an engine. An entry that has failed for
+  good brings it nowhere; after a while another is tried.
+
+  KEYS  1 run record
+  ARGV  1 id   2 how long an entry stands among the failed before another is tried (ms)
+
+  Returns  carried  |  asleep  |  woken  |  missing
+]]
+local id = ARGV[1]
+local workflow, awake, wakes, acting = unpack(redis.call('HMGET', KEYS[1], 'workflow', 'awake', 'wakes', 'acting'))
+if not workflow then return { 'missing' } end
+local now_ms = math.floor(micros() / 1000)
+if awake then
+  local prefix, entry = bull.runPasses.prefix, run_pass_entry(id, wakes)
+  local failed_ms = redis.call('ZSCORE', prefix .. 'failed', entry)
+  local rests = failed_ms and now_ms - tonumber(failed_ms) < tonumber(ARGV[2])
+  if rests or (not failed_ms and redis.call('EXISTS', prefix .. entry) == 1) then return { 'carried' } end
+  if failed_ms then bull_remove_failed('runPasses', entry) end
+elseif not acting and redis.call('EXISTS', key.runInbox(id)) == 0 then
+  return { 'asleep' }
+end
+redis.call('HSET', KEYS[1], 'awake', '1')
+run_carry_pass(id, workflow, now_ms)
+return { 'woken' }

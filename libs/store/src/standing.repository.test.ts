@@ -1,0 +1,117 @@
+import { openQueue } from '@svc/queues';
+import { queues } from '@svc/queues.config';
+import type { JobRecord } from './index';
+import { keys } from './keys';
+import { useStore } from './store.testing';
+
+const use = useStore();
+
+const standing = async (id: string) => {
+  const job = await use.store.jobs.load(id);
+  if (!job) throw new Error(`there is no job ${id}`);
+  return use.store.standing.of(job);
+};
+
+const admit = (id: string, over: { level?: number; worker?: string; licenseCap?: number; set?: Partial<JobRecord> } = {}) =>
+  use.store.jobs.admit(id, {
+    lane: { id: 'job.default', spec: '{}', level: over.level ?? 2 },
+    ...(over.worker && { worker: { id: over.worker, pool: 'main', max: 0 } }),
+    dispatchId: `d-${id}`,
+    reason: 'no_workers',
+    runMs: 60_000,
+    deadlineMs: 0,
+    tenantCap: 0,
+    licenseCap: over.licenseCap ?? 0,
+    waitMs: 60_000,
+    set: over.set ?? {},
+  }); // prettier-ignore
+
+describe('the queue entry of a job', () => {
+  it('waits, with others before it or none, and the queue may be paused', async () => {
+    await use.accept('first');
+    await use.accept('second');
+
+    expect((await standing('first')).entry).toEqual({
+      queue: 'jobs',
+      at: 'waiting',
+      hasOthersBefore: false,
+      isPaused: false,
+    });
+    const queue = openQueue(queues.jobs, { url: use.redisUrl });
+    await queue.pause();
+    await queue.close();
+
+    expect((await standing('second')).entry).toMatchObject({ hasOthersBefore: true, isPaused: true, at: 'waiting' });
+  });
+
+  it('is delayed until a time: the one that BullMQ keeps', async () => {
+    await use.accept('a:b');
+    await admit('a:b');
+    const queue = openQueue(queues.jobWaiting, { url: use.redisUrl });
+    const [entry] = await queue.getDelayed();
+    await queue.close();
+
+    const { entry: place } = await standing('a:b');
+
+    expect(place).toMatchObject({ queue: 'jobWaiting', at: 'delayed' });
+    expect(place.dueMs).toBe((entry?.timestamp ?? 0) + (entry?.delay ?? 0));
+  });
+
+  it('may be taken, have failed, or be lost', async () => {
+    for (const id of ['taken', 'failed', 'lost']) await use.accept(id);
+    const entryOf = async (id: string) => (await use.redis.hget(keys.job(id), 'entry')) ?? '';
+    for (const id of ['taken', 'failed', 'lost']) {
+      await use.redis.zrem(keys.queue('jobs', 'prioritized'), await entryOf(id));
+    }
+    await use.redis.zadd(keys.queue('jobs', 'failed'), 1, await entryOf('failed'));
+    await use.redis.del(keys.queue('jobs', await entryOf('lost')));
+
+    const places = await Promise.all(['taken', 'failed', 'lost'].map(standing));
+
+    expect(places.map(({ entry }) => entry.at)).toEqual(['taken', 'failed', 'absent']);
+  });
+});
+
+describe('the place in a lane', () => {
+  it('counts jobs of the same tenant, and of others says only that they are there', async () => {
+    await use.accept('own-critical');
+    await use.accept('own-earlier');
+    await use.accept('mine');
+    await use.accept('other', { tenant: 'globex' });
+    await admit('own-critical', { level: 1 });
+    for (const id of ['own-earlier', 'mine', 'other']) await admit(id);
+
+    expect((await standing('mine')).lane).toMatchObject({ level: 2, ownBefore: 2, hasOthersBefore: false });
+    expect((await standing('other')).lane).toMatchObject({ ownBefore: 0, hasOthersBefore: true, isOutOfTurn: false });
+  });
+
+  it('is out of turn while its tenant is at its limit', async () => {
+    await use.accept('capped');
+    await admit('capped');
+    await use.redis.zadd(keys.laneFull('job.default', '2'), 1, 'acme');
+
+    expect((await standing('capped')).lane?.isOutOfTurn).toBe(true);
+  });
+});
+
+describe('what is in flight', () => {
+  it('is counted by tenant, and for the license over all', async () => {
+    await use.accept('one');
+    await use.accept('two', { tenant: 'globex' });
+    await use.accept('mine');
+    await admit('one', { worker: 'w1', licenseCap: 5 });
+    await admit('two', { worker: 'w1', licenseCap: 5 });
+
+    expect(await standing('mine')).toMatchObject({ tenantInFlight: 1, allInFlight: 2 });
+    expect(await standing('mine')).not.toHaveProperty('lane');
+  });
+});
+
+describe('the lock of a run', () => {
+  it('names its holder and how long it holds', async () => {
+    await use.redis.set(keys.runLock('run-1'), 'engine-1', 'PX', 20_000);
+
+    expect(await use.store.standing.runLock('run-1')).toMatchObject({ owner: 'engine-1' });
+    expect(await use.store.standing.runLock('run-2')).toBeUndefined();
+  });
+});
