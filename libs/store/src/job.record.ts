@@ -64,6 +64,32 @@ export interface RemediationRecord {
   remove_labels?: string[];
 }
 
+/** What a gate of a workflow asks beyond one person's word. Engine contract B2. */
+export interface GateTerms {
+  /** Approvals of different people that it takes. */
+  quorum: number;
+  /** Whoever started the run may not decide. */
+  deny_requester: boolean;
+  /** Principal that started the run. */
+  requester: string;
+  /** Role that may decide only once the gate was escalated. */
+  escalate_to?: string;
+  escalated?: boolean;
+  reminders?: number;
+}
+
+/** One person's word on a gate. */
+export interface ApprovalAnswer {
+  by: string;
+  role: string;
+  /** µs */
+  at: number;
+  approved: boolean;
+  comment?: string;
+  /** Their identity, as that of a submitter: who shares it is the same person. */
+  identity?: string;
+}
+
 /** How a person decided, or how the wait for one ended. Core contract 13.1. */
 export interface ApprovalRecord {
   status: 'pending' | 'approved' | 'rejected' | 'invalidated' | 'repaired';
@@ -77,6 +103,13 @@ export interface ApprovalRecord {
   note?: string;
   policy_snapshot?: string;
   job_hash?: string;
+  /** When the wait for a person ends, µs; absent when something else ends it. */
+  expires_at?: number;
+  /** Only gates of workflows have these two. */
+  gate?: GateTerms;
+  answers?: ApprovalAnswer[];
+  /** Who carried out a decision that had stuck, and which it was. */
+  repair?: { was: 'approved' | 'rejected'; by: string; role: string; at: number };
 }
 
 /** Core contract 2.4, `output_safety`. */

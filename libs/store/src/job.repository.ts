@@ -48,6 +48,17 @@ export interface MoveExtras {
   post?: string;
 }
 
+/** When facts about a job are still to be written, and who hears of them. */
+export interface NotedWhere {
+  states: readonly JobState[];
+  holder?: string;
+  dispatchId?: string;
+  /** Fields that must be as they were read; '' = absent. */
+  guard?: Record<string, string>;
+  /** What the run whose step it is hears of it (JSON). */
+  post?: string;
+}
+
 export type MoveOutcome =
   | { kind: 'moved'; from: JobState; state: JobState; atUs: number }
   | { kind: 'refused'; state: JobState }
@@ -283,18 +294,15 @@ export class JobRepository {
    *
    * @param entry a delayed queue entry that is not needed any more, taken away whatever became of the job
    */
-  async note(
-    id: string,
-    where: { states: readonly JobState[]; holder?: string; dispatchId?: string },
-    fields: Partial<JobRecord>,
-    entry?: CarryEntry,
-  ): Promise<boolean> {
-    const { states, holder, dispatchId } = where;
+  async note(id: string, where: NotedWhere, fields: Partial<JobRecord>, entry?: CarryEntry): Promise<boolean> {
+    const { states, holder, dispatchId, guard, post } = where;
     const document = {
       states,
       set: flat(fields),
       ...(holder && { holder }),
       ...(dispatchId && { dispatch_id: dispatchId }),
+      ...(guard && { guard }),
+      ...(post && { post }),
       ...(entry && { entry: { id, queue: entry.queue, suffix: entry.suffix } }),
     };
     const reply = await runScript(this.redis, 'note', keys.job(id), JSON.stringify(document));

@@ -1,19 +1,23 @@
 --[[
-  Notes facts about a job that are no change of state (progress, a verdict on its output), while it is in one of the given
-  states and, when asked, with the given worker and dispatch.
+  Notes facts about a job that are no change of state (progress, a verdict on its output, one of several answers), while it
+  is in one of the given states and, when asked, with the given worker and dispatch and as it was read.
 
   KEYS  1 job record
-  ARGV  1 { states, holder?, dispatch_id?, set = {field, value, ...},
-          entry? = { id, queue, suffix }, to be taken away } (JSON)
+  ARGV  1 { states, holder?, dispatch_id?, guard? = { field = value }, set = {field, value, ...},
+          post? = event (JSON) for the run whose step it is, entry? = { id, queue, suffix }, to be taken away } (JSON)
 
   Returns  noted  |  stale  |  missing
 ]]
 local n = cjson.decode(ARGV[1])
 if n.entry then bull_unpark(n.entry.queue, entry_id(n.entry.id, n.entry)) end
-local state, worker, dispatch = unpack(redis.call('HMGET', KEYS[1], 'state', 'worker_id', 'dispatch_id'))
+local state, worker, dispatch, run = unpack(redis.call('HMGET', KEYS[1], 'state', 'worker_id', 'dispatch_id', 'run'))
 if not state then return { 'missing' } end
 if not is(n.states, state) then return { 'stale' } end
 if n.holder and n.holder ~= worker then return { 'stale' } end
 if n.dispatch_id and n.dispatch_id ~= dispatch then return { 'stale' } end
+for field, value in pairs(n.guard or {}) do
+  if (redis.call('HGET', KEYS[1], field) or '') ~= value then return { 'stale' } end
+end
 if #n.set > 0 then redis.call('HSET', KEYS[1], unpack(n.set)) end
+if run and n.post then run_post(run, n.post, math.floor(micros() / 1000)) end
 return { 'noted' }
