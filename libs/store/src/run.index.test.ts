@@ -106,9 +106,16 @@ describe('runs whose time is over', () => {
   it('leave every list, and those that are kept for ever stay', async () => {
     await use.begin('a');
     await use.begin('b');
-    await use.end('a', 1, { outbox: { add: new Map([['e', {}]]) } });
+    await use.end('a', 1, {
+      steps: new Map([['weigh', {}]]),
+      tree: [
+        { path: 'weigh', parent: '', name: 'weigh', begins: true, ends: 'failed', reason: 'too heavy' },
+        { path: 'weigh[0]', parent: 'weigh', name: 'weigh[0]', begins: true, ends: 'succeeded' },
+      ],
+    });
     await use.end('b', 1, { status: { to: 'denied', keepSec: 0 } });
-    await use.redis.del(keys.run('a'));
+    // As Redis expires them, before they are forgotten.
+    await use.redis.del(keys.run('a'), keys.runSteps('a'), keys.runTimeline('a'));
 
     expect(await index().forget(Date.now(), 10)).toBe(0);
     expect(await index().forget(Date.now() + (runRetention + 60) * 1_000, 10)).toBe(1);
@@ -116,7 +123,9 @@ describe('runs whose time is over', () => {
     expect(await use.redis.zrange(keys.runsInStatus('acme', 'succeeded'), 0, '-1')).toEqual([]);
     expect(await use.redis.zrange(keys.runsOfWorkflow('acme', 'cargo'), 0, '-1')).toEqual(['b']);
     expect(ids(await index().ofWorkflow('acme', 'cargo', 10))).toEqual(['b']);
-    expect(await use.redis.exists(keys.endedRuns(), keys.runOutboxes(), keys.runSteps('a'))).toBe(0);
+    expect(await use.redis.exists(keys.endedRuns())).toBe(0);
     expect(await use.redis.ttl(keys.run('b'))).toBe(-1);
+    expect(await use.redis.keys('*workflow-steps:*')).toEqual([]);
+    expect(await use.redis.zrange(keys.queue('workflow-runs', 'completed'), 0, '-1')).toEqual(['run-b']);
   });
 });

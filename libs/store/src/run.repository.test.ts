@@ -1,4 +1,5 @@
 import { isRunEnded, runStates } from '@svc/lifecycle';
+import { queues } from '@svc/queues.config';
 import { keyNameOf, keys, liveRunStatuses, type RunSave } from './index';
 import { runRetention, useRuns } from './run.testing';
 
@@ -16,11 +17,11 @@ const everything = async () => {
 };
 
 describe('a run', () => {
-  it('is created with its steps, its first events and the entry that carries its first pass', async () => {
+  it('is created with its steps, its first events, its start in its inbox and the entry that carries its first pass', async () => {
     const outcome = await use.create('r1', {
       teamId: 'red',
       steps: new Map([['weigh', { status: 'succeeded' }]]),
-      carry: { queue: 'passes', payload: '{"run_id":"r1","why":"start"}' },
+      start: { kind: 'start', by: 'ann' },
     });
 
     expect(outcome).toEqual({ kind: 'created', atUs: expect.any(Number) as number });
@@ -39,8 +40,12 @@ describe('a run', () => {
     });
     expect(loaded?.steps).toEqual(new Map([['weigh', { status: 'succeeded' }]]));
     expect(await runs().timeline('r1', 10)).toEqual([{ type: 'run_status', status: 'pending' }]);
-    expect(await use.entries('wait')).toEqual(['run-r1-1']);
-    expect(await use.redis.hget(keys.queue('passes', 'run-r1-1'), 'data')).toBe('{"run_id":"r1","why":"start"}');
+    expect(await use.inbox('r1')).toEqual([{ kind: 'start', by: 'ann' }]);
+    expect(await use.passes()).toEqual(['run-r1-1']);
+    expect(await use.redis.hmget(keys.queue(queues.runPasses.name, 'run-r1-1'), 'name', 'data')).toEqual([
+      'cargo',
+      '{"run_id":"r1"}',
+    ]);
   });
 
   it('is created once of 50 starts with one idempotency key, and all hear of that one', async () => {
@@ -50,7 +55,7 @@ describe('a run', () => {
     expect(only(outcomes, 'created')).toHaveLength(1);
     expect(only(outcomes, 'replay')).toEqual(Array(49).fill({ kind: 'replay', answer: `r${created}` }));
     expect(await use.store.runIndex.active('acme')).toBe(1);
-    expect(await use.entries('wait')).toHaveLength(1);
+    expect(await use.passes()).toHaveLength(1);
     expect(await runs().reserved('acme', 'cargo', 'k:1')).toEqual({ hash: 'h', answer: `r${created}` });
   });
 
@@ -82,14 +87,13 @@ describe('a run', () => {
     expect(await use.create('more', { limits: { tenant: 0, all: 3 } })).toEqual({ kind: 'full', of: 'all', active: 3 });
   });
 
-  it('is refused without a trace when its id, its workflow or its queue does not do', async () => {
+  it('is refused without a trace when its id or its workflow does not do', async () => {
     await use.create('r1');
     const before = await everything();
 
     expect(await use.create('r1', { header: {} })).toEqual({ kind: 'exists' });
     expect(await use.create('r2', { workflow: { id: 'cargo', version: 2 } })).toEqual({ kind: 'no_workflow' });
     expect(await use.create('r2', { tenant: 'rival' })).toEqual({ kind: 'no_workflow' });
-    await expect(use.create('r2', { carry: { queue: 'nowhere' } })).rejects.toThrow('there is no queue nowhere');
 
     expect(await everything()).toEqual(before);
   });
@@ -104,7 +108,6 @@ describe('a run', () => {
       { kind: 'other_tenant' },
     ]);
     expect(await runs().get('acme', 'r2')).toEqual({ kind: 'missing' });
-    expect([await runs().revision('r1'), await runs().revision('r2')]).toEqual([1, undefined]);
   });
 });
 
@@ -118,9 +121,10 @@ describe('a save', () => {
     ]),
     removed: ['tally'],
     events: [{ type: 'step_dispatched', step_id: 'weigh' }],
-    timers: { set: [{ member: 'settle', dueMs: Date.now() + 60_000, queue: 'passes' }] },
-    outbox: { add: new Map([['dispatch:weigh:1', { job: 'r1:weigh@1' }]]) },
-    carry: [{ queue: 'passes', delayMs: 5_000 }, { queue: 'passes' }],
+    timers: { set: [{ member: 'settle', dueMs: Date.now() + 60_000, queue: 'runTimers' }] },
+    heard: 1,
+    acting: true,
+    tree: [{ path: 'weigh', parent: '', name: 'weigh', begins: true }],
     ...over,
   });
 
@@ -132,7 +136,12 @@ describe('a save', () => {
       ]),
     });
 
-    expect(await use.save('r1', 1, change())).toMatchObject({ kind: 'saved', revision: 2 });
+    expect(await use.save('r1', 1, change())).toEqual({
+      kind: 'saved',
+      revision: 2,
+      atUs: expect.any(Number) as number,
+      left: 0,
+    });
 
     const loaded = await runs().load('r1');
     expect(loaded?.run).toMatchObject({ status: 'running', revision: 2, header: { note: 'new' } });
@@ -143,10 +152,9 @@ describe('a save', () => {
         ['weigh[1]', { status: 'pending' }],
       ]),
     );
-    expect(loaded?.outbox).toEqual([{ id: 'dispatch:weigh:1', effect: { job: 'r1:weigh@1' } }]);
     expect(await runs().timeline('r1', 10)).toHaveLength(2);
-    expect(await use.entries('wait')).toEqual(['run-r1-1', 'run-r1-2-2']);
-    expect(await use.entries('delayed')).toEqual(['run-r1-2-1', 'run-r1-2-at-settle']);
+    expect(await use.timers()).toEqual(['run-r1-2-at-settle']);
+    expect([await use.inbox('r1'), await use.passes()]).toEqual([[], ['run-r1-1']]);
 
     await use.save('r1', 2);
     expect((await runs().load('r1'))?.run).toMatchObject({ status: 'running', revision: 3, header: { note: 'new' } });
@@ -185,7 +193,6 @@ describe('a save', () => {
     const timer = { member: 'x', dueMs: 1, queue: 'nowhere' };
     expect(await use.save('r1', 1, change())).toEqual({ kind: 'fenced' });
     expect(await use.save('r1', 0, change({ owner: 'another' }))).toEqual({ kind: 'changed', revision: 1 });
-    await expect(use.save('r1', 1, { owner: 'another', carry: [{ queue: 'nowhere' }] })).rejects.toThrow('no queue');
     await expect(use.save('r1', 1, { owner: 'another', timers: { set: [timer] } })).rejects.toThrow('no queue');
     expect(await use.save('r2', 1)).toEqual({ kind: 'missing' });
     expect(await everything()).toEqual(before);
@@ -227,7 +234,7 @@ describe('a save', () => {
 
 describe('timers of a run', () => {
   const soonMs = Date.now() + 60_000;
-  const timer = (member: string, dueMs: number) => ({ member, dueMs, queue: 'passes', payload: `{"m":"${member}"}` });
+  const timer = (member: string, dueMs: number) => ({ member, dueMs, queue: 'runTimers' });
 
   it('are set, replaced and cleared together with their queue entries', async () => {
     await use.workflow('a:b%');
@@ -251,8 +258,10 @@ describe('timers of a run', () => {
       { member: 'c', dueMs: soonMs + 1 },
       { member: 'b', dueMs: soonMs + 9 },
     ]);
-    expect(await use.entries('delayed')).toEqual(['run-r1-2-at-c', 'run-r1-3-at-b']);
-    expect(await use.redis.hget(keys.queue('passes', 'run-r1-3-at-b'), 'data')).toBe('{"m":"b"}');
+    expect(await use.timers()).toEqual(['run-r1-2-at-c', 'run-r1-3-at-b']);
+    expect(await use.redis.hget(keys.queue(queues.runTimers.name, 'run-r1-3-at-b'), 'data')).toBe(
+      '{"run_id":"r1","timer":"b"}',
+    );
     expect(await use.redis.zcard(keys.delayTimers())).toBe(2);
   });
 
@@ -260,7 +269,7 @@ describe('timers of a run', () => {
     await use.begin('r1');
     await use.save('r1', 1, { timers: { set: [timer('late', 5)] } });
 
-    expect(await use.entries('delayed')).toEqual(['run-r1-2-at-late']);
+    expect(await use.timers()).toEqual(['run-r1-2-at-late']);
     expect(await use.store.runIndex.dueTimers(Date.now(), 10)).toMatchObject([{ runId: 'r1', member: 'late' }]);
   });
 });
@@ -268,31 +277,19 @@ describe('timers of a run', () => {
 describe('the end of a run', () => {
   it('takes it out of what is active, clears its timers and sets when it expires; then nothing changes it', async () => {
     await use.begin('r1', { steps: new Map([['weigh', {}]]) });
-    await use.save('r1', 1, { timers: { set: [{ member: 'x', dueMs: Date.now() + 60_000, queue: 'passes' }] } });
+    await use.save('r1', 1, { timers: { set: [{ member: 'x', dueMs: Date.now() + 60_000, queue: 'runTimers' }] } });
 
-    expect(await use.end('r1', 2, { outbox: { add: new Map([['cancel', {}]]) } })).toMatchObject({ kind: 'saved' });
+    expect(await use.end('r1', 2)).toMatchObject({ kind: 'saved' });
 
     const run = await runs().header('r1');
     expect(run).toMatchObject({ status: 'succeeded', ended_at: run?.updated_at });
-    expect([await use.store.runIndex.active('acme'), await use.entries('delayed')]).toEqual([0, []]);
+    expect([await use.store.runIndex.active('acme'), await use.timers()]).toEqual([0, []]);
     expect(await use.redis.exists(keys.delayTimers(), keys.runTimers('r1'), keys.liveRuns())).toBe(0);
-    for (const name of [keys.run('r1'), keys.runSteps('r1'), keys.runTimeline('r1'), keys.runOutbox('r1')]) {
+    for (const name of [keys.run('r1'), keys.runSteps('r1'), keys.runTimeline('r1')]) {
       expect(await use.redis.ttl(name)).toBeGreaterThan(runRetention - 60);
     }
     expect(await use.save('r1', 3, { header: {} })).toEqual({ kind: 'refused', status: 'succeeded' });
     expect(kinds([await use.end('r1', 2)])).toEqual(['saved']);
-  });
-
-  it('leaves effects to carry out, which are noted as done without the lock', async () => {
-    await use.begin('r1');
-    const effects = new Map([['a', {}], ['b', { n: 1 }]]); // prettier-ignore
-    await use.end('r1', 1, { outbox: { add: effects } });
-    const laterMs = Date.now() + 1_000;
-    const left = () => use.store.runIndex.unpublished(laterMs, 10);
-
-    expect([await runs().outboxDone('r1', ['a']), await left()]).toEqual([1, ['r1']]);
-    expect((await runs().load('r1'))?.outbox).toEqual([{ id: 'b', effect: { n: 1 } }]);
-    expect([await runs().outboxDone('r1', ['a', 'b']), await left()]).toEqual([0, []]);
   });
 
   it('lets it be removed, not before, and not by another tenant', async () => {
@@ -306,33 +303,17 @@ describe('the end of a run', () => {
       { kind: 'missing' },
     ]);
     const left = (await use.redis.keys('*')).filter((name) => name.includes('r1') || name.includes(':runs:'));
-    expect(left.sort()).toEqual([keys.runLock('r1'), keys.queue('passes', 'run-r1-1')]);
+    expect(left.sort()).toEqual([keys.runLock('r1'), keys.queue(queues.runPasses.name, 'run-r1-1')]);
     expect(await use.create('r1', { idempotency: key() })).toMatchObject({ kind: 'replay' });
-  });
-});
-
-describe('effects of a run', () => {
-  it('that a later save notes as done are carried out no more', async () => {
-    await use.begin('r1');
-    await use.save('r1', 1, { outbox: { add: new Map([['a', { n: 1 }]]) } });
-    expect(await use.store.runIndex.unpublished(Date.now() + 1_000, 10)).toEqual(['r1']);
-    expect(await use.store.runIndex.unpublished(1, 10)).toEqual([]);
-
-    await use.save('r1', 2, { outbox: { done: ['a'] } });
-
-    expect((await runs().load('r1'))?.outbox).toEqual([]);
-    expect(await use.store.runIndex.unpublished(Date.now() + 1_000, 10)).toEqual([]);
   });
 });
 
 describe('the key table', () => {
   it('names every key of workflows and runs by a row of its own', async () => {
-    const add = new Map([['e', {}]]);
     await use.begin('r1', { idempotency: key() });
     await use.save('r1', 1, {
       steps: new Map([['weigh', {}]]),
-      timers: { set: [{ member: 'x', dueMs: Date.now() + 60_000, queue: 'passes' }] },
-      outbox: { add },
+      timers: { set: [{ member: 'x', dueMs: Date.now() + 60_000, queue: 'runTimers' }] },
     });
     await use.begin('r2');
     await use.end('r2');
@@ -342,7 +323,7 @@ describe('the key table', () => {
 
     expect([...names].sort()).toEqual(
       [
-        'workflow', 'workflows', 'run', 'runSteps', 'runTimeline', 'runTimers', 'runOutbox', 'runOutboxes',
+        'workflow', 'workflows', 'run', 'runSteps', 'runTimeline', 'runTimers', 'runInbox',
         'runIdempotency', 'runsInStatus', 'runsOfWorkflow', 'runsCreated', 'liveRuns', 'liveRunsOf', 'endedRuns',
         'runLock', 'delayTimers', 'messages', 'messagesDropped', 'queue',
       ].sort(), // prettier-ignore

@@ -1,11 +1,11 @@
 import { queues } from '@svc/queues.config';
-import { useServers } from '@svc/testing';
+import { plainRequest, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
-import { keys, openStore, type RunCreation, type RunSave, type Store } from './index';
+import { keys, openStore, type Acceptance, type JsonObject, type RunCreation, type RunSave, type Store } from './index';
 
 export const runRetention = 3_600;
 
-/** A store whose queue table has a queue `passes` besides, with two workflows of the tenant acme: cargo and other. */
+/** A store with two workflows of the tenant acme: cargo and other. */
 export function useRuns() {
   let redis: Redis | undefined;
   let store: Store | undefined;
@@ -14,8 +14,7 @@ export function useRuns() {
   const servers = useServers();
   beforeAll(() => {
     redis = new Redis(servers.redisUrl);
-    const passes = { ...queues.jobs, name: 'passes' };
-    store = openStore(redis, { ...queues, passes }, { metaSec: 3_600, dataSec: 600 });
+    store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
   });
   const opened = <T>(value: T | undefined): T => {
     if (!value) throw new Error('the store is open only inside hooks and tests');
@@ -27,6 +26,9 @@ export function useRuns() {
     },
     get redis() {
       return opened(redis);
+    },
+    get redisUrl() {
+      return servers.redisUrl;
     },
     workflow: (id: string, tenant = 'acme') => use.store.workflows.write({ tenant, id, document: { id }, by: 'ann' }),
     create: (id: string, over: Partial<RunCreation> = {}) =>
@@ -55,12 +57,33 @@ export function useRuns() {
         status: { to: 'succeeded', keepSec: runRetention },
         ...over,
       }),
-    /** Ids of entries in a part of the queue `passes`. */
-    entries: async (part: 'wait' | 'delayed') =>
-      (part === 'wait'
-        ? await use.redis.lrange(keys.queue('passes', part), 0, -1)
-        : await use.redis.zrange(keys.queue('passes', part), 0, '-1')
-      ).sort(),
+    /** Ids of the entries that bring runs to an engine, and of those that fire timers, as they were added. */
+    passes: async () => (await use.redis.lrange(keys.queue(queues.runPasses.name, 'wait'), 0, -1)).reverse(),
+    timers: async () => (await use.redis.zrange(keys.queue(queues.runTimers.name, 'delayed'), 0, '-1')).sort(),
+    /** What stands in a run's inbox. */
+    inbox: async (id: string) =>
+      (await use.redis.lrange(keys.runInbox(id), 0, -1)).map((event) => JSON.parse(event) as JsonObject),
+    /** Accepts a job of a run's step; of the run alone, as a compensation is, without a path. */
+    async accept(id: string, run: string, path?: string, over: Partial<Acceptance> = {}) {
+      const outcome = await use.store.jobs.accept({
+        id,
+        tenant: 'acme',
+        traceId: run,
+        topic: 'job.default',
+        fields: {
+          request: plainRequest,
+          submitter: 's',
+          job_hash: 'h',
+          run,
+          ...(path !== undefined && { run_path: path }),
+        },
+        context: '{}',
+        priority: 10,
+        activeLimit: 0,
+        ...over,
+      });
+      if (outcome.kind !== 'accepted') throw new Error(`not accepted: ${outcome.kind}`);
+    },
   };
   beforeEach(async () => {
     await use.workflow('cargo');

@@ -50,7 +50,7 @@ local function carry(id, topic, q, now_ms, run, path)
   local entry, options = entry_id(id, q), run and tree_options(q.queue, run, path)
   bull_add(q.queue, entry, topic, q.payload or cjson.encode({ job_id = id }), now_ms, tonumber(q.delay_ms or 0),
     tonumber(q.priority or 0), options)
-  if run then tree_carries(run, path, bull[q.queue].prefix .. entry) end
+  if run then tree_carries(run, path, bull_id(id), bull[q.queue].prefix .. entry) end
 end
 
 local function write_dead_letter(id, tenant, letter, at, now_ms)
@@ -152,7 +152,7 @@ local function move_job(id, m, at)
   end
   if run and m.post then run_post(run, m.post, now_ms) end
   if run and is(TERMINAL, m.to) then
-    if path then tree_carries(run, path) end
+    if path then tree_carries(run, path, bull_id(id)) end
     run_post(run, cjson.encode({ kind = 'jobEnded', jobId = id }), now_ms)
   end
 

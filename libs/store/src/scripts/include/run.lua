@@ -83,6 +83,6 @@ local function run_forget(id, tenant, workflow, status)
   redis.call('ZREM', key.runsOfWorkflow(tenant, workflow), id)
   redis.call('ZREM', key.runsCreated(tenant, workflow), id)
   redis.call('ZREM', key.endedRuns(), run_ended_member(id, tenant, workflow, status))
-  tree_remove(id, redis.call('HKEYS', key.runSteps(id)))
+  tree_remove(id)
   redis.call('DEL', key.run(id), key.runSteps(id), key.runTimeline(id), key.runInbox(id))
 end

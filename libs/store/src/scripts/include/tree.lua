@@ -48,7 +48,6 @@ local function tree_end(id, path, parent, told, reason, now_ms)
   local own = prefix .. entry
   redis.call('HSET', own, 'finishedOn', now_ms, 'returnvalue', told)
   if reason then redis.call('HSET', own, 'failedReason', reason, 'stacktrace', '[]') end
-  redis.call('DEL', own .. ':dependencies')
   tree_leave(prefix, entry, 'waiting-children')
   redis.call('ZADD', prefix .. (reason and 'failed' or 'completed'), now_ms, entry)
   if not parent then return end
@@ -74,21 +73,33 @@ local function tree_change(id, c, now_ms)
   if c.ends then tree_end(id, c.path, c.parent, cjson.encode(c.ends), c.reason, now_ms) end
 end
 
--- The queue entry that carries the job of a step is the one child of the step's.
-local function tree_carries(id, path, entry)
+-- The queue entry that carries the job of a step is a child of the step's, in place of the one that carried it before.
+-- Another job of the step, which is being cancelled say, stands beside it.
+local function tree_carries(id, path, job_entry, entry)
   local children = tree_key(id, path) .. ':dependencies'
-  redis.call('DEL', children)
+  for _, child in ipairs(redis.call('SMEMBERS', children)) do
+    local before = string.match(child, '[^:]*$')
+    if before == job_entry or string.sub(before, 1, #job_entry + 1) == job_entry .. '-' then redis.call('SREM', children, child) end
+  end
   if entry then redis.call('SADD', children, entry) end
 end
 
+-- With everything below it.
 local function tree_remove_entry(queue, entry)
-  local prefix = bull[queue].prefix
+  local prefix, steps = bull[queue].prefix, bull.runSteps.prefix
   local own = prefix .. entry
+  local below = { redis.call('SMEMBERS', own .. ':dependencies'), redis.call('HKEYS', own .. ':processed'),
+    redis.call('HKEYS', own .. ':failed') }
   redis.call('DEL', own, own .. ':dependencies', own .. ':processed', own .. ':failed')
   for _, place in ipairs({ 'waiting-children', 'completed', 'failed' }) do tree_leave(prefix, entry, place) end
+  for _, children in ipairs(below) do
+    for _, child in ipairs(children) do
+      if string.sub(child, 1, #steps) == steps then tree_remove_entry('runSteps', string.sub(child, #steps + 1)) end
+    end
+  end
 end
 
-local function tree_remove(id, paths)
+-- By the tree itself: the steps of a run whose time is over have expired before it is forgotten.
+local function tree_remove(id)
   tree_remove_entry(tree_entry(id, ''))
-  for _, path in ipairs(paths) do tree_remove_entry(tree_entry(id, path)) end
 end
