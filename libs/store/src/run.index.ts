@@ -136,8 +136,10 @@ export class RunIndex {
     await this.redis.zadd(keys.liveRuns(), 'XX', 'GT', ...ids.flatMap((id) => [nowMs * 1_000, id]));
   }
 
-  /** Timers of all runs that were due before a time, the longest overdue first. Engine contract B9. */
-  async dueTimers(beforeMs: number, limit: number): Promise<DueTimer[]> {
+  /** Timers of all runs that are due by Redis' clock, the longest overdue first. Engine contract B9. */
+  async dueTimers(limit: number): Promise<DueTimer[]> {
+    const [seconds, us] = await this.redis.time();
+    const beforeMs = Math.floor(Number(seconds) * 1_000 + Number(us) / 1_000);
     const due = await this.redis.zrangebyscore(keys.delayTimers(), 0, beforeMs, 'WITHSCORES', 'LIMIT', 0, limit);
     return pairs(due).map(({ member: text, score }) => {
       const [workflow = '', runId = '', ...rest] = text.split(':');

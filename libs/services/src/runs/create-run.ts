@@ -1,0 +1,112 @@
+import { AppError } from '@svc/contract';
+import { CompileCache } from '@svc/schema';
+import type { WorkflowVersion } from '@svc/store';
+import type { RerunSeed, RunState, WorkflowDefinition } from '@svc/workflow';
+import { numberAt } from '../effective-config';
+import { checkMemoryAccess } from '../jobs/memory-access';
+import { definitionOf } from '../workflows/workflow-view';
+import { headerOf, newFields } from './run-codec';
+import type { StartRunDeps } from './run-deps';
+
+export interface NewRun {
+  input: Record<string, unknown>;
+  /** Makes the run of its checked and completed input. */
+  run(input: Record<string, unknown>): RunState;
+  /** What a rerun takes over. */
+  seed?: RerunSeed;
+  idempotency?: { key: string; fingerprint: string };
+  /** Started by another run: that one was counted, and a limit on it could never be met from within. */
+  isPart?: boolean;
+}
+
+export interface CreatedRun {
+  runId: string;
+  /** An earlier start with this idempotency key got this answer. */
+  replayed: boolean;
+}
+
+const compiled = new CompileCache();
+
+/**
+ * Creates a run of a version of a workflow, in one atomic write. Core contract 5.3; engine contract B8.
+ *
+ * @throws input_schema_validation_failed, invalid_memory_id, memory_policy_violation, memory_policy_unreadable,
+ *   run_idempotency_conflict, run_not_runnable, overloaded, workflow_not_found when it was removed meanwhile
+ */
+export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wanted: NewRun): Promise<CreatedRun> {
+  const definition = definitionOf(version);
+  const run = wanted.run(checkRunInput(definition, wanted.input));
+  const config = await deps.config.at({ tenant: run.org_id, team: run.team_id, workflow: run.workflow_id });
+  checkMemoryAccess(config, memoryIdOf(run.input));
+  const limit = wanted.isPart ? 0 : (numberAt(config, 'rate_limits', 'concurrent_workflows') ?? 0);
+  const steps = newFields(run);
+  const bytes = Buffer.byteLength(JSON.stringify(run.input));
+  const outcome = await deps.admission.data(run.org_id, bytes, () =>
+    deps.store.runs.create({
+      id: run.id,
+      tenant: run.org_id,
+      workflow: { id: run.workflow_id, version: version.version },
+      ...(run.team_id && { teamId: run.team_id }),
+      header: headerOf(run),
+      steps,
+      events: [],
+      start: { kind: 'start', ...(wanted.seed && { seed: wanted.seed }) },
+      name: definition.name,
+      limits: { tenant: Math.max(0, limit), all: 0 },
+      ...(wanted.idempotency && {
+        idempotency: {
+          key: wanted.idempotency.key,
+          hash: wanted.idempotency.fingerprint,
+          answer: run.id,
+          ttlSec: deps.settings.idempotencyTtlSec,
+        },
+      }),
+    }),
+  );
+  switch (outcome.kind) {
+    case 'created':
+    case 'exists':
+      return { runId: run.id, replayed: false };
+    case 'replay':
+      return { runId: outcome.answer, replayed: true };
+    case 'conflict':
+    case 'reserved':
+      throw new AppError('run_idempotency_conflict');
+    case 'no_workflow':
+      throw new AppError('workflow_not_found');
+    case 'full':
+      throw new AppError('run_not_runnable', { current: outcome.active, limit }, { 'Retry-After': '5' });
+  }
+}
+
+/** `memory_id` of a run's input without its prefix. @throws invalid_memory_id */
+function memoryIdOf(input: Record<string, unknown>): string | undefined {
+  const given = input['memory_id'];
+  if (given === undefined || given === null || given === '') return undefined;
+  const id = typeof given === 'string' ? given.replace(/^mem:/, '').trim() : '';
+  if (id === '') throw new AppError('invalid_memory_id');
+  return id;
+}
+
+/**
+ * Input of a run with the defaults of the definition's parameters, checked against its schema. Engine contract B1.
+ *
+ * @throws input_schema_validation_failed
+ */
+export function checkRunInput(
+  { parameters = [], input_schema: schema }: WorkflowDefinition,
+  given: Record<string, unknown>,
+): Record<string, unknown> {
+  const input = { ...given };
+  for (const { name, default: value } of parameters) {
+    if (input[name] === undefined && value !== undefined) input[name] = value;
+  }
+  const missing = parameters.filter(({ name, required }) => required && input[name] === undefined);
+  const violations = missing.map(({ name }) => ({ path: `/${name}`, message: 'is required' }));
+  if (schema) {
+    const outcome = compiled.compile(schema, new Map());
+    violations.push(...(outcome.kind === 'compiled' ? outcome.schema.check(input) : []));
+  }
+  if (violations.length > 0) throw new AppError('input_schema_validation_failed', { violations });
+  return input;
+}

@@ -1,0 +1,35 @@
+import type { Store } from '@svc/store';
+import type { WorkflowDefinition } from '@svc/workflow';
+import type { Clock } from '../deps';
+import { definitionOf } from '../workflows/workflow-view';
+
+const keptMs = 600_000;
+const mostKept = 500;
+
+/**
+ * Versions of definitions, which never change: each is one object as long as it is remembered, since the planner keeps by it
+ * what it prepared. Forgotten after a while, since a removed workflow's id may be taken again.
+ */
+export class DefinitionBook {
+  private readonly kept = new Map<string, { definition: WorkflowDefinition; untilMs: number }>();
+
+  constructor(
+    private readonly store: Pick<Store, 'workflows'>,
+    private readonly clock: Pick<Clock, 'nowMs'>,
+  ) {}
+
+  /** @returns undefined when the version is no more */
+  async find(tenant: string, id: string, version: number): Promise<WorkflowDefinition | undefined> {
+    const key = JSON.stringify([tenant, id, version]);
+    const kept = this.kept.get(key);
+    if (kept && kept.untilMs > this.clock.nowMs()) return kept.definition;
+    const found = await this.store.workflows.version(tenant, id, version);
+    if (found.kind !== 'found') return undefined;
+    const definition = definitionOf(found.value);
+    this.kept.delete(key);
+    const [oldest] = this.kept.keys();
+    if (this.kept.size >= mostKept && oldest !== undefined) this.kept.delete(oldest);
+    this.kept.set(key, { definition, untilMs: this.clock.nowMs() + keptMs });
+    return definition;
+  }
+}

@@ -1,0 +1,46 @@
+import type { RunDeps } from './run-deps';
+
+/** How long an entry that failed for good rests before the run is tried again. */
+const failedRestMs = 300_000;
+/** A run that nobody touched for so long is looked at. */
+const untouchedMs = 5_000;
+/** One that waits for the outside and was not touched for so long looks at its own jobs and timers. */
+const longUntouchedMs = 600_000;
+const timersAtOnce = 500;
+
+/**
+ * Brings runs that have something to do and no queue entry to an engine, and has those that were not touched for long look
+ * at their jobs. Engine contract B9.
+ */
+export async function mendRuns(deps: RunDeps, mostRuns: number): Promise<void> {
+  const { store, clock } = deps;
+  const nowMs = clock.nowMs();
+  const ids = await store.runIndex.toScan(nowMs - untouchedMs, mostRuns);
+  const woken = await Promise.all(ids.map((id) => store.runs.rewake(id, failedRestMs)));
+  for (const [i, id] of ids.entries()) if (woken[i]) deps.events.mended(id);
+  const old = new Set(await store.runIndex.toScan(nowMs - longUntouchedMs, mostRuns));
+  for (const id of ids) if (old.has(id)) await store.runs.post('*', id, { kind: 'look' });
+  await store.runIndex.scanned(ids, nowMs);
+}
+
+/**
+ * Fires timers that are due by Redis' clock and whose queue entry did not: those of a process whose clock is behind. The
+ * entry and this may both come: a timer fires once. Engine contract B9.
+ */
+export async function fireDueTimers(deps: RunDeps): Promise<void> {
+  const due = await deps.store.runIndex.dueTimers(timersAtOnce);
+  await Promise.all(due.map(({ runId, member }) => fireTimer(deps, runId, member)));
+}
+
+/** A timer's queue entry is there. One that came early, by a clock that is ahead, is left to {@link fireDueTimers}. */
+export async function fireTimer(deps: RunDeps, runId: string, member: string): Promise<void> {
+  const outcome = await deps.store.runs.fireTimer(runId, member);
+  if (outcome.kind === 'fired') deps.events.timerFired(outcome.lateMs);
+}
+
+const forgottenAtOnce = 200;
+
+/** Takes runs whose time is over out of the lists. */
+export async function forgetRuns({ store, clock }: RunDeps): Promise<void> {
+  while ((await store.runIndex.forget(clock.nowMs(), forgottenAtOnce)) === forgottenAtOnce);
+}

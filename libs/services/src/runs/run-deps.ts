@@ -1,0 +1,56 @@
+import type { RunEnd } from '@svc/lifecycle';
+import type { Kernel } from '@svc/kernel-client';
+import type { ExpressionLimits } from '@svc/workflow';
+import type { Admission } from '../admission/admission';
+import type { Base, Fleet, JobBus } from '../deps';
+import type { EffectiveConfig } from '../effective-config';
+import type { SchemaBook } from '../schemas/schema-book';
+import type { DefinitionBook } from './definition-book';
+import type { RunMemory } from './run-memory';
+
+/** What happened to runs, for logs and metrics. Operations contract 2.6. */
+export interface RunEvents {
+  passed(events: number, tookMs: number): void;
+  stepEnded(type: string, status: string): void;
+  ended(workflowId: string, status: RunEnd, tookMs: number): void;
+  timerFired(lateMs: number): void;
+  /** A pass must stop: another process has the run. */
+  fenced(runId: string): void;
+  /** What a pass asked for could not be done yet; it is tried again. */
+  postponed(runId: string, what: string, error: unknown): void;
+  /** A run had no queue entry that would bring it to an engine. */
+  mended(runId: string): void;
+}
+
+/** What starting runs needs, here and in the gateway. */
+export interface StartRunDeps extends Base {
+  config: EffectiveConfig;
+  admission: Admission;
+  settings: StartSettings;
+}
+export interface StartSettings {
+  idempotencyTtlSec: number;
+}
+
+/** What passes over runs need: one object, built once in main. */
+export interface RunDeps extends StartRunDeps {
+  bus: JobBus;
+  senderId: string;
+  kernel: Kernel;
+  fleet: Fleet;
+  schemas: SchemaBook;
+  definitions: DefinitionBook;
+  memory: RunMemory;
+  events: RunEvents;
+  onPublishFailed(jobId: string, error: unknown): void;
+  settings: StartSettings & {
+    /** Part of the owner of run locks. */
+    instanceId: string;
+    maxItems: number;
+    expressions: ExpressionLimits;
+    /** How long a run is kept after its end. */
+    keepSec: number;
+    approvalTtlMs: number;
+    deadLetterTtlSec: number;
+  };
+}

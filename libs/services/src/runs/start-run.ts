@@ -1,0 +1,91 @@
+import { AppError, type Caller } from '@svc/contract';
+import { createHash } from 'node:crypto';
+import { newRun } from '@svc/workflow';
+import { canonical } from '../jobs/idempotency';
+import { foundOf } from '../workflows/read-workflows';
+import { createRun, type CreatedRun } from './create-run';
+import type { StartRunDeps } from './run-deps';
+
+export interface RunStart {
+  workflowId: string;
+  input: Record<string, unknown>;
+  teamId?: string;
+  orgId?: string;
+  dryRun: boolean;
+  idempotencyKey?: string;
+}
+
+/**
+ * Starts a run of the newest version of a workflow. Core contract 5.3; engine contract B8.
+ *
+ * @throws the codes of `startRun` in the contract
+ */
+export async function startRun(deps: StartRunDeps, caller: Caller, start: RunStart): Promise<CreatedRun> {
+  const { store } = deps;
+  if (start.orgId && start.orgId !== caller.tenant) throw new AppError('tenant_access_denied');
+  const workflow = foundOf(await store.workflows.get(caller.scope, start.workflowId), 'workflow_not_found');
+  const fingerprint = createHash('sha256')
+    .update(canonical([start.input, start.dryRun, start.teamId]))
+    .digest('hex');
+  if (start.idempotencyKey) {
+    // A repeat is answered even when the input would no longer be taken.
+    const earlier = await store.runs.reserved(workflow.tenant, workflow.id, start.idempotencyKey);
+    if (earlier && earlier.hash !== fingerprint) throw new AppError('run_idempotency_conflict');
+    if (earlier?.answer) return { runId: earlier.answer, replayed: true };
+  }
+  return createRun(deps, workflow, {
+    input: start.input,
+    run: (input) =>
+      newRun(
+        {
+          id: deps.random.uuid(),
+          workflow_id: workflow.id,
+          workflow_revision: workflow.version,
+          org_id: workflow.tenant,
+          input,
+          triggered_by: caller.principalId,
+          metadata: { submitter: caller.submitterId },
+          ...(start.teamId && { team_id: start.teamId }),
+          ...(start.dryRun && { dry_run: true }),
+          ...(start.idempotencyKey && { idempotency_key: start.idempotencyKey }),
+        },
+        deps.clock.nowMs(),
+      ),
+    ...(start.idempotencyKey && { idempotency: { key: start.idempotencyKey, fingerprint } }),
+  });
+}
+
+/** A start that no caller asks for now, such as a schedule's. */
+export interface UnattendedStart {
+  tenant: string;
+  workflowId: string;
+  input: Record<string, unknown>;
+  /** In whose name. */
+  by: string;
+  idempotencyKey: string;
+  labels?: Record<string, string>;
+}
+
+/** @throws as {@link startRun} */
+export async function startUnattended(deps: StartRunDeps, start: UnattendedStart): Promise<CreatedRun> {
+  const workflow = foundOf(await deps.store.workflows.get(start.tenant, start.workflowId), 'workflow_not_found');
+  const fingerprint = createHash('sha256').update(canonical(start.input)).digest('hex');
+  return createRun(deps, workflow, {
+    input: start.input,
+    run: (input) =>
+      newRun(
+        {
+          id: deps.random.uuid(),
+          workflow_id: workflow.id,
+          workflow_revision: workflow.version,
+          org_id: workflow.tenant,
+          input,
+          triggered_by: start.by,
+          idempotency_key: start.idempotencyKey,
+          ...(start.labels && { labels: start.labels }),
+        },
+        deps.clock.nowMs(),
+      ),
+    idempotency: { key: start.idempotencyKey, fingerprint },
+  });
+}

@@ -1,0 +1,271 @@
+import { AppError, approvalGateTopic } from '@svc/contract';
+import { queuePriorities } from '@svc/routing';
+import type { Acceptance, ApprovalRecord, StoredRequest } from '@svc/store';
+import type {
+  Compensate,
+  Compensation,
+  DispatchJob,
+  OpenGate,
+  RunState,
+  StepMeta,
+  WorkflowDefinition,
+} from '@svc/workflow';
+import { badEnd } from '../jobs/endings';
+import { requestHash } from '../jobs/job-packet';
+import { contentOfDocument } from '../jobs/normalize-request';
+import { askPolicy, decisionRecord, policyRequest } from '../jobs/policy-check';
+import { carriedLabels } from '../jobs/resubmit';
+import { deadline } from '../jobs/submit-job';
+import type { RunDeps } from './run-deps';
+
+/** The run and definition that a job is made of. */
+export interface Of {
+  run: RunState;
+  definition: WorkflowDefinition;
+}
+
+const policyTimeoutMs = 5_000;
+
+/**
+ * Accepts the job of a step, for the same policy as any other. Once: a job with this id that is there already is this one.
+ * Engine contract B2, "Job request defaults".
+ *
+ * @throws backpressure, overloaded: the job is to be tried again later
+ */
+export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob): Promise<void> {
+  const { run, definition } = of;
+  const step = definition.steps[action.step];
+  const meta = step?.meta ?? {};
+  const request: StoredRequest = {
+    ...requestOf(of, action.topic, meta, action.path),
+    priority: lower(action.priority),
+    ...(step?.worker_id && { adapter_id: step.worker_id }),
+    idempotency_key: meta.idempotency_key ?? `wf:${run.id}:${action.path}:${action.attempt}`,
+    deadline_ms: action.timeoutMs ?? 0,
+    memory_id: memoryOf(run),
+    labels: {
+      ...carriedLabels({ ...meta.labels, ...step?.route_labels }),
+      ...ownLabels(run, action.path),
+      ...(step?.policy_gate && { policy_gate: step.policy_gate }),
+    },
+  };
+  const document = inputDocument(request, run, action.input, deps.clock.nowMs());
+  await accept(deps, of, { id: action.jobId, path: action.path, request, document });
+}
+
+/** Accepts the job that undoes another. Engine contract A16. @throws backpressure, overloaded */
+export async function acceptCompensation(deps: RunDeps, of: Of, action: Compensate): Promise<void> {
+  const { run, definition } = of;
+  const rule: Partial<Compensation> = definition.steps[action.step]?.compensation ?? {};
+  const request: StoredRequest = {
+    ...requestOf(of, action.topic, rule.meta ?? {}, action.step),
+    priority: 'critical',
+    ...(rule.adapter_id && { adapter_id: rule.adapter_id }),
+    idempotency_key: action.idempotencyKey,
+    deadline_ms: action.timeoutMs,
+    memory_id: rule.memory_id ?? memoryOf(run),
+    labels: {
+      ...carriedLabels({ ...rule.meta?.labels, ...rule.labels }),
+      ...ownLabels(run, action.step),
+      saga_compensation: 'true',
+      is_compensation: 'true',
+      saga_workflow_id: run.workflow_id,
+      saga_undoes: action.undoes,
+    },
+    env: { ...rule.env, ...dryRun(run) },
+  };
+  const document = inputDocument(request, run, action.input, deps.clock.nowMs());
+  await accept(deps, of, { id: action.jobId, request, document });
+}
+
+/**
+ * Opens an approval gate: a job that no worker serves and that stands held until people decide. Policy may refuse it, and is
+ * asked here since nobody will later; whatever else it says, people decide. Engine contract B2.
+ *
+ * @throws backpressure, overloaded, safety_unavailable: to be tried again later
+ */
+export async function openGate(deps: RunDeps, of: Of, action: OpenGate): Promise<void> {
+  const { run, definition } = of;
+  const step = definition.steps[action.step];
+  const request: StoredRequest = {
+    ...requestOf(of, approvalGateTopic, step?.meta ?? {}, action.path),
+    priority: 'interactive',
+    idempotency_key: `wf:${run.id}:${action.path}:${action.attempt}`,
+    deadline_ms: 0,
+    memory_id: memoryOf(run),
+    labels: {
+      ...carriedLabels({ ...step?.meta?.labels }),
+      ...ownLabels(run, action.path),
+      gate_type: 'workflow_approval',
+    },
+  };
+  const document = {
+    kind: 'workflow_approval_context',
+    version: 1,
+    workflow: {
+      workflow_id: run.workflow_id,
+      workflow_name: definition.name,
+      run_id: run.id,
+      step_id: action.path,
+      step_name: step?.name ?? action.step,
+      requested_at: new Date(deps.clock.nowMs()).toISOString(),
+      triggered_by: run.triggered_by ?? '',
+      tenant_id: run.org_id,
+      team_id: run.team_id ?? '',
+    },
+    decision: action.input ?? {},
+  };
+  const next = await born(deps, of, action, request, document);
+  await accept(deps, of, { id: action.jobId, path: action.path, request, document, ...next });
+}
+
+type Birth = Pick<Acceptance, 'next' | 'decision'>;
+
+async function born(
+  deps: RunDeps,
+  { run }: Of,
+  { jobId: id, rule }: OpenGate,
+  request: StoredRequest,
+  document: object,
+): Promise<Birth> {
+  const job = { id, tenant: run.org_id, topic: request.topic, request };
+  const config = await deps.config.at(placeOf(run));
+  const question = policyRequest(job, contentOfDocument({ context: document }), config);
+  const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
+  if (verdict.kind === 'unavailable') throw new AppError('safety_unavailable');
+  const hash = requestHash(job);
+  const decided = decisionRecord(verdict.decision, hash, 'gateway', deps.clock.nowUs());
+  if (decided.decision === 'DENY') {
+    const message = decided.reason ?? 'denied by policy';
+    const ending = { event: 'deny', code: 'policy_denied', message } as const;
+    const { tenant, topic } = job;
+    const record = { id, tenant, topic, attempts: 0, state: 'PENDING' } as const;
+    const extras = badEnd(record, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
+    return { decision: decided, next: { event: 'deny', extras } };
+  }
+  const decision = { ...decided, decision: 'REQUIRE_APPROVAL', approval_required: true, approval_ref: id } as const;
+  const approval: ApprovalRecord = {
+    status: 'pending',
+    revision: 1,
+    policy_snapshot: decided.policy_snapshot ?? '',
+    job_hash: hash,
+    gate: {
+      quorum: rule.quorum ?? 1,
+      deny_requester: rule.deny_requester ?? false,
+      requester: run.triggered_by ?? '',
+      ...(rule.escalate_to && { escalate_to: rule.escalate_to }),
+    },
+  };
+  // The run's own timers end the gate; this is for a run that is no more.
+  const forMs = rule.expires_sec ? rule.expires_sec * 1_000 + deps.settings.approvalTtlMs : deps.settings.approvalTtlMs;
+  return {
+    decision,
+    next: { event: 'hold', extras: { set: { approval, safety: decision }, park: { queue: 'jobApprovals', forMs } } },
+  };
+}
+
+interface NewJob extends Birth {
+  id: string;
+  /** Step or item; absent for a compensation. */
+  path?: string;
+  request: StoredRequest;
+  document: object;
+}
+
+async function accept(deps: RunDeps, { run }: Of, { id, path, request, document, ...birth }: NewJob): Promise<void> {
+  const { org_id: tenant, triggered_by = '' } = run;
+  const context = JSON.stringify(document);
+  const config = await deps.config.at(placeOf(run));
+  const { topic } = request;
+  await deps.admission.job(tenant, Buffer.byteLength(context), () =>
+    deps.store.jobs.accept({
+      id,
+      tenant,
+      traceId: run.id,
+      topic,
+      fields: {
+        request,
+        submitter: run.metadata?.['submitter'] ?? `workflow:${run.workflow_id}|principal:${triggered_by}`,
+        job_hash: requestHash({ id, tenant, topic, request }),
+        deadline_ms: birth.next ? 0 : deadline(request.deadline_ms, config, deps.clock.nowMs(), false),
+        run: run.id,
+        ...(path !== undefined && { run_path: path }),
+      },
+      context,
+      priority: queuePriorities[request.priority],
+      activeLimit: 0,
+      ...birth,
+    }),
+  );
+}
+
+/** Where the run stands in the layers of config. */
+export const placeOf = ({ org_id, team_id, workflow_id }: RunState) => ({
+  tenant: org_id,
+  team: team_id,
+  workflow: workflow_id,
+});
+
+function requestOf(
+  { run }: Of,
+  topic: string,
+  meta: StepMeta,
+  path: string,
+): Omit<StoredRequest, 'priority' | 'labels' | 'memory_id' | 'deadline_ms'> {
+  const principal = run.triggered_by ?? '';
+  return {
+    topic,
+    ...(meta.capability && { capability: meta.capability }),
+    risk_tags: meta.risk_tags ?? [],
+    requires: meta.requires ?? [],
+    tags: [],
+    context_mode: 'raw',
+    principal_id: principal,
+    actor_id: meta.actor_id ?? principal,
+    ...(meta.actor_type && { actor_type: meta.actor_type }),
+    ...(meta.pack_id && { pack_id: meta.pack_id }),
+    ...(run.team_id && { team_id: run.team_id }),
+    max_input_tokens: 0,
+    max_output_tokens: 0,
+    max_total_tokens: 0,
+    allow_summarization: false,
+    allow_retrieval: false,
+    env: dryRun(run),
+    workflow_id: run.workflow_id,
+    run_id: run.id,
+    step_id: path,
+  };
+}
+
+const dryRun = (run: RunState): Record<string, string> => (run.dry_run ? { dry_run: 'true' } : {});
+
+const ownLabels = (run: RunState, path: string): Record<string, string> => ({
+  ...run.labels,
+  workflow_id: run.workflow_id,
+  run_id: run.id,
+  step_id: path,
+  ...dryRun(run),
+  _source: 'workflow',
+});
+
+function memoryOf({ id, input }: RunState): string {
+  const own = input['memory_id'];
+  return typeof own === 'string' && own !== '' ? own.replace(/^mem:/, '') : `run:${id}`;
+}
+
+const lower = (priority: DispatchJob['priority']): StoredRequest['priority'] =>
+  priority === 'CRITICAL' ? 'critical' : priority === 'INTERACTIVE' ? 'interactive' : 'batch';
+
+/** Workers get the same document whether a client or a workflow asked for the job. Core contract 2.2. */
+function inputDocument(request: StoredRequest, run: RunState, input: unknown, nowMs: number): object {
+  const prompt = (input as { prompt?: unknown } | null | undefined)?.prompt;
+  return {
+    prompt: typeof prompt === 'string' ? prompt : '',
+    adapter_id: request.adapter_id ?? '',
+    priority: request.priority,
+    topic: request.topic,
+    created_at: new Date(nowMs).toISOString(),
+    tenant_id: run.org_id,
+    context: input ?? {},
+  };
+}
