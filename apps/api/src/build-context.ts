@@ -2,7 +2,7 @@ import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import type { JobEndings } from '@svc/store';
 import { randomIds, type ApiEnv, type Boot, type gatewayMetrics, type OpenMetrics } from '@svc/runtime';
-import { EffectiveConfig, openTopics, topicLog, type Fleet } from '@svc/services';
+import { EffectiveConfig, openTopics, topicLog, type Fleet, type LicenseLimits } from '@svc/services';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
 import { statusDeps } from './status-deps';
@@ -42,10 +42,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       kernel,
       config,
       topics,
-      license: () => {
-        const { max_workers, max_concurrent_jobs, max_prompt_chars } = license.entitlements();
-        return { maxWorkers: max_workers, maxConcurrentJobs: max_concurrent_jobs, maxPromptChars: max_prompt_chars };
-      },
+      license: limitsOf(license),
       settings: {
         policyFailMode: env.policyCheckFailMode,
         idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),
@@ -60,6 +57,20 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     },
     reads: { store, endings },
     cancel: { ...base, bus: jobBus, senderId, onPublishFailed },
+    explain: {
+      ...base,
+      fleet,
+      config,
+      topics,
+      kernel,
+      license: limitsOf(license),
+      settings: {
+        policyFailMode: env.policyCheckFailMode,
+        approvalTtlMs: env.approvalTtlMs,
+        readinessRequired: env.workerReadinessRequired,
+        workerTtlMs: env.workerHeartbeatTtlMs,
+      },
+    },
     resubmit: { ...base, kernel, admission },
     approvals: { ...base, kernel, bus: jobBus, senderId, settings: { deadLetterTtlSec }, onPublishFailed },
     artifacts: {
@@ -86,3 +97,8 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     health,
   };
 }
+
+const limitsOf = (license: Platform['license']) => (): LicenseLimits => {
+  const { max_workers, max_concurrent_jobs, max_prompt_chars } = license.entitlements();
+  return { maxWorkers: max_workers, maxConcurrentJobs: max_concurrent_jobs, maxPromptChars: max_prompt_chars };
+};

@@ -3,6 +3,7 @@ import type {
   ApprovalDeps,
   ArtifactDeps,
   CancelDeps,
+  ExplainDeps,
   FleetDeps,
   RemoveWorkflowDeps,
   ResubmitDeps,
@@ -20,6 +21,7 @@ export interface ApiContext {
   submit: SubmitDeps;
   reads: WaitDeps;
   cancel: CancelDeps;
+  explain: ExplainDeps;
   resubmit: ResubmitDeps;
   approvals: ApprovalDeps;
   artifacts: ArtifactDeps;

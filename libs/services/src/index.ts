@@ -12,6 +12,8 @@ export * from './data/read-memory';
 export * from './deps';
 export * from './dlq/dead-letters';
 export * from './effective-config';
+export type { ExplainDeps } from './explain/gather-job-facts';
+export * from './explain/read-explanations';
 export * from './fleet/read-fleet';
 export * from './jobs/cancel-job';
 export type { SubmitOutcome } from './jobs/idempotency';

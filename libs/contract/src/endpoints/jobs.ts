@@ -4,6 +4,7 @@ import { after, before, cursor, jobId, pageLimit, stringMap, strings, submitTopi
 import { decisionView, jobDetail, jobItem, type DecisionView, type JobDetail, type JobItem } from '../job-views';
 import { limits } from '../limits';
 import { shape } from '../shape';
+import { explainJob } from './job-explain';
 
 /** Core contract 2.2. */
 export interface SubmitBody {
@@ -290,4 +291,13 @@ export const getTrace = endpoint({
   otherTenant: 'nothing',
 });
 
-export const jobEndpoints = [submitJob, listJobs, getJob, jobDecisions, cancelJob, remediateJob, getTrace] as const;
+export const jobEndpoints = [
+  submitJob,
+  listJobs,
+  getJob,
+  explainJob,
+  jobDecisions,
+  cancelJob,
+  remediateJob,
+  getTrace,
+] as const;

@@ -1,33 +1,45 @@
 import type { RunStatus, StepStatus } from '@svc/lifecycle';
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { jobId, strings, text } from '../fields';
+import { count, jobId, strings, text } from '../fields';
 import { shape } from '../shape';
+import {
+  blockerFields,
+  checkOf,
+  endedBy,
+  givesUp,
+  jobBlockers,
+  type Blocker,
+  type EndedBy,
+  type ExplainCheck,
+  type GivesUp,
+} from './job-explain';
 import {
   readWorkflows as read,
   runError,
   runId,
+  runStatuses,
   stepId,
   stepStatuses,
-  runStatuses,
   time,
   workflowId,
   type RunErrorView,
 } from './workflow-fields';
 
-export const waitKinds = ['job', 'approval', 'signal', 'timer', 'retry', 'slot', 'child_run', 'dependency', 'input'] as const; // prettier-ignore
+/** What a step, or the run as a whole, may wait for. */
+export const waitKinds = ['engine', 'lock', 'job', 'approval', 'signal', 'timer', 'retry', 'slot', 'child_run', 'dependency', 'cancel', 'compensation'] as const; // prettier-ignore
 
 /** One thing a run waits for. */
-export interface RunWait {
-  kind: (typeof waitKinds)[number];
-  step_id: string;
-  what: string;
-  since?: string;
-  until?: string;
+export interface RunWait extends Blocker<(typeof waitKinds)[number]> {
+  /** Absent: the run as a whole waits. */
+  step_id?: string;
   job_id?: string;
   job_state?: string;
+  job_blocked_by?: string;
   child_run_id?: string;
   steps?: string[];
+  /** A worker, a timer or a child run is at it: nothing is in the way. */
+  under_way: boolean;
 }
 /** How one step came to be where it is. */
 export interface StepExplanation {
@@ -39,18 +51,45 @@ export interface StepExplanation {
   rule_id?: string;
   decision?: string;
 }
+export const runChecks = ['engine', 'lock', 'deadline', 'ending', 'slots', 'steps'] as const;
+
 export interface ExplainView {
   run_id: string;
   workflow_id: string;
   status: RunStatus;
   summary: string;
+  blocked_by: RunWait | null;
   waits: RunWait[];
+  more_waits: number;
+  checks: ExplainCheck<(typeof runChecks)[number]>[];
   steps: StepExplanation[];
+  gives_up: GivesUp | null;
+  explained_at: string;
+  ended_by?: EndedBy;
   failed_step?: string;
   error?: RunErrorView;
 }
 
-/** Why a run is where it is: what it waits for, and what decided for each step. */
+const wait = shape<RunWait>({
+  required: {
+    kind: Joi.string<RunWait['kind']>().valid(...waitKinds),
+    ...blockerFields.required,
+    under_way: Joi.boolean().description('Somebody is at it, or its time runs: nothing is in the way.'),
+  },
+  optional: {
+    ...blockerFields.optional,
+    step_id: stepId,
+    job_id: jobId,
+    job_state: text('State of that job.'),
+    job_blocked_by: Joi.string()
+      .valid(...jobBlockers)
+      .description('What blocks that job.'),
+    child_run_id: runId,
+    steps: strings('Steps it waits for.'),
+  },
+});
+
+/** Why a run is where it is: the first thing that blocks it, what each step waits for, and what decided for each. */
 export const explainRun = endpoint({
   id: 'runs.explain',
   method: 'get',
@@ -66,23 +105,10 @@ export const explainRun = endpoint({
         workflow_id: workflowId,
         status: Joi.string<RunStatus>().valid(...runStatuses),
         summary: text('In one sentence.'),
-        waits: Joi.array().items(
-          shape<RunWait>({
-            required: {
-              kind: Joi.string<RunWait['kind']>().valid(...waitKinds),
-              step_id: stepId,
-              what: text('What must happen, in words.'),
-            },
-            optional: {
-              since: time('Since when it waits.'),
-              until: time('When it goes on by itself, or gives up.'),
-              job_id: jobId,
-              job_state: text('State of that job.'),
-              child_run_id: runId,
-              steps: strings('Steps it waits for.'),
-            },
-          }),
-        ),
+        blocked_by: wait.allow(null).description('The first thing that blocks it; null when it goes on or is over.'),
+        waits: Joi.array().items(wait),
+        more_waits: count('Further waits that are not listed.'),
+        checks: Joi.array().items(checkOf(runChecks)),
         steps: Joi.array().items(
           shape<StepExplanation>({
             required: {
@@ -103,8 +129,10 @@ export const explainRun = endpoint({
             optional: { rule_id: text('Policy rule that decided.'), decision: text('What it decided.') },
           }),
         ),
+        gives_up: givesUp,
+        explained_at: time('As of when this holds.'),
       },
-      optional: { failed_step: stepId, error: runError },
+      optional: { ended_by: endedBy, failed_step: stepId, error: runError },
     }),
   },
   errors: ['run_not_found', 'tenant_access_denied'],

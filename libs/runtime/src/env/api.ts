@@ -5,6 +5,7 @@ import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
 import { grpcServerRules, grpcServerVariables } from './grpc-server';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
+import { readinessVariables } from './readiness';
 import { metricsPrivate, needed, pair } from './rules';
 import { schemaVariables } from './schemas';
 
@@ -191,6 +192,7 @@ export const apiEnv = envSpec({
     ...commonVariables,
     ...grpcServerVariables,
     ...gateway,
+    ...readinessVariables,
     ...gatewayAuthVariables,
     ...kernelClientVariables,
     ...policyVariables,

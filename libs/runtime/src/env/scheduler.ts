@@ -3,6 +3,7 @@ import { commonRules, commonVariables } from './common';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
+import { readinessVariables } from './readiness';
 import { metricsPrivate } from './rules';
 import { schemaVariables } from './schemas';
 
@@ -41,12 +42,6 @@ const scheduler = variables({
     choices: ['off', 'warn', 'enforce'],
     default: 'off',
     doc: 'What happens to workers without a valid credential.',
-  },
-  workerReadinessRequired: {
-    name: 'WORKER_READINESS_REQUIRED',
-    type: 'bool',
-    default: 'false',
-    doc: 'Sends jobs only to workers that said they are ready.',
   },
   workerReadinessTtlMs: {
     name: 'WORKER_READINESS_TTL',
@@ -113,6 +108,7 @@ export const schedulerEnv = envSpec({
   variables: {
     ...commonVariables,
     ...scheduler,
+    ...readinessVariables,
     ...kernelClientVariables,
     ...policyVariables,
     ...admissionVariables,

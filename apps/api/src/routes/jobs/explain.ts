@@ -1,0 +1,7 @@
+import { explainJob as endpoint } from '@svc/contract';
+import { readJobExplanation } from '@svc/services';
+import { handle } from '../../context';
+
+export const explain = handle(endpoint, ({ params, caller, ctx }) =>
+  readJobExplanation(ctx.explain, caller.scope, params.id),
+);
