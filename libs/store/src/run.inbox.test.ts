@@ -1,0 +1,346 @@
+import { queues } from '@svc/queues.config';
+import { keys, type RunCreation } from './index';
+import { useRuns } from './run.testing';
+
+const use = useRuns();
+const runs = () => use.store.runs;
+const open = (id: string, owner = 'me', most = 100) => runs().open(id, owner, 60_000, most);
+const kinds = (outcomes: { kind: string }[]) => outcomes.map(({ kind }) => kind);
+const many = <T>(count: number, make: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
+const nth = (n: number) => ({ kind: 'poked', n });
+
+const pass = (part: string) => keys.queue(queues.runPasses.name, part);
+const loseEntry = async (entry: string) => {
+  await use.redis.lrem(pass('wait'), 0, entry);
+  await use.redis.del(pass(entry));
+};
+
+/** Creates a run and takes it through its first pass: it sleeps, with nothing in its inbox, and nobody has its lock. */
+const asleep = async (id: string, over: Partial<RunCreation> = {}) => {
+  await use.begin(id, over);
+  await use.save(id, 1, { heard: 1 });
+  expect(await runs().close(id, 'me', 'go_on')).toBe('asleep');
+  await loseEntry(`run-${id}-1`);
+};
+const lock = (id: string) => use.redis.get(keys.runLock(id));
+
+describe('an event', () => {
+  it('is kept in order with the others, and of many at once one wakes the run', async () => {
+    await asleep('r1');
+
+    const outcomes = await many(30, (n) => runs().post('*', 'r1', nth(n)));
+
+    expect(new Set(kinds(outcomes))).toEqual(new Set(['posted']));
+    expect(await use.inbox('r1')).toEqual(Array.from({ length: 30 }, (_, n) => nth(n)));
+    expect(await use.passes()).toEqual(['run-r1-2']);
+  });
+
+  it('adds no entry while the run is awake, and another once it slept again', async () => {
+    await use.create('r1');
+    await runs().post('*', 'r1', nth(1));
+    expect(await use.passes()).toEqual(['run-r1-1']);
+
+    await open('r1');
+    await use.save('r1', 1, { heard: 2 });
+    await runs().close('r1', 'me', 'go_on');
+    await many(2, (n) => runs().post('*', 'r1', nth(n)));
+
+    expect(await use.passes()).toEqual(['run-r1-1', 'run-r1-2']);
+  });
+
+  it('is told only to a run of the tenant and workflow that it is for', async () => {
+    await asleep('r1');
+
+    expect([
+      await runs().post('rival', 'r1', nth(1)),
+      await runs().post('acme', 'r1', nth(1), 'other'),
+      await runs().post('acme', 'r2', nth(1)),
+    ]).toEqual([{ kind: 'other_tenant' }, { kind: 'missing' }, { kind: 'missing' }]);
+    expect([await use.inbox('r1'), await use.passes()]).toEqual([[], []]);
+    expect(await runs().post('acme', 'r1', nth(1), 'cargo')).toEqual({ kind: 'posted' });
+  });
+
+  it('is refused by a run that has ended, whose inbox is empty whatever had come', async () => {
+    await use.begin('r1');
+    await runs().post('*', 'r1', nth(1));
+    await use.end('r1', 1, { heard: 1 });
+
+    expect(await runs().post('*', 'r1', nth(2))).toEqual({ kind: 'ended', status: 'succeeded' });
+    expect(await use.redis.exists(keys.runInbox('r1'))).toBe(0);
+    expect(await runs().close('r1', 'me', 'go_on')).toBe('asleep');
+    expect(await use.passes()).toEqual(['run-r1-1']);
+  });
+});
+
+describe('opening a pass', () => {
+  it('brings what a pass needs: the oldest events in order, and where the run stands', async () => {
+    await use.create('r1');
+    for (const n of [1, 2, 3]) await runs().post('*', 'r1', nth(n));
+
+    const opened = await open('r1', 'me', 3);
+
+    expect(opened).toEqual({
+      kind: 'open',
+      nowUs: expect.any(Number) as number,
+      revision: 1,
+      status: 'pending',
+      hasEnded: false,
+      acting: false,
+      events: [{ kind: 'start' }, nth(1), nth(2)],
+    });
+    expect(await use.inbox('r1')).toHaveLength(4);
+    expect(await open('unknown')).toEqual({ kind: 'missing' });
+    expect(await lock('unknown')).toBeNull();
+  });
+
+  it('is for one of many owners, who may open it again', async () => {
+    await use.create('r1');
+
+    const outcomes = await many(10, (i) => open('r1', `engine-${i}`));
+
+    expect(kinds(outcomes).sort()).toEqual([...Array<string>(9).fill('busy'), 'open']);
+    const owner = `engine-${kinds(outcomes).indexOf('open')}`;
+    expect([await lock('r1'), (await open('r1', owner)).kind]).toEqual([owner, 'open']);
+  });
+
+  it('takes the lock for as long as was asked', async () => {
+    await use.create('r1');
+    await runs().open('r1', 'me', 5_000, 10);
+
+    const leftMs = await use.redis.pttl(keys.runLock('r1'));
+    expect([leftMs > 0, leftMs <= 5_000]).toEqual([true, true]);
+  });
+
+  it('tells of a run that has ended', async () => {
+    await use.begin('r1');
+    await use.end('r1');
+
+    expect(await open('r1')).toMatchObject({ status: 'succeeded', hasEnded: true, revision: 2, events: [] });
+  });
+});
+
+describe('a saved pass', () => {
+  it('drops exactly what it heard, and no more when it is repeated', async () => {
+    await use.begin('r1');
+    for (const n of [1, 2, 3]) await runs().post('*', 'r1', nth(n));
+
+    const first = await use.save('r1', 1, { heard: 2, token: 'once' });
+    await runs().post('*', 'r1', nth(4));
+    const again = await use.save('r1', 1, { heard: 2, token: 'once' });
+
+    expect([first, again]).toMatchObject([
+      { kind: 'saved', revision: 2, left: 2 },
+      { kind: 'saved', revision: 2, left: 3 },
+    ]);
+    expect(await use.inbox('r1')).toEqual([nth(2), nth(3), nth(4)]);
+  });
+
+  it('that is refused drops nothing', async () => {
+    await use.begin('r1');
+
+    expect(kinds([await use.save('r1', 7, { heard: 1 }), await use.save('r1', 1, { heard: 1, owner: 'x' })])).toEqual([
+      'changed',
+      'fenced',
+    ]);
+    expect(await use.inbox('r1')).toHaveLength(1);
+  });
+
+  it('has things to do until it is closed, whoever closes it', async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, { heard: 1, acting: true });
+    await use.redis.del(keys.runLock('r1'));
+
+    expect(await open('r1', 'next')).toMatchObject({ acting: true, events: [], revision: 2 });
+    expect(await runs().close('r1', 'next', 'pause')).toBe('paused');
+    expect(await open('r1', 'third')).toMatchObject({ acting: true });
+    await runs().close('r1', 'third', 'go_on');
+    expect(await open('r1', 'third')).toMatchObject({ acting: false });
+  });
+
+  it('has nothing to do when a later one says so', async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, { acting: true });
+    await use.save('r1', 2);
+
+    expect(await open('r1')).toMatchObject({ acting: false });
+  });
+});
+
+describe('closing a pass', () => {
+  it('lets the run sleep when its inbox is empty: no lock, and the next event wakes it', async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, { heard: 1 });
+
+    expect(await runs().close('r1', 'me', 'give_way')).toBe('asleep');
+
+    expect(await lock('r1')).toBeNull();
+    expect(await use.passes()).toEqual(['run-r1-1']);
+    await runs().post('*', 'r1', nth(1));
+    expect(await use.passes()).toEqual(['run-r1-1', 'run-r1-2']);
+  });
+
+  it('keeps the lock for what came between save and close, which is not lost', async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, { heard: 1 });
+    await runs().post('*', 'r1', nth(1));
+
+    expect(await runs().close('r1', 'me', 'go_on')).toBe('more');
+
+    expect([await lock('r1'), await use.passes()]).toEqual(['me', ['run-r1-1']]);
+    expect(await open('r1')).toMatchObject({ events: [nth(1)] });
+  });
+
+  it('gives way to other runs by an entry behind theirs', async () => {
+    await use.begin('r1');
+    await use.create('r2');
+
+    expect(await runs().close('r1', 'me', 'give_way')).toBe('gave_way');
+
+    expect(await lock('r1')).toBeNull();
+    expect(await use.passes()).toEqual(['run-r1-1', 'run-r2-1', 'run-r1-2']);
+    await runs().post('*', 'r1', nth(1));
+    expect(await use.passes()).toHaveLength(3);
+  });
+
+  it('leaves a run awake that pauses, with all that is to be done and no entry more', async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, { heard: 1, acting: true });
+
+    expect(await runs().close('r1', 'me', 'pause')).toBe('paused');
+
+    expect([await lock('r1'), await use.passes()]).toEqual([null, ['run-r1-1']]);
+    await runs().post('*', 'r1', nth(1));
+    expect(await use.passes()).toEqual(['run-r1-1']);
+  });
+
+  it.each(['go_on', 'give_way', 'pause'] as const)('changes nothing for who lost the lock: %s', async (next) => {
+    await use.begin('r1');
+    await use.save('r1', 1, { heard: 1, acting: true });
+    await use.redis.set(keys.runLock('r1'), 'another');
+    const before = await use.redis.hgetall(keys.run('r1'));
+
+    expect(await runs().close('r1', 'me', next)).toBe('fenced');
+
+    expect(await use.redis.hgetall(keys.run('r1'))).toEqual(before);
+    expect([await lock('r1'), await use.passes()]).toEqual(['another', ['run-r1-1']]);
+  });
+
+  it('loses no event of many that come while passes open, save and close', async () => {
+    await use.create('r1');
+    let isPosting = true;
+    const posting = many(40, (n) => runs().post('*', 'r1', nth(n))).finally(() => (isPosting = false));
+    const heard: unknown[] = [];
+    const goOn = async (): Promise<void> => {
+      const opened = await open('r1', 'me', 3);
+      if (opened.kind !== 'open') throw new Error(opened.kind);
+      heard.push(...opened.events);
+      await use.save('r1', opened.revision, { heard: opened.events.length, token: `t${heard.length}` });
+      if ((await runs().close('r1', 'me', 'go_on')) === 'more') await goOn();
+    };
+
+    // An engine looks at a run only when an entry brings it.
+    for (let taken = 0; isPosting || taken < (await use.passes()).length;) {
+      if (taken >= (await use.passes()).length) continue;
+      taken += 1;
+      await goOn();
+    }
+    await posting;
+
+    expect(heard).toEqual([{ kind: 'start' }, ...Array.from({ length: 40 }, (_, n) => nth(n))]);
+  });
+});
+
+describe('waking a run again', () => {
+  const failEntry = async (entry: string, agoMs: number) => {
+    await use.redis.lrem(pass('wait'), 0, entry);
+    await use.redis.zadd(pass('failed'), Date.now() - agoMs, entry);
+  };
+
+  it('makes a fresh entry in place of one that was lost, once', async () => {
+    await use.create('r1');
+    await loseEntry('run-r1-1');
+
+    const woken = await many(5, () => runs().rewake('r1', 60_000));
+
+    expect(woken.filter(Boolean)).toHaveLength(1);
+    expect(await use.passes()).toEqual(['run-r1-2']);
+    expect(await use.redis.hget(pass('run-r1-2'), 'data')).toBe('{"run_id":"r1"}');
+  });
+
+  it('leaves a run alone that has its entry, sleeps or is not there', async () => {
+    await use.create('r1');
+    await asleep('r2');
+
+    expect(await Promise.all(['r1', 'r2', 'r3'].map((id) => runs().rewake(id, 60_000)))).toEqual([false, false, false]);
+    expect(await use.passes()).toEqual(['run-r1-1']);
+  });
+
+  it('lets an entry that failed rest, and then tries another in its place', async () => {
+    await use.create('r1');
+    await failEntry('run-r1-1', 5_000);
+
+    expect([await runs().rewake('r1', 60_000), await use.passes()]).toEqual([false, []]);
+    expect([await runs().rewake('r1', 1_000), await use.passes()]).toEqual([true, ['run-r1-2']]);
+    expect(await use.redis.exists(pass('failed'), pass('run-r1-1'))).toBe(0);
+  });
+
+  it('wakes one that is taken for asleep though something is to be done', async () => {
+    await asleep('r1');
+    await use.redis.rpush(keys.runInbox('r1'), '{}');
+    await asleep('r2');
+    await use.redis.hset(keys.run('r2'), 'acting', '1');
+
+    expect([await runs().rewake('r1', 60_000), await runs().rewake('r2', 60_000)]).toEqual([true, true]);
+    expect(await use.passes()).toEqual(['run-r1-2', 'run-r2-2']);
+    await many(2, () => runs().post('*', 'r1', nth(1)));
+    expect(await use.passes()).toHaveLength(2);
+  });
+});
+
+describe('firing a timer', () => {
+  const set = (id: string, dueMs: number) =>
+    use.save(id, 1, { heard: 1, timers: { set: [{ member: 'a:x', dueMs, queue: 'runTimers' }] } });
+  const traces = () =>
+    use.redis.exists(keys.runTimers('r1'), keys.delayTimers(), keys.queue(queues.runTimers.name, 'delayed'));
+
+  it('is early until the time that it was set for, and changes nothing then', async () => {
+    await use.begin('r1');
+    await set('r1', Date.now() + 60_000);
+
+    const early = await runs().fireTimer('r1', 'a:x');
+
+    expect(early).toEqual({ kind: 'early', leftMs: expect.any(Number) as number });
+    expect(early.kind === 'early' && early.leftMs > 0 && early.leftMs <= 60_000).toBe(true);
+    expect([await use.inbox('r1'), await traces()]).toEqual([[], 3]);
+  });
+
+  it('tells the run once, however many fire it, and takes all of it away', async () => {
+    await asleep('r1');
+    await use.lock('r1');
+    await use.save('r1', 2, { timers: { set: [{ member: 'a:x', dueMs: 5, queue: 'runTimers' }] } });
+
+    const outcomes = await many(10, () => runs().fireTimer('r1', 'a:x'));
+
+    expect(kinds(outcomes).sort()).toEqual(['fired', ...Array<string>(9).fill('gone')]);
+    expect(outcomes.find(({ kind }) => kind === 'fired')).toEqual({
+      kind: 'fired',
+      lateMs: expect.any(Number) as number,
+    });
+    expect(await use.inbox('r1')).toEqual([{ kind: 'timerFired', timerId: 'a:x' }]);
+    expect([await use.passes(), await traces()]).toEqual([['run-r1-2'], 0]);
+    expect(await use.redis.exists(keys.queue(queues.runTimers.name, 'run-r1-3-at-a~x'))).toBe(0);
+  });
+
+  it('finds it gone once it was cleared, or the run has ended', async () => {
+    await use.begin('r1');
+    await set('r1', 5);
+    await use.save('r1', 2, { timers: { clear: ['a:x'] } });
+    expect([await runs().fireTimer('r1', 'a:x'), await use.inbox('r1')]).toEqual([{ kind: 'gone' }, []]);
+
+    await use.save('r1', 3, { timers: { set: [{ member: 'a:x', dueMs: 5, queue: 'runTimers' }] } });
+    await use.end('r1', 4);
+    expect(await runs().fireTimer('r1', 'a:x')).toEqual({ kind: 'gone' });
+    expect(await runs().fireTimer('r2', 'a:x')).toEqual({ kind: 'gone' });
+  });
+});

@@ -1,0 +1,112 @@
+import type { JobEvent } from '@svc/lifecycle';
+import { keys, type MoveExtras } from './index';
+import { useRuns } from './run.testing';
+
+const use = useRuns();
+const jobs = () => use.store.jobs;
+const ended = (jobId: string) => ({ kind: 'jobEnded', jobId });
+const passes = (id: string) => use.redis.hget(keys.run(id), 'wakes');
+
+/** A run that sleeps after its first pass, for an event to wake it. */
+const asleep = async (id: string) => {
+  await use.begin(id);
+  await use.save(id, 1, { heard: 1 });
+  await use.store.runs.close(id, 'me', 'go_on');
+};
+const moved = async (id: string, events: readonly JobEvent[], extras: MoveExtras = {}) => {
+  for (const event of events) {
+    const isLast = event === events.at(-1);
+    expect(await jobs().move('*', id, event, isLast ? extras : {})).toMatchObject({ kind: 'moved' });
+  }
+};
+
+describe('a job of a run', () => {
+  it.each<[JobEvent, JobEvent[]]>([
+    ['succeed', ['dispatch', 'start', 'succeed']],
+    ['fail', ['dispatch', 'fail']],
+    ['timeOut', ['dispatch', 'start', 'timeOut']],
+    ['cancel', ['cancel']],
+    ['cancel', ['dispatch', 'retry', 'cancel']],
+    ['deny', ['hold', 'deny']],
+  ])('tells it of its end, once: %s after %j', async (_, events) => {
+    await asleep('r1');
+    await use.accept('r1:weigh@1', 'r1', 'weigh');
+
+    await moved('r1:weigh@1', events.slice(0, -1));
+    expect(await use.inbox('r1')).toEqual([]);
+    await moved('r1:weigh@1', events.slice(-1));
+    const late = await Promise.all(
+      (['succeed', 'cancel'] as const).map((late) => jobs().move('*', 'r1:weigh@1', late)),
+    );
+
+    expect(late).toMatchObject([{ kind: 'refused' }, { kind: 'refused' }]);
+    expect([await use.inbox('r1'), await passes('r1')]).toEqual([[ended('r1:weigh@1')], '2']);
+  });
+
+  it('tells it of a denial at its birth', async () => {
+    await asleep('r1');
+
+    await use.accept('j', 'r1', 'weigh', { next: { event: 'deny', extras: {} } });
+
+    expect(await use.inbox('r1')).toEqual([ended('j')]);
+    expect((await jobs().load('j'))?.state).toBe('DENIED');
+  });
+
+  it('that has ended and is then quarantined tells it again', async () => {
+    await asleep('r1');
+    await use.accept('j', 'r1', 'weigh');
+
+    await moved('j', ['dispatch', 'succeed', 'quarantine']);
+
+    expect(await use.inbox('r1')).toEqual([ended('j'), ended('j')]);
+  });
+
+  it('tells it of a move before its end, and of one that does not end it', async () => {
+    await asleep('r1');
+    await use.accept('j', 'r1', 'weigh');
+    const post = (n: number) => ({ post: JSON.stringify({ kind: 'said', n }) });
+
+    await moved('j', ['hold'], post(1));
+    await jobs().note('j', { states: ['APPROVAL_REQUIRED'], ...post(2) }, {});
+    await jobs().note('j', { states: ['RUNNING'], ...post(3) }, {});
+    await jobs().move('*', 'j', 'start', post(4));
+    await moved('j', ['deny'], post(5));
+
+    expect(await use.inbox('r1')).toEqual([
+      { kind: 'said', n: 1 },
+      { kind: 'said', n: 2 },
+      { kind: 'said', n: 5 },
+      ended('j'),
+    ]);
+  });
+
+  it('that is a compensation, of no step, tells it all the same and stands in no tree', async () => {
+    await asleep('r1');
+    await use.accept('j', 'r1');
+    expect(await use.redis.keys('*workflow-steps*')).toEqual([]);
+
+    await moved('j', ['cancel']);
+
+    expect(await use.inbox('r1')).toEqual([ended('j')]);
+  });
+
+  it('is read back with the run and step that it is of', async () => {
+    await use.accept('j', 'r1', 'weigh[2]');
+
+    expect(await jobs().load('j')).toMatchObject({ run: 'r1', run_path: 'weigh[2]' });
+  });
+
+  it('whose run is not there or has ended ends as any job, and leaves nothing', async () => {
+    await use.begin('over');
+    await use.end('over');
+    const before = (await use.redis.keys('*wf:run*')).concat(await use.redis.keys('*workflow-*')).sort();
+
+    for (const run of ['over', 'nowhere']) {
+      await use.accept(`job-of-${run}`, run, 'weigh');
+      await moved(`job-of-${run}`, ['dispatch', 'succeed'], { post: '{"kind":"said"}' });
+    }
+
+    expect((await use.redis.keys('*wf:run*')).concat(await use.redis.keys('*workflow-*')).sort()).toEqual(before);
+    expect(await passes('over')).toBe('1');
+  });
+});

@@ -1,0 +1,275 @@
+import { queuePrefix } from '@svc/queues';
+import { queues } from '@svc/queues.config';
+import { FlowProducer, type JobNode } from 'bullmq';
+import type { Admission, TreeChange } from './index';
+import { keys } from './index';
+import { useRuns } from './run.testing';
+
+const use = useRuns();
+let flows: FlowProducer | undefined;
+afterEach(async () => {
+  await flows?.close();
+  flows = undefined;
+});
+
+const flow = async (id: string) => {
+  flows ??= new FlowProducer({ connection: { url: use.redisUrl }, prefix: queuePrefix });
+  const node = await flows.getFlow({
+    id: `run-${id}`,
+    queueName: queues.runs.name,
+    prefix: queuePrefix,
+    maxChildren: 100,
+  });
+  return (node as JobNode | undefined) && node;
+};
+
+interface Shown {
+  at: string;
+  below?: Shown[];
+}
+/** Queue, name, state and what it answered of each entry, as the board shows them. */
+const shown = async ({ job, children = [] }: JobNode): Promise<Shown> => {
+  const below = await Promise.all(children.filter(Boolean).map(shown));
+  const told = job.failedReason ?? (job.returnvalue as string | undefined) ?? '';
+  return {
+    at: [job.queueName, job.name, await job.getState(), told].join(' ').trim(),
+    ...(below.length > 0 && { below: below.sort((a, b) => a.at.localeCompare(b.at)) }),
+  };
+};
+const tree = async (id: string) => {
+  const node = await flow(id);
+  return node && shown(node);
+};
+
+const begins = (path: string, parent = '', over: Partial<TreeChange> = {}): TreeChange => ({
+  path,
+  parent,
+  name: path,
+  begins: true,
+  ...over,
+});
+const ends = (path: string, parent = '', over: Partial<TreeChange> = {}): TreeChange => ({
+  path,
+  parent,
+  name: path,
+  ends: 'succeeded',
+  ...over,
+});
+const admission: Admission = {
+  lane: { id: 'job.default', spec: '{}', level: 2 },
+  dispatchId: 'd1',
+  reason: 'no_workers',
+  runMs: 60_000,
+  deadlineMs: 0,
+  tenantCap: 0,
+  licenseCap: 0,
+  waitMs: 60_000,
+  set: {},
+};
+const worker = { id: 'w1', pool: 'p', max: 9 };
+const dispatch = (id: string) => use.store.jobs.admit(id, { ...admission, worker });
+const step = (below?: string, at = 'weigh') => ({
+  at: `workflow-steps ${at} waiting-children`,
+  ...(below && { below: [{ at: below }] }),
+});
+
+describe('a run in the board', () => {
+  it('waits for its children from its start, by the name it was given', async () => {
+    await use.create('r1', { name: 'Weigh the cargo' });
+    await use.create('r2');
+
+    expect(await tree('r1')).toEqual({ at: 'workflow-runs Weigh the cargo waiting-children' });
+    expect(await tree('r2')).toEqual({ at: 'workflow-runs cargo waiting-children' });
+    expect((await flow('r1'))?.job.data).toEqual({ run_id: 'r1', workflow_id: 'cargo' });
+  });
+
+  it('is a tree of steps and items, which end one by one, and then itself', async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, {
+      tree: [
+        begins('weigh', '', { name: 'Weigh' }),
+        ...[0, 1].map((i) => begins(`weigh[${i}]`, 'weigh', { name: `crate ${i}` })),
+        begins('skip', '', { ends: 'skipped' }),
+      ],
+    });
+    const waits = (name: string) => ({ at: `workflow-steps ${name} waiting-children` });
+    const skipped = { at: 'workflow-steps skip completed skipped' };
+
+    expect(await tree('r1')).toEqual({
+      at: 'workflow-runs cargo waiting-children',
+      below: [skipped, { ...waits('Weigh'), below: [waits('crate 0'), waits('crate 1')] }],
+    });
+
+    await use.save('r1', 2, { tree: [ends('weigh[1]', 'weigh')] });
+    expect((await tree('r1'))?.below?.[1]?.below).toEqual([
+      waits('crate 0'),
+      { at: 'workflow-steps crate 1 completed succeeded' },
+    ]);
+
+    await use.end('r1', 3, { tree: [ends('weigh[0]', 'weigh'), ends('weigh')] });
+    expect(await tree('r1')).toEqual({
+      at: 'workflow-runs cargo completed succeeded',
+      below: [
+        skipped,
+        {
+          at: 'workflow-steps Weigh completed succeeded',
+          below: [0, 1].map((i) => ({ at: `workflow-steps crate ${i} completed succeeded` })),
+        },
+      ],
+    });
+  });
+
+  it('shows what failed among the failed, with the reason', async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, { tree: [begins('weigh'), begins('weigh[0]', 'weigh')] });
+
+    await use.end('r1', 2, {
+      status: { to: 'failed', keepSec: 60 },
+      reason: 'weigh: too heavy',
+      tree: [
+        ends('weigh[0]', 'weigh', { ends: 'failed', reason: 'too heavy' }),
+        ends('weigh', '', { ends: 'failed', reason: 'an item failed' }),
+      ],
+    });
+
+    expect(await tree('r1')).toEqual({
+      at: 'workflow-runs cargo failed weigh: too heavy',
+      below: [
+        {
+          at: 'workflow-steps weigh failed an item failed',
+          below: [{ at: 'workflow-steps weigh[0] failed too heavy' }],
+        },
+      ],
+    });
+    const waiting = [queues.runs, queues.runSteps].map(({ name }) => keys.queue(name, 'waiting-children'));
+    expect(await use.redis.exists(waiting)).toBe(0);
+  });
+
+  it('shows a further round in place of the one before, whether that had failed or not', async () => {
+    const round = ['weigh[0]', 'weigh[1]'];
+    await use.begin('r1');
+    await use.save('r1', 1, {
+      tree: [
+        begins('weigh'),
+        begins('weigh[0]', 'weigh', { ends: 'failed', reason: 'too heavy' }),
+        begins('weigh[1]', 'weigh', { ends: 'succeeded' }),
+      ],
+    });
+
+    await use.save('r1', 2, { tree: round.map((path) => begins(path, 'weigh', { again: true })) });
+
+    const waiting = {
+      at: 'workflow-runs cargo waiting-children',
+      below: [{ ...step(), below: round.map((p) => step('', p)) }],
+    };
+    expect(await tree('r1')).toEqual(waiting);
+    await use.save('r1', 3, { tree: round.map((path) => ends(path, 'weigh')) });
+    expect((await tree('r1'))?.below?.[0]?.below).toEqual(
+      round.map((path) => ({ at: `workflow-steps ${path} completed succeeded` })),
+    );
+  });
+
+  it('leads from any entry to its root by the parents that the entries name', async () => {
+    await use.begin('r:1');
+    await use.save('r:1', 1, { tree: [begins('weigh'), begins('weigh[0]', 'weigh')] });
+    await use.accept('j', 'r:1', 'weigh[0]');
+
+    const up = async (queue: string, id: string): Promise<string[]> => {
+      const opts = (await use.redis.hget(`${queue}:${id}`, 'opts')) ?? '{}';
+      const { parent } = JSON.parse(opts) as { parent?: { queue: string; id: string } };
+      return [id, ...(parent ? await up(parent.queue, parent.id) : [])];
+    };
+    const [entry = ''] = await use.redis.zrange(keys.queue('jobs', 'prioritized'), 0, '0');
+
+    expect(await up(`${queuePrefix}:jobs`, entry)).toEqual([entry, 'run-r~1~weigh[0]', 'run-r~1~weigh', 'run-r~1']);
+  });
+
+  it('goes with the run that is removed, and nothing of another', async () => {
+    const all = [
+      begins('weigh'),
+      begins('weigh[0]', 'weigh', { ends: 'succeeded' }),
+      ends('weigh', '', { reason: 'no' }),
+    ];
+    for (const id of ['r1', 'r2']) {
+      await use.begin(id);
+      await use.end(id, 1, { steps: new Map([['weigh', {}]]), tree: [...all, begins('left')] });
+    }
+    const others = (await use.redis.keys('*workflow-*run-r2*')).sort();
+
+    await use.store.runs.remove('*', 'r1');
+
+    expect(await tree('r1')).toBeUndefined();
+    expect(await use.redis.keys('*workflow-[rs]*run-r1*')).toEqual([]);
+    expect((await use.redis.keys('*workflow-*run-r2*')).sort()).toEqual(others);
+    const sets = (await use.redis.keys('*:workflow-[rs]*')).filter((name) =>
+      /:workflow-\w+:(completed|failed|waiting-children)$/.test(name),
+    );
+    const members = await Promise.all(sets.map((name) => use.redis.zrange(name, 0, '-1')));
+    expect([...new Set(members.flat())].sort()).toEqual(['run-r2', 'run-r2~left', 'run-r2~weigh', 'run-r2~weigh[0]']);
+  });
+});
+
+describe('the job of a step in the board', () => {
+  const below = async () => (await tree('r1'))?.below;
+
+  beforeEach(async () => {
+    await use.begin('r1');
+    await use.save('r1', 1, { tree: [begins('weigh')] });
+  });
+
+  it('is the child of the step while it goes from queue to queue, until it ends', async () => {
+    await use.accept('j', 'r1', 'weigh');
+    expect(await below()).toEqual([step('jobs job.default prioritized')]);
+
+    await use.store.jobs.admit('j', admission);
+    expect(await below()).toEqual([step('jobs-waiting job.default delayed')]);
+
+    await use.store.jobs.claim(worker, ['job.default'], ['d1'], 0, '');
+    expect(await below()).toEqual([step('jobs-in-flight job.default delayed')]);
+
+    await use.store.jobs.move('*', 'j', 'start');
+    expect(await below()).toEqual([step('jobs-in-flight job.default delayed')]);
+
+    await use.store.jobs.move('*', 'j', 'retry', { carry: [{ queue: 'jobs', suffix: 'retry-1', delay_ms: 60_000 }] });
+    expect(await below()).toEqual([step('jobs job.default delayed')]);
+
+    await use.store.jobs.move('*', 'j', 'cancel');
+    expect(await below()).toEqual([step()]);
+  });
+
+  it('is its child while it is held, and when it is carried anew', async () => {
+    await use.accept('j', 'r1', 'weigh', {
+      next: { event: 'hold', extras: { park: { queue: 'jobApprovals', forMs: 60_000 } } },
+    });
+    expect(await below()).toEqual([step('jobs-held job.default delayed')]);
+
+    const job = await use.store.jobs.load('j');
+    await use.store.jobs.recarry({ id: 'j', updated_at: job?.updated_at ?? 0 }, 'again', 10);
+
+    expect(await below()).toEqual([step('jobs job.default prioritized')]);
+  });
+
+  it('does not take the next job of the step away, nor stand for it, when it ends late', async () => {
+    await use.accept('old', 'r1', 'weigh');
+    await dispatch('old');
+    await use.accept('new', 'r1', 'weigh');
+    expect((await below())?.[0]?.below).toEqual([
+      { at: 'jobs job.default prioritized' },
+      { at: 'jobs-in-flight job.default delayed' },
+    ]);
+
+    await use.store.jobs.move('*', 'old', 'succeed');
+    await use.store.jobs.move('*', 'old', 'quarantine');
+
+    expect(await below()).toEqual([step('jobs job.default prioritized')]);
+  });
+
+  it('has ended, and so has the step', async () => {
+    await use.accept('j', 'r1', 'weigh');
+    await dispatch('j');
+    await use.store.jobs.move('*', 'j', 'succeed');
+    await use.save('r1', 2, { tree: [ends('weigh')] });
+
+    expect(await below()).toEqual([{ at: 'workflow-steps weigh completed succeeded' }]);
+  });
+});
