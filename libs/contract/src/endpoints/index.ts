@@ -12,7 +12,22 @@ export * from './approvals';
 export * from './data';
 export * from './dlq';
 export * from './fleet';
+export {
+  explainJob,
+  jobBlockers,
+  jobChecks,
+  type Blocker,
+  type EndedBy,
+  type ExplainCheck,
+  type GivesUp,
+  type HeldBy,
+  type JobBlocker,
+  type JobCheck,
+  type JobExplanation,
+  type Owner,
+} from './job-explain';
 export * from './jobs';
+export { explainRun, type ExplainView, type RunWait, type StepExplanation } from './run-explain';
 export * from './schemas';
 export * from './system';
 export * from './topics';
