@@ -1,23 +1,86 @@
+import { subjects } from '@svc/contract';
+import { kernelSettings, openKernel } from '@svc/kernel-client';
 import { openPlatform } from '@svc/platform';
+import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
-import { commonMetrics, engineEnv, openMetrics, runService, type Boot, type EngineEnv } from '@svc/runtime';
+import {
+  commonMetrics,
+  engineEnv,
+  engineMetrics,
+  kernelMetrics,
+  openMetrics,
+  runService,
+  type Boot,
+  type EngineEnv,
+} from '@svc/runtime';
+import { openFleetFiles, startLoops } from '@svc/services';
+import { redisOptions } from '@svc/store';
+import { buildContext } from './build-context';
+import { runEvents } from './events';
+import { readGauges } from './gauges';
+import { engineLoops } from './loops';
+import { processors } from './processors';
 
 void runService({
   name: 'engine',
-  purpose: 'Runs workflows.',
+  purpose: 'Runs workflows: works out what follows in each run, and sees to jobs, timers, gates and child runs.',
   env: engineEnv,
   start,
 });
 
-/** The engine stands on store and bus and is ready; runs come with the workflow capability. */
 async function start(boot: Boot<EngineEnv>): Promise<void> {
-  const { env, build } = boot;
-  const opened = openMetrics(commonMetrics, { pod: env.instanceId });
-  opened.metrics.buildInfo.set({ version: build.version }, 1);
-  await openPlatform(boot, {
+  const { env, log, health, clock, build, onStop } = boot;
+  const opened = openMetrics({ ...engineMetrics, ...commonMetrics, ...kernelMetrics }, { pod: env.instanceId });
+  const { metrics } = opened;
+  metrics.buildInfo.set({ version: build.version }, 1);
+  const platform = await openPlatform(boot, {
     service: 'engine',
     queues,
     probes: { addr: env.httpAddr, open: env.metricsPublic },
     metrics: opened,
   });
+  const fleet = await openFleetFiles(
+    { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
+    {
+      onProblem: (problem) => log.error('file is not used, the last good one stands', { problem }),
+      onChange: (what) => log.info('file was reloaded', { file: what }),
+    },
+  );
+  const kernel = await openKernel(kernelSettings(env), {
+    redis: platform.store.redis,
+    log,
+    clock,
+    metrics,
+    maxVelocityRules: () => platform.license.entitlements().velocity_rule_count,
+  });
+  onStop('kernel', () => kernel.close());
+  health.dependsOn('policy', async () => {
+    const state = kernel.ready();
+    if (!state.ok) throw new Error(state.reason);
+  });
+  const ctx = buildContext(boot, { platform, fleet, kernel, events: runEvents(metrics, log) });
+  readGauges(opened, ctx);
+  platform.bus.subscribe(subjects.configChanged, () => ctx.config.changed());
+  onStop(
+    'loops',
+    startLoops(
+      [
+        ...engineLoops(ctx, {
+          owner: platform.instance.id,
+          scanEveryMs: env.scanIntervalMs,
+          scanMost: env.runScanLimit,
+          pollEveryMs: env.timerPollMs,
+        }),
+        { name: 'files', everyMs: 1_000, run: () => fleet.refresh() },
+      ],
+      (loop, error) => log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
+    ),
+  );
+  const workers = startWorkers('engine', queues, processors, ctx, await redisOptions(env, 'worker'), {
+    lockMs: env.queueLockMs,
+    stalledCheckMs: env.queueStalledCheckMs,
+    onFailed: (queue, entry, error) => log.warn('queue entry failed', { queue, entry, error }),
+    onError: (queue, error) => log.oncePer(`queue:${queue}`, 10_000).warn('queue failed', { queue, error }),
+  });
+  onStop('queues', () => Promise.all(workers.map((worker) => worker.close())));
 }

@@ -1,4 +1,4 @@
-import type { EnvOf, kernelEnv, ApiEnv, SchedulerEnv } from '@svc/runtime';
+import type { EnvOf, kernelEnv, ApiEnv, EngineEnv, SchedulerEnv } from '@svc/runtime';
 import type { LocalKernelSettings } from './local/open-local-kernel';
 import type { RemoteKernelSettings } from './remote/open-remote-kernel';
 
@@ -49,8 +49,8 @@ type PolicyKey =
   | 'decisionCacheTtlMs'
   | 'decisionCacheMaxSize';
 
-/** What gateway and scheduler open their kernel with. */
-export const kernelSettings = (env: ApiEnv | SchedulerEnv): KernelSettings => ({
+/** What gateway, engine and scheduler open their kernel with. */
+export const kernelSettings = (env: ApiEnv | EngineEnv | SchedulerEnv): KernelSettings => ({
   local: localKernelSettings(env),
   remote: env.kernelAddr && {
     address: env.kernelAddr,

@@ -1,5 +1,8 @@
+import { admissionVariables } from './admission';
 import { commonRules, commonVariables } from './common';
 import { envSpec, variables, type EnvOf } from './declare';
+import { kernelClientRules, kernelClientVariables } from './kernel-client';
+import { policyRules, policyVariables } from './policy';
 import { metricsPrivate } from './rules';
 
 /** The workflow engine's environment (operations contract 1.6). */
@@ -7,6 +10,9 @@ export const engineEnv = envSpec({
   service: 'engine',
   variables: {
     ...commonVariables,
+    ...kernelClientVariables,
+    ...policyVariables,
+    ...admissionVariables,
     ...variables({
       httpAddr: { name: 'WORKFLOW_ENGINE_HTTP_ADDR', type: 'address', default: ':9093', doc: 'Metrics and probes.' },
       metricsPublic: {
@@ -28,6 +34,27 @@ export const engineEnv = envSpec({
         min: 1,
         default: '200',
         doc: 'Runs looked at in one scan.',
+      },
+      timerPollMs: {
+        name: 'WORKFLOW_ENGINE_TIMER_POLL',
+        type: 'duration',
+        min: '50ms',
+        default: '1s',
+        doc: 'How often timers are looked for that are due and did not fire by themselves.',
+      },
+      queueLockMs: {
+        name: 'WORKFLOW_ENGINE_QUEUE_LOCK',
+        type: 'duration',
+        min: '1s',
+        default: '10s',
+        doc: 'How long a run stays with an engine that died; a living one renews it every third.',
+      },
+      queueStalledCheckMs: {
+        name: 'WORKFLOW_ENGINE_QUEUE_STALLED_CHECK',
+        type: 'duration',
+        min: '500ms',
+        default: '5s',
+        doc: 'How often runs of dead engines are looked for.',
       },
       foreachMaxItems: {
         name: 'WORKFLOW_FOREACH_MAX_ITEMS',
@@ -59,8 +86,11 @@ export const engineEnv = envSpec({
       },
     }),
   },
+  // A remote kernel loads and checks the policy itself.
   rules: [
     commonRules,
+    kernelClientRules,
+    (env) => (env.kernelAddr ? [] : policyRules(env)),
     (env) =>
       metricsPrivate(
         env.production,

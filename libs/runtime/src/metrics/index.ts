@@ -8,6 +8,7 @@ export {
   type Metric,
   type Metrics,
 } from './declare';
+export { engineMetrics } from './engine';
 export { gatewayMetrics } from './gateway';
 export { kernelMetrics } from './kernel';
 export { otherLabel, topicLabel, type BoundedLabel } from './labels';

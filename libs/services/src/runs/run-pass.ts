@@ -1,5 +1,5 @@
 import { isRunEnded } from '@svc/lifecycle';
-import type { OpenOutcome, RunSave } from '@svc/store';
+import { keys, type OpenOutcome, type RunSave } from '@svc/store';
 import {
   defaultPlanLimits,
   plan,
@@ -21,7 +21,7 @@ import { treeChanges } from './run-tree';
 import { schemaCheckOf } from './schema-check';
 import { placeOf } from './step-jobs';
 
-const lockMs = 30_000;
+const lockMs = 10_000;
 /** So that a run with much to hear gives way to others. */
 const mostEvents = 256;
 const mostRounds = 4;
@@ -38,16 +38,47 @@ type Opened = Extract<OpenOutcome, { kind: 'open' }>;
  */
 export async function runPass(deps: RunDeps, runId: string): Promise<number | undefined> {
   const owner = `${deps.settings.instanceId}:${deps.random.hex(8)}`;
+  const lease = new RunLease(deps, runId, owner);
+  try {
+    return await takeTurns(deps, runId, owner, lease);
+  } finally {
+    lease.stop();
+  }
+}
+
+/** Renews the lock of a run while a turn is under way. One that is lost is noticed by the next write, which is refused. */
+class RunLease {
+  private held = false;
+  private readonly renewal: NodeJS.Timeout;
+
+  constructor({ store }: RunDeps, runId: string, owner: string) {
+    const lease = store.lease(keys.runLock(runId), owner, lockMs);
+    this.renewal = setInterval(() => this.held && void lease.hold().catch(() => undefined), lockMs / 3);
+  }
+
+  /** Not while it is being given back: a renewal that comes later would take it again. */
+  renews(held: boolean): void {
+    this.held = held;
+  }
+
+  stop(): void {
+    clearInterval(this.renewal);
+  }
+}
+
+async function takeTurns(deps: RunDeps, runId: string, owner: string, lease: RunLease): Promise<number | undefined> {
   for (let round = 1; ; round++) {
     const opened = await deps.store.runs.open(runId, owner, lockMs, mostEvents);
     if (opened.kind === 'busy') return busyRetryMs;
     if (opened.kind === 'missing') return undefined;
+    lease.renews(true);
     const turn = await takeTurn(deps, runId, owner, opened);
     if (turn === 'fenced') {
       deps.events.fenced(runId);
       return busyRetryMs;
     }
     const next = turn === 'postponed' ? 'pause' : round < mostRounds ? 'go_on' : 'give_way';
+    lease.renews(false);
     const closed = await deps.store.runs.close(runId, owner, next);
     if (closed === 'paused') return postponedRetryMs;
     if (closed === 'fenced') return busyRetryMs;

@@ -1,0 +1,67 @@
+import type { Kernel } from '@svc/kernel-client';
+import type { Platform } from '@svc/platform';
+import { randomIds, type Boot, type EngineEnv } from '@svc/runtime';
+import {
+  admissionSettings,
+  DefinitionBook,
+  EffectiveConfig,
+  PicturedAdmission,
+  RunMemory,
+  SchemaBook,
+  type Fleet,
+  type RunEvents,
+} from '@svc/services';
+import type { EngineContext } from './context';
+
+export interface ContextParts {
+  platform: Platform;
+  fleet: Fleet;
+  kernel: Kernel;
+  events: RunEvents;
+}
+
+/** The one object that processors and loops get. */
+export function buildContext(boot: Boot<EngineEnv>, { platform, fleet, kernel, events }: ContextParts): EngineContext {
+  const { env, clock, log } = boot;
+  const { store, bus, senderId } = platform;
+  const admission = new PicturedAdmission(store.load, admissionSettings(env), (limit) =>
+    log.oncePer(`admission:${limit}`, 10_000).warn('jobs of runs wait for want of room', { limit }),
+  );
+  const config = new EffectiveConfig(store, clock);
+  const schemas = new SchemaBook(store, clock);
+  config.onChange(() => schemas.changed());
+  return {
+    store,
+    clock,
+    random: { ...randomIds(), number: () => Math.random() },
+    bus: {
+      publish: async (...args: Parameters<typeof bus.publish>) => bus.publish(...args),
+      publishDurable: async (...args: Parameters<typeof bus.publishDurable>) =>
+        void (await bus.publishDurable(...args)),
+    },
+    senderId,
+    kernel,
+    config,
+    admission,
+    fleet,
+    schemas,
+    definitions: new DefinitionBook(store, clock),
+    memory: new RunMemory(),
+    events,
+    onPublishFailed: (jobId, error) => log.warn('could not be published yet', { job_id: jobId, error }),
+    settings: {
+      instanceId: env.instanceId,
+      idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),
+      maxItems: env.foreachMaxItems,
+      expressions: {
+        maxLength: env.exprMaxLength,
+        maxResultItems: env.exprMaxResultItems,
+        timeoutMs: env.exprTimeoutMs,
+      },
+      keepSec: Math.ceil(env.runRetentionMs / 1_000),
+      approvalTtlMs: env.approvalTtlMs,
+      deadLetterTtlSec: env.dlqEntryTtlDays * 86_400,
+    },
+    lookAtLoad: () => admission.look(),
+  };
+}

@@ -1,0 +1,10 @@
+import { processorsFor } from '@svc/queues';
+import type { RunDeps } from '@svc/services';
+
+/** What processors and loops of the engine get. */
+export interface EngineContext extends RunDeps {
+  /** Renews the picture by which jobs of steps are let in. */
+  lookAtLoad(): Promise<void>;
+}
+
+export const processor = processorsFor<EngineContext>();

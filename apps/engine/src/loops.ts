@@ -1,0 +1,54 @@
+import { queues } from '@svc/queues.config';
+import { openQueue } from '@svc/queues';
+import { fireDueTimers, forgetRuns, mendRuns, type Loop } from '@svc/services';
+import { keys } from '@svc/store';
+import type { EngineContext } from './context';
+
+export interface LoopSettings {
+  /** Who holds the leases. */
+  owner: string;
+  scanEveryMs: number;
+  scanMost: number;
+  pollEveryMs: number;
+}
+
+const sweptAtOnce = 1_000;
+
+/** The engine's loops. Engine contract B9. */
+export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] {
+  const { owner, scanEveryMs, scanMost, pollEveryMs } = settings;
+  const lease = (key: string, ttlMs: number) => ctx.store.lease(key, owner, ttlMs);
+  return [
+    { name: 'load', everyMs: 500, atStart: true, run: () => ctx.lookAtLoad() },
+    {
+      name: 'timers',
+      everyMs: pollEveryMs,
+      atStart: true,
+      lease: lease(keys.timerPollerLease(), 3 * pollEveryMs),
+      run: () => fireDueTimers(ctx),
+    },
+    {
+      name: 'runs',
+      everyMs: scanEveryMs,
+      atStart: true,
+      lease: lease(keys.runReconcilerLease('0'), 2 * scanEveryMs),
+      run: () => mendRuns(ctx, scanMost),
+    },
+    {
+      name: 'forget',
+      everyMs: 60_000,
+      lease: lease(keys.runReconcilerLease('forget'), 120_000),
+      run: () => sweep(ctx),
+    },
+  ];
+}
+
+/** What is over: runs whose time to be kept has passed, and flows that were shown for long enough. */
+async function sweep(ctx: EngineContext): Promise<void> {
+  await forgetRuns(ctx);
+  for (const spec of [queues.runs, queues.runSteps]) {
+    const queue = openQueue(spec, ctx.store.redis);
+    await queue.clean(spec.keep.completedSec * 1_000, sweptAtOnce, 'completed');
+    await queue.clean(spec.keep.failedSec * 1_000, sweptAtOnce, 'failed');
+  }
+}

@@ -1,0 +1,8 @@
+import { queues } from '@svc/queues.config';
+import { fireTimer } from '@svc/services';
+import { processor } from '../context';
+
+/** Safe to run twice: the second time the timer is gone. */
+export const runTimers = processor(queues.runTimers, ({ payload, ctx }) =>
+  fireTimer(ctx, payload.run_id, payload.timer),
+);
