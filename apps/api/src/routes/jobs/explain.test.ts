@@ -1,0 +1,110 @@
+import type { WorkerPicture } from '@svc/store';
+import { useApi } from '../../api.testing';
+
+describe('GET /api/v1/jobs/:id/explain', () => {
+  const api = useApi();
+  const explain = (id: string) => api.as('viewer').get(`/api/v1/jobs/${id}/explain`);
+
+  /** What a scheduler would have written a moment ago. */
+  const schedulerRuns = (...workers: Partial<WorkerPicture>[]) =>
+    api.store.workers.writeSnapshot({
+      captured_at: new Date().toISOString(),
+      writer_id: 's1',
+      pools: {},
+      workers: workers.map((over) => ({ ...idle, last_heartbeat_ms: Date.now(), ...over })),
+    });
+  const idle: WorkerPicture = {
+    worker_id: 'worker-7',
+    pool: 'demo',
+    region: '',
+    type: '',
+    active_jobs: 0,
+    max_parallel_jobs: 1,
+    capabilities: [],
+    labels: {},
+    cpu_load: 0,
+    gpu_utilization: 0,
+    memory_load: 0,
+    ready_topics: [],
+    last_heartbeat_ms: 0,
+    agent_name: '',
+    draining: false,
+  };
+  const wait = (id: string) =>
+    api.store.jobs.admit(id, {
+      lane: { id: 'job.default', spec: '{}', level: 2 },
+      dispatchId: 'd',
+      reason: 'no_workers',
+      runMs: 1_000,
+      deadlineMs: 0,
+      tenantCap: 0,
+      licenseCap: 0,
+      waitMs: 60_000,
+      set: {},
+    });
+
+  it('200: the first thing that blocks it, who owns that, and what will block it next', async () => {
+    const id = await api.given.job({ topic: 'job.default' });
+
+    const { status, body } = await explain(id);
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      job_id: id,
+      state: 'PENDING',
+      summary: 'It waits: no scheduler runs.',
+      blocked_by: { kind: 'no_scheduler', owner: { kind: 'service', id: 'scheduler' }, clears_at: null },
+      gives_up: null,
+    });
+    const ahead = (body['checks'] as { check: string; outcome: string }[]).filter(({ outcome }) => outcome === 'would_block');
+    expect(ahead.map(({ check }) => check)).toEqual(['worker']);
+  }); // prettier-ignore
+
+  it('200: a waiting job and the pool that has no room for it', async () => {
+    await api.given.job({ state: 'RUNNING', tenant: 'globex' });
+    const id = await api.given.job();
+    await wait(id);
+    await schedulerRuns({});
+
+    const { body } = await explain(id);
+
+    expect(body['blocked_by']).toMatchObject({ kind: 'workers_full', owner: { kind: 'pool', id: 'demo', value: 1 } });
+    expect(JSON.stringify(body)).not.toContain('globex');
+  });
+
+  it('200: what a held job waits for, and how one that is over ended', async () => {
+    const held = await api.given.job({ state: 'APPROVAL_REQUIRED', safety: { rule_id: 'ask-first', reason: 'costly' } });
+    const failed = await api.given.job({ state: 'FAILED' });
+
+    const [open, over] = await Promise.all([explain(held), explain(failed)]);
+
+    expect(open.body).toMatchObject({
+      blocked_by: { kind: 'approval', owner: { kind: 'policy_rule', id: 'ask-first' }, how: expect.stringContaining(`/approvals/${held}/approve`) as string },
+      gives_up: { as: 'DENIED' },
+    });
+    expect(over.body).toMatchObject({
+      blocked_by: null,
+      ended_by: { code: 'worker_error', what: 'the worker gave up', owner: { kind: 'worker', id: 'worker-7' } },
+    });
+  }); // prettier-ignore
+
+  it('200: workers count as ready only if they said so, when that is required', async () => {
+    const id = await api.given.job();
+    await wait(id);
+    await schedulerRuns({});
+    const before = api.ctx.explain.settings.readinessRequired;
+
+    api.ctx.explain.settings.readinessRequired = true;
+    const { body } = await explain(id);
+    api.ctx.explain.settings.readinessRequired = before;
+
+    expect(body['blocked_by']).toMatchObject({ kind: 'workers_not_ready' });
+  });
+
+  it('404: no such job, and 403: another tenant’s', async () => {
+    const id = await api.given.job({ tenant: 'globex' });
+
+    expect(await explain('nope')).toMatchObject({ status: 404, body: { code: 'job_not_found' } });
+    expect(await explain(id)).toMatchObject({ status: 403, body: { code: 'tenant_access_denied' } });
+  });
+});
