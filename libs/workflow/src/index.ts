@@ -17,3 +17,5 @@ export { plan, type Plan, type PlanRequest } from './planner/plan';
 export { seedOf, type SeedOutcome } from './planner/rerun';
 export * from './planner/run-state';
 export * from './planner/timeline';
+export { judgePassed, misfireLimits, type MisfireRule, type Passed } from './schedules/misfire';
+export { nextTimes, readTimes, type ReadTimes, type ScheduleTimes, type Times } from './schedules/times';
