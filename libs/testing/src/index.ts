@@ -4,6 +4,7 @@ export { fuzzed, fuzzTimeoutMs, hostileJson, hostileText, mutatedBytes, nested }
 export { findProgram, requireProgram } from './find-program';
 export { accepts, freePort, tryPort } from './free-port';
 export { eachNastyDocument, hostileYaml } from './hostile-yaml';
+export { startService, type RunningService } from './start-service';
 export { endChild, isRunning, spawnLeashed, type LeashOptions } from './leash';
 export { startNats } from './nats-server';
 export { plainRequest } from './plain-request';

@@ -1,10 +1,9 @@
 import { encodePacket, endpoints, jobProgressPacket, subjects, type Endpoint } from '@svc/contract';
-import { eventually, useServers } from '@svc/testing';
+import { eventually, useServers, startService, type RunningService } from '@svc/testing';
 import { createWorker } from '@svc/worker-sdk';
 import { connect, type NatsConnection } from 'nats';
 import { caller, type HttpAnswer } from '../caller.testing';
 import { canaries, leaks } from './canaries.testing';
-import { startService, type RunningService } from './processes.testing';
 import { fieldsOf } from './requests.testing';
 import { closeConnections, exchange, send } from './wire-client.testing';
 

@@ -1,7 +1,10 @@
-import { endChild, eventually, freePort, isRunning, spawnLeashed, type Servers } from '@svc/testing';
 import { join } from 'node:path';
+import { eventually } from './eventually';
+import { freePort } from './free-port';
+import { endChild, isRunning, spawnLeashed } from './leash';
+import type { Servers } from './use-servers';
 
-const root = join(__dirname, '../../../..');
+const root = join(__dirname, '../../..');
 const config = (file: string) => join(root, 'config', file);
 
 /** A service as operators run it: a process with its output, its metrics and its probes. */
@@ -13,9 +16,9 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Starts a service from its source on servers of the test, telling all it can tell; resolves when it is ready. */
+/** Starts a service from its source on servers of the test, with logs of all it can tell; resolves when it is ready. */
 export async function startService(
-  app: 'api' | 'scheduler',
+  app: 'api' | 'scheduler' | 'engine',
   servers: Servers,
   more: Record<string, string> = {},
 ): Promise<RunningService> {
@@ -28,6 +31,7 @@ export async function startService(
     GATEWAY_GRPC_ADDR: `127.0.0.1:${grpc}`,
     GATEWAY_METRICS_ADDR: `127.0.0.1:${metrics}`,
     SCHEDULER_METRICS_ADDR: `127.0.0.1:${metrics}`,
+    WORKFLOW_ENGINE_HTTP_ADDR: `127.0.0.1:${metrics}`,
     SAFETY_POLICY_PATH: config('safety.yaml'),
     OUTPUT_SCANNERS_PATH: config('output_scanners.yaml'),
     OUTPUT_POLICY_ENABLED: 'true',
@@ -48,7 +52,8 @@ export async function startService(
       async () => {
         // One that has ended will not get ready.
         if (!isRunning(child)) return;
-        expect((await fetch(`${probes}/readyz`)).status).toBe(200);
+        const { status } = await fetch(`${probes}/readyz`);
+        if (status !== 200) throw new Error(`not ready: ${status}`);
       },
       { withinMs: 30_000, everyMs: 50 },
     );

@@ -1,0 +1,133 @@
+import { openKernel, kernelSettings } from '@svc/kernel-client';
+import { openPlatform, type Platform } from '@svc/platform';
+import { startWorkers } from '@svc/queues';
+import { queues } from '@svc/queues.config';
+import { defaultTimeouts, type TimeoutTable } from '@svc/routing';
+import {
+  commonMetrics,
+  engineEnv,
+  engineMetrics,
+  Health,
+  kernelMetrics,
+  openMetrics,
+  readEnv,
+  silentLogger,
+  systemClock,
+  type Boot,
+  type EngineEnv,
+} from '@svc/runtime';
+import { startLoops } from '@svc/services';
+import { redisOptions } from '@svc/store';
+import { join } from 'node:path';
+import { buildContext } from './build-context';
+import type { EngineContext } from './context';
+import { runEvents } from './events';
+import { engineLoops } from './loops';
+import { processors } from './processors';
+
+/** How one engine of a test differs from a plain one. */
+export interface EnginePlan {
+  env?: Partial<EngineEnv>;
+  timeouts?: Partial<TimeoutTable>;
+  /** No queue workers and no loops: the context alone. */
+  idle?: boolean;
+  withoutLoops?: boolean;
+  /** How far its clock is ahead, ms. */
+  aheadMs?: number;
+}
+
+/** A running engine, with everything under it real. */
+export interface Engine {
+  readonly ctx: EngineContext;
+  readonly platform: Platform;
+  /** What a loop or queue worker threw. */
+  readonly defects: unknown[];
+  metrics(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const config = (file: string) => join(__dirname, '../../../config', file);
+const loopMs = 100;
+let started = 0;
+
+/** What `main.ts` does, with short periods. */
+export async function startEngine(
+  around: { redisUrl: string; natsUrl: string; policyPath?: string },
+  plan: EnginePlan = {},
+): Promise<Engine> {
+  const stops: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const step of stops.reverse().splice(0)) await step();
+  };
+  const real = systemClock();
+  const { aheadMs = 0 } = plan;
+  const clock = {
+    ...real,
+    nowMs: () => real.nowMs() + aheadMs,
+    nowUs: () => real.nowUs() + aheadMs * 1_000,
+  };
+  const env: EngineEnv = {
+    ...readEnv(engineEnv, {
+      REDIS_URL: around.redisUrl,
+      NATS_URL: around.natsUrl,
+      WORKFLOW_ENGINE_HTTP_ADDR: '127.0.0.1:0',
+      SVC_INSTANCE_ID: `engine-${(started += 1)}`,
+      SAFETY_POLICY_PATH: around.policyPath ?? config('safety.yaml'),
+      OUTPUT_SCANNERS_PATH: config('output_scanners.yaml'),
+      SAFETY_DECISION_CACHE_TTL: '0',
+    }).values,
+    ...plan.env,
+  };
+  const boot: Boot<EngineEnv> = {
+    env,
+    log: silentLogger,
+    health: new Health({ clock }),
+    clock,
+    build: { version: '0.0.0', commit: 'c', date: '', protocol: 1 },
+    stopping: new AbortController().signal,
+    onStop: (_name, step) => void stops.push(step),
+  };
+  try {
+    const opened = openMetrics({ ...engineMetrics, ...commonMetrics, ...kernelMetrics }, { pod: env.instanceId });
+    const platform = await openPlatform(boot, {
+      service: 'engine',
+      queues,
+      probes: { addr: env.httpAddr, open: false },
+      metrics: opened,
+    });
+    const kernel = await openKernel(kernelSettings(env), { redis: platform.store.redis, log: silentLogger, clock });
+    stops.push(() => kernel.close());
+    const timeouts: TimeoutTable = { ...defaultTimeouts, ...plan.timeouts };
+    const fleet = { pools: () => ({ topics: {}, pools: {} }), timeouts: () => timeouts };
+    const ctx = buildContext(boot, { platform, fleet, kernel, events: runEvents(opened.metrics, silentLogger) });
+    const defects: unknown[] = [];
+    const failed = (what: string, error: unknown) => void defects.push([what, error]);
+    if (!plan.idle && !plan.withoutLoops) {
+      const loops = engineLoops(ctx, {
+        owner: platform.instance.id,
+        scanEveryMs: loopMs,
+        scanMost: 200,
+        pollEveryMs: loopMs,
+      });
+      stops.push(
+        startLoops(
+          loops.map((loop) => ({ ...loop, everyMs: Math.min(loop.everyMs, loopMs) })),
+          failed,
+        ),
+      );
+    }
+    if (!plan.idle) {
+      const workers = startWorkers('engine', queues, processors, ctx, await redisOptions(env, 'worker'), {
+        lockMs: env.queueLockMs,
+        stalledCheckMs: env.queueStalledCheckMs,
+        onFailed: (queue, entry, error) => failed(`${queue} ${entry ?? ''}`, error),
+        onError: (queue, error) => failed(queue, error),
+      });
+      stops.push(() => Promise.all(workers.map((worker) => worker.close())));
+    }
+    return { ctx, platform, defects, metrics: () => opened.text(), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
