@@ -247,6 +247,12 @@ describe('the job of a step in the board', () => {
     await use.store.jobs.recarry({ id: 'j', updated_at: job?.updated_at ?? 0 }, 'again', 10);
 
     expect(await below()).toEqual([step('jobs job.default prioritized')]);
+
+    // Policy changed while it waited for a worker.
+    await use.store.jobs.move('*', 'j', 'release');
+    await use.store.jobs.admit('j', { ...admission, set: { safety_snapshot: 'old' } });
+    expect(await use.store.jobs.claim(worker, ['job.default'], ['d1'], 0, 'new')).toEqual([]);
+    expect(await below()).toEqual([step('jobs job.default prioritized')]);
   });
 
   it('does not take the next job of the step away, nor stand for it, when it ends late', async () => {
