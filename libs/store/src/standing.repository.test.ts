@@ -106,12 +106,3 @@ describe('what is in flight', () => {
     expect(await standing('mine')).not.toHaveProperty('lane');
   });
 });
-
-describe('the lock of a run', () => {
-  it('names its holder and how long it holds', async () => {
-    await use.redis.set(keys.runLock('run-1'), 'engine-1', 'PX', 20_000);
-
-    expect(await use.store.standing.runLock('run-1')).toMatchObject({ owner: 'engine-1' });
-    expect(await use.store.standing.runLock('run-2')).toBeUndefined();
-  });
-});

@@ -43,6 +43,22 @@ export interface LockHolder {
   leftMs: number;
 }
 
+/** What will bring a run to an engine. */
+export interface RunStanding {
+  /**
+   * `asleep`: nothing is to be done for it until something happens. `due`: an engine may take it. `failed`, `lost`: it has
+   * something to do, and no entry brings it to an engine.
+   */
+  entry: 'asleep' | 'due' | 'delayed' | 'failed' | 'lost';
+  /** When a delayed entry is due, unix ms. */
+  dueMs?: number;
+  /** An operator paused the queue. */
+  isPaused: boolean;
+  /** What happened to it and is not worked out yet. */
+  inbox: number;
+  lock?: LockHolder;
+}
+
 type QueueNames = Readonly<Record<string, { readonly name: string }>>;
 
 /** BullMQ keeps the time of a delayed entry above a counter of 12 bits. */
@@ -69,16 +85,39 @@ export class StandingRepository {
     return { entry, ...(lane && { lane }), tenantInFlight, allInFlight: all };
   }
 
+  async ofRun(runId: string): Promise<RunStanding> {
+    const [awake, wakes] = await this.redis.hmget(keys.run(runId), 'awake', 'wakes');
+    const own = `run-${runId.replaceAll(':', '~')}-${wakes ?? ''}`;
+    const key = (part: string) => this.keyOf('runPasses', part);
+    const [exists, due, failed, paused, inbox, lock] = await Promise.all([
+      this.redis.exists(key(own)),
+      this.redis.zscore(key('delayed'), own),
+      this.redis.zscore(key('failed'), own),
+      this.redis.hexists(key('meta'), 'paused'),
+      this.redis.llen(keys.runInbox(runId)),
+      this.runLock(runId),
+    ]);
+    const rest = { isPaused: paused === 1, inbox, ...(lock && { lock }) };
+    if (!awake) return { entry: 'asleep', ...rest };
+    if (failed !== null) return { entry: 'failed', ...rest };
+    if (exists === 0) return { entry: 'lost', ...rest };
+    return due === null ? { entry: 'due', ...rest } : { entry: 'delayed', dueMs: dueOf(due), ...rest };
+  }
+
   /** Who works on a run now. */
-  async runLock(runId: string): Promise<LockHolder | undefined> {
+  private async runLock(runId: string): Promise<LockHolder | undefined> {
     const key = keys.runLock(runId);
     const [owner, leftMs] = await Promise.all([this.redis.get(key), this.redis.pttl(key)]);
     return owner && leftMs > 0 ? { owner, leftMs } : undefined;
   }
 
+  private keyOf(queue: string, part: string): string {
+    return keys.queue(this.queues[queue]?.name ?? queue, part);
+  }
+
   private async entry({ id, parked }: Pick<JobRecord, 'id' | 'parked'>, entryId: string): Promise<EntryPlace> {
     const queue = placeOf(parked);
-    const key = (part: string) => keys.queue(this.queues[queue]?.name ?? queue, part);
+    const key = (part: string) => this.keyOf(queue, part);
     const own = parked === '' && entryId !== '' ? entryId : entryIdOf(id);
     const [exists, due, rank, failed, paused] = await Promise.all([
       this.redis.exists(key(own)),

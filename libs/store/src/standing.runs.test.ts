@@ -1,0 +1,43 @@
+import { openQueue } from '@svc/queues';
+import { queues } from '@svc/queues.config';
+import { keys } from './keys';
+import { useRuns } from './run.testing';
+
+const use = useRuns();
+const standingOf = (id: string) => use.store.standing.ofRun(id);
+
+describe('the standing of a run', () => {
+  it('is due while something is to be done for it, and asleep once that was', async () => {
+    await use.create('r:1');
+
+    expect(await standingOf('r:1')).toEqual({ entry: 'due', isPaused: false, inbox: 1 });
+    await use.store.runs.open('r:1', 'me', 60_000, 10);
+    await use.save('r:1', 1, { heard: 1 });
+    await use.store.runs.close('r:1', 'me', 'go_on');
+
+    expect(await standingOf('r:1')).toEqual({ entry: 'asleep', isPaused: false, inbox: 0 });
+  });
+
+  it('may be lost or have failed, in a queue that is paused', async () => {
+    await use.create('lost');
+    await use.create('failed');
+    await use.redis.del(keys.queue('workflow-passes', 'run-lost-1'));
+    await use.redis.zadd(keys.queue('workflow-passes', 'failed'), 1, 'run-failed-1');
+    const queue = openQueue(queues.runPasses, { url: use.redisUrl });
+    await queue.pause();
+    await queue.close();
+
+    expect(await standingOf('lost')).toMatchObject({ entry: 'lost', isPaused: true });
+    expect(await standingOf('failed')).toMatchObject({ entry: 'failed' });
+  });
+
+  it('names who works on it, and how long that holds', async () => {
+    await use.lock('run-1', 'engine-1');
+
+    const { lock } = await standingOf('run-1');
+
+    expect(lock?.owner).toBe('engine-1');
+    expect(lock?.leftMs).toBeGreaterThan(30_000);
+    expect((await standingOf('run-2')).lock).toBeUndefined();
+  });
+});
