@@ -1,6 +1,32 @@
+import { RetryableError, type Job } from '@svc/worker-sdk';
+import { eventually } from '@svc/testing';
+import { decodePacket, type Packet } from '@svc/contract';
 import { useEngine } from './use-engine.testing';
 
-const use = useEngine();
+let undone: unknown[] = [];
+const use = useEngine({
+  topics: {
+    'job.weigh': ({ context }: Job) => ({ echo: context }),
+    'job.number': ({ context }: Job) => (context as { n: number }).n * 2,
+    'job.flaky': ({ context }: Job) => {
+      const { tries } = context as { tries: number };
+      flakes += 1;
+      if (flakes <= tries) throw new RetryableError('not yet');
+      return { flakes };
+    },
+    'job.break': () => {
+      throw new Error('it broke');
+    },
+    'job.undo': ({ context }: Job) => void undone.push(context),
+    'job.long': ({ signal }: Job) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+  },
+});
+let flakes = 0;
+beforeEach(() => {
+  flakes = 0;
+  undone = [];
+});
 
 describe('a run', () => {
   it('of one step succeeds with the output of its job', async () => {
@@ -10,7 +36,152 @@ describe('a run', () => {
 
     const run = await use.ended(id, 'succeeded');
     expect(run.output).toEqual({ echo: { crate: 7 } });
-    expect((await use.timeline(id)).map(({ type }) => type)).toEqual(['run_status', 'step_dispatched', 'step_completed', 'run_status']); // prettier-ignore
+    const told = (await use.timeline(id)).map(({ type }) => type);
+    expect(told).toEqual(['run_status', 'step_dispatched', 'step_completed', 'run_status']);
     expect(use.engine.defects).toEqual([]);
+  });
+
+  it('goes over the items of a list and joins what they gave', async () => {
+    await use.start();
+    const steps = {
+      weigh: { topic: 'job.number', for_each: 'input.crates', max_parallel: 8, input: { n: '${item}' } },
+      sum: { type: 'transform', depends_on: ['weigh'], input: { all: '${steps.weigh.output}' } },
+    } as const;
+    const crates = Array.from({ length: 100 }, (_, i) => i);
+
+    const run = await use.ended(await use.runOf({ ...steps, sum: { ...steps.sum, depends_on: ['weigh'] } }, { crates }), 'succeeded'); // prettier-ignore
+
+    expect(run.output).toEqual({ all: crates.map((n) => n * 2) });
+  });
+
+  it('tries a step again after a while', async () => {
+    await use.start();
+
+    const id = await use.runOf({
+      a: {
+        topic: 'job.flaky',
+        input: { tries: 2 },
+        retry: { max_retries: 3, initial_backoff_sec: 0.1, multiplier: 1 },
+      },
+    });
+
+    const run = await use.ended(id, 'succeeded');
+    expect(run.output).toEqual({ flakes: 3 });
+  });
+
+  it('fails with its step, and undoes what was done before, newest first', async () => {
+    await use.start();
+
+    const id = await use.runOf({
+      a: { topic: 'job.weigh', input: { n: 1 }, compensation: { topic: 'job.undo', input: { undo: 'a' } } },
+      b: { topic: 'job.weigh', depends_on: ['a'], compensation: { topic: 'job.undo', input: { undo: 'b' } } },
+      c: { topic: 'job.break', depends_on: ['b'] },
+    });
+
+    const run = await use.ended(id, 'failed');
+    expect(run.error?.message).toMatch(/step c/);
+    expect(undone).toEqual([{ undo: 'b' }, { undo: 'a' }]);
+  });
+
+  it('waits by a durable timer, never less than it says', async () => {
+    await use.start();
+
+    const id = await use.runOf({
+      wait: { type: 'delay', delay_sec: 1 },
+      after: { topic: 'job.weigh', depends_on: ['wait'] },
+    });
+
+    const run = await use.ended(id, 'succeeded');
+    const { started_at_ms = 0, completed_at_ms = 0 } = run.steps['wait'] ?? {};
+    expect(completed_at_ms - started_at_ms).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('waits for a signal, and for one that came before', async () => {
+    await use.start();
+    const steps = { ready: { type: 'signal' }, then: { type: 'signal', depends_on: ['ready'], signal: 'go' } } as const;
+    const id = await use.runOf({ ready: steps.ready, then: { ...steps.then, depends_on: ['ready'] } });
+    await use.step(id, 'ready', 'waiting');
+
+    await use.tell(id, { kind: 'signal', name: 'go', payload: { early: true }, id: 's1' });
+    await use.tell(id, { kind: 'signal', name: 'ready', payload: 1, id: 's2' });
+
+    const run = await use.ended(id, 'succeeded');
+    expect(run.output).toEqual({ early: true });
+  });
+
+  it('of another workflow is a step: its end is the step’s end', async () => {
+    await use.start();
+    const inner = await use.workflow({ weigh: { topic: 'job.number', input: { n: '${input.n}' } } });
+
+    const id = await use.runOf(
+      {
+        sub: { type: 'subworkflow', input: { workflow_id: inner, input_mapping: { n: '${input.n}' } } },
+      },
+      { n: 21 },
+    );
+
+    expect((await use.ended(id, 'succeeded')).output).toBe(42);
+  });
+
+  it('whose child cannot be started fails', async () => {
+    await use.start();
+
+    const id = await use.runOf({ sub: { type: 'subworkflow', input: { workflow_id: 'nowhere' } } });
+
+    expect((await use.ended(id, 'failed')).error?.message).toMatch(/there is no workflow nowhere/);
+  });
+
+  it('is cancelled with the jobs it waits for, and with its child runs', async () => {
+    await use.start();
+    const inner = await use.workflow({ long: { topic: 'job.long' } });
+    const id = await use.runOf({
+      long: { topic: 'job.long' },
+      sub: { type: 'subworkflow', input: { workflow_id: inner } },
+    });
+    await use.step(id, 'long', 'running');
+    const { steps } = await eventually(async () => {
+      const run = await use.state(id);
+      const child = run.steps['sub']?.child_run_id ?? '';
+      expect((await use.state(child)).steps['long']?.status).toBe('running');
+      return run;
+    });
+
+    await use.tell(id, { kind: 'cancel', by: 'ann' });
+
+    await use.ended(id, 'cancelled');
+    await use.ended(steps['sub']?.child_run_id ?? '', 'cancelled');
+    expect((await use.store.jobs.load(`${id}:long@1`))?.state).toBe('CANCELLED');
+  });
+
+  it('runs out of time', async () => {
+    await use.start();
+
+    const id = await use.runOf({ long: { topic: 'job.long' } }, {}, { timeout_sec: 1 });
+
+    await use.ended(id, 'timed_out');
+    await eventually(async () => expect((await use.store.jobs.load(`${id}:long@1`))?.state).toBe('CANCELLED'));
+  });
+
+  it('tells the world by an alert, once', async () => {
+    const { platform } = await use.start();
+    const heard: Packet[] = [];
+    platform.bus.tap('sys.workflow.event', ({ bytes }) => {
+      const decoded = decodePacket(bytes);
+      if (decoded.kind === 'ok') heard.push(decoded.packet);
+    });
+    await platform.bus.flush();
+
+    const id = await use.runOf(
+      { tell: { type: 'notify', input: { level: 'warning', message: 'crate ${input.n}' } } },
+      { n: 3 },
+    );
+
+    await use.ended(id, 'succeeded');
+    await eventually(() => expect(heard).toHaveLength(1));
+    expect(heard[0]).toMatchObject({
+      kind: 'alert',
+      trace_id: id,
+      body: { message: 'crate 3', severity: expect.anything() },
+    });
   });
 });

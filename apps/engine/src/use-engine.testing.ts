@@ -35,7 +35,10 @@ pools:
 type Steps = WorkflowDefinition['steps'];
 
 /** Call at the top of a file: a scheduler and a worker, and engines as each test starts them. */
-export function useEngine({ policy = allowAll, topics }: { policy?: string; topics?: Record<string, JobHandler> } = {}) {
+export function useEngine({
+  policy = allowAll,
+  topics,
+}: { policy?: string; topics?: Record<string, JobHandler> } = {}) {
   jest.setTimeout(40_000);
   const servers = useServers({ streams: 'purge' });
   const engines: Engine[] = [];
@@ -102,7 +105,11 @@ export function useEngine({ policy = allowAll, topics }: { policy?: string; topi
       return id;
     },
     /** Starts a run. @returns its id */
-    async run(workflowId: string, input: Record<string, unknown> = {}, more: Partial<RunStart> = {}): Promise<string> {
+    async run(
+      workflowId: string,
+      input: Record<string, unknown> = {},
+      more: Pick<Partial<RunStart>, 'dryRun'> = {},
+    ): Promise<string> {
       const start = { workflowId, input, dryRun: false, ...more };
       return (await startRun(first().ctx, person('ann'), start)).runId;
     },

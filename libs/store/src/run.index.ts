@@ -104,6 +104,12 @@ export class RunIndex {
     return this.records(ids);
   }
 
+  /** Whose run each of these is; one that is no more is left out. */
+  async tenantsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const tenants = await Promise.all(ids.map((id) => this.redis.hget(keys.run(id), 'tenant')));
+    return new Map(ids.flatMap((id, i) => (tenants[i] ? [[id, tenants[i]] as const] : [])));
+  }
+
   /** How many runs of a tenant have not ended. */
   async active(tenant: string): Promise<number> {
     const counting = this.redis.multi();
@@ -123,6 +129,11 @@ export class RunIndex {
   /** How many runs of a workflow have not ended. */
   async activeOf(tenant: string, workflowId: string): Promise<number> {
     return this.redis.scard(keys.liveRunsOf(tenant, workflowId));
+  }
+
+  /** Ids of runs of a workflow that have not ended. */
+  async liveOf(tenant: string, workflowId: string): Promise<string[]> {
+    return this.redis.smembers(keys.liveRunsOf(tenant, workflowId));
   }
 
   /** Ids of runs that have not ended and were neither saved nor looked at since; those for which that is longest first. */

@@ -41,6 +41,8 @@ export interface Board {
  *   /api/v1/approvals/{id}/approve.
  * - output-scan: removing a scan leaves an output released that nobody looked at; failed ones are of a defect, and
  *   retrying cannot be had without the other buttons.
+ * - workflow-runs, workflow-steps: a picture of runs, whose truth is elsewhere. workflow-passes: removing one stops its run
+ *   until it is mended. workflow-timers: promoting changes nothing, removing leaves the timer to the loop that polls.
  * - dead-letters: nothing consumes them, so a retried entry would wait for ever, and the job must be decided afresh by
  *   policy: POST /api/v1/dlq/{id}/retry.
  *

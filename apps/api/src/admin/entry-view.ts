@@ -1,7 +1,12 @@
 /** The job that a queue entry is about; undefined when its payload names none. */
-export function jobIdOf(data: unknown): string | undefined {
-  if (typeof data !== 'object' || data === null || !('job_id' in data)) return undefined;
-  return typeof data.job_id === 'string' && data.job_id !== '' ? data.job_id : undefined;
+export const jobIdOf = (data: unknown): string | undefined => idOf(data, 'job_id');
+
+/** The run that a queue entry is about; undefined when its payload names none. */
+export const runIdOf = (data: unknown): string | undefined => idOf(data, 'run_id');
+
+function idOf(data: unknown, name: 'job_id' | 'run_id'): string | undefined {
+  const id = typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined;
+  return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
 /** Where the page of a job is. */

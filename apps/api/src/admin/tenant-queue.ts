@@ -2,21 +2,21 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { QueueAdapterOptions } from '@bull-board/api/typings/app';
 import type { TenantScope } from '@svc/contract';
 import type { Store } from '@svc/store';
-import type { Job, Queue } from 'bullmq';
-import { jobIdOf } from './entry-view';
+import type { FlowProducer, Job, Queue } from 'bullmq';
+import { jobIdOf, runIdOf } from './entry-view';
 
 /** What stands in place of an entry that the viewer may not see. */
 export const hiddenName = '(another tenant)';
 
 /**
  * A queue as an admin of one tenant may see it. Queues are shared by all tenants, so each entry is held against the tenant
- * of its job; another tenant's keeps its place and its count, and shows neither topic, payload, error nor log.
+ * of its job or run; another tenant's keeps its place and its count, and shows neither topic, payload, error nor log.
  */
 export class TenantQueue extends BullMQAdapter {
   constructor(
     queue: Queue,
     options: Partial<QueueAdapterOptions>,
-    private readonly store: Pick<Store, 'index' | 'deadLetters'>,
+    private readonly store: Pick<Store, 'index' | 'deadLetters' | 'runIndex'>,
     /** Whose request is being served. */
     private readonly scope: () => TenantScope,
   ) {
@@ -34,21 +34,47 @@ export class TenantQueue extends BullMQAdapter {
 
   override async getJobLogs(id: string): Promise<string[]> {
     const entry = await super.getJob(id);
-    const seen = entry && (await this.seenJobs([entry])).has(jobIdOf(entry.data) ?? '');
-    return seen ? super.getJobLogs(id) : [];
+    return entry && (await this.sees([entry]))(entry) ? super.getJobLogs(id) : [];
+  }
+
+  /** A flow is read past the adapter; it is of one tenant, so its root tells whether it may be seen. */
+  override async getFlowProducer(): Promise<FlowProducer | null> {
+    const producer = await super.getFlowProducer();
+    if (!producer) return null;
+    const guarded: Pick<FlowProducer, 'getFlow'> = {
+      getFlow: async (of) => {
+        const tree = await producer.getFlow(of);
+        // The board takes what is missing for no flow.
+        if (tree && !(await this.sees([tree.job]))(tree.job)) throw new Error('not a flow of this tenant');
+        return tree;
+      },
+    };
+    return Object.assign(Object.create(producer) as FlowProducer, guarded);
   }
 
   private async shown(entries: Job[]): Promise<Job[]> {
-    if (this.scope() === '*') return entries;
-    const seen = await this.seenJobs(entries);
-    return entries.map((entry) => (seen.has(jobIdOf(entry.data) ?? '') ? entry : hidden(entry)));
+    const sees = await this.sees(entries);
+    return entries.map((entry) => (sees(entry) ? entry : hidden(entry)));
+  }
+
+  /** Which of these entries the viewer may see. */
+  private async sees(entries: readonly Job[]): Promise<(entry: Job) => boolean> {
+    if (this.scope() === '*') return () => true;
+    const [jobs, runs] = await Promise.all([this.seenJobs(entries), this.seenRuns(entries)]);
+    return ({ data }) => jobs.has(jobIdOf(data) ?? '') || runs.has(runIdOf(data) ?? '');
+  }
+
+  private async seenRuns(entries: readonly Job[]): Promise<ReadonlySet<string>> {
+    const scope = this.scope();
+    const ids = [...new Set(entries.flatMap(({ data }) => runIdOf(data) ?? []))];
+    const tenants = await this.store.runIndex.tenantsOf(ids);
+    return new Set(ids.filter((id) => tenants.get(id) === scope));
   }
 
   /** Ids of the jobs of these entries that the viewer may see. A dead letter outlives the record of its job. */
   private async seenJobs(entries: readonly Job[]): Promise<ReadonlySet<string>> {
     const scope = this.scope();
     const ids = [...new Set(entries.flatMap(({ data }) => jobIdOf(data) ?? []))];
-    if (scope === '*') return new Set(ids);
     const records = await this.store.index.records(ids);
     const known = new Set(records.map(({ id }) => id));
     const letters = await Promise.all(
