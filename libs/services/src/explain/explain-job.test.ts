@@ -15,11 +15,10 @@ interface Case {
 
 const delayed = (dueInSec: number) => entry({ at: 'delayed', dueMs: nowMs + dueInSec * 1_000 });
 const capped = { budgets: { max_concurrent_jobs: 2 } };
-const topicOf = (status: 'active' | 'disabled') =>
-  ({
-    kind: 'registered',
-    registration: { name: 'job.work', pool: 'main', requires: [], risk_tags: [], status },
-  }) as const;
+const topicOf = (status: 'active' | 'disabled'): JobFacts['topic'] => ({
+  kind: 'registered',
+  registration: { name: 'job.work', pool: 'main', requires: [], risk_tags: [], status },
+});
 const decided = (decision: 'ALLOW' | 'THROTTLE' | 'REQUIRE_APPROVAL') =>
   ({ decision, rule_id: 'the-rule', reason: 'because', checked_at: us(-5), source: 'scheduler' }) as const;
 
