@@ -89,6 +89,7 @@ export const errorCodes = {
   approval_stale_snapshot: { status: 409, text: 'the policy changed since this job was held' },
   approval_stale_request: { status: 409, text: 'the request of this job changed since it was held' },
   approval_not_actionable: { status: 409, text: 'the approval is no longer actionable' },
+  not_repairable: { status: 409, text: 'there is nothing to repair' },
   approval_already_resolved: { status: 409, text: 'the approval is already resolved' },
 
   // limits

@@ -1,8 +1,10 @@
 import type { Route } from '@svc/http';
 import type { ApiContext } from '../context';
 import { approve } from './approvals/approve';
+import { context as approvalContext } from './approvals/context';
 import { list as listApprovals } from './approvals/list';
 import { reject } from './approvals/reject';
+import { repair as repairApproval } from './approvals/repair';
 import { get as getArtifact } from './artifacts/get';
 import { put as putArtifact } from './artifacts/put';
 import { list as listDeadLetters } from './dlq/list';
@@ -16,6 +18,7 @@ import { livez } from './health/livez';
 import { readyz } from './health/readyz';
 import { cancel } from './jobs/cancel';
 import { decisions } from './jobs/decisions';
+import { explain as explainJob } from './jobs/explain';
 import { get as getJob } from './jobs/get';
 import { list as listJobs } from './jobs/list';
 import { remediate } from './jobs/remediate';
@@ -44,9 +47,9 @@ import { versions as workflowVersions } from './workflows/versions';
 
 /** Every handler. */
 export const routes: readonly Route<ApiContext>[] = [
-  ...[submit, getJob, listJobs, cancel, decisions, remediate, getTrace],
+  ...[submit, getJob, explainJob, listJobs, cancel, decisions, remediate, getTrace],
   ...[healthz, readyz, livez, health, api],
-  ...[listApprovals, approve, reject],
+  ...[listApprovals, approve, reject, repairApproval, approvalContext],
   ...[listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter],
   ...[putArtifact, getArtifact, readMemory],
   ...[listWorkers, getWorker, workerJobs, listPools, getPool],

@@ -39,6 +39,7 @@ export interface ApprovalView {
   decision_summary: DecisionSummary;
   blast_radius: { systems: string[]; namespaces: string[]; resources: string[]; scope_description: string };
   rollback_hint: string;
+  policy_snapshot_summary: PolicySnapshotSummary;
   approval_decision?: string;
   submitted_by?: string;
   resolved_by?: string;
@@ -48,9 +49,24 @@ export interface ApprovalView {
   workflow_id?: string;
   workflow_run_id?: string;
   workflow_step_id?: string;
+  step_name?: string;
+  workflow_name?: string;
   gate_type?: string;
+  /** Gates that ask several people: approvals so far, and how many it takes. */
+  approvals?: number;
+  approvals_needed?: number;
+  /** The role that a gate was escalated to. */
+  escalated_to?: string;
   context_ptr?: string;
   job_input?: unknown;
+}
+
+/** The policy that asked for a person. What it says of itself is as long as the service knows it. */
+export interface PolicySnapshotSummary {
+  /** null = not known here. */
+  rule_count: number | null;
+  matched_rule: { id: string; description: string; decision: string; constraints_summary: string } | null;
+  policy_version: string;
 }
 
 const decisionSummary = shape<DecisionSummary>({
@@ -74,9 +90,28 @@ const decisionSummary = shape<DecisionSummary>({
   },
 });
 
-const approvalView = shape<ApprovalView>({
+const blastRadius = Joi.object({
+  systems: strings('Systems.'),
+  namespaces: strings('Namespaces.'),
+  resources: strings('Resources.'),
+  scope_description: text('In words.'),
+});
+
+const policySnapshotSummary = shape<PolicySnapshotSummary>({
   required: {
-    job: jobItem,
+    rule_count: count('Rules of that policy; null when not known.').allow(null),
+    matched_rule: Joi.object({
+      id: text('Rule.'),
+      description: text('What it says.'),
+      decision: text('What it decided.'),
+      constraints_summary: text('Constraints it sets, in words.'),
+    }).allow(null),
+    policy_version: text('The policy, without what else took part in the decision.'),
+  },
+});
+
+const approvalFields = {
+  required: {
     decision: text('Policy decision, such as REQUIRE_APPROVAL.'),
     policy_snapshot: text('The policy it was made on.'),
     policy_rule_id: text('Its rule.'),
@@ -89,13 +124,9 @@ const approvalView = shape<ApprovalView>({
     approval_actionability: Joi.string().valid('actionable', 'resolved', 'invalidated', 'expired', 'repaired'),
     approval_revision: count('Rises with each change.'),
     decision_summary: decisionSummary,
-    blast_radius: Joi.object({
-      systems: strings('Systems.'),
-      namespaces: strings('Namespaces.'),
-      resources: strings('Resources.'),
-      scope_description: text('In words.'),
-    }),
+    blast_radius: blastRadius,
     rollback_hint: text('How to undo it.'),
+    policy_snapshot_summary: policySnapshotSummary,
   },
   optional: {
     approval_decision: text('approve, reject, invalidate, expire or repair.'),
@@ -107,10 +138,20 @@ const approvalView = shape<ApprovalView>({
     workflow_id: text('Workflow.'),
     workflow_run_id: text('Run.'),
     workflow_step_id: text('Step.'),
+    step_name: text('Name of the step.'),
+    workflow_name: text('Name of the workflow.'),
     gate_type: text('Kind of gate.'),
+    approvals: count('Approvals so far.'),
+    approvals_needed: count('Approvals of different people that it takes.'),
+    escalated_to: text('Role that it was escalated to.'),
     context_ptr: text('Pointer to the input document.'),
     job_input: Joi.any().description('The input document.'),
   },
+};
+
+const approvalView = shape<ApprovalView>({
+  required: { job: jobItem, ...approvalFields.required },
+  optional: approvalFields.optional,
 });
 
 export const listApprovals = endpoint({
@@ -145,6 +186,9 @@ export interface ApproveView {
   status?: string;
   approved_by?: string;
   approved_at?: number;
+  /** The gate waits for more: approvals so far, and how many it takes. */
+  approvals?: number;
+  approvals_needed?: number;
 }
 export interface RejectView {
   job_id: string;
@@ -159,6 +203,7 @@ const conflicts = [
   'approval_forbidden',
   'self_approval_denied',
   'approval_retryable_lock',
+  'approval_terminal_run',
   'approval_not_actionable',
   'approval_already_resolved',
 ] as const;
@@ -180,6 +225,8 @@ export const approveJob = endpoint({
         status: Joi.string().valid('already_approved'),
         approved_by: text('Who approved it before.'),
         approved_at: micros('When.'),
+        approvals: count('Approvals so far, for a gate that waits for more.'),
+        approvals_needed: count('How many it takes.'),
       },
     }),
   },
@@ -211,4 +258,207 @@ export const rejectJob = endpoint({
   otherTenant: 'approval_forbidden',
 });
 
-export const approvalEndpoints = [listApprovals, approveJob, rejectJob] as const;
+export interface ApprovalRepairBody {
+  apply: boolean;
+  note?: string;
+}
+
+/** What would be done, or was. Core contract 13.3. */
+export interface ApprovalRepairPlan {
+  job_id: string;
+  kind:
+    | 'replay_pending_publish'
+    | 'repair_approved_resolution'
+    | 'repair_rejected_resolution'
+    | 'invalidate_terminal_run'
+    | 'invalidate_stale_snapshot'
+    | 'invalidate_stale_request'
+    | 'none';
+  repairable: boolean;
+  reason: string;
+  current_state: string;
+  target_state: string;
+  approval_status: string;
+  actionability: string;
+  decision: string;
+  publish_target: '' | 'submit' | 'dlq' | 'dlq_and_result';
+  topic: string;
+  run_id: string;
+  request_hash: string;
+}
+
+/** Only what is set. */
+export interface ApprovalResolutionView {
+  approved_by?: string;
+  approved_role?: string;
+  approved_at?: number;
+  reason?: string;
+  note?: string;
+  policy_snapshot?: string;
+  job_hash?: string;
+  status?: string;
+  actionability?: string;
+  revision?: number;
+  decision?: string;
+  publish_status?: 'pending' | 'published';
+  publish_target?: 'submit' | 'dlq' | 'dlq_and_result';
+  published_at?: number;
+}
+
+export interface ApprovalRepairView {
+  job_id: string;
+  apply: boolean;
+  applied: boolean;
+  repairable: boolean;
+  state: string;
+  trace_id: string;
+  approval: ApprovalResolutionView;
+  plan: ApprovalRepairPlan;
+  publish_deferred?: boolean;
+}
+
+const publishTargets = ['submit', 'dlq', 'dlq_and_result'] as const;
+
+const repairPlan = shape<ApprovalRepairPlan>({
+  required: {
+    job_id: jobId,
+    kind: Joi.string<ApprovalRepairPlan['kind']>().valid(
+      'replay_pending_publish', 'repair_approved_resolution', 'repair_rejected_resolution', 'invalidate_terminal_run',
+      'invalidate_stale_snapshot', 'invalidate_stale_request', 'none',
+    ), // prettier-ignore
+    repairable: Joi.boolean().description('Whether there is anything to repair.'),
+    reason: text('What is wrong.'),
+    current_state: text('State of the job as it was found.'),
+    target_state: text('State of the job after the repair.'),
+    approval_status: text('Status of the approval after the repair.'),
+    actionability: text('Its actionability then.'),
+    decision: text('Its decision then.'),
+    publish_target: Joi.string<ApprovalRepairPlan['publish_target']>()
+      .valid('', ...publishTargets)
+      .description('What the bus hears of it.'),
+    topic: text('Topic of the job.'),
+    run_id: text('Run of a gate.'),
+    request_hash: text('SHA-256 of the request as it is stored now.'),
+  },
+});
+
+const resolutionView = shape<ApprovalResolutionView>({
+  required: {},
+  optional: {
+    approved_by: text('Who decided.'),
+    approved_role: text('Their role.'),
+    approved_at: micros('When.'),
+    reason: text('Why.'),
+    note: text('Note.'),
+    policy_snapshot: text('The policy it was held under.'),
+    job_hash: text('The request that was decided on.'),
+    status: text('pending, approved, rejected, invalidated or repaired.'),
+    actionability: text('actionable, resolved, invalidated, expired or repaired.'),
+    revision: count('Rises with each change.'),
+    decision: text('approve, reject, invalidate, expire or repair.'),
+    publish_status: Joi.string<'pending' | 'published'>().valid('pending', 'published'),
+    publish_target: Joi.string<(typeof publishTargets)[number]>().valid(...publishTargets),
+    published_at: micros('When, where that is known.'),
+  },
+});
+
+export const repairApproval = endpoint({
+  id: 'approvals.repair',
+  method: 'post',
+  path: '/api/v1/approvals/:job_id/repair',
+  summary: 'Say what is wrong with an approval, and mend it',
+  access: { permission: 'jobs.approve', roles: ['admin'] },
+  params: { job_id: jobId },
+  body: shape<ApprovalRepairBody>({
+    required: { apply: Joi.boolean().default(false).description('Without it nothing is changed.') },
+    optional: { note: text('Note; secrets are redacted, at most 512 bytes are kept.').max(10_000) },
+  }),
+  bodyOptional: true,
+  answer: {
+    status: 200,
+    body: shape<ApprovalRepairView>({
+      required: {
+        job_id: jobId,
+        apply: Joi.boolean().description('As asked.'),
+        applied: Joi.boolean().description('Whether anything was changed.'),
+        repairable: Joi.boolean().description('Whether there was anything to repair.'),
+        state: text('State of the job now.'),
+        trace_id: text('Trace id.'),
+        approval: resolutionView,
+        plan: repairPlan,
+      },
+      optional: { publish_deferred: Joi.boolean().description('The bus is away and hears of it later.') },
+    }),
+  },
+  errors: [
+    'approval_not_found', 'approval_forbidden', 'self_approval_denied', 'approval_retryable_lock',
+    'approval_not_actionable', 'not_repairable', 'safety_unavailable',
+  ], // prettier-ignore
+  otherTenant: 'approval_forbidden',
+});
+
+export interface PriorApproval {
+  job_id: string;
+  topic: string;
+  tenant: string;
+  decision: string;
+  resolved_by: string;
+  resolved_at: number;
+  was_approved: boolean;
+}
+
+/** Core contract 13.4. */
+export interface ApprovalContextView {
+  approval: Omit<ApprovalView, 'job'> & { job_id: string; state: string };
+  blast_radius: ApprovalView['blast_radius'];
+  prior_approvals: PriorApproval[];
+  rollback_hint: string;
+  policy_snapshot_summary: PolicySnapshotSummary;
+  time_remaining_ms: number | null;
+  constraints: Record<string, unknown> | null;
+}
+
+export const approvalContext = endpoint({
+  id: 'approvals.context',
+  method: 'get',
+  path: '/api/v1/approvals/:job_id/context',
+  summary: 'What a person needs to know to decide',
+  access: { permission: 'jobs.approve', roles: ['admin'] },
+  params: { job_id: jobId },
+  answer: {
+    status: 200,
+    body: shape<ApprovalContextView>({
+      required: {
+        approval: shape<ApprovalContextView['approval']>({
+          required: { job_id: jobId, state: text('State of the job.'), ...approvalFields.required },
+          optional: approvalFields.optional,
+        }),
+        blast_radius: blastRadius,
+        prior_approvals: Joi.array()
+          .items(
+            shape<PriorApproval>({
+              required: {
+                job_id: jobId,
+                topic: text('Topic.'),
+                tenant: text('Tenant.'),
+                decision: text('approve or reject.'),
+                resolved_by: text('Who decided.'),
+                resolved_at: micros('When.'),
+                was_approved: Joi.boolean(),
+              },
+            }),
+          )
+          .max(10)
+          .description('What people decided of the same topic in the last 30 days, newest first.'),
+        rollback_hint: text('How to undo it.'),
+        policy_snapshot_summary: policySnapshotSummary,
+        time_remaining_ms: count('Until the wait for a person ends; null when nothing ends it.').allow(null),
+        constraints: anyObject('Constraints set by policy.').allow(null),
+      },
+    }),
+  },
+  errors: ['job_not_found', 'approval_not_found'],
+  otherTenant: 'tenant_access_denied',
+});
+
+export const approvalEndpoints = [listApprovals, approveJob, rejectJob, repairApproval, approvalContext] as const;

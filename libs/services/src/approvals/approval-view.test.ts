@@ -1,7 +1,7 @@
 import { listApprovals } from '@svc/contract';
 import { plainJob } from '../jobs/job-record.testing';
 import { approvalView } from './approval-view';
-import { remark, sharesIdentity } from './decide-approval';
+import { remark, sharesIdentity } from './approval-record';
 
 const held = (labels: Record<string, string> = {}, topic = 'job.default') =>
   plainJob({ state: 'APPROVAL_REQUIRED', topic, approval: { status: 'pending', revision: 1 } }, { labels });

@@ -1,7 +1,10 @@
-import type { ApprovalView, DecisionSummary } from '@svc/contract';
-import type { JobRecord } from '@svc/store';
+import type { ApprovalView, PolicySnapshotSummary } from '@svc/contract';
+import type { ApprovalRecord, JobRecord } from '@svc/store';
 import { isGate } from '../jobs/job-packet';
 import { actionability, approvalOf, decoded, jobItemOf } from '../jobs/job-views';
+import { policyPart } from '../jobs/policy-check';
+import { approvalsOf } from './approval-record';
+import { decisionSummary } from './decision-summary';
 
 /** An approval in lists. Core contract 13.1. */
 export function approvalView(job: JobRecord, context: Buffer | null): ApprovalView {
@@ -16,60 +19,78 @@ export function approvalView(job: JobRecord, context: Buffer | null): ApprovalVi
     policy_reason: safety?.reason ?? '',
     constraints: safety?.constraints ?? null,
     job_hash: approval?.job_hash ?? '',
-    approval_required: safety?.approval_required ?? false,
+    approval_required: safety?.approval_required ?? approval?.gate !== undefined,
     approval_ref: job.id,
     approval_status: approval?.status ?? 'pending',
     approval_actionability: approval ? actionability(approval) : 'actionable',
     approval_revision: approval?.revision ?? 0,
-    decision_summary: summary(job, context !== null, input),
+    decision_summary: decisionSummary(job, context !== null, input),
     blast_radius: blastRadius(request.labels),
     rollback_hint: request.labels['rollback_hint'] ?? '',
+    policy_snapshot_summary: policySummary(job, approval?.policy_snapshot ?? ''),
     submitted_by: job.submitter,
     ...(approval?.decision && { approval_decision: approval.decision }),
     ...(approval?.resolved_by && { resolved_by: approval.resolved_by }),
     ...(approval?.note && { resolved_comment: approval.note }),
     ...(approval?.reason && { resolution: approval.reason }),
     ...(approval?.resolved_at && { resolved_at: approval.resolved_at }),
-    ...(request.workflow_id && { workflow_id: request.workflow_id }),
-    ...(request.run_id && { workflow_run_id: request.run_id }),
-    ...(request.step_id && { workflow_step_id: request.step_id }),
-    ...(isGate(job.topic) && { gate_type: request.labels['gate_type'] ?? 'workflow_approval' }),
+    ...belongings(job, input),
+    ...(approval?.gate && progress(approval)),
     ...(context && { context_ptr: `redis://ctx:${job.id}` }),
     ...(input && { job_input: input }),
   };
 }
 
-/** What the decider needs to know, from the payload's `decision` object where there is one. Core contract 13.1. */
-function summary(job: JobRecord, hasContext: boolean, input: Record<string, unknown> | null): DecisionSummary {
-  const inner = (input?.['context'] ?? input ?? {}) as Record<string, unknown>;
-  const payload = inner['decision'];
-  const decision = payload !== null && typeof payload === 'object' ? (payload as Record<string, unknown>) : {};
-  const word = (key: string) => (typeof decision[key] === 'string' ? { [key]: decision[key] } : {});
-  const items = Array.isArray(decision['items']) ? (decision['items'] as unknown[]) : undefined;
-  const why = typeof decision['why'] === 'string' ? decision['why'] : job.safety?.reason;
-  const missing = [
-    ...(hasContext ? [] : ['approval_context']),
-    ...(Object.keys(decision).length > 0 ? [] : ['business_context']),
-    ...(why ? [] : ['why']),
-  ];
+/** Where a job comes from. A gate says so in its labels, and what its workflow and step are called in its payload. */
+function belongings({ topic, run, request }: JobRecord, input: Record<string, unknown> | null): Partial<ApprovalView> {
+  const { labels } = request;
+  const gate = isGate(topic);
+  const named = input?.['kind'] === 'workflow_approval_context' ? input['workflow'] : undefined;
+  const names = gate && named !== null && typeof named === 'object' ? (named as Record<string, unknown>) : {};
+  const name = (key: 'workflow_name' | 'step_name') => (typeof names[key] === 'string' ? { [key]: names[key] } : {});
+  const workflow_id = request.workflow_id ?? (gate ? labels['workflow_id'] : undefined);
+  const workflow_run_id = run ?? request.run_id ?? (gate ? labels['run_id'] : undefined);
+  const workflow_step_id = request.step_id ?? (gate ? labels['step_id'] : undefined);
   return {
-    source: hasContext ? 'workflow_payload' : 'policy_only',
-    completeness: missing.length === 0 ? 'rich' : missing.length < 3 ? 'partial' : 'minimal',
-    context_status: input ? 'available' : hasContext ? 'malformed' : 'missing',
-    title: typeof decision['title'] === 'string' ? decision['title'] : `Run ${job.topic}`,
-    ...(why && { why }),
-    ...word('subject'),
-    ...word('next_effect'),
-    ...word('currency'),
-    ...word('vendor'),
-    ...word('escalation_reason'),
-    ...((typeof decision['amount'] === 'number' || typeof decision['amount'] === 'string') && {
-      amount: decision['amount'],
-    }),
-    ...(items && { item_count: items.length, items_preview: items.slice(0, 3) }),
-    ...(missing.length > 0 && { missing_fields: missing }),
+    ...(workflow_id && { workflow_id }),
+    ...(workflow_run_id && { workflow_run_id }),
+    ...(workflow_step_id && { workflow_step_id }),
+    ...name('workflow_name'),
+    ...name('step_name'),
+    ...(gate && { gate_type: labels['gate_type'] ?? 'workflow_approval' }),
   };
 }
+
+const progress = (approval: ApprovalRecord): Partial<ApprovalView> => ({
+  approvals: approvalsOf(approval).length,
+  approvals_needed: approval.gate?.quorum ?? 1,
+  ...(approval.gate?.escalated && { escalated_to: approval.gate.escalate_to ?? '' }),
+});
+
+/** How many rules a policy has is known to the kernel only, and it does not tell. */
+const policySummary = ({ safety }: JobRecord, snapshot: string): PolicySnapshotSummary => ({
+  rule_count: null,
+  matched_rule: safety?.rule_id
+    ? {
+        id: safety.rule_id,
+        description: safety.reason ?? '',
+        decision: safety.decision,
+        constraints_summary: constraintWords(safety.constraints ?? {}),
+      }
+    : null,
+  policy_version: policyPart(snapshot),
+});
+
+/** `budgets.max_retries: 3; redaction_level: strict` */
+const constraintWords = (constraints: Record<string, unknown>, prefix = ''): string =>
+  Object.entries(constraints)
+    .map(([name, value]) =>
+      value !== null && typeof value === 'object' && !Array.isArray(value)
+        ? constraintWords(value as Record<string, unknown>, `${prefix}${name}.`)
+        : `${prefix}${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`,
+    )
+    .filter((words) => words !== '')
+    .join('; ');
 
 function blastRadius(labels: Readonly<Record<string, string>>): ApprovalView['blast_radius'] {
   const named = (kind: string) =>

@@ -1,181 +1,182 @@
-import { AppError, limits, type Caller } from '@svc/contract';
+import { AppError, type Caller } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
-import { queuePriorities } from '@svc/routing';
-import { redactText } from '@svc/scanning';
-import type { ApprovalRecord, JobRecord, MoveExtras } from '@svc/store';
-import type { Base, JobBus } from '../deps';
-import { badEnd } from '../jobs/endings';
+import type { ApprovalRecord, JobRecord } from '@svc/store';
 import { isGate, requestHash } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
-import { publishIntent } from '../jobs/publish-intent';
+import {
+  answerOf,
+  approvalsOf,
+  gateResolved,
+  isOwn,
+  ownApproval,
+  resolution,
+  verdictOf,
+  type Remarks,
+  type Verdict,
+} from './approval-record';
+import { approvingEvent, isRunOver, settle, type SettleDeps } from './settle';
 
-export interface ApprovalDeps extends Base {
+export interface ApprovalDeps extends SettleDeps {
   kernel: Kernel;
-  bus: JobBus;
-  senderId: string;
-  settings: { deadLetterTtlSec: number };
-  onPublishFailed(jobId: string, error: unknown): void;
-}
-
-export interface Remarks {
-  reason: string;
-  note: string;
 }
 
 export type ApprovalOutcome =
   | { kind: 'resolved'; job: JobRecord }
-  /** Somebody decided the same before; nothing was changed. */
+  /** It counts, and the gate waits for more. */
+  | { kind: 'counted'; job: JobRecord; approvals: number; needed: number }
+  /** Somebody decided the same before, or the caller did; nothing was changed. */
   | { kind: 'repeated'; job: JobRecord; by: string; atUs: number };
 
 /**
  * Approves a held job: it goes back to be routed, with an approval that is bound to its request and to the policy it was
- * held under. Core contract 13.2; engine contract A13. Of any number of callers at once one acts.
+ * held under. A gate of a workflow succeeds with the last approval that its rule asks for; each is told to its run in the
+ * same write. Core contract 13.2; engine contract A13. Of any number of callers at once exactly those act whom it takes.
  *
  * @throws the codes of `approveJob` in the contract
  */
-export async function approveJob(
+export const approveJob = (
   deps: ApprovalDeps,
   caller: Caller,
   id: string,
   remarks: Remarks,
-): Promise<ApprovalOutcome> {
-  const job = await findHeld(deps, caller, id);
-  const repeated = answerResolved(job, 'approved');
-  if (repeated) return repeated;
-  const approval = requirePending(job, caller);
-  if (!approval.job_hash || approval.job_hash !== requestHash(job)) throw new AppError('approval_stale_request');
-  if (!isGate(job.topic)) await requireSameSnapshot(deps.kernel, approval);
-
-  const approved = resolution(approval, 'approved', caller, remarks, deps.clock.nowUs());
-  return decide(deps, caller, job, 'release', {
-    set: { approval: approved },
-    carry: [
-      { queue: 'jobs', suffix: `approved-${approved.revision}`, priority: queuePriorities[job.request.priority] },
-    ],
-  });
-}
+): Promise<ApprovalOutcome> => decide(deps, caller, id, { verdict: 'approved', remarks });
 
 /**
- * Rejects a held job: it ends DENIED, with a dead letter. For a workflow gate the DENIED result tells the engine.
+ * Rejects a held job: it ends DENIED, with a dead letter. One person's word is enough, whatever a gate asks for. Its run
+ * hears of it in the same write.
  *
  * @throws the codes of `rejectJob` in the contract
  */
-export async function rejectJob(
+export const rejectJob = (deps: ApprovalDeps, caller: Caller, id: string, remarks: Remarks): Promise<ApprovalOutcome> =>
+  decide(deps, caller, id, { verdict: 'rejected', remarks });
+
+interface Word {
+  verdict: Verdict;
+  remarks: Remarks;
+}
+
+/** Each try fails only because somebody else's write came first, so that most are the answer of a person. */
+const mostTries = 100;
+
+async function decide(deps: ApprovalDeps, caller: Caller, id: string, word: Word): Promise<ApprovalOutcome> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const outcome = await tryToDecide(deps, caller, id, word);
+    if (outcome) return outcome;
+  }
+  throw busy();
+}
+
+/** Somebody else changes the same approval all the time. */
+export const busy = (): AppError =>
+  new AppError('approval_retryable_lock', { retryable: true }, { 'Retry-After': '1' });
+
+/** Undefined: somebody else changed the approval between our read and our write. */
+async function tryToDecide(
   deps: ApprovalDeps,
   caller: Caller,
   id: string,
-  remarks: Remarks,
-): Promise<ApprovalOutcome> {
+  { verdict, remarks }: Word,
+): Promise<ApprovalOutcome | undefined> {
   const job = await findHeld(deps, caller, id);
-  const repeated = answerResolved(job, 'rejected');
+  const repeated = answerResolved(job, verdict);
   if (repeated) return repeated;
-  const approval = requirePending(job, caller);
-  const nowUs = deps.clock.nowUs();
-  const rejected = resolution(approval, 'rejected', caller, remarks, nowUs);
-  const ending = {
-    event: 'deny',
-    code: 'approval_rejected',
-    message: rejected.reason || 'approval rejected',
-    result: 'DENIED',
-  } as const;
-  const extras = badEnd(job, ending, nowUs, deps.settings.deadLetterTtlSec);
-  return decide(deps, caller, job, 'deny', { ...extras, set: { ...extras.set, approval: rejected } });
+  const approval = await requireOpen(deps, job, caller);
+  if (verdict === 'approved') {
+    const own = ownApproval(approval, caller);
+    if (own) return { kind: 'repeated', job, by: own.by, atUs: own.at };
+    if (!isBound(job)) throw new AppError('approval_stale_request');
+    if (!isGate(job.topic) && !(await isSamePolicy(deps.kernel, approval)))
+      throw new AppError('approval_stale_snapshot');
+  }
+  return write(deps, caller, job, approval, { verdict, remarks });
 }
 
-async function findHeld({ store }: ApprovalDeps, caller: Caller, id: string): Promise<JobRecord> {
+async function write(
+  deps: ApprovalDeps,
+  caller: Caller,
+  job: JobRecord,
+  before: ApprovalRecord,
+  { verdict, remarks }: Word,
+): Promise<ApprovalOutcome | undefined> {
+  const nowUs = deps.clock.nowUs();
+  const answer = answerOf(verdict, caller, remarks, nowUs);
+  const approval = before.gate ? { ...before, answers: [...(before.answers ?? []), answer] } : before;
+  const post = isGate(job.topic) ? gateResolved(job.id, answer.approved, answer) : '';
+  const [approvals, needed] = [approvalsOf(approval).length, approval.gate?.quorum ?? 1];
+  if (verdict === 'approved' && approval.gate && approvals < needed) {
+    const isNoted = await deps.store.jobs.note(
+      job.id,
+      { states: ['APPROVAL_REQUIRED'], guard: { approval: JSON.stringify(before) }, post },
+      { approval: { ...approval, revision: approval.revision + 1 } },
+    );
+    return isNoted ? { kind: 'counted', job, approvals, needed } : undefined;
+  }
+  const resolved = resolution(approval, verdict, caller, remarks, nowUs);
+  const settled = await settle(deps, caller.scope, job, {
+    event: verdict === 'approved' ? approvingEvent(job) : 'deny',
+    approval: resolved,
+    ending: { code: 'approval_rejected', message: resolved.reason || 'approval rejected' },
+    post,
+  });
+  return settled.kind === 'settled' ? { kind: 'resolved', job: settled.job } : undefined;
+}
+
+/** @throws approval_not_found, approval_forbidden; approval_not_actionable for a job that was never held */
+export async function findHeld(
+  { store }: Pick<ApprovalDeps, 'store'>,
+  caller: Caller,
+  id: string,
+): Promise<JobRecord & { approval: ApprovalRecord }> {
   const found = await store.jobs.get(caller.scope, id);
   if (found.kind === 'other_tenant') throw new AppError('approval_forbidden');
   if (found.kind === 'missing') throw new AppError('approval_not_found');
-  if (!found.job.approval) throw new AppError('approval_not_actionable');
-  return found.job;
+  const { approval } = found.job;
+  if (!approval) throw new AppError('approval_not_actionable');
+  return { ...found.job, approval };
 }
 
 /** What a caller is told about an approval that is no longer open; undefined while it is. */
-function answerResolved(job: JobRecord, wanted: 'approved' | 'rejected'): ApprovalOutcome | undefined {
-  const { approval } = job;
-  if (!approval || (approval.status === 'pending' && job.state === 'APPROVAL_REQUIRED')) return undefined;
-  if (approval.status === wanted) {
+function answerResolved(job: JobRecord & { approval: ApprovalRecord }, wanted: Verdict): ApprovalOutcome | undefined {
+  const { approval, state } = job;
+  if (approval.status === 'pending' && state === 'APPROVAL_REQUIRED') return undefined;
+  if (verdictOf(approval) === wanted) {
     return { kind: 'repeated', job, by: approval.resolved_by ?? '', atUs: approval.resolved_at ?? 0 };
   }
-  throw new AppError(job.state === 'TIMEOUT' ? 'approval_not_actionable' : 'approval_already_resolved');
+  throw new AppError(state === 'TIMEOUT' ? 'approval_not_actionable' : 'approval_already_resolved');
 }
 
-function requirePending(job: JobRecord, caller: Caller): ApprovalRecord {
-  if (sharesIdentity(job.submitter, caller.submitterId)) throw new AppError('self_approval_denied');
-  if (!job.approval || !job.safety?.approval_required) throw new AppError('approval_not_actionable');
-  return job.approval;
+/** The checks of core contract 13.2 that both verdicts share, in their order. */
+async function requireOpen(
+  deps: ApprovalDeps,
+  job: JobRecord & { approval: ApprovalRecord },
+  caller: Caller,
+): Promise<ApprovalRecord> {
+  const { approval, safety } = job;
+  if (isOwn(job, caller)) throw new AppError('self_approval_denied');
+  const { escalate_to: later, escalated } = approval.gate ?? {};
+  // Who is named for the escalation stands in for those who did not answer, and not before.
+  if (later && later === caller.role && !escalated) throw new AppError('approval_forbidden', { error: notEscalated });
+  if (await isRunOver(deps, job)) throw new AppError('approval_terminal_run');
+  // A workflow asks for its gates itself, whatever policy says of them.
+  if (!approval.gate && !safety?.approval_required) throw new AppError('approval_not_actionable');
+  return approval;
 }
 
-/** Same API key or same principal: `apikey:<hash>|principal:<id>`. */
-export function sharesIdentity(submitter: string, decider: string): boolean {
-  const parts = (text: string) => text.split('|').filter((part) => !part.endsWith(':'));
-  const theirs = new Set(parts(submitter));
-  return parts(decider).some((part) => theirs.has(part));
-}
+const notEscalated = 'this gate is not escalated to your role yet';
 
-async function requireSameSnapshot(kernel: Kernel, approval: ApprovalRecord): Promise<void> {
+/** The request is the one that the approval is for. */
+export const isBound = (job: JobRecord): boolean =>
+  !!job.approval?.job_hash && job.approval.job_hash === requestHash(job);
+
+/**
+ * The policy in force is the one that the job was held under.
+ *
+ * @throws safety_unavailable
+ */
+export async function isSamePolicy(kernel: Kernel, approval: ApprovalRecord): Promise<boolean> {
   const [current] = await kernel.listSnapshots().catch(() => {
     throw new AppError('safety_unavailable', {}, { 'Retry-After': '5' });
   });
   const held = policyPart(approval.policy_snapshot ?? '');
-  if (held === '' || held !== policyPart(current ?? '')) throw new AppError('approval_stale_snapshot');
-}
-
-function resolution(
-  approval: ApprovalRecord,
-  status: 'approved' | 'rejected',
-  caller: Caller,
-  remarks: Remarks,
-  nowUs: number,
-): ApprovalRecord {
-  return {
-    ...approval,
-    status,
-    revision: approval.revision + 1,
-    decision: status === 'approved' ? 'approve' : 'reject',
-    resolved_by: caller.principalId || caller.keyId,
-    resolved_role: caller.role,
-    resolved_at: nowUs,
-    reason: remark(remarks.reason),
-    note: remark(remarks.note),
-  };
-}
-
-/** Trimmed, without secrets, at most 512 bytes and no torn character at the end. */
-export function remark(text: string): string {
-  const clean = Buffer.from(redactText(text.trim()));
-  if (clean.length <= limits.approvalTextBytes) return clean.toString('utf8');
-  return clean
-    .subarray(0, limits.approvalTextBytes)
-    .toString('utf8')
-    .replace(/\uFFFD+$/, '');
-}
-
-async function decide(
-  deps: ApprovalDeps,
-  caller: Caller,
-  job: JobRecord,
-  event: 'release' | 'deny',
-  extras: MoveExtras,
-): Promise<ApprovalOutcome> {
-  const guard = { approval: JSON.stringify(job.approval) };
-  const outcome = await deps.store.jobs.move(caller.scope, job.id, event, { ...extras, guard });
-  if (outcome.kind === 'other_tenant') throw new AppError('approval_forbidden');
-  if (outcome.kind === 'missing') throw new AppError('approval_not_found');
-  if (outcome.kind !== 'moved') return afterLosing(deps, caller, job.id, event === 'release' ? 'approved' : 'rejected');
-  const after = (await deps.store.jobs.load(job.id)) ?? job;
-  await publishIntent(deps, after).catch((error: unknown) => deps.onPublishFailed(job.id, error));
-  return { kind: 'resolved', job: after };
-}
-
-/** Somebody else decided between our read and our write: answer by what they decided. */
-async function afterLosing(
-  deps: ApprovalDeps,
-  caller: Caller,
-  id: string,
-  wanted: 'approved' | 'rejected',
-): Promise<ApprovalOutcome> {
-  const settled = answerResolved(await findHeld(deps, caller, id), wanted);
-  if (settled) return settled;
-  throw new AppError('approval_retryable_lock', { retryable: true }, { 'Retry-After': '1' });
+  return held !== '' && held === policyPart(current ?? '');
 }

@@ -3,6 +3,7 @@ import type { JobRecord, Store } from '@svc/store';
 import { approvalOf } from '../jobs/job-views';
 import { readContext } from '../jobs/read-jobs';
 import { approvalView } from './approval-view';
+import { isRunOver } from './settle';
 
 const chunk = 200;
 
@@ -13,13 +14,15 @@ export async function listApprovals(
   query: { limit: number; include_resolved: boolean; cursor?: number },
 ): Promise<ListView<ApprovalView>> {
   const found: { job: JobRecord; atUs: number }[] = [];
+  const isOver = endings(store);
   let upper = query.cursor ?? Infinity;
   let more = true;
   while (more && found.length <= query.limit) {
     const rows = await store.index.approvals(caller.tenant, upper, chunk);
     const at = new Map(rows.map(({ id, atUs }) => [id, atUs]));
     const jobs = await store.index.records([...at.keys()]);
-    const wanted = jobs.filter((job) => query.include_resolved || approvalOf(job)?.status === 'pending');
+    const listed = await Promise.all(jobs.map((job) => isListed(job, query.include_resolved, isOver)));
+    const wanted = jobs.filter((_, i) => listed[i]);
     // A job that moved on meanwhile stays where the list has it, so that the cursor does not jump back up.
     found.push(...wanted.map((job) => ({ job, atUs: at.get(job.id) ?? job.updated_at })));
     more = rows.length === chunk;
@@ -29,4 +32,24 @@ export async function listApprovals(
   const last = shown.at(-1);
   const items = await Promise.all(shown.map(async ({ job }) => approvalView(job, await readContext(store, job))));
   return { items, next_cursor: found.length > query.limit && last ? last.atUs - 1 : null };
+}
+
+/** A pending one whose run has ended cannot be decided any more, and is left out. */
+async function isListed(
+  job: JobRecord,
+  includeResolved: boolean,
+  isOver: (job: JobRecord) => Promise<boolean>,
+): Promise<boolean> {
+  return approvalOf(job)?.status === 'pending' ? !(await isOver(job)) : includeResolved;
+}
+
+/** Whether the run of a job has ended; each run is asked for once. */
+function endings(store: Store): (job: JobRecord) => Promise<boolean> {
+  const known = new Map<string, Promise<boolean>>();
+  return (job) => {
+    const run = job.run ?? '';
+    const asked = known.get(run) ?? isRunOver({ store }, job);
+    known.set(run, asked);
+    return asked;
+  };
 }

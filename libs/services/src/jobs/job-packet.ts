@@ -8,6 +8,7 @@ import {
   type PacketOf,
 } from '@svc/contract';
 import type { DecisionRecord, JobRecord, StoredRequest } from '@svc/store';
+import { verdictOf } from '../approvals/approval-record';
 
 type Described = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request'>;
 
@@ -133,7 +134,7 @@ function constraintEnv(decision: DecisionRecord | undefined): Record<string, str
 
 /** Evidence for the worker; what counts is the approval in the record. Wire contract 13. */
 const approvalLabels = ({ approval }: JobRecord): Record<string, string> =>
-  approval?.status === 'approved'
+  approval && verdictOf(approval) === 'approved'
     ? { approval_granted: 'true', approval_snapshot: approval.policy_snapshot ?? '' }
     : {};
 

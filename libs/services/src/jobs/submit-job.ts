@@ -164,9 +164,9 @@ function decideBirth(
     case 'ALLOW_WITH_CONSTRAINTS':
       return { answer: { kind: 'accepted' }, decision, jobHash };
     case 'REQUIRE_APPROVAL': {
-      const approval = heldFor(decision, jobHash);
       const leftMs = deadlineMs > 0 ? Math.max(1, deadlineMs - clock.nowMs()) : Infinity;
       const forMs = Math.min(settings.approvalTtlMs, leftMs);
+      const approval = heldFor(decision, jobHash, clock.nowUs() + forMs * 1_000);
       const next = {
         event: 'hold',
         extras: { set: { approval }, park: { queue: 'jobApprovals', forMs } },
@@ -189,11 +189,12 @@ function decideBirth(
 }
 
 /** The approval that a held job opens with. */
-export const heldFor = (decision: DecisionRecord, jobHash: string) => ({
+export const heldFor = (decision: DecisionRecord, jobHash: string, expiresAtUs: number) => ({
   status: 'pending' as const,
   revision: 1,
   policy_snapshot: decision.policy_snapshot ?? '',
   job_hash: jobHash,
+  expires_at: expiresAtUs,
 });
 
 function recordFields(asked: Normalized, submitter: string, birth: Birth, deadlineMs: number): Partial<JobRecord> {

@@ -1,6 +1,7 @@
 import { limits } from '@svc/contract';
 import type { JobEvent } from '@svc/lifecycle';
 import type { DecisionRecord, JobRecord } from '@svc/store';
+import { verdictOf } from '../approvals/approval-record';
 import { badEnd, type Ending } from '../jobs/endings';
 import { failMode, type FailMode } from '../effective-config';
 import { contextPointer, isGate, ownContextPointer, requestHash } from '../jobs/job-packet';
@@ -92,8 +93,7 @@ const contentOf = (context: Buffer | null): string => {
 /** Labels alone are never enough: the stored approval must be for this request under this policy. Engine contract A13. */
 async function isApproved(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
   const { approval } = job;
-  if (approval?.status !== 'approved' || approval.job_hash !== requestHash(job)) return false;
-  if (isGate(job.topic)) return true;
+  if (!approval || verdictOf(approval) !== 'approved' || approval.job_hash !== requestHash(job)) return false;
   const [current] = await deps.kernel.listSnapshots().catch(() => [] as string[]);
   return policyPart(current ?? '') === policyPart(approval.policy_snapshot ?? '');
 }
@@ -107,7 +107,7 @@ async function proceed(
     await placeJob(deps, job, decision);
     return undefined;
   }
-  // A gate is never routed: its approval is its success.
+  // A gate is never routed, and policy let this one through without asking anybody.
   await moveAndTell(deps, job, 'succeed', {
     intent: JSON.stringify({ result: 'SUCCEEDED' }),
     ...(decision && { decision }),
@@ -138,12 +138,13 @@ async function hold(deps: SchedulingDeps, job: JobRecord, decision: DecisionReco
       result: 'FAILED',
     });
   }
-  const approval = heldFor(decision, decision.job_hash ?? '');
+  const forMs = approvalTime(deps, job);
+  const approval = heldFor(decision, decision.job_hash ?? '', deps.clock.nowUs() + forMs * 1_000);
   const revision = (job.approval?.revision ?? 0) + 1;
   await moveAndTell(deps, job, 'hold', {
     set: { approval: { ...approval, revision }, ...safetyFields(decision) },
     unset: ['waiting_reason'],
-    park: { queue: 'jobApprovals', forMs: approvalTime(deps, job) },
+    park: { queue: 'jobApprovals', forMs },
     decision,
   });
   return undefined;

@@ -1,10 +1,11 @@
 import { terminalStates } from '@svc/lifecycle';
 import type { JobRecord } from '@svc/store';
+import { isRunOver } from '../approvals/settle';
 import { publishIntent } from '../jobs/publish-intent';
 import { deadlinePassed, entryPriority, finish } from './move-job';
 import { publishDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
-import { expireApproval, recheckWaiting, timeOutRunning } from './timers';
+import { expireApproval, recheckWaiting, timeOutRunning, voidApproval } from './timers';
 import { loseWorker } from './workers';
 
 const perTenant = 200;
@@ -123,9 +124,7 @@ async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
     case 'RUNNING':
       return repairRunning(deps, job);
     case 'APPROVAL_REQUIRED':
-      if (nowMs - job.updated_at / 1_000 < deps.settings.approvalTtlMs + overdueMs) return false;
-      await expireApproval(deps, job.id);
-      return note(deps, job, 'approval');
+      return repairHeld(deps, job);
     case 'PENDING':
     case 'RETRYING':
     case 'SCHEDULED':
@@ -133,6 +132,17 @@ async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
     default:
       return false;
   }
+}
+
+async function repairHeld(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
+  if (await isRunOver(deps, job)) {
+    await voidApproval(deps, job);
+    return note(deps, job, 'approval');
+  }
+  const heldMs = deps.clock.nowMs() - job.updated_at / 1_000;
+  if (job.approval?.gate || heldMs < deps.settings.approvalTtlMs + overdueMs) return false;
+  await expireApproval(deps, job.id);
+  return note(deps, job, 'approval');
 }
 
 async function repairRunning(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { isInFlight } from '@svc/lifecycle';
 import { timeoutsFor } from '@svc/routing';
-import type { JobRecord } from '@svc/store';
+import type { JobRecord, MoveExtras } from '@svc/store';
 import type { Ending } from '../jobs/endings';
 import { deadlinePassed, entryPriority, finish } from './move-job';
 import { queueEndsMs, runningFor, runtimeCap } from './place-job';
@@ -53,23 +53,38 @@ export async function expireApproval(deps: SchedulingDeps, id: string): Promise<
   const job = await deps.store.jobs.load(id);
   if (!job || job.state !== 'APPROVAL_REQUIRED' || job.approval?.status !== 'pending') return undefined;
   const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= deps.clock.nowMs();
+  // How long a gate waits is for its run to say.
+  if (job.approval.gate && !byDeadline) return undefined;
   const ending: Ending = byDeadline
     ? deadlinePassed
     : { event: 'deny', code: 'approval_expired', message: 'nobody decided in time', result: 'DENIED' };
-  const { approval } = job;
-  await finish(deps, job, ending, {
-    guard: { approval: JSON.stringify(approval) },
-    set: {
-      approval: {
-        ...approval,
-        status: 'invalidated',
-        decision: 'expire',
-        revision: approval.revision + 1,
-        resolved_at: deps.clock.nowUs(),
-      },
-    },
-  });
+  await finish(deps, job, ending, resolvedAs('expire', deps, job));
   return undefined;
+}
+
+/** The run that asked has ended, and nobody can decide any more. Safe to run twice. Engine contract A14, B8. */
+export async function voidApproval(deps: SchedulingDeps, job: JobRecord): Promise<void> {
+  const ending: Ending = {
+    event: 'deny',
+    code: 'approval_invalidated',
+    message: 'the workflow run has ended',
+    result: 'DENIED',
+  };
+  await finish(deps, job, ending, resolvedAs('invalidate', deps, job));
+}
+
+/** The approval of a job that people did not decide, if nobody does meanwhile. */
+function resolvedAs(
+  decision: 'expire' | 'invalidate',
+  { clock }: SchedulingDeps,
+  { approval }: JobRecord,
+): Pick<MoveExtras, 'guard' | 'set'> {
+  if (!approval) return {};
+  const revision = approval.revision + 1;
+  return {
+    guard: { approval: JSON.stringify(approval) },
+    set: { approval: { ...approval, status: 'invalidated', decision, revision, resolved_at: clock.nowUs() } },
+  };
 }
 
 /**

@@ -4,7 +4,8 @@ import { handle } from '../../context';
 
 export const reject = handle(endpoint, async ({ params, body, caller, ctx }) => {
   const outcome = await rejectJob(ctx.approvals, caller, params.job_id, body);
-  return outcome.kind === 'resolved'
-    ? { job_id: outcome.job.id }
-    : { job_id: outcome.job.id, status: 'already_rejected', rejected_by: outcome.by, rejected_at: outcome.atUs };
+  const { id: job_id } = outcome.job;
+  return outcome.kind === 'repeated'
+    ? { job_id, status: 'already_rejected', rejected_by: outcome.by, rejected_at: outcome.atUs }
+    : { job_id };
 });

@@ -1,0 +1,7 @@
+import { approvalContext as endpoint } from '@svc/contract';
+import { approvalContext } from '@svc/services';
+import { handle } from '../../context';
+
+export const context = handle(endpoint, ({ params, caller, ctx }) =>
+  approvalContext(ctx.approvals, caller, params.job_id),
+);

@@ -1,0 +1,112 @@
+import { limits, type Caller } from '@svc/contract';
+import { redactText } from '@svc/scanning';
+import type { ApprovalAnswer, ApprovalRecord, JobRecord } from '@svc/store';
+import type { RunEvent } from '@svc/workflow';
+
+export type Verdict = 'approved' | 'rejected';
+
+export interface Remarks {
+  reason: string;
+  note: string;
+}
+
+/** What people decided, also when a repair had to carry it out; undefined while it is open, and when nobody decided. */
+export function verdictOf({ status, repair }: ApprovalRecord): Verdict | undefined {
+  if (status === 'approved' || status === 'rejected') return status;
+  return status === 'repaired' ? repair?.was : undefined;
+}
+
+/** By what name a decider is told to others. */
+export const nameOf = (caller: Caller): string => caller.principalId || caller.keyId;
+
+/** Same API key or same principal: `apikey:<hash>|principal:<id>`. */
+export function sharesIdentity(submitter: string, decider: string): boolean {
+  const parts = (text: string) => text.split('|').filter((part) => !part.endsWith(':'));
+  const theirs = new Set(parts(submitter));
+  return parts(decider).some((part) => theirs.has(part));
+}
+
+/**
+ * Whether a caller asked for what is to be decided, and may not decide it for that. Whoever submitted a held job never may.
+ * A gate was asked for by whoever started its run; its rule may let them decide, and without a rule they may not: engine
+ * contract A13 "self approval" knows no exception, so only a rule can make one.
+ */
+export function isOwn({ submitter, approval }: JobRecord, caller: Caller): boolean {
+  const gate = approval?.gate;
+  if (gate && !gate.deny_requester) return false;
+  return sharesIdentity(submitter, caller.submitterId) || (!!gate?.requester && gate.requester === caller.principalId);
+}
+
+/** The approval of a job as a caller's verdict leaves it. */
+export function resolution(
+  approval: ApprovalRecord,
+  verdict: Verdict,
+  caller: Caller,
+  remarks: Remarks,
+  nowUs: number,
+): ApprovalRecord {
+  return {
+    ...approval,
+    status: verdict,
+    revision: approval.revision + 1,
+    decision: verdict === 'approved' ? 'approve' : 'reject',
+    resolved_by: nameOf(caller),
+    resolved_role: caller.role,
+    resolved_at: nowUs,
+    reason: remark(remarks.reason),
+    note: remark(remarks.note),
+  };
+}
+
+/** One person's word, for a gate that may ask several. */
+export function answerOf(verdict: Verdict, caller: Caller, remarks: Remarks, nowUs: number): ApprovalAnswer {
+  const approved = verdict === 'approved';
+  const [first, second] = approved ? [remarks.note, remarks.reason] : [remarks.reason, remarks.note];
+  const comment = remark(first) || remark(second);
+  return {
+    by: nameOf(caller),
+    role: caller.role,
+    at: nowUs,
+    approved,
+    identity: caller.submitterId,
+    ...(comment && { comment }),
+  };
+}
+
+/** Approvals so far; each person counts once. */
+export const approvalsOf = ({ answers }: ApprovalRecord): ApprovalAnswer[] =>
+  (answers ?? []).filter(({ approved }) => approved);
+
+/** The approval that a caller gave before, under this or another name. */
+export const ownApproval = (approval: ApprovalRecord, caller: Caller): ApprovalAnswer | undefined =>
+  approvalsOf(approval).find(
+    ({ by, identity }) => by === nameOf(caller) || sharesIdentity(identity ?? '', caller.submitterId),
+  );
+
+/** What the run of a gate hears of an answer; `who` is absent when no person gave it. */
+export const gateResolved = (
+  jobId: string,
+  approved: boolean,
+  who: Partial<Pick<ApprovalAnswer, 'by' | 'role' | 'comment'>>,
+): string => {
+  const { by, role, comment } = who;
+  const event: RunEvent = {
+    kind: 'gateResolved',
+    jobId,
+    approved,
+    ...(by && { by }),
+    ...(role && { role }),
+    ...(comment && { comment }),
+  };
+  return JSON.stringify(event);
+};
+
+/** Trimmed, without secrets, at most 512 bytes and no torn character at the end. */
+export function remark(text: string): string {
+  const clean = Buffer.from(redactText(text.trim()));
+  if (clean.length <= limits.approvalTextBytes) return clean.toString('utf8');
+  return clean
+    .subarray(0, limits.approvalTextBytes)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '');
+}
