@@ -11,6 +11,10 @@ const ownTopic: Partial<Record<StepType, string>> = {
   script: 'job.script',
 };
 
+/** Where the job of a step goes. Engine contract B1. */
+export const topicOf = (workflowId: string, def: StepDefinition, type: StepType): string =>
+  def.topic ?? ownTopic[type] ?? `job.workflow.${workflowId}`;
+
 /** worker, llm, http, container, script, input, and the rounds of a loop without a body: a job of a worker. Engine contract B2. */
 export const job: Kind = {
   takesSlot: true,
@@ -60,7 +64,7 @@ function jobAction({ draft, node, path }: At): DispatchJob {
     step: node.id,
     path,
     attempt: run.attempts,
-    topic: def.topic ?? ownTopic[type] ?? `job.workflow.${draft.run.workflow_id}`,
+    topic: topicOf(draft.run.workflow_id, def, type),
     input: run.input,
     priority: priorityOf(draft.run.input['priority']),
     ...(def.timeout_sec !== undefined && def.timeout_sec > 0 && { timeoutMs: def.timeout_sec * 1_000 }),

@@ -8,7 +8,7 @@ export const switchStep: Kind = {
     const { draft, node, path } = at;
     const subject = evaluate(at, node.def.condition ?? '');
     if (subject.kind === 'bad') return failed(subject.message, 'condition_failed');
-    const fitting = switchCases(node.def).find(({ match }) => isEqual(match, subject.value));
+    const fitting = switchCases(node.def).find(({ match }) => isCase(match, subject.value));
     const target = idOf(at, fitting?.target ?? switchDefault(node.def));
     if (target === undefined)
       return failed(fitting ? 'the case names no step' : 'no case fits and there is no default');
@@ -32,8 +32,8 @@ function notTaken({ draft }: At, id: string): void {
   draft.todo.push({ do: 'ended', path: id });
 }
 
-/** Numbers and numeric texts as numbers, texts trimmed, all else by text. */
-function isEqual(left: unknown, right: unknown): boolean {
+/** Whether a case fits: numbers and numeric texts as numbers, texts trimmed, all else by text. */
+export function isCase(left: unknown, right: unknown): boolean {
   const [a, b] = [plain(left), plain(right)];
   if (a !== '' && b !== '' && typeof left !== 'boolean' && typeof right !== 'boolean' && Number(a) === Number(b))
     return true;
