@@ -269,6 +269,19 @@ export class RunRepository {
     return parseRun(await this.redis.hgetall(keys.run(id)));
   }
 
+  /** A run with its steps but without the items of fan-outs, for lists. Two round trips. */
+  async outline(run: RunRecord): Promise<LoadedRun> {
+    const paths = (await this.redis.hkeys(keys.runSteps(run.id))).filter(isOutlined);
+    return { run, steps: await this.steps(run.id, paths) };
+  }
+
+  /** Some of the fields beside the record, by path; those that are not there are left out. */
+  async steps(id: string, paths: readonly string[]): Promise<LoadedRun['steps']> {
+    if (paths.length === 0) return new Map();
+    const fields = await this.redis.hmget(keys.runSteps(id), ...paths);
+    return new Map(paths.flatMap((path, i) => (fields[i] ? [[path, jsonOf(fields[i])]] : [])));
+  }
+
   /** Oldest first, of the last 1000. Engine contract B10. */
   async timeline(id: string, limit: number): Promise<JsonObject[]> {
     const events = await this.redis.lrange(keys.runTimeline(id), 0, limit - 1);
@@ -339,7 +352,7 @@ export class RunRepository {
     return (reply as [string])[0] === 'woken';
   }
 
-  /** Removes a run that has ended. Its idempotency key stays, so that a repeat cannot start it anew. */
+  /** Removes a run that has ended and has nothing left to tell. Its idempotency key stays, so that a repeat cannot start it anew. */
   async remove(scope: TenantScope, id: string): Promise<RemoveOutcome> {
     const reply = await runScript(this.redis, 'removeRun', keys.run(id), id, scope);
     const [kind, status] = reply as [RemoveOutcome['kind'], RunStatus];
@@ -356,6 +369,9 @@ export class RunRepository {
     return hash ? { hash, answer: answer ?? '' } : undefined;
   }
 }
+
+/** Items (`weigh[2]`) and what a fan-out goes over (`weigh!items`) may be many and large. */
+const isOutlined = (path: string): boolean => !path.endsWith(']') && !path.endsWith('!items');
 
 function seenBy<T>(scope: TenantScope, value: T | undefined, tenant: string | undefined): Of<T> {
   if (value === undefined) return { kind: 'missing' };

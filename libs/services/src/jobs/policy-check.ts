@@ -46,11 +46,12 @@ export type Verdict = { kind: 'decided'; decision: PolicyDecision } | { kind: 'u
 /**
  * Asks policy within a time limit. A denial is an answer; only silence and errors are failures.
  *
- * @param method evaluate at submission, check before dispatch; a job asked about twice counts once in velocity windows
+ * @param method evaluate at submission, check before dispatch: a job asked about twice counts once in velocity windows;
+ *   simulate counts nothing
  */
 export async function askPolicy(
   kernel: Kernel,
-  method: 'evaluate' | 'check',
+  method: 'evaluate' | 'check' | 'simulate',
   request: PolicyRequest,
   timeoutMs: number,
 ): Promise<Verdict> {

@@ -31,14 +31,15 @@ const compiled = new CompileCache();
  * Creates a run of a version of a workflow, in one atomic write. Core contract 5.3; engine contract B8.
  *
  * @throws input_schema_validation_failed, invalid_memory_id, memory_policy_violation, memory_policy_unreadable,
- *   run_idempotency_conflict, run_not_runnable, overloaded, workflow_not_found when it was removed meanwhile
+ *   run_idempotency_conflict, run_not_runnable, tier_limit_exceeded, overloaded, workflow_not_found when it was removed meanwhile
  */
 export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wanted: NewRun): Promise<CreatedRun> {
   const definition = definitionOf(version);
   const run = wanted.run(checkRunInput(definition, wanted.input));
   const config = await deps.config.at({ tenant: run.org_id, team: run.team_id, workflow: run.workflow_id });
   checkMemoryAccess(config, memoryIdOf(run.input));
-  const limit = wanted.isPart ? 0 : (numberAt(config, 'rate_limits', 'concurrent_workflows') ?? 0);
+  const limit = wanted.isPart ? 0 : tenantLimit(config);
+  const allowed = wanted.isPart ? 0 : Math.max(0, deps.maxActiveRuns?.() ?? 0);
   const steps = newFields(run);
   const bytes = Buffer.byteLength(JSON.stringify(run.input));
   const outcome = await deps.admission.data(run.org_id, bytes, () =>
@@ -52,7 +53,7 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
       events: [],
       start: { kind: 'start', ...(wanted.seed && { seed: wanted.seed }) },
       name: definition.name,
-      limits: { tenant: Math.max(0, limit), all: 0 },
+      limits: { tenant: limit, all: allowed },
       ...(wanted.idempotency && {
         idempotency: {
           key: wanted.idempotency.key,
@@ -75,9 +76,25 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
     case 'no_workflow':
       throw new AppError('workflow_not_found');
     case 'full':
+      if (outcome.of === 'all') throw tierLimit(outcome.active, allowed);
       throw new AppError('run_not_runnable', { current: outcome.active, limit }, { 'Retry-After': '5' });
   }
 }
+
+/** Runs of a tenant that may be under way at once; 0 = any number. Core contract 5.3. */
+function tenantLimit(config: Record<string, unknown> | undefined): number {
+  const own = numberAt(config, 'limits', 'max_concurrent_runs');
+  return Math.max(0, own ?? numberAt(config, 'rate_limits', 'concurrent_workflows') ?? 0);
+}
+
+const tierLimit = (current: number, allowed: number) =>
+  new AppError('tier_limit_exceeded', {
+    message: `${current} runs are under way and the plan allows ${allowed}`,
+    limit: 'max_active_workflows',
+    current,
+    allowed,
+    upgrade_url: '',
+  });
 
 /** `memory_id` of a run's input without its prefix. @throws invalid_memory_id */
 function memoryIdOf(input: Record<string, unknown>): string | undefined {
@@ -88,19 +105,26 @@ function memoryIdOf(input: Record<string, unknown>): string | undefined {
   return id;
 }
 
-/**
- * Input of a run with the defaults of the definition's parameters, checked against its schema. Engine contract B1.
- *
- * @throws input_schema_validation_failed
- */
-export function checkRunInput(
-  { parameters = [], input_schema: schema }: WorkflowDefinition,
+/** Input of a run with the defaults of the definition's parameters. */
+export function withDefaults(
+  { parameters = [] }: Pick<WorkflowDefinition, 'parameters'>,
   given: Record<string, unknown>,
 ): Record<string, unknown> {
   const input = { ...given };
   for (const { name, default: value } of parameters) {
     if (input[name] === undefined && value !== undefined) input[name] = value;
   }
+  return input;
+}
+
+/**
+ * The same, checked against its schema. Engine contract B1.
+ *
+ * @throws input_schema_validation_failed
+ */
+export function checkRunInput(definition: WorkflowDefinition, given: Record<string, unknown>): Record<string, unknown> {
+  const { parameters = [], input_schema: schema } = definition;
+  const input = withDefaults(definition, given);
   const missing = parameters.filter(({ name, required }) => required && input[name] === undefined);
   const violations = missing.map(({ name }) => ({ path: `/${name}`, message: 'is required' }));
   if (schema) {

@@ -22,6 +22,12 @@ const givenOf = ({ input, labels, metadata, call_stack }: RunState): Given => ({
 
 const stepOf = ({ children: _children, resolved_items: _items, ...own }: StepRun): JsonObject => own;
 
+/** The input of a run, from the field that it stands in. */
+export function givenTo(fields: ReadonlyMap<string, JsonObject>): RunState['input'] {
+  return (fields.get(given) as Partial<Given> | undefined)?.input ?? {};
+}
+givenTo.path = given;
+
 /** What stands in the run's own field. */
 export function headerOf(run: RunState): JsonObject {
   const { steps: _steps, input: _input, labels: _l, metadata: _m, call_stack: _c, context: _context, ...header } = run;

@@ -27,6 +27,8 @@ export interface StartRunDeps extends Base {
   config: EffectiveConfig;
   admission: Admission;
   settings: StartSettings;
+  /** Of the license in force, over all tenants; 0 and -1 = any number. Child runs are let in. Identity contract 9.3. */
+  maxActiveRuns?(): number;
 }
 export interface StartSettings {
   idempotencyTtlSec: number;

@@ -13,7 +13,19 @@ export interface RunStart {
   orgId?: string;
   dryRun: boolean;
   idempotencyKey?: string;
+  requestId?: string;
 }
+
+/** Who asks for a run, and how. Core contract 5.3. */
+export const callOf = (caller: Caller, { dryRun, requestId }: Pick<RunStart, 'dryRun' | 'requestId'>) => ({
+  triggered_by: caller.principalId,
+  metadata: {
+    submitter: caller.submitterId,
+    ...(requestId !== undefined && { request_id: requestId }),
+    ...(dryRun && { dry_run: 'true' }),
+  },
+  ...(dryRun && { dry_run: true, labels: { dry_run: 'true' } }),
+});
 
 /**
  * Starts a run of the newest version of a workflow. Core contract 5.3; engine contract B8.
@@ -43,10 +55,8 @@ export async function startRun(deps: StartRunDeps, caller: Caller, start: RunSta
           workflow_revision: workflow.version,
           org_id: workflow.tenant,
           input,
-          triggered_by: caller.principalId,
-          metadata: { submitter: caller.submitterId },
+          ...callOf(caller, start),
           ...(start.teamId && { team_id: start.teamId }),
-          ...(start.dryRun && { dry_run: true }),
           ...(start.idempotencyKey && { idempotency_key: start.idempotencyKey }),
         },
         deps.clock.nowMs(),

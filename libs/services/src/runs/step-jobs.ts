@@ -33,10 +33,21 @@ const policyTimeoutMs = 5_000;
  * @throws backpressure, overloaded: the job is to be tried again later
  */
 export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob): Promise<void> {
+  const { run } = of;
+  const request = stepRequest(of, action);
+  const document = inputDocument(request, run, action.input, deps.clock.nowMs());
+  await accept(deps, of, { id: action.jobId, path: action.path, request, document });
+}
+
+/** What the job of a step asks for. */
+export function stepRequest(
+  of: Of,
+  action: Pick<DispatchJob, 'step' | 'path' | 'topic' | 'priority' | 'attempt' | 'timeoutMs'>,
+): StoredRequest {
   const { run, definition } = of;
   const step = definition.steps[action.step];
   const meta = step?.meta ?? {};
-  const request: StoredRequest = {
+  return {
     ...requestOf(of, action.topic, meta, action.path),
     priority: lower(action.priority),
     ...(step?.worker_id && { adapter_id: step.worker_id }),
@@ -49,8 +60,6 @@ export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob):
       ...(step?.policy_gate && { policy_gate: step.policy_gate }),
     },
   };
-  const document = inputDocument(request, run, action.input, deps.clock.nowMs());
-  await accept(deps, of, { id: action.jobId, path: action.path, request, document });
 }
 
 /** Accepts the job that undoes another. Engine contract A16. @throws backpressure, overloaded */
@@ -248,7 +257,8 @@ const ownLabels = (run: RunState, path: string): Record<string, string> => ({
   _source: 'workflow',
 });
 
-function memoryOf({ id, input }: RunState): string {
+/** The memory of a run, and of its jobs. Engine contract B2, B11. */
+export function memoryOf({ id, input }: Pick<RunState, 'id' | 'input'>): string {
   const own = input['memory_id'];
   return typeof own === 'string' && own !== '' ? own.replace(/^mem:/, '') : `run:${id}`;
 }
@@ -257,7 +267,7 @@ const lower = (priority: DispatchJob['priority']): StoredRequest['priority'] =>
   priority === 'CRITICAL' ? 'critical' : priority === 'INTERACTIVE' ? 'interactive' : 'batch';
 
 /** Workers get the same document whether a client or a workflow asked for the job. Core contract 2.2. */
-function inputDocument(request: StoredRequest, run: RunState, input: unknown, nowMs: number): object {
+export function inputDocument(request: StoredRequest, run: RunState, input: unknown, nowMs: number): object {
   const prompt = (input as { prompt?: unknown } | null | undefined)?.prompt;
   return {
     prompt: typeof prompt === 'string' ? prompt : '',

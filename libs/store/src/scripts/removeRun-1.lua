@@ -1,5 +1,6 @@
 --[[
-  Removes a run that has ended, with all that points at it but its idempotency key.
+  Removes a run that has ended, with all that points at it but its idempotency key. One whose last pass has still to stop
+  its jobs or tell its parent counts as active: without the record nobody would know of that.
 
   KEYS  1 run record
   ARGV  1 id   2 tenant scope, '*' for any
@@ -7,9 +8,9 @@
   Returns  removed  |  missing  |  other_tenant  |  active <status>
 ]]
 local id, scope = ARGV[1], ARGV[2]
-local tenant, workflow, status = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'workflow', 'status'))
+local tenant, workflow, status, acting = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'workflow', 'status', 'acting'))
 if not tenant then return { 'missing' } end
 if scope ~= '*' and scope ~= tenant then return { 'other_tenant' } end
-if redis.call('ZSCORE', key.liveRuns(), id) then return { 'active', status } end
+if acting or redis.call('ZSCORE', key.liveRuns(), id) then return { 'active', status } end
 run_forget(id, tenant, workflow, status)
 return { 'removed' }
