@@ -1,7 +1,7 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { JobEvent, JobState } from '@svc/lifecycle';
 import { requestHash } from '@svc/services';
-import type { DecisionRecord, JobRecord, MoveExtras, Store, StoredRequest } from '@svc/store';
+import type { ApprovalRecord, DecisionRecord, JobRecord, MoveExtras, Store, StoredRequest } from '@svc/store';
 import { plainRequest } from '@svc/testing';
 import { randomUUID } from 'node:crypto';
 
@@ -16,6 +16,8 @@ export interface GivenJob {
   labels?: Readonly<Record<string, string>>;
   request?: Partial<StoredRequest>;
   safety?: Partial<DecisionRecord>;
+  /** Of a held job, beside what every approval has. */
+  approval?: Partial<ApprovalRecord>;
   submitter?: string;
   /** What the worker returned. */
   result?: unknown;
@@ -70,7 +72,7 @@ export function givenJobs(store: Store, kernel: Kernel): GivenJobs {
       ...given.safety,
     };
     const next = held
-      ? ({ event: 'hold', extras: holdExtras(snapshot, job_hash) } as const)
+      ? ({ event: 'hold', extras: holdExtras({ policy_snapshot: snapshot, job_hash, ...given.approval }) } as const)
       : state === 'DENIED'
         ? ({ event: 'deny', extras: endExtras({ id, tenant, topic }, 'deny', 'PENDING') } as const)
         : undefined;
@@ -131,8 +133,8 @@ async function resultOf(store: Store, id: string, { result = { answer: 42 } }: G
   return { set: { result_ptr: `redis://res:${id}` } };
 }
 
-const holdExtras = (policy_snapshot: string, job_hash: string): MoveExtras => ({
-  set: { approval: { status: 'pending', revision: 1, policy_snapshot, job_hash } },
+const holdExtras = (approval: Partial<ApprovalRecord>): MoveExtras => ({
+  set: { approval: { status: 'pending', revision: 1, ...approval } },
   park: { queue: 'jobApprovals', forMs: 600_000 },
 });
 

@@ -58,7 +58,9 @@ export async function settle(
   if (outcome.kind === 'missing') throw new AppError('approval_not_found');
   if (outcome.kind !== 'moved') return { kind: 'lost' };
   const after = (await store.jobs.load(job.id)) ?? job;
-  return { kind: 'settled', job: after, isPublished: await tell(deps, after) };
+  const isPublished = await tell(deps, after);
+  if (isPublished) delete after.intent;
+  return { kind: 'settled', job: after, isPublished };
 }
 
 function extrasOf(deps: SettleDeps, job: JobRecord, { event, approval, ending }: Settlement): MoveExtras {

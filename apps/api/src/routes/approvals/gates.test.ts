@@ -1,0 +1,257 @@
+import { AppError, decodePacket, type Caller } from '@svc/contract';
+import { approveJob, closeGate, escalateGate, rejectJob, remindGate, type ApprovalOutcome } from '@svc/services';
+import { useApi } from '../../api.testing';
+import { told } from '../../caller.testing';
+import type { Who } from '../../identities.testing';
+import { crowd, givenGates, person } from './given-gates.testing';
+
+describe('approvals of gates', () => {
+  const api = useApi();
+  const given = givenGates(api);
+  const load = (id: string) => api.store.jobs.load(id);
+  const decide = (verdict: 'approve' | 'reject', id: string, who: Who = 'boss', body?: unknown) =>
+    api.as(who).post(`/api/v1/approvals/${encodeURIComponent(id)}/${verdict}`, body);
+
+  const words = { reason: '', note: '' };
+  const answer = (outcome: Promise<ApprovalOutcome>): Promise<string> =>
+    outcome.then(
+      ({ kind }) => kind,
+      (error: unknown) => (error instanceof AppError ? error.toBody().code : String(error)),
+    );
+  const approves = (who: Caller, id: string) => answer(approveJob(api.ctx.approvals, who, id, words));
+  const rejects = (who: Caller, id: string) => answer(rejectJob(api.ctx.approvals, who, id, words));
+  const tally = (answers: string[]) => {
+    const counts: Record<string, number> = {};
+    for (const one of answers) counts[one] = (counts[one] ?? 0) + 1;
+    return counts;
+  };
+
+  it('200: an approved gate succeeds at once, its run hears who approved, and the bus hears of its success', async () => {
+    const id = await given.gate();
+
+    const { status, body } = await decide('approve', id, 'operator', { note: 'go on' });
+
+    expect({ status, body }).toEqual({ status: 200, body: { job_id: id, trace_id: `trace-of-${id}` } });
+    expect(await load(id)).toMatchObject({ state: 'SUCCEEDED', approval: { status: 'approved', resolved_by: 'ola' } });
+    expect(await given.heard()).toEqual([
+      { kind: 'gateResolved', jobId: id, approved: true, by: 'ola', role: 'operator', comment: 'go on' },
+      expect.objectContaining({ kind: 'jobEnded', jobId: id }),
+    ]);
+    expect(await api.packets()).toEqual(['sys.job.result']);
+  });
+
+  it('200: a rejected gate is denied, and its run hears why', async () => {
+    const id = await given.gate({ quorum: 3 });
+
+    await decide('reject', id, 'boss', { reason: 'too much' });
+
+    expect(await load(id)).toMatchObject({ state: 'DENIED', approval: { status: 'rejected' } });
+    expect((await given.heard())[0]).toMatchObject({ kind: 'gateResolved', approved: false, by: 'bob', comment: 'too much' });
+    expect((await api.as('admin').get('/api/v1/dlq')).body).toMatchObject([{ reason_code: 'approval_rejected' }]);
+  });
+
+  it('of 20 who approve and reject at once, exactly one acts, and each of the others is told which', async () => {
+    const id = await given.gate();
+
+    const answers = await Promise.all(crowd(20).map((who, i) => (i % 2 ? approves(who, id) : rejects(who, id))));
+
+    expect(tally(answers)).toEqual({ resolved: 1, repeated: 9, approval_already_resolved: 10 });
+    expect((await load(id))?.approval).toMatchObject({ revision: 2, answers: [expect.anything()] });
+    expect((await given.heard()).filter(({ kind }) => kind === 'gateResolved')).toHaveLength(1);
+  });
+
+  it('of 20 who approve a gate for 3 at once, exactly 3 count, the last of them acts, and its run hears of those 3', async () => {
+    const id = await given.gate({ quorum: 3 });
+
+    const answers = await Promise.all(crowd(20).map((who) => approves(who, id)));
+
+    expect(tally(answers)).toEqual({ counted: 2, resolved: 1, repeated: 17 });
+    const job = await load(id);
+    const by = job?.approval?.answers?.map((one) => one.by) ?? [];
+    expect(new Set(by).size).toBe(3);
+    expect(job).toMatchObject({ state: 'SUCCEEDED', approval: { status: 'approved', revision: 4, resolved_by: by[2] } });
+    const heard = (await given.heard()).filter(({ kind }) => kind === 'gateResolved');
+    expect(heard.map((event) => event['by'])).toEqual(by);
+  });
+
+  it('of 20 who approve and reject a gate for 3 at once, one ends it, and nothing is heard after that', async () => {
+    const id = await given.gate({ quorum: 3 });
+
+    const answers = await Promise.all(crowd(20).map((who, i) => (i % 10 ? approves(who, id) : rejects(who, id))));
+
+    expect(tally(answers)['resolved']).toBe(1);
+    const job = await load(id);
+    const heard = (await given.heard()).filter(({ kind }) => kind === 'gateResolved');
+    expect(heard).toHaveLength(job?.approval?.answers?.length ?? 0);
+    expect(heard.at(-1)).toMatchObject({ approved: job?.state === 'SUCCEEDED' });
+  });
+
+  it('200: one person counts once, by whatever name their key gives them', async () => {
+    const id = await given.gate({ quorum: 2 });
+
+    const first = await decide('approve', id, 'boss');
+    const again = await decide('approve', id, 'boss');
+    const sameKey = await approves(person('zoe', { submitterId: 'apikey:1|principal:zoe' }), id);
+    const sameKeyAgain = await approves(person('yan', { submitterId: 'apikey:1|principal:yan' }), id);
+
+    expect(first.body).toMatchObject({ job_id: id, approvals: 1, approvals_needed: 2 });
+    expect(again).toMatchObject({ status: 200, body: { status: 'already_approved', approved_by: 'bob' } });
+    expect([sameKey, sameKeyAgain]).toEqual(['resolved', 'repeated']);
+    expect((await load(id))?.approval?.answers).toHaveLength(2);
+  });
+
+  it('who shares a key with somebody counts as them before it is enough, too', async () => {
+    const id = await given.gate({ quorum: 3 });
+
+    const answers = [];
+    for (const name of ['zoe', 'yan']) answers.push(await approves(person(name, { submitterId: `apikey:1|principal:${name}` }), id));
+
+    expect(answers).toEqual(['counted', 'repeated']);
+  });
+
+  it('200: whoever approved may still reject before it is enough', async () => {
+    const id = await given.gate({ quorum: 2 });
+    await decide('approve', id, 'boss');
+
+    expect((await decide('reject', id, 'boss')).status).toBe(200);
+    expect((await load(id))?.state).toBe('DENIED');
+  });
+
+  it.each([
+    ['by the key that started the run', { submitterId: 'apikey:key-of-dora|principal:else' }],
+    ['under the name that started the run', { submitterId: 'apikey:other|principal:dora' }],
+    ['under the name that the gate knows', { submitterId: 'jwt:1|principal:', principalId: 'dora' }],
+  ])('403: the requester decides nothing, %s', async (_, over) => {
+    const id = await given.gate({ quorum: 2 });
+    const dora = person('else', over);
+
+    expect([await approves(dora, id), await rejects(dora, id)]).toEqual(['self_approval_denied', 'self_approval_denied']);
+    expect((await load(id))?.approval?.revision).toBe(1);
+  });
+
+  it('200: the requester decides a gate whose rule lets them, and no gate without a rule', async () => {
+    const ruled = await given.gate({ deny_requester: false });
+    const bare = await api.given.job({
+      state: 'APPROVAL_REQUIRED',
+      topic: 'job.svc.approval-gate',
+      submitter: 'apikey:key-of-dora|principal:dora',
+    });
+
+    expect(await approves(person('dora'), ruled)).toBe('resolved');
+    expect(await approves(person('dora'), bare)).toBe('self_approval_denied');
+  });
+
+  it('403: another tenant decides nothing', async () => {
+    const id = await given.gate();
+
+    expect(told(await decide('approve', id, 'other'))).toEqual({ status: 403, code: 'approval_forbidden' });
+  });
+
+  it('409: a gate whose request changed is not approved', async () => {
+    const id = await given.gate({ quorum: 2 }, { approval: { job_hash: 'another', gate: { quorum: 2, deny_requester: true, requester: 'dora' } } });
+
+    expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_request' });
+  });
+
+  it('409: neither verdict reaches a run that has ended, and the list leaves its gates out', async () => {
+    const id = await given.gate();
+    await given.ended('r1');
+
+    expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_terminal_run' });
+    expect(told(await decide('reject', id))).toEqual({ status: 409, code: 'approval_terminal_run' });
+    expect((await load(id))?.state).toBe('APPROVAL_REQUIRED');
+    expect((await api.as('admin').get('/api/v1/approvals')).body).toEqual({ items: [], next_cursor: null });
+  });
+
+  it('409: nor one whose record is gone', async () => {
+    const id = await given.gate({}, { fields: { run: 'forgotten' } });
+
+    expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_terminal_run' });
+  });
+
+  it('409: an approval that others change all the time is not waited for without end', async () => {
+    const id = await given.gate();
+    // Told from what was read by its text, as if it had been written anew in between each time.
+    const approval = JSON.stringify((await load(id))?.approval, undefined, 1);
+    await api.store.redis.hset(`{s0}:job:${id}`, 'approval', approval);
+
+    const { status, body, headers } = await decide('approve', id);
+
+    expect({ status, body }).toMatchObject({ status: 409, body: { code: 'approval_retryable_lock', retryable: true } });
+    expect(headers['retry-after']).toBe('1');
+    expect((await load(id))?.state).toBe('APPROVAL_REQUIRED');
+  });
+
+  describe('what its run does to it', () => {
+    const alerts = async () =>
+      (await api.published())
+        .filter(({ subject }) => subject === 'sys.alert')
+        .map(({ bytes }) => decodePacket(bytes))
+        .map((read) => (read.kind === 'ok' && read.packet.kind === 'alert' ? read.packet.body : undefined));
+
+    it('an escalation lets its role decide as well, raises the revision once, and is told each time', async () => {
+      const id = await given.gate({ escalate_to: 'admin', quorum: 2 });
+      expect(told(await decide('approve', id, 'boss'))).toEqual({ status: 403, code: 'approval_forbidden' });
+
+      await escalateGate(api.ctx.approvals, id);
+      await escalateGate(api.ctx.approvals, id, 'admin');
+
+      expect((await load(id))?.approval).toMatchObject({ revision: 2, gate: { escalated: true } });
+      const details = { job_id: id, run_id: 'r1', step_id: 'ask', role: 'admin' };
+      expect(await alerts()).toMatchObject([{ details }, { details }]);
+      expect((await decide('approve', id, 'boss')).status).toBe(200);
+      expect((await decide('approve', id, 'operator')).status).toBe(200);
+      expect((await load(id))?.state).toBe('SUCCEEDED');
+    });
+
+    it('reminders are counted and told', async () => {
+      const id = await given.gate();
+
+      await remindGate(api.ctx.approvals, id);
+      await remindGate(api.ctx.approvals, id);
+
+      expect((await load(id))?.approval).toMatchObject({ revision: 3, status: 'pending', gate: { reminders: 2 } });
+      expect(await alerts()).toMatchObject([{ details: { reminders: '1' } }, { details: { reminders: '2' } }]);
+    });
+
+    it.each([
+      [true, 'SUCCEEDED', { status: 'approved', decision: 'approve' }],
+      [false, 'DENIED', { status: 'invalidated', decision: 'expire' }],
+    ] as const)('closing it (%s) ends it without anybody, once', async (approved, state, approval) => {
+      const id = await given.gate({ quorum: 2 });
+
+      await closeGate(api.ctx.approvals, id, approved, 'by rule');
+      await closeGate(api.ctx.approvals, id, !approved, 'by another');
+
+      expect(await load(id)).toMatchObject({ state, approval: { ...approval, reason: 'by rule', revision: 2 } });
+      expect((await load(id))?.approval?.resolved_by).toBeUndefined();
+    });
+
+    it('a gate that people decided is left alone, and one that nobody knows', async () => {
+      const id = await given.gate();
+      await decide('approve', id);
+      const before = await load(id);
+
+      await closeGate(api.ctx.approvals, id, false, 'late');
+      await escalateGate(api.ctx.approvals, id, 'admin');
+      await remindGate(api.ctx.approvals, id);
+      await closeGate(api.ctx.approvals, 'r1:nothing@1', true, 'late');
+
+      expect(await load(id)).toEqual(before);
+      expect(await alerts()).toEqual([]);
+    });
+
+    it('of 20 who approve while it is closed, either it is theirs or nobody acts', async () => {
+      const id = await given.gate();
+
+      const [, ...answers] = await Promise.all([
+        closeGate(api.ctx.approvals, id, false, 'expired').then(() => 'closed'),
+        ...crowd(20).map((who) => approves(who, id)),
+      ]);
+
+      const state = (await load(id))?.state;
+      expect(tally(answers)['resolved'] ?? 0).toBe(state === 'SUCCEEDED' ? 1 : 0);
+      expect(['SUCCEEDED', 'DENIED']).toContain(state);
+    });
+  });
+}); // prettier-ignore
