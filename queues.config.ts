@@ -17,6 +17,11 @@ export interface RunPayload {
 export interface RunTimerPayload extends RunPayload {
   timer: string;
 }
+export interface SchedulePayload {
+  schedule_id: string;
+  /** The time it was made for, Unix ms; the record says what is due. */
+  due_ms: number;
+}
 
 const jobPayload = shape<JobPayload>({ required: { job_id: Joi.string() } });
 const parked = { attempts: 10, backoffMs: 1_000, concurrency: 16, keep: { completedSec: 0, failedSec: 7 * 86_400 } };
@@ -121,6 +126,15 @@ export const queues = defineQueues({
     attempts: 50,
     backoffMs: 1_000,
     keep: { completedSec: 0, failedSec: 7 * 86_400 },
+  },
+  schedules: {
+    name: 'workflow-schedules',
+    title: 'Starts of schedules',
+    purpose: 'The next start of each schedule. Delayed until it is due; or until a start that waits for the run before, or for room, is looked at again.',
+    producers: ['api', 'engine'],
+    consumer: 'engine',
+    payload: shape<SchedulePayload>({ required: { schedule_id: Joi.string(), due_ms: Joi.number() } }),
+    ...parked,
   },
   deadLetters: {
     name: 'dead-letters',

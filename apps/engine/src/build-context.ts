@@ -12,6 +12,7 @@ import {
   type RunEvents,
 } from '@svc/services';
 import type { EngineContext } from './context';
+import { scheduleDeps } from './schedule-deps';
 
 export interface ContextParts {
   platform: Platform;
@@ -30,7 +31,7 @@ export function buildContext(boot: Boot<EngineEnv>, { platform, fleet, kernel, e
   const config = new EffectiveConfig(store, clock);
   const schemas = new SchemaBook(store, clock);
   config.onChange(() => schemas.changed());
-  return {
+  const ctx: Omit<EngineContext, 'schedules'> = {
     store,
     clock,
     random: { ...randomIds(), number: () => Math.random() },
@@ -64,4 +65,5 @@ export function buildContext(boot: Boot<EngineEnv>, { platform, fleet, kernel, e
     },
     lookAtLoad: () => admission.look(),
   };
+  return { ...ctx, schedules: scheduleDeps(ctx, platform) };
 }

@@ -1,8 +1,9 @@
 import { processorsFor } from '@svc/queues';
-import type { RunDeps } from '@svc/services';
+import type { FireScheduleDeps, RunDeps } from '@svc/services';
 
 /** What processors and loops of the engine get. */
 export interface EngineContext extends RunDeps {
+  schedules: FireScheduleDeps;
   /** Renews the picture by which jobs of steps are let in. */
   lookAtLoad(): Promise<void>;
 }

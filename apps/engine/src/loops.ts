@@ -1,6 +1,6 @@
 import { queues } from '@svc/queues.config';
 import { openQueue } from '@svc/queues';
-import { fireDueTimers, forgetRuns, mendRuns, type Loop } from '@svc/services';
+import { fireDueTimers, forgetRuns, mendRuns, sweepSchedules, type Loop } from '@svc/services';
 import { keys } from '@svc/store';
 import type { EngineContext } from './context';
 
@@ -33,6 +33,13 @@ export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] 
       atStart: true,
       lease: lease(keys.runReconcilerLease('0'), 2 * scanEveryMs),
       run: () => mendRuns(ctx, scanMost),
+    },
+    {
+      name: 'schedules',
+      everyMs: 10_000,
+      atStart: true,
+      lease: lease(keys.runReconcilerLease('schedules'), 20_000),
+      run: () => sweepSchedules(ctx),
     },
     {
       name: 'forget',

@@ -55,6 +55,14 @@ const tables = {
   liveRunsOf: { template: '{s0}:wf:runs:live:<tenant>:<workflow>', type: 'set', holds: 'run ids of a workflow that have not ended', kept: 'until they end' },
   endedRuns: { template: '{s0}:wf:runs:ended', type: 'zset', holds: 'runs that have ended (id, tenant, workflow, status as JSON), by when they are over (ms)', kept: 'until then' },
 
+  // schedules of workflows
+  schedule: { template: '{s0}:wf:schedule:<id>', type: 'hash', holds: 'schedule of a workflow: `document` (JSON), `revision`, when it is `due` (ms) and the queue entry that fires it', kept: 'until removed, with its workflow at the latest' },
+  scheduleStarts: { template: '{s0}:wf:schedule:starts:<id>', type: 'zset', holds: 'times of a schedule that have come and are still to be started (ms), by themselves', kept: 'until started or left out' },
+  schedulesOf: { template: '{s0}:wf:schedules:of:<workflow>', type: 'zset', holds: 'schedule ids of a workflow, by created_at (µs)', kept: 'until removed' },
+  schedulesDue: { template: '{s0}:wf:schedules:due', type: 'zset', holds: 'schedule ids of all tenants that are not paused, by when they fire next (ms)', kept: 'until paused or removed' },
+  schedulesStarting: { template: '{s0}:wf:schedules:starting', type: 'zset', holds: 'schedule ids with starts to make, by when these were last looked at (ms)', kept: 'until started or left out' },
+  scheduleLock: { template: '{s0}:wf:schedule:lock:<id>', type: 'string', holds: 'who makes the starts of a schedule', kept: '30 s' },
+
   // BullMQ: everything a queue keeps begins so
   queue: { template: '{s0}:<queue>:<part>', type: 'any', holds: 'BullMQ', kept: 'as queues.config.ts says' },
 

@@ -13,6 +13,7 @@ export type ScriptName =
   | 'admit'
   | 'carried'
   | 'claim'
+  | 'claimSchedule'
   | 'closePass'
   | 'createRun'
   | 'fireTimer'
@@ -26,11 +27,15 @@ export type ScriptName =
   | 'postRun'
   | 'recarry'
   | 'removeRun'
+  | 'recarrySchedule'
+  | 'removeSchedule'
   | 'removeSchema'
   | 'removeWorkflow'
   | 'replaceConfig'
   | 'rewakeRun'
   | 'saveRun'
+  | 'settleStart'
+  | 'writeSchedule'
   | 'writeSchema'
   | 'writeWorkflow'
   | 'intentDone'
@@ -40,7 +45,7 @@ export type ScriptName =
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
 /** In the order in which they use one another. */
-const includes = ['bull', 'lanes', 'inbox', 'tree', 'job', 'dispatch', 'run'];
+const includes = ['bull', 'lanes', 'inbox', 'tree', 'job', 'dispatch', 'run', 'schedule'];
 
 const batches = new WeakMap<Redis, ScriptBatches>();
 

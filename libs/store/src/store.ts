@@ -11,6 +11,7 @@ import { Lease } from './lease';
 import { LoadRepository } from './load.repository';
 import { RunIndex } from './run.index';
 import { RunRepository } from './run.repository';
+import { ScheduleRepository } from './schedule.repository';
 import { SchemaRepository } from './schema.repository';
 import { loadScripts } from './scripts';
 import { StandingRepository } from './standing.repository';
@@ -33,6 +34,7 @@ export interface Store {
   runs: RunRepository;
   runIndex: RunIndex;
   chat: ChatRepository;
+  schedules: ScheduleRepository;
   standing: StandingRepository;
   lease(key: string, owner: string, ttlMs: number): Lease;
 }
@@ -55,6 +57,7 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     runs: new RunRepository(redis),
     runIndex: new RunIndex(redis),
     chat: new ChatRepository(redis),
+    schedules: new ScheduleRepository(redis),
     standing: new StandingRepository(redis, queues),
     lease: (key, owner, ttlMs) => new Lease(redis, key, owner, ttlMs),
   };

@@ -38,22 +38,26 @@ const scheduleTable = {
     time_zone: Joi.string()
       .max(64)
       .default('UTC')
-      .description('IANA zone in which cron is read, such as Europe/Berlin. A time the clocks skip fires right after.'),
+      .description(
+        'IANA zone in which cron is read, such as Europe/Berlin. A time the clocks skip fires right after, one they show twice fires once; cron for every hour goes by the hour.',
+      ),
     overlap: Joi.string<(typeof overlapRules)[number]>()
       .valid(...overlapRules)
       .default('skip')
       .description(
-        'When the run before is still under way: leave this one out, wait for it, start beside it, or cancel it.',
+        'When the run before is still under way: leave this one out, wait for it (at most 100 starts do), start beside it, or cancel it.',
       ),
     misfire: Joi.string<(typeof misfireRules)[number]>()
       .valid(...misfireRules)
       .default('run_once')
-      .description('Times that passed while nobody could start them: none is made up for, one, or all of them.'),
+      .description(
+        'Times that passed while nobody could start them: none is made up for, one, or all of them, the newest 100 at most.',
+      ),
     input: anyObject('Input of its runs.').default({}),
     paused: Joi.boolean().default(false).description('It starts nothing until it is resumed.'),
   },
   optional: {
-    cron: Joi.string().max(256).description('Five or six fields; this or interval_sec.'),
+    cron: Joi.string().max(256).description('Five fields, or six that begin with seconds; this or interval_sec.'),
     interval_sec: Joi.number().integer().min(1).max(31_622_400).description('Seconds between starts; this or cron.'),
     start_at: time('No start before it; an interval counts from it.'),
     end_at: time('No start after it.'),

@@ -1,5 +1,5 @@
 --[[
-  Removes a workflow. Its versions stay readable while runs that use them do.
+  Removes a workflow, with its schedules. Its versions stay readable while runs that use them do.
 
   KEYS  1 definition: hash
   ARGV  1 id   2 tenant scope, '*' for any   3 how long runs are kept after their end, seconds, 0 = for ever
@@ -15,6 +15,7 @@ local live = redis.call('SCARD', key.liveRunsOf(tenant, id))
 if live > 0 and ARGV[4] == 'idle' then return { 'busy', text(live) } end
 
 redis.call('ZREM', key.workflows(tenant), id)
+for _, schedule in ipairs(redis.call('ZRANGE', key.schedulesOf(id), 0, -1)) do schedule_forget(schedule) end
 if redis.call('EXISTS', key.runsCreated(tenant, id)) == 0 then
   redis.call('DEL', KEYS[1])
   return { 'removed' }

@@ -65,7 +65,7 @@ function cronOf(fields: CronFieldCollection): Cron {
 /** As cron has always had it: where both kinds of day are given, either will do. */
 function dayRule({ month, dayOfMonth, dayOfWeek }: CronFieldCollection): (day: Date) => boolean {
   const months = new Set<number>(month.values);
-  const days = new Set(dayOfMonth.values.filter((value) => typeof value === 'number'));
+  const days = new Set<number>(dayOfMonth.values.filter((value) => typeof value === 'number'));
   const weekdays = new Set(dayOfWeek.values.filter((value) => typeof value === 'number').map((value) => value % 7));
   const last = new Set(
     dayOfWeek.values.filter((value) => typeof value === 'string').map((value) => parseInt(value) % 7),

@@ -1,0 +1,7 @@
+import { addSchedule as endpoint } from '@svc/contract';
+import { addSchedule } from '@svc/services';
+import { handle } from '../../context';
+
+export const add = handle(endpoint, ({ params, body, caller, ctx }) =>
+  addSchedule(ctx.schedules, caller, params.id, body),
+);

@@ -1,0 +1,5 @@
+import { listSchedules as endpoint } from '@svc/contract';
+import { listSchedules } from '@svc/services';
+import { handle } from '../../context';
+
+export const list = handle(endpoint, ({ params, caller, ctx }) => listSchedules(ctx.schedules, caller, params.id));

@@ -1,0 +1,320 @@
+import { queuePrefix } from '@svc/queues';
+import { queues } from '@svc/queues.config';
+import { eventually } from '@svc/testing';
+import { Queue } from 'bullmq';
+import { keyNameOf, keys, maxSchedulesPerWorkflow, maxWaitingStarts, type ScheduleWrite } from './index';
+import { useStore } from './store.testing';
+
+const use = useStore();
+const schedules = () => use.store.schedules;
+const hour = 3_600_000;
+const many = <T>(count: number, make: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
+const only = (outcomes: { kind: string }[], kind: string) => outcomes.filter((one) => one.kind === kind);
+
+const write = (id: string, over: Partial<ScheduleWrite> = {}) =>
+  schedules().write({
+    id,
+    tenant: 'acme',
+    workflowId: 'cargo',
+    revision: 0,
+    document: { fields: { cron: '0 9 * * *' } },
+    by: 'ann',
+    ...over,
+  });
+/** A schedule whose time came this long ago. */
+async function due(id: string, agoMs = 10): Promise<number> {
+  const dueMs = (await schedules().nowMs()) - agoMs;
+  await write(id, { dueMs });
+  return dueMs;
+}
+/** Its entry is with an engine, which will find the time claimed. */
+async function taken(id: string): Promise<number> {
+  const dueMs = await due(id);
+  const entry = (await use.redis.hget(keys.schedule(id), 'entry')) ?? '';
+  await use.redis.lrem(part('wait'), 0, entry);
+  await use.redis.del(part(entry));
+  return dueMs;
+}
+const claim = (id: string, dueMs: number, over: object = {}) =>
+  schedules().claim({ id, revision: 1, dueMs, nextMs: dueMs + hour, starts: [dueMs], ...over });
+const part = (name: string) => keys.queue(queues.schedules.name, name);
+/** Ids of entries that are delayed or wait. */
+const entries = async () => [
+  ...(await use.redis.zrange(part('delayed'), 0, '-1')),
+  ...(await use.redis.lrange(part('wait'), 0, -1)),
+];
+const payloads = async () =>
+  Promise.all(
+    (await entries()).map(async (id) => JSON.parse((await use.redis.hget(part(id), 'data')) ?? '') as object),
+  );
+
+beforeEach(async () => {
+  await use.store.workflows.write({ tenant: 'acme', id: 'cargo', document: { id: 'cargo' }, by: 'ann' });
+});
+
+describe('a schedule', () => {
+  it('is written with the entry of its next time, which BullMQ knows as delayed until then', async () => {
+    const dueMs = (await schedules().nowMs()) + hour;
+
+    expect(await write('s1', { dueMs })).toEqual({ kind: 'written', revision: 1 });
+
+    const { record, starts, nowMs } = (await schedules().read('s1')) ?? {};
+    expect(record).toEqual({
+      id: 's1',
+      tenant: 'acme',
+      workflow_id: 'cargo',
+      document: { fields: { cron: '0 9 * * *' } },
+      revision: 1,
+      dueMs,
+      created_at: record?.updated_at,
+      created_by: 'ann',
+      updated_at: expect.any(Number) as number,
+    });
+    expect(starts).toEqual([]);
+    expect(dueMs - (nowMs ?? 0)).toBeLessThanOrEqual(hour);
+    expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
+    const queue = new Queue(queues.schedules.name, { connection: use.redis, prefix: queuePrefix });
+    const [entry] = await queue.getDelayed();
+    expect((entry?.timestamp ?? 0) + (entry?.delay ?? 0)).toBe(dueMs);
+  });
+
+  it('keeps times that are far away to the millisecond', async () => {
+    const dueMs = Date.parse('9999-12-31T23:59:59.123Z');
+
+    await write('s1', { dueMs });
+
+    expect((await schedules().read('s1'))?.record.dueMs).toBe(dueMs);
+    expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
+  });
+
+  it('drops what was due when it is written anew, its starts included', async () => {
+    const dueMs = await taken('s1');
+    await claim('s1', dueMs);
+    await schedules().settle('s1', dueMs, { kind: 'waits', why: 'no room', againMs: hour });
+
+    expect(await write('s1', { revision: 1, document: { paused: true } })).toEqual({ kind: 'written', revision: 2 });
+
+    expect(await entries()).toEqual([]);
+    const now = await schedules().read('s1');
+    expect(now?.starts).toEqual([]);
+    expect(now?.record).not.toHaveProperty('dueMs');
+    expect(now?.record).not.toHaveProperty('last_error');
+    expect(await schedules().overdue(0, 0, 10)).toEqual([]);
+  });
+
+  it('is written by one of many who read the same revision', async () => {
+    await write('s1');
+
+    const outcomes = await many(20, (i) => write('s1', { revision: 1, document: { i } }));
+
+    expect(only(outcomes, 'written')).toHaveLength(1);
+    expect(only(outcomes, 'changed')).toHaveLength(19);
+    expect(await write('gone', { revision: 1 })).toEqual({ kind: 'missing' });
+  });
+
+  it('needs a workflow of its tenant', async () => {
+    expect(await write('s1', { workflowId: 'none' })).toEqual({ kind: 'no_workflow' });
+    expect(await write('s1', { tenant: 'other' })).toEqual({ kind: 'no_workflow' });
+    expect(await use.redis.exists(keys.schedule('s1'))).toBe(0);
+  });
+
+  it('is one of so many of its workflow, however many are added at once', async () => {
+    const outcomes = await many(maxSchedulesPerWorkflow + 5, (i) => write(`s${i}`));
+
+    expect(only(outcomes, 'written')).toHaveLength(maxSchedulesPerWorkflow);
+    expect(only(outcomes, 'full')).toEqual(Array(5).fill({ kind: 'full', there: maxSchedulesPerWorkflow }));
+    expect(await schedules().list('cargo')).toHaveLength(maxSchedulesPerWorkflow);
+    expect(await write('s0', { revision: 1 })).toMatchObject({ kind: 'written' });
+  });
+
+  it('goes with its workflow, and all that was due with it', async () => {
+    const dueMs = await taken('s1');
+    await claim('s1', dueMs);
+    await write('s2', { dueMs: dueMs + hour });
+
+    await use.store.workflows.remove('acme', 'cargo', 60);
+
+    expect(await use.redis.keys('*schedule*')).toEqual([part('marker')]);
+  });
+
+  it('is removed from its own workflow alone, and leaves nothing', async () => {
+    const dueMs = await taken('s1');
+    await claim('s1', dueMs);
+
+    expect(await schedules().remove('another', 's1')).toBe(false);
+    expect(await schedules().remove('cargo', 's1')).toBe(true);
+    expect(await schedules().remove('cargo', 's1')).toBe(false);
+
+    expect(await use.redis.keys('*schedule*')).toEqual([part('marker')]);
+  });
+
+  it('has no key that the table does not know', async () => {
+    const dueMs = await due('s1');
+    await claim('s1', dueMs);
+    await use.store.lease(keys.scheduleLock('s1'), 'me', 1_000).hold();
+
+    const names = (await use.redis.keys('*')).map(keyNameOf);
+    expect(names).not.toContain(undefined);
+    expect(new Set(names)).toEqual(
+      new Set(['workflow', 'workflows', 'schedule', 'scheduleStarts', 'schedulesOf', 'schedulesDue', 'schedulesStarting', 'scheduleLock', 'queue']), // prettier-ignore
+    );
+  });
+});
+
+describe('a time that has come', () => {
+  it('is claimed once of 50 who claim it, with its starts and the entry of the next', async () => {
+    const dueMs = await due('s1');
+
+    const outcomes = await many(50, () => claim('s1', dueMs));
+
+    expect(only(outcomes, 'claimed')).toEqual([{ kind: 'claimed', leftOut: 0 }]);
+    expect(only(outcomes, 'changed')).toHaveLength(49);
+    const now = await schedules().read('s1');
+    expect(now).toMatchObject({ starts: [dueMs], record: { dueMs: dueMs + hour, revision: 1 } });
+    expect((await payloads()).at(0)).toEqual({ schedule_id: 's1', due_ms: dueMs + hour });
+  });
+
+  it('is not claimed before it comes by the clock of Redis', async () => {
+    const dueMs = (await schedules().nowMs()) + hour;
+    await write('s1', { dueMs });
+
+    const outcome = await claim('s1', dueMs);
+
+    expect(outcome).toEqual({ kind: 'early', waitMs: expect.any(Number) as number });
+    expect((await schedules().read('s1'))?.starts).toEqual([]);
+  });
+
+  it('is nobody’s any more once the schedule was written anew, or removed', async () => {
+    const dueMs = await due('s1');
+    await write('s1', { revision: 1, dueMs });
+
+    expect(await claim('s1', dueMs)).toEqual({ kind: 'changed' });
+    await schedules().remove('cargo', 's1');
+    expect(await claim('s1', dueMs)).toEqual({ kind: 'missing' });
+  });
+
+  it('is the last when no other comes', async () => {
+    const dueMs = await due('s1');
+
+    await schedules().claim({ id: 's1', revision: 1, dueMs, starts: [dueMs] });
+
+    expect((await schedules().read('s1'))?.record).not.toHaveProperty('dueMs');
+    expect(await use.redis.zcard(keys.schedulesDue())).toBe(0);
+  });
+
+  it('finds room for so many starts; the newest are left out', async () => {
+    const dueMs = await due('s1');
+    const starts = Array.from({ length: maxWaitingStarts + 3 }, (_, i) => dueMs + i);
+
+    expect(await claim('s1', dueMs, { starts })).toEqual({ kind: 'claimed', leftOut: 3 });
+
+    expect((await schedules().read('s1'))?.starts).toEqual(starts.slice(0, -3));
+  });
+});
+
+describe('a start', () => {
+  it('that was made is told of, and a refused one as well', async () => {
+    const dueMs = await due('s1');
+    await claim('s1', dueMs, { starts: [dueMs, dueMs + 1] });
+
+    expect(await schedules().settle('s1', dueMs, { kind: 'left_out', why: 'refused' })).toBe('settled');
+    expect(await schedules().read('s1')).toMatchObject({ starts: [dueMs + 1], record: { last_error: 'refused' } });
+    expect(await schedules().settle('s1', dueMs + 1, { kind: 'started', runId: 'r1' })).toBe('settled');
+
+    const now = await schedules().read('s1');
+    expect(now).toMatchObject({ starts: [], record: { last_run_id: 'r1', last_time: expect.any(Number) as number } });
+    expect(now?.record).not.toHaveProperty('last_error');
+    expect(await use.redis.zcard(keys.schedulesStarting())).toBe(0);
+  });
+
+  it('that was made while the schedule changed is told of all the same; one that was not is not', async () => {
+    const dueMs = await due('s1');
+    await claim('s1', dueMs);
+    await write('s1', { revision: 1 });
+
+    expect(await schedules().settle('s1', dueMs, { kind: 'left_out', why: 'refused' })).toBe('dropped');
+    expect((await schedules().read('s1'))?.record).not.toHaveProperty('last_error');
+    expect(await schedules().settle('s1', dueMs, { kind: 'started', runId: 'r1' })).toBe('dropped');
+    expect((await schedules().read('s1'))?.record.last_run_id).toBe('r1');
+    await schedules().remove('cargo', 's1');
+    expect(await schedules().settle('s1', dueMs, { kind: 'started', runId: 'r1' })).toBe('missing');
+  });
+
+  it('that waits is looked at again by one entry, however often that is asked for', async () => {
+    const dueMs = await taken('s1');
+    await claim('s1', dueMs);
+    const waits = { kind: 'waits', why: 'no room', againMs: hour } as const;
+
+    await many(5, () => schedules().settle('s1', dueMs, waits));
+
+    expect(await payloads()).toHaveLength(2);
+    expect(await payloads()).toContainEqual({ schedule_id: 's1', due_ms: dueMs });
+    await schedules().settle('s1', dueMs, { kind: 'started', runId: 'r1' });
+    expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs + hour }]);
+  });
+});
+
+describe('a schedule that no entry carries', () => {
+  it('is found and carried once its time has come', async () => {
+    const dueMs = await due('s1');
+    await use.redis.del(...(await use.redis.keys(`${part('')}*`)));
+    expect(await schedules().overdue(hour, hour, 10)).toEqual([]);
+
+    expect(await schedules().overdue(0, hour, 10)).toEqual(['s1']);
+    const mended = await many(5, () => schedules().recarry('s1', hour));
+
+    expect(mended.filter(Boolean)).toHaveLength(1);
+    expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
+  });
+
+  it('is one whose entry failed for good, or was put off by a service with a wrong clock', async () => {
+    await due('s1');
+    await due('s2');
+    for (const [id, set] of [
+      ['s1', 'failed'],
+      ['s2', 'delayed'],
+    ] as const) {
+      // prettier-ignore
+      const entry = (await use.redis.hget(keys.schedule(id), 'entry')) ?? '';
+      await use.redis.lrem(part('wait'), 0, entry);
+      await use.redis.zadd(part(set), 9e18, entry);
+    }
+
+    expect(await schedules().recarry('s1', hour)).toBe(true);
+    expect(await schedules().recarry('s2', hour)).toBe(true);
+
+    expect(await use.redis.llen(part('wait'))).toBe(2);
+    expect(await use.redis.zcard(part('failed'))).toBe(0);
+    expect(await use.redis.zcard(part('delayed'))).toBe(0);
+  });
+
+  it('is none whose entry waits for an engine, or whose time is to come', async () => {
+    const dueMs = await due('s1');
+    expect(await schedules().recarry('s1', hour)).toBe(false);
+
+    await claim('s1', dueMs, { starts: [] });
+    await use.redis.del(...(await use.redis.keys(`${part('')}*`)));
+    expect(await schedules().recarry('s1', hour)).toBe(false);
+  });
+
+  it('is one whose starts were noted by a process that died', async () => {
+    const dueMs = await due('s1');
+    await claim('s1', dueMs);
+    await use.redis.del(...(await use.redis.keys(`${part('')}*`)));
+
+    await eventually(async () => (await schedules().overdue(hour, 1, 10)).length === 1);
+    expect(await schedules().recarry('s1', 0)).toBe(true);
+
+    expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
+  });
+
+  it('and that is gone is forgotten', async () => {
+    await use.redis.zadd(keys.schedulesDue(), 1, 'gone');
+    await use.redis.zadd(keys.schedulesStarting(), 1, 'gone');
+
+    await schedules().recarry('gone', 0);
+
+    expect(await schedules().overdue(0, 0, 10)).toEqual([]);
+  });
+});
