@@ -97,6 +97,10 @@ export function useEngine({
       engines.push(engine);
       return engine;
     },
+    async stop(engine: Engine): Promise<void> {
+      engines.splice(engines.indexOf(engine), 1);
+      await engine.stop();
+    },
     /** Stores a definition. @returns its id */
     async workflow(steps: Steps, more: Partial<WorkflowDefinition> = {}, tenant = 'acme'): Promise<string> {
       const id = more.id ?? `flow-${(named += 1)}`;

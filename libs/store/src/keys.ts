@@ -22,7 +22,7 @@ const tables = {
   approvals: { template: '{s0}:approvals:<tenant>', type: 'zset', holds: 'job ids that have an approval, by updated_at (µs)', kept: 'pruned by the reconciler' },
   intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids whose bus messages are still to be published, by µs', kept: 'until published' },
 
-  endings: { template: '{s0}:endings', type: 'any', holds: 'channel, no key: ids of jobs, as they end', kept: 'not at all' },
+  endings: { template: '{s0}:endings', type: 'any', holds: 'channel, no key: ids of jobs and runs, as they end', kept: 'not at all' },
 
   // work in flight and waiting for workers
   allInFlight: { template: '{s0}:inflight', type: 'set', holds: 'job ids of all tenants that are with workers, while the license limits their number', kept: 'until they leave' },

@@ -160,7 +160,7 @@ async function born(
     job_hash: hash,
     gate: {
       quorum: rule.quorum ?? 1,
-      deny_requester: rule.deny_requester ?? false,
+      deny_requester: rule.deny_requester ?? true,
       requester: run.triggered_by ?? '',
       ...(rule.escalate_to && { escalate_to: rule.escalate_to }),
     },

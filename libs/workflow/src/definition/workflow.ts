@@ -56,7 +56,7 @@ export interface GateRule {
   escalate_after_sec?: number;
   /** Approvals of different people that it takes; 1 when absent. */
   quorum?: number;
-  /** Whoever started the run may not decide. */
+  /** Whoever started the run may not decide; so it is unless this says false. */
   deny_requester?: boolean;
 }
 

@@ -51,8 +51,8 @@ export type RunEvent =
   | { kind: 'timerFired'; timerId: string }
   | { kind: 'childStarted'; key: string; childRunId: string }
   | ChildRunEnded
-  /** `id` makes a repeated signal count once. */
-  | { kind: 'signal'; name: string; payload?: unknown; id?: string }
+  /** `id` makes a repeated signal count once; one that nobody waits for is kept for whoever will, unless `kept` is false. */
+  | { kind: 'signal'; name: string; payload?: unknown; id?: string; kept?: boolean }
   /** `compensate`: undo what succeeded, as a failure would. */
   | { kind: 'cancel'; by?: string; reason?: string; compensate?: boolean }
   /** The definition was deleted. */

@@ -125,7 +125,7 @@ function childEnded(draft: Draft, event: ChildRunEnded): void {
   come(draft, at, childRunEnded(at, event));
 }
 
-function signalled(draft: Draft, { name, payload, id }: Extract<RunEvent, { kind: 'signal' }>): void {
+function signalled(draft: Draft, { name, payload, id, kept }: Extract<RunEvent, { kind: 'signal' }>): void {
   const { run, around } = draft;
   if (id !== undefined) {
     if (run.signal_ids.includes(id)) return;
@@ -136,7 +136,7 @@ function signalled(draft: Draft, { name, payload, id }: Extract<RunEvent, { kind
     draft.note('step_signal_received', { step_id: at.path });
     come(draft, at, { kind: 'succeeded', output: payload ?? null });
   }
-  if (waiting.length > 0) return;
+  if (waiting.length > 0 || kept === false) return;
   run.signals = [...run.signals, { name, ...(payload !== undefined && { payload }) }].slice(-around.limits.keptSignals);
 }
 

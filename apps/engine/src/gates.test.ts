@@ -1,0 +1,102 @@
+import { approveJob, rejectJob } from '@svc/services';
+import type { GateRule } from '@svc/workflow';
+import { eventually } from '@svc/testing';
+import { person, useEngine } from './use-engine.testing';
+
+const use = useEngine();
+const remarks = { reason: 'agreed', note: '' };
+
+describe('an approval gate', () => {
+  /** A run that waits at its gate. */
+  async function atGate(gate: GateRule = {}, onError?: string) {
+    const ask = {
+      type: 'approval' as const,
+      input: { title: 'Shall it?' },
+      gate,
+      ...(onError && { on_error: onError }),
+    };
+    const more = onError ? { [onError]: { topic: 'job.handled', input: { why: '${error.message}' } } } : {};
+    const id = await use.runOf({ ask, go: { topic: 'job.go', depends_on: ['ask'] }, ...more });
+    await use.step(id, 'ask', 'waiting');
+    const jobId = `${id}:ask@1`;
+    await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe('APPROVAL_REQUIRED'));
+    return { id, jobId };
+  }
+  const approve = (jobId: string, name: string) => approveJob(use.engine.ctx, person(name), jobId, remarks);
+  const reject = (jobId: string, name: string) => rejectJob(use.engine.ctx, person(name), jobId, remarks);
+
+  it('lets the run go on once somebody else than its starter approves', async () => {
+    await use.start();
+    const { id, jobId } = await atGate();
+    expect((await use.state(id)).status).toBe('waiting');
+
+    await expect(approve(jobId, 'ann')).rejects.toMatchObject({ errorCode: 'self_approval_denied' });
+    await approve(jobId, 'bob');
+
+    const run = await use.ended(id, 'succeeded');
+    expect(run.steps['ask']?.output).toEqual({ approved: true, resolved_by: 'bob', comment: 'agreed' });
+    expect((await use.timeline(id)).map(({ type }) => type)).toContain('step_approved');
+  });
+
+  it('takes as many different people as its quorum says', async () => {
+    await use.start();
+    const { id, jobId } = await atGate({ quorum: 3 });
+
+    await Promise.all(['bob', 'cat', 'bob'].map((name) => approve(jobId, name).catch(() => undefined)));
+    expect((await use.state(id)).steps['ask']?.status).toBe('waiting');
+    await Promise.all(['dan', 'eve', 'fay', 'gus'].map((name) => approve(jobId, name).catch(() => undefined)));
+
+    const run = await use.ended(id, 'succeeded');
+    expect(run.steps['ask']?.gate?.approvals).toHaveLength(3);
+  });
+
+  it('refused fails the run, unless that is handled', async () => {
+    await use.start();
+    const [plain, handled] = [await atGate(), await atGate({}, 'refused')];
+
+    await reject(plain.jobId, 'bob');
+    await reject(handled.jobId, 'bob');
+
+    await use.ended(plain.id, 'denied');
+    const run = await use.ended(handled.id, 'succeeded');
+    expect(run.steps['refused']?.output).toMatchObject({ echo: { why: 'agreed' } });
+  });
+
+  it.each([
+    ['reject', 'denied', 'DENIED'],
+    ['approve', 'succeeded', 'SUCCEEDED'],
+  ] as const)('that nobody answers in time: %s', async (on_expiry, status, state) => {
+    await use.start();
+    const { id, jobId } = await atGate({ expires_sec: 1, on_expiry });
+
+    await use.ended(id, status);
+
+    await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe(state));
+  });
+
+  it('reminds, and escalates to a role that may decide then', async () => {
+    await use.start();
+
+    const { jobId } = await atGate({ remind_sec: 1, escalate_after_sec: 1, escalate_to: 'operator' });
+
+    await eventually(
+      async () => {
+        const gate = (await use.store.jobs.load(jobId))?.approval?.gate;
+        expect(gate).toMatchObject({ escalated: true, escalate_to: 'operator' });
+        expect(gate?.reminders).toBeGreaterThan(0);
+      },
+      { withinMs: 5_000 },
+    );
+  });
+
+  it('of a cancelled run cannot be decided', async () => {
+    await use.start();
+    const { id, jobId } = await atGate();
+
+    await use.tell(id, { kind: 'cancel', by: 'ann' });
+    await use.ended(id, 'cancelled');
+
+    await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe('CANCELLED'));
+    await expect(approve(jobId, 'bob')).rejects.toMatchObject({ errorCode: expect.stringMatching(/^approval_/) });
+  });
+});

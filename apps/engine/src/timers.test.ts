@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { useEngine } from './use-engine.testing';
+
+const use = useEngine();
+const hour = 3_600_000;
+/** How late a timer may be. */
+const lateMs = 2_000;
+
+describe('timers', () => {
+  const delay = { wait: { type: 'delay', delay_sec: 2 } } as const;
+  const waited = async (id: string) => {
+    const { started_at_ms = 0, completed_at_ms = 0 } = (await use.ended(id, 'succeeded')).steps['wait'] ?? {};
+    return completed_at_ms - started_at_ms;
+  };
+  const onTime = (ms: number) => {
+    expect(ms).toBeGreaterThanOrEqual(2_000);
+    expect(ms).toBeLessThan(2_000 + lateMs);
+  };
+
+  it.each([
+    ['ahead', hour],
+    ['behind', -hour],
+  ])('fire on time when the clock of the only engine is an hour %s', async (_, aheadMs) => {
+    const real = Date.now;
+    // BullMQ reads the clock of the process, so it must be wrong too.
+    jest.spyOn(Date, 'now').mockImplementation(() => real() + aheadMs);
+    try {
+      await use.start({ aheadMs: 0 });
+
+      onTime(await waited(await use.runOf(delay)));
+    } finally {
+      jest.restoreAllMocks();
+    }
+  });
+
+  it('that came due while no engine was there fire at once, and once', async () => {
+    const first = await use.start();
+    const id = await use.runOf(delay);
+    await use.step(id, 'wait', 'running');
+    await use.stop(first);
+    await sleep(2_500);
+
+    await use.start();
+
+    const run = await use.ended(id, 'succeeded');
+    expect(run.steps['wait']?.attempts).toBe(1);
+    expect((await use.timeline(id)).filter(({ type }) => type === 'step_delay_completed')).toHaveLength(1);
+  });
+
+  it('fire once however many engines see them', async () => {
+    await Promise.all([use.start(), use.start(), use.start()]);
+    const ids = await Promise.all(Array.from({ length: 20 }, () => use.runOf(delay)));
+
+    for (const id of ids) onTime(await waited(id));
+    for (const id of ids) {
+      expect((await use.timeline(id)).filter(({ type }) => type === 'step_delay_completed')).toHaveLength(1);
+    }
+  });
+});
