@@ -73,10 +73,10 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     expect(approval?.note).not.toContain(secret);
   });
 
-  it.each(both)('200: of 8 who %s at once, one acts and the others hear of it', async (verdict) => {
+  it.each(both)('200: of 20 who %s at once, one acts and the others hear of it', async (verdict) => {
     const id = await held();
 
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => decide(verdict, id, i % 2 ? 'boss' : 'admin')));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => decide(verdict, id, i % 2 ? 'boss' : 'admin')));
 
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const acted = answers.filter(({ body }) => body['status'] === undefined);
@@ -88,10 +88,10 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
   it('of some who approve and some who reject at once, one acts and the other side is refused', async () => {
     const id = await held();
 
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => decide(i % 2 ? 'reject' : 'approve', id)));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => decide(i % 2 ? 'reject' : 'approve', id)));
 
     const refused = answers.filter(({ status }) => status !== 200);
-    expect(refused.map(told)).toEqual(Array.from({ length: 4 }, () => ({ status: 409, code: 'approval_already_resolved' })));
+    expect(refused.map(told)).toEqual(Array.from({ length: 10 }, () => ({ status: 409, code: 'approval_already_resolved' })));
     expect(answers.filter(({ status, body }) => status === 200 && body['status'] === undefined)).toHaveLength(1);
   });
 

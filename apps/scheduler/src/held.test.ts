@@ -1,0 +1,80 @@
+import type { Caller } from '@svc/contract';
+import { expireApproval, repairApproval, repairOpenJobs } from '@svc/services';
+import { keys, type ApprovalRecord } from '@svc/store';
+import { ruled, useScheduler } from './use-scheduler.testing';
+
+const use = useScheduler();
+const day = 24 * 3_600_000;
+const restedMs = 20_000;
+
+const boss: Caller = {
+  tenant: 'acme',
+  scope: 'acme',
+  principalId: 'boss',
+  role: 'admin',
+  keyId: 'boss',
+  keyName: 'boss',
+  allowCrossTenant: false,
+  source: 'api_key',
+  submitterId: 'apikey:boss|principal:boss',
+};
+
+const change = async (id: string, over: Partial<ApprovalRecord>) => {
+  const { approval } = await use.job(id);
+  await use.redis.hset(keys.job(id), 'approval', JSON.stringify({ ...approval, ...over }));
+};
+
+describe('an approved job that was left in its hold', () => {
+  it('runs once it is repaired, without being held again', async () => {
+    const { ctx } = await use.start({ policy: ruled('require_approval') });
+    const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
+    const id = await use.submit();
+    await change(id, { status: 'approved', decision: 'approve', resolved_by: 'ola', revision: 2 });
+
+    await repairApproval({ ...ctx, onPublishFailed: () => undefined }, boss, id, { apply: true });
+
+    const job = await use.until(id, 'SUCCEEDED');
+    expect(worker.received[0]?.labels).toMatchObject({ approval_granted: 'true' });
+    expect(job.approval).toMatchObject({ status: 'repaired', resolved_by: 'ola' });
+    expect((await use.store.jobs.decisions(id, 10)).map(({ source }) => source)).toEqual(['gateway']);
+  });
+});
+
+describe('a gate', () => {
+  /** Held for a run that has not ended. */
+  async function gate(): Promise<string> {
+    await use.store.workflows.write({ tenant: 'acme', id: 'cargo', document: { id: 'cargo' }, by: 'ann' });
+    const head = { id: 'r1', tenant: 'acme', workflow: { id: 'cargo', version: 1 }, header: {}, events: [] };
+    await use.store.runs.create({ ...head, limits: { tenant: 0, all: 0 }, start: { kind: 'start' } });
+    const id = await use.submit({ topic: 'job.svc.approval-gate' });
+    await use.redis.hset(keys.job(id), 'run', 'r1');
+    await change(id, { gate: { quorum: 1, deny_requester: true, requester: 'ann' } });
+    return id;
+  }
+  const end = async () => {
+    await use.store.lease(keys.runLock('r1'), 'me', 60_000).hold();
+    const status = { to: 'cancelled', keepSec: 600 } as const;
+    await use.store.runs.save({ id: 'r1', revision: 1, owner: 'me', token: 't', status });
+  };
+
+  it('waits for as long as its run does', async () => {
+    const { ctx, later } = await use.start({ policy: ruled('require_approval'), withoutLoops: true });
+    const id = await gate();
+
+    await expireApproval(ctx, id);
+    expect(await repairOpenJobs(later(2 * day))).toBe(0);
+
+    expect((await use.job(id)).state).toBe('APPROVAL_REQUIRED');
+  });
+
+  it('is void once its run has ended and left it behind', async () => {
+    const { later } = await use.start({ policy: ruled('require_approval'), withoutLoops: true });
+    const id = await gate();
+    await end();
+
+    expect(await repairOpenJobs(later(restedMs))).toBe(1);
+
+    const job = await use.until(id, 'DENIED', { error_code: 'approval_invalidated' });
+    expect(job.approval).toMatchObject({ status: 'invalidated', decision: 'invalidate', revision: 2 });
+  });
+});

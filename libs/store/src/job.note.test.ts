@@ -1,0 +1,50 @@
+import type { JobRecord } from './index';
+import { useRuns } from './run.testing';
+
+describe('a note', () => {
+  const use = useRuns();
+  const noted = (id: string, guard: Record<string, string>, fields: Partial<JobRecord>) =>
+    use.store.jobs.note(id, { states: ['PENDING'], guard, post: '{"kind":"told"}' }, fields);
+  const told = async () => (await use.inbox('r1')).filter(({ kind }) => kind === 'told');
+
+  beforeEach(async () => {
+    await use.begin('r1');
+    await use.accept('r1:ask@1', 'r1', 'ask');
+  });
+
+  it('of many who read the same, one is written, and the run hears it once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        noted('r1:ask@1', { progress_message: '' }, { progress_message: `answer ${i}` }),
+      ),
+    );
+
+    expect(answers.filter((isNoted) => isNoted)).toHaveLength(1);
+    expect((await use.store.jobs.load('r1:ask@1'))?.progress_message).toBe(`answer ${answers.indexOf(true)}`);
+    expect(await told()).toHaveLength(1);
+  });
+
+  it('that comes too late is told to nobody', async () => {
+    await use.store.jobs.move('*', 'r1:ask@1', 'cancel');
+
+    expect(await noted('r1:ask@1', {}, { progress_message: 'late' })).toBe(false);
+    expect(await noted('nobody', {}, { progress_message: 'late' })).toBe(false);
+    expect(await told()).toEqual([]);
+  });
+
+  it('on a job of no run is written all the same', async () => {
+    await use.store.jobs.accept({
+      id: 'alone',
+      tenant: 'acme',
+      traceId: 't',
+      topic: 'job.default',
+      fields: { submitter: 's' },
+      context: '{}',
+      priority: 10,
+      activeLimit: 0,
+    });
+
+    expect(await noted('alone', { progress_message: '' }, { progress_message: 'here' })).toBe(true);
+    expect((await use.store.jobs.load('alone'))?.progress_message).toBe('here');
+  });
+});
