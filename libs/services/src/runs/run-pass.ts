@@ -130,7 +130,7 @@ async function read(deps: RunDeps, runId: string, revision: number): Promise<Run
 /** Saves and acts until nothing follows; what an action tells at once is heard in the same turn. */
 async function goOn(deps: RunDeps, turn: TurnOf, first: RunEvent[], heard: number): Promise<Turn> {
   const { opened, definition } = turn;
-  const limits = await limitsOf(deps, turn.before);
+  const limits = await limitsOf(deps, turn.before, definition);
   const checkSchema = await schemaCheckOf(deps.schemas, definition);
   let { before } = turn;
   let { revision } = opened;
@@ -264,9 +264,9 @@ function timersOf(actions: readonly Action[]): NonNullable<RunSave['timers']> {
   return { set: [...set.values()], clear: [...clear] };
 }
 
-/** Engine contract B1, B3; operations contract 4.2. */
-async function limitsOf(deps: RunDeps, run: RunState): Promise<PlanLimits> {
-  const config = await deps.config.at(placeOf(run));
+/** A definition's own config is narrower than that of its workflow's place. Engine contract B1, B3; operations contract 4.2. */
+async function limitsOf(deps: RunDeps, run: RunState, definition: WorkflowDefinition): Promise<PlanLimits> {
+  const config = { ...(await deps.config.at(placeOf(run))), ...definition.config };
   const own = deps.fleet.timeouts().workflows[run.workflow_id];
   return {
     ...defaultPlanLimits,
