@@ -1,11 +1,14 @@
 import { machine, type EventOf, type StateOf } from './machine';
 
-/** Spec: "Approval status"; core contract 13.1. One approval a job; each move raises its revision by one. */
+/**
+ * Spec: "Approval status"; core contract 13.1. One approval a job; each move raises its revision by one, and so does each
+ * answer to a gate that waits for more. An approval that stuck and is for another request is void, not repaired.
+ */
 export const approvalStates = machine('approval', {
   approve: { from: ['pending'], to: 'approved' },
   reject: { from: ['pending'], to: 'rejected' },
   expire: { from: ['pending'], to: 'invalidated' },
-  invalidate: { from: ['pending'], to: 'invalidated' },
+  invalidate: { from: ['pending', 'approved'], to: 'invalidated' },
   repair: { from: ['approved', 'rejected'], to: 'repaired' },
 });
 
