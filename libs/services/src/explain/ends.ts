@@ -1,6 +1,7 @@
 import type { EndedBy, GivesUp, HeldBy, Owner } from '@svc/contract';
 import { timeoutsFor } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
+import { isGate } from '../jobs/job-packet';
 import { queueEndsMs, runningFor, runtimeCap } from '../scheduling/place-job';
 import { iso, stageOf, type JobFacts } from './job-facts';
 import { ruleOwner } from './look-at-policy';
@@ -42,11 +43,14 @@ const deadlineOwner = ({ job }: JobFacts): Owner => ({
 });
 
 function approvalEnd({ job, standing, settings }: JobFacts): End[] {
-  const { dueMs } = standing.entry;
+  // Approvals of an older version say no time of their own; a gate's end is its run's to decide.
+  const parkedMs = isGate(job.topic) ? undefined : standing.entry.dueMs;
+  const expiresAt = job.approval?.expires_at;
+  const atMs = expiresAt === undefined ? parkedMs : expiresAt / 1_000;
   // An entry that is due at the deadline is there for that.
-  if (dueMs === undefined || (job.deadline_ms > 0 && dueMs >= job.deadline_ms - 1)) return [];
+  if (atMs === undefined || (job.deadline_ms > 0 && atMs >= job.deadline_ms - 1)) return [];
   const owner: Owner = { kind: 'setting', id: 'SVC_APPROVAL_TTL', value: `${settings.approvalTtlMs / 1_000}s` };
-  return [{ atMs: dueMs, as: 'DENIED', owner }];
+  return [{ atMs, as: 'DENIED', owner }];
 }
 
 function queueEnd({ job }: JobFacts): End[] {

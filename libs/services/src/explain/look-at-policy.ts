@@ -1,5 +1,5 @@
 import { approveJob, type Owner } from '@svc/contract';
-import type { DecisionRecord } from '@svc/store';
+import type { DecisionRecord, JobRecord } from '@svc/store';
 import { failMode } from '../effective-config';
 import { isGate } from '../jobs/job-packet';
 import { iso, sinceMs, stageOf, type JobFacts } from './job-facts';
@@ -75,17 +75,31 @@ export function lookAtApproval(facts: JobFacts): Look {
     const by = approval.resolved_by === undefined ? '' : ` by ${approval.resolved_by}`;
     return passed(`its approval is ${approval.status}${by}`, { kind: 'approval', id: job.id, value: approval.status });
   }
-  const isOfRun = isGate(job.topic);
   const because = safety?.reason ? `: ${safety.reason}` : '';
   const path = approveJob.path.replace(':job_id', encodeURIComponent(job.id));
   return blocked({
     kind: 'approval',
-    what: isOfRun ? `the gate ${request.step_id ?? ''} of its run must be approved${because}` : `a person must approve it${because}`,
-    owner: isOfRun ? { kind: 'gate', id: request.step_id ?? job.id } : ruleOwner(safety),
-    how: `POST ${path} (or /reject), by ${approvers}, who must not be the one that submitted it`,
+    what: (isGate(job.topic) ? gateText(job) : 'a person must approve it') + because,
+    owner: isGate(job.topic) ? { kind: 'gate', id: request.step_id ?? job.id } : ruleOwner(safety),
+    how: `POST ${path} (or /reject), by ${approvers}${barred(job)}`,
     since: iso(sinceMs(facts)),
     clears_at: null,
-  }); // prettier-ignore
+  });
+}
+
+function gateText({ request, approval }: JobRecord): string {
+  const { quorum = 1 } = approval?.gate ?? {};
+  const given = (approval?.answers ?? []).filter(({ approved }) => approved).length;
+  const step = `the gate ${request.step_id ?? ''} of its run`;
+  return quorum > 1 ? `${step} has ${given} of ${quorum} approvals` : `${step} must be approved`;
+}
+
+/** Engine contract A13 "self approval", B2 `deny_requester`. */
+function barred({ approval }: JobRecord): string {
+  const { deny_requester = false, escalate_to: role, escalated = false } = approval?.gate ?? {};
+  const ran = deny_requester ? ' nor started the run' : '';
+  const raised = escalated && role !== undefined ? `; ${role} may decide too` : '';
+  return `, who must not have submitted it${ran}${raised}`;
 }
 
 const { access } = approveJob;
