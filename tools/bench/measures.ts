@@ -10,6 +10,16 @@ import { redisCalls } from './measures/redis-calls';
 import { redisCommands } from './measures/redis-commands';
 import { roundTrip1, roundTrip64 } from './measures/round-trip';
 import { rssAfter, rssAtRest } from './measures/rss';
+import {
+  approveResume,
+  fanOut,
+  gateBytes,
+  stepCostFew,
+  stepCostMany,
+  stepsPerSec,
+  timerBytes,
+  timerRate,
+} from './measures/runs';
 import { scanClean, scanDirty } from './measures/scan';
 import { submit } from './measures/submit';
 
@@ -50,6 +60,25 @@ export const measures: readonly Measure[] = [
     ...(ours.some((name) => name === process) && { mark: ratioAtMost(mostGrowth) }),
     run: rssAfter(process, -1),
   })),
+  ...[1, 3].map((steps): Measure => ({
+    name: `run_${steps}step`,
+    unit: 'steps/s',
+    limit: { name: 'drain', value: drain },
+    mark: ratioAtLeast(0.6),
+    run: stepsPerSec(steps === 1 ? 'one' : 'three', steps),
+  })),
+  { name: 'fanout_1000', unit: 's', mark: atMost(0.8), run: fanOut },
+  { name: 'approve_resume_p50', unit: 'ms', mark: atMost(25), run: approveResume },
+  {
+    name: 'step_cost_10k_runs',
+    unit: 'µs',
+    limit: { name: 'step_cost_10_runs', value: stepCostFew },
+    mark: ratioAtMost(1.1),
+    run: stepCostMany,
+  },
+  { name: 'gates_10k', unit: 'bytes', run: gateBytes },
+  { name: 'timers_100k', unit: 'bytes', run: timerBytes },
+  { name: 'timers_100k_rate', unit: 'timers/s', run: timerRate },
   {
     name: 'drain_everysec',
     unit: 'jobs/s',

@@ -29,8 +29,8 @@ export interface ProductOptions {
 const openStates = jobStates.states.filter((state) => !isTerminal(state));
 
 /**
- * The product under measurement: gateway and scheduler as `npm start` runs them, with the policy, pools and limits in
- * `config/`, without TLS; and a process with one worker made with the SDK. The kernel runs within gateway and scheduler.
+ * The product under measurement: gateway, scheduler and engine as `npm start` runs them, with the policy, pools and limits in
+ * `config/`, without TLS; and a process with one worker made with the SDK. The kernel runs within the services.
  */
 export class Product {
   private constructor(
@@ -44,7 +44,7 @@ export class Product {
 
   static async start({ say, env = {}, workerConcurrency = 256 }: ProductOptions): Promise<Product> {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-    const services = coreServices.filter(({ name }) => name !== 'engine');
+    const services = coreServices;
     const stack = await startStack({
       dataDir,
       tls: false,
@@ -92,15 +92,28 @@ export class Product {
 
   openLoad = (connections: number) => HttpLoad.open(this.apiPort, connections);
 
-  get = (path: string) => httpRequest('GET', path, this.headers);
+  get = (path: string) => httpRequest('GET', path, this.headers());
+  post = (path: string, body: unknown, who: 'admin' | 'approver' = 'admin') =>
+    httpRequest('POST', path, this.headers(who), JSON.stringify(body));
 
   submission(): Buffer {
-    return httpRequest('POST', '/api/v1/jobs', this.headers, JSON.stringify(submissionBody()));
+    return this.post('/api/v1/jobs', submissionBody());
   }
 
-  private get headers() {
-    return { 'X-API-Key': this.stack.info.keys.admin };
+  private headers(who: 'admin' | 'approver' = 'admin') {
+    return { 'X-API-Key': this.stack.info.keys[who] };
   }
+
+  /** Memory that Redis has given to data, bytes. */
+  async redisBytes(): Promise<number> {
+    return Number(/^used_memory_dataset:(\d+)/m.exec(await this.redis.info('memory'))?.[1] ?? 0);
+  }
+
+  /** Timers of runs that have not fired. */
+  timersSet = (): Promise<number> => this.redis.zcard(keys.delayTimers());
+
+  /** Jobs that are held for approval. */
+  held = (): Promise<number> => this.redis.zcard(keys.jobsInState(this.tenant, 'APPROVAL_REQUIRED'));
 
   private get tenant() {
     return this.stack.info.tenant;

@@ -2,7 +2,9 @@ import { runDrain, type Drain } from './drain';
 import { limits, startLimitServers, stopLimitServers, type LimitName } from './limits';
 import { each, rssMb } from './process-cost';
 import { Product } from './product';
+import { setAndFire, stepCost, type Timers } from './measures/runs';
 import { roundTrips, type RoundTrips } from './round-trips';
+import { postWorkflows, runsAtGate } from './runs';
 
 export interface SessionOptions {
   quick: boolean;
@@ -22,6 +24,11 @@ export interface Sizes {
   reads: number;
   decisions: number;
   calls: number;
+  runs: number;
+  items: number;
+  approvals: number;
+  gates: number;
+  timers: number;
 }
 
 const full: Sizes = {
@@ -35,6 +42,11 @@ const full: Sizes = {
   reads: 1_000,
   decisions: 100_000,
   calls: 20_000,
+  runs: 6_000,
+  items: 1_000,
+  approvals: 500,
+  gates: 10_000,
+  timers: 100_000,
 };
 const small: Sizes = {
   warmUp: 500,
@@ -47,6 +59,11 @@ const small: Sizes = {
   reads: 200,
   decisions: 5_000,
   calls: 1_000,
+  runs: 600,
+  items: 100,
+  approvals: 50,
+  gates: 500,
+  timers: 5_000,
 };
 
 type Memory = Record<string, number>;
@@ -105,6 +122,29 @@ export class Session {
     }
     return product;
   });
+
+  /** The product with the workflows of the bench, ten runs of which wait. */
+  readonly workflows = once(async (): Promise<Product> => {
+    const { product } = await this.product();
+    await postWorkflows(product);
+    await runsAtGate(product, 10);
+    return product;
+  });
+
+  /** CPU a step takes while few runs are alive, µs. */
+  readonly stepCost = once(async () => stepCost(await this.workflows(), this.sizes.runs));
+
+  /** Many runs that wait at gates, and what each takes in Redis. */
+  readonly gates = once(async (): Promise<{ bytes: number }> => {
+    const product = await this.workflows();
+    // Measured before, so that few are alive then.
+    await this.stepCost();
+    const before = await product.redisBytes();
+    await runsAtGate(product, this.sizes.gates);
+    return { bytes: ((await product.redisBytes()) - before) / this.sizes.gates };
+  });
+
+  readonly timers = once(async (): Promise<Timers> => setAndFire(await this.workflows(), this.sizes.timers));
 
   async drainOnce(product: Product, jobs: number, what: string): Promise<Drain> {
     const drain = await runDrain(product, jobs);

@@ -63,3 +63,11 @@ export const submitTopic = Joi.string()
     'string.pattern.base':
       '{{#label}} must begin with job. and go on with letters, digits, _, - and single dots, ending with a letter or digit',
   });
+
+export const waitForEnd = (what: string): Joi.NumberSchema<number> =>
+  Joi.number<number>()
+    .integer()
+    .min(0)
+    .max(20_000)
+    .default(0)
+    .description(`Answer when the ${what} has ended, or after this many ms as it is then; 0 = at once.`);

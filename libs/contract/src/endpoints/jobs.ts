@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { after, before, cursor, jobId, pageLimit, stringMap, strings, submitTopic, text } from '../fields';
+import { after, before, cursor, jobId, pageLimit, stringMap, strings, submitTopic, text, waitForEnd } from '../fields';
 import { decisionView, jobDetail, jobItem, type DecisionView, type JobDetail, type JobItem } from '../job-views';
 import { limits } from '../limits';
 import { shape } from '../shape';
@@ -197,12 +197,7 @@ export const getJob = endpoint({
   params: { id: jobId },
   query: shape<GetJobQuery>({
     required: {
-      wait_ms: Joi.number()
-        .integer()
-        .min(0)
-        .max(20_000)
-        .default(0)
-        .description('Answer when the job has ended, or after this many ms as it is then; 0 = at once.'),
+      wait_ms: waitForEnd('job'),
     },
   }),
   answer: { status: 200, body: jobDetail as Joi.ObjectSchema<JobDetail> },

@@ -1,7 +1,8 @@
 import { AppError, type Caller, type ListView, type RunsQuery, type RunView, type TimelineView } from '@svc/contract';
-import { runStates, type RunStatus } from '@svc/lifecycle';
+import { isRunEnded, runStates, type RunStatus } from '@svc/lifecycle';
 import type { RunRecord, Store } from '@svc/store';
 import type { Base } from '../deps';
+import type { WaitDeps } from '../jobs/read-jobs';
 import { foundOf } from '../workflows/read-workflows';
 import { timelineViewOf, viewOfLoaded } from './run-view';
 
@@ -15,6 +16,29 @@ const atOnce = 20;
 export async function getRun({ store, clock }: ReadDeps, caller: Caller, id: string): Promise<RunView> {
   const loaded = foundOf(await store.runs.get(caller.scope, id), 'run_not_found');
   return viewOfLoaded(loaded, { timers: await store.runs.timers(id), nowMs: clock.nowMs() });
+}
+
+/**
+ * The same once the run has ended, or after so many ms as it is then.
+ *
+ * @throws run_not_found, tenant_access_denied
+ */
+export async function awaitRunEnd(
+  deps: ReadDeps & Pick<WaitDeps, 'endings'>,
+  caller: Caller,
+  id: string,
+  forMs: number,
+): Promise<RunView> {
+  if (forMs === 0) return getRun(deps, caller, id);
+  // Asked for before the run is looked at, so that an end in between is not missed.
+  const { ended, cancel } = deps.endings.wait(id, forMs);
+  try {
+    const run = foundOf(await deps.store.runs.head(caller.scope, id), 'run_not_found');
+    if (!isRunEnded(run.status)) await ended;
+  } finally {
+    cancel();
+  }
+  return getRun(deps, caller, id);
 }
 
 /**
