@@ -80,7 +80,7 @@ function pendingWait(facts: RunFacts, place: Place): RunWait | undefined {
 /** A person, or a signal. */
 function outsideWait(facts: RunFacts, place: Place): RunWait {
   const { run } = facts;
-  const { path, step, def, record } = place;
+  const { path, step, def } = place;
   const timeout = due(facts, place, 'timeout');
   const atEnd = timeout === undefined ? '' : `, or it times out at ${timeout}`;
   if (typeOf(def) === 'approval') return approvalWait(facts, place, atEnd);
