@@ -2,7 +2,7 @@ import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import type { JobEndings } from '@svc/store';
 import { randomIds, type ApiEnv, type Boot, type gatewayMetrics, type OpenMetrics } from '@svc/runtime';
-import { EffectiveConfig, openTopics, topicLog, type Fleet, type LicenseLimits } from '@svc/services';
+import { DefinitionBook, EffectiveConfig, openTopics, topicLog, type Fleet, type LicenseLimits } from '@svc/services';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
 import { statusDeps } from './status-deps';
@@ -63,6 +63,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       config,
       topics,
       kernel,
+      definitions: new DefinitionBook(store, clock),
       license: limitsOf(license),
       settings: {
         policyFailMode: env.policyCheckFailMode,
@@ -93,6 +94,16 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       maxSteps: () => license.entitlements().max_workflow_steps,
       keepSec: Math.ceil(env.runRetentionMs / 1_000),
     },
+    runs: {
+      ...base,
+      endings,
+      config,
+      admission,
+      kernel,
+      settings: { idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000) },
+      maxActiveRuns: () => license.entitlements().max_active_workflows,
+    },
+    schedules: base,
     status: statusDeps(boot, { platform, kernel, failOpenTotal: () => failOpen.total }),
     health,
   };

@@ -3,12 +3,15 @@ import type {
   ApprovalDeps,
   ArtifactDeps,
   CancelDeps,
-  ExplainDeps,
+  DryRunDeps,
+  ExplainRunDeps,
   FleetDeps,
   RemoveWorkflowDeps,
   ResubmitDeps,
+  SaveScheduleDeps,
   SaveWorkflowDeps,
   SchemaWriteDeps,
+  StartRunDeps,
   StatusDeps,
   SubmitDeps,
   TopicWriteDeps,
@@ -21,7 +24,7 @@ export interface ApiContext {
   submit: SubmitDeps;
   reads: WaitDeps;
   cancel: CancelDeps;
-  explain: ExplainDeps;
+  explain: ExplainRunDeps;
   resubmit: ResubmitDeps;
   approvals: ApprovalDeps;
   artifacts: ArtifactDeps;
@@ -29,6 +32,8 @@ export interface ApiContext {
   topics: TopicWriteDeps;
   schemas: SchemaWriteDeps;
   workflows: SaveWorkflowDeps & RemoveWorkflowDeps;
+  runs: StartRunDeps & DryRunDeps & WaitDeps;
+  schedules: SaveScheduleDeps;
   status: StatusDeps;
   health: Health;
 }

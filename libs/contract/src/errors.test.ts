@@ -8,8 +8,6 @@ const codes = Object.keys(errorCodes) as ErrorCode[];
 
 /** Declared for clients to know, while what answers with it is still to come. */
 const reserved: readonly ErrorCode[] = [
-  'invalid_schedule', 'input_schema_validation_failed', 'run_not_rerunnable', 'run_not_found', 'schedule_not_found',
-  'run_idempotency_conflict', 'run_not_cancellable', 'run_busy', 'run_already_ended', 'run_not_runnable',
   'upstream_service_error',
 ]; // prettier-ignore
 

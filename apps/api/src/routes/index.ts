@@ -26,6 +26,25 @@ import { submit } from './jobs/submit';
 import { read as readMemory } from './memory/read';
 import { get as getPool } from './pools/get';
 import { list as listPools } from './pools/list';
+import { cancel as cancelRun } from './runs/cancel';
+import { chat as readChat } from './runs/chat';
+import { explain as explainRun } from './runs/explain';
+import { get as getRun } from './runs/get';
+import { list as listRuns } from './runs/list';
+import { ofWorkflow as runsOfWorkflow } from './runs/ofWorkflow';
+import { remove as removeRun } from './runs/remove';
+import { rerun as rerunRun } from './runs/rerun';
+import { say as sayInChat } from './runs/say';
+import { signal as signalRun } from './runs/signal';
+import { start as startRun } from './runs/start';
+import { timeline as runTimeline } from './runs/timeline';
+import { add as addSchedule } from './schedules/add';
+import { get as getSchedule } from './schedules/get';
+import { list as listSchedules } from './schedules/list';
+import { pause as pauseSchedule } from './schedules/pause';
+import { put as putSchedule } from './schedules/put';
+import { remove as removeSchedule } from './schedules/remove';
+import { resume as resumeSchedule } from './schedules/resume';
 import { get as getSchema } from './schemas/get';
 import { list as listSchemas } from './schemas/list';
 import { put as putSchema } from './schemas/put';
@@ -38,6 +57,7 @@ import { get as getTrace } from './traces/get';
 import { get as getWorker } from './workers/get';
 import { jobs as workerJobs } from './workers/jobs';
 import { list as listWorkers } from './workers/list';
+import { dryRun as dryRunWorkflow } from './workflows/dryRun';
 import { get as getWorkflow } from './workflows/get';
 import { list as listWorkflows } from './workflows/list';
 import { put as putWorkflow } from './workflows/put';
@@ -55,6 +75,9 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[listWorkers, getWorker, workerJobs, listPools, getPool],
   ...[listTopics, registerTopic, removeTopic],
   ...[putSchema, listSchemas, getSchema, removeSchema],
-  ...[listWorkflows, getWorkflow, putWorkflow, removeWorkflow, workflowVersions, workflowVersion],
+  ...[listWorkflows, getWorkflow, putWorkflow, removeWorkflow, workflowVersions, workflowVersion, dryRunWorkflow],
+  ...[startRun, runsOfWorkflow, listRuns, getRun, runTimeline, removeRun, rerunRun, cancelRun],
+  ...[readChat, sayInChat, signalRun, explainRun],
+  ...[listSchedules, addSchedule, getSchedule, putSchedule, pauseSchedule, resumeSchedule, removeSchedule],
   getStatus,
 ];

@@ -6,6 +6,8 @@ import { jobEndpoints } from './jobs';
 import { schemaEndpoints } from './schemas';
 import { systemEndpoints } from './system';
 import { topicEndpoints } from './topics';
+import { workflowRunEndpoints } from './workflow-runs';
+import { scheduleEndpoints } from './workflow-schedules';
 import { definitionEndpoints } from './workflows';
 
 export * from './approvals';
@@ -28,9 +30,13 @@ export {
 } from './job-explain';
 export * from './jobs';
 export { explainRun, type ExplainView, type RunWait, type StepExplanation } from './run-explain';
+export * from './run-chat';
+export * from './run-view';
 export * from './schemas';
 export * from './system';
 export * from './topics';
+export * from './workflow-runs';
+export * from './workflow-schedules';
 export * from './workflows';
 
 /** Every HTTP endpoint of the gateway. */
@@ -43,5 +49,7 @@ export const endpoints = [
   ...topicEndpoints,
   ...schemaEndpoints,
   ...definitionEndpoints,
+  ...scheduleEndpoints,
+  ...workflowRunEndpoints,
   ...systemEndpoints,
 ] as const;

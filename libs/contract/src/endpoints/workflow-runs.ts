@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { after, anyObject, before, cursor, flag, jobId, pageLimit, text } from '../fields';
+import { after, anyObject, before, cursor, flag, jobId, pageLimit, text, waitForEnd } from '../fields';
 import { limits } from '../limits';
 import { shape } from '../shape';
 import { listView } from './jobs';
@@ -69,6 +69,7 @@ export const runsOfWorkflow = endpoint({
   method: 'get',
   path: '/api/v1/workflows/:id/runs',
   summary: 'Runs of a workflow, newest first, at most 100',
+  description: 'Each as in the list of all runs.',
   access: read,
   params: { id: workflowId },
   answer: { status: 200, body: Joi.array().items(runView) as Joi.ArraySchema<RunView[]> },
@@ -93,6 +94,8 @@ export const listRuns = endpoint({
   method: 'get',
   path: '/api/v1/workflow-runs',
   summary: 'Runs, newest change first',
+  description:
+    'Steps as far as they are: what they were given and gave, and the items of a fan-out, are told of one run.',
   access: read,
   params: {},
   query: shape<RunsQuery>({
@@ -118,6 +121,7 @@ export const getRun = endpoint({
   summary: 'Everything about a run',
   access: read,
   params: { id: runId },
+  query: shape<{ wait_ms: number }>({ required: { wait_ms: waitForEnd('run') } }),
   answer: { status: 200, body: runView },
   errors: ['run_not_found', 'tenant_access_denied'],
   otherTenant: 'tenant_access_denied',
@@ -172,6 +176,7 @@ export const removeRun = endpoint({
   method: 'delete',
   path: '/api/v1/workflow-runs/:id',
   summary: 'Delete a run with its timeline and timers; one under way is cancelled first',
+  description: 'One that does not end within 5 s stays and answers 409 RUN_BUSY; the cancel stays too.',
   access: write,
   params: { id: runId },
   answer: { status: 204 },
@@ -185,7 +190,8 @@ export const rerunRun = endpoint({
   method: 'post',
   path: '/api/v1/workflow-runs/:id/rerun',
   summary: 'Run again, from the start or from one step on',
-  description: 'From a step: everything it depends on must have succeeded, and is taken over as it was.',
+  description:
+    'By the newest definition. From a step: the run must have ended, and everything the step depends on have succeeded; that is taken over as it was. Needs not to have ended when all of it is run again.',
   access: write,
   params: { id: runId },
   body: shape<{ from_step: string; dry_run: boolean }>({
@@ -211,13 +217,15 @@ export const cancelRun = endpoint({
   method: 'post',
   path: '/api/v1/workflows/:id/runs/:run_id/cancel',
   summary: 'Cancel a run; again on a cancelled one changes nothing',
+  description:
+    'The cancel is kept before this answers, and is usually carried out by then: steps are stopped, their jobs and child runs cancelled, open gates closed.',
   access: write,
   params: { id: workflowId, run_id: runId },
   query: shape<{ compensate: boolean }>({
     required: { compensate: flag(false).description('Undo what its finished steps did, newest first.') },
   }),
   answer: { status: 204 },
-  errors: ['run_not_found', 'run_not_cancellable', 'run_busy', 'tenant_access_denied'],
+  errors: ['run_not_found', 'run_not_cancellable', 'tenant_access_denied'],
   otherTenant: 'tenant_access_denied',
 });
 
@@ -233,6 +241,8 @@ export const sendSignal = endpoint({
   method: 'post',
   path: '/api/v1/workflow-runs/:id/signals/:name',
   summary: 'Tell a run that something happened',
+  description:
+    'The payload may have 65536 bytes as JSON. A run keeps the newest 100 signals that no step waits for yet.',
   access: write,
   params: { id: runId, name: Joi.string().min(1).max(256).description('Name that a signal step waits for.') },
   body: shape<{ payload?: unknown; signal_id: string }>({
@@ -254,7 +264,7 @@ export const sendSignal = endpoint({
       },
     }),
   },
-  errors: ['run_not_found', 'run_already_ended', 'run_busy', 'tenant_access_denied'],
+  errors: ['run_not_found', 'run_already_ended', 'request_too_large', 'tenant_access_denied'],
   otherTenant: 'tenant_access_denied',
 });
 

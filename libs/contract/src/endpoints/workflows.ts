@@ -226,6 +226,14 @@ export interface DryRunStep {
   decision: string;
   reason: string;
   rule_id: string;
+  would_run: 'yes' | 'no' | 'unknown';
+  topic?: string;
+  why?: string;
+  condition?: unknown;
+  target_step?: string;
+  items?: number;
+  unresolved?: string[];
+  error?: string;
 }
 export interface DryRunView {
   workflow_id: string;
@@ -236,7 +244,9 @@ export const dryRunWorkflow = endpoint({
   id: 'workflows.dryRun',
   method: 'post',
   path: '/api/v1/workflows/:id/dry-run',
-  summary: 'What policy would say to each step; nothing is stored',
+  summary: 'What policy would say to each step, and which would run; nothing is stored',
+  description:
+    'Conditions and inputs are worked out of the sample input as far as it tells: what steps will return is not known, but for those with mock_output and those that make their output themselves.',
   access: write,
   params: { id: workflowId },
   body: shape<{ input: Record<string, unknown>; environment: string }>({
@@ -257,12 +267,24 @@ export const dryRunWorkflow = endpoint({
         steps: Joi.array().items(
           shape<DryRunStep>({
             required: {
-              step_id: text('Step; the list is sorted by it.'),
+              step_id: text('Step; dependencies come first.'),
               step_name: text('Its name.'),
               step_type: text('Its kind.'),
               decision: text('Of policy; N/A for a step that is no job, ERROR when policy could not be asked.'),
               reason: text('Why.'),
               rule_id: text('The rule that decided.'),
+              would_run: Joi.string<DryRunStep['would_run']>()
+                .valid('yes', 'no', 'unknown')
+                .description('With this input; unknown when it depends on what other steps return.'),
+            },
+            optional: {
+              topic: text('Topic of its job.'),
+              why: text('Why it would not run, or why that is not known.'),
+              condition: Joi.any().description('What its condition, or the subject of a switch, comes to.'),
+              target_step: text('Step that a switch would choose.'),
+              items: count('Items of a fan-out.'),
+              unresolved: Joi.array().items(Joi.string()).description('What it reads and does not find in the input.'),
+              error: text('Why a condition or an input cannot be worked out.'),
             },
           }),
         ),
@@ -281,6 +303,7 @@ export const definitionEndpoints = [
   removeWorkflow,
   workflowVersions,
   workflowVersion,
+  dryRunWorkflow,
 ] as const;
 
-export const workflowEndpoints = [...definitionEndpoints, dryRunWorkflow, ...scheduleEndpoints] as const;
+export const workflowEndpoints = [...definitionEndpoints, ...scheduleEndpoints] as const;

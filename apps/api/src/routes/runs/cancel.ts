@@ -1,0 +1,7 @@
+import { cancelRun as endpoint } from '@svc/contract';
+import { cancelRun } from '@svc/services';
+import { handle } from '../../context';
+
+export const cancel = handle(endpoint, ({ params, query, caller, ctx }) =>
+  cancelRun(ctx.runs, caller, { workflowId: params.id, runId: params.run_id, compensate: query.compensate }),
+);

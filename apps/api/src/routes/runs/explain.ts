@@ -1,0 +1,7 @@
+import { explainRun as endpoint } from '@svc/contract';
+import { readRunExplanation } from '@svc/services';
+import { handle } from '../../context';
+
+export const explain = handle(endpoint, ({ params, caller, ctx }) =>
+  readRunExplanation(ctx.explain, caller.scope, params.id),
+);
