@@ -32,7 +32,10 @@ describe('another tenant', () => {
     await api.store.redis.set(`mem:${done}`, canary);
     const steps = { [canary]: { type: 'delay', delay_sec: 1 } };
     await api.as('admin').post('/api/v1/workflows', { id: 'workflow-acme', name: canary, steps });
-    return { held, done, failed, denied, artifact: String(body['artifact_ptr']) };
+    const hourly = { name: canary, cron: '0 * * * *', input: { [canary]: canary } };
+    const schedule = (await api.as('admin').post('/api/v1/workflows/workflow-acme/schedules', hourly)).body;
+    const artifact = String(body['artifact_ptr']);
+    return { held, done, failed, denied, artifact, schedule: String(schedule['id']) };
   }
   type Planted = Awaited<ReturnType<typeof plant>>;
 
@@ -40,13 +43,17 @@ describe('another tenant', () => {
     if (id.startsWith('approvals.')) return [held];
     if (id.startsWith('artifacts.')) return [encodeURIComponent(artifact)];
     if (id.startsWith('traces.')) return ['trace-acme'];
-    if (id.startsWith('workflows.')) return ['workflow-acme'];
+    if (id.startsWith('workflows.') || id.startsWith('schedules.')) return ['workflow-acme'];
     if (id.startsWith('workers.')) return ['worker-acme'];
     if (id.startsWith('dlq.')) return [failed, denied];
     return id.startsWith('pools.') ? ['demo'] : [held, done, failed, denied];
   };
   /** The path of one record; what stands below it is the first of its kind. */
-  const pathTo = ({ path }: Endpoint, id: string): string => path.replace(/:\w+/, id).replace(/:\w+/, '1');
+  const pathTo = ({ path }: Endpoint, id: string, { schedule }: Planted): string =>
+    path.replace(/:\w+/, id).replace(':schedule_id', schedule).replace(/:\w+/, '1');
+  /** What must be sent to be looked at further than whether it is valid. */
+  const bodyOf = ({ id, body }: Endpoint): string | undefined =>
+    body && id.startsWith('schedules.') ? '{"interval_sec":60}' : undefined;
   const queriesOf = ({ id }: Endpoint, { done }: Planted): string[] => {
     if (id === 'memory.read') return [`?ptr=redis://ctx:${done}`, `?key=res:${done}`, `?key=mem:${done}`];
     return id === 'jobs.list' ? ['', '?trace_id=trace-acme', `?team=${canary}`, '?state=SUCCEEDED'] : [''];
@@ -55,11 +62,11 @@ describe('another tenant', () => {
   it.each(endpoints)('$method $path tells another tenant nothing', async (endpoint: Endpoint) => {
     const planted = await plant();
     const targets = /:\w+/.test(endpoint.path)
-      ? records(endpoint, planted).map((id) => pathTo(endpoint, id))
+      ? records(endpoint, planted).map((id) => pathTo(endpoint, id, planted))
       : queriesOf(endpoint, planted).map((query) => endpoint.path + query);
 
     for (const target of targets) {
-      const answer = await api.as('other').send(endpoint.method, target);
+      const answer = await api.as('other').send(endpoint.method, target, bodyOf(endpoint));
 
       expect(JSON.stringify(answer.body ?? '')).not.toContain(canary);
       expect(answer.status).toBeLessThan(500);
@@ -81,12 +88,15 @@ describe('another tenant', () => {
     const before = await api.store.index.page('acme', {}, 10);
 
     for (const id of records(endpoint, planted)) {
-      await api.as('other').send(endpoint.method, pathTo(endpoint, id));
+      await api.as('other').send(endpoint.method, pathTo(endpoint, id, planted), bodyOf(endpoint));
     }
 
     expect(await api.store.index.page('acme', {}, 10)).toEqual(before);
     expect(await api.store.deadLetters.get('acme', planted.failed)).toMatchObject({ job_id: planted.failed });
     expect((await api.as('admin').get('/api/v1/workflows/workflow-acme')).body).toMatchObject({ revision: 1 });
+    expect((await api.as('admin').get('/api/v1/workflows/workflow-acme/schedules')).body).toMatchObject([
+      { id: planted.schedule, cron: '0 * * * *', paused: false },
+    ]);
     expect(await api.packets()).toEqual([]);
   });
 

@@ -1,0 +1,108 @@
+import type { Caller, ScheduleFields } from '@svc/contract';
+import { queues } from '@svc/queues.config';
+import { keys, openStore, type Store } from '@svc/store';
+import { useServers } from '@svc/testing';
+import { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
+import type { FireScheduleDeps, ScheduledStart } from './fire-schedule';
+import { addSchedule, type SaveScheduleDeps } from './save-schedule';
+
+const ann: Caller = {
+  tenant: 'acme',
+  scope: 'acme',
+  principalId: 'ann',
+  role: 'admin',
+  keyId: 'k',
+  keyName: 'k',
+  allowCrossTenant: false,
+  source: 'api_key',
+  submitterId: 'apikey:1|principal:ann',
+};
+
+/** Schedules of a workflow `cargo` on a Redis of this file's own; runs they start are records that nobody works through. */
+export function useSchedules() {
+  let redis: Redis | undefined;
+  let store: Store | undefined;
+  afterAll(async () => void (await redis?.quit()));
+  const servers = useServers();
+  beforeAll(() => {
+    redis = new Redis(servers.redisUrl);
+    store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
+  });
+  const opened = <T>(value: T | undefined): T => {
+    if (!value) throw new Error('the store is open only inside hooks and tests');
+    return value;
+  };
+  const use = {
+    caller: ann,
+    /** Starts that were asked for, and runs that were cancelled, in order. */
+    asked: [] as ScheduledStart[],
+    cancelled: [] as string[],
+    /** Called before a start is made; may throw. */
+    onStart: (): void | Promise<void> => undefined,
+    get store() {
+      return opened(store);
+    },
+    get redis() {
+      return opened(redis);
+    },
+    get deps(): FireScheduleDeps & SaveScheduleDeps {
+      return { store: use.store, random: { uuid: randomUUID }, start, cancel };
+    },
+    add: (fields: Partial<ScheduleFields> = {}) =>
+      addSchedule(use.deps, ann, 'cargo', {
+        name: '',
+        ...(fields.cron === undefined && { interval_sec: 600 }),
+        time_zone: 'UTC',
+        overlap: 'skip',
+        misfire: 'run_once',
+        input: { crates: 2 },
+        paused: false,
+        ...fields,
+      }),
+    async read(id: string) {
+      const now = await use.store.schedules.read(id);
+      if (!now) throw new Error('there is no such schedule');
+      return now;
+    },
+    /** As if this much time had passed since the schedule was made. Returns when it is due then. */
+    async passed(id: string, ms: number): Promise<number> {
+      const { record } = await use.read(id);
+      const document = { ...record.document, from_ms: Number(record.document['from_ms']) - ms };
+      const dueMs = (record.dueMs ?? NaN) - ms;
+      await use.redis.hset(keys.schedule(id), { document: JSON.stringify(document), due: dueMs });
+      await use.redis.zadd(keys.schedulesDue(), dueMs, id);
+      return dueMs;
+    },
+    /** Ids of runs that were started, in order; a repeat starts none. */
+    runs: () => use.redis.zrange(keys.runsCreated('acme', 'cargo'), 0, '-1'),
+    end: (runId: string) => use.redis.hset(keys.run(runId), 'status', 'succeeded'),
+  };
+  async function start(wanted: ScheduledStart): Promise<{ runId: string }> {
+    await use.onStart();
+    use.asked.push(wanted);
+    const runId = randomUUID();
+    const outcome = await use.store.runs.create({
+      id: runId,
+      tenant: wanted.tenant,
+      workflow: { id: wanted.workflowId, version: 1 },
+      header: { input: wanted.input },
+      events: [],
+      start: { kind: 'start' },
+      limits: { tenant: 0, all: 0 },
+      idempotency: { key: wanted.idempotencyKey, hash: 'h', answer: runId, ttlSec: 60 },
+    });
+    return { runId: outcome.kind === 'replay' ? outcome.answer : runId };
+  }
+  async function cancel(_tenant: string, runId: string): Promise<void> {
+    use.cancelled.push(runId);
+  }
+  beforeEach(async () => {
+    use.asked.length = 0;
+    use.cancelled.length = 0;
+    use.onStart = () => undefined;
+    const document = { id: 'cargo', name: 'Cargo', org_id: 'acme', steps: {} };
+    await use.store.workflows.write({ tenant: 'acme', id: 'cargo', document, by: 'ann' });
+  });
+  return use;
+}
