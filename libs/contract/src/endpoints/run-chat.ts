@@ -83,6 +83,8 @@ export const sayInChat = endpoint({
   method: 'post',
   path: '/api/v1/workflow-runs/:id/chat',
   summary: 'Say something in the chat of a run',
+  description:
+    'What a user says is also the signal chat of the run: a step of type signal that waits for it takes it as its output {message_id, role, content}. With no such step waiting it is only a message.',
   access: { permission: 'workflows.write', roles: ['admin', 'operator'] },
   params: { id: runId },
   body: shape<ChatBody>({

@@ -29,7 +29,8 @@ export async function readChat(
 }
 
 /**
- * Says something. Only admins speak as agent or system. Core contract 5.6; engine contract B11.
+ * Says something. Only admins speak as agent or system. What a user says is also the signal `chat` of the run, for a step
+ * that waits for it; nothing of it is kept for steps that do not wait yet. Core contract 5.6; engine contract B11.
  *
  * @throws content_required, run_not_found, tenant_access_denied, overloaded
  */
@@ -55,8 +56,19 @@ export async function sayInChat(
   const memoryId = await memoryOfRun(store, run);
   const bytes = Buffer.byteLength(JSON.stringify(line));
   await deps.admission.data(run.tenant, bytes, () => store.chat.append(memoryId, [line]));
+  // If we die here, all can read the message and the run was not told: whoever got no answer says it again.
+  if (message.role === 'user') await store.runs.post(caller.scope, runId, signalOf(message));
   return message;
 }
+
+/** A run that has ended takes no signals, and one that waits for none forgets this one: what was said stays in the chat. */
+const signalOf = ({ id, role, content }: ChatMessage) => ({
+  kind: 'signal',
+  name: 'chat',
+  id,
+  payload: { message_id: id, role, content },
+  kept: false,
+});
 
 async function memoryOfRun({ runs }: Pick<ReadDeps['store'], 'runs'>, { id }: RunRecord): Promise<string> {
   return memoryOf({ id, input: givenTo(await runs.steps(id, [givenTo.path])) });

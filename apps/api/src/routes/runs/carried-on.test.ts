@@ -217,6 +217,33 @@ describe('runs under way', () => {
     });
   });
 
+  describe('POST …/chat', () => {
+    const answer = { type: 'signal', signal: 'chat' };
+
+    it('200: a step that waits for the signal chat takes what a user says, not what agents or the system say', async () => {
+      const id = await begun({ answer });
+
+      for (const role of ['agent', 'system']) await runs.say(id, { content: 'which berth?', role });
+      const said = await runs.say(id, { content: 'berth 7' });
+
+      const output = { message_id: said.body['id'], role: 'user', content: 'berth 7' };
+      expect(await until(id, 'succeeded')).toMatchObject({ output });
+    });
+
+    it('200: what was said before a step waits is no answer to it, and a run that has ended can still be talked about', async () => {
+      const id = await begun({ arrived, answer: { ...answer, depends_on: ['arrived'] } });
+      await runs.say(id, { content: 'too early' });
+      await signal(id, 'arrived');
+      expect((await seen(id)).steps['answer']?.status).toBe('waiting');
+
+      await runs.say(id, { content: 'now' });
+      expect(await until(id, 'succeeded')).toMatchObject({ output: { content: 'now' } });
+
+      expect((await runs.say(id, { content: 'well done' })).status).toBe(200);
+      expect((await runs.chat(id)).items.map(({ content }) => content)).toEqual(['well done', 'now', 'too early']);
+    });
+  });
+
   describe('POST …/rerun', () => {
     const flow = {
       a: { type: 'transform', input: { at: '${now()}' }, output_path: 'a' },
