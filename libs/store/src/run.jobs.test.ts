@@ -4,7 +4,7 @@ import { useRuns } from './run.testing';
 
 const use = useRuns();
 const jobs = () => use.store.jobs;
-const ended = (jobId: string) => ({ kind: 'jobEnded', jobId });
+const ended = (jobId: string): unknown => expect.objectContaining({ kind: 'jobEnded', jobId });
 const passes = (id: string) => use.redis.hget(keys.run(id), 'wakes');
 
 /** A run that sleeps after its first pass, for an event to wake it. */
@@ -50,6 +50,28 @@ describe('a job of a run', () => {
 
     expect(await use.inbox('r1')).toEqual([ended('j')]);
     expect((await jobs().load('j'))?.state).toBe('DENIED');
+  });
+
+  it('tells how it ended, and a small result with it', async () => {
+    await asleep('r1');
+    for (const [id, body] of [
+      ['small', '{"kg":7}'],
+      ['large', JSON.stringify('x'.repeat(9_000))],
+    ] as const) {
+      await use.accept(id, 'r1', id);
+      await use.redis.set(keys.result(id), body);
+      await use.store.jobs.move('*', id, 'dispatch');
+      await use.store.jobs.move('*', id, 'succeed', { set: { result_ptr: `redis://${keys.result(id)}` } });
+    }
+    await use.accept('bad', 'r1', 'bad');
+    await use.store.jobs.move('*', 'bad', 'refuse', { set: { error_code: 'no', error_message: 'not so' } });
+
+    const end = { kind: 'jobEnded', state: 'SUCCEEDED' };
+    expect(await use.inbox('r1')).toEqual([
+      { ...end, jobId: 'small', result_ptr: 'redis://res:small', body: '{"kg":7}' },
+      { ...end, jobId: 'large', result_ptr: 'redis://res:large' },
+      { ...end, jobId: 'bad', state: 'FAILED', error_code: 'no', error_message: 'not so' },
+    ]);
   });
 
   it('that has ended and is then quarantined tells it again', async () => {

@@ -264,6 +264,12 @@ export class RunRepository {
     return seenBy(scope, run, run?.tenant);
   }
 
+  /** Only how far it is, for a caller. */
+  async status(scope: TenantScope, id: string): Promise<Of<RunStatus>> {
+    const [tenant, status] = await this.redis.hmget(keys.run(id), 'tenant', 'status');
+    return seenBy(scope, status ? (status as RunStatus) : undefined, tenant ?? undefined);
+  }
+
   /** A run without its steps, for a process that acts for every tenant. */
   async header(id: string): Promise<RunRecord | undefined> {
     return parseRun(await this.redis.hgetall(keys.run(id)));

@@ -15,10 +15,14 @@ type Stores = Pick<Store, 'jobs' | 'data' | 'runs'>;
 export async function hearEvents(store: Stores, inbox: readonly JsonObject[], run: RunState): Promise<RunEvent[]> {
   const heard = await Promise.all(
     inbox.map(async (event): Promise<(RunEvent | undefined)[]> => {
-      const told = event as unknown as RunEvent | LookAround;
+      const told = event as unknown as Exclude<RunEvent, JobEnded> | ToldEnd | LookAround;
       switch (told.kind) {
         case 'jobEnded':
-          return [await hearJob(store, told.jobId)];
+          return [
+            told.state
+              ? await endOf(store, told.jobId, { ...told, state: told.state })
+              : await hearJob(store, told.jobId),
+          ];
         case 'childRunEnded':
           return [await hearChild(store, told)];
         case 'look':
@@ -42,13 +46,23 @@ const openJobs = ({ steps }: RunState): string[] =>
     .flatMap((step) => [step, ...(step.children ?? [])])
     .flatMap(({ open, job_id }) => (open && job_id !== undefined ? [job_id] : []));
 
+/** The end of a job as the script that ended it tells it. */
+type ToldEnd = { kind: 'jobEnded'; jobId: string } & Partial<EndFacts>;
+
+type EndFacts = Pick<JobRecord, 'state' | 'error_status' | 'error_code' | 'error_message' | 'result_ptr'> & {
+  /** The result, when it is small. */
+  body?: string;
+};
+
 /** How a job ended, with its result; undefined while it has not. A job of which nothing is left has failed. */
-export async function hearJob(store: Pick<Stores, 'jobs' | 'data'>, jobId: string): Promise<JobEnded | undefined> {
+async function hearJob(store: Pick<Stores, 'jobs' | 'data'>, jobId: string): Promise<JobEnded | undefined> {
   const job = await store.jobs.load(jobId);
-  if (!job) {
-    return { kind: 'jobEnded', jobId, status: 'FAILED', error: 'nothing is left of the job', code: 'job_lost' };
-  }
-  const status = endOf(job);
+  if (job) return endOf(store, jobId, job);
+  return { kind: 'jobEnded', jobId, status: 'FAILED', error: 'nothing is left of the job', code: 'job_lost' };
+}
+
+async function endOf(store: Pick<Stores, 'data'>, jobId: string, job: EndFacts): Promise<JobEnded | undefined> {
+  const status = statusOf(job);
   if (!status) return undefined;
   return {
     kind: 'jobEnded',
@@ -69,25 +83,31 @@ const ends: Partial<Record<JobState, JobEnd>> = {
   OUTPUT_QUARANTINED: 'OUTPUT_QUARANTINED',
 };
 
-function endOf({ state, error_status }: JobRecord): JobEnd | undefined {
+function statusOf({ state, error_status }: EndFacts): JobEnd | undefined {
   if (state !== 'FAILED') return ends[state];
   return error_status === 'JOB_STATUS_FAILED_FATAL' ? 'FAILED_FATAL' : 'FAILED';
 }
 
 async function resultOf(
   { data }: Pick<Stores, 'data'>,
-  job: JobRecord,
+  job: EndFacts,
 ): Promise<Pick<JobEnded, 'output' | 'resultPtr'>> {
   const pointer = job.result_ptr;
   if (!pointer) return {};
   if (!pointer.startsWith('redis://')) return { resultPtr: pointer };
-  const read = await data.read(pointer, inlineBytes);
-  if (!read || read.sizeBytes > inlineBytes || read.sizeBytes === 0) return { resultPtr: pointer };
+  const body = job.body ?? (await readBody(data, pointer));
+  if (body === undefined) return { resultPtr: pointer };
   try {
-    return { resultPtr: pointer, output: JSON.parse(read.body.toString('utf8')) as unknown };
+    return { resultPtr: pointer, output: JSON.parse(body) as unknown };
   } catch {
     return { resultPtr: pointer };
   }
+}
+
+async function readBody(data: Stores['data'], pointer: string): Promise<string | undefined> {
+  const read = await data.read(pointer, inlineBytes);
+  if (!read || read.sizeBytes > inlineBytes || read.sizeBytes === 0) return undefined;
+  return read.body.toString('utf8');
 }
 
 async function hearChild(store: Pick<Stores, 'runs'>, told: ChildRunEnded): Promise<ChildRunEnded> {

@@ -33,8 +33,8 @@ export async function awaitRunEnd(
   // Asked for before the run is looked at, so that an end in between is not missed.
   const { ended, cancel } = deps.endings.wait(id, forMs);
   try {
-    const run = foundOf(await deps.store.runs.head(caller.scope, id), 'run_not_found');
-    if (!isRunEnded(run.status)) await ended;
+    const status = foundOf(await deps.store.runs.status(caller.scope, id), 'run_not_found');
+    if (!isRunEnded(status)) await ended;
   } finally {
     cancel();
   }

@@ -14,8 +14,8 @@ if then_ == 'pause' then
   redis.call('DEL', KEYS[2])
   return { 'paused' }
 end
-redis.call('HDEL', KEYS[1], 'acting')
-local workflow = redis.call('HGET', KEYS[1], 'workflow')
+local workflow, acting = unpack(redis.call('HMGET', KEYS[1], 'workflow', 'acting'))
+if acting == '1' then redis.call('HSET', KEYS[1], 'acting', '0') end
 if redis.call('EXISTS', key.runInbox(id)) == 0 or not workflow then
   redis.call('HDEL', KEYS[1], 'awake')
   redis.call('DEL', KEYS[2])

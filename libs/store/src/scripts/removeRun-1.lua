@@ -11,6 +11,6 @@ local id, scope = ARGV[1], ARGV[2]
 local tenant, workflow, status, acting = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'workflow', 'status', 'acting'))
 if not tenant then return { 'missing' } end
 if scope ~= '*' and scope ~= tenant then return { 'other_tenant' } end
-if acting or redis.call('ZSCORE', key.liveRuns(), id) then return { 'active', status } end
+if acting == '1' or redis.call('ZSCORE', key.liveRuns(), id) then return { 'active', status } end
 run_forget(id, tenant, workflow, status)
 return { 'removed' }

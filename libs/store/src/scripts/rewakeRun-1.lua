@@ -17,7 +17,7 @@ if awake then
   local rests = failed_ms and now_ms - tonumber(failed_ms) < tonumber(ARGV[2])
   if rests or (not failed_ms and redis.call('EXISTS', prefix .. entry) == 1) then return { 'carried' } end
   if failed_ms then bull_remove_failed('runPasses', entry) end
-elseif not acting and redis.call('EXISTS', key.runInbox(id)) == 0 then
+elseif acting ~= '1' and redis.call('EXISTS', key.runInbox(id)) == 0 then
   return { 'asleep' }
 end
 redis.call('HSET', KEYS[1], 'awake', '1')

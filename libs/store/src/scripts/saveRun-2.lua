@@ -30,13 +30,12 @@ run_check_queues(s.set)
 
 local at = micros()
 local stamp, now_ms, next_revision, to = text(at), math.floor(at / 1000), text(s.revision + 1), s.status and s.status.to or from
-redis.call('HSET', record, 'revision', next_revision, 'token', s.token, 'status', to, 'updated_at', stamp)
-if header ~= '' then redis.call('HSET', record, 'header', header) end
-if s.acting then
-  redis.call('HSET', record, 'acting', '1')
-else
-  redis.call('HDEL', record, 'acting')
+local fields = { 'revision', next_revision, 'token', s.token, 'status', to, 'updated_at', stamp, 'acting', s.acting and '1' or '0' }
+if header ~= '' then
+  fields[#fields + 1] = 'header'
+  fields[#fields + 1] = header
 end
+redis.call('HSET', record, unpack(fields))
 if s.heard > 0 then redis.call('LTRIM', inbox, s.heard, -1) end
 
 local steps = key.runSteps(id)

@@ -76,6 +76,22 @@ local function leave_flight(id, tenant, worker, counted)
   lane_in_turn(tenant)
 end
 
+-- Bodies up to this size are told with the end of a job: most are, and whoever hears of it need not read anything.
+local TOLD_BYTES = 8192
+
+-- What the run whose step a job is hears of its end.
+local function job_end(id, record, state)
+  local status, code, message, pointer = unpack(redis.call('HMGET', record, 'error_status', 'error_code', 'error_message',
+    'result_ptr'))
+  local told = { kind = 'jobEnded', jobId = id, state = state, error_status = status or nil, error_code = code or nil,
+    error_message = message or nil, result_ptr = pointer or nil }
+  if state == 'SUCCEEDED' and pointer == 'redis://' .. key.result(id) then
+    local body = redis.call('GETRANGE', key.result(id), 0, TOLD_BYTES)
+    if #body > 0 and #body <= TOLD_BYTES then told.body = body end
+  end
+  return cjson.encode(told)
+end
+
 --[[
   move_job(id, m): m = {
     event, from = {states}, to, scope,
@@ -153,7 +169,7 @@ local function move_job(id, m, at)
   if run and m.post then run_post(run, m.post, now_ms) end
   if run and is(TERMINAL, m.to) then
     if path then tree_carries(run, path, bull_id(id)) end
-    run_post(run, cjson.encode({ kind = 'jobEnded', jobId = id }), now_ms)
+    run_post(run, job_end(id, record, m.to), now_ms)
   end
 
   if m.worker then

@@ -21,7 +21,9 @@ end
 local function run_tell(id, args, first, count)
   if count == 0 then return end
   run_write('RPUSH', key.runTimeline(id), args, first, count)
-  redis.call('LTRIM', key.runTimeline(id), -RUN_TIMELINE, -1)
+  if count >= RUN_TIMELINE or redis.call('LLEN', key.runTimeline(id)) > RUN_TIMELINE then
+    redis.call('LTRIM', key.runTimeline(id), -RUN_TIMELINE, -1)
+  end
 end
 
 local function run_index(id, tenant, workflow, status, stamp)

@@ -32,7 +32,6 @@ local function tree_add(id, path, parent, name, data, now_ms)
   local options = parent and tree_options(queue, id, parent) or bull[queue].opts
   redis.call('HSET', prefix .. entry, 'name', name, 'data', data, 'opts', options, 'timestamp', now_ms, 'delay', 0, 'priority', 0,
     'processedOn', now_ms)
-  redis.call('HDEL', prefix .. entry, 'finishedOn', 'failedReason', 'returnvalue')
   redis.call('ZADD', prefix .. 'waiting-children', now_ms, entry)
   if parent then redis.call('SADD', tree_key(id, parent) .. ':dependencies', prefix .. entry) end
 end
@@ -46,8 +45,11 @@ local function tree_end(id, path, parent, told, reason, now_ms)
   local queue, entry = tree_entry(id, path)
   local prefix = bull[queue].prefix
   local own = prefix .. entry
-  redis.call('HSET', own, 'finishedOn', now_ms, 'returnvalue', told)
-  if reason then redis.call('HSET', own, 'failedReason', reason, 'stacktrace', '[]') end
+  if reason then
+    redis.call('HSET', own, 'finishedOn', now_ms, 'returnvalue', told, 'failedReason', reason, 'stacktrace', '[]')
+  else
+    redis.call('HSET', own, 'finishedOn', now_ms, 'returnvalue', told)
+  end
   tree_leave(prefix, entry, 'waiting-children')
   redis.call('ZADD', prefix .. (reason and 'failed' or 'completed'), now_ms, entry)
   if not parent then return end
@@ -66,6 +68,7 @@ local function tree_change(id, c, now_ms)
     tree_leave(bull[queue].prefix, entry, 'completed')
     tree_leave(bull[queue].prefix, entry, 'failed')
     local above, own = tree_key(id, c.parent), tree_key(id, c.path)
+    redis.call('HDEL', own, 'finishedOn', 'failedReason', 'returnvalue')
     redis.call('HDEL', above .. ':processed', own)
     redis.call('HDEL', above .. ':failed', own)
   end
