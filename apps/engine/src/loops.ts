@@ -36,9 +36,9 @@ export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] 
     },
     {
       name: 'schedules',
-      everyMs: 10_000,
+      everyMs: 1_000,
       atStart: true,
-      lease: lease(keys.runReconcilerLease('schedules'), 20_000),
+      lease: lease(keys.runReconcilerLease('schedules'), 3_000),
       run: () => sweepSchedules(ctx),
     },
     {

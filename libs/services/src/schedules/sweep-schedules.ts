@@ -1,8 +1,8 @@
 import type { Store } from '@svc/store';
 
 const settings = {
-  /** A time that came so long ago should have been claimed. */
-  lateMs: 5_000,
+  /** A time that came so long ago should have been claimed; where a service's clock is behind, its queue is as late. */
+  lateMs: 1_000,
   /** Starts that wait are looked at more often than that. */
   unseenMs: 60_000,
   atOnce: 1_000,

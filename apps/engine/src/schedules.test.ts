@@ -1,0 +1,83 @@
+import { addSchedule, pauseSchedule } from '@svc/services';
+import { eventually } from '@svc/testing';
+import { person, useEngine } from './use-engine.testing';
+
+const use = useEngine();
+const hour = 3_600_000;
+const ann = person('ann');
+const steps = { tell: { type: 'notify', input: { message: 'hello' } } };
+
+/** A workflow that starts every second. */
+async function everySecond(): Promise<string> {
+  const { store } = use.engine.ctx;
+  const document = { id: 'cargo', name: 'Cargo', org_id: 'acme', steps };
+  await store.workflows.write({ tenant: 'acme', id: 'cargo', document, by: 'ann' });
+  const fields = {
+    name: '',
+    time_zone: 'UTC',
+    overlap: 'allow',
+    misfire: 'run_all',
+    input: {},
+    paused: false,
+  } as const;
+  const { id } = await addSchedule(use.engine.ctx, ann, 'cargo', { ...fields, interval_sec: 1 });
+  return id;
+}
+const runs = () => use.engine.ctx.store.runIndex.ofWorkflow('acme', 'cargo', 100);
+/** Times for which runs were started, in order. */
+const times = async () => {
+  const states = await Promise.all((await runs()).map(({ id }) => use.state(id)));
+  return states.map(({ labels = {} }) => labels['scheduled_for'] ?? '').sort();
+};
+/** Each second once, none left out. */
+const areWhole = (all: string[]) =>
+  expect(all.map((time) => Date.parse(time))).toEqual(all.map((_, i) => Date.parse(all[0] ?? '') + i * 1_000));
+
+describe('a schedule', () => {
+  it('starts runs that end, each time once, whatever number of engines there are', async () => {
+    await use.start();
+    await use.start();
+    const id = await everySecond();
+
+    await eventually(async () => (await runs()).filter(({ status }) => status === 'succeeded').length >= 3);
+    await pauseSchedule(use.engine.ctx, ann, 'cargo', id);
+
+    areWhole(await times());
+    const [{ id: runId = '' } = {}] = await runs();
+    expect((await use.state(runId)).triggered_by).toBe('ann');
+  });
+
+  it.each([
+    ['ahead', hour],
+    ['behind', -hour],
+  ])('keeps its times when the clock of the only engine is an hour %s', async (_, byMs) => {
+    const real = Date.now;
+    jest.spyOn(Date, 'now').mockImplementation(() => real() + byMs);
+    try {
+      await use.start({ aheadMs: 0 });
+      const id = await everySecond();
+      const begunMs = await use.engine.ctx.store.schedules.nowMs();
+
+      await eventually(async () => (await runs()).length >= 3, { withinMs: 20_000 });
+      await pauseSchedule(use.engine.ctx, ann, 'cargo', id);
+
+      const all = await times();
+      areWhole(all);
+      expect(Math.abs(Date.parse(all[0] ?? '') - begunMs)).toBeLessThan(5_000);
+    } finally {
+      jest.restoreAllMocks();
+    }
+  });
+
+  it('that came due while no engine was there is made up for', async () => {
+    const first = await use.start();
+    const id = await everySecond();
+    await use.stop(first);
+    const second = await use.start();
+
+    await eventually(async () => (await second.ctx.store.runIndex.ofWorkflow('acme', 'cargo', 100)).length >= 3);
+    await pauseSchedule(second.ctx, ann, 'cargo', id);
+
+    areWhole(await times());
+  });
+});
