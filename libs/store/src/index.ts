@@ -16,6 +16,7 @@ export * from './redis-guard';
 export * from './run.index';
 export * from './run.record';
 export * from './run.repository';
+export * from './run.writes';
 export * from './schedule.repository';
 export * from './schema.repository';
 export * from './standing.repository';

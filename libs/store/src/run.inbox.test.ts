@@ -167,6 +167,30 @@ describe('a saved pass', () => {
   });
 });
 
+describe('a saved pass after which nothing is to be done', () => {
+  it('closes itself when the inbox is empty, also when it is repeated', async () => {
+    await use.begin('r1');
+
+    const saves = [1, 2].map(() => use.save('r1', 1, { heard: 1, closes: true, token: 'once' }));
+
+    expect(await Promise.all(saves)).toMatchObject([
+      { kind: 'saved', sleeps: true },
+      { kind: 'saved', sleeps: true },
+    ]);
+    expect(await lock('r1')).toBeNull();
+    await runs().post('*', 'r1', nth(1));
+    expect((await open('r1', 'next')).kind).toBe('open');
+  });
+
+  it('stays open for what came meanwhile', async () => {
+    await use.begin('r1');
+    await runs().post('*', 'r1', nth(1));
+
+    expect(await use.save('r1', 1, { heard: 1, closes: true })).toMatchObject({ sleeps: false, left: 1 });
+    expect(await lock('r1')).toBe('me');
+  });
+});
+
 describe('closing a pass', () => {
   it('lets the run sleep when its inbox is empty: no lock, and the next event wakes it', async () => {
     await use.begin('r1');

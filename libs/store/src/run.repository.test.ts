@@ -141,6 +141,7 @@ describe('a save', () => {
       revision: 2,
       atUs: expect.any(Number) as number,
       left: 0,
+      sleeps: false,
     });
 
     const loaded = await runs().load('r1');

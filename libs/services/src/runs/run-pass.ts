@@ -72,7 +72,8 @@ async function takeTurns(deps: RunDeps, runId: string, owner: string, lease: Run
     if (opened.kind === 'busy') return busyRetryMs;
     if (opened.kind === 'missing') return undefined;
     lease.renews(true);
-    const turn = await takeTurn(deps, runId, owner, opened);
+    const turn = await takeTurn(deps, { runId, owner, lease, opened });
+    if (turn === 'asleep') return undefined;
     if (turn === 'fenced') {
       deps.events.fenced(runId);
       return busyRetryMs;
@@ -86,9 +87,13 @@ async function takeTurns(deps: RunDeps, runId: string, owner: string, lease: Run
   }
 }
 
-type Turn = 'done' | 'postponed' | 'fenced';
+/** `asleep`: nothing was to be done and nothing is to be heard, so it is closed already. */
+type Turn = 'done' | 'asleep' | 'postponed' | 'fenced';
 
-async function takeTurn(deps: RunDeps, runId: string, owner: string, opened: Opened): Promise<Turn> {
+type Begun = Pick<TurnOf, 'runId' | 'owner' | 'lease' | 'opened'>;
+
+async function takeTurn(deps: RunDeps, begun: Begun): Promise<Turn> {
+  const { runId, opened } = begun;
   const startedMs = deps.clock.nowMs();
   const before = await read(deps, runId, opened.revision);
   if (!before) return 'done';
@@ -96,7 +101,7 @@ async function takeTurn(deps: RunDeps, runId: string, owner: string, opened: Ope
   const inbox = await hearEvents(deps.store, opened.events, before);
   // Nothing is left undone of what a closed pass asked for; of one that was not, everything is asked for again.
   const first: RunEvent[] = opened.acting ? [{ kind: 'tick' }, ...inbox] : inbox;
-  const turn = { runId, owner, opened, before, definition: definition ?? lost(before) };
+  const turn = { ...begun, before, definition: definition ?? lost(before) };
   const events: RunEvent[] = definition ? first : [{ kind: 'deleted' }];
   const outcome = await goOn(deps, turn, events, opened.events.length);
   deps.events.passed(opened.events.length, deps.clock.nowMs() - startedMs);
@@ -115,6 +120,7 @@ const lost = (run: RunState): WorkflowDefinition => ({
 interface TurnOf {
   runId: string;
   owner: string;
+  lease: RunLease;
   opened: Opened;
   before: RunState;
   definition: WorkflowDefinition;
@@ -142,12 +148,13 @@ async function goOn(deps: RunDeps, turn: TurnOf, first: RunEvent[], heard: numbe
     const isSaved = !isRunEnded(before.status) && (left > 0 || events.length > 0);
     if (isSaved) {
       const saved = await save(deps, { ...turn, before }, planned, revision, left);
-      if (saved === undefined) return 'fenced';
-      revision = saved;
+      if (saved === 'fenced') return 'fenced';
+      if (isRunEnded(planned.run.status)) tellEnd(deps, planned.run);
+      if (saved.sleeps) return 'asleep';
+      revision = saved.revision;
     }
     left = 0;
     const { events: told, postponed } = await carryOut(deps, { run: planned.run, definition }, planned.actions);
-    if (isSaved && isRunEnded(planned.run.status)) tellEnd(deps, planned.run);
     if (postponed) return 'postponed';
     before = planned.run;
     events = told;
@@ -201,17 +208,20 @@ function withoutTimers(run: RunState, before: RunState): RunState {
   return { ...run, outbox: Object.fromEntries(outbox) };
 }
 
-/** @returns the new revision; undefined when somebody else has the run */
+type Saved = 'fenced' | { revision: number; sleeps: boolean };
+
+/** `fenced`: somebody else has the run. */
 async function save(
   deps: RunDeps,
-  { runId, owner, before, definition }: TurnOf,
+  { runId, owner, lease, before, definition }: TurnOf,
   planned: Plan,
   revision: number,
   heard: number,
-): Promise<number | undefined> {
+): Promise<Saved> {
   const { run } = planned;
   const fields = changedFields(before, run, planned.changed);
   const { status } = run;
+  const acting = planned.actions.some(isLeftToDo);
   const document: RunSave = {
     id: runId,
     revision,
@@ -222,7 +232,7 @@ async function save(
     removed: fields.removed,
     events: planned.events.map((event) => ({ ...event })),
     heard,
-    acting: planned.actions.some(({ kind }) => kind !== 'setTimer' && kind !== 'clearTimer'),
+    ...(acting ? { acting } : { closes: true }),
     timers: timersOf(planned.actions),
     tree: treeChanges(definition, before, run, planned.changed),
     ...(status !== before.status && {
@@ -230,15 +240,23 @@ async function save(
     }),
     ...(isRunEnded(status) && status !== 'succeeded' && { reason: run.error?.message ?? status }),
   };
+  lease.renews(acting);
   const outcome = await deps.store.runs.save(document);
   if (outcome.kind !== 'saved') {
     deps.memory.forget(runId);
-    return undefined;
+    return 'fenced';
   }
+  lease.renews(!outcome.sleeps);
   remember(deps, run, outcome.revision);
   for (const path of planned.changed) tellStep(deps, definition, before, run, path);
-  return outcome.revision;
+  return outcome;
 }
+
+/** Timers are written with the run, and the end of a run is nobody's business unless it is part of another. */
+const isLeftToDo = (action: Action): boolean =>
+  action.kind !== 'setTimer' &&
+  action.kind !== 'clearTimer' &&
+  !(action.kind === 'finished' && action.parentKey === undefined);
 
 function remember(deps: RunDeps, run: RunState, revision: number): void {
   if (isRunEnded(run.status)) return deps.memory.forget(run.id);

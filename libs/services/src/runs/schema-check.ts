@@ -7,6 +7,8 @@ type Checker = (value: unknown) => string | undefined;
 
 const compiled = new CompileCache();
 const shown = 5;
+/** Most definitions; a pass need not look at each of their steps to know. */
+const usesNone = new WeakSet<WorkflowDefinition>();
 
 /**
  * What checks inputs and outputs of a definition's steps. Registered schemas are looked up beforehand, since a pass does no
@@ -14,15 +16,20 @@ const shown = 5;
  */
 export async function schemaCheckOf(
   book: Pick<SchemaBook, 'find'>,
-  { steps }: WorkflowDefinition,
+  definition: WorkflowDefinition,
 ): Promise<SchemaCheck | undefined> {
+  if (usesNone.has(definition)) return undefined;
+  const { steps } = definition;
   const checkers = new Map<StepDefinition, Partial<Record<Which, Checker>>>();
   for (const step of Object.values(steps)) {
     const input = await checkerOf(book, step.input_schema, step.input_schema_id, 'input');
     const output = await checkerOf(book, step.output_schema, step.output_schema_id, 'output');
     if (input ?? output) checkers.set(step, { ...(input && { input }), ...(output && { output }) });
   }
-  if (checkers.size === 0) return undefined;
+  if (checkers.size === 0) {
+    usesNone.add(definition);
+    return undefined;
+  }
   return (step, which, value) => checkers.get(step)?.[which]?.(value);
 }
 

@@ -7,11 +7,12 @@
           ended}, status? = { from = {statuses}, to, ends? = how many seconds to keep it after its end, 0 for ever },
           steps, events (how many of each), removed = {paths}, heard (how many events of the inbox this deals with),
           acting? (things are to be done because of it: the pass is not over), set = {timers: member, due_ms, queue},
-          clear = {members}, tree = {changes of tree_change()}, reason? (why the run failed) } (JSON)
+          clear = {members}, tree = {changes of tree_change()}, reason? (why the run failed), closes? (nothing is to be
+          done because of it: with an empty inbox the run sleeps and the lock is free) } (JSON)
         2 header (JSON), '' = unchanged
         3 and on: `steps` times path and step (JSON), `events` events (JSON)
 
-  Returns  saved <revision> <µs> <events left in the inbox>  |  changed <revision>  |  fenced  |  refused <status>  |  missing
+  Returns  saved <revision> <µs> <events left in the inbox, -1: it sleeps>  |  changed <revision>  |  fenced  |  refused <status>  |  missing
 ]]
 local record, lock = KEYS[1], KEYS[2]
 local s, header = cjson.decode(ARGV[1]), ARGV[2]
@@ -21,7 +22,10 @@ local tenant, workflow, from, revision, token, updated = unpack(redis.call('HMGE
   'revision', 'token', 'updated_at'))
 if not revision then return { 'missing' } end
 local inbox = key.runInbox(id)
-if token == s.token then return { 'saved', revision, updated, redis.call('LLEN', inbox) } end
+if token == s.token then
+  local sleeps = s.closes and redis.call('HEXISTS', record, 'awake') == 0
+  return { 'saved', revision, updated, sleeps and -1 or redis.call('LLEN', inbox) }
+end
 if redis.call('GET', lock) ~= s.owner then return { 'fenced' } end
 if tonumber(revision) ~= s.revision then return { 'changed', revision } end
 if not is(s.active, from) then return { 'refused', from } end
@@ -53,4 +57,8 @@ if s.status and s.status.ends then
   tree_end(id, '', nil, cjson.encode(to), s.reason, now_ms)
   run_end(id, tenant, workflow, to, s.status.ends, at)
 end
-return { 'saved', next_revision, stamp, redis.call('LLEN', inbox) }
+local left = redis.call('LLEN', inbox)
+if left > 0 or not s.closes then return { 'saved', next_revision, stamp, left } end
+redis.call('HDEL', record, 'awake')
+redis.call('DEL', lock)
+return { 'saved', next_revision, stamp, -1 }
