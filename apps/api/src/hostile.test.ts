@@ -32,7 +32,10 @@ describe('hostile input', () => {
   const api = useApi();
 
   it('no endpoint fails at any of it', async () => {
+    const steps = { pause: { type: 'delay', delay_sec: 600 }, work: { input: { a: '${input.a.b}' } } };
+    await api.as('boss').post('/api/v1/workflows', { id: 'flow', name: 'Flow', steps });
     const ids = [
+      'flow',
       await api.given.job(),
       await api.given.job({ state: 'APPROVAL_REQUIRED' }),
       await api.given.job({ state: 'DENIED', safety: { remediations: [{ id: 'a' }] } }),
@@ -72,11 +75,15 @@ describe('hostile input', () => {
     );
 
     // What was let in can be read again.
-    for (const list of ['jobs?limit=500', 'approvals?limit=500', 'dlq?limit=500', 'topics', 'status']) {
+    for (const list of ['jobs?limit=500', 'approvals?limit=500', 'dlq?limit=500', 'workflow-runs?limit=500', 'topics', 'status']) {
       expect((await api.as('boss').get(`/api/v1/${list}`)).status).toBe(200);
     }
     const { items } = await api.store.index.page('acme', {}, 500);
     for (const { id } of items) expect((await api.as('boss').get(`/api/v1/jobs/${encode(id)}`)).status).toBe(200);
+    const runs = (await api.store.runIndex.page('acme', {}, 500)).items.map(({ id }) => `/api/v1/workflow-runs/${id}`);
+    for (const run of runs.flatMap((path) => [path, `${path}/timeline`, `${path}/chat`])) {
+      expect((await api.as('boss').get(run)).status).toBe(200);
+    }
   });
 
   it.each(nasty.filter((value) => value !== ''))('text %j in every place of a job is stored and shown', async (value) => {

@@ -34,28 +34,35 @@ describe('another tenant', () => {
     await api.as('admin').post('/api/v1/workflows', { id: 'workflow-acme', name: canary, steps });
     const hourly = { name: canary, cron: '0 * * * *', input: { [canary]: canary } };
     const schedule = (await api.as('admin').post('/api/v1/workflows/workflow-acme/schedules', hourly)).body;
+    const started = await api.as('admin').post('/api/v1/workflows/workflow-acme/runs', { [canary]: canary });
+    const run = String(started.body['run_id']);
+    await api.as('admin').post(`/api/v1/workflow-runs/${run}/chat`, { content: canary });
     const artifact = String(body['artifact_ptr']);
-    return { held, done, failed, denied, artifact, schedule: String(schedule['id']) };
+    return { held, done, failed, denied, artifact, schedule: String(schedule['id']), run };
   }
   type Planted = Awaited<ReturnType<typeof plant>>;
 
-  const records = ({ id }: Endpoint, { held, done, failed, denied, artifact }: Planted): string[] => {
+  const records = ({ id, path }: Endpoint, { held, done, failed, denied, artifact, run }: Planted): string[] => {
     if (id.startsWith('approvals.')) return [held];
     if (id.startsWith('artifacts.')) return [encodeURIComponent(artifact)];
     if (id.startsWith('traces.')) return ['trace-acme'];
     if (id.startsWith('workflows.') || id.startsWith('schedules.')) return ['workflow-acme'];
+    if (id.startsWith('runs.')) return path.startsWith('/api/v1/workflows/') ? ['workflow-acme'] : [run];
     if (id.startsWith('workers.')) return ['worker-acme'];
     if (id.startsWith('dlq.')) return [failed, denied];
     return id.startsWith('pools.') ? ['demo'] : [held, done, failed, denied];
   };
   /** The path of one record; what stands below it is the first of its kind. */
-  const pathTo = ({ path }: Endpoint, id: string, { schedule }: Planted): string =>
-    path.replace(/:\w+/, id).replace(':schedule_id', schedule).replace(/:\w+/, '1');
+  const pathTo = ({ path }: Endpoint, id: string, { schedule, run }: Planted): string =>
+    path.replace(/:\w+/, id).replace(':schedule_id', schedule).replace(':run_id', run).replace(/:\w+/, '1');
   /** What must be sent to be looked at further than whether it is valid. */
-  const bodyOf = ({ id, body }: Endpoint): string | undefined =>
-    body && id.startsWith('schedules.') ? '{"interval_sec":60}' : undefined;
+  const bodyOf = ({ id, body }: Endpoint): string | undefined => {
+    if (id === 'runs.say') return '{"content":"x"}';
+    return body && id.startsWith('schedules.') ? '{"interval_sec":60}' : undefined;
+  };
   const queriesOf = ({ id }: Endpoint, { done }: Planted): string[] => {
     if (id === 'memory.read') return [`?ptr=redis://ctx:${done}`, `?key=res:${done}`, `?key=mem:${done}`];
+    if (id === 'runs.list') return ['', '?workflow_id=workflow-acme', '?status=pending'];
     return id === 'jobs.list' ? ['', '?trace_id=trace-acme', `?team=${canary}`, '?state=SUCCEEDED'] : [''];
   };
 
@@ -86,12 +93,21 @@ describe('another tenant', () => {
   it.each(withRecord)('$method $path changes nothing of it either', async (endpoint: Endpoint) => {
     const planted = await plant();
     const before = await api.store.index.page('acme', {}, 10);
+    const runOf = () =>
+      Promise.all([
+        api.store.runs.load(planted.run),
+        api.store.redis.lrange(`{s0}:wf:run:inbox:${planted.run}`, 0, -1),
+        api.store.runIndex.page('acme', {}, 10),
+        api.store.chat.page(`run:${planted.run}`, 10),
+      ]);
+    const runBefore = await runOf();
 
     for (const id of records(endpoint, planted)) {
       await api.as('other').send(endpoint.method, pathTo(endpoint, id, planted), bodyOf(endpoint));
     }
 
     expect(await api.store.index.page('acme', {}, 10)).toEqual(before);
+    expect(await runOf()).toEqual(runBefore);
     expect(await api.store.deadLetters.get('acme', planted.failed)).toMatchObject({ job_id: planted.failed });
     expect((await api.as('admin').get('/api/v1/workflows/workflow-acme')).body).toMatchObject({ revision: 1 });
     expect((await api.as('admin').get('/api/v1/workflows/workflow-acme/schedules')).body).toMatchObject([
