@@ -40,11 +40,17 @@ export function useEngine({
   topics,
 }: { policy?: string; topics?: Record<string, JobHandler> } = {}) {
   jest.setTimeout(40_000);
-  const servers = useServers({ streams: 'purge' });
   const engines: Engine[] = [];
   let scheduler: RunningService | undefined;
   let worker: Worker | undefined;
   let dir = '';
+  // Before the servers' own hook: hooks run in the order they are registered, and clients must end first.
+  afterAll(async () => {
+    await worker?.stop();
+    await scheduler?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }, 30_000);
+  const servers = useServers({ streams: 'purge' });
   const file = (name: string) => join(dir, name);
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'svc-test-engine-'));
@@ -69,11 +75,6 @@ export function useEngine({
   }, 60_000);
   afterEach(async () => {
     for (const engine of engines.splice(0)) await engine.stop();
-  }, 30_000);
-  afterAll(async () => {
-    await worker?.stop();
-    await scheduler?.stop();
-    rmSync(dir, { recursive: true, force: true });
   }, 30_000);
 
   const first = (): Engine => {
