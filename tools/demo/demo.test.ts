@@ -8,6 +8,7 @@ import { startStack, type Stack } from '../stack';
 import { Client } from './client';
 import { scenarios, type World } from './scenarios';
 import { Workers } from './workers';
+import { workflowScenarios } from './workflow-scenarios';
 
 const quiet = [
   '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-quic', '--no-first-run',
@@ -28,10 +29,14 @@ describe('the running stack', () => {
     workers = await Workers.prepare(stack.info);
     await Promise.all(['crane-1', 'crane-2'].map((id) => workers.start(id)));
     world = {
+      baseUrl: stack.info.base_url,
       admin: new Client(stack.info, 'admin'),
       approver: new Client(stack.info, 'approver'),
+      operator: new Client(stack.info, 'operator'),
       workers,
       tell: () => undefined,
+      show: () => undefined,
+      say: () => undefined,
     };
   }, 180_000);
   afterAll(async () => {
@@ -40,8 +45,8 @@ describe('the running stack', () => {
     rmSync(dataDir, { recursive: true, force: true });
   }, 30_000);
 
-  it.each(scenarios.map((scenario) => [scenario.name, scenario.promise, scenario] as const))(
-    'demo: a job that is %s ends as promised: %s',
+  it.each([...scenarios, ...workflowScenarios].map((scenario) => [scenario.name, scenario.promise, scenario] as const))(
+    'demo: %s ends as promised: %s',
     async (_name, _promise, scenario) => {
       expect(await scenario.run(world)).toMatchObject({ ok: true });
     },

@@ -4,18 +4,20 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startStack } from '../stack';
 import { Client } from './client';
+import { LiveTree } from './live-tree';
 import { scenarios, type Row, type World } from './scenarios';
 import { Workers } from './workers';
+import { workflowScenarios } from './workflow-scenarios';
 
 const help = `npm run demo -- [options]: starts the control plane and two workers, sends jobs that end in every way there is,
-shows them as they move, and ends 0 if each ended as promised.
+runs workflows, one of them held for two people, shows all of it as it moves, and ends 0 if each ended as promised.
 
   --json   print the rows as one line of JSON on standard output, all else on standard error
   --help   this text
 `;
 
 function table(rows: readonly (Row & { name: string; promise: string })[]): string {
-  const head = ['scenario', 'job', 'verdict', 'rule', 'state', 'ms', ''];
+  const head = ['scenario', 'job or run', 'verdict', 'rule', 'state', 'ms', ''];
   const lines = rows.map((row) => [
     row.name,
     row.job.slice(0, 8),
@@ -44,7 +46,12 @@ async function run(): Promise<boolean> {
     process.stdout.write(help);
     return true;
   }
-  const say = (text: string) => void process[values.json ? 'stderr' : 'stdout'].write(`${text}\n`);
+  const screen = process[values.json ? 'stderr' : 'stdout'];
+  let tree: LiveTree | undefined;
+  const say = (text: string) => {
+    tree?.leave();
+    screen.write(`${text}\n`);
+  };
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-'));
   const stack = await startStack({
     dataDir,
@@ -58,17 +65,24 @@ async function run(): Promise<boolean> {
     await Promise.all(['crane-1', 'crane-2'].map((id) => workers.start(id)));
     say(`\nTwo workers are up. Gateway ${stack.info.base_url}, Bull Board ${stack.info.base_url}/admin/queues\n`);
     const rows: (Row & { name: string; promise: string })[] = [];
-    for (const { name, promise, run: scenario } of scenarios) {
+    for (const { name, promise, run: scenario } of [...scenarios, ...workflowScenarios]) {
       const startedMs = Date.now();
+      const passed = () => `${String(Date.now() - startedMs).padStart(5)} ms`;
       say(`▸ ${name}: ${promise}`);
+      const live = new LiveTree(screen, passed);
+      tree = live;
       const world: World = {
+        baseUrl: stack.info.base_url,
         admin: new Client(stack.info, 'admin'),
         approver: new Client(stack.info, 'approver'),
+        operator: new Client(stack.info, 'operator'),
         workers,
         tell: (what, { id, worker_id, waiting_reason }) =>
           say(
-            `    ${String(Date.now() - startedMs).padStart(5)} ms  ${id.slice(0, 8)}  ${what}${worker_id ? ` on ${worker_id}` : ''}${waiting_reason ? ` (${waiting_reason})` : ''}`,
+            `    ${passed()}  ${id.slice(0, 8)}  ${what}${worker_id ? ` on ${worker_id}` : ''}${waiting_reason ? ` (${waiting_reason})` : ''}`,
           ),
+        show: (lines) => live.show(lines),
+        say: (text) => say(`    ${passed()}  ${text}`),
       };
       const row = await scenario(world).catch((error: unknown): Row => ({
         job: '',

@@ -1,14 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Client } from './client';
+import type { TreeLine } from './run-tree';
 import type { Workers } from './workers';
 
 export interface World {
+  baseUrl: string;
   admin: Client;
   /** Another person: nobody may approve what he submitted himself. */
   approver: Client;
+  /** Starts workflows that the other two decide on. */
+  operator: Client;
   workers: Workers;
   /** Tells what a job does now. */
   tell(what: string, job: Detail): void;
+  /** Shows a run as it is now. */
+  show(tree: readonly TreeLine[]): void;
+  say(text: string): void;
 }
 
 /** What the demonstration looks at of a job. */

@@ -1,5 +1,6 @@
 import { createWorker, RetryableError, type Job } from '@svc/worker-sdk';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { exampleHandlers } from '../examples/handlers';
 
 /** Works for a while in small steps, telling how far it is, until it is done or told to stop. */
 async function work(job: Job, totalMs: number): Promise<void> {
@@ -15,9 +16,10 @@ const leaked = ['AKIA', 'IOSFODNN7', 'EXAMPLQ'].join('');
 
 const worker = createWorker({
   pool: 'demo',
-  concurrency: 4,
+  concurrency: 32,
   heartbeatMs: 500,
   topics: {
+    ...exampleHandlers,
     'job.default': async (job) => ({ said: job.prompt.toUpperCase() }),
     'job.demo.refund': async (job) => ({ refunded: (job.context as { amount: number }).amount }),
     'job.demo.burst': async () => ({ ok: true }),
