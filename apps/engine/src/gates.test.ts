@@ -48,6 +48,8 @@ describe('an approval gate', () => {
 
     const run = await use.ended(id, 'succeeded');
     expect(run.steps['ask']?.gate?.approvals).toHaveLength(3);
+    const told = (await use.timeline(id)).filter(({ type }) => type === 'step_approved');
+    expect(told).toMatchObject([1, 2, 3].map((approvals) => ({ data: { approvals, needed: 3, role: 'admin' } })));
   });
 
   it('refused fails the run, unless that is handled', async () => {

@@ -114,9 +114,10 @@ export function useEngine({
       workflowId: string,
       input: Record<string, unknown> = {},
       more: Pick<Partial<RunStart>, 'dryRun'> = {},
+      tenant = 'acme',
     ): Promise<string> {
       const start = { workflowId, input, dryRun: false, ...more };
-      return (await startRun(first().ctx, person('ann'), start)).runId;
+      return (await startRun(first().ctx, person('ann', tenant), start)).runId;
     },
     /** Stores and starts. */
     async runOf(steps: Steps, input: Record<string, unknown> = {}, more: Partial<WorkflowDefinition> = {}) {

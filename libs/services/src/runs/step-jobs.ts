@@ -11,11 +11,11 @@ import type {
   WorkflowDefinition,
 } from '@svc/workflow';
 import { badEnd } from '../jobs/endings';
-import { requestHash } from '../jobs/job-packet';
+import { isGate, requestHash } from '../jobs/job-packet';
 import { contentOfDocument } from '../jobs/normalize-request';
 import { askPolicy, decisionRecord, policyRequest } from '../jobs/policy-check';
 import { carriedLabels } from '../jobs/resubmit';
-import { deadline } from '../jobs/submit-job';
+import { deadline, heldFor } from '../jobs/submit-job';
 import type { RunDeps } from './run-deps';
 
 /** The run and definition that a job is made of. */
@@ -33,11 +33,19 @@ const policyTimeoutMs = 5_000;
  * @throws backpressure, overloaded: the job is to be tried again later
  */
 export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob): Promise<void> {
-  const { run } = of;
+  const { run, definition } = of;
   const request = stepRequest(of, action);
   const document = inputDocument(request, run, action.input, deps.clock.nowMs());
-  await accept(deps, of, { id: action.jobId, path: action.path, request, document });
+  const job = { id: action.jobId, path: action.path, request, document };
+  const isForced = definition.steps[action.step]?.policy_gate === 'require_approval';
+  await accept(deps, of, { ...job, ...(isForced && (await bornHeld(deps, of, job, forced))) });
 }
+
+const forced: HeldJob = {
+  reason: 'policy_gate of the step asks for it',
+  approval: {},
+  forMs: ({ settings }) => settings.approvalTtlMs,
+};
 
 /** What the job of a step asks for. */
 export function stepRequest(
@@ -124,49 +132,51 @@ export async function openGate(deps: RunDeps, of: Of, action: OpenGate): Promise
     },
     decision: action.input ?? {},
   };
-  const next = await born(deps, of, action, request, document);
-  await accept(deps, of, { id: action.jobId, path: action.path, request, document, ...next });
+  const job = { id: action.jobId, path: action.path, request, document };
+  await accept(deps, of, { ...job, ...(await bornHeld(deps, of, job, gateOf(run, action.rule))) });
 }
 
-type Birth = Pick<Acceptance, 'next' | 'decision'>;
+/** How a job is held that people must decide on whatever policy says. */
+interface HeldJob {
+  reason: string;
+  approval: Partial<ApprovalRecord>;
+  forMs(deps: RunDeps): number;
+}
 
-async function born(
-  deps: RunDeps,
-  { run }: Of,
-  { jobId: id, rule }: OpenGate,
-  request: StoredRequest,
-  document: object,
-): Promise<Birth> {
-  const job = { id, tenant: run.org_id, topic: request.topic, request };
-  const config = await deps.config.at(placeOf(run));
-  const question = policyRequest(job, contentOfDocument({ context: document }), config);
-  const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
-  if (verdict.kind === 'unavailable') throw new AppError('safety_unavailable');
-  const hash = requestHash(job);
-  const decided = decisionRecord(verdict.decision, hash, 'gateway', deps.clock.nowUs());
-  if (decided.decision === 'DENY') {
-    const message = decided.reason ?? 'denied by policy';
-    const ending = { event: 'deny', code: 'policy_denied', message } as const;
-    const { tenant, topic } = job;
-    const record = { id, tenant, topic, attempts: 0, state: 'PENDING' } as const;
-    const extras = badEnd(record, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
-    return { decision: decided, next: { event: 'deny', extras } };
-  }
-  const decision = { ...decided, decision: 'REQUIRE_APPROVAL', approval_required: true, approval_ref: id } as const;
-  const approval: ApprovalRecord = {
-    status: 'pending',
-    revision: 1,
-    policy_snapshot: decided.policy_snapshot ?? '',
-    job_hash: hash,
+const gateOf = (run: RunState, rule: OpenGate['rule']): HeldJob => ({
+  reason: 'a step of a workflow asks',
+  approval: {
     gate: {
       quorum: rule.quorum ?? 1,
       deny_requester: rule.deny_requester ?? true,
       requester: run.triggered_by ?? '',
       ...(rule.escalate_to && { escalate_to: rule.escalate_to }),
     },
-  };
+  },
   // The run's own timers end the gate; this is for a run that is no more.
-  const forMs = rule.expires_sec ? rule.expires_sec * 1_000 + deps.settings.approvalTtlMs : deps.settings.approvalTtlMs;
+  forMs: ({ settings }) => (rule.expires_sec ? rule.expires_sec * 1_000 : 0) + settings.approvalTtlMs,
+});
+
+type Birth = Pick<Acceptance, 'next' | 'decision'>;
+
+/** Policy may refuse the job, and is asked here since nobody may later. @throws safety_unavailable */
+async function bornHeld(deps: RunDeps, { run }: Of, { id, request, document }: NewJob, how: HeldJob): Promise<Birth> {
+  const job = { id, tenant: run.org_id, topic: request.topic, request };
+  const config = await deps.config.at(placeOf(run));
+  const content = isGate(job.topic) ? { context: document } : document;
+  const verdict = await askPolicy(deps.kernel, 'evaluate', policyRequest(job, contentOfDocument(content), config), policyTimeoutMs); // prettier-ignore
+  if (verdict.kind === 'unavailable') throw new AppError('safety_unavailable');
+  const hash = requestHash(job);
+  const nowUs = deps.clock.nowUs();
+  const decided = decisionRecord(verdict.decision, hash, 'gateway', nowUs);
+  if (decided.decision === 'DENY') {
+    const ending = { event: 'deny', code: 'policy_denied', message: decided.reason ?? 'denied by policy' } as const;
+    const record = { ...job, attempts: 0, state: 'PENDING' } as const;
+    return { decision: decided, next: { event: 'deny', extras: badEnd(record, ending, nowUs, deps.settings.deadLetterTtlSec) } }; // prettier-ignore
+  }
+  const decision = { ...decided, decision: 'REQUIRE_APPROVAL', reason: how.reason, approval_required: true, approval_ref: id } as const; // prettier-ignore
+  const forMs = how.forMs(deps);
+  const approval = { ...heldFor(decision, hash, nowUs + forMs * 1_000), ...how.approval };
   return {
     decision,
     next: { event: 'hold', extras: { set: { approval, safety: decision }, park: { queue: 'jobApprovals', forMs } } },
@@ -196,7 +206,7 @@ async function accept(deps: RunDeps, { run }: Of, { id, path, request, document,
         request,
         submitter: run.metadata?.['submitter'] ?? `workflow:${run.workflow_id}|principal:${triggered_by}`,
         job_hash: requestHash({ id, tenant, topic, request }),
-        deadline_ms: birth.next ? 0 : deadline(request.deadline_ms, config, deps.clock.nowMs(), false),
+        deadline_ms: isGate(topic) ? 0 : deadline(request.deadline_ms, config, deps.clock.nowMs(), false),
         run: run.id,
         ...(path !== undefined && { run_path: path }),
       },

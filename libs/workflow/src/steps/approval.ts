@@ -52,26 +52,36 @@ export function gateAnswered(at: At, answer: Extract<RunEvent, { kind: 'gateReso
   const { draft, node, path } = at;
   const { approved, by, role, comment } = answer;
   if (by !== undefined && (node.def.gate?.deny_requester ?? true) && by === draft.run.triggered_by) return undefined;
-  if (!approved) return refused(at, comment ?? 'rejected');
+  if (!approved) return refused(at, comment ?? 'rejected', who(by, role));
   const gate = gateOf(at);
   if (by !== undefined && gate.approvals.some((other) => other.by === by)) return undefined;
   const own = { ...(by !== undefined && { by }), ...(role !== undefined && { role }), ...(comment !== undefined && { comment }) }; // prettier-ignore
   const approvals = [...gate.approvals, own];
   draft.edit(path).gate = { ...gate, approvals };
-  return approvals.length < (node.def.gate?.quorum ?? 1) ? undefined : consented(at);
+  const needed = node.def.gate?.quorum ?? 1;
+  draft.note('step_approved', { step_id: path, ...said(comment), data: { ...who(by, role), approvals: approvals.length, needed } }); // prettier-ignore
+  return approvals.length < needed ? undefined : consented(at);
 }
 
-export function refused(at: At, message: string): Outcome {
+const who = (by: string | undefined, role: string | undefined) => ({
+  ...(by !== undefined && { by }),
+  ...(role !== undefined && { role }),
+});
+const said = (comment: string | undefined) => (comment === undefined || comment === '' ? {} : { message: comment });
+
+/** @param by who refused, when it was a person */
+export function refused(at: At, message: string, by: { by?: string; role?: string } = {}): Outcome {
   const { draft, path } = at;
   close(at, false);
-  draft.note('step_rejected', { step_id: path, message });
+  draft.note('step_rejected', { step_id: path, message, ...(by.by !== undefined && { data: by }) });
   return { kind: 'ended', status: 'denied', error: { message, code: 'approval_rejected' } };
 }
 
 export function consented(at: At): Outcome {
   const last = gateOf(at).approvals.at(-1);
   close(at, true);
-  at.draft.note('step_approved', { step_id: at.path });
+  // Nobody's answer, which would have been told already: the gate's own rule.
+  if (!last) at.draft.note('step_approved', { step_id: at.path });
   return {
     kind: 'succeeded',
     output: { approved: true, resolved_by: last?.by ?? null, comment: last?.comment ?? null },

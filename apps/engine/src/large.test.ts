@@ -1,0 +1,44 @@
+import type { WorkflowDefinition } from '@svc/workflow';
+import { useEngine } from './use-engine.testing';
+
+const use = useEngine();
+
+describe('large runs', () => {
+  /** Ends of runs in the order in which they came. */
+  const endsAt = async (id: string) => (await use.ended(id, 'succeeded')).completed_at_ms ?? 0;
+
+  it('do not hold up another tenant’s', async () => {
+    await use.start();
+    const config = { resources: { max_parallel_steps: 50 } };
+    const items = Array.from({ length: 400 }, (_, i) => i);
+    const large = await use.workflow({ all: { topic: 'job.work', for_each: 'input.items' } }, { config });
+    const small = await use.workflow({ one: { topic: 'job.work' } }, {}, 'globex');
+
+    const first = await use.run(large, { items });
+    await use.step(first, 'all', 'running');
+    const second = await use.run(small, {}, {}, 'globex');
+
+    expect(await endsAt(second)).toBeLessThan(await endsAt(first));
+  });
+
+  it('of a thousand steps end', async () => {
+    await use.start();
+    const steps: WorkflowDefinition['steps'] = {};
+    for (let i = 0; i < 1_000; i++) {
+      steps[`s${i}`] = { type: 'transform', input: { n: i }, ...(i > 0 && { depends_on: [`s${i - 1}`] }) };
+    }
+
+    const run = await use.ended(await use.runOf(steps), 'succeeded');
+
+    expect(run.output).toEqual({ n: 999 });
+    expect(Object.values(run.steps).filter(({ status }) => status === 'succeeded')).toHaveLength(1_000);
+  });
+
+  it('of more items than are allowed are refused by name', async () => {
+    await use.start({ env: { foreachMaxItems: 3 } });
+
+    const id = await use.runOf({ all: { topic: 'job.work', for_each: 'input.items' } }, { items: [1, 2, 3, 4] });
+
+    expect((await use.ended(id, 'failed')).error?.message).toMatch(/4 items; at most 3 are allowed/);
+  });
+});
