@@ -70,13 +70,15 @@ describe('what anybody may send', () => {
     },
   );
 
-  /** Jobs in several states, and what refers to them. */
+  /** Jobs in several states, and what refers to them; a workflow. */
   async function someIds(): Promise<string[]> {
     const states = ['PENDING', 'APPROVAL_REQUIRED', 'FAILED', 'SUCCEEDED', 'OUTPUT_QUARANTINED'] as const;
     const jobs: string[] = [];
     for (const state of states) jobs.push(await api.given.job({ state }));
     jobs.push(await api.given.job({ state: 'DENIED', safety: { remediations: [{ id: 'a' }] } }));
-    return [...jobs, 'default', 'job.demo.echo', 'w1', `redis://ctx:${jobs[0] ?? ''}`];
+    const steps = { pause: { type: 'delay', delay_sec: 600 }, work: { input: { a: '${input.a.b}' } } };
+    await api.as('boss').post('/api/v1/workflows', { id: 'flow', name: 'Flow', steps });
+    return [...jobs, 'flow', 'default', 'job.demo.echo', 'w1', `redis://ctx:${jobs[0] ?? ''}`];
   }
 
   /** What was let in can be read again, by everyone who may. */
