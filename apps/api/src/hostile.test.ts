@@ -84,7 +84,7 @@ describe('hostile input', () => {
     for (const run of runs.flatMap((path) => [path, `${path}/timeline`, `${path}/chat`])) {
       expect((await api.as('boss').get(run)).status).toBe(200);
     }
-  });
+  }, 30_000);
 
   it.each(nasty.filter((value) => value !== ''))('text %j in every place of a job is stored and shown', async (value) => {
     const everywhere = {
