@@ -1,7 +1,12 @@
 import type { WorkflowDefinition } from '@svc/workflow';
 import { useEngine } from './use-engine.testing';
 
-const use = useEngine();
+const use = useEngine({
+  topics: {
+    'job.work': () => ({ ok: true }),
+    'job.talk': () => 'x'.repeat(200_000),
+  },
+});
 
 describe('large runs', () => {
   /** Ends of runs in the order in which they came. */
@@ -40,5 +45,27 @@ describe('large runs', () => {
     const id = await use.runOf({ all: { topic: 'job.work', for_each: 'input.items' } }, { items: [1, 2, 3, 4] });
 
     expect((await use.ended(id, 'failed')).error?.message).toMatch(/4 items; at most 3 are allowed/);
+  });
+
+  it('that would keep more results than are allowed fail by name', async () => {
+    await use.start();
+
+    const id = await use.runOf({ all: { topic: 'job.talk', for_each: 'input.items' } }, { items: Array(30).fill(0) });
+
+    const run = await use.ended(id, 'failed');
+    expect(run.error).toMatchObject({ code: 'run_too_large' });
+    expect(run.kept_bytes).toBeLessThanOrEqual(4 * 1024 * 1024);
+  });
+
+  it('whose jobs would get more than they may fail by name', async () => {
+    await use.start();
+    const big = 'x'.repeat(1_000_000);
+
+    const id = await use.runOf(
+      { all: { topic: 'job.work', input: { many: '${[input.big, input.big, input.big, input.big, input.big, input.big, input.big, input.big, input.big]}' } } }, // prettier-ignore
+      { big },
+    );
+
+    expect((await use.ended(id, 'failed')).error?.message).toMatch(/8388608 are allowed/);
   });
 });

@@ -148,7 +148,7 @@ export const runTimeline = endpoint({
   summary: 'What happened in a run, oldest first; the newest 1000 events are kept',
   access: read,
   params: { id: runId },
-  query: shape<{ limit: number }>({ required: { limit: pageLimit(200) } }),
+  query: shape<{ limit: number }>({ required: { limit: pageLimit(200, 1_000) } }),
   answer: {
     status: 200,
     body: Joi.array().items(

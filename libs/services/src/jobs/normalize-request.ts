@@ -137,7 +137,7 @@ const labelFault = (label: string, message: string) => ({
 });
 
 /** Does the value, or any string inside it, name a secret by reference? Depth is bounded by the body parser. */
-function refersToSecret(value: unknown): boolean {
+export function refersToSecret(value: unknown): boolean {
   if (typeof value === 'string') return value.startsWith('secret://');
   if (value === null || typeof value !== 'object') return false;
   return Object.values(value).some(refersToSecret);

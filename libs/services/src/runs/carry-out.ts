@@ -5,7 +5,7 @@ import { closeGate, escalateGate, remindGate } from '../approvals/gates';
 import { cancelJob } from '../jobs/cancel-job';
 import type { RunDeps } from './run-deps';
 import { createRun } from './create-run';
-import { acceptCompensation, acceptStepJob, openGate, type Of } from './step-jobs';
+import { acceptCompensation, acceptStepJob, JobRefused, openGate, type Of } from './step-jobs';
 
 /** What became of a pass's actions. */
 export interface CarriedOut {
@@ -47,16 +47,13 @@ const stops: ReadonlySet<Action['kind']> = new Set(['cancelJob', 'cancelChild', 
 async function act(deps: RunDeps, of: Of, action: Action): Promise<RunEvent | undefined> {
   switch (action.kind) {
     case 'dispatchJob':
-      await acceptStepJob(deps, of, action);
-      return undefined;
+      return unlessRefused(action.jobId, acceptStepJob(deps, of, action));
     case 'compensate':
-      await acceptCompensation(deps, of, action);
-      return undefined;
+      return unlessRefused(action.jobId, acceptCompensation(deps, of, action));
     case 'cancelJob':
       return cancel(deps, of, action.jobId, action.reason);
     case 'openGate':
-      await openGate(deps, of, action);
-      return undefined;
+      return unlessRefused(action.jobId, openGate(deps, of, action));
     case 'closeGate':
       await closeGate(
         deps,
@@ -88,6 +85,17 @@ async function act(deps: RunDeps, of: Of, action: Action): Promise<RunEvent | un
     case 'clearTimer':
       // Written with the run itself.
       return undefined;
+  }
+}
+
+/** What is refused for good has failed for good: nobody else will tell. */
+async function unlessRefused(jobId: string, accepting: Promise<void>): Promise<RunEvent | undefined> {
+  try {
+    await accepting;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof JobRefused)) throw error;
+    return { kind: 'jobEnded', jobId, status: 'FAILED_FATAL', error: error.message, code: 'job_refused' };
   }
 }
 

@@ -8,31 +8,57 @@ const inlineBytes = 256 * 1024;
 
 type Stores = Pick<Store, 'jobs' | 'data' | 'runs'>;
 
+/** Results that are kept with one run, together. Engine contract B4: "Limit run document to 4 MiB". */
+const runBytes = 4 * 1024 * 1024;
+
+/** How many bytes of results a run may still keep. */
+class Room {
+  constructor(public keptBytes: number) {}
+
+  take(bytes: number): boolean {
+    if (this.keptBytes + bytes > runBytes) return false;
+    this.keptBytes += bytes;
+    return true;
+  }
+}
+
+export interface Heard {
+  events: RunEvent[];
+  /** Of the run, these results included. */
+  keptBytes: number;
+}
+
 /**
- * The events of an inbox with what they are about: ends of jobs and of child runs say only whose they are, and are read
- * where they are kept. One that tells of something that is not over is left out.
+ * The events of an inbox with what they are about, read where it is kept. One that tells of something that is not over is
+ * left out.
+ *
+ * @param acting an earlier pass may not have done what it asked for: jobs that are not there may still come to be
  */
-export async function hearEvents(store: Stores, inbox: readonly JsonObject[], run: RunState): Promise<RunEvent[]> {
+export async function hearEvents(
+  store: Stores,
+  inbox: readonly JsonObject[],
+  run: RunState,
+  acting: boolean,
+): Promise<Heard> {
+  const room = new Room(run.kept_bytes ?? 0);
   const heard = await Promise.all(
     inbox.map(async (event): Promise<(RunEvent | undefined)[]> => {
       const told = event as unknown as Exclude<RunEvent, JobEnded> | ToldEnd | LookAround;
       switch (told.kind) {
-        case 'jobEnded':
-          return [
-            told.state
-              ? await endOf(store, told.jobId, { ...told, state: told.state })
-              : await hearJob(store, told.jobId),
-          ];
+        case 'jobEnded': {
+          const { jobId, state } = told;
+          return [state ? await endOf(store, room, jobId, { ...told, state }) : await hearJob(store, room, jobId)];
+        }
         case 'childRunEnded':
           return [await hearChild(store, told)];
         case 'look':
-          return Promise.all(openJobs(run).map((jobId) => hearJob(store, jobId)));
+          return acting ? [] : Promise.all(openJobs(run).map((jobId) => hearJob(store, room, jobId)));
         default:
           return [told];
       }
     }),
   );
-  return heard.flat().filter((event) => event !== undefined);
+  return { events: heard.flat().filter((event) => event !== undefined), keptBytes: room.keptBytes };
 }
 
 /** Nothing was heard for long: have jobs ended without anybody telling? */
@@ -55,23 +81,30 @@ type EndFacts = Pick<JobRecord, 'state' | 'error_status' | 'error_code' | 'error
 };
 
 /** How a job ended, with its result; undefined while it has not. A job of which nothing is left has failed. */
-async function hearJob(store: Pick<Stores, 'jobs' | 'data'>, jobId: string): Promise<JobEnded | undefined> {
+async function hearJob(store: Pick<Stores, 'jobs' | 'data'>, room: Room, jobId: string): Promise<JobEnded | undefined> {
   const job = await store.jobs.load(jobId);
-  if (job) return endOf(store, jobId, job);
+  if (job) return endOf(store, room, jobId, job);
   return { kind: 'jobEnded', jobId, status: 'FAILED', error: 'nothing is left of the job', code: 'job_lost' };
 }
 
-async function endOf(store: Pick<Stores, 'data'>, jobId: string, job: EndFacts): Promise<JobEnded | undefined> {
+async function endOf(
+  store: Pick<Stores, 'data'>,
+  room: Room,
+  jobId: string,
+  job: EndFacts,
+): Promise<JobEnded | undefined> {
   const status = statusOf(job);
   if (!status) return undefined;
-  return {
-    kind: 'jobEnded',
-    jobId,
-    status,
-    ...(status === 'SUCCEEDED' && (await resultOf(store, job))),
-    ...(job.error_message && { error: job.error_message }),
-    ...(job.error_code && { code: job.error_code }),
-  };
+  const { error_message: error, error_code: code } = job;
+  const end = { kind: 'jobEnded', jobId, status, ...(error && { error }), ...(code && { code }) } as const;
+  if (status !== 'SUCCEEDED' || !job.result_ptr) return end;
+  const resultPtr = job.result_ptr;
+  const body = job.body ?? (await readBody(store.data, resultPtr));
+  const output = body === undefined ? undefined : parsed(body);
+  if (output === undefined || body === undefined) return { ...end, resultPtr };
+  if (room.take(Buffer.byteLength(body))) return { ...end, resultPtr, output };
+  const message = `the results of the run would take more than ${runBytes} bytes: hand on pointers, or pick a part with result_data_path`;
+  return { ...end, status: 'FAILED_FATAL', error: message, code: 'run_too_large' };
 }
 
 const ends: Partial<Record<JobState, JobEnd>> = {
@@ -88,26 +121,19 @@ function statusOf({ state, error_status }: EndFacts): JobEnd | undefined {
   return error_status === 'JOB_STATUS_FAILED_FATAL' ? 'FAILED_FATAL' : 'FAILED';
 }
 
-async function resultOf(
-  { data }: Pick<Stores, 'data'>,
-  job: EndFacts,
-): Promise<Pick<JobEnded, 'output' | 'resultPtr'>> {
-  const pointer = job.result_ptr;
-  if (!pointer) return {};
-  if (!pointer.startsWith('redis://')) return { resultPtr: pointer };
-  const body = job.body ?? (await readBody(data, pointer));
-  if (body === undefined) return { resultPtr: pointer };
-  try {
-    return { resultPtr: pointer, output: JSON.parse(body) as unknown };
-  } catch {
-    return { resultPtr: pointer };
-  }
-}
-
 async function readBody(data: Stores['data'], pointer: string): Promise<string | undefined> {
+  if (!pointer.startsWith('redis://')) return undefined;
   const read = await data.read(pointer, inlineBytes);
   if (!read || read.sizeBytes > inlineBytes || read.sizeBytes === 0) return undefined;
   return read.body.toString('utf8');
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 async function hearChild(store: Pick<Stores, 'runs'>, told: ChildRunEnded): Promise<ChildRunEnded> {

@@ -41,6 +41,10 @@ export async function runPass(deps: RunDeps, runId: string): Promise<number | un
   const lease = new RunLease(deps, runId, owner);
   try {
     return await takeTurns(deps, runId, owner, lease);
+  } catch (error) {
+    // So that the next try need not wait until the lock runs out.
+    await deps.store.runs.close(runId, owner, 'pause').catch(() => undefined);
+    throw error;
   } finally {
     lease.stop();
   }
@@ -98,10 +102,10 @@ async function takeTurn(deps: RunDeps, begun: Begun): Promise<Turn> {
   const before = await read(deps, runId, opened.revision);
   if (!before) return 'done';
   const definition = await deps.definitions.find(before.org_id, before.workflow_id, before.workflow_revision ?? 1);
-  const inbox = await hearEvents(deps.store, opened.events, before);
+  const heard = await hearEvents(deps.store, opened.events, before, opened.acting);
   // Nothing is left undone of what a closed pass asked for; of one that was not, everything is asked for again.
-  const first: RunEvent[] = opened.acting ? [{ kind: 'tick' }, ...inbox] : inbox;
-  const turn = { ...begun, before, definition: definition ?? lost(before) };
+  const first: RunEvent[] = opened.acting ? [{ kind: 'tick' }, ...heard.events] : heard.events;
+  const turn = { ...begun, before: { ...before, kept_bytes: heard.keptBytes }, definition: definition ?? lost(before) };
   const events: RunEvent[] = definition ? first : [{ kind: 'deleted' }];
   const outcome = await goOn(deps, turn, events, opened.events.length);
   deps.events.passed(opened.events.length, deps.clock.nowMs() - startedMs);

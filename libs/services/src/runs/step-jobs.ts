@@ -1,4 +1,4 @@
-import { AppError, approvalGateTopic } from '@svc/contract';
+import { AppError, approvalGateTopic, limits } from '@svc/contract';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, ApprovalRecord, StoredRequest } from '@svc/store';
 import type {
@@ -12,7 +12,7 @@ import type {
 } from '@svc/workflow';
 import { badEnd } from '../jobs/endings';
 import { isGate, requestHash } from '../jobs/job-packet';
-import { contentOfDocument } from '../jobs/normalize-request';
+import { contentOfDocument, refersToSecret } from '../jobs/normalize-request';
 import { askPolicy, decisionRecord, policyRequest } from '../jobs/policy-check';
 import { carriedLabels } from '../jobs/resubmit';
 import { deadline, heldFor } from '../jobs/submit-job';
@@ -30,16 +30,26 @@ const policyTimeoutMs = 5_000;
  * Accepts the job of a step, for the same policy as any other. Once: a job with this id that is there already is this one.
  * Engine contract B2, "Job request defaults".
  *
- * @throws backpressure, overloaded: the job is to be tried again later
+ * @throws JobRefused for good; backpressure, overloaded, safety_unavailable: the job is to be tried again later
  */
 export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob): Promise<void> {
   const { run, definition } = of;
-  const request = stepRequest(of, action);
+  const request = withSecrets(stepRequest(of, action), action.input);
   const document = inputDocument(request, run, action.input, deps.clock.nowMs());
   const job = { id: action.jobId, path: action.path, request, document };
   const isForced = definition.steps[action.step]?.policy_gate === 'require_approval';
   await accept(deps, of, { ...job, ...(isForced && (await bornHeld(deps, of, job, forced))) });
 }
+
+/** As the gateway marks what clients submit. Core contract 2.2. */
+const withSecrets = (request: StoredRequest, input: unknown): StoredRequest =>
+  refersToSecret(input)
+    ? {
+        ...request,
+        risk_tags: [...new Set([...request.risk_tags, 'secrets'])],
+        labels: { ...request.labels, secrets_present: 'true' },
+      }
+    : request;
 
 const forced: HeldJob = {
   reason: 'policy_gate of the step asks for it',
@@ -191,12 +201,20 @@ interface NewJob extends Birth {
   document: object;
 }
 
+/** A job that will never be taken, so trying again is of no use. */
+export class JobRefused extends Error {}
+
+/** @throws JobRefused when its input is too large, backpressure, overloaded */
 async function accept(deps: RunDeps, { run }: Of, { id, path, request, document, ...birth }: NewJob): Promise<void> {
   const { org_id: tenant, triggered_by = '' } = run;
   const context = JSON.stringify(document);
+  const bytes = Buffer.byteLength(context);
+  if (bytes > limits.contextBytes) {
+    throw new JobRefused(`the input of the job has ${bytes} bytes, and ${limits.contextBytes} are allowed`);
+  }
   const config = await deps.config.at(placeOf(run));
   const { topic } = request;
-  await deps.admission.job(tenant, Buffer.byteLength(context), () =>
+  await deps.admission.job(tenant, bytes, () =>
     deps.store.jobs.accept({
       id,
       tenant,

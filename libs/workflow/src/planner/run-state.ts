@@ -163,4 +163,6 @@ export interface RunState {
   signal_ids: string[];
   /** Actions not yet confirmed, by their id. */
   outbox: Record<string, Unconfirmed>;
+  /** Bytes of results that are kept with the run; the engine counts them. */
+  kept_bytes?: number;
 }
