@@ -50,8 +50,9 @@ async function loadRun(
   if (found.kind === 'missing') throw new AppError('run_not_found');
   if (found.kind === 'other_tenant') throw new AppError('tenant_access_denied');
   const run = runStateOf(found.value);
-  const { org_id, workflow_id, workflow_revision = found.value.run.workflow_version } = run;
-  const definition = await definitions.find(org_id, workflow_id, workflow_revision);
+  const { org_id, workflow_id, workflow_written_at } = run;
+  const { workflow_revision = found.value.run.workflow_version } = run;
+  const definition = await definitions.find(org_id, workflow_id, workflow_revision, workflow_written_at);
   // Of a run whose workflow was removed since, what can be told without it is told.
   return { run, definition: definition ?? { id: workflow_id, org_id, name: workflow_id, timeout_sec: 0, steps: {} } };
 }

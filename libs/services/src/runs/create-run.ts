@@ -35,7 +35,8 @@ const compiled = new CompileCache();
  */
 export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wanted: NewRun): Promise<CreatedRun> {
   const definition = definitionOf(version);
-  const run = wanted.run(checkRunInput(definition, wanted.input));
+  const made = wanted.run(checkRunInput(definition, wanted.input));
+  const run = { ...made, workflow_written_at: version.written_at };
   const config = await deps.config.at({ tenant: run.org_id, team: run.team_id, workflow: run.workflow_id });
   checkMemoryAccess(config, memoryIdOf(run.input));
   const limit = wanted.isPart ? 0 : tenantLimit(config);
@@ -96,7 +97,7 @@ const tierLimit = (current: number, allowed: number) =>
     upgrade_url: '',
   });
 
-/** `memory_id` of a run's input without its prefix. @throws invalid_memory_id */
+/** `memory_id` of a run's input as it counts. @throws invalid_memory_id */
 function memoryIdOf(input: Record<string, unknown>): string | undefined {
   const given = input['memory_id'];
   if (given === undefined || given === null || given === '') return undefined;

@@ -8,7 +8,7 @@ const mostKept = 500;
 
 /**
  * Versions of definitions, which never change: each is one object as long as it is remembered, since the planner keeps by it
- * what it prepared. Forgotten after a while, since a removed workflow's id may be taken again.
+ * what it prepared.
  */
 export class DefinitionBook {
   private readonly kept = new Map<string, { definition: WorkflowDefinition; untilMs: number }>();
@@ -18,9 +18,12 @@ export class DefinitionBook {
     private readonly clock: Pick<Clock, 'nowMs'>,
   ) {}
 
-  /** @returns undefined when the version is no more */
-  async find(tenant: string, id: string, version: number): Promise<WorkflowDefinition | undefined> {
-    const key = JSON.stringify([tenant, id, version]);
+  /**
+   * @param writtenAt when the version was written, which tells it from one of the same number that was deleted before
+   * @returns undefined when the version is no more
+   */
+  async find(tenant: string, id: string, version: number, writtenAt = 0): Promise<WorkflowDefinition | undefined> {
+    const key = JSON.stringify([tenant, id, version, writtenAt]);
     const kept = this.kept.get(key);
     if (kept && kept.untilMs > this.clock.nowMs()) return kept.definition;
     const found = await this.store.workflows.version(tenant, id, version);

@@ -7,6 +7,8 @@ const untouchedMs = 5_000;
 /** One that waits for the outside and was not touched for so long looks at its own jobs and timers. */
 const longUntouchedMs = 600_000;
 const timersAtOnce = 500;
+/** When very many come due at once, this is quicker than their entries; other loops have their turn in between. */
+const mostTimerRounds = 20;
 
 /**
  * Brings runs that have something to do and no queue entry to an engine, and has those that were not touched for long look
@@ -28,8 +30,11 @@ export async function mendRuns(deps: RunDeps, mostRuns: number): Promise<void> {
  * entry and this may both come: a timer fires once. Engine contract B9.
  */
 export async function fireDueTimers(deps: RunDeps): Promise<void> {
-  const due = await deps.store.runIndex.dueTimers(timersAtOnce);
-  await Promise.all(due.map(({ runId, member }) => fireTimer(deps, runId, member)));
+  for (let round = 0; round < mostTimerRounds; round++) {
+    const due = await deps.store.runIndex.dueTimers(timersAtOnce);
+    await Promise.all(due.map(({ runId, member }) => fireTimer(deps, runId, member)));
+    if (due.length < timersAtOnce) return;
+  }
 }
 
 /** A timer's queue entry is there. One that came early, by a clock that is ahead, is left to {@link fireDueTimers}. */

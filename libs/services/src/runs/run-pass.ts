@@ -101,7 +101,8 @@ async function takeTurn(deps: RunDeps, begun: Begun): Promise<Turn> {
   const startedMs = deps.clock.nowMs();
   const before = await read(deps, runId, opened.revision);
   if (!before) return 'done';
-  const definition = await deps.definitions.find(before.org_id, before.workflow_id, before.workflow_revision ?? 1);
+  const { org_id, workflow_id, workflow_revision = 1, workflow_written_at } = before;
+  const definition = await deps.definitions.find(org_id, workflow_id, workflow_revision, workflow_written_at);
   const heard = await hearEvents(deps.store, opened.events, before, opened.acting);
   // Nothing is left undone of what a closed pass asked for; of one that was not, everything is asked for again.
   const first: RunEvent[] = opened.acting ? [{ kind: 'tick' }, ...heard.events] : heard.events;

@@ -288,7 +288,7 @@ const ownLabels = (run: RunState, path: string): Record<string, string> => ({
 /** The memory of a run, and of its jobs. Engine contract B2, B11. */
 export function memoryOf({ id, input }: Pick<RunState, 'id' | 'input'>): string {
   const own = input['memory_id'];
-  return typeof own === 'string' && own !== '' ? own.replace(/^mem:/, '') : `run:${id}`;
+  return (typeof own === 'string' && own.replace(/^mem:/, '').trim()) || `run:${id}`;
 }
 
 const lower = (priority: DispatchJob['priority']): StoredRequest['priority'] =>

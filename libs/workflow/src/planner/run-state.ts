@@ -165,4 +165,6 @@ export interface RunState {
   outbox: Record<string, Unconfirmed>;
   /** Bytes of results that are kept with the run; the engine counts them. */
   kept_bytes?: number;
+  /** When the revision it runs was written, µs: one of a workflow that was deleted and made again has the same number. */
+  workflow_written_at?: number;
 }
