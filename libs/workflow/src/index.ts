@@ -12,7 +12,7 @@ export * from './planner/actions';
 export * from './planner/events';
 export { childKeyParts, jobIdParts, timerParts, type AttemptParts } from './planner/ids';
 export { defaultPlanLimits, type PlanLimits, type SchemaCheck } from './planner/limits';
-export { newRun } from './planner/new-run';
+export { newRun, type RunGiven } from './planner/new-run';
 export { outputOf } from './planner/output';
 export { plan, type Plan, type PlanRequest } from './planner/plan';
 export { seedOf, type SeedOutcome } from './planner/rerun';

@@ -1,6 +1,6 @@
 import { alertPacket, AppError, subjects } from '@svc/contract';
 import { createHash } from 'node:crypto';
-import { newRun, type Action, type RunEvent, type StartChild } from '@svc/workflow';
+import type { Action, RunEvent, StartChild } from '@svc/workflow';
 import { closeGate, escalateGate, remindGate } from '../approvals/gates';
 import { cancelJob } from '../jobs/cancel-job';
 import type { RunDeps } from './run-deps';
@@ -132,28 +132,20 @@ async function startChild(deps: RunDeps, { run }: Of, action: StartChild): Promi
   if (found.kind !== 'found') return refused(`there is no workflow ${action.workflowId}`, 'workflow_not_found');
   try {
     await createRun(deps, found.value, {
-      run: (input) =>
-        newRun(
-          {
-            id,
-            workflow_id: action.workflowId,
-            workflow_revision: found.value.version,
-            org_id: run.org_id,
-            input,
-            ...(run.team_id && { team_id: run.team_id }),
-            ...(run.triggered_by && { triggered_by: run.triggered_by }),
-            ...(run.dry_run && { dry_run: true }),
-            ...(run.labels && { labels: run.labels }),
-            metadata: {
-              ...(run.metadata?.['submitter'] && { submitter: run.metadata['submitter'] }),
-              parent_run_id: run.id,
-              parent_step_id: action.step,
-            },
-            parent: { run_id: run.id, step_id: action.step, key: action.key },
-            call_stack: action.callStack,
-          },
-          deps.clock.nowMs(),
-        ),
+      id,
+      of: {
+        ...(run.team_id && { team_id: run.team_id }),
+        ...(run.triggered_by && { triggered_by: run.triggered_by }),
+        ...(run.dry_run && { dry_run: true }),
+        ...(run.labels && { labels: run.labels }),
+        metadata: {
+          ...(run.metadata?.['submitter'] && { submitter: run.metadata['submitter'] }),
+          parent_run_id: run.id,
+          parent_step_id: action.step,
+        },
+        parent: { run_id: run.id, step_id: action.step, key: action.key },
+        call_stack: action.callStack,
+      },
       input: action.input,
       isPart: true,
     });

@@ -1,7 +1,7 @@
 import { AppError } from '@svc/contract';
 import { CompileCache } from '@svc/schema';
 import type { WorkflowVersion } from '@svc/store';
-import type { RerunSeed, RunState, WorkflowDefinition } from '@svc/workflow';
+import { newRun, type RerunSeed, type RunGiven, type RunState, type WorkflowDefinition } from '@svc/workflow';
 import { numberAt } from '../effective-config';
 import { checkMemoryAccess } from '../jobs/memory-access';
 import { definitionOf } from '../workflows/workflow-view';
@@ -10,8 +10,10 @@ import type { StartRunDeps } from './run-deps';
 
 export interface NewRun {
   input: Record<string, unknown>;
-  /** Makes the run of its checked and completed input. */
-  run(input: Record<string, unknown>): RunState;
+  /** Made up when absent; a run with this id that is there already is this one. */
+  id?: string;
+  /** Who asks for it, and why. */
+  of: RunGiven;
   /** What a rerun takes over. */
   seed?: RerunSeed;
   idempotency?: { key: string; fingerprint: string };
@@ -35,8 +37,7 @@ const compiled = new CompileCache();
  */
 export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wanted: NewRun): Promise<CreatedRun> {
   const definition = definitionOf(version);
-  const made = wanted.run(checkRunInput(definition, wanted.input));
-  const run = { ...made, workflow_written_at: version.written_at };
+  const run = runOf(deps, version, wanted, checkRunInput(definition, wanted.input));
   const config = await deps.config.at({ tenant: run.org_id, team: run.team_id, workflow: run.workflow_id });
   checkMemoryAccess(config, memoryIdOf(run.input));
   const limit = wanted.isPart ? 0 : tenantLimit(config);
@@ -96,6 +97,12 @@ const tierLimit = (current: number, allowed: number) =>
     allowed,
     upgrade_url: '',
   });
+
+function runOf({ random, clock }: StartRunDeps, version: WorkflowVersion, wanted: NewRun, input: RunState['input']) {
+  const { id = random.uuid(), of } = wanted;
+  const place = { workflow_id: version.id, workflow_revision: version.version, org_id: version.tenant };
+  return { ...newRun({ id, ...place, input, ...of }, clock.nowMs()), workflow_written_at: version.written_at };
+}
 
 /** `memory_id` of a run's input as it counts. @throws invalid_memory_id */
 function memoryIdOf(input: Record<string, unknown>): string | undefined {

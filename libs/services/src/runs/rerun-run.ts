@@ -1,6 +1,6 @@
 import { AppError, type Caller } from '@svc/contract';
 import { isRunEnded } from '@svc/lifecycle';
-import { newRun, seedOf } from '@svc/workflow';
+import { seedOf } from '@svc/workflow';
 import { foundOf } from '../workflows/read-workflows';
 import { definitionOf } from '../workflows/workflow-view';
 import { createRun } from './create-run';
@@ -43,22 +43,13 @@ export async function rerunRun(deps: StartRunDeps, caller: Caller, wanted: Rerun
   const { runId } = await createRun(deps, workflow, {
     input: source.input,
     seed: outcome.seed,
-    run: (input) =>
-      newRun(
-        {
-          id: deps.random.uuid(),
-          workflow_id: workflow.id,
-          workflow_revision: workflow.version,
-          org_id: source.org_id,
-          input,
-          ...(source.team_id && { team_id: source.team_id }),
-          ...call,
-          labels: { ...labels, ...call.labels },
-          metadata: { ...Object.fromEntries(kept), ...rerun, ...call.metadata },
-          ...rerun,
-        },
-        deps.clock.nowMs(),
-      ),
+    of: {
+      ...(source.team_id && { team_id: source.team_id }),
+      ...call,
+      labels: { ...labels, ...call.labels },
+      metadata: { ...Object.fromEntries(kept), ...rerun, ...call.metadata },
+      ...rerun,
+    },
   });
   return runId;
 }

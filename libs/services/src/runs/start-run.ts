@@ -1,6 +1,5 @@
 import { AppError, type Caller } from '@svc/contract';
 import { createHash } from 'node:crypto';
-import { newRun } from '@svc/workflow';
 import { canonical } from '../jobs/idempotency';
 import { foundOf } from '../workflows/read-workflows';
 import { createRun, type CreatedRun } from './create-run';
@@ -47,20 +46,11 @@ export async function startRun(deps: StartRunDeps, caller: Caller, start: RunSta
   }
   return createRun(deps, workflow, {
     input: start.input,
-    run: (input) =>
-      newRun(
-        {
-          id: deps.random.uuid(),
-          workflow_id: workflow.id,
-          workflow_revision: workflow.version,
-          org_id: workflow.tenant,
-          input,
-          ...callOf(caller, start),
-          ...(start.teamId && { team_id: start.teamId }),
-          ...(start.idempotencyKey && { idempotency_key: start.idempotencyKey }),
-        },
-        deps.clock.nowMs(),
-      ),
+    of: {
+      ...callOf(caller, start),
+      ...(start.teamId && { team_id: start.teamId }),
+      ...(start.idempotencyKey && { idempotency_key: start.idempotencyKey }),
+    },
     ...(start.idempotencyKey && { idempotency: { key: start.idempotencyKey, fingerprint } }),
   });
 }
@@ -80,22 +70,10 @@ export interface UnattendedStart {
 export async function startUnattended(deps: StartRunDeps, start: UnattendedStart): Promise<CreatedRun> {
   const workflow = foundOf(await deps.store.workflows.get(start.tenant, start.workflowId), 'workflow_not_found');
   const fingerprint = createHash('sha256').update(canonical(start.input)).digest('hex');
+  const { idempotencyKey, labels } = start;
   return createRun(deps, workflow, {
     input: start.input,
-    run: (input) =>
-      newRun(
-        {
-          id: deps.random.uuid(),
-          workflow_id: workflow.id,
-          workflow_revision: workflow.version,
-          org_id: workflow.tenant,
-          input,
-          triggered_by: start.by,
-          idempotency_key: start.idempotencyKey,
-          ...(start.labels && { labels: start.labels }),
-        },
-        deps.clock.nowMs(),
-      ),
-    idempotency: { key: start.idempotencyKey, fingerprint },
+    of: { triggered_by: start.by, idempotency_key: idempotencyKey, ...(labels && { labels }) },
+    idempotency: { key: idempotencyKey, fingerprint },
   });
 }

@@ -1,12 +1,15 @@
 import type { RunState } from './run-state';
 
-type Given = 'id' | 'workflow_id' | 'org_id' | 'input';
+type Needed = 'id' | 'workflow_id' | 'org_id' | 'input';
 type Optional =
   | 'workflow_revision' | 'team_id' | 'triggered_by' | 'labels' | 'metadata' | 'idempotency_key' | 'dry_run'
   | 'rerun_of' | 'rerun_step' | 'parent' | 'call_stack'; // prettier-ignore
 
+/** What a run is made of, beside its place and input. */
+export type RunGiven = Partial<Pick<RunState, Optional>>;
+
 /** A run that has not had its first pass. */
-export const newRun = (given: Pick<RunState, Given> & Partial<Pick<RunState, Optional>>, nowMs: number): RunState => ({
+export const newRun = (given: Pick<RunState, Needed> & RunGiven, nowMs: number): RunState => ({
   ...given,
   context: {},
   status: 'pending',
