@@ -149,7 +149,8 @@ export function useEngine({
         },
         { withinMs: 20_000, everyMs: 20 },
       ),
-    timeline: async (id: string) => (await use.store.runs.timeline(id, 1_000)) as { type: string; step_id?: string }[],
+    timeline: async (id: string) =>
+      (await use.store.runs.timeline(id, 1_000)) as { type: string; step_id?: string; status?: string }[],
     tell: (id: string, event: object) => use.store.runs.post('*', id, event),
   };
   return use;

@@ -1,7 +1,7 @@
 import type { Session } from '../session';
 import { median } from '../statistics';
 
-export const costed = ['api', 'scheduler', 'worker', 'redis', 'nats'] as const;
+export const costed = ['api', 'scheduler', 'engine', 'worker', 'redis', 'nats'] as const;
 export type Costed = (typeof costed)[number];
 
 /** CPU time a job costs one process, or all of them, from its POST to its end, µs. The load generator is not counted. */
