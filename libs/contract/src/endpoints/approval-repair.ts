@@ -1,0 +1,143 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { count, jobId, micros, text } from '../fields';
+import { shape } from '../shape';
+
+export interface ApprovalRepairBody {
+  apply: boolean;
+  note?: string;
+}
+
+/** What would be done, or was. Core contract 13.3. */
+export interface ApprovalRepairPlan {
+  job_id: string;
+  kind:
+    | 'replay_pending_publish'
+    | 'repair_approved_resolution'
+    | 'repair_rejected_resolution'
+    | 'invalidate_terminal_run'
+    | 'invalidate_stale_snapshot'
+    | 'invalidate_stale_request'
+    | 'none';
+  repairable: boolean;
+  reason: string;
+  current_state: string;
+  target_state: string;
+  approval_status: string;
+  actionability: string;
+  decision: string;
+  publish_target: '' | 'submit' | 'dlq' | 'dlq_and_result';
+  topic: string;
+  run_id: string;
+  request_hash: string;
+}
+
+/** Only what is set. */
+export interface ApprovalResolutionView {
+  approved_by?: string;
+  approved_role?: string;
+  approved_at?: number;
+  reason?: string;
+  note?: string;
+  policy_snapshot?: string;
+  job_hash?: string;
+  status?: string;
+  actionability?: string;
+  revision?: number;
+  decision?: string;
+  publish_status?: 'pending' | 'published';
+  publish_target?: 'submit' | 'dlq' | 'dlq_and_result';
+  published_at?: number;
+}
+
+export interface ApprovalRepairView {
+  job_id: string;
+  apply: boolean;
+  applied: boolean;
+  repairable: boolean;
+  state: string;
+  trace_id: string;
+  approval: ApprovalResolutionView;
+  plan: ApprovalRepairPlan;
+  publish_deferred?: boolean;
+}
+
+const publishTargets = ['submit', 'dlq', 'dlq_and_result'] as const;
+
+const repairPlan = shape<ApprovalRepairPlan>({
+  required: {
+    job_id: jobId,
+    kind: Joi.string<ApprovalRepairPlan['kind']>().valid(
+      'replay_pending_publish', 'repair_approved_resolution', 'repair_rejected_resolution', 'invalidate_terminal_run',
+      'invalidate_stale_snapshot', 'invalidate_stale_request', 'none',
+    ), // prettier-ignore
+    repairable: Joi.boolean().description('Whether there is anything to repair.'),
+    reason: text('What is wrong.'),
+    current_state: text('State of the job as it was found.'),
+    target_state: text('State of the job after the repair.'),
+    approval_status: text('Status of the approval after the repair.'),
+    actionability: text('Its actionability then.'),
+    decision: text('Its decision then.'),
+    publish_target: Joi.string<ApprovalRepairPlan['publish_target']>()
+      .valid('', ...publishTargets)
+      .description('What the bus hears of it.'),
+    topic: text('Topic of the job.'),
+    run_id: text('Run of a gate.'),
+    request_hash: text('SHA-256 of the request as it is stored now.'),
+  },
+});
+
+const resolutionView = shape<ApprovalResolutionView>({
+  required: {},
+  optional: {
+    approved_by: text('Who decided.'),
+    approved_role: text('Their role.'),
+    approved_at: micros('When.'),
+    reason: text('Why.'),
+    note: text('Note.'),
+    policy_snapshot: text('The policy it was held under.'),
+    job_hash: text('The request that was decided on.'),
+    status: text('pending, approved, rejected, invalidated or repaired.'),
+    actionability: text('actionable, resolved, invalidated, expired or repaired.'),
+    revision: count('Rises with each change.'),
+    decision: text('approve, reject, invalidate, expire or repair.'),
+    publish_status: Joi.string<'pending' | 'published'>().valid('pending', 'published'),
+    publish_target: Joi.string<(typeof publishTargets)[number]>().valid(...publishTargets),
+    published_at: micros('When, where that is known.'),
+  },
+});
+
+export const repairApproval = endpoint({
+  id: 'approvals.repair',
+  method: 'post',
+  path: '/api/v1/approvals/:job_id/repair',
+  summary: 'Say what is wrong with an approval, and mend it',
+  access: { permission: 'jobs.approve', roles: ['admin'] },
+  params: { job_id: jobId },
+  body: shape<ApprovalRepairBody>({
+    required: { apply: Joi.boolean().default(false).description('Without it nothing is changed.') },
+    optional: { note: text('Note; secrets are redacted, at most 512 bytes are kept.').max(10_000) },
+  }),
+  bodyOptional: true,
+  answer: {
+    status: 200,
+    body: shape<ApprovalRepairView>({
+      required: {
+        job_id: jobId,
+        apply: Joi.boolean().description('As asked.'),
+        applied: Joi.boolean().description('Whether anything was changed.'),
+        repairable: Joi.boolean().description('Whether there was anything to repair.'),
+        state: text('State of the job now.'),
+        trace_id: text('Trace id.'),
+        approval: resolutionView,
+        plan: repairPlan,
+      },
+      optional: { publish_deferred: Joi.boolean().description('The bus is away and hears of it later.') },
+    }),
+  },
+  errors: [
+    'approval_not_found', 'approval_forbidden', 'self_approval_denied', 'approval_retryable_lock',
+    'approval_not_actionable', 'not_repairable', 'safety_unavailable',
+  ], // prettier-ignore
+  otherTenant: 'approval_forbidden',
+});
