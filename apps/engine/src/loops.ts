@@ -1,5 +1,4 @@
 import { queues } from '@svc/queues.config';
-import { openQueue } from '@svc/queues';
 import { fireDueTimers, forgetRuns, mendRuns, sweepSchedules, type Loop } from '@svc/services';
 import { keys } from '@svc/store';
 import type { EngineContext } from './context';
@@ -12,7 +11,7 @@ export interface LoopSettings {
   pollEveryMs: number;
 }
 
-const sweptAtOnce = 1_000;
+const sweptAtOnce = 500;
 
 /** The engine's loops. Engine contract B9. */
 export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] {
@@ -53,9 +52,6 @@ export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] 
 /** What is over: runs whose time to be kept has passed, and flows that were shown for long enough. */
 async function sweep(ctx: EngineContext): Promise<void> {
   await forgetRuns(ctx);
-  for (const spec of [queues.runs, queues.runSteps]) {
-    const queue = openQueue(spec, ctx.store.redis);
-    await queue.clean(spec.keep.completedSec * 1_000, sweptAtOnce, 'completed');
-    await queue.clean(spec.keep.failedSec * 1_000, sweptAtOnce, 'failed');
-  }
+  const { completedSec: completed, failedSec: failed } = queues.runs.keep;
+  await ctx.store.runIndex.sweepFlows({ completed, failed }, sweptAtOnce);
 }

@@ -163,6 +163,13 @@ export class RunIndex {
     return Number(await runScript(this.redis, 'forgetRuns', keys.endedRuns(), nowMs, limit));
   }
 
+  /** Takes runs out of the board that ended longer ago than they are to be shown. Returns how many. */
+  async sweepFlows(shownSec: { completed: number; failed: number }, limit: number): Promise<number> {
+    const times = [shownSec.completed * 1_000, shownSec.failed * 1_000];
+    const completed = keys.queue('workflow-runs', 'completed');
+    return Number(await runScript(this.redis, 'sweepFlows', completed, ...times, limit));
+  }
+
   private async records(ids: readonly string[]): Promise<RunRecord[]> {
     const runs = await Promise.all(ids.map((id) => this.redis.hgetall(keys.run(id))));
     return runs.flatMap((fields) => parseRun(fields) ?? []);

@@ -279,3 +279,21 @@ describe('the job of a step in the board', () => {
     expect(await below()).toEqual([{ at: 'workflow-steps weigh completed succeeded' }]);
   });
 });
+
+describe('flows in the board', () => {
+  it('go with all their steps when they have been shown for long enough, and the runs stay', async () => {
+    for (const id of ['old', 'live']) {
+      await use.begin(id);
+      await use.save(id, 1, { tree: [begins('weigh'), ends('weigh'), begins('stow')] });
+    }
+    await use.end('old', 2);
+    const sweep = (sec: number) => use.store.runIndex.sweepFlows({ completed: sec, failed: sec }, 100);
+
+    expect([await sweep(60), (await tree('old'))?.below?.length]).toEqual([0, 2]);
+    expect(await sweep(0)).toBe(1);
+
+    expect([await tree('old'), await use.store.runs.header('old')]).toMatchObject([undefined, { status: 'succeeded' }]);
+    expect((await tree('live'))?.below).toHaveLength(2);
+    expect(await use.redis.keys(keys.queue('workflow-steps', 'run-old*'))).toEqual([]);
+  });
+});

@@ -34,6 +34,7 @@ export type ScriptName =
   | 'replaceConfig'
   | 'rewakeRun'
   | 'saveRun'
+  | 'sweepFlows'
   | 'settleStart'
   | 'writeSchedule'
   | 'writeSchema'
