@@ -52,6 +52,7 @@ export function buildContext(boot: Boot<EngineEnv>, { platform, fleet, kernel, e
     onPublishFailed: (jobId, error) => log.warn('could not be published yet', { job_id: jobId, error }),
     settings: {
       instanceId: env.instanceId,
+      lockMs: env.queueLockMs,
       idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),
       maxItems: env.foreachMaxItems,
       expressions: {

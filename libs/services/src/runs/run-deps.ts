@@ -48,6 +48,8 @@ export interface RunDeps extends StartRunDeps {
   settings: StartSettings & {
     /** Part of the owner of run locks. */
     instanceId: string;
+    /** How long a run stays with an engine that died. */
+    lockMs: number;
     maxItems: number;
     expressions: ExpressionLimits;
     /** How long a run is kept after its end. */

@@ -21,7 +21,6 @@ import { treeChanges } from './run-tree';
 import { schemaCheckOf } from './schema-check';
 import { placeOf } from './step-jobs';
 
-const lockMs = 10_000;
 /** So that a run with much to hear gives way to others. */
 const mostEvents = 256;
 const mostRounds = 4;
@@ -55,7 +54,8 @@ class RunLease {
   private held = false;
   private readonly renewal: NodeJS.Timeout;
 
-  constructor({ store }: RunDeps, runId: string, owner: string) {
+  constructor({ store, settings }: RunDeps, runId: string, owner: string) {
+    const { lockMs } = settings;
     const lease = store.lease(keys.runLock(runId), owner, lockMs);
     this.renewal = setInterval(() => this.held && void lease.hold().catch(() => undefined), lockMs / 3);
   }
@@ -72,7 +72,7 @@ class RunLease {
 
 async function takeTurns(deps: RunDeps, runId: string, owner: string, lease: RunLease): Promise<number | undefined> {
   for (let round = 1; ; round++) {
-    const opened = await deps.store.runs.open(runId, owner, lockMs, mostEvents);
+    const opened = await deps.store.runs.open(runId, owner, deps.settings.lockMs, mostEvents);
     if (opened.kind === 'busy') return busyRetryMs;
     if (opened.kind === 'missing') return undefined;
     lease.renews(true);
