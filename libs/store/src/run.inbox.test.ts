@@ -309,6 +309,20 @@ describe('waking a run again', () => {
     expect(await use.redis.exists(pass('failed'), pass('run-r1-1'))).toBe(0);
   });
 
+  it('replaces an entry that was put off by a clock which is ahead, and leaves one that rests for a moment', async () => {
+    await use.create('r1');
+    const putOff = async (ms: number) => {
+      await use.redis.lrem(pass('wait'), 0, 'run-r1-1');
+      await use.redis.zadd(pass('delayed'), (Date.now() + ms) * 0x1000, 'run-r1-1');
+    };
+
+    await putOff(1_000);
+    expect(await runs().rewake('r1', 60_000)).toBe(false);
+    await putOff(3_600_000);
+    expect([await runs().rewake('r1', 60_000), await use.passes()]).toEqual([true, ['run-r1-2']]);
+    expect(await use.redis.exists(pass('delayed'), pass('run-r1-1'))).toBe(0);
+  });
+
   it('wakes one that is taken for asleep though something is to be done', async () => {
     await asleep('r1');
     await use.redis.rpush(keys.runInbox('r1'), '{}');

@@ -136,6 +136,12 @@ export class RunIndex {
     return this.redis.smembers(keys.liveRunsOf(tenant, workflowId));
   }
 
+  /** By Redis' clock, as all times of runs. */
+  async nowMs(): Promise<number> {
+    const [seconds, us] = await this.redis.time();
+    return Math.floor(Number(seconds) * 1_000 + Number(us) / 1_000);
+  }
+
   /** Ids of runs that have not ended and were neither saved nor looked at since; those for which that is longest first. */
   async toScan(beforeMs: number, limit: number): Promise<string[]> {
     return this.redis.zrangebyscore(keys.liveRuns(), 0, beforeMs * 1_000, 'LIMIT', 0, limit);
@@ -149,9 +155,15 @@ export class RunIndex {
 
   /** Timers of all runs that are due by Redis' clock, the longest overdue first. Engine contract B9. */
   async dueTimers(limit: number): Promise<DueTimer[]> {
-    const [seconds, us] = await this.redis.time();
-    const beforeMs = Math.floor(Number(seconds) * 1_000 + Number(us) / 1_000);
-    const due = await this.redis.zrangebyscore(keys.delayTimers(), 0, beforeMs, 'WITHSCORES', 'LIMIT', 0, limit);
+    const due = await this.redis.zrangebyscore(
+      keys.delayTimers(),
+      0,
+      await this.nowMs(),
+      'WITHSCORES',
+      'LIMIT',
+      0,
+      limit,
+    );
     return pairs(due).map(({ member: text, score }) => {
       const [workflow = '', runId = '', ...rest] = text.split(':');
       return { workflowId: decodeURIComponent(workflow), runId, member: rest.join(':'), dueMs: score };

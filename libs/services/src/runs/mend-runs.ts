@@ -15,8 +15,8 @@ const mostTimerRounds = 20;
  * at their jobs. Engine contract B9.
  */
 export async function mendRuns(deps: RunDeps, mostRuns: number): Promise<void> {
-  const { store, clock } = deps;
-  const nowMs = clock.nowMs();
+  const { store } = deps;
+  const nowMs = await store.runIndex.nowMs();
   const ids = await store.runIndex.toScan(nowMs - untouchedMs, mostRuns);
   const woken = await Promise.all(ids.map((id) => store.runs.rewake(id, failedRestMs)));
   for (const [i, id] of ids.entries()) if (woken[i]) deps.events.mended(id);
@@ -46,6 +46,6 @@ export async function fireTimer(deps: RunDeps, runId: string, member: string): P
 const forgottenAtOnce = 200;
 
 /** Takes runs whose time is over out of the lists. */
-export async function forgetRuns({ store, clock }: RunDeps): Promise<void> {
-  while ((await store.runIndex.forget(clock.nowMs(), forgottenAtOnce)) === forgottenAtOnce);
+export async function forgetRuns({ store: { runIndex } }: RunDeps): Promise<void> {
+  while ((await runIndex.forget(await runIndex.nowMs(), forgottenAtOnce)) === forgottenAtOnce);
 }
