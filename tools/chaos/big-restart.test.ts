@@ -3,7 +3,7 @@ import { levels, queuePriorities } from '@svc/routing';
 import { keys, type Acceptance, type Admission, type JobRecord } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { ReadsOfAll } from './reads-of-all';
-import { startStageWorker } from './scenarios';
+import { startStageWorker } from './stage';
 import { startWorld, type World } from './world';
 
 const jobs = 100_000;

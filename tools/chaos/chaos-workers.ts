@@ -38,7 +38,8 @@ export async function startWorkerProcesses(
   return workers;
 }
 
-const replyTo = (topic: string, attempt: number): Reply => {
+const replyTo = (topic: string, attempt: number, jobId: string): Reply => {
+  if (topic === 'job.chaos.again' && jobId.endsWith('@1')) return { status: 'FAILED' };
   if (topic === 'job.chaos.broken') return { status: 'FAILED_FATAL', errorCode: 'broken' };
   if (topic === 'job.chaos.flaky' && attempt === 1) return { status: 'FAILED_RETRYABLE', errorCode: 'busy' };
   return { status: 'SUCCEEDED' };
@@ -52,7 +53,7 @@ export function startSlowWorker(world: World, random: () => number): Promise<Scr
   return start(world, 'slow', async (worker, request) => {
     if (random() < 0.5) return;
     await new Promise((resume) => setTimeout(resume, random() * 3_000));
-    await worker.answer(request, replyTo(request.topic, Number(request.env['SVC_ATTEMPT'])));
+    await worker.answer(request, replyTo(request.topic, Number(request.env['SVC_ATTEMPT']), request.job_id));
   });
 }
 
@@ -63,7 +64,7 @@ export function startLyingWorker(world: World, random: () => number): Promise<Sc
     await worker.answer(request, lie, 'somebody-else');
     await worker.answer({ ...request, env: { ...request.env, SVC_DISPATCH_ID: 'never-was' } }, lie);
     if (random() < 0.1) return;
-    const reply = replyTo(request.topic, Number(request.env['SVC_ATTEMPT']));
+    const reply = replyTo(request.topic, Number(request.env['SVC_ATTEMPT']), request.job_id);
     await worker.answer(request, reply);
     if (random() < 0.5) await worker.answer(request, reply);
   });

@@ -4,13 +4,15 @@ import { eventually } from '@svc/testing';
 import { coreServices, kernelService } from '../stack/settings';
 import { startLyingWorker, startSlowWorker, startWorkerProcesses } from './chaos-workers';
 import { closeAll, cutDetour, startCutProxy, type CutProxy } from './cut-proxy';
-import { Storm, type Victims } from './faults';
-import type { Call, History, JobHistory, Violation } from './history';
+import { Storm, type Struck, type Victims } from './faults';
+import type { Call, History, JobHistory, Outage, Violation } from './history';
 import { violations } from './invariants';
 import { Load } from './load';
-import { readDispatches, readJobs, readLeft } from './read-history';
+import { readHistory, readLeft } from './read-history';
 import { seeded } from './seeded';
-import { startWorld, type World } from './world';
+import { timersFired, type Fired } from './timer-invariants';
+import { putWorkflows } from './workflows';
+import { outageOf, startWorld, type World } from './world';
 
 export interface ChaosOptions {
   seed: number;
@@ -30,6 +32,10 @@ export interface ChaosReport {
   /** Records in all: the accepted ones, those refused at birth, and those whose answer never came. */
   records: number;
   dispatches: number;
+  /** Every run there is, by how it ended. */
+  runs: Record<string, number>;
+  /** Timers that fired, the latest of them, and the latest but for what engine and Redis were not there, ms. */
+  timers: { fired: number; latestMs: number; latestUnexcusedMs: number };
   /** Calls of clients by what they were answered; 0 = nothing. */
   answers: Record<string, number>;
   faults: Record<string, number>;
@@ -55,6 +61,7 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
     },
     detour: cutDetour(ways),
   });
+  await putWorkflows(world);
   const workerWays = await Promise.all([
     startCutProxy('redis', world.redis.port),
     startCutProxy('nats', world.nats.port),
@@ -70,7 +77,16 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
   try {
     const services = [...world.services.values()].map(({ process }) => process);
     const load = new Load(world, { jobsPerSec, random: seeded(seed + 1) });
-    const storm = new Storm(victims(world, services, workers, ways), seeded(seed), say);
+    const engine = world.service('engine');
+    const outages: Outage[] = [];
+    // Without these no timer fires; whatever else fails, they must be on time.
+    const firesTimers: readonly Struck[] = [engine.process, world.redis, ...waysOf(ways, world, 'engine').slice(0, 1)];
+    const storm = new Storm(
+      { ...victims(world, services, workers, ways), clocks: [engine.clock] },
+      seeded(seed),
+      say,
+      (fromMs, whom) => whom.some((one) => firesTimers.includes(one)) && outages.push(outageOf(engine.process, fromMs)),
+    );
     load.start();
     storm.start();
     await letRage(world, load, minutes, say);
@@ -81,7 +97,7 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
     await load.stop();
     const late = await settle(world);
     const settledMs = Date.now() - stormEndedMs;
-    const history = await readHistory(world);
+    const history = await readHistory(world, outages);
     return report({
       seed,
       minutes,
@@ -98,12 +114,18 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
   }
 }
 
+/** The ways of one service to Redis and to the bus: they stand in the order of the services. */
+function waysOf(ways: readonly CutProxy[], { services }: World, name: string): readonly CutProxy[] {
+  const place = 2 * [...services.keys()].indexOf(name);
+  return ways.slice(place, place + 2);
+}
+
 function victims(
   { redis, nats }: World,
   services: Victims['services'][number][],
   workers: Victims['workers'][number][],
   ways: CutProxy[],
-): Victims {
+): Omit<Victims, 'clocks'> {
   const some = <T>([first, ...rest]: T[]): [T, ...T[]] => {
     if (first === undefined) throw new Error('nothing to let fail');
     return [first, ...rest];
@@ -137,12 +159,6 @@ async function settle({ store }: World): Promise<Violation[]> {
   }
 }
 
-async function readHistory({ store, bus, calls, answers }: World): Promise<History> {
-  const jobs = await readJobs(store);
-  const dispatches = await readDispatches(bus, jobs);
-  return { calls, jobs, dispatches, answers, mayWait: new Set(), left: await readLeft(store, 0) };
-}
-
 /** A service that is asked to end does so by itself, in time, and without complaint; it never ends unasked. */
 const badEnds = (ends: readonly { service: string; line: string }[]): Violation[] =>
   ends.flatMap(({ service, line }) =>
@@ -172,6 +188,8 @@ function report({ seed, minutes, history, faults, settledMs, late }: Findings): 
     ended,
     records: jobs.size,
     dispatches: dispatches.length,
+    runs: countBy([...history.runs.values()], ({ run }) => `${run.workflow_id} ${run.status}`),
+    timers: summaryOf(timersFired(history)),
     answers: countBy(calls, ({ status, code }) => `${status} ${code}`.trim()),
     faults,
     settledMs,
@@ -183,6 +201,12 @@ function report({ seed, minutes, history, faults, settledMs, late }: Findings): 
     repeatWith: `npm run chaos -- --seed ${seed} --minutes ${minutes}`,
   };
 }
+
+const summaryOf = (fired: readonly Fired[]): ChaosReport['timers'] => ({
+  fired: fired.length,
+  latestMs: Math.max(0, ...fired.map(({ lateMs }) => lateMs)),
+  latestUnexcusedMs: Math.max(0, ...fired.map(({ unexcusedMs }) => unexcusedMs)),
+});
 
 const acceptedBy = ({ outcome, act, jobId, newJobId }: Call): string[] =>
   outcome !== 'ok' ? [] : act === 'submit' ? [jobId] : newJobId ? [newJobId] : [];

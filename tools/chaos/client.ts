@@ -71,6 +71,53 @@ export class JournalClient {
     return status === 200 ? text(body['state']) : undefined;
   }
 
+  /** @throws Error with the refusal */
+  async putWorkflow(definition: { id: string; name: string; steps: object }): Promise<void> {
+    const { status, body } = await this.send('POST', '/api/v1/workflows', definition);
+    if (status !== 201) throw new Error(`${definition.id} was refused: ${status} ${JSON.stringify(body)}`);
+  }
+
+  /**
+   * @returns the id of the run
+   * @throws Error with the refusal
+   */
+  async startRun(workflow: string, key: string, input: object = {}, patienceMs?: number): Promise<string> {
+    const send = () => this.send('POST', `/api/v1/workflows/${workflow}/runs`, input, { 'Idempotency-Key': key });
+    const call = { act: 'start-run', jobId: '', key, body: `${workflow} ${JSON.stringify(input)}` } as const;
+    const { body } = await this.insist(send, ({ body }) => ({ ...call, runId: text(body['run_id']) }), patienceMs);
+    const runId = text(body['run_id']);
+    if (runId === '') throw new Error(`the start was refused: ${JSON.stringify(body)}`);
+    return runId;
+  }
+
+  cancelRun(workflow: string, runId: string, how: { compensate?: boolean } = {}): Promise<Answered> {
+    const query = how.compensate ? '?compensate=true' : '';
+    const send = () => this.send('POST', `/api/v1/workflows/${workflow}/runs/${runId}/cancel${query}`);
+    return this.insist(send, () => ({ act: 'cancel-run', jobId: '', runId }));
+  }
+
+  /** A rerun has no key, so one whose answer was lost is asked for again and may come twice. @returns the new run */
+  async rerun(runId: string, fromStep: string): Promise<string> {
+    const send = () => this.send('POST', `/api/v1/workflow-runs/${runId}/rerun`, { from_step: fromStep });
+    const { body } = await this.insist(send, ({ body }) => {
+      const newRunId = text(body['run_id']);
+      return { act: 'rerun', jobId: '', runId, ...(newRunId && { newRunId }) };
+    });
+    return text(body['run_id']);
+  }
+
+  signal(runId: string, name: string, id: string): Promise<Answered> {
+    const message = { signal_id: id, payload: { by: 'chaos' } };
+    const send = () => this.send('POST', `/api/v1/workflow-runs/${runId}/signals/${name}`, message);
+    return this.insist(send, () => ({ act: 'signal', jobId: '', runId }));
+  }
+
+  /** The status the gateway shows; undefined when it does not answer or knows no such run. */
+  async runStatus(runId: string): Promise<string | undefined> {
+    const { status, body } = await this.send('GET', `/api/v1/workflow-runs/${runId}`);
+    return status === 200 ? text(body['status']) : undefined;
+  }
+
   /** One request without a note in the journal. */
   ask(method: string, path: string): Promise<Answered> {
     return this.send(method, path);
@@ -111,7 +158,8 @@ export class JournalClient {
         signal: AbortSignal.timeout(timeoutMs),
         ...(body && { body: JSON.stringify(body) }),
       });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+      const answered = await response.text();
+      return { status: response.status, body: answered === '' ? {} : (JSON.parse(answered) as Answered['body']) };
     } catch {
       return { status: 0, body: {} }; // cut, refused, or too late: nobody knows whether it was done
     }

@@ -79,6 +79,18 @@ describe('the crash proxy before Redis', () => {
     expect(killed).toHaveLength(1);
   });
 
+  it('takes a transaction for one operation, and dies after it', async () => {
+    const { operations, killed } = victim();
+    await open(operations);
+    const both = () => through.multi().set('{s0}:job:1', 'a').set('ctx:1', 'b').exec();
+
+    operations.arm({ k: 1, mode: 'after' });
+    await expect(both()).rejects.toThrow();
+
+    await eventually(async () => expect(await direct.mget('{s0}:job:1', 'ctx:1')).toEqual(['a', 'b']));
+    expect([killed.length, operations.disarm()]).toEqual([1, ['EXEC of SET job']]);
+  });
+
   it('takes requests that come in pieces, and big ones, as they are', async () => {
     const { operations } = victim();
     await open(operations);

@@ -7,14 +7,28 @@ import { natsOperation, redisOperation, type Operations } from './operations';
 /** How one protocol is cut into requests, named, and asked whether it has done all that came before. */
 interface Protocol {
   cutter(): Cutter;
-  nameOf(frame: Frame): string | undefined;
+  /** Names the requests of one connection, in their order; undefined for those that are not counted. */
+  namer(): (frame: Frame) => string | undefined;
   /** A request whose answer comes only after the answers to all requests before it. */
   marker(): { request: string; answer: string };
 }
 
 const redis: Protocol = {
   cutter: redisCutter,
-  nameOf: redisOperation,
+  // A transaction is one operation: what comes before its EXEC does nothing, nor is a marker answered there.
+  namer() {
+    let within: string | undefined;
+    return (frame) => {
+      if (frame.verb === 'MULTI') within = '';
+      else if (frame.verb === 'EXEC' && within !== undefined) {
+        const name = `EXEC of ${within}`;
+        within = undefined;
+        return name;
+      } else if (within === undefined) return redisOperation(frame);
+      else within ||= redisOperation(frame) ?? '';
+      return undefined;
+    };
+  },
   marker() {
     const word = randomUUID();
     return { request: `*2\r\n$4\r\nECHO\r\n$${word.length}\r\n${word}\r\n`, answer: word };
@@ -23,7 +37,7 @@ const redis: Protocol = {
 
 const nats: Protocol = {
   cutter: natsCutter,
-  nameOf: natsOperation,
+  namer: () => natsOperation,
   marker: () => ({ request: 'PING\r\n', answer: 'PONG' }),
 };
 
@@ -73,6 +87,7 @@ async function start(scheme: string, protocol: Protocol, targetPort: number, ope
 
 function relay(protocol: Protocol, operations: Operations, client: Socket, upstream: Socket): void {
   const cutter = protocol.cutter();
+  const nameOf = protocol.namer();
   let dying: { name: string; answer: string; seen: string } | undefined;
   const end = (name: string) => {
     operations.die(name);
@@ -82,7 +97,7 @@ function relay(protocol: Protocol, operations: Operations, client: Socket, upstr
   client.on('data', (bytes: Buffer) => {
     for (const frame of cutter.push(bytes)) {
       if (client.destroyed || dying) return;
-      const name = protocol.nameOf(frame);
+      const name = nameOf(frame);
       const fate = name === undefined ? 'pass' : operations.note(name);
       if (fate === 'before') return end(name ?? '');
       upstream.write(frame.bytes);

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@svc/testing';
-import type { History, Violation } from './history';
+import type { Outage, Violation } from './history';
 import { violations } from './invariants';
 import type { CrashPoint, Mode } from './operations';
-import { readDispatches, readJobs, readLeft } from './read-history';
-import { reach, scenarios, startStageWorker, type Scenario, type Stage } from './scenarios';
+import { readHistory, readLeft } from './read-history';
+import { reachRun } from './run-scenarios';
+import { scenarios } from './scenarios';
+import { reach, startStageWorker, type Scenario, type Stage } from './stage';
 import type { ScriptedWorker } from './scripted-worker';
-import { startWorld, type World, type WorldOptions } from './world';
+import { putWorkflows } from './workflows';
+import { outageOf, startWorld, type World, type WorldOptions } from './world';
 
 /** One service in one scenario, and the operations it makes there. */
 export interface Walk {
@@ -29,6 +32,8 @@ const quietMs = 300;
 
 /** A world in which scenarios are played one after another, each time with a service that dies somewhere. */
 export class CrashWalk {
+  private readonly outages: Outage[] = [];
+
   private constructor(
     readonly world: World,
     private readonly worker: ScriptedWorker,
@@ -39,6 +44,7 @@ export class CrashWalk {
     const worker = await startStageWorker(world, 'chaos-1', 'chaos');
     const walk = new CrashWalk(world, worker);
     await eventually(async () => (await world.store.workers.snapshot())?.workers.length === 1, { withinMs: 20_000 });
+    await putWorkflows(world);
     return walk;
   }
 
@@ -73,20 +79,26 @@ export class CrashWalk {
     try {
       await this.play(scenario, () => {
         operations.arm(point);
-        void operations.death.then((name) => (died = name));
+        void operations.death.then((name) => {
+          died = name;
+          if (service === 'engine') this.outages.push(outageOf(process));
+        });
       });
     } catch (error) {
       faults.push({ invariant: 'I15', jobId: '', text: error instanceof Error ? error.message : String(error) });
     }
     operations.disarm();
     await process.untilReady();
-    faults.push(...violations(await this.history()));
+    faults.push(...violations(await readHistory(this.world, this.outages)));
     return { died, faults, tookMs: Date.now() - startedMs };
   }
 
   private async play(scenario: Scenario, begin: () => void): Promise<void> {
     const stage: Stage = { world: this.world, worker: this.worker, begin };
-    for (const { jobId, state } of await scenario.play(stage)) await reach(this.world, jobId, [state]);
+    for (const ending of await scenario.play(stage)) {
+      if ('jobId' in ending) await reach(this.world, ending.jobId, [ending.state]);
+      else await reachRun(this.world, ending.runId, ending.status);
+    }
     await this.untilAtRest();
   }
 
@@ -102,13 +114,6 @@ export class CrashWalk {
       },
       { withinMs: liveWithinMs, everyMs: 50 },
     );
-  }
-
-  private async history(): Promise<History> {
-    const { store, bus, calls, answers } = this.world;
-    const jobs = await readJobs(store);
-    const [dispatches, left] = [await readDispatches(bus, jobs), await readLeft(store, 0)];
-    return { calls, jobs, dispatches, answers, mayWait: new Set(), left };
   }
 }
 

@@ -3,6 +3,7 @@ import type { TestServer } from '@svc/testing';
 import type { Supervised } from '../stack/supervised';
 import type { CutProxy } from './cut-proxy';
 import { pick } from './seeded';
+import type { ServiceClock } from './service-clock';
 
 /** Everything that can be made to fail. */
 export interface Victims {
@@ -11,27 +12,32 @@ export interface Victims {
   redis: TestServer;
   nats: TestServer;
   ways: readonly [CutProxy, ...CutProxy[]];
+  /** Clocks of services that may be set. */
+  clocks: readonly [ServiceClock, ...ServiceClock[]];
 }
 
-/** One thing that goes wrong; it is over when the promise resolves. */
+/** Whoever was struck. */
+export type Struck = Supervised | TestServer | CutProxy | ServiceClock;
+
+/** One thing that goes wrong; it is over when the promise resolves, with whom it befell. */
 interface Fault {
   name: string;
-  strike(victims: Victims, random: () => number): Promise<void>;
+  strike(victims: Victims, random: () => number): Promise<readonly Struck[]>;
 }
 
 const between = (fromMs: number, toMs: number, random: () => number) => fromMs + random() * (toMs - fromMs);
 
 const faults: readonly [Fault, ...Fault[]] = [
-  { name: 'a service is killed', strike: ({ services }, random) => pick(services, random).kill('SIGKILL') },
+  { name: 'a service is killed', strike: ({ services }, random) => kill(pick(services, random)) },
   {
     name: 'two services are killed at once',
     async strike({ services }, random) {
-      await Promise.all([pick(services, random).kill('SIGKILL'), pick(services, random).kill('SIGKILL')]);
+      return (await Promise.all([kill(pick(services, random)), kill(pick(services, random))])).flat();
     },
   },
   { name: 'a service is asked to end', strike: ({ services }, random) => ask(pick(services, random)) },
   { name: 'a service is stopped for a while', strike: ({ services }, random) => pause(pick(services, random), random) },
-  { name: 'a worker is killed', strike: ({ workers }, random) => pick(workers, random).kill('SIGKILL') },
+  { name: 'a worker is killed', strike: ({ workers }, random) => kill(pick(workers, random)) },
   { name: 'a worker is stopped for a while', strike: ({ workers }, random) => pause(pick(workers, random), random) },
   { name: 'Redis is killed', strike: ({ redis }, random) => restart(redis, between(0, 1_500, random)) },
   { name: 'Redis hangs', strike: ({ redis }, random) => pause(redis, random) },
@@ -45,15 +51,17 @@ const faults: readonly [Fault, ...Fault[]] = [
         way.cut();
         await sleep(between(50, 600, random));
       }
+      return [way];
     },
   },
   {
     name: 'a way is slow',
     async strike({ ways }, random) {
-      const { weather } = pick(ways, random);
-      weather.delayMs = 200;
+      const way = pick(ways, random);
+      way.weather.delayMs = 200;
       await sleep(between(500, 3_000, random));
-      weather.delayMs = 0;
+      way.weather.delayMs = 0;
+      return [way];
     },
   },
   {
@@ -62,9 +70,27 @@ const faults: readonly [Fault, ...Fault[]] = [
       for (const { weather } of ways) weather.isDoubling = true;
       await sleep(between(1_000, 4_000, random));
       for (const { weather } of ways) weather.isDoubling = false;
+      return [];
+    },
+  },
+  {
+    name: 'a clock jumps, and back',
+    async strike({ clocks }, random) {
+      const clock = pick(clocks, random);
+      clock.set(pick(jumpsMs, random));
+      await sleep(between(500, 6_000, random));
+      clock.set(0);
+      return [clock];
     },
   },
 ];
+
+const jumpsMs = [90_000, -300_000, 3_600_000, -3_600_000] as const;
+
+async function kill(process: Supervised): Promise<Struck[]> {
+  await process.kill('SIGKILL');
+  return [process];
+}
 
 /** Services stop within ten seconds; `kill` waits as long and then ends them the hard way. */
 const drainMs = 10_000;
@@ -72,21 +98,24 @@ const drainMs = 10_000;
 const bootMs = 6_000;
 
 /** @throws Error when it does not end by itself in time */
-async function ask(service: Supervised): Promise<void> {
+async function ask(service: Supervised): Promise<Struck[]> {
   // Until its code is loaded a process has no say in how it ends.
   while (service.ageMs < bootMs) await sleep(50);
   const startedMs = Date.now();
   await service.kill('SIGTERM');
   if (Date.now() - startedMs >= drainMs) throw new Error(`${service.name} did not end within ${drainMs} ms of SIGTERM`);
+  return [service];
 }
 
 /** SIGSTOP, and SIGCONT when it is over: what was alive before goes on as if no time had passed. */
-async function pause({ pid }: { pid?: number | undefined }, random: () => number): Promise<void> {
-  if (!pid) return;
+async function pause(victim: Supervised | TestServer, random: () => number): Promise<Struck[]> {
+  const { pid } = victim;
+  if (!pid) return [];
   const forMs = between(500, 5_000, random);
-  if (!signal(pid, 'SIGSTOP')) return;
+  if (!signal(pid, 'SIGSTOP')) return [];
   await sleep(forMs);
   signal(pid, 'SIGCONT');
+  return [victim];
 }
 
 /** @returns false when it has ended meanwhile */
@@ -98,10 +127,11 @@ function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-async function restart(server: TestServer, downMs: number): Promise<void> {
+async function restart(server: TestServer, downMs: number): Promise<Struck[]> {
   await server.kill('SIGKILL');
   await sleep(downMs);
   await server.start();
+  return [server];
 }
 
 /** Lets one thing after another go wrong, in an order that the source decides, until told to stop. */
@@ -117,6 +147,8 @@ export class Storm {
     private readonly victims: Victims,
     private readonly random: () => number,
     private readonly say: (text: string) => void,
+    /** Told of each fault when it is over: when it began, and whom it befell. */
+    private readonly onStruck: (fromMs: number, whom: readonly Struck[]) => void,
   ) {}
 
   start(): void {
@@ -134,8 +166,9 @@ export class Storm {
       const fault = pick(faults, this.random);
       this.say(fault.name);
       this.struck[fault.name] = (this.struck[fault.name] ?? 0) + 1;
+      const fromMs = Date.now();
       try {
-        await fault.strike(this.victims, this.random);
+        this.onStruck(fromMs, await fault.strike(this.victims, this.random));
       } catch (error) {
         this.complaints.push(error instanceof Error ? error.message : String(error));
       }

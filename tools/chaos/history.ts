@@ -1,11 +1,14 @@
 import type { DeadLetter, DecisionRecord, JobHistoryEntry, JobRecord } from '@svc/store';
+import type { RunState, TimelineEvent } from '@svc/workflow';
 
 /** One call of a client, as he saw it. */
 export interface Call {
-  act: 'submit' | 'cancel' | 'approve' | 'reject' | 'retry';
-  /** The job it was about; of a submission the one it was answered. */
+  act: 'submit' | 'cancel' | 'approve' | 'reject' | 'retry' | 'start-run' | 'cancel-run' | 'rerun' | 'signal';
+  /** The job it was about; of a submission the one it was answered. '' when it was about a run. */
   jobId: string;
-  /** Idempotency key of a submission. */
+  /** The run it was about; of a start the one it was answered. */
+  runId?: string;
+  /** Idempotency key of a submission or a start. */
   key?: string;
   /** Tells the bodies apart that were sent under one key. */
   body?: string;
@@ -15,6 +18,8 @@ export interface Call {
   code: string;
   /** Of a retry, the job it was answered. */
   newJobId?: string;
+  /** Of a rerun, the run it was answered. */
+  newRunId?: string;
   /** The answer said that somebody had done the same before. */
   repeated?: boolean;
 }
@@ -51,10 +56,29 @@ export interface JobHistory {
   deadLetter: DeadLetter | undefined;
 }
 
+/** One run as Redis holds it. */
+export interface RunHistory {
+  run: RunState;
+  /** Oldest first. */
+  timeline: readonly TimelineEvent[];
+  /** What is left of it where an ended run has nothing: a name and how many. */
+  left: Readonly<Record<string, number>>;
+  /** Sets of the board that its entry stands in. */
+  shownAs: readonly string[];
+}
+
+/** A time in which nobody could have fired a timer: engine or Redis was down, hung or cut off. By the wall clock, ms. */
+export interface Outage {
+  fromMs: number;
+  toMs: number;
+}
+
 /** Everything the checkers look at. */
 export interface History {
   calls: readonly Call[];
   jobs: ReadonlyMap<string, JobHistory>;
+  runs: ReadonlyMap<string, RunHistory>;
+  outages: readonly Outage[];
   dispatches: readonly Dispatch[];
   answers: readonly Answer[];
   /** Jobs that may stand still: they wait for somebody who does not come. */
@@ -65,6 +89,7 @@ export interface History {
 
 export interface Violation {
   invariant: string;
+  /** The job or run it is about; '' = all. */
   jobId: string;
   text: string;
 }

@@ -33,6 +33,8 @@ const job = (over: Partial<JobHistory> = {}): JobHistory => ({
 const history = (over: Partial<History> = {}): History => ({
   calls: [submitted],
   jobs: new Map([['j1', job()]]),
+  runs: new Map(),
+  outages: [],
   dispatches: [sent],
   answers: [said],
   mayWait: new Set(),

@@ -1,6 +1,8 @@
 import { deadLetterStates, isTerminal, jobStates, birthStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { DecisionRecord } from '@svc/store';
 import type { Dispatch, History, JobHistory, Violation } from './history';
+import { runInvariants } from './run-invariants';
+import { timersKeepTime } from './timer-invariants';
 
 export type Checker = (history: History) => Violation[];
 
@@ -198,6 +200,8 @@ export const invariants: readonly Checker[] = [
   idempotent,
   deadLettersComplete,
   nothingStuck,
+  ...runInvariants,
+  timersKeepTime,
 ];
 
 /** What of all this does not hold. */

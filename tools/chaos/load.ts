@@ -2,6 +2,7 @@ import { terminalStates } from '@svc/lifecycle';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalClient } from './client';
+import { actOnRuns } from './run-load';
 import { pick } from './seeded';
 import type { World } from './world';
 
@@ -12,7 +13,8 @@ export interface LoadOptions {
 
 type Act = (people: People, random: () => number) => Promise<unknown>;
 
-interface People {
+/** Whom a client is. */
+export interface People {
   admin: JournalClient;
   approver: JournalClient;
 }
@@ -26,12 +28,14 @@ const submit = ({ admin }: People, topic: string, key: string = randomUUID()) =>
 
 const ordinary: Act = (people) => submit(people, 'job.chaos.work');
 
-/** What clients do, and how many of ten of them do it. */
+/** What clients do, and how many of twelve of them do it. */
 const acts: readonly [Act, ...Act[]] = [
   ordinary,
   ordinary,
   ordinary,
   ordinary,
+  actOnRuns,
+  actOnRuns,
   (people) => submit(people, 'job.chaos.flaky'),
   // The same key three times at once, then with another body.
   async (people) => {

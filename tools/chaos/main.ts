@@ -10,7 +10,7 @@ const help = `npm run chaos -- [options]: real processes, real faults, and a cou
   --rate R          clients a second (default 25)
 
   --walk            instead: kill one service at each of its store and bus operations, before and after
-  --scenario S      only this scenario        --service X   only this service
+  --scenario S,T    only these scenarios      --service X   only this service
   --k N             only this operation       --mode M      only before, or only after
 
   --json            print the findings as one line of JSON on standard output, all else on standard error
@@ -91,7 +91,8 @@ const mostTold = 30;
 
 const chaosSummary = (report: ChaosReport) => `
 ${report.accepted} jobs accepted, ${report.records} records, ${report.dispatches} dispatches stored; at rest ${report.settledMs} ms after the storm
-ended\n${list(report.ended)}faults\n${list(report.faults)}answers\n${list(report.answers)}
+${report.timers.fired} timers fired; the latest ${report.timers.latestMs} ms late, or ${report.timers.latestUnexcusedMs} ms of the time in which engine and Redis were there
+ended\n${list(report.ended)}runs\n${list(report.runs)}faults\n${list(report.faults)}answers\n${list(report.answers)}
 ${report.violations.length === 0 ? 'Every promise was kept.' : `${report.violations.length} promises were broken:`}
 ${report.violations
   .slice(0, mostTold)

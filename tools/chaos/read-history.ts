@@ -2,9 +2,20 @@ import { decodePacket, jobHash, streams, type JobRequest } from '@svc/contract';
 import { queues } from '@svc/queues.config';
 import { keys, type JobRecord, type Store } from '@svc/store';
 import type { NatsConnection } from 'nats';
-import type { Dispatch, JobHistory } from './history';
+import type { Dispatch, History, JobHistory, Outage } from './history';
+import { readRuns } from './read-runs';
+import type { World } from './world';
 
 const atOnce = 200;
+
+/** Everything that is looked at in the end. */
+export async function readHistory(world: World, outages: readonly Outage[] = []): Promise<History> {
+  const { store, bus, calls, answers } = world;
+  const jobs = await readJobs(store);
+  const runs = await readRuns(store);
+  const dispatches = await readDispatches(bus, jobs);
+  return { calls, jobs, runs, outages, dispatches, answers, mayWait: new Set(), left: await readLeft(store, 0) };
+}
 
 /** Every job record there is, with its moves, decisions and dead letter. */
 export async function readJobs(store: Store): Promise<Map<string, JobHistory>> {
@@ -81,7 +92,8 @@ function hashOf(request: JobRequest, record: JobRecord | undefined): string {
   return jobHash({ ...request, env, budget });
 }
 
-const places = [queues.jobs, queues.jobWaiting, queues.jobApprovals, queues.jobRunning, queues.outputScan];
+const ofJobs = [queues.jobs, queues.jobWaiting, queues.jobApprovals, queues.jobRunning, queues.outputScan];
+const ofRuns = [queues.runPasses, queues.runTimers];
 const lists = ['wait', 'active', 'paused'];
 const sortedSets = ['prioritized', 'delayed'];
 
@@ -92,14 +104,21 @@ const sortedSets = ['prioritized', 'delayed'];
  */
 export async function readLeft({ redis }: Store, waiting: number): Promise<Record<string, number>> {
   const sum = async (counts: Promise<number>[]) => (await Promise.all(counts)).reduce((a, b) => a + b, 0);
-  const entries = await sum(
-    places.flatMap(({ name }) => [
-      ...lists.map((list) => redis.llen(keys.queue(name, list))),
-      ...sortedSets.map((set) => redis.zcard(keys.queue(name, set))),
-    ]),
-  );
+  const entriesIn = (places: readonly { name: string }[]) =>
+    sum(
+      places.flatMap(({ name }) => [
+        ...lists.map((list) => redis.llen(keys.queue(name, list))),
+        ...sortedSets.map((set) => redis.zcard(keys.queue(name, set))),
+      ]),
+    );
   return {
-    'queue entries': Math.max(0, entries - waiting),
+    'queue entries': Math.max(0, (await entriesIn(ofJobs)) - waiting),
+    'entries of passes and timers': await entriesIn(ofRuns),
+    'passes and timers that failed for good': await sum(
+      ofRuns.map(({ name }) => redis.zcard(keys.queue(name, 'failed'))),
+    ),
+    'runs under way': await redis.zcard(keys.liveRuns()),
+    'timers of runs': await redis.zcard(keys.delayTimers()),
     'jobs in flight': await redis.scard(keys.allInFlight()),
     'messages unsaid': await redis.zcard(keys.intents()),
   };

@@ -3,6 +3,7 @@ import type { CrashPoint, Mode } from './operations';
 import { scenarios } from './scenarios';
 
 export interface WalkWish {
+  /** Names, with commas between. */
   scenario?: string | undefined;
   service?: string | undefined;
   k?: number | undefined;
@@ -22,7 +23,7 @@ export interface WalkReport {
  */
 export async function runWalk(wish: WalkWish, say: (text: string) => void): Promise<WalkReport> {
   const wanted = scenarios
-    .filter(({ name }) => wish.scenario === undefined || name === wish.scenario)
+    .filter(({ name }) => wish.scenario === undefined || wish.scenario.split(',').includes(name))
     .flatMap((scenario) => scenario.services.map((service) => ({ scenario, service })))
     .filter(({ service }) => wish.service === undefined || service === wish.service);
   if (wanted.length === 0) {

@@ -8,10 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Supervised } from '../stack/supervised';
 import { startWorkerProcesses } from './chaos-workers';
 import { cutDetour, type CutProxy } from './cut-proxy';
+import type { Outage } from './history';
 import { violations } from './invariants';
-import { readDispatches, readJobs, readLeft } from './read-history';
-import { startStageWorker } from './scenarios';
-import { startWorld, type World } from './world';
+import { readHistory, readJobs, readLeft } from './read-history';
+import { startStageWorker } from './stage';
+import { timersFired } from './timer-invariants';
+import { putWorkflows } from './workflows';
+import { outageOf, startWorld, type World } from './world';
 
 /** One fault after another on real processes under load; docs/fault-table.md names these tests by their names. */
 describe('a single fault', () => {
@@ -19,6 +22,7 @@ describe('a single fault', () => {
   let workers: Supervised[];
   const ways: CutProxy[] = [];
   const ends: string[] = [];
+  const outages: Outage[] = [];
 
   beforeAll(async () => {
     world = await startWorld({
@@ -50,10 +54,7 @@ describe('a single fault', () => {
       async () => expect(Object.values(await readLeft(world.store, 0)).reduce((a, b) => a + b)).toBe(0),
       { withinMs, everyMs: 100 },
     );
-    const { store, bus, calls, answers } = world;
-    const jobs = await readJobs(store);
-    const dispatches = await readDispatches(bus, jobs);
-    expect(violations({ calls, jobs, dispatches, answers, mayWait: new Set(), left: {} })).toEqual([]);
+    expect(violations(await readHistory(world, outages))).toEqual([]);
   }
   /** Those that ended otherwise, with what there is to say about why. */
   async function notSucceeded(ids: string[]) {
@@ -63,7 +64,7 @@ describe('a single fault', () => {
     return Promise.all(others.map(async (other) => ({ ...other, history: await jobs.events(other.id) })));
   }
 
-  it.each(['api', 'scheduler'])(
+  it.each(['api', 'scheduler', 'engine'])(
     'asked to end under load, the %s does so by itself, with 0',
     async (name) => {
       ends.length = 0;
@@ -80,7 +81,7 @@ describe('a single fault', () => {
   it('a Redis that is killed and comes back finds every queue worker again, and nothing lost', async () => {
     const { redis } = world.store;
     const waiting = async () => ((await redis.client('LIST')) as string).match(/cmd=bzpopmin/g)?.length ?? 0;
-    const consumed = Object.values(queues).filter(({ consumer }) => consumer === 'scheduler').length;
+    const consumed = Object.values(queues).filter(({ consumer }) => consumer && world.services.has(consumer)).length;
     await eventually(async () => expect(await waiting()).toBe(consumed));
 
     const ids = await underLoad(async () => {
@@ -123,6 +124,31 @@ describe('a single fault', () => {
     await ended();
     expect(await notSucceeded([id])).toEqual([]);
   }, 90_000);
+
+  it('the clock of the engine jumps, and it dies: timers of runs fire once, never early, and soon', async () => {
+    const { process, clock } = world.service('engine');
+    await putWorkflows(world);
+    const start = () => world.client('admin').startRun('chaos-timer', randomUUID());
+    const runs: string[] = [];
+
+    for (const aheadMs of [90_000, -300_000, 3_600_000, -3_600_000]) {
+      runs.push(await start(), await start());
+      clock.set(aheadMs);
+      await sleep(500);
+    }
+    // Without any excuse.
+    await ended();
+    clock.set(3_600_000);
+    runs.push(await start(), await start());
+    const killedMs = Date.now();
+    await process.kill('SIGKILL');
+    clock.set(0);
+    outages.push(outageOf(process, killedMs));
+
+    await ended();
+    const fired = timersFired(await readHistory(world, outages)).filter(({ path }) => path === 'dry');
+    expect(fired.map(({ runId }) => runId).sort()).toEqual(runs.sort());
+  }, 120_000);
 
   it('while NATS is away jobs are accepted, and no worker is given up for its silence', async () => {
     let whileAway: number[] = [];

@@ -24,6 +24,11 @@ const worker = createWorker({
       if (job.attempt === 1) throw new RetryableError('busy');
       return { attempt: job.attempt };
     },
+    'job.chaos.again': async (job) => {
+      if (job.jobId.endsWith('@1')) throw new Error('not at the first attempt of its step');
+      return { done: true };
+    },
+    'job.chaos.undo': async () => ({ undone: true }),
     'job.chaos.broken': async () => {
       throw new FatalError('broken');
     },

@@ -16,14 +16,16 @@ import { coreServices, repositoryRoot, type ServicePlan } from '../stack/setting
 import { Supervised } from '../stack/supervised';
 import { JournalClient } from './client';
 import { startNatsCrashProxy, startRedisCrashProxy } from './crash-proxy';
-import type { Answer, Call } from './history';
+import type { Answer, Call, Outage } from './history';
 import { Operations } from './operations';
+import { ServiceClock } from './service-clock';
 
 /** One service process, brought back whenever it dies. */
 export interface Service {
   name: string;
   operations: Operations;
   process: Supervised;
+  clock: ServiceClock;
 }
 
 /** Where a service finds its servers, when not at their own ports. */
@@ -62,17 +64,30 @@ const shortTimes = {
   WORKER_HEARTBEAT_TTL: '5s',
   WORKER_SNAPSHOT_INTERVAL: '1s',
   NATS_JS_ACK_WAIT: '2s',
+  WORKFLOW_ENGINE_QUEUE_LOCK: '2s',
+  WORKFLOW_ENGINE_QUEUE_STALLED_CHECK: '1s',
+  WORKFLOW_ENGINE_SCAN_INTERVAL: '1s',
   SCHEDULER_QUEUE_LOCK: '2s',
   SCHEDULER_QUEUE_STALLED_CHECK: '1s',
 };
 
-const configFile = (name: string) => join(__dirname, 'config', name);
-/** Without the engine: it does nothing yet that could be lost. */
-const walked = coreServices.filter(({ name }) => name !== 'engine');
+/** What a dead engine had in hand is another's once the entry's lock is over, that was looked for, and the run's lock is over. */
+const takeoverMs = 2_000 + 1_000 + 2_000;
 
+/** Until the engine is back and has what it had in hand: then timers must be on time again. */
+export function outageOf(engine: Supervised, fromMs = Date.now()): Outage {
+  const outage = { fromMs, toMs: Infinity };
+  void engine
+    .untilReady()
+    .then(() => (outage.toMs = Date.now() + takeoverMs))
+    .catch(() => undefined); // the world is being taken down
+  return outage;
+}
+
+const configFile = (name: string) => join(__dirname, 'config', name);
 /** Starts everything; builds the services first, unless they are built. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
-  const services = options.services ?? walked;
+  const services = options.services ?? coreServices;
   await buildApps(services.map(({ name }) => name));
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-chaos-'));
   const [redis, nats] = await Promise.all([startRedis(), startNats()]);
@@ -85,8 +100,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const operations: Operations = new Operations(() => kill(running.get(plan.name)?.process.pid));
     const way = await detour(plan.name, { redis: redis.port, nats: nats.port }, operations);
     detours.push(way);
-    const env = { ...envs[plan.name], REDIS_URL: way.redisUrl, NATS_URL: way.natsUrl };
-    running.set(plan.name, { name: plan.name, operations, process: supervise(plan, env, options) });
+    const clock = new ServiceClock(join(dataDir, `clock-of-${plan.name}`));
+    const env = { ...envs[plan.name], ...clock.env, REDIS_URL: way.redisUrl, NATS_URL: way.natsUrl };
+    running.set(plan.name, { name: plan.name, operations, process: supervise(plan, env, options), clock });
   }
   for (const stage of new Set(services.map((plan) => plan.stage))) {
     const names = services.filter((plan) => plan.stage === stage).map(({ name }) => name);
