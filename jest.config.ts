@@ -20,6 +20,8 @@ const project = (dir: string): Config => ({
 });
 
 const config: Config = {
+  // Each test file loads the product anew, and what it leaves behind adds up: a fresh worker is quicker than a full one.
+  workerIdleMemoryLimit: '1200MB',
   projects: ['apps', 'libs']
     .filter((folder) => existsSync(`${__dirname}/${folder}`))
     .flatMap((folder) => readdirSync(`${__dirname}/${folder}`).map((name) => `${folder}/${name}`))

@@ -28,7 +28,7 @@ describe('a drain through the whole product', () => {
     // A budget that counts nothing holds anything.
     expect(calls / jobs).toBeGreaterThan(3);
     expect(commands).toBeGreaterThan(calls);
-    expect(Object.keys(cpuUs).sort()).toEqual(['api', 'nats', 'redis', 'scheduler', 'worker']);
+    expect(Object.keys(cpuUs).sort()).toEqual(['api', 'engine', 'nats', 'redis', 'scheduler', 'worker']);
   }, 60_000);
 
   it('fails when a job is missing from where the ended ones are listed', async () => {

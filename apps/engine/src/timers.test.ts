@@ -33,6 +33,12 @@ describe('timers', () => {
     }
   });
 
+  it('of steps hold for their jobs too: an engine that is an hour behind lets them run', async () => {
+    await use.start({ aheadMs: -hour });
+
+    await use.ended(await use.runOf({ work: { topic: 'job.work', timeout_sec: 60 } }), 'succeeded');
+  });
+
   it('that came due while no engine was there fire at once, and once', async () => {
     const first = await use.start();
     const id = await use.runOf(delay);

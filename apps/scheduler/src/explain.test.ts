@@ -43,6 +43,7 @@ describe('why a job does not run', () => {
     await use.until(await use.submit({}, 'globex'), 'PENDING', { waiting_reason: 'pool_overloaded' });
     await use.until(await use.submit(), 'PENDING', { waiting_reason: 'pool_overloaded' });
     const id = await use.submit();
+    await use.until(id, 'PENDING', { waiting_reason: 'pool_overloaded' });
 
     const told = await blocked(id, 'workers_full', { owner: { kind: 'pool', id: 'main', value: 1 } });
 

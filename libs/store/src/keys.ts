@@ -89,7 +89,7 @@ const tables = {
   dlqCleanupLease: { template: 'svc:dlq:cleanup', type: 'string', holds: 'owner of the dead-letter clean-up', kept: '5 min' },
   timerPollerLease: { template: 'svc:wf:delay:poller', type: 'string', holds: 'owner of the loop that fires due timers', kept: '3 × period' },
   runReconcilerLease: { template: 'svc:workflow-engine:reconciler:<shard>', type: 'string', holds: 'owner of a loop over runs', kept: '2 × period' },
-  runLock: { template: 'svc:wf:run:lock:<id>', type: 'string', holds: 'who works on a run', kept: '10 s, renewed' },
+  runLock: { template: 'svc:wf:run:lock:<id>', type: 'string', holds: 'who works on a run', kept: 'WORKFLOW_ENGINE_QUEUE_LOCK, renewed' },
   delayTimers: { template: 'svc:wf:delay:timers', type: 'zset', holds: '`<workflow>:<run>:<timer>`, by when it is due (ms)', kept: 'until fired, or the end of the run' },
   breaker: { template: 'svc:cb:<name>', type: 'hash', holds: 'circuit breaker', kept: '5 min after its last change' },
   velocity: { template: 'svc:velocity:<rule>:<hash>', type: 'zset', holds: 'requests in a velocity window', kept: 'window + 60 s' },

@@ -141,6 +141,7 @@ async function read(deps: RunDeps, runId: string, revision: number): Promise<Run
 /** Saves and acts until nothing follows; what an action tells at once is heard in the same turn. */
 async function goOn(deps: RunDeps, turn: TurnOf, first: RunEvent[], heard: number): Promise<Turn> {
   const { opened, definition } = turn;
+  const nowMs = Math.floor(opened.nowUs / 1_000);
   const limits = await limitsOf(deps, turn.before, definition);
   const checkSchema = await schemaCheckOf(deps.schemas, definition);
   let { before } = turn;
@@ -149,7 +150,7 @@ async function goOn(deps: RunDeps, turn: TurnOf, first: RunEvent[], heard: numbe
   let acted = opened.acting ? [] : Object.keys(before.outbox);
   let left = heard;
   do {
-    const planned = planAll({ deps, definition, limits, checkSchema, before, events, opened, acted });
+    const planned = planAll({ deps, definition, limits, checkSchema, before, events, nowMs, acted });
     const isSaved = !isRunEnded(before.status) && (left > 0 || events.length > 0);
     if (isSaved) {
       const saved = await save(deps, { ...turn, before }, planned, revision, left);
@@ -159,7 +160,7 @@ async function goOn(deps: RunDeps, turn: TurnOf, first: RunEvent[], heard: numbe
       revision = saved.revision;
     }
     left = 0;
-    const { events: told, postponed } = await carryOut(deps, { run: planned.run, definition }, planned.actions);
+    const { events: told, postponed } = await carryOut(deps, { run: planned.run, definition, nowMs }, planned.actions);
     if (postponed) return 'postponed';
     before = planned.run;
     events = told;
@@ -175,13 +176,12 @@ interface Planning {
   checkSchema: SchemaCheck | undefined;
   before: RunState;
   events: readonly RunEvent[];
-  opened: Opened;
+  nowMs: number;
   acted: readonly string[];
 }
 
 /** All events, one after the other. */
-function planAll({ deps, definition, limits, checkSchema, before, events, opened, acted }: Planning): Plan {
-  const nowMs = Math.floor(opened.nowUs / 1_000);
+function planAll({ deps, definition, limits, checkSchema, before, events, nowMs, acted }: Planning): Plan {
   const random = () => deps.random.number();
   const actions: Action[] = [];
   const timeline: TimelineEvent[] = [];

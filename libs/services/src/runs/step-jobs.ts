@@ -22,6 +22,8 @@ import type { RunDeps } from './run-deps';
 export interface Of {
   run: RunState;
   definition: WorkflowDefinition;
+  /** By Redis' clock, so that no deadline hangs on the clock of an engine. */
+  nowMs: number;
 }
 
 const policyTimeoutMs = 5_000;
@@ -35,7 +37,7 @@ const policyTimeoutMs = 5_000;
 export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob): Promise<void> {
   const { run, definition } = of;
   const request = withSecrets(stepRequest(of, action), action.input);
-  const document = inputDocument(request, run, action.input, deps.clock.nowMs());
+  const document = inputDocument(request, run, action.input, of.nowMs);
   const job = { id: action.jobId, path: action.path, request, document };
   const isForced = definition.steps[action.step]?.policy_gate === 'require_approval';
   await accept(deps, of, { ...job, ...(isForced && (await bornHeld(deps, of, job, forced))) });
@@ -59,7 +61,7 @@ const forced: HeldJob = {
 
 /** What the job of a step asks for. */
 export function stepRequest(
-  of: Of,
+  of: Pick<Of, 'run' | 'definition'>,
   action: Pick<DispatchJob, 'step' | 'path' | 'topic' | 'priority' | 'attempt' | 'timeoutMs'>,
 ): StoredRequest {
   const { run, definition } = of;
@@ -101,7 +103,7 @@ export async function acceptCompensation(deps: RunDeps, of: Of, action: Compensa
     },
     env: { ...rule.env, ...dryRun(run) },
   };
-  const document = inputDocument(request, run, action.input, deps.clock.nowMs());
+  const document = inputDocument(request, run, action.input, of.nowMs);
   await accept(deps, of, { id: action.jobId, request, document });
 }
 
@@ -135,7 +137,7 @@ export async function openGate(deps: RunDeps, of: Of, action: OpenGate): Promise
       run_id: run.id,
       step_id: action.path,
       step_name: step?.name ?? action.step,
-      requested_at: new Date(deps.clock.nowMs()).toISOString(),
+      requested_at: new Date(of.nowMs).toISOString(),
       triggered_by: run.triggered_by ?? '',
       tenant_id: run.org_id,
       team_id: run.team_id ?? '',
@@ -170,14 +172,19 @@ const gateOf = (run: RunState, rule: OpenGate['rule']): HeldJob => ({
 type Birth = Pick<Acceptance, 'next' | 'decision'>;
 
 /** Policy may refuse the job, and is asked here since nobody may later. @throws safety_unavailable */
-async function bornHeld(deps: RunDeps, { run }: Of, { id, request, document }: NewJob, how: HeldJob): Promise<Birth> {
+async function bornHeld(
+  deps: RunDeps,
+  { run, nowMs }: Of,
+  { id, request, document }: NewJob,
+  how: HeldJob,
+): Promise<Birth> {
   const job = { id, tenant: run.org_id, topic: request.topic, request };
   const config = await deps.config.at(placeOf(run));
   const content = isGate(job.topic) ? { context: document } : document;
   const verdict = await askPolicy(deps.kernel, 'evaluate', policyRequest(job, contentOfDocument(content), config), policyTimeoutMs); // prettier-ignore
   if (verdict.kind === 'unavailable') throw new AppError('safety_unavailable');
   const hash = requestHash(job);
-  const nowUs = deps.clock.nowUs();
+  const nowUs = nowMs * 1_000;
   const decided = decisionRecord(verdict.decision, hash, 'gateway', nowUs);
   if (decided.decision === 'DENY') {
     const ending = { event: 'deny', code: 'policy_denied', message: decided.reason ?? 'denied by policy' } as const;
@@ -205,7 +212,11 @@ interface NewJob extends Birth {
 export class JobRefused extends Error {}
 
 /** @throws JobRefused when its input is too large, backpressure, overloaded */
-async function accept(deps: RunDeps, { run }: Of, { id, path, request, document, ...birth }: NewJob): Promise<void> {
+async function accept(
+  deps: RunDeps,
+  { run, nowMs }: Of,
+  { id, path, request, document, ...birth }: NewJob,
+): Promise<void> {
   const { org_id: tenant, triggered_by = '' } = run;
   const context = JSON.stringify(document);
   const bytes = Buffer.byteLength(context);
@@ -224,7 +235,7 @@ async function accept(deps: RunDeps, { run }: Of, { id, path, request, document,
         request,
         submitter: run.metadata?.['submitter'] ?? `workflow:${run.workflow_id}|principal:${triggered_by}`,
         job_hash: requestHash({ id, tenant, topic, request }),
-        deadline_ms: isGate(topic) ? 0 : deadline(request.deadline_ms, config, deps.clock.nowMs(), false),
+        deadline_ms: isGate(topic) ? 0 : deadline(request.deadline_ms, config, nowMs, false),
         run: run.id,
         ...(path !== undefined && { run_path: path }),
       },
@@ -244,7 +255,7 @@ export const placeOf = ({ org_id, team_id, workflow_id }: RunState) => ({
 });
 
 function requestOf(
-  { run }: Of,
+  { run }: Pick<Of, 'run'>,
   topic: string,
   meta: StepMeta,
   path: string,
