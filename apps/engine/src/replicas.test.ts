@@ -1,3 +1,7 @@
+import { runPass } from '@svc/services';
+import { keys } from '@svc/store';
+import { eventually } from '@svc/testing';
+import { once } from 'node:events';
 import { useEngine } from './use-engine.testing';
 
 const worked: string[] = [];
@@ -9,6 +13,8 @@ const use = useEngine({
     },
   },
 });
+
+const aborted = (signal: AbortSignal) => signal.aborted || once(signal, 'abort');
 
 describe('several engines', () => {
   it('work on each step of each run once, also when one of them goes', async () => {
@@ -35,5 +41,42 @@ describe('several engines', () => {
       expect(ends).toHaveLength(1);
     }
     expect([worked.length, new Set(worked).size]).toEqual([8 * 31, 8 * 31]);
+  });
+
+  it('one that was frozen until another had ended the run makes nothing, not even what was forgotten meanwhile', async () => {
+    const { ctx } = await use.start({ idle: true });
+    const nested = await use.workflow({ part: { topic: 'job.work' } });
+    const id = await use.runOf({
+      work: { topic: 'job.work' },
+      part: { type: 'subworkflow', input: { workflow_id: nested } },
+    });
+    const [frozen, thaw] = [new AbortController(), new AbortController()];
+    const waits = async <T>(store: () => Promise<T>) => {
+      frozen.abort();
+      await aborted(thaw.signal);
+      return store();
+    };
+    const admission = {
+      job: <T>(_tenant: string, _bytes: number, store: () => Promise<T>) => waits(store),
+      data: <T>(_tenant: string, _bytes: number, store: () => Promise<T>) => waits(store),
+    };
+    const pass = runPass({ ...ctx, admission }, id);
+    await aborted(frozen.signal);
+
+    await use.store.redis.del(keys.runLock(id));
+    await use.tell(id, { kind: 'cancel', reason: 'enough' });
+    await use.start();
+    const { steps } = await use.ended(id, 'cancelled');
+    const job = steps['work']?.job_id ?? '';
+    await use.store.redis.del(keys.job(job));
+    for (const child of await use.store.runIndex.ofWorkflow('acme', nested, 10)) {
+      await use.ended(child.id, 'cancelled');
+      await eventually(async () => expect(await use.store.runs.remove('*', child.id)).toEqual({ kind: 'removed' }));
+    }
+    thaw.abort();
+    await pass;
+
+    expect(await use.store.jobs.load(job)).toBeUndefined();
+    expect(await use.store.runIndex.ofWorkflow('acme', nested, 10)).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { isTerminal, jobStates, type JobEvent, type JobState } from '@svc/lifecy
 import type { Redis } from 'ioredis';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import { keys } from './keys';
+import { Fenced, type Fence } from './lease';
 import { runScript } from './scripts';
 
 /** The queues a job can stand in, by their key in queues.config.ts. */
@@ -79,6 +80,8 @@ export interface Acceptance {
   /** Its id was made for it, so that nobody else can have it. */
   isNew?: boolean;
   idempotency?: { key: string; hash: string; answer: string; ttlSec: number };
+  /** Refuse unless who asks for it has its run: one that was frozen must not make jobs of what has moved on. */
+  fence?: Fence;
   /** Refuse when the tenant has this many jobs that have not ended; 0 = no limit. */
   activeLimit: number;
   /** A move made at birth, in the same step: held or denied. */
@@ -188,7 +191,11 @@ export class JobRepository {
     };
   }
 
-  /** One atomic write: the record, its context, its indexes, its idempotency key and the queue entry that carries it. */
+  /**
+   * One atomic write: the record, its context, its indexes, its idempotency key and the queue entry that carries it.
+   *
+   * @throws Fenced
+   */
   async accept(a: Acceptance): Promise<AcceptOutcome> {
     const document = {
       id: a.id,
@@ -211,12 +218,15 @@ export class JobRepository {
         },
       }),
       ...(a.isNew && { is_new: true }),
+      ...(a.fence && { fence: a.fence }),
       ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
       ...(a.next && { next: this.moveDocument(a.tenant, a.next.event, a.next.extras) }),
     };
     const reply = await runScript(this.redis, 'accept', keys.job(a.id), JSON.stringify(document), a.context);
-    const [kind, detail = ''] = reply as [AcceptOutcome['kind'], string?];
+    const [kind, detail = ''] = reply as [AcceptOutcome['kind'] | 'fenced', string?];
     switch (kind) {
+      case 'fenced':
+        throw new Fenced();
       case 'accepted':
         return { kind, atUs: Number(detail) };
       case 'replay':

@@ -65,6 +65,14 @@ describe('a lease', () => {
     expect(await lease('stranger').hold()).toBe(true);
   });
 
+  it('is renewed by its owner, and is not taken by renewing it', async () => {
+    expect(await lease('a').renew()).toBe(false);
+    await lease('a', 1_000).hold();
+
+    expect([await lease('b').renew(), await lease('a').renew()]).toEqual([false, true]);
+    expect(await use.redis.pttl('svc:replayer:pending')).toBeGreaterThan(1_000);
+  });
+
   it('ends by itself', async () => {
     await lease('a', 1_000).hold();
 

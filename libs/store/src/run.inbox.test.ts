@@ -285,9 +285,9 @@ describe('waking a run again', () => {
     await use.create('r1');
     await loseEntry('run-r1-1');
 
-    const woken = await many(5, () => runs().rewake('r1', 60_000));
+    const woken = await many(5, () => runs().rewake('r1', 60_000, 60_000));
 
-    expect(woken.filter(Boolean)).toHaveLength(1);
+    expect(woken.sort()).toEqual(['carried', 'carried', 'carried', 'carried', 'woken']);
     expect(await use.passes()).toEqual(['run-r1-2']);
     expect(await use.redis.hget(pass('run-r1-2'), 'data')).toBe('{"run_id":"r1"}');
   });
@@ -296,7 +296,11 @@ describe('waking a run again', () => {
     await use.create('r1');
     await asleep('r2');
 
-    expect(await Promise.all(['r1', 'r2', 'r3'].map((id) => runs().rewake(id, 60_000)))).toEqual([false, false, false]);
+    expect(await Promise.all(['r1', 'r2', 'r3'].map((id) => runs().rewake(id, 60_000, 60_000)))).toEqual([
+      'carried',
+      'asleep',
+      'missing',
+    ]);
     expect(await use.passes()).toEqual(['run-r1-1']);
   });
 
@@ -304,8 +308,8 @@ describe('waking a run again', () => {
     await use.create('r1');
     await failEntry('run-r1-1', 5_000);
 
-    expect([await runs().rewake('r1', 60_000), await use.passes()]).toEqual([false, []]);
-    expect([await runs().rewake('r1', 1_000), await use.passes()]).toEqual([true, ['run-r1-2']]);
+    expect([await runs().rewake('r1', 60_000, 60_000), await use.passes()]).toEqual(['carried', []]);
+    expect([await runs().rewake('r1', 1_000, 60_000), await use.passes()]).toEqual(['woken', ['run-r1-2']]);
     expect(await use.redis.exists(pass('failed'), pass('run-r1-1'))).toBe(0);
   });
 
@@ -317,9 +321,9 @@ describe('waking a run again', () => {
     };
 
     await putOff(1_000);
-    expect(await runs().rewake('r1', 60_000)).toBe(false);
+    expect(await runs().rewake('r1', 60_000, 60_000)).toBe('carried');
     await putOff(3_600_000);
-    expect([await runs().rewake('r1', 60_000), await use.passes()]).toEqual([true, ['run-r1-2']]);
+    expect([await runs().rewake('r1', 60_000, 60_000), await use.passes()]).toEqual(['woken', ['run-r1-2']]);
     expect(await use.redis.exists(pass('delayed'), pass('run-r1-1'))).toBe(0);
   });
 
@@ -329,10 +333,36 @@ describe('waking a run again', () => {
     await asleep('r2');
     await use.redis.hset(keys.run('r2'), 'acting', '1');
 
-    expect([await runs().rewake('r1', 60_000), await runs().rewake('r2', 60_000)]).toEqual([true, true]);
+    expect([await runs().rewake('r1', 60_000, 60_000), await runs().rewake('r2', 60_000, 60_000)]).toEqual([
+      'woken',
+      'woken',
+    ]);
     expect(await use.passes()).toEqual(['run-r1-2', 'run-r2-2']);
     await many(2, () => runs().post('*', 'r1', nth(1)));
     expect(await use.passes()).toHaveLength(2);
+  });
+});
+
+describe('a run that sleeps for long', () => {
+  it('is asked to look after its own, once in that time', async () => {
+    await asleep('r1');
+    await use.redis.hset(keys.run('r1'), 'updated_at', (Date.now() - 600_000) * 1_000);
+
+    expect(await runs().rewake('r1', 60_000, 3_600_000)).toBe('asleep');
+    const outcomes = await many(3, () => runs().rewake('r1', 60_000, 599_000));
+
+    expect(outcomes.sort()).toEqual(['carried', 'carried', 'looks']);
+    expect([await use.inbox('r1'), await use.passes()]).toEqual([[{ kind: 'look' }], ['run-r1-2']]);
+  });
+
+  it('is left alone once it has ended', async () => {
+    await use.begin('r1');
+    await use.end('r1');
+    await use.redis.hdel(keys.run('r1'), 'awake');
+    await use.redis.hset(keys.run('r1'), 'updated_at', '1');
+
+    expect(await runs().rewake('r1', 60_000, 1_000)).toBe('asleep');
+    expect(await use.inbox('r1')).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { JobEvent } from '@svc/lifecycle';
-import { keys, type MoveExtras } from './index';
+import { Fenced, keys, type MoveExtras } from './index';
 import { useRuns } from './run.testing';
 
 const use = useRuns();
@@ -110,6 +110,21 @@ describe('a job of a run', () => {
     await moved('j', ['cancel']);
 
     expect(await use.inbox('r1')).toEqual([ended('j')]);
+  });
+
+  it('is not made by one who has its run no more, nor is a run that would be part of it', async () => {
+    await use.begin('r1');
+    const as = (owner: string) => ({ fence: { run: 'r1', owner } });
+
+    await expect(use.accept('late', 'r1', 'weigh', as('another'))).rejects.toThrow(Fenced);
+    await expect(use.create('late', as('another'))).rejects.toThrow(Fenced);
+    await use.redis.del(keys.runLock('r1'));
+    await expect(use.accept('late', 'r1', 'weigh', as('me'))).rejects.toThrow(Fenced);
+
+    expect([await jobs().load('late'), await use.store.runs.load('late')]).toEqual([undefined, undefined]);
+    await use.lock('r1');
+    await use.accept('now', 'r1', 'weigh', as('me'));
+    expect(await use.create('part', as('me'))).toMatchObject({ kind: 'created' });
   });
 
   it('is read back with the run and step that it is of', async () => {

@@ -2,6 +2,7 @@ import type { TenantScope } from '@svc/contract';
 import type { RunStatus } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
+import { Fenced } from './lease';
 import {
   jsonOf,
   liveRunStatuses,
@@ -18,6 +19,7 @@ import type {
   FireOutcome,
   OpenOutcome,
   PostOutcome,
+  RewakeOutcome,
   RemoveOutcome,
   RunCreation,
   RunSave,
@@ -34,7 +36,7 @@ const written = (documents: ReadonlyMap<string, JsonObject> | undefined): string
 export class RunRepository {
   constructor(private readonly redis: Redis) {}
 
-  /** One atomic write: record, steps, first events, indexes, idempotency key, inbox and queue entry. */
+  /** One atomic write: record, steps, first events, indexes, idempotency key, inbox and queue entry. @throws Fenced */
   async create(run: RunCreation): Promise<CreateOutcome> {
     const { id, tenant, workflow, idempotency, limits, events } = run;
     const document = {
@@ -53,6 +55,7 @@ export class RunRepository {
           ttl_sec: idempotency.ttlSec,
         },
       }),
+      ...(run.fence && { fence: run.fence }),
       tenant_limit: limits.tenant,
       all_limit: limits.all,
       name: run.name ?? workflow.id,
@@ -69,8 +72,10 @@ export class RunRepository {
       ...written(run.steps),
       ...events.map((event) => JSON.stringify(event)),
     );
-    const [kind, detail = '', active = ''] = reply as [CreateOutcome['kind'], string?, string?];
+    const [kind, detail = '', active = ''] = reply as [CreateOutcome['kind'] | 'fenced', string?, string?];
     switch (kind) {
+      case 'fenced':
+        throw new Fenced();
       case 'created':
         return { kind, atUs: Number(detail) };
       case 'replay':
@@ -248,10 +253,15 @@ export class RunRepository {
     return kind === 'early' ? { kind, leftMs: Number(ms) } : { kind };
   }
 
-  /** Sees to it that a run with something to do is brought to an engine. @returns whether it was not */
-  async rewake(id: string, failedRestMs: number): Promise<boolean> {
-    const reply = await runScript(this.redis, 'rewakeRun', keys.run(id), id, failedRestMs);
-    return (reply as [string])[0] === 'woken';
+  /**
+   * Sees to it that a run with something to do is brought to an engine.
+   *
+   * @param failedRestMs how long an entry that failed for good rests before another is made
+   * @param lookAfterMs one that sleeps and was not saved for so long is asked to look at its jobs and timers
+   */
+  async rewake(id: string, failedRestMs: number, lookAfterMs: number): Promise<RewakeOutcome> {
+    const reply = await runScript(this.redis, 'rewakeRun', keys.run(id), id, failedRestMs, lookAfterMs);
+    return (reply as [RewakeOutcome])[0];
   }
 
   /** Removes a run that has ended and has nothing left to tell. Its idempotency key stays, so that a repeat cannot start it anew. */

@@ -1,4 +1,5 @@
 import type { RunEnd, RunStatus } from '@svc/lifecycle';
+import type { Fence } from './lease';
 import type { JsonObject, LiveRunStatus, RunTimer } from './run.record';
 
 export interface RunCreation {
@@ -13,6 +14,8 @@ export interface RunCreation {
   events: readonly JsonObject[];
   /** `answer` is what a repeat is answered with. The key holds for the tenant and workflow. */
   idempotency?: { key: string; hash: string; answer: string; ttlSec: number };
+  /** Refuse unless who asks for it has the run that it is part of. */
+  fence?: Fence;
   /** Refuse when so many runs of the tenant, or of all, have not ended; 0 = no limit. */
   limits: { tenant: number; all: number };
   /** What its inbox begins with: the event of its first pass. */
@@ -96,6 +99,9 @@ export type OpenOutcome =
 
 /** How a pass ends: `fenced` when the lock was lost, `more` when another follows at once. */
 export type CloseOutcome = 'asleep' | 'more' | 'gave_way' | 'paused' | 'fenced';
+
+/** `woken`: it had something to do and no entry; `looks`: it had not, and was not looked after for long. */
+export type RewakeOutcome = 'carried' | 'asleep' | 'woken' | 'looks' | 'missing';
 
 export type PostOutcome =
   { kind: 'posted' } | { kind: 'ended'; status: RunStatus } | { kind: 'missing' } | { kind: 'other_tenant' };

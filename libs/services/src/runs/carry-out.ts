@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Action, RunEvent, StartChild } from '@svc/workflow';
 import { closeGate, escalateGate, remindGate } from '../approvals/gates';
 import { cancelJob } from '../jobs/cancel-job';
+import { Fenced } from '@svc/store';
 import type { RunDeps } from './run-deps';
 import { createRun } from './create-run';
 import { acceptCompensation, acceptStepJob, JobRefused, openGate, type Of } from './step-jobs';
@@ -11,8 +12,8 @@ import { acceptCompensation, acceptStepJob, JobRefused, openGate, type Of } from
 export interface CarriedOut {
   /** What doing them told: the next thing the run hears. */
   events: RunEvent[];
-  /** Some could not be done and must be tried again. */
-  postponed: boolean;
+  /** Some could not be done and must be tried again; or nothing more may be done, since somebody else has the run. */
+  left: 'nothing' | 'postponed' | 'fenced';
 }
 
 const atOnce = 32;
@@ -23,22 +24,24 @@ const atOnce = 32;
  */
 export async function carryOut(deps: RunDeps, of: Of, actions: readonly Action[]): Promise<CarriedOut> {
   const events: RunEvent[] = [];
-  let postponed = false;
+  let [isPostponed, isFenced] = [false, false];
   const run = async (action: Action) => {
     try {
       const event = await act(deps, of, action);
       if (event) events.push(event);
     } catch (error) {
-      postponed = true;
+      isFenced ||= error instanceof Fenced;
+      if (isFenced) return;
+      isPostponed = true;
       deps.events.postponed(of.run.id, action.id, error);
     }
   };
   const begins = actions.filter((action) => !stops.has(action.kind));
   const ends = actions.filter((action) => stops.has(action.kind));
   for (const part of [begins, ends]) {
-    for (let i = 0; i < part.length; i += atOnce) await Promise.all(part.slice(i, i + atOnce).map(run));
+    for (let i = 0; i < part.length && !isFenced; i += atOnce) await Promise.all(part.slice(i, i + atOnce).map(run));
   }
-  return { events, postponed };
+  return { events, left: isFenced ? 'fenced' : isPostponed ? 'postponed' : 'nothing' };
 }
 
 const stops: ReadonlySet<Action['kind']> = new Set(['cancelJob', 'cancelChild', 'closeGate', 'finished']);
@@ -118,8 +121,8 @@ export function childRunId(key: string): string {
   );
 }
 
-/** @throws run_not_runnable, overloaded: there is no room now */
-async function startChild(deps: RunDeps, { run }: Of, action: StartChild): Promise<RunEvent> {
+/** @throws run_not_runnable, overloaded: there is no room now; Fenced */
+async function startChild(deps: RunDeps, { run, owner }: Of, action: StartChild): Promise<RunEvent> {
   const id = childRunId(action.key);
   const refused = (message: string, code: string): RunEvent => ({
     kind: 'childRunEnded',
@@ -147,7 +150,7 @@ async function startChild(deps: RunDeps, { run }: Of, action: StartChild): Promi
         call_stack: action.callStack,
       },
       input: action.input,
-      isPart: true,
+      partOf: { run: run.id, owner },
     });
   } catch (error) {
     if (!(error instanceof AppError) || retryable(error)) throw error;

@@ -1,6 +1,6 @@
 import { AppError } from '@svc/contract';
 import { CompileCache } from '@svc/schema';
-import type { WorkflowVersion } from '@svc/store';
+import type { Fence, WorkflowVersion } from '@svc/store';
 import { newRun, type RerunSeed, type RunGiven, type RunState, type WorkflowDefinition } from '@svc/workflow';
 import { numberAt } from '../effective-config';
 import { checkMemoryAccess } from '../jobs/memory-access';
@@ -18,7 +18,7 @@ export interface NewRun {
   seed?: RerunSeed;
   idempotency?: { key: string; fingerprint: string };
   /** Started by another run: that one was counted, and a limit on it could never be met from within. */
-  isPart?: boolean;
+  partOf?: Fence;
 }
 
 export interface CreatedRun {
@@ -33,15 +33,16 @@ const compiled = new CompileCache();
  * Creates a run of a version of a workflow, in one atomic write. Core contract 5.3; engine contract B8.
  *
  * @throws input_schema_validation_failed, invalid_memory_id, memory_policy_violation, memory_policy_unreadable,
- *   run_idempotency_conflict, run_not_runnable, tier_limit_exceeded, overloaded, workflow_not_found when it was removed meanwhile
+ *   run_idempotency_conflict, run_not_runnable, tier_limit_exceeded, overloaded, workflow_not_found when it was removed meanwhile;
+ *   Fenced when it is part of a run that who asks for it has no more
  */
 export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wanted: NewRun): Promise<CreatedRun> {
   const definition = definitionOf(version);
   const run = runOf(deps, version, wanted, checkRunInput(definition, wanted.input));
   const config = await deps.config.at({ tenant: run.org_id, team: run.team_id, workflow: run.workflow_id });
   checkMemoryAccess(config, memoryIdOf(run.input));
-  const limit = wanted.isPart ? 0 : tenantLimit(config);
-  const allowed = wanted.isPart ? 0 : Math.max(0, deps.maxActiveRuns?.() ?? 0);
+  const limit = wanted.partOf ? 0 : tenantLimit(config);
+  const allowed = wanted.partOf ? 0 : Math.max(0, deps.maxActiveRuns?.() ?? 0);
   const steps = newFields(run);
   const bytes = Buffer.byteLength(JSON.stringify(run.input));
   const outcome = await deps.admission.data(run.org_id, bytes, () =>
@@ -56,6 +57,7 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
       start: { kind: 'start', ...(wanted.seed && { seed: wanted.seed }) },
       name: definition.name,
       limits: { tenant: limit, all: allowed },
+      ...(wanted.partOf && { fence: wanted.partOf }),
       ...(wanted.idempotency && {
         idempotency: {
           key: wanted.idempotency.key,

@@ -18,10 +18,8 @@ export async function mendRuns(deps: RunDeps, mostRuns: number): Promise<void> {
   const { store } = deps;
   const nowMs = await store.runIndex.nowMs();
   const ids = await store.runIndex.toScan(nowMs - untouchedMs, mostRuns);
-  const woken = await Promise.all(ids.map((id) => store.runs.rewake(id, failedRestMs)));
-  for (const [i, id] of ids.entries()) if (woken[i]) deps.events.mended(id);
-  const old = new Set(await store.runIndex.toScan(nowMs - longUntouchedMs, mostRuns));
-  for (const id of ids) if (old.has(id)) await store.runs.post('*', id, { kind: 'look' });
+  const woken = await Promise.all(ids.map((id) => store.runs.rewake(id, failedRestMs, longUntouchedMs)));
+  for (const [i, id] of ids.entries()) if (woken[i] === 'woken') deps.events.mended(id);
   await store.runIndex.scanned(ids, nowMs);
 }
 

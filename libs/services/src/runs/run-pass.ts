@@ -49,7 +49,7 @@ export async function runPass(deps: RunDeps, runId: string): Promise<number | un
   }
 }
 
-/** Renews the lock of a run while a turn is under way. One that is lost is noticed by the next write, which is refused. */
+/** Renews the lock of a run while a turn is under way. One that is lost stays lost: the next write is refused. */
 class RunLease {
   private held = false;
   private readonly renewal: NodeJS.Timeout;
@@ -57,7 +57,7 @@ class RunLease {
   constructor({ store, settings }: RunDeps, runId: string, owner: string) {
     const { lockMs } = settings;
     const lease = store.lease(keys.runLock(runId), owner, lockMs);
-    this.renewal = setInterval(() => this.held && void lease.hold().catch(() => undefined), lockMs / 3);
+    this.renewal = setInterval(() => this.held && void lease.renew().catch(() => undefined), lockMs / 3);
   }
 
   /** Not while it is being given back: a renewal that comes later would take it again. */
@@ -80,6 +80,8 @@ async function takeTurns(deps: RunDeps, runId: string, owner: string, lease: Run
     if (turn === 'asleep') return undefined;
     if (turn === 'fenced') {
       deps.events.fenced(runId);
+      // The lock may be held all the same: whoever saved in between must not wait until it runs out.
+      await deps.store.runs.close(runId, owner, 'pause');
       return busyRetryMs;
     }
     const next = turn === 'postponed' ? 'pause' : round < mostRounds ? 'go_on' : 'give_way';
@@ -160,8 +162,9 @@ async function goOn(deps: RunDeps, turn: TurnOf, first: RunEvent[], heard: numbe
       revision = saved.revision;
     }
     left = 0;
-    const { events: told, postponed } = await carryOut(deps, { run: planned.run, definition, nowMs }, planned.actions);
-    if (postponed) return 'postponed';
+    const of = { run: planned.run, definition, owner: turn.owner, nowMs };
+    const { events: told, left: undone } = await carryOut(deps, of, planned.actions);
+    if (undone !== 'nothing') return undone;
     before = planned.run;
     events = told;
     acted = Object.keys(before.outbox);

@@ -22,6 +22,8 @@ import type { RunDeps } from './run-deps';
 export interface Of {
   run: RunState;
   definition: WorkflowDefinition;
+  /** Who has the run: what is made for it is refused when that is so no more. */
+  owner: string;
   /** By Redis' clock, so that no deadline hangs on the clock of an engine. */
   nowMs: number;
 }
@@ -32,7 +34,7 @@ const policyTimeoutMs = 5_000;
  * Accepts the job of a step, for the same policy as any other. Once: a job with this id that is there already is this one.
  * Engine contract B2, "Job request defaults".
  *
- * @throws JobRefused for good; backpressure, overloaded, safety_unavailable: the job is to be tried again later
+ * @throws JobRefused for good; backpressure, overloaded, safety_unavailable: the job is to be tried again later; Fenced
  */
 export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob): Promise<void> {
   const { run, definition } = of;
@@ -82,7 +84,7 @@ export function stepRequest(
   };
 }
 
-/** Accepts the job that undoes another. Engine contract A16. @throws backpressure, overloaded */
+/** Accepts the job that undoes another. Engine contract A16. @throws backpressure, overloaded, Fenced */
 export async function acceptCompensation(deps: RunDeps, of: Of, action: Compensate): Promise<void> {
   const { run, definition } = of;
   const rule: Partial<Compensation> = definition.steps[action.step]?.compensation ?? {};
@@ -111,7 +113,7 @@ export async function acceptCompensation(deps: RunDeps, of: Of, action: Compensa
  * Opens an approval gate: a job that no worker serves and that stands held until people decide. Policy may refuse it, and is
  * asked here since nobody will later; whatever else it says, people decide. Engine contract B2.
  *
- * @throws backpressure, overloaded, safety_unavailable: to be tried again later
+ * @throws backpressure, overloaded, safety_unavailable: to be tried again later; Fenced
  */
 export async function openGate(deps: RunDeps, of: Of, action: OpenGate): Promise<void> {
   const { run, definition } = of;
@@ -211,10 +213,10 @@ interface NewJob extends Birth {
 /** A job that will never be taken, so trying again is of no use. */
 export class JobRefused extends Error {}
 
-/** @throws JobRefused when its input is too large, backpressure, overloaded */
+/** @throws JobRefused when its input is too large, backpressure, overloaded, Fenced */
 async function accept(
   deps: RunDeps,
-  { run, nowMs }: Of,
+  { run, owner, nowMs }: Of,
   { id, path, request, document, ...birth }: NewJob,
 ): Promise<void> {
   const { org_id: tenant, triggered_by = '' } = run;
@@ -242,6 +244,7 @@ async function accept(
       context,
       priority: queuePriorities[request.priority],
       activeLimit: 0,
+      fence: { run: run.id, owner },
       ...birth,
     }),
   );

@@ -6,13 +6,16 @@
   ARGV  1 the acceptance (JSON): { id, tenant, trace_id, topic, fields = {field, value, ...}, decision,
           priority, idempotency? = { key, hash, answer, ttl_sec }, active_limit, meta_sec,
           is_new? (its id was made for it, so nobody has it), run?, run_path? (the step whose job it is),
+          fence? = { run, owner } (refused unless that owner holds the run's lock),
           queue (entry suffix), next? = a move made at birth, as for move_job }
         2 context document
 
-  Returns  accepted <µs>  |  replay <answer>  |  conflict  |  backpressure <active>  |  exists
+  Returns  accepted <µs>  |  replay <answer>  |  conflict  |  backpressure <active>  |  exists  |  fenced
 ]]
 local a = cjson.decode(ARGV[1])
 local record = KEYS[1]
+
+if a.fence and redis.call('GET', key.runLock(a.fence.run)) ~= a.fence.owner then return { 'fenced' } end
 
 local reserved = a.idempotency and key.idempotency(a.tenant, a.idempotency.key)
 if reserved then

@@ -5,16 +5,18 @@
   KEYS  1 run record
   ARGV  1 { id, tenant, workflow, version, team, status, active = {statuses of runs that have not ended},
           idempotency? = { key, hash, answer, ttl_sec }, tenant_limit, all_limit (0 = none),
+          fence? = { run, owner } (refused unless that owner holds that run's lock),
           name (of the workflow, for the board), steps, events } (JSON)
         2 header (JSON)   3 what its inbox begins with (JSON)
         4 and on: `steps` times path and step (JSON), then `events` events (JSON)
 
-  Returns  created <µs>  |  replay <answer>  |  conflict  |  reserved  |  exists  |  no_workflow
+  Returns  created <µs>  |  replay <answer>  |  conflict  |  reserved  |  exists  |  no_workflow  |  fenced
            |  full tenant <how many are active>  |  full all <how many>
 ]]
 local r, header = cjson.decode(ARGV[1]), ARGV[2]
 local id, tenant, workflow, reserved = r.id, r.tenant, r.workflow, r.idempotency
 
+if r.fence and redis.call('GET', key.runLock(r.fence.run)) ~= r.fence.owner then return { 'fenced' } end
 if reserved then
   local hash, answer = unpack(redis.call('HMGET', reserved.key, 'hash', 'answer'))
   if hash and hash ~= reserved.hash then return { 'conflict' } end

@@ -1,8 +1,8 @@
 --[[
-  A lease: taken when free, renewed by its owner, refused to others.
+  A lease: taken when free, renewed by its owner, refused to others. One that was lost is not taken again by renewing it.
 
   KEYS  1 lease
-  ARGV  1 owner   2 how long, ms   3 'hold' to take or renew, 'free' to give back
+  ARGV  1 owner   2 how long, ms   3 'hold' to take or renew, 'renew' what is held, 'free' to give back
 
   Returns  held  |  taken  |  freed
 ]]
@@ -11,6 +11,6 @@ if ARGV[3] == 'free' then
   if owner == ARGV[1] then redis.call('DEL', KEYS[1]) end
   return { 'freed' }
 end
-if owner and owner ~= ARGV[1] then return { 'taken' } end
+if owner ~= ARGV[1] and (owner or ARGV[3] == 'renew') then return { 'taken' } end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return { 'held' }
