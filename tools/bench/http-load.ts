@@ -34,6 +34,7 @@ const headEnd = Buffer.from('\r\n\r\n');
 class HttpConnection {
   private waiting: { resolve(answer: HttpAnswer): void; reject(error: Error): void } | undefined;
   private received: Buffer = Buffer.alloc(0);
+  private broken: Error | undefined;
 
   private constructor(private readonly socket: Socket) {
     socket.setNoDelay(true);
@@ -53,6 +54,7 @@ class HttpConnection {
 
   /** @throws Error when the connection breaks or the answer is none that is understood here */
   send(request: Buffer): Promise<HttpAnswer> {
+    if (this.broken) return Promise.reject(this.broken);
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject };
       this.socket.write(request);
@@ -82,6 +84,7 @@ class HttpConnection {
   }
 
   private fail(error: Error): void {
+    this.broken ??= error;
     const { waiting } = this;
     this.waiting = undefined;
     waiting?.reject(error);
