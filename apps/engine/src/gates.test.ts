@@ -1,7 +1,7 @@
 import { approveJob, rejectJob } from '@svc/services';
 import type { GateRule } from '@svc/workflow';
-import { eventually } from '@svc/testing';
-import { person, useEngine } from './use-engine.testing';
+import { eventually, person } from '@svc/testing';
+import { useEngine } from './use-engine.testing';
 
 const use = useEngine();
 const remarks = { reason: 'agreed', note: '' };

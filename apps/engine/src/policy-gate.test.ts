@@ -1,6 +1,6 @@
 import { approveJob, rejectJob } from '@svc/services';
-import { eventually } from '@svc/testing';
-import { person, useEngine } from './use-engine.testing';
+import { eventually, person } from '@svc/testing';
+import { useEngine } from './use-engine.testing';
 
 const use = useEngine({
   policy: `

@@ -1,25 +1,12 @@
-import type { Caller } from '@svc/contract';
 import { isRunEnded, type RunStatus } from '@svc/lifecycle';
 import { runStateOf, startRun, type RunStart } from '@svc/services';
-import { eventually, startService, useServers, type RunningService } from '@svc/testing';
+import { eventually, startService, useServers, type RunningService, person } from '@svc/testing';
 import { createWorker, type JobHandler, type Worker } from '@svc/worker-sdk';
 import type { RunState, WorkflowDefinition } from '@svc/workflow';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEngine, type Engine, type EnginePlan } from './engine.testing';
-
-export const person = (name: string, tenant = 'acme'): Caller => ({
-  tenant,
-  scope: tenant,
-  principalId: name,
-  role: 'admin',
-  keyId: name,
-  keyName: name,
-  allowCrossTenant: false,
-  source: 'api_key',
-  submitterId: `apikey:${name}|principal:${name}`,
-});
 
 const allowAll = `
 version: '1'
@@ -117,7 +104,7 @@ export function useEngine({
       tenant = 'acme',
     ): Promise<string> {
       const start = { workflowId, input, dryRun: false, ...more };
-      return (await startRun(first().ctx, person('ann', tenant), start)).runId;
+      return (await startRun(first().ctx, person('ann', { tenant }), start)).runId;
     },
     /** Stores and starts. */
     async runOf(steps: Steps, input: Record<string, unknown> = {}, more: Partial<WorkflowDefinition> = {}) {

@@ -1,23 +1,13 @@
-import type { Caller } from '@svc/contract';
 import { expireApproval, repairApproval, repairOpenJobs } from '@svc/services';
 import { keys, type ApprovalRecord } from '@svc/store';
 import { ruled, useScheduler } from './use-scheduler.testing';
+import { person } from '@svc/testing';
 
 const use = useScheduler();
 const day = 24 * 3_600_000;
 const restedMs = 20_000;
 
-const boss: Caller = {
-  tenant: 'acme',
-  scope: 'acme',
-  principalId: 'boss',
-  role: 'admin',
-  keyId: 'boss',
-  keyName: 'boss',
-  allowCrossTenant: false,
-  source: 'api_key',
-  submitterId: 'apikey:boss|principal:boss',
-};
+const boss = person('boss');
 
 const change = async (id: string, over: Partial<ApprovalRecord>) => {
   const { approval } = await use.job(id);

@@ -3,7 +3,6 @@ import {
   decodePacket,
   streams,
   submitJob as submitEndpoint,
-  type Caller,
   type JobResultDraft,
   type Packet,
   type PacketOf,
@@ -15,7 +14,7 @@ import { openQueue } from '@svc/queues';
 import { queues, type QueueName } from '@svc/queues.config';
 import { approveJob, cancelJob, openDoor, rejectJob, submitJob, type SubmitOutcome } from '@svc/services';
 import { openStore, type JobRecord, type Store } from '@svc/store';
-import { eventually, useServers, type Servers } from '@svc/testing';
+import { eventually, useServers, type Servers, person } from '@svc/testing';
 import { createWorker, type Worker, type WorkerOptions } from '@svc/worker-sdk';
 import { Redis } from 'ioredis';
 import { connect } from 'nats';
@@ -42,18 +41,6 @@ rules:
     reason: because
 ${more.replace(/^/gm, '    ')}
 `;
-
-const person = (name: string, tenant: string): Caller => ({
-  tenant,
-  scope: tenant,
-  principalId: name,
-  role: 'admin',
-  keyId: name,
-  keyName: name,
-  allowCrossTenant: false,
-  source: 'api_key',
-  submitterId: `apikey:${name}|principal:${name}`,
-});
 
 interface Open {
   redis: Redis;
@@ -201,13 +188,13 @@ export function useScheduler() {
         } as const,
         onFailOpen: () => undefined,
       };
-      return submitJob(deps, person('ann', tenant), value as SubmitBody, key);
+      return submitJob(deps, person('ann', { tenant }), value as SubmitBody, key);
     },
 
     approve: (id: string, tenant = 'acme') =>
-      approveJob(decisionDeps(), person('boss', tenant), id, { reason: 'fine', note: '' }),
+      approveJob(decisionDeps(), person('boss', { tenant }), id, { reason: 'fine', note: '' }),
     reject: (id: string, tenant = 'acme') =>
-      rejectJob(decisionDeps(), person('boss', tenant), id, { reason: 'no', note: '' }),
+      rejectJob(decisionDeps(), person('boss', { tenant }), id, { reason: 'no', note: '' }),
 
     cancel: (id: string, tenant = 'acme') => cancelJob(decisionDeps(), tenant, id),
 

@@ -7,6 +7,7 @@ export { eachNastyDocument, hostileYaml } from './hostile-yaml';
 export { startService, type RunningService } from './start-service';
 export { endChild, isRunning, spawnLeashed, type LeashOptions } from './leash';
 export { startNats } from './nats-server';
+export { person, type Person } from './person';
 export { plainRequest } from './plain-request';
 export { protoMessage } from './proto-message';
 export { startRedis } from './redis-server';

@@ -1,23 +1,11 @@
-import type { Caller, ScheduleFields } from '@svc/contract';
+import type { ScheduleFields } from '@svc/contract';
 import { queues } from '@svc/queues.config';
 import { keys, openStore, type Store } from '@svc/store';
-import { useServers } from '@svc/testing';
+import { useServers, person } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import type { FireScheduleDeps, ScheduledStart } from './fire-schedule';
 import { addSchedule, type SaveScheduleDeps } from './save-schedule';
-
-const ann: Caller = {
-  tenant: 'acme',
-  scope: 'acme',
-  principalId: 'ann',
-  role: 'admin',
-  keyId: 'k',
-  keyName: 'k',
-  allowCrossTenant: false,
-  source: 'api_key',
-  submitterId: 'apikey:1|principal:ann',
-};
 
 /** Schedules of a workflow `cargo` on a Redis of this file's own; runs they start are records that nobody works through. */
 export function useSchedules() {
@@ -34,7 +22,7 @@ export function useSchedules() {
     return value;
   };
   const use = {
-    caller: ann,
+    caller: person('ann'),
     /** Starts that were asked for, and runs that were cancelled, in order. */
     asked: [] as ScheduledStart[],
     cancelled: [] as string[],
@@ -50,7 +38,7 @@ export function useSchedules() {
       return { store: use.store, random: { uuid: randomUUID }, start, cancel };
     },
     add: (fields: Partial<ScheduleFields> = {}) =>
-      addSchedule(use.deps, ann, 'cargo', {
+      addSchedule(use.deps, person('ann'), 'cargo', {
         name: '',
         ...(fields.cron === undefined && { interval_sec: 600 }),
         time_zone: 'UTC',

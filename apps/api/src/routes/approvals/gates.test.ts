@@ -3,7 +3,8 @@ import { approveJob, closeGate, escalateGate, rejectJob, remindGate, type Approv
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 import type { Who } from '../../identities.testing';
-import { crowd, givenGates, person } from './given-gates.testing';
+import { crowd, givenGates } from './given-gates.testing';
+import { person } from '@svc/testing';
 
 describe('approvals of gates', () => {
   const api = useApi();

@@ -1,24 +1,10 @@
-import type { Caller } from '@svc/contract';
 import { keys, type GateTerms } from '@svc/store';
 import type { Api } from '../../api.testing';
 import type { GivenJob } from '../../given-jobs.testing';
-
-/** Somebody who may decide, by a key of their own. */
-export const person = (name: string, over: Partial<Caller> = {}): Caller => ({
-  tenant: 'acme',
-  scope: 'acme',
-  principalId: name,
-  role: 'operator',
-  keyId: `key-of-${name}`,
-  keyName: name,
-  allowCrossTenant: false,
-  source: 'api_key',
-  submitterId: `apikey:key-of-${name}|principal:${name}`,
-  ...over,
-});
+import { person, type Person } from '@svc/testing';
 
 /** So many different people. */
-export const crowd = (count: number): Caller[] => Array.from({ length: count }, (_, i) => person(`p${i}`));
+export const crowd = (count: number): Person[] => Array.from({ length: count }, (_, i) => person(`p${i}`));
 
 export function givenGates(api: Api) {
   const run = async (id = 'r1'): Promise<string> => {
