@@ -11,7 +11,7 @@ export interface ConfigDocument {
   meta: Record<string, string>;
 }
 
-/** Layered config documents. Spec: "Config document". Their routes come with the config capability; here they are read. */
+/** Layered config documents. Spec: "Config document". */
 export class ConfigRepository {
   constructor(private readonly redis: Redis) {}
 
@@ -27,9 +27,24 @@ export class ConfigRepository {
    * Returns whether it did. Core contract 8.
    */
   async replace(document: ConfigDocument, readRevision: number): Promise<boolean> {
-    const key = keys.config(document.scope, document.scope_id);
-    const reply = await runScript(this.redis, 'replaceConfig', key, readRevision, JSON.stringify(document));
+    const { scope, scope_id, revision } = document;
+    const key = keys.config(scope, scope_id);
+    const place = `${scope}:${scope_id}`;
+    const reply = await runScript(
+      this.redis,
+      'replaceConfig',
+      key,
+      readRevision,
+      JSON.stringify(document),
+      place,
+      revision,
+    );
     return (reply as [string])[0] === 'written';
+  }
+
+  /** Revision of a document as last replaced; 0 when it never was. One small read, for whoever holds a copy. */
+  async revision(scope: string, id: string): Promise<number> {
+    return Number((await this.redis.hget(keys.configRevisions(), `${scope}:${id}`)) ?? 0);
   }
 
   async write(document: ConfigDocument): Promise<void> {

@@ -95,6 +95,7 @@ const tables = {
   velocity: { template: 'svc:velocity:<rule>:<hash>', type: 'zset', holds: 'requests in a velocity window', kept: 'window + 60 s' },
   policySnapshots: { template: 'svc:safety:snapshots', type: 'list', holds: '10 newest policy snapshots', kept: 'for ever' },
   config: { template: 'cfg:<scope>:<id>', type: 'string', holds: 'config document (JSON)', kept: 'for ever' },
+  configRevisions: { template: 'svc:cfg:revisions', type: 'hash', holds: 'revision of each config document, by `<scope>:<id>`', kept: 'for ever' },
   schema: { template: 'schema:<id>', type: 'hash', holds: 'registered JSON Schema (`document`, JSON) and its `$id`', kept: 'for ever' },
   schemas: { template: 'schema:index', type: 'zset', holds: 'ids of registered schemas, by when they were written (µs)', kept: 'for ever' },
   schemaAliases: { template: 'schema:aliases', type: 'hash', holds: '`$id` of a schema to the id it is registered under', kept: 'for ever' },

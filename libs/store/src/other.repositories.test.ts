@@ -127,6 +127,19 @@ describe('config documents', () => {
     expect(found).toEqual([null, document]);
     expect(await use.store.config.documents([])).toEqual([]);
   });
+
+  it('are replaced by who read the newest, and tell their revision', async () => {
+    const document = { scope: 'system', scope_id: 'policy', data: { a: 1 }, revision: 1, updated_at: '', meta: {} };
+    const { config } = use.store;
+
+    const first = await Promise.all([1, 2, 3].map((a) => config.replace({ ...document, data: { a } }, 0)));
+    const stale = await config.replace({ ...document, revision: 2 }, 0);
+    const next = await config.replace({ ...document, revision: 2 }, 1);
+
+    expect([first.filter(Boolean).length, stale, next]).toEqual([1, false, true]);
+    expect(await config.documents([['system', 'policy']])).toEqual([{ ...document, revision: 2 }]);
+    expect([await config.revision('system', 'policy'), await config.revision('system', 'default')]).toEqual([2, 0]);
+  });
 });
 
 describe('open jobs', () => {

@@ -1,17 +1,14 @@
-import { AppError } from '@svc/contract';
-import type { ConfigDocument, Store } from '@svc/store';
-import type { Clock, Fleet } from '../deps';
+import type { ConfigDocument } from '@svc/store';
+import { changeDocument, readDocument, successor, type ChangeDeps } from '../config/documents';
+import type { Fleet } from '../deps';
 import { entriesOf } from './registration';
 
-export interface DocumentDeps {
-  store: Pick<Store, 'config'>;
-  clock: Clock;
+export interface DocumentDeps extends ChangeDeps {
   fleet: Fleet;
 }
 
 /** Where the registry stands among the config documents. */
 export const topicsScope = { scope: 'system', scope_id: 'topics' } as const;
-const tries = 3;
 
 type Data = ConfigDocument['data'];
 
@@ -20,13 +17,13 @@ type Data = ConfigDocument['data'];
  * away, so that every topic is accepted. Core contract 6.3.
  */
 export async function readTopics(deps: DocumentDeps): Promise<Data> {
-  const stored = await read(deps);
+  const stored = await readDocument(deps, topicsScope);
   if (stored) return stored.data;
   const data: Data = entriesOf(deps.fleet.pools());
   if (Object.keys(data).length === 0) return data;
   // Of several that start at once one writes; the others read what it wrote.
-  if (await deps.store.config.replace(next(deps, undefined, data), 0)) return data;
-  return (await read(deps))?.data ?? {};
+  if (await deps.store.config.replace(successor(deps, topicsScope, undefined, { data }), 0)) return data;
+  return (await readDocument(deps, topicsScope))?.data ?? {};
 }
 
 /**
@@ -35,23 +32,7 @@ export async function readTopics(deps: DocumentDeps): Promise<Data> {
  * @throws config_version_conflict after three lost races
  */
 export async function changeTopics(deps: DocumentDeps, change: (data: Readonly<Data>) => Data): Promise<void> {
-  for (let i = 0; i < tries; i++) {
-    const stored = await read(deps);
-    const data = change(stored?.data ?? entriesOf(deps.fleet.pools()));
-    if (await deps.store.config.replace(next(deps, stored, data), stored?.revision ?? 0)) return;
-  }
-  throw new AppError('config_version_conflict');
+  await changeDocument(deps, topicsScope, (stored) => ({
+    data: change(stored?.data ?? entriesOf(deps.fleet.pools())),
+  }));
 }
-
-async function read({ store }: DocumentDeps): Promise<ConfigDocument | undefined> {
-  const [document] = await store.config.documents([[topicsScope.scope, topicsScope.scope_id]]);
-  return document ?? undefined;
-}
-
-const next = ({ clock }: DocumentDeps, stored: ConfigDocument | undefined, data: Data): ConfigDocument => ({
-  ...topicsScope,
-  data,
-  revision: (stored?.revision ?? 0) + 1,
-  updated_at: new Date(clock.nowMs()).toISOString(),
-  meta: stored?.meta ?? {},
-});

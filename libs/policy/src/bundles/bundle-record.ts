@@ -1,0 +1,64 @@
+import { isRecord } from '../compile/json-path';
+
+/** Who signed the stored text of a bundle, and how. Policy contract 4.4. */
+export interface BundleSignature {
+  algorithm: 'ed25519';
+  key_id: string;
+  /** Base64. */
+  value: string;
+  /** SHA-256 of the signed bytes, hex. */
+  hash: string;
+  signed_bytes: number;
+}
+
+/** One policy document of the config document system/policy, under `bundles.<id>`. Policy contract 6.1. */
+export interface BundleRecord {
+  /** YAML. */
+  content: string;
+  enabled: boolean;
+  author?: string;
+  message?: string;
+  created_at?: string;
+  updated_at?: string;
+  version?: string;
+  installed_at?: string;
+  /** Of `content`, hex. */
+  sha256?: string;
+  _signature?: BundleSignature;
+}
+
+/** Where bundles stand among the config documents. Spec: "Config document". */
+export const policyPlace = { scope: 'system', scope_id: 'policy' } as const;
+
+export interface ReadBundles {
+  /** By byte order of their ids, as they are merged. Policy contract 4.1. */
+  bundles: ReadonlyMap<string, BundleRecord>;
+  /** Ids of those that could not be understood. */
+  faults: readonly string[];
+}
+
+/**
+ * The bundles of a stored document, which others than this product may have written: a bundle may be a record or its bare
+ * text, and is enabled unless it says otherwise.
+ */
+export function readBundles(data: Readonly<Record<string, unknown>> | undefined): ReadBundles {
+  const stored = data?.['bundles'];
+  const entries = isRecord(stored) ? Object.entries(stored) : [];
+  const bundles = new Map<string, BundleRecord>();
+  const faults: string[] = [];
+  for (const [id, value] of entries.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
+    const record = typeof value === 'string' ? { content: value } : value;
+    if (!isRecord(record) || typeof record['content'] !== 'string') faults.push(id);
+    else bundles.set(id, { ...record, content: record['content'], enabled: record['enabled'] !== false });
+  }
+  return { bundles, faults };
+}
+
+/** Who a bundle belongs to, by its id. Policy contract 6. */
+export type BundleFamily = 'operators' | 'velocity' | 'override' | 'pack';
+
+export function bundleFamily(id: string): BundleFamily {
+  if (id.startsWith('secops/')) return 'operators';
+  if (id.startsWith('velocity/')) return 'velocity';
+  return /^(workflow|session|job)\/[^/]+\/policy$/.test(id) ? 'override' : 'pack';
+}

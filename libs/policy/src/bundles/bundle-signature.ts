@@ -1,0 +1,41 @@
+import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import type { BundleRecord, BundleSignature } from './bundle-record';
+
+export interface SigningKey {
+  id: string;
+  /** Ed25519, private. */
+  key: KeyObject;
+}
+
+/** Keys whose bundles are trusted, by their ids in upper case. */
+export type TrustedKeys = ReadonlyMap<string, KeyObject>;
+
+/** SHA-256 of a bundle's text, hex. */
+export const contentHash = (content: string): string => createHash('sha256').update(content, 'utf8').digest('hex');
+
+/** Signs the stored text of a bundle. Policy contract 4.4. */
+export const signBundle = (content: string, { id, key }: SigningKey): BundleSignature => ({
+  algorithm: 'ed25519',
+  key_id: id,
+  value: sign(null, Buffer.from(content), key).toString('base64'),
+  hash: contentHash(content),
+  signed_bytes: Buffer.byteLength(content),
+});
+
+/** What is wrong with a bundle's signature, in words for operators; undefined when it is good. Policy contract 4.4. */
+export function bundleSignatureFault({ content, _signature }: BundleRecord, trusted: TrustedKeys): string | undefined {
+  if (!_signature) return 'it is not signed';
+  const { algorithm, key_id, value, hash, signed_bytes } = _signature as Partial<
+    Record<keyof BundleSignature, unknown>
+  >;
+  if (algorithm !== 'ed25519' || typeof key_id !== 'string' || typeof value !== 'string')
+    return 'its signature is malformed';
+  const bytes = Buffer.from(content);
+  if (hash !== contentHash(content) || signed_bytes !== bytes.length) return 'its text is not what was signed';
+  const key = trusted.get(key_id.toUpperCase());
+  if (!key) return `it is signed with the key ${key_id}, which is not trusted here`;
+  return verify(null, bytes, key, Buffer.from(value, 'base64')) ? undefined : 'its signature does not fit its text';
+}
+
+/** The public half of a signing key, for who signs and trusts at once. */
+export const publicHalf = ({ key }: SigningKey): KeyObject => createPublicKey(key);
