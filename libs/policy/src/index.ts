@@ -1,5 +1,6 @@
 export * from './bundles/bundle-record';
 export * from './bundles/bundle-signature';
+export * from './bundles/merge-bundles';
 export type { DelegationFacts } from './compile/predicate';
 export type { ContentPattern } from './compile/regex';
 export { mergePolicies, type MergeOptions, type Policy, type Sourced } from './compile/merge-policies';
