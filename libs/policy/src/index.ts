@@ -9,7 +9,8 @@ export { parsePolicy, type ParsedPolicy, type ParseOptions } from './document/pa
 export type * from './document/policy-document';
 export { isStricter, type RuleDecision, type Severity, type Tier, type Verdict } from './document/words';
 export type { ContentFinding, ContentNeeds, ScanContent } from './evaluate/content';
-export { decide, decideAsync, explain, type Explanation } from './evaluate/decide';
+export { decide, decideAsync } from './evaluate/decide';
+export { explain, mostTraced, type Explanation } from './evaluate/explain';
 export { evaluation, type EvaluationOptions } from './evaluate/evaluation';
 export type {
   PolicyDecision,

@@ -7,6 +7,8 @@ import { compileRegex } from './regex';
 
 export interface CompiledInputRule {
   id: string;
+  /** The document it came from. */
+  source: string;
   verdict: Verdict;
   reason: string;
   severity: Severity | undefined;
@@ -18,11 +20,12 @@ export interface CompiledInputRule {
 }
 
 /** Policy contract 2.5. */
-export function compileInputRule(rule: InputRule): CompiledInputRule {
+export function compileInputRule(rule: InputRule, source: string): CompiledInputRule {
   const match = rule.match ?? {};
   const limits = [match.input_size_gt, match.max_input_bytes].filter((limit) => limit !== undefined);
   return {
     id: rule.id,
+    source,
     verdict: verdictOf(rule.decision),
     reason: rule.reason ?? `content rule ${rule.id} matched`,
     severity: rule.severity,

@@ -41,6 +41,9 @@ export interface Sourced<T> {
 export interface Policy {
   /** `[<version>:]<64 hex>`. Policy contract 4.2. */
   readonly snapshot: string;
+  /** What it was merged from, in that order, and how: so that it can be merged again with one of them replaced. */
+  readonly documents: readonly PolicyDocument[];
+  readonly mergedWith: MergeOptions;
   readonly version: string | undefined;
   readonly defaultTenant: string | undefined;
   readonly rules: readonly PlacedRule[];
@@ -86,10 +89,8 @@ export interface MergeOptions {
  * Merges documents into the policy in force. The order is the caller's: the file or URL document first, then enabled
  * bundles by byte order of their ids. Policy contract 4.1.
  */
-export function mergePolicies(
-  documents: readonly PolicyDocument[],
-  { maxVelocityRules = -1 }: MergeOptions = {},
-): Policy {
+export function mergePolicies(documents: readonly PolicyDocument[], options: MergeOptions = {}): Policy {
+  const { maxVelocityRules = -1 } = options;
   const placed = replaceSameIds(
     documents.flatMap((document) => place(document, [...legacyRules(document), ...document.rules])),
   );
@@ -115,6 +116,8 @@ export function mergePolicies(
   }; // prettier-ignore
 
   return Object.freeze({
+    documents,
+    mergedWith: options,
     snapshot: `${version === undefined ? '' : `${version}:`}${canonicalHash(content)}`,
     version,
     defaultTenant,
@@ -130,7 +133,7 @@ export function mergePolicies(
       tenants: new Map(Object.entries(tenants).map(([name, tenant]) => [name, compileTenant(tenant)])),
       inputPolicy: { ...inputDefaults, ...inputPolicy },
       inputRules: tiered(
-        inputRules.filter(({ rule }) => rule.enabled).map((r) => ({ ...r, value: compileInputRule(r.rule) })),
+        inputRules.filter(({ rule }) => rule.enabled).map((r) => ({ ...r, value: compileInputRule(r.rule, r.source) })),
       ),
       requireHuman: requireHuman ?? {},
       outputPolicy,

@@ -148,5 +148,6 @@ function note(
   outcome: 'matched' | 'not_matched',
   failed?: string,
 ): void {
-  trace?.push({ set: 'content', ruleId: rule.id, source: '', outcome, ...(failed !== undefined && { failed }) });
+  const { id: ruleId, source, verdict } = rule;
+  trace?.push({ set: 'content', ruleId, source, verdict, outcome, ...(failed !== undefined && { failed }) });
 }

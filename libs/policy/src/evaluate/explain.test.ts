@@ -1,5 +1,5 @@
 import { policyOf } from '../policy.testing';
-import { explain } from './decide';
+import { explain } from './explain';
 import type { VelocityAnswer } from './request';
 
 const policy = policyOf({
@@ -24,12 +24,19 @@ describe('explain', () => {
     });
 
     expect(trace).toEqual([
-      { set: 'global', ruleId: 'elsewhere', source: 'base', outcome: 'not_matched', failed: 'topics' },
-      { set: 'global', ruleId: 'tags', source: 'base', outcome: 'not_matched', failed: 'risk_tags' },
-      { set: 'global', ruleId: 'tool', source: 'base', outcome: 'other_section' },
-      { set: 'global', ruleId: 'pace', source: 'base', outcome: 'not_matched', failed: 'velocity.max_requests' },
-      { set: 'global', ruleId: 'ok', source: 'base', outcome: 'matched' },
-      { set: 'content', ruleId: 'words', source: '', outcome: 'not_matched', failed: 'content' },
+      { set: 'global', ruleId: 'elsewhere', source: 'base', verdict: 'DENY', outcome: 'not_matched', failed: 'topics' },
+      { set: 'global', ruleId: 'tags', source: 'base', verdict: 'DENY', outcome: 'not_matched', failed: 'risk_tags' },
+      { set: 'global', ruleId: 'tool', source: 'base', verdict: 'ALLOW', outcome: 'other_section' },
+      {
+        set: 'global',
+        ruleId: 'pace',
+        source: 'base',
+        verdict: 'DENY',
+        outcome: 'not_matched',
+        failed: 'velocity.max_requests',
+      },
+      { set: 'global', ruleId: 'ok', source: 'base', verdict: 'ALLOW', outcome: 'matched' },
+      { set: 'content', ruleId: 'words', source: 'base', verdict: 'DENY', outcome: 'not_matched', failed: 'content' },
     ]);
     expect(decision).toMatchObject({ decision: 'ALLOW', rule_id: 'ok' });
     expect(decision.reason).toBe(
@@ -49,5 +56,34 @@ describe('explain', () => {
 
     expect(open.decision.reason).toBe('no rule matched: the default policy is deny; passed over pace (velocity)');
     expect(open.trace).toMatchObject([{ outcome: 'unavailable', failed: 'velocity' }]);
+  });
+
+  it('names what matched and did not decide', async () => {
+    const tiers = policyOf({
+      base: 'rules: [{id: wide, decision: deny}]',
+      'job/J/policy': 'tier: job\nselector: {job_id: J}\nrules: [{id: own, decision: allow}]',
+    });
+
+    const { decision } = await explain(tiers, { topic: 'job.a', job_id: 'J' }, looked);
+
+    expect(decision).toMatchObject({ decision: 'DENY', rule_id: 'wide' });
+    expect(decision.reason).toBe(
+      'matched rule wide; decided by rule wide of base; matched too, and did not decide: rule own of job/J/policy',
+    );
+  });
+
+  it('of a thousand rules a hundred are told, the one that matched among them, in their order', async () => {
+    const many = Array.from(
+      { length: 1_000 },
+      (_, n) => `  - {id: r${n}, decision: deny, match: {topics: [job.x${n}]}}`,
+    );
+    const long = policyOf(`rules:\n${many.join('\n')}\n`);
+
+    const { trace, traceTotal, decision } = await explain(long, { topic: 'job.x900' }, looked);
+
+    expect([trace.length, traceTotal]).toEqual([100, 901]);
+    expect(trace.map(({ ruleId }) => ruleId)).toEqual([...Array.from({ length: 99 }, (_, n) => `r${n}`), 'r900']);
+    expect(decision.reason).toContain('passed over r0 (topics)');
+    expect(decision.reason).toContain('and 890 more');
   });
 });

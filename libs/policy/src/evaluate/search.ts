@@ -129,6 +129,7 @@ export class Search {
       set,
       ruleId: rule.id,
       source: rule.source,
+      verdict: rule.verdict,
       outcome,
       ...(failed !== undefined && { failed }),
     });

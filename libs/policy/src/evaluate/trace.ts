@@ -1,3 +1,5 @@
+import type { Verdict } from '../document/words';
+
 /** Sets of rules in the order they are searched. Policy contract 3.3. */
 export type SearchSet = 'invariants' | 'velocity' | 'job' | 'workflow' | 'global' | 'invariant_allows' | 'content';
 
@@ -5,8 +7,10 @@ export type SearchSet = 'invariants' | 'velocity' | 'job' | 'workflow' | 'global
 export interface RuleTrace {
   set: SearchSet;
   ruleId: string;
-  /** The document the rule came from; empty for content rules. */
+  /** The document the rule came from. */
   source: string;
+  /** What the rule decides when it matches. */
+  verdict: Verdict;
   /**
    * `other_section`: a permitting rule that does not speak of such requests (3.4). `unavailable`: its velocity window
    * could not be counted.

@@ -1,0 +1,64 @@
+import type { Policy } from '../compile/merge-policies';
+import { decideAsync } from './decide';
+import type { EvaluationOptions } from './evaluation';
+import type { PolicyDecision, PolicyRequest, VelocityAnswer, VelocityCheck } from './request';
+import type { RuleTrace } from './trace';
+
+export interface Explanation {
+  /** The decision, its reason followed by which rules were passed over and why. */
+  decision: PolicyDecision;
+  /** At most `mostTraced` rules in the order they were looked at; those that matched before those that did not. */
+  trace: RuleTrace[];
+  /** How many rules were looked at. */
+  traceTotal: number;
+}
+
+/** A policy may have thousands of rules, and an explanation is for people. */
+export const mostTraced = 100;
+const namedRules = 10;
+
+/**
+ * Decides and says why. Pass an `answerVelocity` that looks without counting: explaining must not use up a window.
+ * Policy contract 5, explain.
+ */
+export async function explain(
+  policy: Policy | undefined,
+  request: PolicyRequest,
+  answerVelocity: (check: VelocityCheck) => Promise<VelocityAnswer>,
+  options: EvaluationOptions = {},
+): Promise<Explanation> {
+  const trace: RuleTrace[] = [];
+  const decision = await decideAsync(policy, request, answerVelocity, { ...options, trace });
+  const reason = [decision.reason, ...decidedBy(decision, trace), ...passedOver(trace)].join('; ');
+  return { decision: { ...decision, reason }, trace: bounded(trace), traceTotal: trace.length };
+}
+
+/** A rule may have matched and still not decided: where a narrower tier is stricter, or a list denies after it. */
+function decidedBy({ rule_id }: PolicyDecision, trace: readonly RuleTrace[]): string[] {
+  const matched = trace.filter(({ outcome }) => outcome === 'matched');
+  // Content rules come last, and may be called as another rule is.
+  const from = matched.findLast(({ ruleId }) => ruleId === rule_id);
+  const others = matched.filter((entry) => entry !== from).map(nameOf);
+  return [
+    ...(from ? [`decided by ${nameOf(from)}`] : []),
+    ...(others.length > 0 ? [`matched too, and did not decide: ${others.join(', ')}`] : []),
+  ];
+}
+
+const nameOf = ({ ruleId, source, set }: RuleTrace): string =>
+  `rule ${ruleId} of ${source}${set === 'content' ? ' (content)' : ''}`;
+
+function passedOver(trace: readonly RuleTrace[]): string[] {
+  const passed = trace.filter(({ outcome }) => outcome !== 'matched');
+  const named = passed.slice(0, namedRules).map(({ ruleId, outcome, failed }) => `${ruleId} (${failed ?? outcome})`);
+  const more = passed.length > namedRules ? ` and ${passed.length - namedRules} more` : '';
+  return named.length > 0 ? [`passed over ${named.join(', ')}${more}`] : [];
+}
+
+function bounded(trace: readonly RuleTrace[]): RuleTrace[] {
+  const isTelling = ({ outcome }: RuleTrace) => outcome === 'matched' || outcome === 'unavailable';
+  const telling = trace.filter(isTelling).slice(0, mostTraced);
+  const left = mostTraced - telling.length;
+  const kept = new Set([...telling, ...trace.filter((entry) => !isTelling(entry)).slice(0, left)]);
+  return trace.filter((entry) => kept.has(entry));
+}
