@@ -20,6 +20,7 @@ export async function kernelOf(
       policyMaxBytes: 100_000,
       reloadIntervalMs: 1_000,
       signature: { required: false },
+      bundles: { disabled: false, scope: 'system', id: 'policy', key: 'bundles', strict: 'off', publicKeys: {} },
       velocityFailMode: 'closed',
       decisionCache: { ttlMs: 0, maxSize: 1 },
     },

@@ -13,7 +13,13 @@ export const problemText = ({ source, line, column, path, message }: FileProblem
   `${source}:${line}:${column} ${path === '' ? '' : `${path}: `}${message}`;
 
 export type LoadReport =
-  | { kind: 'loaded'; what: 'policy'; snapshot: string; ignoredVelocityRules: readonly string[] }
+  | {
+      kind: 'loaded';
+      what: 'policy';
+      snapshot: string;
+      ignoredVelocityRules: readonly string[];
+      unsigned: readonly string[];
+    }
   | { kind: 'loaded'; what: 'scanners' }
   /** What was in force before stays in force; of scanners, at start, the built-in ones. */
   | { kind: 'refused'; what: 'policy' | 'scanners'; problems: readonly string[] };
@@ -47,6 +53,8 @@ export function kernelEvents(log: Logger, metrics?: Handles<typeof kernelMetrics
         log.info('policy is in force', { policy_snapshot: report.snapshot });
         for (const rule of report.ignoredVelocityRules)
           log.warn('velocity rule is beyond the license and not in force', { rule_id: rule });
+        for (const problem of report.unsigned) log.warn('bundle is in force without a good signature', { problem });
+        metrics?.unsignedBundles.set(report.unsigned.length);
       }
     },
     policyAge: (seconds) => metrics?.policyAgeSeconds.set(seconds),

@@ -20,6 +20,7 @@ export function kernelFiles() {
     policyMaxBytes: 100_000,
     reloadIntervalMs: 10,
     signature: { required: false },
+    bundles: { disabled: false, scope: 'system', id: 'policy', key: 'bundles', strict: 'off', publicKeys: {} },
     velocityFailMode: 'closed',
     decisionCache: { ttlMs: 0, maxSize: 10 },
     ...over,

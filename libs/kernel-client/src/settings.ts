@@ -28,6 +28,14 @@ export const localKernelSettings = (env: Pick<EnvOf<typeof kernelEnv.variables>,
     signature: env.policySignature,
     signaturePath: env.policySignaturePath,
   },
+  bundles: {
+    disabled: env.policyConfigDisabled,
+    scope: env.policyConfigScope,
+    id: env.policyConfigId,
+    key: env.policyConfigKey,
+    strict: env.policyStrict,
+    publicKeys: env.policyPublicKeys,
+  },
   velocityFailMode: env.velocityFailMode,
   decisionCache: { ttlMs: env.decisionCacheTtlMs, maxSize: env.decisionCacheMaxSize },
 });
@@ -45,6 +53,12 @@ type PolicyKey =
   | 'policyPublicKey'
   | 'policySignature'
   | 'policySignaturePath'
+  | 'policyConfigDisabled'
+  | 'policyConfigScope'
+  | 'policyConfigId'
+  | 'policyConfigKey'
+  | 'policyStrict'
+  | 'policyPublicKeys'
   | 'velocityFailMode'
   | 'decisionCacheTtlMs'
   | 'decisionCacheMaxSize';

@@ -1,38 +1,80 @@
-import { mergePolicies, parsePolicy, type Policy } from '@svc/policy';
+import { mergeBundles, parsePolicy, type Policy, type PolicyDocument } from '@svc/policy';
 import { open } from 'node:fs/promises';
 import { problemText } from '../events';
 import { fetchPolicy, type PolicyUrl } from './fetch-policy';
+import type { BundleSource, LoadedBundles } from './load-bundles';
 import { signatureFault, type SignatureSettings } from './signature';
 
-export interface PolicySource {
+/** Where the document comes from that the bundles are merged into. */
+export interface BaseSource {
   path: string;
   /** Wins over the path. */
   url?: PolicyUrl | undefined;
   maxBytes: number;
   signature: SignatureSettings;
+}
+
+export interface PolicySource extends BaseSource {
+  bundles: Pick<BundleSource, 'load'>;
   /** How many velocity rules the license allows; undefined or negative: any number. */
   maxVelocityRules?: (() => number) | undefined;
 }
 
-export type LoadedPolicy = { ok: true; policy: Policy } | { ok: false; problems: string[] };
+export type LoadedBase = { ok: true; document: PolicyDocument } | { ok: false; problems: string[] };
+
+export type LoadedPolicy =
+  | {
+      ok: true;
+      policy: Policy;
+      /** Of the document that holds the bundles. */
+      revision: number;
+      /** Bundles that are taken though their signature is not good. */
+      unsigned: readonly string[];
+    }
+  | { ok: false; problems: string[] };
 
 /** Reads, checks and merges the policy. All that is wrong with it is in the answer. Policy contract 4. */
 export async function loadPolicy(source: PolicySource): Promise<LoadedPolicy> {
-  const { path, url, maxBytes, signature, maxVelocityRules } = source;
+  const [base, bundles] = await Promise.all([loadBase(source), readBundlesOf(source)]);
+  if (!base.ok || !bundles.ok) return { ok: false, problems: [base, bundles].flatMap(problemsOf) };
+  const max = source.maxVelocityRules?.();
+  const merged = mergeBundles({
+    base: [base.document],
+    bundles: bundles.bundles,
+    ...(max !== undefined && { maxVelocityRules: max }),
+  });
+  if (!merged.ok) return { ok: false, problems: merged.problems.map((problem) => `bundle ${problemText(problem)}`) };
+  return { ok: true, policy: merged.policy, revision: bundles.revision, unsigned: bundles.unsigned };
+}
+
+/** Reads and checks the document of the file or URL. Policy contract 4.3. */
+export async function loadBase(source: BaseSource): Promise<LoadedBase> {
+  const { path, url, maxBytes, signature } = source;
   const name = policyName(source);
   const read = await (url ? fetchPolicy(url, maxBytes) : readCapped(path, maxBytes));
   if (!read.ok) return { ok: false, problems: [`${name}: ${read.fault}`] };
   const fault = await signatureFault(read.bytes, url ? undefined : `${path}.sig`, signature);
   if (fault) return { ok: false, problems: [`${name}: ${fault}`] };
-
   const parsed = parsePolicy(read.bytes.toString('utf8'), { source: name, mode: 'load' });
-  if (!parsed.ok) return { ok: false, problems: parsed.problems.map(problemText) };
-  const max = maxVelocityRules?.();
-  return { ok: true, policy: mergePolicies([parsed.document], max === undefined ? {} : { maxVelocityRules: max }) };
+  return parsed.ok ? parsed : { ok: false, problems: parsed.problems.map(problemText) };
 }
 
+/** A store that does not answer is a fault like others: what is in force stays. */
+async function readBundlesOf({ bundles }: PolicySource): Promise<LoadedBundles> {
+  try {
+    return await bundles.load();
+  } catch (error) {
+    return {
+      ok: false,
+      problems: [`the bundles cannot be read (${error instanceof Error ? error.message : String(error)})`],
+    };
+  }
+}
+
+const problemsOf = (loaded: LoadedBase | LoadedBundles): string[] => (loaded.ok ? [] : loaded.problems);
+
 /** What the policy is called in problems. */
-export const policyName = ({ path, url }: PolicySource): string => url?.url ?? path;
+export const policyName = ({ path, url }: BaseSource): string => url?.url ?? path;
 
 export type ReadFile = { ok: true; bytes: Buffer } | { ok: false; fault: string };
 

@@ -19,11 +19,13 @@ export interface LoadedFilesDeps {
 /** Scans under way end on the threads they began on; after this long none of them is left. */
 const retireAfterMs = 60_000;
 
-/** What is in force, and how a new one takes its place. */
+/** What is in force, and how a new one takes its place: one load at a time, so that an older one never comes last. */
 export class LoadedFiles {
   private readonly retired = new Set<Scanner>();
   private loadedAtMs: number;
   private refused = false;
+  private loading: Promise<void> | undefined;
+  private again = false;
 
   constructor(
     private current: InForce,
@@ -36,8 +38,23 @@ export class LoadedFiles {
     return this.current;
   }
 
-  /** Loads both again. What is bad leaves the last good one in force; what is the same changes nothing. */
-  async reload(): Promise<void> {
+  /** Loads all again. What is bad leaves the last good one in force; what is the same changes nothing. */
+  reload(): Promise<void> {
+    // What changes while a load is under way may have been read by it or not.
+    if (this.loading) this.again = true;
+    return (this.loading ??= this.load().finally(() => {
+      this.loading = undefined;
+    }));
+  }
+
+  private async load(): Promise<void> {
+    do {
+      this.again = false;
+      await this.loadOnce();
+    } while (this.again);
+  }
+
+  private async loadOnce(): Promise<void> {
     const [policy, scanners] = await Promise.all([this.deps.loadPolicy(), this.deps.loadScanners()]);
     await this.takePolicy(policy);
     this.takeScanners(scanners);
@@ -82,5 +99,5 @@ export class LoadedFiles {
 export function reportPolicy(loaded: LoadedPolicy, events: KernelEvents): void {
   if (!loaded.ok) return events.loaded({ kind: 'refused', what: 'policy', problems: loaded.problems });
   const { snapshot, ignoredVelocityRules } = loaded.policy;
-  events.loaded({ kind: 'loaded', what: 'policy', snapshot, ignoredVelocityRules });
+  events.loaded({ kind: 'loaded', what: 'policy', snapshot, ignoredVelocityRules, unsigned: loaded.unsigned });
 }

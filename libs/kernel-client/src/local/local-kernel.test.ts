@@ -244,14 +244,30 @@ scanners:
     });
   });
 
-  it('starts, decides and keeps its history while the store is away', async () => {
-    await server.kill();
+  describe('while the store is away', () => {
+    beforeEach(() => server.kill());
+    afterEach(async () => {
+      await server.start();
+      await eventually(() => redis.ping());
+    });
 
-    const kernel = await open();
+    it('decides by what it had, or by the file alone where bundles are switched off', async () => {
+      await server.start();
+      await eventually(() => redis.ping());
+      const had = await open();
+      await server.kill();
+      const { bundles } = files.settings();
+      const alone = await open({ bundles: { ...bundles, disabled: true } });
 
-    expect((await kernel.check(job())).decision).toBe('ALLOW');
-    expect(await kernel.listSnapshots()).toHaveLength(1);
-    await server.start();
+      for (const kernel of [had, alone]) {
+        expect((await kernel.check(job())).decision).toBe('ALLOW');
+        expect(await kernel.listSnapshots()).toHaveLength(1);
+      }
+    });
+
+    it('does not start without the bundles: they may forbid what the file allows', async () => {
+      expect(await refusal(open())).toContain('the bundles cannot be read');
+    });
   });
 
   it('close ends the watching', async () => {

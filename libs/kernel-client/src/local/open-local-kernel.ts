@@ -5,6 +5,7 @@ import type { Kernel } from '../kernel';
 import { threadEntry } from '../thread-entry';
 import { DecisionCache, type DecisionCacheSettings } from './decision-cache';
 import type { PolicyUrl } from './fetch-policy';
+import { BundleSource, type BundleSettings } from './load-bundles';
 import { loadPolicy, policyName, type PolicySource } from './load-policy';
 import { standardScanners, type Scanners } from '../scan/scanners';
 import { loadScanners } from './load-scanners';
@@ -25,6 +26,7 @@ export interface LocalKernelSettings {
   /** How often a policy by URL is loaded again; files are looked at for changes at least once a second. */
   reloadIntervalMs: number;
   signature: SignatureSettings;
+  bundles: BundleSettings;
   velocityFailMode: 'open' | 'closed';
   decisionCache: DecisionCacheSettings;
   scanning?: ScannerSettings;
@@ -43,23 +45,27 @@ export interface KernelDeps {
 }
 
 const mostBetweenLooksMs = 1_000;
+/** All replicas decide by what was published within a second. */
+const bundlesLookMs = 300;
 const standardScanning: ScannerSettings = { threads: 2, limitMs: 10_000 };
 
 /**
- * Opens the kernel within this process: loads policy and scanners, and loads them again when they change. A policy that
+ * Opens the kernel within this process: loads policy, bundles and scanners, and loads them again when they change. A policy that
  * is bad when it is loaded again leaves the last good one in force. Policy contract 4; spec: "Scanner definitions file".
  *
- * @throws StartError with every problem of the policy file
+ * @throws StartError with every problem of the policy
  */
 export async function openLocalKernel(settings: LocalKernelSettings, deps: KernelDeps): Promise<Kernel> {
   const { redis, clock } = deps;
   const { policyPath, policyUrl, scannersPath, signature, reloadIntervalMs } = settings;
   const events = listening(deps);
+  const bundles = new BundleSource(redis, settings.bundles);
   const source: PolicySource = {
     path: policyPath,
     url: policyUrl,
     maxBytes: settings.policyMaxBytes,
     signature,
+    bundles,
     maxVelocityRules: deps.maxVelocityRules,
   };
   const paths = [policyPath, signature.signaturePath ?? `${policyPath}.sig`, scannersPath];
@@ -69,10 +75,10 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
     new Scanner(scanners, settings.scanning ?? standardScanning, threadEntry(), monotonicMs);
   const history = new SnapshotHistory(redis, (error) => events.failed('snapshots', error));
   const cache = new DecisionCache(settings.decisionCache, () => clock.nowMs());
-  await history.add(first.policy.snapshot);
+  await history.add(first.policy.policy.snapshot);
 
   const loaded = new LoadedFiles(
-    { policy: first.policy, scanner: build(first.scanners) },
+    { policy: first.policy.policy, scanner: build(first.scanners) },
     {
       loadPolicy: () => loadPolicy(source),
       loadScanners: () => loadScanners(scannersPath),
@@ -84,9 +90,19 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
     },
   );
   const reload = () => loaded.reload().catch((error: unknown) => events.failed('files', error));
+  const onChange = (read: () => Promise<number>) => whenChanged(read, first.policy.revision, () => void reload());
   const stops = [
     watchFiles(paths, Math.min(reloadIntervalMs, mostBetweenLooksMs), stamp, reload),
     every(mostBetweenLooksMs, () => loaded.tellAge()),
+    every(
+      bundlesLookMs,
+      onChange(() => bundles.revision()),
+    ),
+    // Others than this product may have written it, without a word.
+    every(
+      reloadIntervalMs,
+      onChange(() => bundles.storedRevision()),
+    ),
     // A document by URL has no time of change to look at.
     ...(policyUrl ? [every(reloadIntervalMs, () => void reload())] : []),
   ];
@@ -104,6 +120,20 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
       await loaded.close();
     },
   });
+}
+
+/** A store that does not answer is asked again the next time. */
+function whenChanged(revision: () => Promise<number>, first: number, reload: () => void): () => void {
+  let last = first;
+  return () =>
+    void revision().then(
+      (now) => {
+        if (now === last) return;
+        last = now;
+        reload();
+      },
+      () => undefined,
+    );
 }
 
 /** Without keeping the process alive. @returns ends it */
@@ -135,5 +165,5 @@ async function firstLoad(source: PolicySource, scannersPath: string, events: Ker
     throw new StartError('the policy cannot be used', policyName(source), mend);
   }
   if (!scanners.ok) events.loaded({ kind: 'refused', what: 'scanners', problems: scanners.problems });
-  return { policy: policy.policy, scanners: scanners.ok ? scanners.scanners : standardScanners() };
+  return { policy, scanners: scanners.ok ? scanners.scanners : standardScanners() };
 }

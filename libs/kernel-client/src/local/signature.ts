@@ -32,7 +32,7 @@ export async function signatureFault(
       ? 'a signature is required, but there is no key to check it with: set SAFETY_POLICY_PUBLIC_KEY'
       : undefined;
   }
-  const key = readKey(publicKey);
+  const key = readPublicKey(publicKey);
   if (!key) return 'SAFETY_POLICY_PUBLIC_KEY is not an Ed25519 key in base64 or hex';
   const { text, where } = await findSignature(besidePath, settings);
   if (text === undefined) return required ? `a signature is required, but ${where} does not exist` : undefined;
@@ -48,7 +48,8 @@ async function findSignature(besidePath: string | undefined, { signature, signat
   return { text: await readFile(where).catch(() => undefined), where };
 }
 
-function readKey(text: string): KeyObject | undefined {
+/** An Ed25519 key in base64 or hex: the 32 bytes themselves, or their SPKI form. Undefined when it is none. */
+export function readPublicKey(text: string): KeyObject | undefined {
   const raw = decode(Buffer.from(text), keyBytes);
   try {
     if (raw)

@@ -30,6 +30,11 @@ export const kernelMetrics = metrics({
     type: 'gauge',
     help: 'Time since the policy in use was loaded.',
   },
+  unsignedBundles: {
+    name: 'svc_safety_policy_unsigned_bundles',
+    type: 'gauge',
+    help: 'Bundles in force without a good signature.',
+  },
   defaultDecisions: {
     name: 'svc_safety_default_decision_total',
     type: 'counter',

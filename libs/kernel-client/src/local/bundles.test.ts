@@ -1,0 +1,197 @@
+import { signBundle, type BundleRecord } from '@svc/policy';
+import { queues } from '@svc/queues.config';
+import { StartError, systemClock } from '@svc/runtime';
+import { openStore, type Store } from '@svc/store';
+import { eventually, startRedis, type TestServer } from '@svc/testing';
+import { Redis } from 'ioredis';
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { LoadReport } from '../events';
+import type { Kernel } from '../kernel';
+import { kernelFiles, listeningLog } from '../kernel.testing';
+import type { BundleSettings } from './load-bundles';
+import { openLocalKernel } from './open-local-kernel';
+
+const base =
+  "version: '1'\ndefault_decision: deny\nrules:\n  - {id: base, match: {topics: [job.base]}, decision: allow}\n";
+const allowing = (id: string, topic = `job.${id}`) =>
+  `version: '1'\nrules:\n  - {id: ${id}, match: {topics: [${topic}]}, decision: allow}\n`;
+const bundle = (content: string, over: Partial<BundleRecord> = {}): BundleRecord => ({
+  content,
+  enabled: true,
+  ...over,
+});
+
+describe('bundles in the kernel', () => {
+  let server: TestServer;
+  let redis: Redis;
+  let store: Store;
+  let files: ReturnType<typeof kernelFiles>;
+  const kernels: Kernel[] = [];
+  let reports: LoadReport[] = [];
+  let revision = 0;
+
+  const write = async (bundles: Record<string, unknown>) => {
+    revision += 1;
+    const document = { scope: 'system', scope_id: 'policy', data: { bundles }, revision, updated_at: '', meta: {} };
+    expect(await store.config.replace(document, revision - 1)).toBe(true);
+  };
+  const open = async (over: Partial<BundleSettings> = {}) => {
+    const settings = files.settings({ reloadIntervalMs: 1_000 });
+    const kernel = await openLocalKernel(
+      { ...settings, bundles: { ...settings.bundles, ...over } },
+      { redis, log: listeningLog().log, clock: systemClock(), onReload: (report) => reports.push(report) },
+    );
+    kernels.push(kernel);
+    return kernel;
+  };
+  const ruleFor = async (kernel: Kernel, topic: string) =>
+    (await kernel.check({ topic, tenant: 'acme', job_id: 'j1' })).rule_id;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url, { maxRetriesPerRequest: 1, commandTimeout: 1_000 });
+    redis.on('error', () => undefined);
+    store = openStore(redis, queues, { metaSec: 60, dataSec: 60 });
+  });
+  beforeEach(async () => {
+    await redis.del('cfg:system:policy', 'svc:cfg:revisions');
+    revision = 0;
+    reports = [];
+    files = kernelFiles();
+    files.policy(base);
+  });
+  afterEach(async () => {
+    await Promise.all(kernels.splice(0).map((kernel) => kernel.close()));
+    files.remove();
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  it('stand beside the file from the start, those that are enabled', async () => {
+    await write({ 'secops/a': bundle(allowing('a')), 'secops/b': bundle(allowing('b'), { enabled: false }) });
+
+    const kernel = await open();
+
+    expect([await ruleFor(kernel, 'job.base'), await ruleFor(kernel, 'job.a')]).toEqual(['base', 'a']);
+    expect(await ruleFor(kernel, 'job.b')).toBe('');
+  });
+
+  it('of a later id take the place of rules of the same id', async () => {
+    await write({ 'secops/z': bundle(allowing('base', 'job.z')), 'secops/a': bundle(allowing('base', 'job.a')) });
+
+    const kernel = await open();
+
+    const rules = await Promise.all(['job.base', 'job.a', 'job.z'].map((topic) => ruleFor(kernel, topic)));
+    expect(rules).toEqual(['', '', 'base']);
+  });
+
+  it('that are written come into force in every kernel, each with the same new snapshot', async () => {
+    const three = await Promise.all([open(), open(), open()]);
+    const [before] = await (three[0] as Kernel).listSnapshots();
+
+    await write({ 'secops/a': bundle(allowing('a')) });
+
+    for (const kernel of three) await eventually(async () => expect(await ruleFor(kernel, 'job.a')).toBe('a'));
+    const snapshots = await Promise.all(three.map(async (kernel) => (await kernel.listSnapshots())[0]));
+    expect(new Set(snapshots).size).toBe(1);
+    expect(snapshots[0]).not.toBe(before);
+  });
+
+  it('written by others, without a word, are found all the same', async () => {
+    const kernel = await open();
+    const document = {
+      scope: 'system',
+      scope_id: 'policy',
+      data: { bundles: { 'secops/a': allowing('a') } },
+      revision: 5,
+    };
+
+    await redis.set('cfg:system:policy', JSON.stringify(document));
+
+    await eventually(async () => expect(await ruleFor(kernel, 'job.a')).toBe('a'));
+  });
+
+  it('that cannot be read leave what is in force, and say where they are wrong', async () => {
+    await write({ 'secops/a': bundle(allowing('a')) });
+    const kernel = await open();
+
+    await write({ 'secops/a': bundle('rules:\n  - {id: x, decision: allow, colour: red}\n'), 'secops/c': 7 });
+    await eventually(() => expect(reports.at(-1)?.kind).toBe('refused'));
+
+    const told = JSON.stringify(reports.at(-1));
+    expect(told).toContain('bundle secops/c');
+    expect(await ruleFor(kernel, 'job.a')).toBe('a');
+    await write({ 'secops/a': bundle('rules:\n  - {id: x, decision: allow, colour: red}\n') });
+    await eventually(() => expect(JSON.stringify(reports.at(-1))).toContain('bundle secops/a:2:'));
+    await write({ 'secops/a': bundle(allowing('b')) });
+    await eventually(async () => expect(await ruleFor(kernel, 'job.b')).toBe('b'));
+  });
+
+  it('are left out where they are switched off', async () => {
+    await write({ 'secops/a': bundle(allowing('a')) });
+
+    expect(await ruleFor(await open({ disabled: true, strict: 'enforce' }), 'job.a')).toBe('');
+  });
+
+  it('come from another document where the settings say so', async () => {
+    const document = { scope: 'org', scope_id: 'rules', data: { mine: { 'secops/a': bundle(allowing('a')) } } };
+    await store.config.replace({ ...document, revision: 1, updated_at: '', meta: {} }, 0);
+
+    expect(await ruleFor(await open({ scope: 'org', id: 'rules', key: 'mine' }), 'job.a')).toBe('a');
+  });
+
+  describe('and their signatures', () => {
+    const pair = generateKeyPairSync('ed25519');
+    const other = generateKeyPairSync('ed25519');
+    const text = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64');
+    const publicKeys = { Main: text(pair.publicKey) };
+    const signed = (content: string, key = pair.privateKey, id = 'main'): BundleRecord => ({
+      content,
+      enabled: true,
+      _signature: signBundle(content, { id, key: createPrivateKey(key.export({ type: 'pkcs8', format: 'pem' })) }),
+    });
+    const faulty: [string, BundleRecord][] = [
+      ['no signature', bundle(allowing('a'))],
+      ['a key that is not trusted', signed(allowing('a'), other.privateKey, 'stranger')],
+      ['the name of a trusted key', signed(allowing('a'), other.privateKey)],
+      ['a text that was changed since', { ...signed(allowing('b')), content: allowing('a') }],
+      ['a signature that is none', { ...bundle(allowing('a')), _signature: { algorithm: 'rsa' } as never }],
+    ];
+
+    it.each(faulty)('enforce: %s refuses the whole load, and at the start the start', async (_, bad) => {
+      const kernel = await open({ strict: 'enforce', publicKeys });
+      await write({ 'secops/a': bad, 'secops/good': signed(allowing('good')) });
+
+      await eventually(() => expect(reports.at(-1)?.kind).toBe('refused'));
+      expect(await ruleFor(kernel, 'job.good')).toBe('');
+      expect(await ruleFor(kernel, 'job.base')).toBe('base');
+      await expect(open({ strict: 'enforce', publicKeys })).rejects.toThrow(StartError);
+      await write({ 'secops/a': signed(allowing('a')) });
+      await eventually(async () => expect(await ruleFor(kernel, 'job.a')).toBe('a'));
+    });
+
+    it.each(faulty)('warn: %s is taken, and told', async (_, bad) => {
+      await write({ 'secops/a': bad });
+
+      expect(await ruleFor(await open({ strict: 'warn', publicKeys }), 'job.a')).toBe('a');
+
+      expect(reports[0]).toMatchObject({ kind: 'loaded', unsigned: [expect.stringContaining('bundle secops/a:')] });
+    });
+
+    it('a draft needs none, and off asks for none', async () => {
+      await write({ 'secops/a': bundle(allowing('a'), { enabled: false }) });
+      await open({ strict: 'enforce', publicKeys });
+      await write({ 'secops/a': bundle(allowing('a')) });
+
+      expect(await ruleFor(await open({ strict: 'off' }), 'job.a')).toBe('a');
+      expect(reports.at(-1)).toMatchObject({ kind: 'loaded', unsigned: [] });
+    });
+
+    it('no start without a key to check them, or with one that is none', async () => {
+      await expect(open({ strict: 'enforce' })).rejects.toThrow('no key is trusted');
+      await expect(open({ publicKeys: { A: 'zzz' } })).rejects.toMatchObject({ where: 'SVC_POLICY_PUBLIC_KEY_A' });
+    });
+  });
+});
