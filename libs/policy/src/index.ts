@@ -1,6 +1,8 @@
 export * from './bundles/bundle-record';
 export * from './bundles/bundle-signature';
 export * from './bundles/merge-bundles';
+export { prepareBundle, type PreparedBundle } from './bundles/prepare-bundle';
+export { readSigningKey } from './bundles/signing-key';
 export type { DelegationFacts } from './compile/predicate';
 export type { ContentPattern } from './compile/regex';
 export { mergePolicies, type MergeOptions, type Policy, type Sourced } from './compile/merge-policies';
@@ -11,7 +13,7 @@ export { isStricter, type RuleDecision, type Severity, type Tier, type Verdict }
 export type { ContentFinding, ContentNeeds, ScanContent } from './evaluate/content';
 export { decide, decideAsync } from './evaluate/decide';
 export { explain, mostTraced, type Explanation } from './evaluate/explain';
-export { evaluation, type EvaluationOptions } from './evaluate/evaluation';
+export { evaluation, type EvaluationOptions, type EvaluationPart } from './evaluate/evaluation';
 export type {
   PolicyDecision,
   PolicyRequest,
@@ -21,5 +23,6 @@ export type {
   VelocityCheck,
 } from './evaluate/request';
 export type { RuleTrace } from './evaluate/trace';
+export { tryCandidate } from './evaluate/try-candidate';
 export { evaluateOutput } from './output/evaluate-output';
 export type { FindOutput, OutputDecision, OutputRequest, OutputScan } from './output/output-request';

@@ -5,6 +5,7 @@ import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
 import { grpcServerRules, grpcServerVariables } from './grpc-server';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
+import { policySigningRules, policySigningVariables } from './policy-signing';
 import { readinessVariables } from './readiness';
 import { metricsPrivate, needed, pair } from './rules';
 import { schemaVariables } from './schemas';
@@ -196,6 +197,7 @@ export const apiEnv = envSpec({
     ...gatewayAuthVariables,
     ...kernelClientVariables,
     ...policyVariables,
+    ...policySigningVariables,
     ...schemaVariables,
     ...admissionVariables,
   },
@@ -205,6 +207,7 @@ export const apiEnv = envSpec({
     gatewayRules,
     gatewayAuthRules,
     kernelClientRules,
+    policySigningRules,
     // A remote kernel loads and checks the policy itself.
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

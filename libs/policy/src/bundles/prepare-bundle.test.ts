@@ -1,0 +1,73 @@
+import { prepareBundle } from './prepare-bundle';
+
+const prepare = (text: string) => prepareBundle(text, 'secops/a');
+function contentOf(text: string): string {
+  const prepared = prepare(text);
+  if (!prepared.ok) throw new Error(JSON.stringify(prepared.problems));
+  return prepared.content;
+}
+
+describe('prepareBundle', () => {
+  it('keys without a value are left out, and so are choices nobody made', () => {
+    const text = [
+      'version: "1"', 'default_decision: ""', "default_tenant: ''", 'input_policy: {fail_mode: "", enabled: true}',
+      'rules:', '  - id: a', '    decision: deny', '    reason: null', '    match: {labels: {team: ~, crew: night}}',
+      'output_rules:',
+    ].join('\n'); // prettier-ignore
+
+    const prepared = prepare(text);
+
+    expect(prepared).toMatchObject({
+      ok: true,
+      document: { rules: [{ id: 'a', match: { labels: { crew: 'night' } } }], input_policy: { enabled: true } },
+    });
+    for (const gone of ['default_decision', 'default_tenant', 'fail_mode', 'reason', 'team', 'output_rules'])
+      expect(contentOf(text)).not.toContain(gone);
+  });
+
+  it('an empty text elsewhere stays, since it may mean something', () => {
+    expect(contentOf('rules:\n  - {id: a, decision: deny, match: {labels: {team: ""}}}')).toContain('team: ""');
+  });
+
+  it.each([
+    ['comments', '# why\nrules:\n  - id: a # this one\n    decision: deny\n'],
+    ['long lines', `rules:\n  - {id: a, decision: deny, reason: ${'words and '.repeat(40)}}\n`],
+    [
+      'shared lists',
+      'rules:\n  - {id: a, decision: deny, match: {topics: &t [job.a]}}\n  - {id: b, decision: deny, match: {topics: *t}}\n',
+    ],
+    ['several lines', 'rules:\n  - id: a\n    decision: deny\n    reason: |\n      one\n      two\n'],
+    [
+      'words that look like other things',
+      'rules:\n  - {id: "1", decision: deny, match: {labels: {a: "true", b: "0x1", c: "null", d: "~"}}}\n',
+    ],
+  ])('%s survive, and preparing again changes nothing', (_, text) => {
+    const once = prepare(text);
+    const again = prepare(contentOf(text));
+
+    expect(again).toEqual(once);
+    expect(contentOf(text)).toContain(text.includes('#') ? '# this one' : 'id:');
+  });
+
+  it('problems have the lines of the text that was sent', () => {
+    const text = 'default_decision:\ndefault_tenant:\nrules:\n  - id: a\n    reason:\n    decision: maybe';
+
+    expect(prepare(text)).toMatchObject({ ok: false, problems: [{ line: 6, path: 'rules[0].decision' }] });
+  });
+
+  it('an alias whose anchor would go is told of', () => {
+    const text = 'rules:\n  - {id: a, decision: deny, reason: &x null, match: {labels: {a: *x}}}';
+
+    expect(prepare(text).ok).toBe(false);
+  });
+
+  it('keys within keys are refused in no time', () => {
+    const text = `${'{'.repeat(400)}a: 1${'}: 1'.repeat(399)}}`;
+
+    expect(prepare(text).ok).toBe(false);
+  });
+
+  it.each(['', '# nothing', '[]', 'rules: [', 'a: 1\n---\nb: 2'])('%j is refused', (text) => {
+    expect(prepare(text)).toMatchObject({ ok: false, problems: [{ source: 'secops/a' }] });
+  });
+});

@@ -1,0 +1,32 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+
+const seedBytes = 32;
+/** How a private key begins in PKCS #8 when it is of the kind Ed25519. */
+const seedHead = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/**
+ * Reads a private Ed25519 key: PEM, or in base64 or hex its PKCS #8 form, its seed of 32 bytes, or the seed with the public
+ * key behind it. Policy contract 4.4.
+ *
+ * @returns undefined when the text is no such key
+ */
+export function readSigningKey(text: string): KeyObject | undefined {
+  const trimmed = text.trim();
+  const key = trimmed.startsWith('-----BEGIN') ? keyOf({ key: trimmed, format: 'pem' }) : fromBytes(trimmed);
+  return key?.asymmetricKeyType === 'ed25519' ? key : undefined;
+}
+
+function fromBytes(text: string): KeyObject | undefined {
+  const bytes = Buffer.from(text, /^([0-9a-f]{2})+$/i.test(text) ? 'hex' : 'base64');
+  const isSeed = bytes.length === seedBytes || bytes.length === seedBytes * 2;
+  const der = isSeed ? Buffer.concat([seedHead, bytes.subarray(0, seedBytes)]) : bytes;
+  return keyOf({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+function keyOf(input: Parameters<typeof createPrivateKey>[0]): KeyObject | undefined {
+  try {
+    return createPrivateKey(input);
+  } catch {
+    return undefined; // not a key, which is what the caller reports
+  }
+}
