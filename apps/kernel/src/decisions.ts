@@ -2,6 +2,7 @@ import { AppError } from '@svc/contract';
 import {
   checkRequestOf,
   checkResponseMessage,
+  trialOf,
   type DecisionMethod,
   type Kernel,
   type PolicyCheckRequestMessage,
@@ -13,10 +14,12 @@ type Decide = (message: PolicyCheckRequestMessage) => Promise<PolicyCheckRespons
 /** What decides a question, whether it came alone or with others. */
 export function decisionsOf(kernel: Kernel): Record<DecisionMethod, Decide> {
   const by =
-    (method: 'check' | 'evaluate' | 'explain' | 'simulate'): Decide =>
+    (method: 'check' | 'evaluate' | 'explain'): Decide =>
     async (message) =>
       checkResponseMessage(await kernel[method](requestOf(message)));
-  return { Check: by('check'), Evaluate: by('evaluate'), Explain: by('explain'), Simulate: by('simulate') };
+  const simulate: Decide = async (message) =>
+    checkResponseMessage(await kernel.simulate(requestOf(message), trialOf(message)));
+  return { Check: by('check'), Evaluate: by('evaluate'), Explain: by('explain'), Simulate: simulate };
 }
 
 function requestOf(message: PolicyCheckRequestMessage) {

@@ -117,7 +117,7 @@ describe('the kernel over gRPC', () => {
     const decision = await remote.evaluate(job(over));
 
     expect(decision).toEqual(await local.evaluate(job(over)));
-    expect((await remote.explain(job(over))).reason).toBe((await local.explain(job(over))).reason);
+    expect(await remote.explain(job(over))).toEqual(await local.explain(job(over)));
     expect(await remote.simulate(job(over))).toEqual(decision);
   });
 
@@ -228,7 +228,7 @@ const bound = (kernel: Kernel): Kernel => ({
   check: (request) => kernel.check(request),
   evaluate: (request) => kernel.evaluate(request),
   explain: (request) => kernel.explain(request),
-  simulate: (request) => kernel.simulate(request),
+  simulate: (request, trial) => kernel.simulate(request, trial),
   listSnapshots: () => kernel.listSnapshots(),
   checkOutput: (request) => kernel.checkOutput(request),
   ready: () => kernel.ready(),

@@ -1,5 +1,14 @@
 export type { KernelEvents, LoadReport } from './events';
-export type { BreakerStatus, BreakerStatuses, Kernel, OutputCheckRequest, OutputVerdict, Readiness } from './kernel';
+export type {
+  BreakerStatus,
+  BreakerStatuses,
+  ExplainedDecision,
+  Kernel,
+  OutputCheckRequest,
+  OutputVerdict,
+  PolicyTrial,
+  Readiness,
+} from './kernel';
 export { breakerStates } from './breaker/breaker.states';
 export { openLocalKernel, type KernelDeps, type LocalKernelSettings } from './local/open-local-kernel';
 export { openKernel } from './open-kernel';

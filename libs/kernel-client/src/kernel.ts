@@ -1,4 +1,11 @@
-import type { ContentFinding, PolicyDecision, PolicyRequest } from '@svc/policy';
+import type {
+  CandidateBundle,
+  ContentFinding,
+  EvaluationPart,
+  PolicyDecision,
+  PolicyRequest,
+  RuleTrace,
+} from '@svc/policy';
 
 /** What a job returned, in wire spelling. Wire contract 18.3, OutputCheckRequest. */
 export interface OutputCheckRequest {
@@ -52,6 +59,20 @@ export interface BreakerStatuses {
   output: BreakerStatus;
 }
 
+/** A decision and the rules that were looked at for it. */
+export interface ExplainedDecision extends PolicyDecision {
+  /** At most 100, of `trace_total`. */
+  trace: RuleTrace[];
+  trace_total: number;
+}
+
+/** What is otherwise than in force when something is simulated. */
+export interface PolicyTrial {
+  /** A text in the place of a bundle; it must have been found valid before. */
+  candidate?: CandidateBundle;
+  without?: readonly EvaluationPart[];
+}
+
 export type Readiness = { ok: true } | { ok: false; reason: string };
 
 /**
@@ -64,9 +85,9 @@ export interface Kernel {
   /** Before a job is accepted; counts as `check` does. */
   evaluate(request: PolicyRequest): Promise<PolicyDecision>;
   /** Counts nothing; the reason says which rules were passed over. */
-  explain(request: PolicyRequest): Promise<PolicyDecision>;
+  explain(request: PolicyRequest): Promise<ExplainedDecision>;
   /** Counts nothing. */
-  simulate(request: PolicyRequest): Promise<PolicyDecision>;
+  simulate(request: PolicyRequest, trial?: PolicyTrial): Promise<PolicyDecision>;
   /** The policy in force first, then those before it, at most 10. */
   listSnapshots(): Promise<string[]>;
   checkOutput(request: OutputCheckRequest): Promise<OutputVerdict>;

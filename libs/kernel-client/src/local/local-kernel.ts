@@ -1,6 +1,9 @@
+import { AppError } from '@svc/contract';
 import {
   decideAsync,
   explain,
+  tryCandidate,
+  type CandidateBundle,
   type EvaluationOptions,
   type Policy,
   type PolicyDecision,
@@ -8,7 +11,16 @@ import {
 } from '@svc/policy';
 import type { KernelEvents } from '../events';
 import { failThreshold } from '../breaker/breaker.states';
-import type { BreakerStatus, BreakerStatuses, Kernel, OutputCheckRequest, OutputVerdict, Readiness } from '../kernel';
+import type {
+  BreakerStatus,
+  BreakerStatuses,
+  ExplainedDecision,
+  Kernel,
+  OutputCheckRequest,
+  OutputVerdict,
+  PolicyTrial,
+  Readiness,
+} from '../kernel';
 import type { DecisionCache } from './decision-cache';
 import { askedOnce, withInputScan } from './input-scan';
 import { checkOutput } from './output-check';
@@ -45,6 +57,7 @@ type Method = 'check' | 'evaluate' | 'explain' | 'simulate';
 /** The kernel within this process. */
 export class LocalKernel implements Kernel {
   private closed = false;
+  private last: (CandidateBundle & { inForce: Policy; policy: Policy }) | undefined;
 
   constructor(private readonly parts: LocalKernelParts) {}
 
@@ -56,15 +69,23 @@ export class LocalKernel implements Kernel {
     return this.decide('evaluate', request, this.parts.velocity.count);
   }
 
-  simulate(request: PolicyRequest): Promise<PolicyDecision> {
-    return this.decide('simulate', request, this.parts.velocity.look);
+  async simulate(request: PolicyRequest, trial?: PolicyTrial): Promise<PolicyDecision> {
+    const { velocity, nowMs } = this.parts;
+    if (!trial) return this.decide('simulate', request, velocity.look);
+    const startedMs = nowMs();
+    const policy = this.tried(trial);
+    const { without = [] } = trial;
+    const decision = await this.scanned((options) => decideAsync(policy, request, velocity.look, { ...options, without })); // prettier-ignore
+    return this.told('simulate', decision, startedMs);
   }
 
-  async explain(request: PolicyRequest): Promise<PolicyDecision> {
+  async explain(request: PolicyRequest): Promise<ExplainedDecision> {
     const startedMs = this.parts.nowMs();
     const { policy } = this.parts.inForce();
-    const { decision } = await this.scanned((options) => explain(policy, request, this.parts.velocity.look, options));
-    return this.told('explain', decision, startedMs);
+    const { velocity } = this.parts;
+    const explained = await this.scanned((options) => explain(policy, request, velocity.look, options));
+    const { trace, traceTotal: trace_total } = explained;
+    return { ...this.told('explain', explained.decision, startedMs), trace, trace_total };
   }
 
   listSnapshots(): Promise<string[]> {
@@ -90,6 +111,21 @@ export class LocalKernel implements Kernel {
   async close(): Promise<void> {
     this.closed = true;
     await this.parts.close();
+  }
+
+  /** Merging is dear, and what is tried on one request is often tried on hundreds. */
+  private tried({ candidate }: PolicyTrial): Policy {
+    const { policy } = this.parts.inForce();
+    if (!candidate) return policy;
+    const { last } = this;
+    if (last?.inForce === policy && last.id === candidate.id && last.content === candidate.content) return last.policy;
+    const merged = tryCandidate(policy, candidate);
+    if (!merged.ok) {
+      const violations = merged.problems.map(({ message }) => ({ in: 'body', field: 'content', path: '', message }));
+      throw new AppError('invalid_body', { violations });
+    }
+    this.last = { ...candidate, inForce: policy, policy: merged.policy };
+    return merged.policy;
   }
 
   private async decide(method: Method, request: PolicyRequest, velocity: Counter): Promise<PolicyDecision> {

@@ -1,15 +1,36 @@
 import { status, type ServiceError } from '@grpc/grpc-js';
 import type { PolicyDecision, PolicyRequest } from '@svc/policy';
 import type { SharedBreaker } from '../breaker/shared-breaker';
-import type { BreakerStatuses, Kernel, OutputCheckRequest, OutputVerdict, Readiness } from '../kernel';
+import type {
+  BreakerStatuses,
+  ExplainedDecision,
+  Kernel,
+  OutputCheckRequest,
+  OutputVerdict,
+  PolicyTrial,
+  Readiness,
+} from '../kernel';
 import type { DecisionMethod } from '../wire/batch-messages';
 import { outputRequestMessage, verdictOf, type OutputCheckResponseMessage } from '../wire/output-messages';
-import { checkRequestMessage, decisionOf } from '../wire/policy-messages';
+import {
+  checkRequestMessage,
+  decisionOf,
+  explanationOf,
+  type PolicyCheckRequestMessage,
+  type PolicyCheckResponseMessage,
+} from '../wire/policy-messages';
 import type { KernelConnection } from './kernel-connection';
 
 /** No answer came from the kernel: it was not asked, did not reply, or its reply cannot be understood. */
 export class KernelUnavailable extends Error {
   override readonly name = 'KernelUnavailable';
+  /** It did answer, and said that it cannot decide, or said something that is no decision. */
+  readonly answered: boolean;
+
+  constructor(message: string, { cause, answered = false }: { cause?: unknown; answered?: boolean } = {}) {
+    super(message, { cause });
+    this.answered = answered;
+  }
 }
 
 export interface RemoteKernelParts {
@@ -37,19 +58,19 @@ export class RemoteKernel implements Kernel {
   constructor(private readonly parts: RemoteKernelParts) {}
 
   check(request: PolicyRequest): Promise<PolicyDecision> {
-    return this.decide('Check', request);
+    return this.decide('Check', checkRequestMessage(request), decisionOf);
   }
 
   evaluate(request: PolicyRequest): Promise<PolicyDecision> {
-    return this.decide('Evaluate', request);
+    return this.decide('Evaluate', checkRequestMessage(request), decisionOf);
   }
 
-  explain(request: PolicyRequest): Promise<PolicyDecision> {
-    return this.decide('Explain', request);
+  explain(request: PolicyRequest): Promise<ExplainedDecision> {
+    return this.decide('Explain', checkRequestMessage(request), explanationOf);
   }
 
-  simulate(request: PolicyRequest): Promise<PolicyDecision> {
-    return this.decide('Simulate', request);
+  simulate(request: PolicyRequest, trial?: PolicyTrial): Promise<PolicyDecision> {
+    return this.decide('Simulate', checkRequestMessage(request, trial), decisionOf);
   }
 
   listSnapshots(): Promise<string[]> {
@@ -98,12 +119,19 @@ export class RemoteKernel implements Kernel {
     return Promise.resolve();
   }
 
-  private decide(method: DecisionMethod, request: PolicyRequest): Promise<PolicyDecision> {
+  private decide<T>(
+    method: DecisionMethod,
+    message: PolicyCheckRequestMessage,
+    read: (reply: PolicyCheckResponseMessage) => T | undefined,
+  ): Promise<T> {
     const { connection, limits } = this.parts;
     return this.guarded('input', async () => {
-      const reply = await connection.decide(method, checkRequestMessage(request), limits.policyMs);
-      const decision = decisionOf(reply);
-      if (!decision) throw new KernelUnavailable(`the kernel decided ${reply.decision}, which is not known here`);
+      const reply = await connection.decide(method, message, limits.policyMs);
+      const decision = read(reply);
+      if (!decision) {
+        const what = `the kernel decided ${reply.decision}, which is not known here`;
+        throw new KernelUnavailable(what, { answered: true });
+      }
       return decision;
     });
   }
@@ -131,9 +159,16 @@ export class RemoteKernel implements Kernel {
     } catch (error) {
       await breaker.settle(permit, isOwnFault(error) ? 'answered' : 'failed');
       if (error instanceof KernelUnavailable) throw error;
-      throw new KernelUnavailable('the kernel did not answer', { cause: error });
+      throw new KernelUnavailable('the kernel did not answer', { cause: error, answered: isAnswer(error) });
     }
   }
 }
+
+/** What gRPC says itself when nobody answered; any other status is the kernel's own. */
+const silences: readonly number[] = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED];
+const isAnswer = (error: unknown): boolean => {
+  const code = (error as Partial<ServiceError> | null)?.code;
+  return code !== undefined && !silences.includes(code);
+};
 
 const isOwnFault = (error: unknown): boolean => ownFaults.includes((error as Partial<ServiceError> | null)?.code ?? -1);

@@ -1,5 +1,6 @@
 import { JobPriority, parsePriority, priorityName } from '@svc/contract';
-import type { PolicyDecision, PolicyRequest } from '@svc/policy';
+import type { PolicyDecision, PolicyRequest, RuleTrace } from '@svc/policy';
+import type { ExplainedDecision, PolicyTrial } from '../kernel';
 
 /** Objects as gRPC carries them with `wireOptions` of the contract. Wire contract 18.2. */
 export interface PolicyCheckRequestMessage {
@@ -18,6 +19,13 @@ export interface PolicyCheckRequestMessage {
   input_content_type: string;
   input_size_bytes: number;
   server_facts: Uint8Array;
+  trial?: TrialMessage | null;
+}
+
+interface TrialMessage {
+  bundle_id: string;
+  content: string;
+  without: readonly string[];
 }
 
 interface MetaMessage {
@@ -42,6 +50,17 @@ export interface PolicyCheckResponseMessage {
   approval_ref: string;
   remediations: readonly RemediationMessage[];
   throttle_duration_ms: number;
+  trace: readonly TraceMessage[];
+  trace_total: number;
+}
+
+interface TraceMessage {
+  set: string;
+  rule_id: string;
+  source: string;
+  decision: string;
+  outcome: string;
+  failed: string;
 }
 type RemediationMessage = PolicyDecision['remediations'][number];
 
@@ -71,7 +90,7 @@ const parsed = (bytes: Uint8Array): unknown =>
   bytes.length === 0 ? undefined : JSON.parse(Buffer.from(bytes).toString());
 
 /** The question as it is sent; kernels that do not know `server_facts` still see every label. */
-export function checkRequestMessage(request: PolicyRequest): PolicyCheckRequestMessage {
+export function checkRequestMessage(request: PolicyRequest, trial?: PolicyTrial): PolicyCheckRequestMessage {
   const { input_content: content, meta } = request;
   const facts = serverFacts.filter((name) => request[name] !== undefined);
   return {
@@ -90,7 +109,22 @@ export function checkRequestMessage(request: PolicyRequest): PolicyCheckRequestM
     input_content_type: request.input_content_type ?? '',
     input_size_bytes: request.input_size_bytes ?? content?.length ?? 0,
     server_facts: facts.length > 0 ? json(Object.fromEntries(facts.map((name) => [name, request[name]]))) : nothing,
+    ...(trial && { trial: trialMessage(trial) }),
   };
+}
+
+const trialMessage = ({ candidate, without = [] }: PolicyTrial): TrialMessage => ({
+  bundle_id: candidate?.id ?? '',
+  content: candidate?.content ?? '',
+  without,
+});
+
+/** What a simulation is to be made with; undefined: with what is in force. */
+export function trialOf({ trial }: PolicyCheckRequestMessage): PolicyTrial | undefined {
+  if (!trial) return undefined;
+  const { bundle_id: id, content, without } = trial;
+  const parts = (['velocity', 'content'] as const).filter((part) => without.includes(part));
+  return { ...(id !== '' && { candidate: { id, content } }), ...(parts.length > 0 && { without: parts }) };
 }
 
 /** @throws SyntaxError when a field that holds JSON does not */
@@ -123,7 +157,7 @@ export function checkRequestOf(message: PolicyCheckRequestMessage): PolicyReques
   };
 }
 
-export function checkResponseMessage(decision: PolicyDecision): PolicyCheckResponseMessage {
+export function checkResponseMessage(decision: PolicyDecision | ExplainedDecision): PolicyCheckResponseMessage {
   return {
     decision: decisionTypes[decision.decision],
     reason: decision.reason,
@@ -134,8 +168,37 @@ export function checkResponseMessage(decision: PolicyDecision): PolicyCheckRespo
     approval_ref: decision.approval_ref ?? '',
     remediations: decision.remediations,
     throttle_duration_ms: decision.throttle_duration_ms ?? 0,
+    trace: 'trace' in decision ? decision.trace.map(traceMessage) : [],
+    trace_total: 'trace' in decision ? decision.trace_total : 0,
   };
 }
+
+const traceMessage = ({ ruleId, verdict, failed = '', ...entry }: RuleTrace): TraceMessage => ({
+  ...entry,
+  rule_id: ruleId,
+  decision: decisionTypes[verdict],
+  failed,
+});
+
+/** @returns undefined for a decision this version does not know; rules of kinds it does not know are left out */
+export function explanationOf(message: PolicyCheckResponseMessage): ExplainedDecision | undefined {
+  const decision = decisionOf(message);
+  return decision && { ...decision, trace: message.trace.flatMap(traceOf), trace_total: message.trace_total };
+}
+
+const sets = ['invariants', 'velocity', 'job', 'workflow', 'global', 'invariant_allows', 'content'] as const satisfies readonly RuleTrace['set'][]; // prettier-ignore
+const outcomes = ['matched', 'not_matched', 'other_section', 'unavailable'] as const satisfies readonly RuleTrace['outcome'][]; // prettier-ignore
+
+function traceOf({ rule_id: ruleId, source, failed, ...entry }: TraceMessage): RuleTrace[] {
+  const set = sets.find((word) => word === entry.set);
+  const outcome = outcomes.find((word) => word === entry.outcome);
+  const verdict = verdicts.get(entry.decision);
+  if (!set || !outcome || !verdict) return [];
+  return [{ set, ruleId, source, verdict, outcome, ...(failed !== '' && { failed }) }];
+}
+
+/** The name of a decision on the wire. Policy contract 1. */
+export const decisionType = (verdict: PolicyDecision['decision']): string => decisionTypes[verdict];
 
 /** @returns undefined for a decision this version does not know, which must not pass for any answer */
 export function decisionOf(message: PolicyCheckResponseMessage): PolicyDecision | undefined {

@@ -9,11 +9,16 @@ import type { PolicyDecision, PolicyRequest } from './request';
 import { Search, type Asking } from './search';
 import type { RuleTrace } from './trace';
 
+/** `velocity`: rules with a window never fire. `content`: content rules are not run. */
+export type EvaluationPart = 'velocity' | 'content';
+
 export interface EvaluationOptions {
   /** `VELOCITY_FAIL_MODE`; default closed. Policy contract 3.9. */
   velocityFailMode?: 'open' | 'closed';
   /** Looks for things in content; without it, rules that need scanning fall to `input_policy.fail_mode`. */
   scanContent?: ScanContent;
+  /** Steps that are left out, as when a decision of long ago is made again. Policy contract 12. */
+  without?: readonly EvaluationPart[];
   /** Gets one entry for every rule looked at. */
   trace?: RuleTrace[];
   /** Hears of an error that became a denial, since the decision itself does not carry it. */
@@ -45,18 +50,26 @@ export function* evaluation(
 function* pipeline(
   policy: Policy,
   request: PolicyRequest,
-  { velocityFailMode = 'closed', scanContent, trace }: EvaluationOptions,
+  { velocityFailMode = 'closed', scanContent, trace, without = [] }: EvaluationOptions,
 ): Asking<{ outcome: Outcome; snapshot: string }> {
   const { snapshot } = policy;
   if (request.topic === '') return { outcome: denial('the topic is empty'), snapshot };
   if (!request.topic.startsWith('job.')) return { outcome: denial('the topic does not begin with job.'), snapshot };
 
   const facts = factsOf(request, policy.defaultTenant);
-  const byRules = yield* new Search(policy, facts, { velocityFailMode, trace }).outcome();
+  const byRules = yield* new Search(policy, facts, {
+    velocityFailMode,
+    trace,
+    countsNothing: without.includes('velocity'),
+  }).outcome();
   if (byRules.verdict === 'DENY' || byRules.verdict === 'THROTTLE') return { outcome: byRules, snapshot };
 
   const config = configLists(request.effective_config);
-  const outcome = afterLists(policy, facts, byRules, config?.breach(facts), { scanContent, trace });
+  const outcome = afterLists(policy, facts, byRules, config?.breach(facts), {
+    scanContent,
+    trace,
+    isContentLeftOut: without.includes('content'),
+  });
   return { outcome, snapshot: config ? `${snapshot}|cfg:${config.hash}` : snapshot };
 }
 
@@ -65,9 +78,11 @@ function afterLists(
   facts: Facts,
   byRules: Outcome,
   byConfig: Outcome | undefined,
-  options: { scanContent: ScanContent | undefined; trace: RuleTrace[] | undefined },
+  options: { scanContent: ScanContent | undefined; trace: RuleTrace[] | undefined; isContentLeftOut: boolean },
 ): Outcome {
   const breach = tenantBreach(policy, facts) ?? byConfig;
   if (breach) return breach;
-  return isPermitting(byRules.verdict) ? afterContentRules(policy, facts, byRules, options) : byRules;
+  return isPermitting(byRules.verdict) && !options.isContentLeftOut
+    ? afterContentRules(policy, facts, byRules, options)
+    : byRules;
 }

@@ -13,6 +13,8 @@ export type Asking<T> = Generator<VelocityCheck, T, VelocityAnswer>;
 export interface SearchOptions {
   /** `VELOCITY_FAIL_MODE`: what a velocity rule does when its window cannot be counted. Default closed. */
   velocityFailMode: 'open' | 'closed';
+  /** Rules with a velocity window never fire. */
+  countsNothing?: boolean;
   /** Where to note each rule looked at; absent when nobody asks. */
   trace?: RuleTrace[] | undefined;
 }
@@ -93,6 +95,10 @@ export class Search {
   }
 
   private *fires(set: SearchSet, rule: CompiledRule, velocity: NonNullable<CompiledRule['velocity']>): Asking<boolean> {
+    if (this.options.countsNothing) {
+      this.note(set, rule, 'not_matched', 'velocity');
+      return false;
+    }
     const key = velocity.key(this.facts);
     if (key === undefined) {
       this.note(set, rule, 'not_matched', 'velocity.key');

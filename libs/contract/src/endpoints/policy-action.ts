@@ -1,0 +1,85 @@
+import Joi from 'joi';
+import { stringMap, strings, text } from '../fields';
+import { limits } from '../limits';
+import { shape } from '../shape';
+
+export const actionKinds = ['file', 'url', 'tenant_query', 'mutation', 'mcp_call', 'provenance_check'] as const;
+export type ActionKind = (typeof actionKinds)[number];
+
+export const actionVerbs = [
+  'read', 'write', 'delete', 'drop', 'truncate', 'export', 'payment', 'admin_grant', 'admin_revoke', 'role_assign',
+  'role_remove', 'license_create', 'license_revoke', 'license_change', 'key_rotate', 'key_delete', 'secrets_write',
+  'secrets_delete', 'config_write', 'config_delete', 'backup_restore', 'tenant_create', 'tenant_delete',
+] as const; // prettier-ignore
+export type ActionVerb = (typeof actionVerbs)[number];
+
+export interface ActionResource {
+  type?: string;
+  id?: string;
+  /** A client's word; the server's own knowledge of the owner wins over it. */
+  owner_tenant?: string;
+  archived?: boolean;
+}
+
+/** What is about to be done, for the gates to look at. Policy contract 3.5. */
+export interface ActionBody {
+  kind: ActionKind;
+  verb: ActionVerb;
+  server?: string;
+  tool?: string;
+  target_path?: string;
+  target_url?: string;
+  target_resource?: ActionResource;
+  filters: Record<string, string>;
+  /** Names of filters that bound nothing. */
+  wildcards: string[];
+  args?: Record<string, unknown>;
+  risk_tags: string[];
+  required_entitlement?: string;
+  approval_claim?: { claim_text?: string; approval_ref?: string };
+}
+
+const mostArgsBytes = 65_536;
+const mostFilters = 100;
+const mostTargetChars = 8_192;
+const name = (description: string) => text(description).max(limits.idChars);
+
+export const actionDescriptor = shape<ActionBody>({
+  required: {
+    kind: Joi.string<ActionKind>().valid(...actionKinds),
+    verb: Joi.string<ActionVerb>().valid(...actionVerbs),
+    filters: stringMap('What a query is bounded by.').max(mostFilters).default({}),
+    wildcards: strings('Names of filters that bound nothing.').max(mostFilters).default([]),
+    risk_tags: strings('Risk tags of the action.').max(limits.tags).default([]),
+  },
+  optional: {
+    server: name('MCP server.'),
+    tool: name('MCP tool.'),
+    target_path: text('Path of a file.').max(mostTargetChars),
+    target_url: text('URL.').max(mostTargetChars),
+    target_resource: shape<ActionResource>({
+      required: {},
+      optional: {
+        type: name('Type.'),
+        id: name('Id.'),
+        owner_tenant: name('Whose it is.'),
+        archived: Joi.boolean().description('Archived or deleted.'),
+      },
+    }),
+    args: Joi.object()
+      .unknown()
+      .custom((value: unknown, helpers) =>
+        Buffer.byteLength(JSON.stringify(value)) > mostArgsBytes ? helpers.error('object.tooLarge') : value,
+      )
+      .messages({ 'object.tooLarge': `{{#label}} has more than ${mostArgsBytes} bytes as JSON` })
+      .description(`Arguments, at most ${mostArgsBytes} bytes as JSON.`),
+    required_entitlement: name('Entitlement it needs.'),
+    approval_claim: shape<{ claim_text?: string; approval_ref?: string }>({
+      required: {},
+      optional: {
+        claim_text: text('What is claimed.').max(limits.contentLabelBytes),
+        approval_ref: name('Approval that is said to allow it.'),
+      },
+    }),
+  },
+});
