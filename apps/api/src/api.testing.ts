@@ -1,7 +1,7 @@
 import { builtInRoles, type Role } from '@svc/contract';
 import { mount, serve, type Listening, type MountOptions } from '@svc/http';
-import { kernelSettings, openKernel, type Kernel } from '@svc/kernel-client';
-import { openPlatform, type Platform } from '@svc/platform';
+import type { Kernel } from '@svc/kernel-client';
+import { openPlatform, openServiceKernel, type Platform } from '@svc/platform';
 import { queues } from '@svc/queues.config';
 import {
   apiEnv,
@@ -213,14 +213,15 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
     { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: false },
     { onProblem, onChange: () => undefined },
   );
-  const kernel = await openKernel(kernelSettings(env), {
-    redis: platform.store.redis,
-    log: silentLogger,
-    clock,
+  const { kernel, policyFindings } = await openServiceKernel(boot, platform, metrics);
+  const built = buildContext(boot, {
+    platform,
+    fleet,
+    kernel,
+    policyFindings,
     metrics,
+    endings: await openEndings(boot),
   });
-  onStop('kernel', () => kernel.close());
-  const built = buildContext(boot, { platform, fleet, kernel, metrics, endings: await openEndings(boot) });
   const ctx = wanted.context?.(built) ?? built;
   const usual = mountOptions(boot, { platform, identity: openIdentity(boot, platform.store.redis), metrics });
   const options: MountOptions = {

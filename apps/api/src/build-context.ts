@@ -5,9 +5,10 @@ import { randomIds, type ApiEnv, type Boot, type gatewayMetrics, type OpenMetric
 import { DefinitionBook, EffectiveConfig, openTopics, topicLog, type Fleet, type LicenseLimits } from '@svc/services';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
-import { statusDeps } from './status-deps';
+import { statusDeps, type StatusParts } from './status-deps';
 
 export interface ContextParts {
+  policyFindings: StatusParts['policyFindings'];
   endings: JobEndings;
   platform: Platform;
   fleet: Fleet;
@@ -18,7 +19,7 @@ export interface ContextParts {
 /** The one object that handlers get. */
 export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContext {
   const { env, clock, health, log } = boot;
-  const { platform, fleet, kernel, metrics, endings } = parts;
+  const { platform, fleet, kernel, policyFindings, metrics, endings } = parts;
   const { store, bus, license, senderId } = platform;
   const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
   const jobBus = {
@@ -89,6 +90,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
     topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
     schemas: { ...changes, maxSchemas: () => license.entitlements().max_schema_count },
+    config: { ...changes, defaultTenant: env.defaultTenant, rbac: () => license.entitlements().rbac },
     workflows: {
       ...base,
       maxSteps: () => license.entitlements().max_workflow_steps,
@@ -104,7 +106,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       maxActiveRuns: () => license.entitlements().max_active_workflows,
     },
     schedules: base,
-    status: statusDeps(boot, { platform, kernel, failOpenTotal: () => failOpen.total }),
+    status: statusDeps(boot, { platform, kernel, policyFindings, failOpenTotal: () => failOpen.total }),
     health,
   };
 }

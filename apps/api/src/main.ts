@@ -1,7 +1,6 @@
 import { endpoints } from '@svc/contract';
 import { mount, openapi, serve, serveSwagger } from '@svc/http';
-import { kernelSettings, openKernel } from '@svc/kernel-client';
-import { openPlatform } from '@svc/platform';
+import { openPlatform, openServiceKernel } from '@svc/platform';
 import { queues } from '@svc/queues.config';
 import {
   apiEnv,
@@ -58,16 +57,16 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
       log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
     ),
   );
-  const kernel = await openKernel(kernelSettings(env), {
-    redis: platform.store.redis,
-    log,
-    clock,
-    metrics,
-    maxVelocityRules: () => platform.license.entitlements().velocity_rule_count,
-  });
-  onStop('kernel', () => kernel.close());
+  const { kernel, policyFindings } = await openServiceKernel(boot, platform, metrics);
 
-  const ctx = buildContext(boot, { platform, fleet, kernel, metrics, endings: await openEndings(boot) });
+  const ctx = buildContext(boot, {
+    platform,
+    fleet,
+    kernel,
+    policyFindings,
+    metrics,
+    endings: await openEndings(boot),
+  });
   platform.bus.subscribe({ name: 'sys.config.changed', payload: 'alert' }, () => ctx.submit.config.changed());
   const identity = openIdentity(boot, platform.store.redis);
   const options = mountOptions(boot, { platform, identity, metrics });

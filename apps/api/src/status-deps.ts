@@ -1,18 +1,19 @@
 import type { Kernel } from '@svc/kernel-client';
-import type { Platform } from '@svc/platform';
+import type { Platform, ServiceKernel } from '@svc/platform';
 import type { ApiEnv, Boot } from '@svc/runtime';
 import type { StatusDeps } from '@svc/services';
 
 export interface StatusParts {
   platform: Platform;
   kernel: Kernel;
+  policyFindings: ServiceKernel['policyFindings'];
   failOpenTotal(): number;
 }
 
 /** What the status route needs to know of this process. Core contract 12. */
 export function statusDeps(
   { env, clock, build }: Boot<ApiEnv>,
-  { platform, kernel, failOpenTotal }: StatusParts,
+  { platform, kernel, policyFindings, failOpenTotal }: StatusParts,
 ): StatusDeps {
   const { store, bus, license, instance, storeFindings } = platform;
   return {
@@ -22,6 +23,7 @@ export function statusDeps(
     build: { version: build.version, commit: build.commit, date: build.date },
     instanceId: instance.id,
     storeFindings: () => storeFindings().map(({ code, what, mend }) => ({ finding: code, what, mend })),
+    policyFindings: () => policyFindings().map(({ of, problem }) => ({ of, problem })),
     bus: () => ({ isConnected: bus.status().isConnected, url: bus.status().server }),
     license: () => {
       const { plan, status, payload } = license.state();

@@ -1,6 +1,5 @@
 import { subjects } from '@svc/contract';
-import { kernelSettings, openKernel } from '@svc/kernel-client';
-import { openPlatform } from '@svc/platform';
+import { openPlatform, openServiceKernel } from '@svc/platform';
 import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import {
@@ -60,14 +59,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
       onChange: (what) => log.info('file was reloaded', { file: what }),
     },
   );
-  const kernel = await openKernel(kernelSettings(env), {
-    redis: store.redis,
-    log,
-    clock,
-    metrics,
-    maxVelocityRules: () => platform.license.entitlements().velocity_rule_count,
-  });
-  onStop('kernel', () => kernel.close());
+  const { kernel } = await openServiceKernel(boot, platform, metrics);
   health.dependsOn('policy', async () => {
     const state = kernel.ready();
     if (!state.ok) throw new Error(state.reason);

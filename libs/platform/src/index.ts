@@ -1,1 +1,2 @@
 export * from './open-platform';
+export * from './open-service-kernel';

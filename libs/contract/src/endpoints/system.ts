@@ -17,6 +17,7 @@ export interface StatusView {
   workers: { count: number };
   pipeline: Record<string, unknown>;
   license: Record<string, unknown>;
+  policy?: Record<string, unknown>;
   instance_id?: string;
   rate_limiter?: Record<string, unknown>;
   circuit_breakers?: Record<string, unknown>;
@@ -51,6 +52,9 @@ export const getStatus = endpoint({
         license: anyObject('License in force.'),
       },
       optional: {
+        policy: anyObject(
+          'Whether the newest policy and scanners are in force, and what is wrong with them. For admins.',
+        ),
         instance_id: text('For admins.'),
         rate_limiter: anyObject('For admins.'),
         circuit_breakers: anyObject('For admins.'),

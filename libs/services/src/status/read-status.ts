@@ -12,6 +12,8 @@ export interface StatusDeps {
   instanceId: string;
   /** What is wrong with the store, for admins. */
   storeFindings(): readonly Record<string, string>[];
+  /** What is wrong with a policy that was refused, for admins; the last good one is in force. */
+  policyFindings(): readonly Record<string, string>[];
   bus(): { isConnected: boolean; url: string };
   license(): Record<string, unknown>;
   rateLimiterMode: 'redis' | 'memory';
@@ -88,6 +90,7 @@ async function forAdmins(deps: StatusDeps): Promise<Partial<StatusView>> {
   return {
     nats: { connected: bus.isConnected, status: bus.isConnected ? 'connected' : 'disconnected', url: bus.url },
     redis: { ok: true, status: store.redis.status, findings: deps.storeFindings() },
+    policy: { ok: deps.policyFindings().length === 0, findings: deps.policyFindings() },
     instance_id: deps.instanceId,
     rate_limiter: { mode: deps.rateLimiterMode },
     circuit_breakers: breakers,

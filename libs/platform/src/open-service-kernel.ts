@@ -1,0 +1,79 @@
+import { alertPacket, subjects } from '@svc/contract';
+import { kernelSettings, openKernel, type Kernel, type KernelDeps, type LoadReport } from '@svc/kernel-client';
+import type { ApiEnv, Boot, EngineEnv, SchedulerEnv } from '@svc/runtime';
+import { randomUUID } from 'node:crypto';
+import type { Platform } from './open-platform';
+
+/** What is wrong with the policy that should be in force, while the last good one is. */
+export interface PolicyFinding {
+  of: 'policy' | 'scanners';
+  problem: string;
+}
+
+export interface ServiceKernel {
+  kernel: Kernel;
+  policyFindings(): readonly PolicyFinding[];
+}
+
+/**
+ * Opens the kernel of a service. A policy that is refused while the service runs changes nothing but is told: in the log and
+ * metrics, by an alert on the bus, and to admins in the status; and so is its mending. Policy contract 4.3.
+ *
+ * @throws StartError
+ */
+export async function openServiceKernel(
+  boot: Boot<ApiEnv | EngineEnv | SchedulerEnv>,
+  platform: Platform,
+  metrics: NonNullable<KernelDeps['metrics']>,
+): Promise<ServiceKernel> {
+  const { env, log, clock, onStop } = boot;
+  const watch = new PolicyWatch(boot, platform);
+  const kernel = await openKernel(kernelSettings(env), {
+    redis: platform.store.redis,
+    log,
+    clock,
+    metrics,
+    maxVelocityRules: () => platform.license.entitlements().velocity_rule_count,
+    onReload: (report) => watch.heard(report),
+  });
+  onStop('kernel', () => kernel.close());
+  return { kernel, policyFindings: () => watch.findings };
+}
+
+class PolicyWatch {
+  private readonly problems: Record<PolicyFinding['of'], readonly string[]> = { policy: [], scanners: [] };
+
+  constructor(
+    private readonly boot: Boot<ApiEnv | EngineEnv | SchedulerEnv>,
+    private readonly platform: Platform,
+  ) {}
+
+  get findings(): PolicyFinding[] {
+    return (['policy', 'scanners'] as const).flatMap((of) => this.problems[of].map((problem) => ({ of, problem })));
+  }
+
+  /** Tells what changed, once: a bad document is looked at again and again. */
+  heard(report: LoadReport): void {
+    const { what } = report;
+    const before = this.problems[what];
+    const now = report.kind === 'refused' ? report.problems : [];
+    this.problems[what] = now;
+    if (JSON.stringify(now) === JSON.stringify(before)) return;
+    const message =
+      now.length > 0 ? `a new ${what} is refused and the last good one stays` : `the ${what} is good again`;
+    void this.alert(now.length > 0 ? 'critical' : 'info', message, now).catch((error: unknown) =>
+      this.boot.log.warn('alert could not be sent', { error }),
+    );
+  }
+
+  private async alert(severity: 'critical' | 'info', message: string, problems: readonly string[]): Promise<void> {
+    const { senderId, bus } = this.platform;
+    const head = { trace_id: randomUUID(), sender_id: senderId, nowUs: this.boot.clock.nowUs() };
+    const details = Object.fromEntries(
+      problems.slice(0, mostProblems).map((problem, i) => [`problem_${i + 1}`, problem]),
+    );
+    await bus.publish(subjects.alert.name, alertPacket(head, { severity, message, details }));
+  }
+}
+
+const mostProblems = 10;
