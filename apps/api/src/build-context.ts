@@ -87,6 +87,20 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
         },
       },
     },
+    policyEvaluate: {
+      config,
+      kernel,
+      settings: { redact: env.policyEvaluateRedact },
+      onCall: ({ action, caller, request, decision }) =>
+        log.info('policy was asked', {
+          action,
+          tenant: request.tenant,
+          principal: caller.principalId,
+          topic: request.topic,
+          decision: decision.decision,
+          rule_id: decision.rule_id,
+        }),
+    },
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
     topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
     schemas: { ...changes, maxSchemas: () => license.entitlements().max_schema_count },

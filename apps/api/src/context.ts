@@ -3,9 +3,11 @@ import type {
   ApprovalDeps,
   ArtifactDeps,
   CancelDeps,
+  ConfigWriteDeps,
   DryRunDeps,
   ExplainRunDeps,
   FleetDeps,
+  PolicyEvaluateDeps,
   RemoveWorkflowDeps,
   ResubmitDeps,
   SaveScheduleDeps,
@@ -29,8 +31,10 @@ export interface ApiContext {
   approvals: ApprovalDeps;
   artifacts: ArtifactDeps;
   fleet: FleetDeps;
+  policyEvaluate: PolicyEvaluateDeps;
   topics: TopicWriteDeps;
   schemas: SchemaWriteDeps;
+  config: ConfigWriteDeps;
   workflows: SaveWorkflowDeps & RemoveWorkflowDeps;
   runs: StartRunDeps & DryRunDeps & WaitDeps;
   schedules: SaveScheduleDeps;

@@ -9,7 +9,7 @@ const sku = { type: 'object', required: ['sku'], properties: { sku: { type: 'str
 /** Registers `job.work` for everybody, and a schema of its own for each field named. */
 async function given(entry: object, schema?: Record<string, unknown>): Promise<void> {
   const data = { 'job.work': { pool: 'main', ...entry }, 'job.other': { pool: 'main' } };
-  await use.store.config.write({ scope: 'system', scope_id: 'topics', data, revision: 1, updated_at: '', meta: {} });
+  await use.document('system', 'topics', data);
   if (schema) await use.store.schemas.write({ id: 'acme/It', document: schema, most: 0, nowUs: 1 });
 }
 

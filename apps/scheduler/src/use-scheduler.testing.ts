@@ -12,7 +12,16 @@ import {
 import type { JobState } from '@svc/lifecycle';
 import { openQueue } from '@svc/queues';
 import { queues, type QueueName } from '@svc/queues.config';
-import { approveJob, cancelJob, openDoor, rejectJob, submitJob, type SubmitOutcome } from '@svc/services';
+import { systemClock } from '@svc/runtime';
+import {
+  approveJob,
+  cancelJob,
+  changeDocument,
+  openDoor,
+  rejectJob,
+  submitJob,
+  type SubmitOutcome,
+} from '@svc/services';
 import { openStore, type JobRecord, type Store } from '@svc/store';
 import { eventually, useServers, type Servers, person } from '@svc/testing';
 import { createWorker, type Worker, type WorkerOptions } from '@svc/worker-sdk';
@@ -139,26 +148,16 @@ export function useScheduler() {
     },
 
     /** System settings, for schedulers that have not read them yet. */
-    config: (data: object) =>
-      world().store.config.write({
-        scope: 'system',
-        scope_id: 'default',
-        data: { ...data },
-        revision: 1,
-        updated_at: '',
-        meta: {},
-      }),
+    config: (data: object) => use.document('system', 'default', data),
 
     /** Settings of one tenant, likewise. */
-    orgConfig: (tenant: string, data: object) =>
-      world().store.config.write({
-        scope: 'org',
-        scope_id: tenant,
-        data: { ...data },
-        revision: 1,
-        updated_at: '',
-        meta: {},
-      }),
+    orgConfig: (tenant: string, data: object) => use.document('org', tenant, data),
+
+    /** A config document, in the place of any that is there. */
+    async document(scope: string, scope_id: string, data: object): Promise<void> {
+      const deps = { store: world().store, clock: systemClock() };
+      await changeDocument(deps, { scope, scope_id }, () => ({ data: { ...data } }));
+    },
 
     /** Another policy, in force when this resolves. */
     async policy(text: string) {

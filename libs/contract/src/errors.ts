@@ -24,8 +24,21 @@ export const errorCodes = {
     code: 'TOPIC_SCHEMA_VIOLATION',
   },
   config_schema_violation: { status: 400, text: 'the schema is not valid', code: 'CONFIG_SCHEMA_VIOLATION' },
+  config_request_invalid: { status: 400, text: 'this names no config document', code: 'CONFIG_REQUEST_INVALID' },
+  config_invalid: { status: 400, text: 'the config document is not valid', code: 'CONFIG_SCHEMA_VIOLATION' },
+  config_key_forbidden: {
+    status: 400,
+    text: 'bundles are kept in the document system/policy',
+    code: 'CONFIG_KEY_FORBIDDEN',
+  },
   invalid_workflow: { status: 400, text: 'the workflow is not valid' },
   invalid_schedule: { status: 400, text: 'the schedule is not valid' },
+  policy_validation_failed: {
+    status: 400,
+    text: 'the policy is not valid',
+    code: 'POLICY_VALIDATION_FAILED',
+  },
+  bundle_not_writable: { status: 400, text: 'bundles of this id are not written here' },
   input_schema_validation_failed: { status: 400, text: 'the input does not fit the schema of the workflow' },
   run_not_rerunnable: { status: 400, text: 'the run cannot be run again from there', code: 'RUN_NOT_RUNNABLE' },
 
@@ -41,6 +54,7 @@ export const errorCodes = {
   self_approval_denied: { status: 403, text: 'the submitter of a job cannot decide its approval' },
   approval_forbidden: { status: 403, text: 'tenant access denied' },
   output_quarantined: { status: 403, text: 'output quarantined' },
+  config_place_forbidden: { status: 403, text: 'this config document is not yours', code: 'CONFIG_KEY_FORBIDDEN' },
   memory_policy_violation: { status: 403, text: 'memory id not allowed', code: 'MEMORY_POLICY_VIOLATION' },
 
   // missing
@@ -54,10 +68,13 @@ export const errorCodes = {
   pool_not_found: { status: 404, text: 'pool not found', code: 'POOL_NOT_FOUND' },
   topic_not_found: { status: 404, text: 'topic not found', code: 'TOPIC_NOT_FOUND' },
   config_schema_not_found: { status: 404, text: 'schema not found', code: 'CONFIG_SCHEMA_NOT_FOUND' },
+  config_not_found: { status: 404, text: 'config document not found', code: 'CONFIG_NOT_FOUND' },
   workflow_not_found: { status: 404, text: 'workflow not found' },
   workflow_version_not_found: { status: 404, text: 'workflow version not found' },
   run_not_found: { status: 404, text: 'run not found' },
   schedule_not_found: { status: 404, text: 'schedule not found' },
+
+  bundle_not_found: { status: 404, text: 'bundle not found' },
 
   method_not_allowed: { status: 405, text: 'method not allowed' },
   unsupported_media_type: { status: 415, text: 'send the body as application/json, not compressed' },
@@ -74,6 +91,11 @@ export const errorCodes = {
     code: 'CONFIG_VERSION_CONFLICT',
   },
   config_schema_in_use: { status: 409, text: 'a topic uses this schema', code: 'CONFIG_SCHEMA_IN_USE' },
+  policy_version_conflict: {
+    status: 409,
+    text: 'the policy was changed by others; read it again',
+    code: 'POLICY_VERSION_CONFLICT',
+  },
   workflow_version_conflict: { status: 409, text: 'the workflow was changed by others at the same time; try again' },
   run_idempotency_conflict: {
     status: 409,
@@ -89,6 +111,7 @@ export const errorCodes = {
   approval_stale_snapshot: { status: 409, text: 'the policy changed since this job was held' },
   approval_stale_request: { status: 409, text: 'the request of this job changed since it was held' },
   approval_not_actionable: { status: 409, text: 'the approval is no longer actionable' },
+  conflict: { status: 409, text: 'this cannot be done as things stand' },
   not_repairable: { status: 409, text: 'there is nothing to repair' },
   approval_already_resolved: { status: 409, text: 'the approval is already resolved' },
 
@@ -108,6 +131,11 @@ export const errorCodes = {
     status: 503,
     text: 'the memory section of the config cannot be read',
     code: 'MEMORY_POLICY_VIOLATION',
+  },
+  policy_signing_required: {
+    status: 503,
+    text: 'policies must be signed, and the gateway has no key to sign with',
+    code: 'POLICY_SIGNING_REQUIRED',
   },
   safety_unavailable: { status: 503, text: 'the policy service is unavailable' },
   overloaded: { status: 503, text: 'there is no room for more work now' },

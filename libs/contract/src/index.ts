@@ -16,4 +16,5 @@ export * from './fields';
 export * from './job-views';
 export * from './limits';
 export * from './settings';
+export * from './setting-sections';
 export * from './endpoints';

@@ -23,4 +23,11 @@ export const limits = {
   /** Questions to the kernel in one call, and all of them encoded. */
   decisionBatch: 32,
   decisionBatchBytes: 1_048_576,
+  /** A config document as JSON, by where it stands: all of a job's documents together go to its worker in one message. */
+  configBytes: { tenant: 65_536, default: 262_144, system: 2_097_152 },
+  /** Keys at the top of a config document; a registry such as system/topics has more. */
+  configKeys: 256,
+  registryKeys: 10_000,
+  /** Team, workflow and step documents of a tenant. */
+  configDocuments: 1_000,
 } as const;

@@ -1,3 +1,4 @@
+export { canonicalJson } from './canonical-json';
 export { CompileCache } from './compile-cache';
 export { compileSchema, idOf, type Compilation, type CompiledSchema } from './compile';
 export { schemaLimits } from './limits';

@@ -1,5 +1,6 @@
 import { configScopes } from '@svc/contract';
 import type { ConfigDocument, Store } from '@svc/store';
+import { belongsTo } from './config/config-place';
 import type { Clock } from './deps';
 
 /** Where a job stands in the layers of config. */
@@ -11,14 +12,19 @@ export interface ConfigPlace {
 }
 
 const keptMs = 30_000;
+/** Tables of the installation that stand in system/default and are no settings of a job: its worker is not sent them. */
+const installationKeys = ['pools', 'timeouts', '_poolsFileHash', '_timeoutsFileHash'];
 
 /**
  * Merges config documents for a place: system, org, team, workflow, step; a narrower document's top-level key replaces the
- * wider one's. Read at most every 30 s a place, or after a change notice. Spec: "Config document".
+ * wider one's. Read at most every 30 s a place, or after a change notice, so that a lost notice costs 30 s. Spec: "Config
+ * document"; operations contract 5.
  */
 export class EffectiveConfig {
   private readonly listeners: (() => void)[] = [];
   private readonly texts = new WeakMap<object, string>();
+  /** How often config changed, so that what was read before a change is not kept after it. */
+  private changes = 0;
   private readonly kept = new Map<string, { data: Record<string, unknown> | undefined; untilMs: number }>();
 
   constructor(
@@ -26,18 +32,20 @@ export class EffectiveConfig {
     private readonly clock: Clock,
   ) {}
 
-  /** The merged data, or undefined when no document exists for the place. */
+  /** The merged data, or undefined when no document says anything for the place. */
   async at(place: ConfigPlace): Promise<Record<string, unknown> | undefined> {
     const key = JSON.stringify([place.tenant, place.team, place.workflow, place.step]);
     const found = this.kept.get(key);
     if (found && found.untilMs > this.clock.nowMs()) return found.data;
-    const data = merge(await this.store.config.documents(scopesOf(place)));
+    const before = this.changes;
+    const data = settingsOf(await documentsAt(this.store, place));
+    if (before !== this.changes) return data;
     if (this.kept.size > 10_000) this.kept.clear();
     this.kept.set(key, { data, untilMs: this.clock.nowMs() + keptMs });
     return data;
   }
 
-  /** The same as JSON, written once, as workers get it; undefined when no document exists. Wire contract 13. */
+  /** The same as JSON, written once, as workers get it; undefined when no document says anything. Wire contract 13. */
   async textAt(place: ConfigPlace): Promise<string | undefined> {
     const data = await this.at(place);
     if (!data) return undefined;
@@ -48,6 +56,7 @@ export class EffectiveConfig {
 
   /** Forgets everything: a notice said that config changed. */
   changed(): void {
+    this.changes += 1;
     this.kept.clear();
     for (const listener of this.listeners) listener();
   }
@@ -72,11 +81,19 @@ function scopesOf({ tenant, team, workflow, step }: ConfigPlace): (readonly [str
   });
 }
 
-function merge(documents: (ConfigDocument | null)[]): Record<string, unknown> | undefined {
-  const there = documents.flatMap((document) => document ?? []);
-  return there.length === 0
-    ? undefined
-    : there.reduce<Record<string, unknown>>((all, { data }) => ({ ...all, ...data }), {});
+/** The documents of a place that exist and take part in its tenant's config, broadest first. Core contract 8. */
+export async function documentsAt({ config }: Pick<Store, 'config'>, place: ConfigPlace): Promise<ConfigDocument[]> {
+  const found = await config.documents(scopesOf(place));
+  return found.flatMap((document) => (document && belongsTo(place.tenant, document) ? [document] : []));
+}
+
+/** A narrower document's top-level key replaces the whole value of the wider one's. */
+export const mergeData = (documents: readonly ConfigDocument[]): Record<string, unknown> =>
+  documents.reduce<Record<string, unknown>>((all, { data }) => ({ ...all, ...data }), {});
+
+function settingsOf(documents: readonly ConfigDocument[]): Record<string, unknown> | undefined {
+  const entries = Object.entries(mergeData(documents)).filter(([key]) => !installationKeys.includes(key));
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
 /** A section of effective config over its defaults, key by key. */

@@ -11,6 +11,16 @@ export interface ConfigDocument {
   meta: Record<string, string>;
 }
 
+export const revisionsKept = 20;
+const ownedScopes = ['team', 'workflow', 'step'];
+
+/**
+ * The tenant that a team, workflow or step document belongs to; undefined for all others, and for one that nobody signed.
+ * Core contract 8.
+ */
+export const ownerOf = ({ scope, meta }: Pick<ConfigDocument, 'scope' | 'meta'>): string | undefined =>
+  ownedScopes.includes(scope) ? meta['tenant'] : undefined;
+
 /** Layered config documents. Spec: "Config document". */
 export class ConfigRepository {
   constructor(private readonly redis: Redis) {}
@@ -24,21 +34,13 @@ export class ConfigRepository {
 
   /**
    * Compare-and-set: writes the document if the stored one still has the revision that was read, 0 = there was none.
-   * Returns whether it did. Core contract 8.
+   * Returns whether it did. The last 20 revisions stay readable. Core contract 8; operations contract 5.
    */
   async replace(document: ConfigDocument, readRevision: number): Promise<boolean> {
-    const { scope, scope_id, revision } = document;
-    const key = keys.config(scope, scope_id);
-    const place = `${scope}:${scope_id}`;
-    const reply = await runScript(
-      this.redis,
-      'replaceConfig',
-      key,
-      readRevision,
-      JSON.stringify(document),
-      place,
-      revision,
-    );
+    const { scope, scope_id: id, revision } = document;
+    const place = [scope, id, revision, ownerOf(document) ?? '', revisionsKept] as const;
+    const text = JSON.stringify(document);
+    const reply = await runScript(this.redis, 'replaceConfig', keys.config(scope, id), readRevision, text, ...place);
     return (reply as [string])[0] === 'written';
   }
 
@@ -47,7 +49,14 @@ export class ConfigRepository {
     return Number((await this.redis.hget(keys.configRevisions(), `${scope}:${id}`)) ?? 0);
   }
 
-  async write(document: ConfigDocument): Promise<void> {
-    await this.redis.set(keys.config(document.scope, document.scope_id), JSON.stringify(document));
+  /** An earlier revision, counted back from the newest: 0 is the newest itself; null when it is not kept any more. */
+  async earlier(scope: string, id: string, back: number): Promise<ConfigDocument | null> {
+    const text = await this.redis.lindex(keys.configHistory(scope, id), back);
+    return text ? (JSON.parse(text) as ConfigDocument) : null;
+  }
+
+  /** How many team, workflow and step documents a tenant has. */
+  countOf(tenant: string): Promise<number> {
+    return this.redis.scard(keys.configsOf(tenant));
   }
 }

@@ -117,7 +117,7 @@ describe('bodies behind pointers', () => {
 describe('config documents', () => {
   it('come in the order asked, with null for those that are not there', async () => {
     const document = { scope: 'org', scope_id: 'acme', data: { a: 1 }, revision: 1, updated_at: '', meta: {} };
-    await use.store.config.write(document);
+    await use.store.config.replace(document, 0);
 
     const found = await use.store.config.documents([
       ['system', 'default'],

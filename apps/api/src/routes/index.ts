@@ -7,6 +7,10 @@ import { reject } from './approvals/reject';
 import { repair as repairApproval } from './approvals/repair';
 import { get as getArtifact } from './artifacts/get';
 import { put as putArtifact } from './artifacts/put';
+import { effective as effectiveConfig } from './config/effective';
+import { get as getConfig } from './config/get';
+import { post as postConfig } from './config/post';
+import { put as putConfig } from './config/put';
 import { list as listDeadLetters } from './dlq/list';
 import { page as pageDeadLetters } from './dlq/page';
 import { remove as removeDeadLetter } from './dlq/remove';
@@ -24,6 +28,10 @@ import { list as listJobs } from './jobs/list';
 import { remediate } from './jobs/remediate';
 import { submit } from './jobs/submit';
 import { read as readMemory } from './memory/read';
+import { evaluate as evaluatePolicy } from './policy/evaluate';
+import { explain as explainPolicy } from './policy/explain';
+import { simulate as simulatePolicy } from './policy/simulate';
+import { snapshots as policySnapshots } from './policy/snapshots';
 import { get as getPool } from './pools/get';
 import { list as listPools } from './pools/list';
 import { cancel as cancelRun } from './runs/cancel';
@@ -74,7 +82,9 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[putArtifact, getArtifact, readMemory],
   ...[listWorkers, getWorker, workerJobs, listPools, getPool],
   ...[listTopics, registerTopic, removeTopic],
+  ...[evaluatePolicy, simulatePolicy, explainPolicy, policySnapshots],
   ...[putSchema, listSchemas, getSchema, removeSchema],
+  ...[getConfig, effectiveConfig, putConfig, postConfig],
   ...[listWorkflows, getWorkflow, putWorkflow, removeWorkflow, workflowVersions, workflowVersion, dryRunWorkflow],
   ...[startRun, runsOfWorkflow, listRuns, getRun, runTimeline, removeRun, rerunRun, cancelRun],
   ...[readChat, sayInChat, signalRun, explainRun],

@@ -1,4 +1,5 @@
 import { approvalEndpoints } from './approvals';
+import { configEndpoints } from './config';
 import { dataEndpoints } from './data';
 import { dlqEndpoints } from './dlq';
 import { fleetEndpoints } from './fleet';
@@ -11,6 +12,7 @@ import { scheduleEndpoints } from './workflow-schedules';
 import { definitionEndpoints } from './workflows';
 
 export * from './approvals';
+export * from './config';
 export * from './data';
 export * from './dlq';
 export * from './fleet';
@@ -48,6 +50,7 @@ export const endpoints = [
   ...fleetEndpoints,
   ...topicEndpoints,
   ...schemaEndpoints,
+  ...configEndpoints,
   ...definitionEndpoints,
   ...scheduleEndpoints,
   ...workflowRunEndpoints,

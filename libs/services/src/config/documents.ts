@@ -43,8 +43,9 @@ export const successor = (
 });
 
 /**
- * Changes a document by compare-and-set. `change` gets what is stored and returns the whole of what is to be; it may be
- * called more than once, and may throw to leave everything as it is. Operations contract 5; core contract 8.
+ * Changes a document by compare-and-set. `change` gets what is stored and returns the whole of what is to be, or undefined to
+ * leave it alone; it may be called more than once, and may throw to leave everything as it is. Operations contract 5; core
+ * contract 8.
  *
  * @returns what was written
  * @throws config_version_conflict after three lost races
@@ -53,10 +54,22 @@ export async function changeDocument(
   deps: ChangeDeps,
   place: DocumentPlace,
   change: (stored: ConfigDocument | undefined) => Change,
-): Promise<ConfigDocument> {
+): Promise<ConfigDocument>;
+export async function changeDocument(
+  deps: ChangeDeps,
+  place: DocumentPlace,
+  change: (stored: ConfigDocument | undefined) => Change | undefined,
+): Promise<ConfigDocument | undefined>;
+export async function changeDocument(
+  deps: ChangeDeps,
+  place: DocumentPlace,
+  change: (stored: ConfigDocument | undefined) => Change | undefined,
+): Promise<ConfigDocument | undefined> {
   for (let i = 0; i < tries; i++) {
     const stored = await readDocument(deps, place);
-    const next = successor(deps, place, stored, change(stored));
+    const changed = change(stored);
+    if (!changed) return undefined;
+    const next = successor(deps, place, stored, changed);
     if (await deps.store.config.replace(next, stored?.revision ?? 0)) return next;
   }
   throw new AppError('config_version_conflict');

@@ -1,7 +1,7 @@
 import { AppError, type SchemaView } from '@svc/contract';
 import { compileSchema, idOf, type Violation } from '@svc/schema';
 import type { Store } from '@svc/store';
-import { announceChange, type AnnounceDeps } from '../topics/announce-change';
+import { announceChange, type AnnounceDeps } from '../config/announce-change';
 import { readEntries } from '../topics/registration';
 import { readTopics, type DocumentDeps } from '../topics/topics-document';
 

@@ -1,6 +1,6 @@
 import { AppError, type Caller, type TopicBody, type TopicView } from '@svc/contract';
 import type { Fleet } from '../deps';
-import { announceChange, type AnnounceDeps } from './announce-change';
+import { announceChange, type AnnounceDeps } from '../config/announce-change';
 import { topicViews, type TopicReadDeps } from './list-topics';
 import { entryKey, optionalTextsOf, tidy, type TopicRegistration } from './registration';
 import { changeTopics, topicsScope } from './topics-document';

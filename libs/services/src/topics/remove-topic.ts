@@ -1,5 +1,5 @@
 import { AppError, type Caller } from '@svc/contract';
-import { announceChange, type AnnounceDeps } from './announce-change';
+import { announceChange, type AnnounceDeps } from '../config/announce-change';
 import { entryKey } from './registration';
 import { changeTopics, topicsScope, type DocumentDeps } from './topics-document';
 

@@ -1,3 +1,4 @@
+import { changeDocument } from '@svc/services';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 
@@ -5,7 +6,7 @@ describe('POST /api/v1/jobs: what policy and limits make of it', () => {
   const api = useApi();
   const submit = (body: object = {}) => api.as('user').post('/api/v1/jobs', { prompt: 'say hello', ...body });
   const configure = async (data: Record<string, unknown>, scope = 'org', scope_id = 'acme') => {
-    await api.store.config.write({ scope, scope_id, data, revision: 1, updated_at: '', meta: {} });
+    await changeDocument(api.ctx.config, { scope, scope_id }, () => ({ data }));
     api.ctx.submit.config.changed();
   };
   const stored = async () => (await api.store.index.page('acme', {}, 500)).items.length;

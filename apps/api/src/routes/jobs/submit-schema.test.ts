@@ -1,3 +1,4 @@
+import { changeDocument } from '@svc/services';
 import { useApi, type Api } from '../../api.testing';
 
 const order = {
@@ -79,7 +80,7 @@ describe('POST /api/v1/jobs when schemas are enforced', () => {
 /** What an input that does not fit is answered, when config says so. */
 async function misfit(api: Api, schema_enforcement?: string) {
   const data = { boundary_hardening: { schema_enforcement } };
-  await api.store.config.write({ scope: 'system', scope_id: 'default', data, revision: 1, updated_at: '', meta: {} });
+  await changeDocument(api.ctx.config, { scope: 'system', scope_id: 'default' }, () => ({ data }));
   await register(api, 'order', order);
   await register(api, 'sku', sku);
   await topic(api, 'order');

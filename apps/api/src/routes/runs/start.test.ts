@@ -1,3 +1,4 @@
+import { changeDocument } from '@svc/services';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 import { runsOf } from './given-runs.testing';
@@ -96,7 +97,7 @@ describe('POST /api/v1/workflows/:id/runs', () => {
 
   it('429: so many runs of the tenant are under way as its config allows, and not one more', async () => {
     const data = { limits: { max_concurrent_runs: 3 } };
-    await api.store.config.write({ scope: 'org', scope_id: 'acme', data, revision: 1, updated_at: '', meta: {} });
+    await changeDocument(api.ctx.config, { scope: 'org', scope_id: 'acme' }, () => ({ data }));
     api.ctx.runs.config.changed();
 
     const answers = await Promise.all(Array.from({ length: 9 }, () => runs.start()));

@@ -1,3 +1,4 @@
+import { changeDocument } from '@svc/services';
 import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
@@ -132,14 +133,10 @@ describe('a job’s topic', () => {
 
   it('changes that another replica made are seen after its notice', async () => {
     await submit('job.default');
-    const { ctx, store } = api;
-    const [document] = await store.config.documents([['system', 'topics']]);
-    if (!document) throw new Error('the registry was not filled');
-    await store.config.write({
-      ...document,
-      revision: 2,
-      data: { ...document.data, 'job.demo.new.er': { pool: 'demo' } },
-    });
+    const { ctx } = api;
+    await changeDocument(ctx.config, { scope: 'system', scope_id: 'topics' }, (stored) => ({
+      data: { ...stored?.data, 'job.demo.new.er': { pool: 'demo' } },
+    }));
 
     expect((await submit('job.demo.new.er')).status).toBe(400);
     ctx.submit.config.changed();

@@ -1,0 +1,5 @@
+import { postConfig } from '@svc/contract';
+import { writeConfig } from '@svc/services';
+import { handle } from '../../context';
+
+export const post = handle(postConfig, ({ body, caller, ctx }) => writeConfig(ctx.config, caller, body));

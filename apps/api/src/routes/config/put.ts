@@ -1,0 +1,5 @@
+import { putConfig } from '@svc/contract';
+import { writeConfig } from '@svc/services';
+import { handle } from '../../context';
+
+export const put = handle(putConfig, ({ body, caller, ctx }) => writeConfig(ctx.config, caller, body));

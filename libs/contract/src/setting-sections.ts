@@ -1,0 +1,193 @@
+import Joi from 'joi';
+import { defaultSettings } from './settings';
+
+/*
+ * The sections of config documents that the product knows. Unknown sections, and unknown keys in a known one, are other
+ * people's and pass; a known key has its type and range. Defaults are told here and applied by who reads the setting.
+ */
+
+const yes = (description: string, standard?: boolean) => told(Joi.boolean(), description, standard);
+const whole = (description: string, standard?: number) =>
+  told(Joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER), description, standard);
+const amount = (description: string, standard?: number) => told(Joi.number().min(0), description, standard);
+const words = (description: string, standard?: readonly string[]) =>
+  told(Joi.array().items(Joi.string()), description, standard);
+const word = (description: string, standard?: string) => told(Joi.string().allow(''), description, standard);
+const one = (of: readonly string[], description: string, standard?: string) =>
+  told(Joi.string().valid(...of), description, standard);
+const span = (description: string, standard?: string) =>
+  told(
+    Joi.string()
+      .pattern(/^\d+(\.\d+)?(ms|s|m|h)$/)
+      .messages({ 'string.pattern.base': '{{#label}} must be a number and ms, s, m or h, such as 1s' }),
+    description,
+    standard,
+  );
+const texts = (description: string) => Joi.object().pattern(/.*/, Joi.string().allow('')).description(description);
+const group = (description: string, fields: Record<string, Joi.Schema>) =>
+  Joi.object(fields).unknown().description(description);
+const toggles = (description: string) =>
+  Joi.object()
+    .pattern(/.*/, group('By name.', { enabled: yes('Offered.', true) }))
+    .description(description);
+
+function told<S extends Joi.Schema>(schema: S, description: string, standard: unknown): Joi.Schema {
+  const described = schema.description(description);
+  return standard === undefined ? described : described.default(standard);
+}
+
+const { retry, resources } = defaultSettings;
+const failModes = ['closed', 'open'];
+
+/** Sections that any layer may have: the narrowest document that has one decides. Spec: "System settings fields". */
+export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
+  safety: group('What scanning looks for, and which topics and MCP servers are allowed at all.', {
+    pii_detection_enabled: yes('Look for personal data.', true),
+    pii_action: one(['block', 'redact', 'warn'], 'What follows from finding some.', 'block'),
+    pii_types_to_detect: words('Kinds of personal data.', ['email', 'phone']),
+    injection_detection: yes('Look for injected instructions.', true),
+    injection_sensitivity: one(['low', 'medium', 'high'], 'How soon something counts as one.', 'high'),
+    content_filter_enabled: yes('Filter content by category.', true),
+    blocked_categories: words('Categories that are filtered.', ['hate_speech', 'sexual_content']),
+    anomaly_detection: yes('Look for what is out of the ordinary.', false),
+    allowed_topics: words('Globs; when there is any, no other topic is let through.', []),
+    denied_topics: words('Globs of topics that are denied.', []),
+    mcp: group('MCP lists, which hold whatever the rules say.', {
+      ...Object.fromEntries(
+        ['allow', 'deny'].flatMap((verb) =>
+          ['', '_servers', '_tools', '_resources', '_actions'].map((what) => [`${verb}${what}`, words('Globs.')]),
+        ),
+      ),
+      policy_mode: one(['observe', 'enforce', 'enterprise-strict'], 'How strictly agents’ MCP calls are checked.'),
+      allowed_upstreams: words('Upstream servers that may be called.'),
+      allow_plain_http: yes('Upstream servers without TLS are allowed.'),
+    }),
+  }),
+  budget: group('What work may cost.', {
+    daily_limit_usd: amount('US dollars a day.', 1_000),
+    monthly_limit_usd: amount('US dollars a month.', 10_000),
+    per_job_max_usd: amount('US dollars a job.', 5),
+    per_workflow_max_usd: amount('US dollars a run.', 50),
+    alert_at_percent: told(Joi.array().items(Joi.number().min(0).max(100)), 'When to alert.', [50, 75, 90, 100]),
+    action_at_limit: one(['throttle', 'deny', 'alert'], 'What happens at a limit.', 'throttle'),
+    cost_attribution_enabled: yes('Costs are attributed.', true),
+    cost_centers: words('Cost centres.', []),
+  }),
+  rate_limits: group('How much work is taken in.', {
+    requests_per_minute: whole('Requests a minute.', 120_000),
+    requests_per_hour: whole('Requests an hour.', 7_200_000),
+    burst_size: whole('Requests at once.', 4_000),
+    concurrent_jobs: whole('Jobs of a tenant that have not ended, with queue_size; 0 = no limit.', 10_000),
+    concurrent_workflows: whole('Runs of a workflow that have not ended; 0 = no limit.', 5),
+    queue_size: whole('Jobs beyond concurrent_jobs that may wait.', 5_000),
+  }),
+  limits: group('Limits that go before those of rate_limits.', {
+    max_concurrent_jobs: whole('In place of rate_limits.concurrent_jobs.'),
+    max_concurrent_runs: whole('In place of rate_limits.concurrent_workflows.'),
+  }),
+  retry: group('How failed jobs are tried again.', {
+    max_retries: told(Joi.number().integer().min(0).max(100), 'Tries after the first.', retry.max_retries),
+    initial_backoff: span('Wait before the first.', retry.initial_backoff),
+    max_backoff: span('The longest wait.', retry.max_backoff),
+    backoff_multiplier: told(Joi.number().min(1).max(100), 'How waits grow.', retry.backoff_multiplier),
+    retryable_errors: words('Error codes that are tried again even after FAILED.', retry.retryable_errors),
+    non_retryable_errors: words('Error codes that never are; this list wins.', retry.non_retryable_errors),
+  }),
+  resources: group('Priorities and times of jobs.', {
+    default_priority: one(['critical', 'interactive', 'batch'], 'Of jobs that name none.', resources.default_priority),
+    max_timeout_seconds: whole('Latest deadline of a job; 0 = none.', resources.max_timeout_seconds),
+    default_timeout_seconds: whole('Deadline of jobs that name none.', resources.default_timeout_seconds),
+    max_parallel_steps: told(Joi.number().integer().min(1), 'Steps of a run at a time.', 10),
+    preemption_enabled: yes('A critical job may stop a batch job.', resources.preemption_enabled),
+    preemption_grace_period: whole('Seconds a stopped job gets.', resources.preemption_grace_period),
+  }),
+  models: group('Models that workers may use.', {
+    allowed_models: words('Models.'),
+    default_model: word('Of jobs that name none.'),
+    fallback_models: words('Tried in this order.'),
+  }),
+  context: group('What workers are given to remember.', {
+    allowed_memory_ids: words('Globs; when there is any, no other memory is.', ['repo:*', 'kb:*']),
+    denied_memory_ids: words('Globs of memories that jobs must not name.', []),
+    max_context_tokens: whole('Tokens of a window.', 4_000),
+    max_retrieved_chunks: whole('Pieces that are looked up.', 10),
+    cross_tenant_access: yes('Memory of other tenants.', false),
+    allowed_connectors: words('Connectors.'),
+    redaction_policies: group('Kept, and read by nothing.', {}),
+  }),
+  slo: group('What is promised of jobs.', {
+    target_p95_latency_ms: amount('95 of 100 jobs take at most this, in ms.', 1_000),
+    error_rate_budget: told(Joi.number().min(0).max(1), 'Part of the jobs that may fail.', 0.01),
+    timeout_seconds: whole('Seconds.', 60),
+    critical: yes('Somebody is to be woken.', false),
+  }),
+  scheduler: group('How jobs of a tenant are scheduled.', {
+    weight: told(Joi.number().min(1).max(100), 'Turns among the tenants that wait.', 1),
+    input_fail_mode: one(failModes, 'When policy does not answer; POLICY_CHECK_FAIL_MODE when not set.'),
+    output_fail_mode: one(failModes, 'When output cannot be checked; the policy’s own when not set.'),
+  }),
+  boundary_hardening: group('Switches that the environment overrides; read from system/default only.', {
+    schema_enforcement: one(['off', 'warn', 'enforce'], 'Whether schemas of topics refuse.', 'warn'),
+    worker_attestation: one(['off', 'warn', 'enforce'], 'Whether workers must show a credential.', 'off'),
+    worker_readiness_required: yes('Workers get jobs only once they say that they are ready.'),
+  }),
+  mcp: group('The MCP server.', {
+    enabled: yes('Off: its routes are not there.', false),
+    transport: told(
+      Joi.alternatives(Joi.valid('http', 'stdio', 'both'), Joi.array().items(Joi.valid('http', 'stdio'))),
+      'http, stdio, both, or a list.',
+      'http',
+    ),
+    policy_gate_enabled: yes('Policy decides on each tool call.', false),
+    port: told(Joi.number().integer().min(0).max(65_535), 'Told to clients; nothing listens on it.', undefined),
+    require_agent_identity: yes('Callers must be agents.', false),
+    tools: toggles('Tools, by name.'),
+    resources: toggles('Resources, by name.'),
+  }),
+  observability: group('Kept for dashboards; read by nothing here.', {
+    otel: group('Traces and metrics.', {
+      enabled: yes('On.'),
+      endpoint: word('Where to.'),
+      protocol: one(['grpc', 'http'], 'How.'),
+      headers: texts('Headers.'),
+      resource_attributes: texts('Attributes.'),
+    }),
+    metrics_ui: group('Links to dashboards.', {
+      base_url: word('Address.'),
+      dashboards: group('Dashboards.', { system_overview: word('Name.'), workflow_performance: word('Name.') }),
+    }),
+  }),
+  alerting: group('Kept for dashboards; read by nothing here.', {
+    pager: group('Pager.', {
+      enabled: yes('On.'),
+      integration_key: word('Key.'),
+      severity: word('Least severity.', 'critical'),
+    }),
+    chat: group('Chat.', {
+      enabled: yes('On.'),
+      webhook_url: word('Address.'),
+      severity: word('Least severity.', 'error'),
+    }),
+  }),
+};
+
+export interface SettingFault {
+  /** Such as `retry.max_retries`, `safety.denied_topics[2]`. */
+  path: string;
+  message: string;
+}
+
+const prefs = { abortEarly: false, convert: false, noDefaults: true, errors: { wrap: { label: false } } } as const;
+
+/** What is wrong with the known sections of a document's data; sections that are null, to be removed, are passed over. */
+export function settingFaults(data: Readonly<Record<string, unknown>>): SettingFault[] {
+  return Object.entries(data).flatMap(([name, value]) => {
+    const schema = Object.hasOwn(settingSections, name) ? settingSections[name] : undefined;
+    if (!schema || value === null) return [];
+    const { error } = schema.label(name).validate(value, prefs);
+    return (error?.details ?? []).map(({ path, message }) => ({ path: pathOf([name, ...path]), message }));
+  });
+}
+
+const pathOf = (parts: readonly (string | number)[]): string =>
+  parts.reduce<string>((text, part) => (typeof part === 'number' ? `${text}[${part}]` : text && part ? `${text}.${part}` : text || part), ''); // prettier-ignore

@@ -1,0 +1,34 @@
+import { AppError, configWrite, type ConfigWrite } from '@svc/contract';
+import type Joi from 'joi';
+
+/** A write as it was meant, and where its data stood in the body, for messages. */
+export interface ParsedWrite extends ConfigWrite {
+  /** 'data.' in the wrapped form, '' in the flat one. */
+  prefix: string;
+}
+
+const prefs = { abortEarly: false, convert: true, errors: { wrap: { label: false } } } as const;
+
+/**
+ * Reads the body of a write: with a string `scope` it names its document, without one it is data for system/default. Core
+ * contract 8.
+ *
+ * @throws invalid_json for fields that the wrapped form does not know, config_request_invalid for an unknown scope,
+ *   config_invalid for everything else
+ */
+export function parseWrite(body: Readonly<Record<string, unknown>>): ParsedWrite {
+  if (typeof body['scope'] !== 'string') return { scope: 'system', data: { ...body }, meta: {}, prefix: '' };
+  const { error, value } = configWrite.validate(body, prefs);
+  if (!error) return { ...value, prefix: 'data.' };
+  throw refusal(error.details);
+}
+
+function refusal(details: readonly Joi.ValidationErrorItem[]): AppError {
+  const violations = details.map(({ path, message, type }) => {
+    const told = type === 'object.unknown' ? `${path.join('.')} is not a field of this route; leave it out` : message;
+    return { in: 'body', field: String(path[0] ?? ''), path: path.join('.'), message: told };
+  });
+  if (details.some(({ type }) => type === 'object.unknown')) return new AppError('invalid_json', { violations });
+  const isScope = violations.some(({ field }) => field === 'scope');
+  return new AppError(isScope ? 'config_request_invalid' : 'config_invalid', { violations });
+}

@@ -1,0 +1,113 @@
+import { AppError, limits, type Caller } from '@svc/contract';
+import { ownerOf, type ConfigDocument, type Store } from '@svc/store';
+import { announceChange, type AnnounceDeps } from './announce-change';
+import { dataFaults, mostBytes, mostKeys, type DataFault } from './check-data';
+import { isDefault, isTenants, placeOf, requireReplaceable, requireWritable, type ConfigRules } from './config-place';
+import { changeDocument, readDocument, type Change, type DocumentPlace } from './documents';
+import { parseWrite, type ParsedWrite } from './parse-write';
+
+export interface ConfigWriteDeps extends AnnounceDeps, ConfigRules {
+  store: Pick<Store, 'config'>;
+}
+
+/**
+ * Changes a config document: each top-level key replaces the stored one, null removes it, other keys stay. PUT and POST are
+ * the same. Core contract 8.
+ *
+ * @throws invalid_json, config_request_invalid, config_invalid, config_key_forbidden, config_place_forbidden,
+ *   config_not_found for another tenant's document, config_version_conflict
+ */
+export async function writeConfig(
+  deps: ConfigWriteDeps,
+  caller: Caller,
+  body: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const write = parseWrite(body);
+  const place = placeOf(caller, write.scope, write.scope_id);
+  if (!place) throw invalid('scope_id', `is needed for scope ${write.scope}`);
+  requireWritable(deps, caller, place);
+  if (isDefault(place) && Object.hasOwn(write.data, 'bundles')) throw new AppError('config_key_forbidden');
+  const faults = dataFaults(place, write.data);
+  if (faults.length > 0) throw refused(write, faults);
+  await requireRoom(deps, caller, place);
+
+  await changeDocument(deps, place, (stored) => {
+    if (stored) requireReplaceable(deps, caller, stored);
+    requireRevision(write, stored);
+    return changed(caller, place, stored, write);
+  });
+  // Should we die here, replicas find the change by themselves within 30 s.
+  await announceChange(deps, place);
+}
+
+/** A tenant's documents are counted, not locked: of many that are made at once a few may be too many. */
+async function requireRoom({ store }: ConfigWriteDeps, { tenant }: Caller, place: DocumentPlace): Promise<void> {
+  if (!isTenants(place) || (await store.config.countOf(tenant)) < limits.configDocuments) return;
+  if (await readDocument({ store }, place)) return;
+  throw invalid('scope_id', `there are ${limits.configDocuments} documents of this tenant already: use one of them`);
+}
+
+/** @throws config_version_conflict */
+function requireRevision({ revision }: ParsedWrite, stored: ConfigDocument | undefined): void {
+  const current = stored?.revision ?? 0;
+  if (revision !== undefined && revision !== current) {
+    throw new AppError('config_version_conflict', { revision: current });
+  }
+}
+
+/** @throws config_place_forbidden, config_invalid */
+function changed(
+  caller: Caller,
+  place: DocumentPlace,
+  stored: ConfigDocument | undefined,
+  { data, meta, prefix }: ParsedWrite,
+): Change {
+  // Who may write a document that nobody signed does not make it their own.
+  const owner = stored ? ownerOf(stored) : caller.tenant;
+  const isOwned = isTenants(place) && owner !== undefined;
+  if (isTenants(place) && Object.hasOwn(meta, 'tenant') && meta['tenant'] !== owner)
+    throw new AppError('config_place_forbidden');
+  const next: Change = {
+    data: merged(stored?.data ?? {}, data),
+    meta: { ...merged(stored?.meta ?? {}, meta), ...(isOwned && { tenant: owner }) },
+  };
+  requireSize(place, next, stored, prefix);
+  return next;
+}
+
+function merged<T>(
+  stored: Readonly<Record<string, T>>,
+  brought: Readonly<Record<string, T | null>>,
+): Record<string, T> {
+  const entries = Object.entries({ ...stored, ...brought });
+  return Object.fromEntries(entries.flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
+}
+
+/**
+ * A document over a limit, as another version of the product may have left it, may still shrink.
+ *
+ * @throws config_invalid
+ */
+function requireSize(place: DocumentPlace, next: Change, stored: ConfigDocument | undefined, prefix: string): void {
+  const field = prefix === '' ? '' : 'data';
+  const keys = keysOf(next);
+  if (keys > mostKeys(place) && (!stored || keys > keysOf(stored)))
+    throw invalid(field, `a document has at most ${mostKeys(place)} keys, and this would have ${keys}`);
+  const bytes = bytesOf(next);
+  if (bytes > mostBytes(place) && (!stored || bytes > bytesOf(stored)))
+    throw invalid(field, `a document has at most ${mostBytes(place)} bytes, and this would have ${bytes}`);
+}
+
+const keysOf = ({ data, meta }: Change): number => Math.max(Object.keys(data).length, Object.keys(meta ?? {}).length);
+const bytesOf = ({ data, meta }: Change): number => Buffer.byteLength(JSON.stringify({ data, meta }));
+
+const invalid = (field: string, message: string) =>
+  new AppError('config_invalid', { violations: [{ in: 'body', field, path: field, message }] });
+
+function refused({ prefix }: ParsedWrite, faults: readonly DataFault[]): AppError {
+  const violations = faults.slice(0, 100).map(({ path, ...rest }) => {
+    const written = `${prefix}${path}`;
+    return { in: 'body', field: written.split('.')[0], path: written, ...rest };
+  });
+  return new AppError('config_invalid', { violations });
+}
