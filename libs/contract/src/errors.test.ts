@@ -7,9 +7,7 @@ import { AppError, errorCodes, type ErrorCode } from './errors';
 const codes = Object.keys(errorCodes) as ErrorCode[];
 
 /** Declared for clients to know, while what answers with it is still to come. */
-const reserved: readonly ErrorCode[] = [
-  'upstream_service_error',
-]; // prettier-ignore
+const reserved: readonly ErrorCode[] = [];
 
 /** Any route may answer with these, so no endpoint lists them. */
 const anywhere: readonly ErrorCode[] = [

@@ -3,11 +3,13 @@ import { configEndpoints } from './config';
 import { dataEndpoints } from './data';
 import { dlqEndpoints } from './dlq';
 import { fleetEndpoints } from './fleet';
+import { policyEvaluateEndpoints } from './policy-evaluate';
 import { jobEndpoints } from './jobs';
 import { schemaEndpoints } from './schemas';
 import { systemEndpoints } from './system';
 import { topicEndpoints } from './topics';
 import { workflowRunEndpoints } from './workflow-runs';
+import { policyDocumentEndpoints } from './policy-documents';
 import { scheduleEndpoints } from './workflow-schedules';
 import { definitionEndpoints } from './workflows';
 
@@ -32,6 +34,9 @@ export {
 } from './job-explain';
 export * from './jobs';
 export { explainRun, type ExplainView, type RunWait, type StepExplanation } from './run-explain';
+export * from './policy-action';
+export * from './policy-evaluate';
+export * from './policy-documents';
 export * from './run-chat';
 export * from './run-view';
 export * from './schemas';
@@ -51,6 +56,8 @@ export const endpoints = [
   ...topicEndpoints,
   ...schemaEndpoints,
   ...configEndpoints,
+  ...policyEvaluateEndpoints,
+  ...policyDocumentEndpoints,
   ...definitionEndpoints,
   ...scheduleEndpoints,
   ...workflowRunEndpoints,

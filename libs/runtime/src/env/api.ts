@@ -153,6 +153,12 @@ const gateway = variables({
     default: 'true',
     doc: 'One limit over all gateways instead of one each.',
   },
+  policyEvaluateRedact: {
+    name: 'SVC_POLICY_EVALUATE_REDACT',
+    type: 'bool',
+    default: 'false',
+    doc: 'Leaves which rule decided, and why, out of answers of policy/evaluate.',
+  },
   decisionLogTtlSec: {
     name: 'SVC_DECISION_LOG_TTL_SECONDS',
     type: 'int',

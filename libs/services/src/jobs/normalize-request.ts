@@ -109,8 +109,13 @@ function tenantOf(body: SubmitBody, caller: Caller): string {
   return tenant;
 }
 
-function labelsOf(body: SubmitBody): { labels: Record<string, string>; secrets: boolean } {
-  const faults = Object.entries(body.labels).flatMap(([label, value]) => {
+/**
+ * Labels that a client may set; those reserved for the service are dropped. Core contract 2.2.
+ *
+ * @throws invalid_body for names that are never a client's, and for names and values that are too long
+ */
+export function clientLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
+  const faults = Object.entries(labels).flatMap(([label, value]) => {
     if (refusedLabel.test(label))
       return [labelFault(label, 'labels beginning _governance. or _ma. are set by the service')];
     if (Buffer.byteLength(label) > limits.labelKeyBytes)
@@ -120,7 +125,11 @@ function labelsOf(body: SubmitBody): { labels: Record<string, string>; secrets: 
     return [];
   });
   if (faults.length > 0) throw new AppError('invalid_body', { violations: faults });
-  const own = Object.fromEntries(Object.entries(body.labels).filter(([label]) => !reservedLabel.test(label)));
+  return Object.fromEntries(Object.entries(labels).filter(([label]) => !reservedLabel.test(label)));
+}
+
+function labelsOf(body: SubmitBody): { labels: Record<string, string>; secrets: boolean } {
+  const own = clientLabels(body.labels);
   const secrets = refersToSecret(body.prompt) || refersToSecret(body.context);
   return {
     labels: { ...own, _source: body.pack_id ? 'pack' : 'api', ...(secrets && { secrets_present: 'true' }) },

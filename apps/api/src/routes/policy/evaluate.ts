@@ -1,0 +1,5 @@
+import { evaluatePolicy as endpoint } from '@svc/contract';
+import { evaluatePolicy } from '@svc/services';
+import { handle } from '../../context';
+
+export const evaluate = handle(endpoint, ({ body, caller, ctx }) => evaluatePolicy(ctx.policyEvaluate, caller, body));

@@ -1,0 +1,5 @@
+import { explainPolicy as endpoint } from '@svc/contract';
+import { explainPolicy } from '@svc/services';
+import { handle } from '../../context';
+
+export const explain = handle(endpoint, ({ body, caller, ctx }) => explainPolicy(ctx.policyEvaluate, caller, body));

@@ -1,0 +1,7 @@
+import { policySnapshots as endpoint } from '@svc/contract';
+import { policySnapshots } from '@svc/services';
+import { handle } from '../../context';
+
+export const snapshots = handle(endpoint, async ({ ctx }) => ({
+  snapshots: await policySnapshots(ctx.policyEvaluate),
+}));
