@@ -10,6 +10,10 @@ export type {
   Readiness,
 } from './kernel';
 export { breakerStates } from './breaker/breaker.states';
+export { loadScanners } from './local/load-scanners';
+export { readCapped, type ReadFile } from './local/load-policy';
+export { openOfflineKernel, type OfflineParts } from './local/offline-kernel';
+export { standardScanners, type ReadScanners, type Scanners } from './scan/scanners';
 export { openLocalKernel, type KernelDeps, type LocalKernelSettings } from './local/open-local-kernel';
 export { openKernel } from './open-kernel';
 export { openRemoteKernel, type RemoteKernelSettings } from './remote/open-remote-kernel';

@@ -36,7 +36,7 @@ export interface InForce {
 
 export interface LocalKernelParts {
   inForce(): InForce;
-  history: SnapshotHistory;
+  history: Pick<SnapshotHistory, 'list'>;
   cache: DecisionCache;
   velocity: Velocity;
   velocityFailMode: 'open' | 'closed';
