@@ -11,6 +11,7 @@ export * from './job.repository';
 export * from './keys';
 export * from './lease';
 export * from './load.repository';
+export * from './policy.repository';
 export * from './redis-facts';
 export * from './redis-guard';
 export * from './run.index';

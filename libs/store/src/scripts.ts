@@ -36,6 +36,7 @@ export type ScriptName =
   | 'saveRun'
   | 'sweepFlows'
   | 'settleStart'
+  | 'writePolicy'
   | 'writeSchedule'
   | 'writeSchema'
   | 'writeWorkflow'

@@ -9,6 +9,7 @@ import { JobIndex } from './job.index';
 import { JobRepository, type Retention } from './job.repository';
 import { Lease } from './lease';
 import { LoadRepository } from './load.repository';
+import { PolicyRepository } from './policy.repository';
 import { RunIndex } from './run.index';
 import { RunRepository } from './run.repository';
 import { ScheduleRepository } from './schedule.repository';
@@ -28,6 +29,7 @@ export interface Store {
   workers: WorkerRepository;
   config: ConfigRepository;
   schemas: SchemaRepository;
+  policy: PolicyRepository;
   installation: InstallationRepository;
   load: LoadRepository;
   workflows: WorkflowRepository;
@@ -51,6 +53,7 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     workers: new WorkerRepository(redis),
     config: new ConfigRepository(redis),
     schemas: new SchemaRepository(redis),
+    policy: new PolicyRepository(redis),
     installation: new InstallationRepository(redis),
     load: new LoadRepository(redis),
     workflows: new WorkflowRepository(redis),

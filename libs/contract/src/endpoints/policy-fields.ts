@@ -1,0 +1,50 @@
+import Joi from 'joi';
+import { text } from '../fields';
+import type { Access } from '../permissions';
+import { shape } from '../shape';
+
+/** Shapes that several families of policy endpoints share. Policy contract 4.4, 6. */
+
+export const policyRead = { permission: 'policy.read', roles: ['admin'] } as const satisfies Access;
+export const policyWrite = { permission: 'policy.write', roles: ['admin'] } as const satisfies Access;
+
+/** Whoever writes signs with a name and says why; both are kept with what was written and in the policy audit. */
+export interface Signed {
+  author?: string;
+  message?: string;
+}
+export const signedFields = {
+  author: text('Who writes; the caller when left out.').max(256),
+  message: text('Why.').max(2_048),
+};
+
+export const time = (description: string): Joi.StringSchema => text(`${description} RFC 3339.`);
+export const sha256 = (description: string): Joi.StringSchema => text(`${description} SHA-256, hex.`);
+
+export interface SignatureView {
+  algorithm: 'ed25519';
+  key_id: string;
+  value: string;
+  hash: string;
+  signed_bytes: number;
+}
+export const signatureView = shape<SignatureView>({
+  required: {
+    algorithm: Joi.string<'ed25519'>().valid('ed25519'),
+    key_id: text('Id of the signing key.'),
+    value: text('The signature, base64.'),
+    hash: sha256('Of what was signed.'),
+    signed_bytes: Joi.number().integer().min(0),
+  },
+}).description('Over the UTF-8 bytes of the stored content.');
+
+export interface BundleIdQuery {
+  bundle_id?: string;
+}
+export const bundleIdChars = 256;
+const bundleId = Joi.string().min(1).max(bundleIdChars);
+export const bundleParams = { bundle_id: bundleId.description('Bundle id, with ~ for each /.') };
+export const bundleQuery = shape<BundleIdQuery>({
+  required: {},
+  optional: { bundle_id: bundleId.description('Bundle id as it is; wins over the path.') },
+});

@@ -1,0 +1,101 @@
+import type { ConfigDocument } from './config.repository';
+import type { PolicySnapshot } from './policy.repository';
+import { useStore } from './store.testing';
+
+const use = useStore();
+const dayUs = 86_400_000_000;
+
+const document = (revision: number, bundles: object = {}): ConfigDocument => ({
+  scope: 'system',
+  scope_id: 'policy',
+  data: { bundles },
+  revision,
+  updated_at: '',
+  meta: {},
+});
+const snapshot = (id: string): PolicySnapshot => ({
+  id,
+  created_at: `at ${id}`,
+  note: `of ${id}`,
+  bundles: { [id]: {} },
+});
+const ids = async () => (await use.store.policy.snapshots()).map(({ id }) => id);
+const keep = (nowUs: number, taken: string[], held: string[] = []) =>
+  use.store.policy.keep({ nowUs, taken: taken.map(snapshot), held });
+
+describe('writing the document of policies', () => {
+  const write = (revision: number, read: number, taken: string[] = []) =>
+    use.store.policy.replace(document(revision, { a: {} }), read, { nowUs: revision, taken: taken.map(snapshot) });
+
+  it('goes with its snapshots, or neither is written', async () => {
+    expect(await write(1, 0, ['before', 'after'])).toBe(true);
+    expect(await write(2, 0, ['late'])).toBe(false);
+
+    expect(await use.store.config.documents([['system', 'policy']])).toEqual([document(1, { a: {} })]);
+    expect(await use.store.config.revision('system', 'policy')).toBe(1);
+    expect(await use.store.policy.snapshots()).toEqual([
+      { id: 'after', created_at: 'at after', note: 'of after' },
+      { id: 'before', created_at: 'at before', note: 'of before' },
+    ]);
+    expect(await use.store.policy.snapshot('before')).toEqual(snapshot('before'));
+    expect(await use.store.policy.snapshot('late')).toBeUndefined();
+  });
+
+  it('of many at once that read the same, one is written', async () => {
+    const written = await Promise.all(Array.from({ length: 20 }, (_, i) => write(1, 0, [`s${i}`])));
+
+    expect(written.filter(Boolean)).toHaveLength(1);
+    expect(await ids()).toEqual([`s${written.indexOf(true)}`]);
+  });
+});
+
+describe('snapshots of policies', () => {
+  it('the newest ten stay, and nothing is left of the others', async () => {
+    for (let i = 0; i < 12; i++) await keep(i, [`s${i}`]);
+
+    expect(await ids()).toEqual(['s11', 's10', 's9', 's8', 's7', 's6', 's5', 's4', 's3', 's2']);
+    expect(await use.store.policy.snapshot('s1')).toBeUndefined();
+    const sizes = [use.redis.hlen('svc:policy:snapshots:heads'), use.redis.hlen('svc:policy:snapshots:bodies')];
+    expect(await Promise.all(sizes)).toEqual([10, 10]);
+  });
+
+  it('one that is held stays for a day beside them', async () => {
+    await keep(0, ['old', 'older']);
+    await keep(1, ['back'], ['old', 'nobody']);
+    for (let i = 2; i < 14; i++) await keep(i, [`s${i}`]);
+
+    expect((await ids()).slice(10)).toEqual(['old']);
+
+    await keep(dayUs - 1_000, ['next']);
+    expect((await ids()).slice(10)).toEqual(['old']);
+    await keep(dayUs + 1_000, ['last']);
+    expect(await ids()).toHaveLength(10);
+    expect(await use.store.policy.snapshot('old')).toBeUndefined();
+  });
+
+  it('however many are held, a hundred stay', async () => {
+    for (let i = 0; i < 105; i++) await keep(i, [`s${i}`], [`s${i}`]);
+
+    expect(await ids()).toHaveLength(100);
+    expect(await ids()).not.toContain('s4');
+  });
+
+  it('one of the same id is the same snapshot', async () => {
+    await keep(1, ['a']);
+    await keep(2, ['a', 'b']);
+
+    expect(await ids()).toEqual(['b', 'a']);
+  });
+});
+
+describe('the policy audit', () => {
+  it('keeps the newest 500 of each tenant, newest first', async () => {
+    for (let i = 0; i < 503; i++) await use.store.policy.recordAudit('acme', `${i}`);
+    await use.store.policy.recordAudit('globex', 'other');
+
+    const entries = await use.store.policy.audit('acme');
+    expect([entries.length, entries[0], entries.at(-1)]).toEqual([500, '502', '3']);
+    expect(await use.store.policy.audit('globex')).toEqual(['other']);
+    expect(await use.store.policy.audit('nobody')).toEqual([]);
+  });
+});

@@ -1,0 +1,100 @@
+import type { Redis } from 'ioredis';
+import { revisionsKept, type ConfigDocument } from './config.repository';
+import { keys } from './keys';
+import { runScript } from './scripts';
+
+/** A snapshot of the policy bundles, without the bundles. Policy contract 6.2. */
+export interface PolicySnapshotHead {
+  id: string;
+  created_at: string;
+  note: string;
+}
+
+export interface PolicySnapshot extends PolicySnapshotHead {
+  /** By id, as they were stored. */
+  bundles: Readonly<Record<string, unknown>>;
+}
+
+/** Snapshots to keep. Of two that are taken at once, the later in the list counts as the newer. */
+export interface KeptSnapshots {
+  nowUs: number;
+  taken: readonly PolicySnapshot[];
+  /** Ids that must not be dropped for `holdMs` from now. */
+  held?: readonly string[];
+}
+
+const kept = 10;
+/** Held ones count too: whoever rolls back all day long cannot fill the store. */
+const keptAtMost = 100;
+const holdMs = 24 * 3_600_000;
+const auditKept = 500;
+
+/** Snapshots of the policy bundles, and who changed policies when. Policy contract 6.2, 10. */
+export class PolicyRepository {
+  constructor(private readonly redis: Redis) {}
+
+  /**
+   * Compare-and-set of the document that holds the bundles, together with the snapshots that belong to the change.
+   *
+   * @returns whether it was written; if not, no snapshot was kept either
+   */
+  async replace(document: ConfigDocument, readRevision: number, snapshots: KeptSnapshots): Promise<boolean> {
+    const { scope, scope_id: id, revision } = document;
+    const change = [readRevision, JSON.stringify(document), scope, id, revision, '', revisionsKept];
+    return this.write(keys.config(scope, id), change, snapshots);
+  }
+
+  /** Keeps snapshots, and drops the oldest beyond 10 that nothing holds. */
+  async keep(snapshots: KeptSnapshots): Promise<void> {
+    await this.write(keys.bundleSnapshots(), [0, '', '', '', 0, '', 0], snapshots);
+  }
+
+  private async write(key: string, document: (string | number)[], snapshots: KeptSnapshots): Promise<boolean> {
+    const { nowUs, taken, held = [] } = snapshots;
+    const nowMs = Math.floor(nowUs / 1_000);
+    const parts = taken.flatMap(({ bundles, ...head }, i) => [
+      head.id,
+      nowUs + i,
+      JSON.stringify(head),
+      JSON.stringify(bundles),
+    ]);
+    const limits = [nowMs, kept, keptAtMost, nowMs + holdMs, taken.length];
+    const reply = await runScript(this.redis, 'writePolicy', key, ...document, ...limits, ...parts, ...held);
+    return (reply as [string])[0] === 'written';
+  }
+
+  /** Newest first. */
+  async snapshots(): Promise<PolicySnapshotHead[]> {
+    const ids = await this.redis.zrevrange(keys.bundleSnapshots(), 0, -1);
+    if (ids.length === 0) return [];
+    const heads = await this.redis.hmget(keys.bundleSnapshotHeads(), ...ids);
+    return heads.flatMap((text) => (text ? [JSON.parse(text) as PolicySnapshotHead] : []));
+  }
+
+  async snapshot(id: string): Promise<PolicySnapshot | undefined> {
+    const [[, head] = [], [, body] = []] =
+      (await this.redis.multi().hget(keys.bundleSnapshotHeads(), id).hget(keys.bundleSnapshotBodies(), id).exec()) ??
+      [];
+    if (typeof head !== 'string' || typeof body !== 'string') return undefined;
+    return {
+      ...(JSON.parse(head) as PolicySnapshotHead),
+      bundles: JSON.parse(body) as PolicySnapshot['bundles'],
+    };
+  }
+
+  /** Appends an entry (JSON) to a tenant's policy audit, of which the newest 500 stay. */
+  async recordAudit(tenant: string, entry: string): Promise<void> {
+    const key = keys.policyAudit(tenant);
+    const replies = await this.redis
+      .multi()
+      .lpush(key, entry)
+      .ltrim(key, 0, auditKept - 1)
+      .exec();
+    for (const [error] of replies ?? []) if (error) throw error;
+  }
+
+  /** Every entry of a tenant's policy audit, newest first. */
+  async audit(tenant: string): Promise<string[]> {
+    return this.redis.lrange(keys.policyAudit(tenant), 0, -1);
+  }
+}
