@@ -1,4 +1,5 @@
 import { endpoints, type Endpoint } from '@svc/contract';
+import { changeDocument } from '@svc/services';
 import { useApi } from './api.testing';
 
 const canary = 'canary-7f3a9c';
@@ -34,6 +35,9 @@ describe('another tenant', () => {
     await api.as('admin').post('/api/v1/workflows', { id: 'workflow-acme', name: canary, steps });
     const hourly = { name: canary, cron: '0 * * * *', input: { [canary]: canary } };
     const schedule = (await api.as('admin').post('/api/v1/workflows/workflow-acme/schedules', hourly)).body;
+    const config = { data: { [canary]: canary }, meta: { tenant: 'acme', why: canary } };
+    await changeDocument(api.ctx.config, { scope: 'org', scope_id: 'acme' }, () => config);
+    await changeDocument(api.ctx.config, { scope: 'team', scope_id: 'team-acme' }, () => config);
     const started = await api.as('admin').post('/api/v1/workflows/workflow-acme/runs', { [canary]: canary });
     const run = String(started.body['run_id']);
     await api.as('admin').post(`/api/v1/workflow-runs/${run}/chat`, { content: canary });
@@ -62,6 +66,8 @@ describe('another tenant', () => {
   };
   const queriesOf = ({ id }: Endpoint, { done }: Planted): string[] => {
     if (id === 'memory.read') return [`?ptr=redis://ctx:${done}`, `?key=res:${done}`, `?key=mem:${done}`];
+    if (id === 'config.get') return ['', '?scope=org&scope_id=acme', '?scope=team&scope_id=team-acme&envelope=true'];
+    if (id === 'config.effective') return ['', '?team_id=team-acme', '?scope=org&scope_id=acme', '?org_id=acme'];
     if (id === 'runs.list') return ['', '?workflow_id=workflow-acme', '?status=pending'];
     return id === 'jobs.list' ? ['', '?trace_id=trace-acme', `?team=${canary}`, '?state=SUCCEEDED'] : [''];
   };
