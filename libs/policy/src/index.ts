@@ -24,5 +24,6 @@ export type {
 } from './evaluate/request';
 export type { RuleTrace } from './evaluate/trace';
 export { tryCandidate } from './evaluate/try-candidate';
+export * from './gates';
 export { evaluateOutput } from './output/evaluate-output';
 export type { FindOutput, OutputDecision, OutputRequest, OutputScan } from './output/output-request';

@@ -1,0 +1,22 @@
+import { bindingHash } from './binding';
+import { refused, type GateCase, type Objection } from './gate';
+
+/**
+ * Whether the approval that is named allows this very action, by someone else, now and for the first time. An approval of
+ * another tenant is told apart from one that is not there only by its status, as contract 3.5 has it.
+ */
+export async function approvalObjection(
+  { action, actor, world }: GateCase,
+  ref: string,
+): Promise<Objection | undefined> {
+  const approval = await world.approval(ref);
+  if (!approval) return refused('approval:not_found', 'there is no such approval', 404);
+  if (approval.tenant !== actor.tenant) return refused('approval:other_tenant', 'the approval is another tenant’s');
+  if (approval.isOwn) return refused('approval:self', 'nobody approves an action of their own');
+  const fault =
+    (approval.status !== 'approved' && 'not_approved') ||
+    (approval.isConsumed && 'consumed') ||
+    (approval.isExpired && 'expired') ||
+    (approval.actionHash !== bindingHash(action) && 'other_action');
+  return fault ? refused(`approval:${fault}`, 'the approval does not allow this action now', 409) : undefined;
+}

@@ -1,0 +1,29 @@
+import type { ActionBody } from '@svc/contract';
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../compile/canonical-json';
+
+/**
+ * What an approval of an action is for: SHA-256, hex, of everything about it that matters. Empty parts are left out, and
+ * the order of tags and of wildcards is nobody's, so that the same action always has the same hash. Policy contract 3.5.
+ */
+export function bindingHash(action: ActionBody): string {
+  const { kind, verb, server, tool, target_path, target_url, target_resource, filters, wildcards, args } = action;
+  const { type, id, owner_tenant } = target_resource ?? {};
+  const parts = {
+    kind, verb, server, tool, target_path, target_url,
+    target_resource: withoutEmpty({ type, id, owner_tenant }),
+    filters, wildcards: [...wildcards].sort(), args, risk_tags: [...action.risk_tags].sort(),
+  }; // prettier-ignore
+  return createHash('sha256')
+    .update(canonicalJson(withoutEmpty(parts)))
+    .digest('hex');
+}
+
+const withoutEmpty = (parts: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => !isEmpty(value)));
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0);

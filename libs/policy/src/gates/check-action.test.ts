@@ -1,0 +1,217 @@
+import { actionKinds, actionVerbs } from '@svc/contract';
+import { fuzzed, hostileJson, hostileText } from '@svc/testing';
+import fc from 'fast-check';
+import { bindingHash } from './binding';
+import { checkAction, gateDetails } from './check-action';
+import type { ActionApproval, GateWorld } from './gate';
+import { actionOf, actorOf, agentOf, approvalOf, outcome, worldOf } from './gates.testing';
+
+describe('actiongate.mcp', () => {
+  const call = (fields: object, agent = agentOf(), world: GateWorld = worldOf(), dangerousParameters: string[] = []) =>
+    outcome(
+      { kind: 'mcp_call', server: 'files', tool: 'read_file', ...fields },
+      { actor: actorOf({ agent }), world, dangerousParameters },
+    );
+
+  it('lets an agent call what it was given', async () => {
+    expect(await call({ target_resource: { id: 'doc:7' }, required_entitlement: 'Vault', args: { a: 1 } })).toBe('passed');
+  }); // prettier-ignore
+
+  it.each([
+    [{ server: 'mail' }, 'mcp 403 server_not_in_allowed_list'],
+    [{ tool: 'drop_table' }, 'mcp 403 tool_not_in_allowed_list'],
+    [{ tool: '' }, 'mcp 403 tool_not_in_allowed_list'],
+    [{ target_resource: { id: 'user:7' } }, 'mcp 403 resource_not_in_allowed_list'],
+    [{ required_entitlement: 'admin' }, 'mcp 403 unlicensed'],
+  ])('%j: %s', async (fields, expected) => expect(await call(fields)).toBe(expected));
+
+  it('refuses who is not known or not active; empty lists give nothing', async () => {
+    const unknown = await outcome({ kind: 'mcp_call', tool: 'read_file' });
+
+    expect(unknown).toBe('mcp 401 no_identity');
+    expect(await call({}, agentOf({ isActive: false }))).toBe('mcp 401 agent_inactive');
+    expect(await call({}, agentOf({ allowedTools: [] }))).toBe('mcp 403 tool_not_in_allowed_list');
+  });
+
+  it('refuses arguments that configuration forbids, at any depth, and servers that cannot be reached', async () => {
+    const forbid = (args: Record<string, unknown>) => call({ args }, agentOf(), worldOf(), ['force']);
+    const gone = worldOf({ isReachable: () => Promise.resolve(false) });
+
+    expect(await forbid({ a: [{ FORCE: true }] })).toBe('mcp 403 dangerous_parameter');
+    expect(await forbid({ a: 'force' })).toBe('passed');
+    expect(await call({}, agentOf(), gone)).toBe('mcp 503 server_unreachable');
+  });
+});
+
+describe('actiongate.mutation', () => {
+  const drop = { kind: 'mutation', verb: 'drop', target_resource: { type: 'table', id: 't1' } } as const;
+  const claimed = { ...drop, approval_claim: { approval_ref: 'a1' } };
+  const hash = bindingHash(actionOf(claimed));
+  const change = (approval: ActionApproval | undefined, more: Partial<GateWorld> = {}, fields: object = {}) =>
+    outcome({ ...claimed, ...fields }, { world: worldOf({ approval: () => Promise.resolve(approval), ...more }) });
+
+  it('destroys nothing without a person', async () => {
+    for (const verb of actionVerbs) {
+      const harmless = verb === 'read' || verb === 'write';
+      expect(await outcome({ kind: 'mutation', verb })).toBe(harmless ? 'passed' : 'mutation human approval:none');
+      expect(await outcome({ kind: 'tenant_query', verb })).toBe('passed');
+    }
+  });
+
+  it('lets pass what was approved', async () => {
+    expect(await change(approvalOf({ actionHash: hash }))).toBe('passed');
+  });
+
+  it.each<[string, Partial<ActionApproval> | undefined, string]>([
+    ['is not there', undefined, '404 approval:not_found'],
+    ['is another tenant’s', { tenant: 'globex' }, '403 approval:other_tenant'],
+    ['is one’s own', { isOwn: true }, '403 approval:self'],
+    ['is pending', { status: 'pending' }, '409 approval:not_approved'],
+    ['was rejected', { status: 'other' }, '409 approval:not_approved'],
+    ['was used', { isConsumed: true }, '409 approval:consumed'],
+    ['is too old', { isExpired: true }, '409 approval:expired'],
+    ['is for another action', { actionHash: 'f'.repeat(64) }, '409 approval:other_action'],
+    ['is for no action', { actionHash: undefined }, '409 approval:other_action'],
+  ])('refuses with an approval that %s', async (_what, fields, expected) => {
+    expect(await change(fields && approvalOf({ actionHash: hash, ...fields }))).toBe(`mutation ${expected}`);
+  });
+
+  it('refuses where there is nothing to change, and where anything was changed after the approval', async () => {
+    const approval = approvalOf({ actionHash: hash });
+
+    expect(await change(approval, { targetExists: () => Promise.resolve(false) })).toBe('mutation 404 target_missing');
+    expect(await change(approval, {}, { target_resource: { type: 'table', id: 't2' } })).toBe('mutation 409 approval:other_action'); // prettier-ignore
+    expect(await change(approval, {}, { args: { cascade: true } })).toBe('mutation 409 approval:other_action');
+  });
+});
+
+describe('actiongate.provenance', () => {
+  const tagged = { kind: 'url', verb: 'read', target_url: 'https://example.com/', risk_tags: ['requires_provenance'] } as const; // prettier-ignore
+  const evidence = (answer: 'proven' | 'compromised' | 'missing' | 'unavailable') => {
+    const fields = { ...tagged, risk_tags: [...tagged.risk_tags], approval_claim: { approval_ref: 'a1', claim_text: 'so' } };
+    const approval = approvalOf({ actionHash: bindingHash(actionOf(fields)) });
+    return outcome(fields, {
+      world: worldOf({ approval: () => Promise.resolve(approval), verifyEvidence: () => Promise.resolve(answer) }),
+    });
+  }; // prettier-ignore
+
+  it('believes no claim without its approval', async () => {
+    const claim = (approval_claim: object, kind: 'provenance_check' | 'tenant_query' = 'provenance_check') =>
+      outcome({ kind, verb: 'read', approval_claim });
+
+    expect(await claim({ claim_text: 'the boss said so' })).toBe('provenance 403 unverified_claim');
+    expect(await claim({})).toBe('provenance 403 unverified_claim');
+    expect(await claim({ claim_text: 'so', approval_ref: 'a1' })).toBe('provenance 404 approval:not_found');
+    expect(await claim({ claim_text: 'the boss said so' }, 'tenant_query')).toBe('passed');
+    expect(await outcome({ ...tagged, risk_tags: ['Requires_Provenance'] })).toBe('provenance 403 unverified_claim');
+  });
+
+  it('looks evidence up where that can be done', async () => {
+    expect(await evidence('proven')).toBe('passed');
+    expect(await evidence('compromised')).toBe('provenance 500 evidence:compromised');
+    expect(await evidence('missing')).toBe('provenance 500 evidence:missing');
+    expect(await evidence('unavailable')).toBe('provenance 503 evidence:unavailable');
+  });
+});
+
+describe('the hash that binds an approval to its action', () => {
+  const action = actionOf({ verb: 'delete', server: 's', target_resource: { type: 'a', id: '1' }, risk_tags: ['x', 'y'] });
+
+  it('is the same for the same action, however it is written', () => {
+    const written = actionOf({
+      risk_tags: ['y', 'x'],
+      verb: 'delete',
+      args: {},
+      tool: '',
+      target_resource: { id: '1', type: 'a', archived: true },
+      server: 's',
+      approval_claim: { approval_ref: 'r', claim_text: 'c' },
+      required_entitlement: 'e',
+    });
+
+    expect(bindingHash(written)).toBe(bindingHash(action));
+    expect(bindingHash(action)).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it.each([
+    { verb: 'drop' as const },
+    { kind: 'tenant_query' as const },
+    { server: 't' },
+    { tool: 't' },
+    { target_path: '/' },
+    { target_url: 'https://a.example' },
+    { target_resource: { type: 'a', id: '2' } },
+    { target_resource: { type: 'a', id: '1', owner_tenant: 'acme' } },
+    { filters: { a: 'b' } },
+    { wildcards: ['a'] },
+    { args: { a: 1 } },
+    { risk_tags: ['x'] },
+  ])('is another when %j', (change) => {
+    expect(bindingHash({ ...action, ...change })).not.toBe(bindingHash(action));
+  });
+}); // prettier-ignore
+
+describe('all gates', () => {
+  const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+  const anyAction = fc.record({
+    kind: fc.constantFrom(...actionKinds),
+    verb: fc.constantFrom(...actionVerbs),
+    server: optional(hostileText),
+    tool: optional(hostileText),
+    target_path: optional(hostileText),
+    target_url: optional(
+      fc.oneof(
+        hostileText,
+        fc.webUrl(),
+        hostileText.map((text) => `https://${text}`),
+      ),
+    ),
+    filters: fc.dictionary(fc.oneof(hostileText, fc.constantFrom('tenant_id', 'raw_where', 'limit')), hostileText),
+    wildcards: fc.array(hostileText, { maxLength: 3 }),
+    risk_tags: fc.array(fc.oneof(hostileText, fc.constant('requires_provenance')), { maxLength: 3 }),
+    args: optional(hostileJson.map((value): Record<string, unknown> => ({ value }))),
+  });
+
+  it('answer whatever they are asked, and tell nothing of it', async () => {
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(anyAction, async ({ server, tool, target_path, target_url, args, ...fields }) => {
+        const secret = 'canary-7f3a9c';
+        const action = actionOf({
+          ...fields,
+          target_path: `${target_path ?? ''}${secret}`,
+          target_url: `${target_url ?? 'https://example.com'}?${secret}`,
+          args: { ...args, [secret]: secret },
+          target_resource: { type: ` ${secret}`, id: secret },
+          approval_claim: { claim_text: secret },
+          ...(server !== undefined && { server: server + secret }),
+          ...(tool !== undefined && { tool: tool + secret }),
+        });
+        const actor = actorOf({ agent: agentOf() });
+        const found = await checkAction({ action, actor, world: worldOf(), dangerousParameters: ['x'] });
+        seen.add(found?.gate ?? 'passed');
+        if (found) expect(JSON.stringify([found, gateDetails(found, action, actor)])).not.toContain(secret);
+      }),
+      fuzzed(1_500),
+    );
+    expect([...seen].sort()).toEqual([
+      'actiongate.file', 'actiongate.mcp', 'actiongate.mutation', 'actiongate.provenance', 'actiongate.tenant',
+      'actiongate.url', 'passed',
+    ]); // prettier-ignore
+  });
+
+  it('details tell how long a claim is, not what it says', () => {
+    const lengths = [0, 1, 64, 65, 256, 257, 1_024, 1_025];
+    const told = lengths.map((length) => {
+      const action = actionOf({ approval_claim: { claim_text: 'x'.repeat(length) }, target_resource: { type: 'order' } });
+      const finding = { gate: 'actiongate.mutation', kind: 'human', subReason: 'approval:none', reason: '' } as const;
+      return gateDetails(finding, action, actorOf());
+    });
+
+    expect(told.map(({ claim_chars }) => claim_chars)).toEqual(['0', '1-64', '1-64', '65-256', '65-256', '257-1024', '257-1024', '1025+']);
+    expect(told[1]).toEqual({
+      gate: 'actiongate.mutation', sub_reason: 'approval:none', target_type: 'order', auth_tenant: 'acme',
+      claim_present: true, claim_chars: '1-64', verb: 'write', kind: 'mutation',
+    });
+  }); // prettier-ignore
+});

@@ -1,0 +1,62 @@
+import type { ActionBody } from '@svc/contract';
+import { checkAction } from './check-action';
+import type { ActionApproval, Actor, AgentScope, GateCase, GateWorld, Resolution } from './gate';
+
+export const actionOf = (fields: Partial<ActionBody>): ActionBody => ({
+  kind: 'mutation',
+  verb: 'write',
+  filters: {},
+  wildcards: [],
+  risk_tags: [],
+  ...fields,
+});
+
+export const actorOf = (fields: Partial<Actor> = {}): Actor => ({
+  tenant: 'acme',
+  isCrossTenant: false,
+  role: 'admin',
+  agent: undefined,
+  ...fields,
+});
+
+export const agentOf = (fields: Partial<AgentScope> = {}): AgentScope => ({
+  isActive: true,
+  allowedServers: ['files'],
+  allowedTools: ['read_*'],
+  allowedResources: ['doc:*'],
+  entitlements: ['vault'],
+  ...fields,
+});
+
+export const approvalOf = (fields: Partial<ActionApproval> = {}): ActionApproval => ({
+  tenant: 'acme',
+  status: 'approved',
+  actionHash: undefined,
+  isOwn: false,
+  isConsumed: false,
+  isExpired: false,
+  ...fields,
+});
+
+/** Every name leads to one public address, and nothing else is known. */
+export const worldOf = (fields: Partial<GateWorld> = {}): GateWorld => ({
+  resolve: (): Promise<Resolution> => Promise.resolve({ kind: 'addresses', addresses: ['93.184.216.34'] }),
+  approval: () => Promise.resolve(undefined),
+  ...fields,
+});
+
+/** `passed`, or `<gate without its prefix> <what it does> <why>`. */
+export async function outcome(
+  fields: Partial<ActionBody>,
+  { actor, world, dangerousParameters = [] }: Partial<Pick<GateCase, 'actor' | 'world' | 'dangerousParameters'>> = {},
+): Promise<string> {
+  const found = await checkAction({
+    action: actionOf(fields),
+    actor: actor ?? actorOf(),
+    world: world ?? worldOf(),
+    dangerousParameters,
+  });
+  if (!found) return 'passed';
+  const gate = found.gate.replace('actiongate.', '');
+  return `${gate} ${found.kind === 'human' ? 'human' : found.status} ${found.subReason}`;
+}

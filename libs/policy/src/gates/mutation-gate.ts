@@ -1,0 +1,19 @@
+import { approvalObjection } from './approval-check';
+import { needsHuman, refused, type GateCase, type Objection } from './gate';
+import { isDestructive } from './verbs';
+
+/** Whether an action destroys or grants something, which takes a person's approval. */
+export const isGrave = ({ kind, verb }: GateCase['action']): boolean => kind === 'mutation' && isDestructive(verb);
+
+/** Lets no destructive change through that nobody approved. Policy contract 3.5. */
+export async function mutationGate(given: GateCase): Promise<Objection | undefined> {
+  const { action, world } = given;
+  if (!isGrave(action)) return undefined;
+  const ref = action.approval_claim?.approval_ref;
+  if (!ref) return needsHuman('approval:none', 'a person must approve this first');
+  const objection = await approvalObjection(given, ref);
+  if (objection) return objection;
+  if ((await world.targetExists?.(action)) === false)
+    return refused('target_missing', 'there is nothing to change', 404);
+  return undefined;
+}

@@ -1,0 +1,55 @@
+export interface NormalPath {
+  /** With `/` between lower-case segments, without `.` segments and drive letters. */
+  path: string;
+  fault?: 'null_byte' | 'path_traversal' | 'path_encoding' | 'unresolved_environment';
+}
+
+const mostDecodings = 3;
+
+/** Where well-known variables lead; what matters is what stands after them. */
+const environment: Readonly<Record<string, string>> = {
+  home: '/home/user', userprofile: '/users/user', homepath: '/users/user', appdata: '/users/user/appdata/roaming',
+  localappdata: '/users/user/appdata/local', tmpdir: '/tmp', tmp: '/tmp', temp: '/tmp', pwd: '.', oldpwd: '.',
+  systemroot: '/windows', windir: '/windows', systemdrive: '', homedrive: '', programdata: '/programdata',
+  programfiles: '/program files', xdg_config_home: '/home/user/.config', user: 'user', username: 'user',
+  logname: 'user', public: '/users/public', allusersprofile: '/programdata',
+}; // prettier-ignore
+
+/** A path as a system comes to see it, whichever system it is. Policy contract 3.5, `actiongate.file`. */
+export function normalizePath(given: string): NormalPath {
+  let text = expand(given.trim().replace(/^file:(\/\/(localhost)?(?=\/))?/i, ''));
+  for (let i = 0; i < mostDecodings; i += 1) text = expand(decode(text));
+  if (text.includes('\0')) return { path: '', fault: 'null_byte' };
+  if (/%[0-9a-f]{2}/i.test(text)) return { path: '', fault: 'path_encoding' };
+  const folded = text.normalize('NFKC').replaceAll('\\', '/').toLowerCase();
+  // `::$data` names a stream of a file.
+  if (/\$\{|(?<!::)\$[a-z_]|%[a-z_][\w()]*%/.test(folded)) return { path: '', fault: 'unresolved_environment' };
+  const device = /^\/\/[^/]+\//.exec(folded)?.[0];
+  const rest = device ? folded.slice(device.length) : folded.replace(/^[a-z]:(?=\/|$)/, '');
+  const segments = rest.split('/');
+  // Windows takes `.. ` and `...` for `..`.
+  if (segments.some((segment) => /^\.\.[. ]*$/.test(segment.trim()))) return { path: '', fault: 'path_traversal' };
+  const kept = segments.filter((segment) => segment !== '' && segment !== '.').join('/');
+  return { path: `${device ?? (/^\//.test(rest) ? '/' : '')}${kept}` };
+}
+
+function expand(text: string): string {
+  const named = (whole: string, ...names: unknown[]) => {
+    const name = names.find((each): each is string => typeof each === 'string') ?? '';
+    const key = name.toLowerCase();
+    return (Object.hasOwn(environment, key) ? environment[key] : undefined) ?? whole;
+  };
+  return text
+    .replace(/^~[a-z0-9_-]*(?=[\\/]|$)/i, '/home/user')
+    .replace(/\$\{(?:env:)?(\w+)\}|\$env:(\w+)|\$(\w+)|%([a-z_]\w*)%/gi, named);
+}
+
+/** What is no UTF-8 stays as it is, byte by byte, rather than ending the decoding of all else. */
+const decode = (text: string): string =>
+  text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
+    try {
+      return decodeURIComponent(run);
+    } catch {
+      return run.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    }
+  });

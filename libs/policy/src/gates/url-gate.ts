@@ -1,0 +1,69 @@
+import { fold } from '../compile/glob';
+import { addressClass } from './address';
+import { needsHuman, refused, type GateCase, type Objection } from './gate';
+import { exfiltrationHosts, isOneOf, metadataHosts, pasteHosts, privateSuffixes, promptKeys } from './known-hosts';
+import { isWrite } from './verbs';
+
+const mostQueryValueBytes = 1_024;
+
+/**
+ * Keeps requests away from networks that are not public, from hosts that data is carried off to, and from queries that
+ * carry a prompt. What can be told from the URL itself is told before its host is looked up, since a look-up alone may
+ * carry data off. A name of which one address is not public is refused whole: the next look-up may give that one.
+ * Policy contract 3.5.
+ */
+export async function urlGate(given: GateCase): Promise<Objection | undefined> {
+  const { action } = given;
+  if (action.kind !== 'url') return undefined;
+  const url = parsed(action.target_url);
+  if (!url) return refused('malformed', 'this is no URL');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    return refused('scheme', 'only http and https are let out');
+  const host = fold(url.hostname).replace(/\.+$/, '');
+  if (host === '') return refused('no_host', 'the URL names no host');
+  return byName(host, given) ?? byQuery(url) ?? (await byAddress(host, given)) ?? pii(host, given);
+}
+
+function parsed(text: string | undefined): URL | undefined {
+  return text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
+}
+
+function byName(host: string, { action }: GateCase): Objection | undefined {
+  if (isOneOf(host, metadataHosts)) return refused('metadata_service:name', 'the metadata service of a cloud');
+  const literal = addressClass(host);
+  if (literal === 'metadata') return refused('metadata_service:address', 'the metadata service of a cloud');
+  if (literal && literal !== 'public') return refused(`dns_resolution:${literal}`, 'the address is not a public one');
+  if (!literal && (!host.includes('.') || isOneOf(host, privateSuffixes))) {
+    return refused('dns_resolution:private', 'the name is not a public one');
+  }
+  if (isOneOf(host, exfiltrationHosts)) return refused('exfiltration_host', 'data is carried off to this host');
+  if (isWrite(action.verb) && isOneOf(host, pasteHosts)) return refused('paste_api', 'what is pasted there is public');
+  return undefined;
+}
+
+function byQuery(url: URL): Objection | undefined {
+  for (const [name, value] of url.searchParams) {
+    const isPrompt = promptKeys.has(fold(name).replaceAll('-', '_'));
+    if (isPrompt && Buffer.byteLength(value) > mostQueryValueBytes) {
+      return refused('prompt_exfil', 'the query carries a prompt');
+    }
+  }
+  return undefined;
+}
+
+async function byAddress(host: string, { world }: GateCase): Promise<Objection | undefined> {
+  if (addressClass(host)) return undefined;
+  const found = await world.resolve(host);
+  if (found.kind === 'failed') return refused('dns_resolution:failed', 'the name could not be looked up', 503);
+  if (found.kind === 'no_address') return refused('dns_resolution:no_address', 'there is no such host');
+  const classes = found.addresses.map((address) => addressClass(address) ?? 'reserved');
+  if (classes.includes('metadata')) return refused('metadata_service:resolved', 'the metadata service of a cloud');
+  const inner = classes.find((kind) => kind !== 'public');
+  return inner && refused(`dns_rebind:${inner}`, 'the name leads to an address that is not public');
+}
+
+async function pii(host: string, { action, world }: GateCase): Promise<Objection | undefined> {
+  if (!isWrite(action.verb) || !action.risk_tags.some((tag) => fold(tag) === 'data:pii')) return undefined;
+  if (await world.hasSeenHost?.(host)) return undefined;
+  return needsHuman('pii_new_host', 'personal data is sent to a host for the first time');
+}
