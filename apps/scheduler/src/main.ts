@@ -13,7 +13,7 @@ import {
   type Boot,
   type SchedulerEnv,
 } from '@svc/runtime';
-import { openFleetFiles, startLoops, WorkerRegistry } from '@svc/services';
+import { configUpkeep, openFleetFiles, startLoops, WorkerRegistry } from '@svc/services';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
 import { startConsumers } from './consumers';
@@ -56,7 +56,10 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
     {
       onProblem: (problem) => log.error('file is not used, the last good one stands', { problem }),
-      onChange: (what) => log.info('file was reloaded', { file: what }),
+      onChange: (what) => {
+        log.info('file was reloaded', { file: what });
+        upkeep.fileChanged();
+      },
     },
   );
   const { kernel } = await openServiceKernel(boot, platform, metrics);
@@ -66,6 +69,14 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   });
   const events = schedulingEvents(metrics, log, () => fleet.pools());
   const ctx = buildContext(boot, { platform, registry, fleet, kernel, events });
+  const upkeep = configUpkeep(
+    { ...ctx, onNoticeFailed: (error) => log.warn('the change could not be announced', { error }) },
+    fleet,
+    {
+      onMoved: (bundles) => log.info('policy bundles were moved from system/default to system/policy', { bundles }),
+      onStays: () => log.error('bundles in system/default or system/policy are no map and stay where they are'),
+    },
+  );
   readGauges(opened, ctx);
   bus.subscribe(subjects.configChanged, () => ctx.config.changed());
 
@@ -81,6 +92,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
           deadLettersKept: env.dlqMaxSize,
         }),
         { name: 'files', everyMs: 1_000, run: () => fleet.refresh() },
+        { name: 'config', everyMs: 5_000, atStart: true, run: () => upkeep.run() },
       ],
       (loop, error) => log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
     ),

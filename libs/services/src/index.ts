@@ -9,6 +9,7 @@ export { repairApproval } from './approvals/repair-approval';
 export type { SettleDeps } from './approvals/settle';
 export * from './config/announce-change';
 export * from './config/config-place';
+export * from './config/config-upkeep';
 export * from './config/documents';
 export * from './config/read-config';
 export * from './config/write-config';

@@ -101,7 +101,7 @@ const tables = {
   policyAudit: { template: 'svc:policy:audit:<tenant>', type: 'list', holds: 'who changed policies (JSON), newest first', kept: 'the newest 500' },
   config: { template: 'cfg:<scope>:<id>', type: 'string', holds: 'config document (JSON)', kept: 'for ever' },
   configRevisions: { template: 'svc:cfg:revisions', type: 'hash', holds: 'revision of each config document, by `<scope>:<id>`', kept: 'for ever' },
-  configHistory: { template: 'svc:cfg:history:<scope>:<id>', type: 'list', holds: 'last 20 revisions of a config document (JSON), newest first', kept: 'for ever' },
+  configHistory: { template: 'svc:cfg:history:<scope>:<id>', type: 'list', holds: 'last 20 revisions of a config document (JSON), newest first; fewer when it is over 1.6 MiB', kept: 'for ever' },
   configsOf: { template: 'svc:cfg:of:<tenant>', type: 'set', holds: '`<scope>:<id>` of the team, workflow and step documents that a tenant wrote', kept: 'for ever' },
   schema: { template: 'schema:<id>', type: 'hash', holds: 'registered JSON Schema (`document`, JSON) and its `$id`', kept: 'for ever' },
   schemas: { template: 'schema:index', type: 'zset', holds: 'ids of registered schemas, by when they were written (µs)', kept: 'for ever' },

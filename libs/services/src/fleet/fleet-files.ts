@@ -1,12 +1,15 @@
 import { printProblem, type Parsed } from '@svc/contract';
 import { defaultTimeouts, parsePools, parseTimeouts, type PoolTable, type TimeoutTable } from '@svc/routing';
 import { StartError } from '@svc/runtime';
+import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Fleet } from '../deps';
 
 export interface FleetFiles extends Fleet {
   /** Reads the files again if they changed. A bad new file never replaces a good running one. */
   refresh(): Promise<void>;
+  /** SHA-256 (hex) of the files in force; absent where there is no such file. */
+  hashes(): { pools?: string; timeouts?: string };
 }
 
 export interface FleetFileSettings {
@@ -30,6 +33,7 @@ interface Watched<T> {
   parse(text: string): Parsed<T>;
   value: T;
   mtimeMs: number;
+  hash?: string;
 }
 
 /**
@@ -65,6 +69,10 @@ export async function openFleetFiles(settings: FleetFileSettings, hooks: FleetFi
   return {
     pools: () => pools.value,
     timeouts: () => timeouts.value,
+    hashes: () => ({
+      ...(pools.hash && { pools: pools.hash }),
+      ...(timeouts.hash && { timeouts: timeouts.hash }),
+    }),
     refresh: async () => {
       await refresh(pools, 'pools');
       await refresh(timeouts, 'timeouts');
@@ -77,8 +85,10 @@ async function load<T>(file: Watched<T>): Promise<{ changed: boolean; problems: 
   if (!found || found.mtimeMs === file.mtimeMs) return { changed: false, problems: [] };
   // Remembered also for a bad file, so that it is complained of once and not at every look.
   file.mtimeMs = found.mtimeMs;
-  const parsed = file.parse(await readFile(file.path, 'utf8'));
+  const text = await readFile(file.path, 'utf8');
+  const parsed = file.parse(text);
   if (!parsed.ok) return { changed: false, problems: parsed.problems.map(printProblem) };
   file.value = parsed.value;
+  file.hash = createHash('sha256').update(text).digest('hex');
   return { changed: true, problems: [] };
 }

@@ -18,7 +18,8 @@ local history = key.configHistory(scope, id)
 if stored and redis.call('EXISTS', history) == 0 then redis.call('LPUSH', history, stored) end
 redis.call('SET', document, text)
 redis.call('LPUSH', history, text)
-redis.call('LTRIM', history, 0, kept - 1)
+-- Of a very large document fewer are kept, and the one before always.
+redis.call('LTRIM', history, 0, math.max(2, math.min(kept, math.floor(33554432 / #text))) - 1)
 -- Whoever holds a document in memory asks here whether it changed, rather than read it again.
 redis.call('HSET', key.configRevisions(), scope .. ':' .. id, new_revision)
 if owner ~= '' then redis.call('SADD', key.configsOf(owner), scope .. ':' .. id) end

@@ -1,0 +1,52 @@
+import { useConfig } from './config/config.testing';
+
+const use = useConfig();
+const place = { tenant: 'acme', team: 'dock' };
+
+describe('config that a service keeps', () => {
+  it('is read once, and again after a change notice', async () => {
+    const { config } = use.replica();
+    await use.given('org', 'acme', { a: 1 });
+    expect(await config.at(place)).toEqual({ a: 1 });
+    await use.given('org', 'acme', { a: 2 });
+
+    expect(await config.at(place)).toEqual({ a: 1 });
+    config.changed();
+    expect(await config.at(place)).toEqual({ a: 2 });
+  });
+
+  it('is read again after 30 s when the notice was lost', async () => {
+    const { config } = use.replica();
+    await use.given('org', 'acme', { a: 1 });
+    await config.at(place);
+    await use.given('org', 'acme', { a: 2 });
+
+    use.time.nowMs += 29_999;
+    expect(await config.at(place)).toEqual({ a: 1 });
+    use.time.nowMs += 1;
+    expect(await config.at(place)).toEqual({ a: 2 });
+  });
+
+  it('that was being read when the notice came is read anew', async () => {
+    const { config } = use.replica();
+    await use.given('org', 'acme', { a: 1 });
+    const reading = config.at(place);
+    config.changed();
+    await reading;
+    await use.given('org', 'acme', { a: 2 });
+
+    expect(await config.at(place)).toEqual({ a: 2 });
+  });
+
+  it('is nothing when no document says anything, and holds no tables of the installation', async () => {
+    const { config } = use.replica();
+    expect(await config.textAt(place)).toBeUndefined();
+    await use.given('system', 'default', { pools: {}, timeouts: {}, _poolsFileHash: 'x', _timeoutsFileHash: 'y' });
+    config.changed();
+    expect(await config.textAt(place)).toBeUndefined();
+
+    await use.given('org', 'acme', { a: 1 });
+    config.changed();
+    expect(await config.textAt(place)).toBe('{"a":1}');
+  });
+});
