@@ -140,6 +140,56 @@ describe('config documents', () => {
     expect(await config.documents([['system', 'policy']])).toEqual([{ ...document, revision: 2 }]);
     expect([await config.revision('system', 'policy'), await config.revision('system', 'default')]).toEqual([2, 0]);
   });
+
+  const revisions = async (texts: readonly string[]) => {
+    const document = { scope: 'system', scope_id: 'x', updated_at: '', meta: {} };
+    for (const [i, text] of texts.entries())
+      expect(await use.store.config.replace({ ...document, data: { text }, revision: i + 1 }, i)).toBe(true);
+  };
+  const kept = async () => {
+    const found = await Promise.all(
+      Array.from({ length: 30 }, (_, back) => use.store.config.earlier('system', 'x', back)),
+    );
+    return found.flatMap((document) => (document ? [document.revision] : []));
+  };
+
+  it('keep their last 20 revisions', async () => {
+    await revisions(Array.from({ length: 22 }, (_, i) => `${i}`));
+
+    expect(await kept()).toEqual(Array.from({ length: 20 }, (_, i) => 22 - i));
+    expect(await use.store.config.earlier('system', 'x', 21)).toBeNull();
+  });
+
+  it('keep fewer when they are very large, and the one before always', async () => {
+    await revisions(['', '', '', '', 'x'.repeat(9_000_000), 'x'.repeat(9_000_000), 'x'.repeat(9_000_000)]);
+    expect(await kept()).toEqual([7, 6, 5]);
+
+    await use.store.redis.del('cfg:system:x', 'svc:cfg:history:system:x');
+    await revisions(['', '', 'x'.repeat(17_000_000)]);
+    expect(await kept()).toEqual([3, 2]);
+  });
+
+  it('keep what was there before revisions were kept', async () => {
+    const document = { scope: 'system', scope_id: 'x', data: { a: 1 }, revision: 3, updated_at: '', meta: {} };
+    await use.redis.set('cfg:system:x', JSON.stringify(document));
+
+    await use.store.config.replace({ ...document, revision: 4 }, 3);
+
+    expect(await kept()).toEqual([4, 3]);
+  });
+
+  it('are counted for the tenant that wrote them, once each, and not those of its org', async () => {
+    const write = (scope: string, scope_id: string, meta: Record<string, string>, revision = 1) =>
+      use.store.config.replace({ scope, scope_id, data: {}, revision, updated_at: '', meta }, revision - 1);
+    await write('team', 'a', { tenant: 'acme' });
+    await write('team', 'a', { tenant: 'acme' }, 2);
+    await write('step', 'a', { tenant: 'acme' });
+    await write('team', 'b', { tenant: 'globex' });
+    await write('org', 'acme', { tenant: 'acme' });
+    await write('workflow', 'a', {});
+
+    expect([await use.store.config.countOf('acme'), await use.store.config.countOf('globex')]).toEqual([2, 1]);
+  });
 });
 
 describe('open jobs', () => {
