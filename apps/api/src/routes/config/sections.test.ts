@@ -1,0 +1,110 @@
+import { useApi } from '../../api.testing';
+import { told } from '../../caller.testing';
+
+const api = useApi();
+const write = (body: object) => api.as('admin').post('/api/v1/config', body);
+const read = async (query = '') => (await api.as('admin').get(`/api/v1/config${query}`)).body;
+const invalid = { status: 400, code: 'CONFIG_SCHEMA_VIOLATION' };
+
+describe('known sections', () => {
+  const wrong = { retry: { max_retries: 'three', max_backoff: '1m' }, slo: { error_rate_budget: 2 }, mine: { a: 1 } };
+  const paths = ['retry.max_retries', 'slo.error_rate_budget'];
+
+  it('400: all that is wrong is named by its path, and nothing is written', async () => {
+    const flat = await write(wrong);
+    const wrapped = await write({ scope: 'step', scope_id: 'weigh', data: wrong });
+
+    expect([told(flat), told(wrapped)]).toEqual([invalid, invalid]);
+    expect(flat.body['violations']).toMatchObject([
+      { in: 'body', field: 'retry', path: paths[0], message: expect.stringContaining('must be a number') },
+      { in: 'body', field: 'slo', path: paths[1] },
+    ]);
+    expect(wrapped.body['violations']).toMatchObject(paths.map((path) => ({ field: 'data', path: `data.${path}` })));
+    expect(await read()).toEqual({});
+  });
+
+  it.each(['org', 'team', 'workflow', 'step'])('400: in scope %s as in system', async (scope) => {
+    const place = { scope, ...(scope !== 'org' && { scope_id: 'x' }) };
+
+    expect(told(await write({ ...place, data: { safety: { denied_topics: 'job.a' } } }))).toEqual(invalid);
+    expect((await write({ ...place, data: { safety: { denied_topics: ['job.a'], mine: 7 } } })).status).toBe(204);
+  });
+
+  it('204: other people’s sections pass, also in documents that are no settings', async () => {
+    expect((await write({ experiment: 7, SVC_OIDC_GROUPS_CLAIM: 'groups' })).status).toBe(204);
+    expect((await write({ scope: 'system', scope_id: 'packs', data: { retry: 'a pack of that name' } })).status).toBe(204);
+  });
+
+  it('400: pools and timeouts of system/default are read as the files are', async () => {
+    const pools = (await write({ pools: { topics: { 'job.a': 'Crane' } } })).body;
+    const timeouts = (await write({ timeouts: { reconciler: { scan_interval_seconds: 0 } } })).body;
+
+    expect(pools).toMatchObject({ code: invalid.code, violations: [{ field: 'pools', path: 'pools.topics.job.a' }] });
+    expect(timeouts).toMatchObject({
+      ...{ code: invalid.code, violations: [{ path: 'timeouts.reconciler.scan_interval_seconds' }] },
+    });
+    const table = { topics: { 'job.a': 'crane' }, pools: { crane: { requires: ['hook'] } } };
+    expect((await write({ pools: table, timeouts: { topics: {} } })).status).toBe(204);
+    expect(await read()).toEqual({ pools: table, timeouts: { topics: {} } });
+  });
+
+  it('400: an entry of system/topics that could not be understood', async () => {
+    const topics = (data: object) => write({ scope: 'system', scope_id: 'topics', data });
+
+    expect((await topics({ 'job.a': { pool: 'demo' }, 'job.b': { status: 'ajar' } })).body).toMatchObject({
+      ...{ code: invalid.code, violations: [{ path: 'data.job.b' }] },
+    });
+    expect((await topics({ 'job.a': { pool: 'demo' }, 'job.b': null })).status).toBe(204);
+  });
+}); // prettier-ignore
+
+describe('policy bundles in system/policy', () => {
+  const bundles = (bundles: unknown) => write({ scope: 'system', scope_id: 'policy', data: { bundles } });
+  const content = 'rules:\n  - {id: a, decision: deny, match: {topics: [job.demo.wipe]}}\n';
+
+  it('204: are written, and read as they were sent', async () => {
+    expect((await bundles({ 'secops/a': { content, enabled: true, author: 'ann' } })).status).toBe(204);
+
+    expect(await read('?scope_id=policy')).toMatchObject({
+      bundles: { 'secops/a': { content, enabled: true, author: 'ann' } },
+    });
+  });
+
+  it('400: each problem of each text is told with its line', async () => {
+    const broken = 'version: "1"\nrules:\n  - id: a\n    decision: perhaps\n';
+
+    const { status, body } = await bundles({ 'secops/good': { content }, 'secops/bad': { content: broken } });
+
+    expect({ status, code: body['code'] }).toEqual(invalid);
+    expect(body['violations']).toEqual([
+      {
+        in: 'body',
+        field: 'data',
+        path: 'data.bundles.secops/bad.content',
+        message: expect.stringMatching(/^secops\/bad:4:15 rules\[0\]\.decision: "perhaps" is not one of/),
+        line: 4,
+        column: 15,
+      },
+    ]);
+    expect(told(await api.as('admin').get('/api/v1/config?scope_id=policy')).status).toBe(404);
+  });
+
+  it.each([
+    ['a list', [], 'data.bundles'],
+    ['a text', 'rules: []', 'data.bundles'],
+    ['a bare text for a bundle', { 'secops/a': content }, 'data.bundles.secops/a'],
+    ['a bundle without its text', { 'secops/a': { enabled: true } }, 'data.bundles.secops/a'],
+  ])('400: %s', async (_, value, path) => {
+    const { status, body } = await bundles(value);
+
+    expect({ status, code: body['code'] }).toEqual(invalid);
+    expect(body['violations']).toMatchObject([{ path }]);
+  });
+
+  it('204: null takes all of them away', async () => {
+    await bundles({ 'secops/a': { content } });
+
+    expect((await bundles(null)).status).toBe(204);
+    expect(await read('?scope_id=policy')).toEqual({});
+  });
+});
