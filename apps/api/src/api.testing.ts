@@ -28,6 +28,7 @@ import { caller, type Calls } from './caller.testing';
 import type { ApiContext } from './context';
 import { givenJobs, type GivenJobs } from './given-jobs.testing';
 import { keysOf, signLicense, type Who } from './identities.testing';
+import { bundleKeys } from './bundle-keys.testing';
 import { mountOptions } from './mount-options';
 import { openEndings } from './open-endings';
 import { openIdentity } from './open-identity';
@@ -188,6 +189,7 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
     SVC_LICENSE_PUBLIC_KEY: signLicense.publicKey,
     SAFETY_POLICY_PATH: join(dir, 'safety.yaml'),
     SAFETY_POLICY_RELOAD_INTERVAL: '1s',
+    ...bundleKeys.env,
     OUTPUT_SCANNERS_PATH: config('output_scanners.yaml'),
     POOL_CONFIG_PATH: config('pools.yaml'),
     TIMEOUT_CONFIG_PATH: config('timeouts.yaml'),

@@ -5,6 +5,7 @@ import { randomIds, type ApiEnv, type Boot, type gatewayMetrics, type OpenMetric
 import { DefinitionBook, EffectiveConfig, openTopics, topicLog, type Fleet, type LicenseLimits } from '@svc/services';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
+import { policyDocumentDeps } from './policy-document-deps';
 import { statusDeps, type StatusParts } from './status-deps';
 
 export interface ContextParts {
@@ -101,6 +102,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
           rule_id: decision.rule_id,
         }),
     },
+    policyDocuments: { ...changes, ...policyDocumentDeps(env, license) },
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
     topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
     schemas: { ...changes, maxSchemas: () => license.entitlements().max_schema_count },

@@ -11,6 +11,7 @@ type Headers = Readonly<Record<string, string>>;
 export interface Calls {
   get(path: string, headers?: Headers): Promise<HttpAnswer>;
   post(path: string, body?: unknown, headers?: Headers): Promise<HttpAnswer>;
+  put(path: string, body?: unknown, headers?: Headers): Promise<HttpAnswer>;
   del(path: string, headers?: Headers): Promise<HttpAnswer>;
   /** Text as it is. */
   send(method: string, path: string, text?: string, headers?: Headers): Promise<HttpAnswer>;
@@ -33,6 +34,7 @@ export function caller(url: string, identity: Headers): Calls {
     send,
     get: (path, headers) => send('GET', path, undefined, headers),
     post: (path, body, headers) => send('POST', path, body === undefined ? undefined : JSON.stringify(body), headers),
+    put: (path, body, headers) => send('PUT', path, body === undefined ? undefined : JSON.stringify(body), headers),
     del: (path, headers) => send('DELETE', path, undefined, headers),
   };
 }

@@ -8,6 +8,7 @@ import type {
   ExplainRunDeps,
   FleetDeps,
   PolicyEvaluateDeps,
+  PolicyWriteDeps,
   RemoveWorkflowDeps,
   ResubmitDeps,
   SaveScheduleDeps,
@@ -32,6 +33,7 @@ export interface ApiContext {
   artifacts: ArtifactDeps;
   fleet: FleetDeps;
   policyEvaluate: PolicyEvaluateDeps;
+  policyDocuments: PolicyWriteDeps;
   topics: TopicWriteDeps;
   schemas: SchemaWriteDeps;
   config: ConfigWriteDeps;

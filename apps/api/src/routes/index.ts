@@ -32,6 +32,11 @@ import { evaluate as evaluatePolicy } from './policy/evaluate';
 import { explain as explainPolicy } from './policy/explain';
 import { simulate as simulatePolicy } from './policy/simulate';
 import { snapshots as policySnapshots } from './policy/snapshots';
+import { audit as policyAudit } from './policy/audit';
+import { getBundle } from './policy/getBundle';
+import { listBundles } from './policy/listBundles';
+import { putBundle } from './policy/putBundle';
+import { removeBundle } from './policy/removeBundle';
 import { get as getPool } from './pools/get';
 import { list as listPools } from './pools/list';
 import { cancel as cancelRun } from './runs/cancel';
@@ -89,5 +94,6 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[startRun, runsOfWorkflow, listRuns, getRun, runTimeline, removeRun, rerunRun, cancelRun],
   ...[readChat, sayInChat, signalRun, explainRun],
   ...[listSchedules, addSchedule, getSchedule, putSchedule, pauseSchedule, resumeSchedule, removeSchedule],
+  ...[listBundles, getBundle, putBundle, removeBundle, policyAudit],
   getStatus,
 ];

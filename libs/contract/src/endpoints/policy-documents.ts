@@ -1,7 +1,9 @@
+import { policyAuditEndpoints } from './policy-audit';
 import { bundleEndpoints } from './policy-bundles';
 
+export * from './policy-audit';
 export * from './policy-bundles';
-export type { SignatureView, Signed } from './policy-fields';
+export type { BundleIdQuery, SignatureView, Signed } from './policy-fields';
 
 /** The life of policy documents. Policy contract 6 to 10. */
-export const policyDocumentEndpoints = [...bundleEndpoints] as const;
+export const policyDocumentEndpoints = [...bundleEndpoints, ...policyAuditEndpoints] as const;

@@ -61,6 +61,17 @@ describe('prepareBundle', () => {
     expect(prepare(text).ok).toBe(false);
   });
 
+  it('more values than can be checked in a few seconds are refused before they are', () => {
+    const bundle = (rules: number) =>
+      `rules:\n${Array.from({ length: rules }, (_, i) => `  - {id: r${i}, decision: deny}\n`).join('')}`;
+
+    expect(prepare(bundle(300)).ok).toBe(true);
+    expect(prepare(bundle(20_000))).toMatchObject({
+      ok: false,
+      problems: [{ message: expect.stringMatching(/split it/) }],
+    });
+  });
+
   it('keys within keys are refused in no time', () => {
     const text = `${'{'.repeat(400)}a: 1${'}: 1'.repeat(399)}}`;
 

@@ -14,35 +14,52 @@ export type PreparedBundle =
 
 /** Keys that forms send empty when nothing was chosen. */
 const emptyMeansUnset = ['default_decision', 'default_tenant', 'fail_mode'];
+/** Checking takes a few seconds at worst then. A rule is a dozen. */
+const mostValues = 20_000;
 
 /**
  * Makes of a sent text the one that is stored: keys without a value are left out, and the YAML is written anew. Comments
- * stay. Preparing what was prepared changes nothing. Policy contract 4.4.
+ * stay, but for those on keys that go. Preparing what was prepared changes nothing. Policy contract 4.4.
  *
  * @param source bundle id, for problems, whose lines are those of the text as it was sent
  */
 export function prepareBundle(text: string, source: string): PreparedBundle {
+  const written = withoutUnset(text);
+  if (written.kind === 'large') return { ok: false, problems: [fault(source, tooLarge)] };
   const sent = parsePolicy(text, { source, mode: 'write' });
-  const content = withoutUnset(text);
-  if (content === undefined) return sent.ok ? { ok: false, problems: [broken(source)] } : sent;
-  const prepared = parsePolicy(content, { source, mode: 'write' });
-  if (prepared.ok) return { ok: true, content, document: prepared.document };
-  const left = new Set(prepared.problems.map(({ path }) => path));
-  const problems = sent.ok ? prepared.problems : sent.problems.filter(({ path }) => left.has(path));
+  if (written.kind === 'none') return sent.ok ? { ok: false, problems: [fault(source, lostAnchor)] } : sent;
+  if (written.left === 0) return sent.ok ? { ...sent, content: written.content } : sent;
+  const prepared = parsePolicy(written.content, { source, mode: 'write' });
+  if (prepared.ok) return { ...prepared, content: written.content };
+  const paths = new Set(prepared.problems.map(({ path }) => path));
+  const problems = sent.ok ? prepared.problems : sent.problems.filter(({ path }) => paths.has(path));
   return { ok: false, problems: problems.length > 0 ? problems : prepared.problems };
 }
 
-const broken = (source: string): Problem => ({
-  source, line: 0, column: 0, path: '', message: 'cannot be written anew: write out what its aliases stand for',
-}); // prettier-ignore
+const tooLarge = `has more than ${mostValues} keys and values: split it into several bundles`;
+const lostAnchor = 'cannot be written anew: write out what its aliases stand for';
+const fault = (source: string, message: string): Problem => ({ source, line: 1, column: 1, path: '', message });
 
-/** The text written anew; undefined when it is no YAML, or cannot be written without the keys that are left out. */
-function withoutUnset(text: string): string | undefined {
+type Written = { kind: 'text'; content: string; left: number } | { kind: 'none' } | { kind: 'large' };
+
+/** The text written anew, and how many keys were left out; none when it is no YAML, or cannot be written without them. */
+function withoutUnset(text: string): Written {
   const yaml = readYaml(text);
   // Keys within keys take the writer time without bound.
-  if (yaml.errors.length > 0 || !isMap(yaml.contents) || yamlStructureFault(yaml)) return undefined;
-  visit(yaml, { Pair: (_, pair) => (isUnset(pair) ? visit.REMOVE : undefined) });
-  return writeYaml(yaml);
+  if (yaml.errors.length > 0 || !isMap(yaml.contents) || yamlStructureFault(yaml)) return { kind: 'none' };
+  let values = 0;
+  let left = 0;
+  visit(yaml, {
+    Value: () => (++values > mostValues ? visit.BREAK : undefined),
+    Pair: (_, pair) => {
+      if (!isUnset(pair)) return undefined;
+      left += 1;
+      return visit.REMOVE;
+    },
+  });
+  if (values > mostValues) return { kind: 'large' };
+  const content = writeYaml(yaml);
+  return content === undefined ? { kind: 'none' } : { kind: 'text', content, left };
 }
 
 const isUnset = ({ key, value }: Pair): boolean => {

@@ -1,6 +1,7 @@
-import type { PolicyDecisionView, PolicyTraceView } from '@svc/contract';
+import type { PolicyDecisionView, PolicySimulationView, PolicyTraceView } from '@svc/contract';
 import { decisionType } from '@svc/kernel-client';
 import type { Constraints, PolicyDecision, Remediation, RuleTrace } from '@svc/policy';
+import type { GateBlock } from './gates';
 
 /** A decision as these routes answer it, every field always there. Policy contract 5. */
 export const decisionView = (decision: PolicyDecision): PolicyDecisionView => ({
@@ -19,6 +20,21 @@ export const redacted = (view: PolicyDecisionView): PolicyDecisionView => ({
   ...view,
   ruleId: view.ruleId === '' ? '' : 'matched',
   reason: view.decision,
+});
+
+/** A gate's wish for a person, as a decision that nobody made by rules. Policy contract 3.5. */
+export const humanView = ({ finding }: GateBlock, [snapshot = '']: readonly string[]): PolicySimulationView => ({
+  decision: decisionType('REQUIRE_APPROVAL'),
+  reason: finding.reason,
+  ruleId: finding.gate,
+  policySnapshot: snapshot,
+  approvalRef: '',
+  approvalRequired: true,
+  constraints: null,
+  remediations: [],
+  rule_id: finding.gate,
+  gate: finding.gate,
+  sub_reason: finding.subReason,
 });
 
 /** 64-bit integers are texts, as in the JSON form of the kernel's messages. */

@@ -2,4 +2,6 @@ import { evaluatePolicy as endpoint } from '@svc/contract';
 import { evaluatePolicy } from '@svc/services';
 import { handle } from '../../context';
 
-export const evaluate = handle(endpoint, ({ body, caller, ctx }) => evaluatePolicy(ctx.policyEvaluate, caller, body));
+export const evaluate = handle(endpoint, ({ body, caller, requestId, ctx }) =>
+  evaluatePolicy(ctx.policyEvaluate, { caller, requestId }, body),
+);

@@ -2,4 +2,6 @@ import { explainPolicy as endpoint } from '@svc/contract';
 import { explainPolicy } from '@svc/services';
 import { handle } from '../../context';
 
-export const explain = handle(endpoint, ({ body, caller, ctx }) => explainPolicy(ctx.policyEvaluate, caller, body));
+export const explain = handle(endpoint, ({ body, caller, requestId, ctx }) =>
+  explainPolicy(ctx.policyEvaluate, { caller, requestId }, body),
+);

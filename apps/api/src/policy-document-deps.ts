@@ -1,0 +1,52 @@
+import { kernelSettings, loadBase, readPublicKey } from '@svc/kernel-client';
+import type { Platform } from '@svc/platform';
+import { publicHalf, readSigningKey, type SigningKey, type TrustedKeys } from '@svc/policy';
+import { StartError, type ApiEnv } from '@svc/runtime';
+import { ParsedBundles, type PolicySigning, type PolicyWriteDeps } from '@svc/services';
+import { readFileSync } from 'node:fs';
+
+/** What writing policies needs besides the store and the bus. Policy contract 4.4, 6. */
+export function policyDocumentDeps(
+  env: ApiEnv,
+  license: Platform['license'],
+): Pick<PolicyWriteDeps, 'signing' | 'defaultTenant' | 'maxContentBytes' | 'maxBundles' | 'parsed' | 'basePolicy'> {
+  const { policyPath: path, policyUrl: url, policyMaxBytes: maxBytes, signature } = kernelSettings(env).local;
+  return {
+    signing: policySigning(env),
+    defaultTenant: env.defaultTenant,
+    maxContentBytes: env.policyMaxBytes,
+    maxBundles: () => license.entitlements().max_policy_bundles,
+    parsed: new ParsedBundles(),
+    async basePolicy() {
+      const loaded = await loadBase({ path, url, maxBytes, signature });
+      return loaded.ok ? [loaded.document] : [];
+    },
+  };
+}
+
+/** @throws StartError naming the variable when a key is none */
+export function policySigning(
+  env: Pick<
+    ApiEnv,
+    'policyStrict' | 'policySigningKey' | 'policySigningKeyPath' | 'policySigningKeyId' | 'policyPublicKeys'
+  >,
+): PolicySigning {
+  const key = signingKey(env);
+  const trusted: TrustedKeys = new Map([
+    ...Object.entries(env.policyPublicKeys).flatMap(([id, text]) => {
+      const known = readPublicKey(text);
+      return known ? [[id.toUpperCase(), known] as const] : [];
+    }),
+    ...(key ? [[key.id.toUpperCase(), publicHalf(key)] as const] : []),
+  ]);
+  return { strict: env.policyStrict, key, trusted };
+}
+
+function signingKey(env: Parameters<typeof policySigning>[0]): SigningKey | undefined {
+  const { policySigningKey: text, policySigningKeyPath: path, policySigningKeyId: id } = env;
+  if (text === undefined && path === undefined) return undefined;
+  const key = readSigningKey(text ?? readFileSync(path ?? '', 'utf8'));
+  if (key) return { id, key };
+  const name = text === undefined ? `SVC_POLICY_SIGNING_KEY_PATH (${path ?? ''})` : 'SVC_POLICY_SIGNING_KEY';
+  throw new StartError('policy bundles cannot be signed', name, 'Give it a private Ed25519 key.');
+}

@@ -1,0 +1,5 @@
+import { listBundles as endpoint } from '@svc/contract';
+import { listBundles as list } from '@svc/services';
+import { handle } from '../../context';
+
+export const listBundles = handle(endpoint, ({ ctx }) => list(ctx.policyDocuments));

@@ -1,0 +1,78 @@
+import { AppError, type Problem, type Signed } from '@svc/contract';
+import {
+  contentHash,
+  prepareBundle,
+  signBundle,
+  type BundleRecord,
+  type PolicyDocument,
+  type SigningKey,
+} from '@svc/policy';
+import type { PolicyWriteDeps } from './policy-deps';
+
+export interface PreparedContent {
+  content: string;
+  document: PolicyDocument;
+}
+
+/**
+ * The text that is stored for one that was sent.
+ *
+ * @param field of the body that held the text, for the violations
+ * @throws policy_validation_failed with the line of each problem, request_too_large
+ */
+export function prepareContent(
+  { maxContentBytes }: Pick<PolicyWriteDeps, 'maxContentBytes'>,
+  { id, content, field = 'content' }: { id: string; content: string; field?: string },
+): PreparedContent {
+  if (Buffer.byteLength(content) > maxContentBytes) throw tooLarge(maxContentBytes);
+  const prepared = prepareBundle(content, id);
+  if (!prepared.ok) throw invalidPolicy(prepared.problems, field);
+  // Written anew it may have grown, and kernels would refuse it.
+  if (Buffer.byteLength(prepared.content) > maxContentBytes) throw tooLarge(maxContentBytes);
+  return prepared;
+}
+
+const tooLarge = (limitBytes: number) => new AppError('request_too_large', { limit_bytes: limitBytes });
+
+const mostShown = 100;
+
+/** What is wrong with a policy text, with its lines. Policy contract 1. */
+export function invalidPolicy(problems: readonly Problem[], field: string): AppError {
+  const [first] = problems;
+  const told = first && { error: `line ${first.line}${first.path && ` ${first.path}`}: ${first.message}` };
+  const violations = problems
+    .slice(0, mostShown)
+    .map(({ line, column, path, message }) => ({ in: 'body', field, path, line, column, message }));
+  return new AppError('policy_validation_failed', { ...told, violations });
+}
+
+/** What is stored of a bundle besides its text. */
+export interface BundleWrite extends Signed {
+  enabled: boolean;
+  version?: string;
+}
+
+/** A bundle as it is to be stored, in the place of another one or as a new one. Policy contract 4.4, 6.1. */
+export function bundleRecord(
+  content: string,
+  { enabled, author, message, version }: BundleWrite,
+  { replaced, key, now }: { replaced: BundleRecord | undefined; key: SigningKey | undefined; now: string },
+): BundleRecord {
+  const { installed_at, version: before } = replaced ?? {};
+  const stands = version ?? before;
+  return {
+    content,
+    enabled,
+    ...(author && { author }),
+    ...(message && { message }),
+    created_at: replaced?.created_at ?? now,
+    updated_at: now,
+    ...(stands && { version: stands }),
+    ...(installed_at && { installed_at }),
+    sha256: contentHash(content),
+    ...(key && { _signature: signBundle(content, key) }),
+  };
+}
+
+/** How times are written. */
+export const textOfTime = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,56 @@
+import {
+  AppError,
+  type BundleItem,
+  type BundleRecordView,
+  type BundleSource,
+  type BundlesView,
+  type BundleView,
+} from '@svc/contract';
+import { bundleFamily, contentHash, type BundleRecord } from '@svc/policy';
+import { readStoredBundles } from './bundles-document';
+import type { ParsedBundles } from './parsed-bundles';
+import type { PolicyReadDeps } from './policy-deps';
+
+/** Every bundle, by byte order of its id. Policy contract 6.1. */
+export async function listBundles(deps: Pick<PolicyReadDeps, 'store' | 'parsed'>): Promise<BundlesView> {
+  const { bundles, updatedAt } = await readStoredBundles(deps);
+  return {
+    bundles: Object.fromEntries([...bundles].map(([id, record]) => [id, recordView(record)])),
+    items: [...bundles].map(([id, record]) => itemOf(deps.parsed, id, record)),
+    updated_at: updatedAt,
+  };
+}
+
+/** One bundle. @throws bundle_not_found */
+export async function getBundle(deps: Pick<PolicyReadDeps, 'store'>, id: string): Promise<BundleView> {
+  const record = (await readStoredBundles(deps)).bundles.get(id);
+  if (!record) throw new AppError('bundle_not_found');
+  return { id, ...recordView(record) };
+}
+
+/** A stored bundle as it is shown. Others may have written it, so what is no text is left out. */
+export function recordView(record: BundleRecord): BundleRecordView {
+  const { content, _signature } = record;
+  return { ...factsOf(record), content, ...(_signature && { _signature }) };
+}
+
+const textFields = ['author', 'message', 'created_at', 'updated_at', 'version', 'installed_at'] as const;
+
+function factsOf(record: BundleRecord): Omit<BundleRecordView, 'content' | '_signature'> {
+  const texts = textFields.filter((field) => typeof record[field] === 'string').map((field) => [field, record[field]]);
+  return { enabled: record.enabled, sha256: contentHash(record.content), ...(Object.fromEntries(texts) as object) };
+}
+
+function itemOf(parsed: ParsedBundles, id: string, record: BundleRecord): BundleItem {
+  return { id, ...factsOf(record), source: sourceOf(id), rule_count: ruleCount(parsed, id, record) };
+}
+
+const sources = { operators: 'secops', pack: 'pack', velocity: 'core', override: 'core' } as const;
+const sourceOf = (id: string): BundleSource => sources[bundleFamily(id)];
+
+function ruleCount(parsed: ParsedBundles, id: string, { content }: BundleRecord): number {
+  const read = parsed.parse(id, content);
+  if (!read.ok) return 0;
+  const { rules, input_rules, output_rules } = read.document;
+  return rules.length + input_rules.length + output_rules.length;
+}

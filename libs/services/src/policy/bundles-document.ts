@@ -1,0 +1,94 @@
+import { AppError } from '@svc/contract';
+import { policyPlace, readBundles, type BundleRecord } from '@svc/policy';
+import type { ConfigDocument, PolicySnapshot } from '@svc/store';
+import { announceChange } from '../config/announce-change';
+import { readDocument, successor } from '../config/documents';
+import type { PolicyReadDeps, PolicyWriteDeps } from './policy-deps';
+
+/** The bundles as they are stored now. */
+export interface StoredBundles {
+  /** By byte order of their ids; what could not be understood is not among them. */
+  bundles: ReadonlyMap<string, BundleRecord>;
+  /** Everything that stands there, as it stands there. */
+  raw: Readonly<Record<string, unknown>>;
+  /** When any was last written; '' when none ever was. */
+  updatedAt: string;
+}
+
+export interface BundleChange<T> {
+  /** What is to stand at an id; undefined removes it. All other bundles stay as they are. */
+  set: ReadonlyMap<string, BundleRecord | undefined>;
+  result: T;
+  /** Snapshots that are kept with the change, oldest first, and ids of those that must stay for a day. */
+  taken?: readonly PolicySnapshot[];
+  held?: readonly string[];
+}
+
+const tries = 3;
+/** Kernels read all of it at every change. */
+const mostBytes = 16 * 1_024 * 1_024;
+
+export async function readStoredBundles(deps: Pick<PolicyReadDeps, 'store'>): Promise<StoredBundles> {
+  return storedOf(await readDocument(deps, policyPlace));
+}
+
+function storedOf(document: ConfigDocument | undefined): StoredBundles {
+  const raw = document?.data['bundles'];
+  return {
+    bundles: readBundles(document?.data).bundles,
+    raw: typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? { ...raw } : {},
+    updatedAt: document?.updated_at ?? '',
+  };
+}
+
+/**
+ * Changes bundles by compare-and-set, all of them or none, and tells every kernel. `change` may be called more than once: it
+ * gets what is stored by then, and may throw to leave everything as it is. Policy contract 6.2.
+ *
+ * @throws policy_version_conflict after three lost races, tier_limit_exceeded, request_too_large
+ */
+export async function changeBundles<T>(
+  deps: PolicyWriteDeps,
+  change: (stored: StoredBundles, nowMs: number) => BundleChange<T>,
+): Promise<T> {
+  for (let i = 0; i < tries; i++) {
+    const document = await readDocument(deps, policyPlace);
+    const stored = storedOf(document);
+    const nowUs = deps.clock.nowUs();
+    const { set, result, taken = [], held } = change(stored, Math.floor(nowUs / 1_000));
+    const bundles = after(stored, set);
+    requireRoom(deps, stored, bundles);
+    const next = successor(deps, policyPlace, document, { data: { ...document?.data, bundles } });
+    const snapshots = { nowUs, taken, ...(held && { held }) };
+    if (!(await deps.store.policy.replace(next, document?.revision ?? 0, snapshots))) continue;
+    // Should we die here, kernels find the change by themselves.
+    await announceChange(deps, policyPlace);
+    return result;
+  }
+  throw new AppError('policy_version_conflict');
+}
+
+/** Everything that stands there once a change is made. */
+export const after = ({ raw }: StoredBundles, set: BundleChange<unknown>['set']): Record<string, unknown> =>
+  Object.fromEntries([...Object.entries(raw).filter(([id]) => !set.has(id)), ...set].filter(([, bundle]) => bundle));
+
+function requireRoom(deps: PolicyWriteDeps, { raw }: StoredBundles, bundles: Readonly<Record<string, unknown>>): void {
+  const allowed = deps.maxBundles();
+  const [before, current] = [Object.keys(raw).length, Object.keys(bundles).length];
+  if (allowed > 0 && current > before && current > allowed) {
+    throw new AppError('tier_limit_exceeded', {
+      message: `there are ${before} policy bundles and the plan allows ${allowed}`,
+      limit: 'max_policy_bundles',
+      current: before,
+      allowed,
+      upgrade_url: '',
+    });
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(bundles));
+  if (bytes > mostBytes && bytes > Buffer.byteLength(JSON.stringify(raw))) {
+    throw new AppError('request_too_large', {
+      error: 'all policy bundles together are too large',
+      limit_bytes: mostBytes,
+    });
+  }
+}

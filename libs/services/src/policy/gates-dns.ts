@@ -1,0 +1,43 @@
+import type { Resolution } from '@svc/policy';
+import { Resolver } from 'node:dns/promises';
+
+const keptMs = 300_000;
+const mostKept = 2_048;
+const timeoutMs = 2_000;
+
+/** What name servers say when there is no such name, as against when they cannot be asked. */
+const absent = new Set(['ENOTFOUND', 'ENODATA']);
+
+export type Resolve = (host: string) => Promise<Resolution>;
+
+/**
+ * Looks names up as the internet knows them, whatever the machine's own hosts file says. Answers are kept 5 min, failures
+ * not. Policy contract 3.5, `actiongate.url`.
+ */
+export function openResolver(nowMs: () => number, servers: readonly string[] = []): Resolve {
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });
+  if (servers.length > 0) resolver.setServers(servers);
+  const kept = new Map<string, { answer: Resolution; untilMs: number }>();
+  return async (host) => {
+    const known = kept.get(host);
+    if (known && known.untilMs > nowMs()) return known.answer;
+    const answer = await lookUp(resolver, host);
+    if (answer.kind === 'failed') return answer;
+    kept.delete(host);
+    kept.set(host, { answer, untilMs: nowMs() + keptMs });
+    const [oldest] = kept.keys();
+    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+    return answer;
+  };
+}
+
+async function lookUp(resolver: Resolver, host: string): Promise<Resolution> {
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (addresses.length > 0) return { kind: 'addresses', addresses };
+  const isAbsent = answers.every((answer) => answer.status === 'rejected' && absent.has(codeOf(answer.reason)));
+  return { kind: isAbsent ? 'no_address' : 'failed' };
+}
+
+const codeOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';

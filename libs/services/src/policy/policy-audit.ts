@@ -1,0 +1,65 @@
+import type { Caller, PolicyAuditEntry, PolicyAuditQuery, PolicyAuditView } from '@svc/contract';
+import type { Clock, Random } from '../deps';
+import type { Store } from '@svc/store';
+
+export interface PolicyAuditDeps {
+  store: Pick<Store, 'policy'>;
+  clock: Clock;
+  random: Pick<Random, 'uuid'>;
+}
+
+/** What happened, as its writer knows it; who did it and when is added. Policy contract 10. */
+export type PolicyChange = Pick<PolicyAuditEntry, 'action' | 'resource_type' | 'resource_id'> &
+  Partial<Omit<PolicyAuditEntry, 'id' | 'created_at' | 'tenant_id' | 'actor_id' | 'role' | 'auth_source'>>;
+
+/** Appends to the policy audit of the caller's tenant. Policy contract 10. */
+export async function recordPolicyChange(
+  { store, clock, random }: PolicyAuditDeps,
+  caller: Caller,
+  change: PolicyChange,
+): Promise<PolicyAuditEntry> {
+  const entry: PolicyAuditEntry = {
+    id: random.uuid(),
+    resource_name: change.resource_id,
+    bundle_ids: [],
+    message: '',
+    reason: '',
+    extra: {},
+    ...change,
+    tenant_id: caller.tenant,
+    actor_id: caller.principalId,
+    role: caller.role,
+    auth_source: caller.source,
+    identity_source: caller.source,
+    identity_label: caller.keyName,
+    created_at: new Date(clock.nowMs()).toISOString(),
+  };
+  await store.policy.recordAudit(caller.tenant, JSON.stringify(entry));
+  return entry;
+}
+
+/** The entries of the caller's tenant that fit, newest first. Policy contract 10. */
+export async function listPolicyAudit(
+  { store }: Pick<PolicyAuditDeps, 'store'>,
+  caller: Caller,
+  { limit, offset, ...wanted }: PolicyAuditQuery,
+): Promise<PolicyAuditView> {
+  const texts = await store.policy.audit(caller.tenant);
+  const fitting = texts.map((text) => JSON.parse(text) as PolicyAuditEntry).filter((entry) => fits(entry, wanted));
+  const items = fitting.slice(offset, offset + limit);
+  return { items, total: fitting.length, has_more: offset + items.length < fitting.length, offset };
+}
+
+function fits(entry: PolicyAuditEntry, wanted: Omit<PolicyAuditQuery, 'limit' | 'offset'>): boolean {
+  const { rule_id, type, action, agent_id, after, before, search } = wanted;
+  const atMs = Date.parse(entry.created_at);
+  return (
+    (!type || entry.resource_type === type) &&
+    (!action || entry.action === action) &&
+    (!agent_id || entry.agent_id === agent_id) &&
+    (!rule_id || [entry.rule_id, entry.matched_rule].includes(rule_id)) &&
+    (after === undefined || atMs >= after) &&
+    (before === undefined || atMs <= before) &&
+    (!search || JSON.stringify(entry).toLowerCase().includes(search.toLowerCase()))
+  );
+}
