@@ -3,6 +3,7 @@ import { costed, cpuPerJob } from './measures/cpu';
 import { drain } from './measures/drain';
 import { drain100k } from './measures/drain-100k';
 import { drainEverysec } from './measures/drain-everysec';
+import { publishVisible, velocityRate } from './measures/kernels';
 import { policyP99 } from './measures/policy';
 import { policyGrpc } from './measures/policy-grpc';
 import { detail, list } from './measures/reads';
@@ -32,6 +33,15 @@ export const measures: readonly Measure[] = [
   { name: 'policy_1_p99', unit: 'µs', mark: atMost(20), run: policyP99(1) },
   { name: 'policy_100_p99', unit: 'µs', mark: atMost(50), run: policyP99(100) },
   { name: 'policy_1000_p99', unit: 'µs', mark: atMost(100), run: policyP99(1_000) },
+  { name: 'policy_10000_p99', unit: 'µs', mark: atMost(500), run: policyP99(10_000) },
+  {
+    name: 'velocity',
+    unit: 'checks/s',
+    limit: rawLimit('redis_script'),
+    mark: ratioAtLeast(0.5),
+    run: velocityRate,
+  },
+  { name: 'publish_visible', unit: 'ms', mark: atMost(1_000), run: publishVisible },
   { name: 'scan_clean', unit: 'MB/s', mark: atLeast(60), run: scanClean },
   { name: 'scan_dirty', unit: 'MB/s', mark: atLeast(10), run: scanDirty },
   { name: 'policy_grpc_64_p99', unit: 'ms', mark: atMost(10), run: policyGrpc },

@@ -23,6 +23,7 @@ describe('chosen', () => {
       'policy_1_p99',
       'policy_100_p99',
       'policy_1000_p99',
+      'policy_10000_p99',
       'policy_grpc_64_p99',
       'drain',
     ]);
@@ -47,6 +48,9 @@ describe('the table of measures', () => {
     ['policy_1_p99', 'value', 20],
     ['policy_100_p99', 'value', 50],
     ['policy_1000_p99', 'value', 100],
+    ['policy_10000_p99', 'value', 500],
+    ['velocity', 'ratio', 0.5],
+    ['publish_visible', 'value', 1000],
     ['policy_grpc_64_p99', 'value', 10],
     ['scan_clean', 'value', 60],
     ['scan_dirty', 'value', 10],

@@ -39,6 +39,7 @@ ${limitRows.join('\n')}
 - **cpu_us_per_job**: from /proc, over submission and drain, without the load generator. **rss**: at rest, after the first and after the third drain; the limit of the last is the first.
 - **run_1step, run_3step**: 64 clients that each start a run of one or three jobs and wait for its end before they start the next; the limit is \`drain\`, in which nobody waits for anything. **fanout_1000**: one run over 1,000 items, 256 jobs of it out at once, from its start to the end of the step that joins them. **approve_resume_p50**: from the POST of an approval to the answer that shows the run ended.
 - **step_cost_10k_runs**: CPU of all processes for a run of one step while 10,000 runs wait at gates; its limit is the same with ten. **gates_10k, timers_100k**: what a run that waits at a gate, and a step that waits for a time, take in Redis with all that belongs to them; the rate is that of 100,000 timers which come due at the same moment.
+- **velocity**: decisions that each count a window in Redis; the limit is a script of three writes. **publish_visible**: from the moment a bundle is stored until the last of three kernels decides by it, the worst of 20.
 - **policy**: every request is decided by another rule of the policy; over gRPC by a kernel process with the shipped policy.
 - **scan**: 1 MiB through all built-in scanners, without a finding, and with more than 500.
 `,

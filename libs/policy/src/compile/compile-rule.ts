@@ -3,7 +3,7 @@ import { isPermitting, verdictOf, type Tier, type Verdict } from '../document/wo
 import { compileMatch, type Condition } from './conditions';
 import { durationMs } from './duration';
 import type { Facts } from './facts';
-import { anyGlob, fold, type TextTest } from './glob';
+import { anyGlob, fold, literalPrefix, type TextTest } from './glob';
 import { compileVelocityKey } from './velocity-key';
 
 /** A rule as the merge leaves it: where it came from and where it applies are settled. */
@@ -27,7 +27,8 @@ export interface CompiledRule {
   /** Sections a permitting rule is considered for: those of policy contract 3.4. A refusing rule is in every section. */
   section: { exactTopics: ReadonlySet<string>; speaksOfMcp: boolean };
   velocity: CompiledVelocity | undefined;
-  topics: TextTest | undefined;
+  /** Absent: it holds for every topic. `prefixes`: what a topic must begin with for one of the patterns to fit. */
+  topics: { fit: TextTest; prefixes: readonly string[] } | undefined;
 }
 
 export interface CompiledVelocity {
@@ -50,7 +51,7 @@ export function compileRule({ rule, source, tier }: PlacedRule): CompiledRule {
     conditions: compileMatch(rule.match),
     section: { exactTopics: new Set(topics.map(fold)), speaksOfMcp: rule.match?.mcp !== undefined },
     velocity: rule.velocity && compileVelocity(rule.velocity),
-    topics: topics.length > 0 ? anyGlob(topics) : undefined,
+    topics: topics.length > 0 ? { fit: anyGlob(topics), prefixes: topics.map(literalPrefix) } : undefined,
   };
 }
 

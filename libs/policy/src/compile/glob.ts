@@ -28,6 +28,13 @@ export function compileGlob(pattern: string): TextTest {
   return parsed ? (text) => matchTokens(parsed, text) : () => false;
 }
 
+/** What every text begins with that a glob matches. */
+export function literalPrefix(pattern: string): string {
+  const folded = fold(pattern);
+  const end = folded.search(/[*?[]/);
+  return end < 0 ? folded : folded.slice(0, end);
+}
+
 /** A test that holds when any of the patterns does; plain names are looked up, only real globs are tried one by one. */
 export function anyGlob(patterns: readonly string[]): TextTest {
   const names = new Set(patterns.filter((p) => !/[*?[]/.test(p)).map(fold));
