@@ -2,7 +2,16 @@ import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import type { JobEndings } from '@svc/store';
 import { randomIds, type ApiEnv, type Boot, type gatewayMetrics, type OpenMetrics } from '@svc/runtime';
-import { DefinitionBook, EffectiveConfig, openTopics, topicLog, type Fleet, type LicenseLimits } from '@svc/services';
+import {
+  auditPolicyCall,
+  DefinitionBook,
+  EffectiveConfig,
+  openResolver,
+  openTopics,
+  topicLog,
+  type Fleet,
+  type LicenseLimits,
+} from '@svc/services';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
 import { policyDocumentDeps } from './policy-document-deps';
@@ -89,18 +98,15 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
     policyEvaluate: {
+      ...base,
       config,
       kernel,
       settings: { redact: env.policyEvaluateRedact },
-      onCall: ({ action, caller, request, decision }) =>
-        log.info('policy was asked', {
-          action,
-          tenant: request.tenant,
-          principal: caller.principalId,
-          topic: request.topic,
-          decision: decision.decision,
-          rule_id: decision.rule_id,
-        }),
+      resolve: openResolver(() => clock.nowMs()),
+      onCall: async (call) =>
+        auditPolicyCall(base, call).catch((error: unknown) =>
+          log.warn('what policy was asked could not be audited', { action: call.action, error }),
+        ),
     },
     policyDocuments: { ...changes, ...policyDocumentDeps(env, license) },
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },

@@ -1,3 +1,4 @@
+export * from './action-claim.repository';
 export * from './chat.repository';
 export * from './config.repository';
 export * from './connect';

@@ -99,6 +99,7 @@ const tables = {
   bundleSnapshotBodies: { template: 'svc:policy:snapshots:bodies', type: 'hash', holds: 'its bundles (JSON)', kept: 'with the snapshot' },
   bundleSnapshotHolds: { template: 'svc:policy:snapshots:holds', type: 'zset', holds: 'ids of snapshots that a rollback names, by until when they stay (ms)', kept: '24 h' },
   policyAudit: { template: 'svc:policy:audit:<tenant>', type: 'list', holds: 'who changed policies (JSON), newest first', kept: 'the newest 500' },
+  actionClaim: { template: 'svc:actiongate:claim:<ref>', type: 'string', holds: 'hash of the action that an approval was used for', kept: '48 h' },
   config: { template: 'cfg:<scope>:<id>', type: 'string', holds: 'config document (JSON)', kept: 'for ever' },
   configRevisions: { template: 'svc:cfg:revisions', type: 'hash', holds: 'revision of each config document, by `<scope>:<id>`', kept: 'for ever' },
   configHistory: { template: 'svc:cfg:history:<scope>:<id>', type: 'list', holds: 'last 20 revisions of a config document (JSON), newest first; fewer when it is over 1.6 MiB', kept: 'for ever' },

@@ -1,5 +1,6 @@
 import { luaQueues, type AnyQueueSpec } from '@svc/queues';
 import type { Redis } from 'ioredis';
+import { ActionClaimRepository } from './action-claim.repository';
 import { ChatRepository } from './chat.repository';
 import { ConfigRepository } from './config.repository';
 import { DataRepository } from './data.repository';
@@ -28,6 +29,7 @@ export interface Store {
   deadLetters: DeadLetterRepository;
   workers: WorkerRepository;
   config: ConfigRepository;
+  actionClaims: ActionClaimRepository;
   schemas: SchemaRepository;
   policy: PolicyRepository;
   installation: InstallationRepository;
@@ -52,6 +54,7 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     deadLetters: new DeadLetterRepository(redis),
     workers: new WorkerRepository(redis),
     config: new ConfigRepository(redis),
+    actionClaims: new ActionClaimRepository(redis),
     schemas: new SchemaRepository(redis),
     policy: new PolicyRepository(redis),
     installation: new InstallationRepository(redis),

@@ -12,3 +12,4 @@ export {
   type RefusalStatus,
   type Resolution,
 } from './gate';
+export { approvalUsed } from './provenance-gate';

@@ -3,6 +3,9 @@ import { approvalObjection } from './approval-check';
 import { refused, type GateCase, type Objection } from './gate';
 import { isGrave } from './mutation-gate';
 
+const requiresProvenance = ({ kind, risk_tags }: GateCase['action']): boolean =>
+  kind === 'provenance_check' || risk_tags.some((tag) => fold(tag) === 'requires_provenance');
+
 /**
  * Believes no claim that something was allowed: only an approval that is there, and evidence where it can be looked up.
  * Besides what contract 3.5 names it runs for kind `provenance_check`; what must have a provenance and claims none is
@@ -10,8 +13,7 @@ import { isGrave } from './mutation-gate';
  */
 export async function provenanceGate(given: GateCase): Promise<Objection | undefined> {
   const { action, world } = given;
-  const isRequired =
-    action.kind === 'provenance_check' || action.risk_tags.some((tag) => fold(tag) === 'requires_provenance');
+  const isRequired = requiresProvenance(action);
   if (!isGrave(action) && !isRequired) return undefined;
   const { claim_text: claim, approval_ref: ref } = action.approval_claim ?? {};
   if (!ref) {
@@ -32,3 +34,7 @@ export async function provenanceGate(given: GateCase): Promise<Objection | undef
       return undefined;
   }
 }
+
+/** The approval that an action rests on, which is used up by letting the action through; undefined when on none. */
+export const approvalUsed = (action: GateCase['action']): string | undefined =>
+  isGrave(action) || requiresProvenance(action) ? action.approval_claim?.approval_ref || undefined : undefined;

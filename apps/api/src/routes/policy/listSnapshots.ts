@@ -1,0 +1,5 @@
+import { listBundleSnapshots as endpoint } from '@svc/contract';
+import { listSnapshots as list } from '@svc/services';
+import { handle } from '../../context';
+
+export const listSnapshots = handle(endpoint, ({ ctx }) => list(ctx.policyDocuments));

@@ -1,0 +1,52 @@
+import { AppError, type Caller, type SnapshotItem, type SnapshotView } from '@svc/contract';
+import { bundleSnapshotId, readBundles } from '@svc/policy';
+import type { PolicySnapshot } from '@svc/store';
+import { textOfTime } from './bundle-content';
+import { recordView } from './bundle-reads';
+import { readStoredBundles } from './bundles-document';
+import { recordPolicyChange } from './policy-audit';
+import { requirePolicyWriter, type PolicyReadDeps, type PolicyWriteDeps } from './policy-deps';
+
+/** A snapshot of bundles as they are stored. Policy contract 6.2. */
+export function snapshotOf(bundles: Readonly<Record<string, unknown>>, nowMs: number, note: string): PolicySnapshot {
+  const created_at = textOfTime(nowMs);
+  return { id: bundleSnapshotId(created_at, bundles), created_at, note, bundles };
+}
+
+/** Keeps what stands now. @throws tenant_access_denied */
+export async function takeSnapshot(deps: PolicyWriteDeps, caller: Caller, note: string): Promise<SnapshotView> {
+  requirePolicyWriter(deps, caller);
+  const { raw } = await readStoredBundles(deps);
+  const snapshot = snapshotOf(raw, deps.clock.nowMs(), note);
+  await deps.store.policy.keep({ nowUs: deps.clock.nowUs(), taken: [snapshot] });
+  await recordPolicyChange(deps, caller, {
+    action: 'snapshot',
+    resource_type: 'policy',
+    resource_id: snapshot.id,
+    bundle_ids: Object.keys(raw).sort(),
+    message: note,
+    snapshot_after: snapshot.id,
+  });
+  return viewOf(snapshot);
+}
+
+/** Newest first. */
+export const listSnapshots = async ({ store }: Pick<PolicyReadDeps, 'store'>): Promise<{ items: SnapshotItem[] }> => ({
+  items: await store.policy.snapshots(),
+});
+
+/** @throws snapshot_not_found */
+export const getSnapshot = async (deps: Pick<PolicyReadDeps, 'store'>, id: string): Promise<SnapshotView> =>
+  viewOf(await findSnapshot(deps, id));
+
+/** @throws snapshot_not_found */
+export async function findSnapshot({ store }: Pick<PolicyReadDeps, 'store'>, id: string): Promise<PolicySnapshot> {
+  const snapshot = await store.policy.snapshot(id);
+  if (!snapshot) throw new AppError('snapshot_not_found');
+  return snapshot;
+}
+
+const viewOf = ({ bundles, ...item }: PolicySnapshot): SnapshotView => ({
+  ...item,
+  bundles: Object.fromEntries([...readBundles({ bundles }).bundles].map(([id, record]) => [id, recordView(record)])),
+});
