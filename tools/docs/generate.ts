@@ -2,7 +2,16 @@
  * Writes the generated part of docs/ from the tables that declare it: `npm run docs`. With --check it writes nothing and
  * fails when a file is not what the tables say.
  */
-import { endpoints, errorCodes, permissions, subjects, builtInRoles, streams } from '@svc/contract';
+import {
+  builtInRoles,
+  endpoints,
+  errorCodes,
+  permissions,
+  reservedSettings,
+  settingSections,
+  streams,
+  subjects,
+} from '@svc/contract';
 import { openapi } from '@svc/http';
 import { approvalStates, jobStates, runEnds, runStates, stepStates, terminalStates } from '@svc/lifecycle';
 import { queues } from '@svc/queues.config';
@@ -20,6 +29,7 @@ import {
   schedulerMetrics,
 } from '@svc/runtime';
 import { keyTable } from '@svc/store';
+import type Joi from 'joi';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { apiInfo } from '../../apps/api/src/api-info';
 
@@ -191,6 +201,47 @@ const metrics = () =>
     }).flatMap(([title, rows]) => [`## ${title}`, metricsTable(rows)]),
   );
 
+interface DescribedSetting {
+  type?: string;
+  flags?: { default?: unknown; description?: string; only?: boolean };
+  allow?: readonly unknown[];
+  rules?: readonly { name: string; args?: { limit?: number } }[];
+  keys?: Record<string, DescribedSetting>;
+}
+
+const typeOf = ({ type = '', flags, allow = [], rules = [] }: DescribedSetting): string => {
+  if (flags?.only) return allow.map(String).join(', ');
+  const limit = (name: string) => rules.find((rule) => rule.name === name)?.args?.limit;
+  const [least, most] = [limit('min'), limit('max')];
+  const words = [
+    rules.some(({ name }) => name === 'integer') ? 'integer' : type,
+    ...(least === undefined ? [] : [`from ${least}`]),
+    ...(most === undefined || most === Number.MAX_SAFE_INTEGER ? [] : [`to ${most}`]),
+  ];
+  return words.join(' ');
+};
+
+const settingRows = (path: string, { keys, ...setting }: DescribedSetting): string[][] => {
+  const inner = Object.entries(keys ?? {}).flatMap(([name, one]) => settingRows(`${path}.${name}`, one));
+  const { default: standard, description = '' } = setting.flags ?? {};
+  const isReserved = reservedSettings.some((reserved) => path === reserved || path.startsWith(`${reserved}.`));
+  const told = isReserved ? `${description} Nothing reads it yet.` : description;
+  const row = [`\`${path}\``, typeOf(setting), standard === undefined ? '' : `\`${JSON.stringify(standard)}\``, told];
+  return inner.length > 0 ? inner : [row];
+};
+
+const settings = () =>
+  page(
+    'Settings in config documents',
+    'libs/contract/src/setting-sections.ts',
+    'Sections of `system/default`, and of org, team, workflow and step documents; the narrowest document that has a section decides ([operations](operations.md#config-documents)). A known setting must have its type; unknown ones are kept as they are. A default holds where nothing is set, unless the meaning says otherwise.',
+    ...Object.entries(settingSections).flatMap(([name, section]: [string, Joi.Schema]) => {
+      const described = section.describe() as DescribedSetting;
+      const rows = Object.entries(described.keys ?? {}).flatMap(([field, one]) => settingRows(`${name}.${field}`, one));
+      return [`## ${name}`, described.flags?.description ?? '', table(['Setting', 'Type', 'Default', 'Meaning'], rows)];
+    }),
+  );
+
 const files: Readonly<Record<string, () => string>> = {
   'docs/openapi.json': () => `${JSON.stringify(openapi(endpoints, apiInfo('1')), null, 2)}\n`,
   'docs/errors.md': errors,
@@ -201,6 +252,7 @@ const files: Readonly<Record<string, () => string>> = {
   'docs/permissions.md': permissionsPage,
   'docs/environment.md': environment,
   'docs/metrics.md': metrics,
+  'docs/settings.md': settings,
 };
 
 const read = (path: string) => {

@@ -1,6 +1,8 @@
-import { settingFaults, settingSections } from './setting-sections';
-import { defaultSettings } from './settings';
 import type Joi from 'joi';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reservedSettings, settingFaults, settingSections } from './setting-sections';
+import { defaultSettings } from './settings';
 
 const paths = (data: Record<string, unknown>) => settingFaults(data).map(({ path }) => path);
 
@@ -66,6 +68,24 @@ describe('the sections of config documents', () => {
     [{ mcp: { tools: { jobs: { enabled: 'no' } } } }, 'mcp.tools.jobs.enabled'],
   ])('%j is refused, and the message names the place', (data, path) => {
     expect(settingFaults(data)).toEqual([{ path, message: expect.stringMatching(/ must /) }]);
+  });
+
+  it('are read by something, or told to be reserved', () => {
+    const root = join(__dirname, '../..');
+    const sources = ['services', 'policy']
+      .map((library) => join(root, library, 'src'))
+      .flatMap((dir) => readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((file) => join(dir, file)))
+      .filter((file) => file.endsWith('.ts') && !/\.(test|testing)\.ts$/.test(file))
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n');
+    const unread = fields.filter(([name, field]) => {
+      const isReserved = reservedSettings.includes(name) || reservedSettings.includes(`${name}.${field}`);
+      return !isReserved && !new RegExp(`\\b${field}\\b`).test(sources);
+    });
+    const known = [...Object.keys(settingSections), ...fields.map((path) => path.join('.'))];
+
+    expect(unread).toEqual([]);
+    expect(reservedSettings.filter((path) => !known.some((one) => path === one || path.startsWith(`${one}.`)))).toEqual([]);
   });
 
   it('are all looked at, and all that is wrong is told at once', () => {

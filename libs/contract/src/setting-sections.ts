@@ -77,8 +77,8 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
     requests_per_minute: whole('Requests a minute.', 120_000),
     requests_per_hour: whole('Requests an hour.', 7_200_000),
     burst_size: whole('Requests at once.', 4_000),
-    concurrent_jobs: whole('Jobs of a tenant that have not ended, with queue_size; 0 = no limit.', 10_000),
-    concurrent_workflows: whole('Runs of a workflow that have not ended; 0 = no limit.', 5),
+    concurrent_jobs: whole('Jobs of a tenant that have not ended, with queue_size; 0 or not set = no limit.', 10_000),
+    concurrent_workflows: whole('Runs of a workflow that have not ended; 0 or not set = no limit.', 5),
     queue_size: whole('Jobs beyond concurrent_jobs that may wait.', 5_000),
   }),
   limits: group('Limits that go before those of rate_limits.', {
@@ -95,8 +95,11 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
   }),
   resources: group('Priorities and times of jobs.', {
     default_priority: one(['critical', 'interactive', 'batch'], 'Of jobs that name none.', resources.default_priority),
-    max_timeout_seconds: whole('Latest deadline of a job; 0 = none.', resources.max_timeout_seconds),
-    default_timeout_seconds: whole('Deadline of jobs that name none.', resources.default_timeout_seconds),
+    max_timeout_seconds: whole('Latest deadline of a job; 0 or not set = none.', resources.max_timeout_seconds),
+    default_timeout_seconds: whole(
+      'Deadline of jobs that name none, if SVC_DEFAULT_DEADLINE asks for one.',
+      resources.default_timeout_seconds,
+    ),
     max_parallel_steps: told(Joi.number().integer().min(1), 'Steps of a run at a time.', 10),
     preemption_enabled: yes('A critical job may stop a batch job.', resources.preemption_enabled),
     preemption_grace_period: whole('Seconds a stopped job gets.', resources.preemption_grace_period),
@@ -107,7 +110,7 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
     fallback_models: words('Tried in this order.'),
   }),
   context: group('What workers are given to remember.', {
-    allowed_memory_ids: words('Globs; when there is any, no other memory is.', ['repo:*', 'kb:*']),
+    allowed_memory_ids: words('Globs; when there is any, no other memory is; not set = any.', ['repo:*', 'kb:*']),
     denied_memory_ids: words('Globs of memories that jobs must not name.', []),
     max_context_tokens: whole('Tokens of a window.', 4_000),
     max_retrieved_chunks: whole('Pieces that are looked up.', 10),
@@ -170,6 +173,17 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
     }),
   }),
 };
+
+/** Settings, or whole sections, that nothing reads yet: they are checked and kept. */
+export const reservedSettings: readonly string[] = [
+  'safety.pii_detection_enabled', 'safety.pii_action', 'safety.pii_types_to_detect', 'safety.injection_detection',
+  'safety.injection_sensitivity', 'safety.content_filter_enabled', 'safety.blocked_categories',
+  'safety.anomaly_detection', 'safety.mcp.policy_mode', 'safety.mcp.allowed_upstreams', 'safety.mcp.allow_plain_http', 'budget', 'rate_limits.requests_per_minute', 'rate_limits.requests_per_hour',
+  'rate_limits.burst_size', 'resources.default_priority', 'resources.preemption_grace_period', 'models',
+  'context.max_context_tokens', 'context.max_retrieved_chunks', 'context.cross_tenant_access',
+  'context.allowed_connectors', 'context.redaction_policies', 'slo', 'boundary_hardening.worker_attestation',
+  'boundary_hardening.worker_readiness_required', 'mcp', 'observability', 'alerting',
+]; // prettier-ignore
 
 export interface SettingFault {
   /** Such as `retry.max_retries`, `safety.denied_topics[2]`. */
