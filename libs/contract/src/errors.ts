@@ -75,6 +75,7 @@ export const errorCodes = {
   schedule_not_found: { status: 404, text: 'schedule not found' },
 
   bundle_not_found: { status: 404, text: 'bundle not found' },
+  snapshot_not_found: { status: 404, text: 'snapshot not found' },
 
   method_not_allowed: { status: 405, text: 'method not allowed' },
   unsupported_media_type: { status: 415, text: 'send the body as application/json, not compressed' },

@@ -36,6 +36,11 @@ import { audit as policyAudit } from './policy/audit';
 import { getBundle } from './policy/getBundle';
 import { listBundles } from './policy/listBundles';
 import { putBundle } from './policy/putBundle';
+import { getSnapshot } from './policy/getSnapshot';
+import { listSnapshots } from './policy/listSnapshots';
+import { publish } from './policy/publish';
+import { rollback } from './policy/rollback';
+import { takeSnapshot } from './policy/takeSnapshot';
 import { removeBundle } from './policy/removeBundle';
 import { get as getPool } from './pools/get';
 import { list as listPools } from './pools/list';
@@ -95,5 +100,6 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[readChat, sayInChat, signalRun, explainRun],
   ...[listSchedules, addSchedule, getSchedule, putSchedule, pauseSchedule, resumeSchedule, removeSchedule],
   ...[listBundles, getBundle, putBundle, removeBundle, policyAudit],
+  ...[takeSnapshot, listSnapshots, getSnapshot, publish, rollback],
   getStatus,
 ];

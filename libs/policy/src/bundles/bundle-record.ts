@@ -1,3 +1,4 @@
+import { canonicalHash } from '../compile/canonical-json';
 import { isRecord } from '../compile/json-path';
 
 /** Who signed the stored text of a bundle, and how. Policy contract 4.4. */
@@ -62,3 +63,12 @@ export function bundleFamily(id: string): BundleFamily {
   if (id.startsWith('velocity/')) return 'velocity';
   return /^(workflow|session|job)\/[^/]+\/policy$/.test(id) ? 'override' : 'pack';
 }
+
+/**
+ * What a snapshot of bundles is called: the second it was taken in, and the beginning of the SHA-256 of its bundles. Policy
+ * contract 6.2.
+ *
+ * @param takenAt RFC 3339
+ */
+export const bundleSnapshotId = (takenAt: string, bundles: Readonly<Record<string, unknown>>): string =>
+  `${takenAt.slice(0, 19)}Z-${canonicalHash(bundles).slice(0, 10)}`;

@@ -78,11 +78,7 @@ function tamperFault(record: BundleRecord, { strict, trusted }: PolicySigning): 
 }
 
 /** The text is that of the snapshot to the byte, so that its hash is the same as it was. */
-const signedAnew = (
-  { _signature: _, ...record }: BundleRecord,
-  key: SigningKey | undefined,
-  now: string,
-): BundleRecord => ({
+const signedAnew = (record: BundleRecord, key: SigningKey | undefined, now: string): BundleRecord => ({
   ...record,
   updated_at: now,
   ...(key && { _signature: signBundle(record.content, key) }),

@@ -1,0 +1,144 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { strings, text } from '../fields';
+import { shape } from '../shape';
+import { bundleRecordView, type BundleRecordView } from './policy-bundles';
+import { policyRead, policyWrite, signedFields, time, type Signed } from './policy-fields';
+
+/** Policy contract 6.2. */
+export interface SnapshotItem {
+  id: string;
+  created_at: string;
+  note: string;
+}
+export interface SnapshotView extends SnapshotItem {
+  bundles: Record<string, BundleRecordView>;
+}
+
+const snapshotItem = {
+  id: text('Snapshot id: when it was taken, and the beginning of the SHA-256 of its bundles.'),
+  created_at: time('When it was taken.'),
+  note: text('Why.'),
+};
+const snapshotView = shape<SnapshotView>({
+  required: { ...snapshotItem, bundles: Joi.object().pattern(/.*/, bundleRecordView).description('By id.') },
+});
+const note = text('Why.').max(2_048);
+const snapshotId = Joi.string().min(1).max(128).description('Snapshot id.');
+
+export const takeBundleSnapshot = endpoint({
+  id: 'policy.takeSnapshot',
+  method: 'post',
+  path: '/api/v1/policy/bundles/snapshots',
+  summary: 'Take a snapshot of every policy bundle',
+  description: 'The newest 10 are kept, and beside them those that a rollback of the last 24 hours names.',
+  access: policyWrite,
+  params: {},
+  body: shape<{ note: string }>({ required: { note: note.default('') } }),
+  bodyOptional: true,
+  answer: { status: 200, body: snapshotView },
+  errors: [],
+});
+
+export const listBundleSnapshots = endpoint({
+  id: 'policy.listSnapshots',
+  method: 'get',
+  path: '/api/v1/policy/bundles/snapshots',
+  summary: 'Snapshots of the policy bundles, newest first',
+  access: policyRead,
+  params: {},
+  answer: {
+    status: 200,
+    body: shape<{ items: SnapshotItem[] }>({
+      required: { items: Joi.array().items(shape<SnapshotItem>({ required: snapshotItem })) },
+    }),
+  },
+  errors: [],
+});
+
+export const getBundleSnapshot = endpoint({
+  id: 'policy.getSnapshot',
+  method: 'get',
+  path: '/api/v1/policy/bundles/snapshots/:snapshot_id',
+  summary: 'One snapshot with its bundles',
+  access: policyRead,
+  params: { snapshot_id: snapshotId },
+  answer: { status: 200, body: snapshotView },
+  errors: ['snapshot_not_found'],
+});
+
+export interface PublishBody extends Signed {
+  bundle_ids?: string[];
+  note: string;
+}
+export interface PublishView {
+  snapshot_before: string;
+  snapshot_after: string;
+  published: string[];
+}
+const snapshots = {
+  snapshot_before: text('Snapshot of what was in force.'),
+  snapshot_after: text('Snapshot of what is in force now.'),
+};
+const conflicts = ['policy_version_conflict', 'policy_signing_required'] as const;
+
+export const publishBundles = endpoint({
+  id: 'policy.publish',
+  method: 'post',
+  path: '/api/v1/policy/publish',
+  summary: 'Put drafts into force',
+  description: 'All named bundles come into force at once, or none. A snapshot is kept of before and after.',
+  access: policyWrite,
+  params: {},
+  body: shape<PublishBody>({
+    required: { note: note.default('') },
+    optional: {
+      ...signedFields,
+      bundle_ids: strings('Bundles of secops/ or velocity/; every one of secops/ when left out.').max(1_000),
+    },
+  }),
+  bodyOptional: true,
+  answer: {
+    status: 200,
+    body: shape<PublishView>({ required: { ...snapshots, published: strings('Bundles that are in force now.') } }),
+  },
+  errors: ['policy_validation_failed', 'bundle_not_writable', ...conflicts],
+});
+
+export interface RollbackBody extends Signed {
+  snapshot_id: string;
+  note: string;
+}
+export interface RollbackView {
+  snapshot_before: string;
+  snapshot_after: string;
+  rollback_to: string;
+}
+
+export const rollBackBundles = endpoint({
+  id: 'policy.rollback',
+  method: 'post',
+  path: '/api/v1/policy/rollback',
+  summary: 'Bring the bundles of a snapshot back',
+  description:
+    'Bundles of secops/ and velocity/ become what they were, those that were not there go; bundles of packs, workflows, sessions and jobs stay. What comes back is checked and signed anew.',
+  access: policyWrite,
+  params: {},
+  body: shape<RollbackBody>({
+    required: { snapshot_id: snapshotId, note: note.default('') },
+    optional: signedFields,
+  }),
+  answer: {
+    status: 200,
+    body: shape<RollbackView>({ required: { ...snapshots, rollback_to: text('Snapshot that came back.') } }),
+  },
+  errors: ['snapshot_not_found', 'policy_validation_failed', 'tier_limit_exceeded', ...conflicts],
+});
+
+export const publishingEndpoints = [
+  takeBundleSnapshot,
+  listBundleSnapshots,
+  getBundleSnapshot,
+  publishBundles,
+  rollBackBundles,
+] as const;
