@@ -1,10 +1,66 @@
+import {
+  isInjectedUnion,
+  isJoinedShell,
+  isOrder,
+  isPlacedStatement,
+  isRunAtOnce,
+  isWholeTree,
+  runsOnServer,
+} from './checks-injection';
+import { isAddress, isInternational, isNational, isNationalDigits, isSocialSecurity } from './checks-pii';
+import { isAssignedSecret, isCredential, isGenerated, isNoStandIn, isProviderKey } from './checks-secret';
+
+/** Does a match count? */
+export type Check = (value: string, around: Around) => boolean;
+
+/** What stands around a match, one character a byte. */
+export interface Around {
+  /** Up to 256 characters. */
+  before: string;
+  /** Up to 64 characters. */
+  after: string;
+}
+const aroundChars = { before: 256, after: 64 } as const;
+
+/** What stands around a place of a text. */
+export const aroundOf = (text: string, start: number, end: number): Around => ({
+  before: text.slice(Math.max(0, start - aroundChars.before), start),
+  after: text.slice(end, end + aroundChars.after),
+});
+
 /**
  * What an expression alone cannot say, by the pattern's name. A definitions file gets the same by using the name.
  * Spec: "Scanner definitions file" (Luhn check, high-entropy assignments).
  */
-export const checks: Readonly<Record<string, (value: string) => boolean>> = {
-  payment_card: isCardNumber,
-  high_entropy_assignment: looksRandom,
+export const checks: Readonly<Record<string, Check>> = {
+  aws_access_key_id: isGenerated,
+  aws_secret_access_key: isGenerated,
+  github_token: isGenerated,
+  gitlab_token: isGenerated,
+  slack_webhook: isGenerated,
+  stripe_key: isGenerated,
+  model_provider_key: isProviderKey,
+  npm_token: isGenerated,
+  google_api_key: isGenerated,
+  google_oauth_secret: isGenerated,
+  sendgrid_key: isGenerated,
+  connection_string: isNoStandIn,
+  connection_password: isNoStandIn,
+  bearer_token: isCredential,
+  high_entropy_assignment: (value, around) => looksRandom(value) && isAssignedSecret(value, around),
+  email: isAddress,
+  ssn: isSocialSecurity,
+  payment_card: (value, { after }) => isCardNumber(value) && isGroupedAlike(value) && !/^\.\d/.test(after),
+  phone_international: isInternational,
+  phone_national: isNational,
+  phone_digits: isNationalDigits,
+  shell_destructive: isWholeTree,
+  shell_download_and_run: isRunAtOnce,
+  shell_reverse: isJoinedShell,
+  sql_union_select: isInjectedUnion,
+  sql_stacked: isPlacedStatement,
+  sql_time_based: runsOnServer,
+  prompt_override: isOrder,
 };
 
 /** 12 to 19 digits, separators aside, whose Luhn sum is right and that are not one digit over and over. */
@@ -25,6 +81,9 @@ export function isCardNumber(text: string): boolean {
   }
   return digits >= 12 && digits <= 19 && !isOneDigit && sum % 10 === 0;
 }
+
+/** Blanks in all places or dashes in all places: a number that has both was not written as a card is. */
+const isGroupedAlike = (text: string): boolean => new Set(text.replaceAll(/\d/g, '')).size <= 1;
 
 const leastBitsPerCharacter = 2.75;
 

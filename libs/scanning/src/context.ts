@@ -9,9 +9,14 @@ const wordsOfScanner: Readonly<Record<string, readonly string[]>> = {
   injection: ['exec', 'execute', 'run', 'shell', 'command', 'query', 'sql', 'database', 'prompt', 'instruction'],
 };
 const wordsOfPattern: Readonly<Record<string, readonly string[]>> = {
-  ssn_digits: ['ssn', 'social security', 'social-security', 'social_security', 'tax id', 'taxpayer'],
-  phone_digits: ['phone', 'telephone', 'tel', 'mobile', 'cell', 'fax', 'call', 'whatsapp', 'sms'],
+  ssn_digits: ['ssn', 'social[ _-]?security', 'tax[ _-]?id', 'taxpayer'],
+  phone_digits: ['phone', 'telephone', 'mobile', 'whatsapp', ...whole('tel', 'cell', 'fax', 'call', 'sms')],
 };
+
+/** Words that are the beginning of many others: `telemetry`, `called`. */
+function whole(...words: string[]): string[] {
+  return words.map((word) => `${word}(?![a-z])`);
+}
 
 /** Words that make a weak match count: the built-in ones of the pattern, else of its scanner and in its own name. */
 export function relatedWords(scanner: string, pattern: string): RegExp {
@@ -20,8 +25,15 @@ export function relatedWords(scanner: string, pattern: string): RegExp {
     .split(/[^a-z]+/)
     .filter((word) => word.length > 2);
   const words = wordsOfPattern[pattern] ?? [...(wordsOfScanner[scanner] ?? []), ...ofName];
-  return new RegExp(`(?:^|[^a-z])(?:${words.join('|') || noWord})`, 'i');
+  if (words.length === 0) return new RegExp(noWord);
+  // A word may be the second one of a name written with humps: `customerSsn`, `employeeSSN`.
+  const any = words.map(inAnyCase).join('|');
+  return new RegExp(`(?:^|[^A-Za-z])(?:${any})|[a-z](?=[A-Z])(?:${any})`);
 }
+
+/** Letters in upper and lower case, but for those within a class. */
+const inAnyCase = (word: string): string =>
+  word.replaceAll(/\[[^\]]*\]|[a-z]/g, (part) => (part.length > 1 ? part : `[${part}${part.toUpperCase()}]`));
 
 /**
  * Does one of the words stand within 64 characters before or behind a match? Operations contract 4.4.

@@ -65,7 +65,7 @@ export const samples: readonly Sample[] = [
   sample(
     'secret',
     'slack_webhook',
-    [token('https://«hooks.sl', 'ack.com/services/', upper(9), '/', upper(9), '/', run(24), '»')],
+    [token('https://«hooks.sl', 'ack.com/services/T', upper(9), '/B', upper(9), '/', run(24), '»')],
     ['https://hooks.slack.com/services/T00', 'https://slack.com/services/and/more/of/the/same/kind'],
   ),
   sample(

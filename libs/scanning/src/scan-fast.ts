@@ -1,4 +1,5 @@
 import { windowBytes, type Budget } from './budget';
+import { aroundOf } from './checks';
 import { hasContext } from './context';
 import type { Report } from './finding';
 import type { FastPattern, ScannerSet } from './scanner-set';
@@ -78,7 +79,8 @@ export class FastScan {
   }
 
   private counts({ check, context }: FastPattern, found: string, start: number): boolean {
-    if (check && !check(found)) return false;
-    return !context || hasContext(context, this.text, start, start + found.length);
+    const end = start + found.length;
+    if (check && !check(found, aroundOf(this.text, start, end))) return false;
+    return !context || hasContext(context, this.text, start, end);
   }
 }

@@ -1,5 +1,6 @@
 import type { RE2JS } from 're2js';
 import { windowBytes, type Budget } from './budget';
+import { aroundOf, type Check } from './checks';
 import { hasContext } from './context';
 import type { Label, Report } from './finding';
 import type { ScannerSet, SlowPattern } from './scanner-set';
@@ -18,7 +19,7 @@ export interface SlowJob {
   regex: RE2JS;
   hasValue?: boolean;
   context?: RegExp | undefined;
-  check?: ((found: string) => boolean) | undefined;
+  check?: Check | undefined;
 }
 
 export interface SlowJobs {
@@ -143,7 +144,7 @@ class Source {
 
   counts({ check, context }: SlowJob, { start, end }: Match): boolean {
     if (end <= start) return false;
-    if (check && !check(this.text.slice(start, end))) return false;
+    if (check && !check(this.text.slice(start, end), aroundOf(this.text, start, end))) return false;
     return !context || hasContext(context, this.text, start, end);
   }
 

@@ -6,7 +6,11 @@ import { severities, type Finding, type Label, type Report } from './finding';
 import { FastScan } from './scan-fast';
 import { keywordPatterns, scanKeywords } from './scan-keywords';
 import { scanSlow, type SlowJob } from './scan-slow';
-import type { ScannerSet } from './scanner-set';
+import type { ScannerSet, SlowPattern } from './scanner-set';
+import { undisguised } from './views/disguise';
+import { levelled } from './views/level';
+import type { View } from './views/view';
+import { unwrapped } from './views/wrapped';
 
 /** What to look for: a finding of any listed scanner, finding type, pattern or keyword counts. */
 export interface ScanRequest {
@@ -66,24 +70,88 @@ export function scan(
   const text = Buffer.from(part.buffer, part.byteOffset, part.length).toString('latin1');
   const budget = new Budget(expired);
   const findings: Finding[] = [];
-  const isFull = () => findings.length >= maxCollected;
-  const report: Report = (label, offset, length) => {
-    findings.push({ ...label, offset, length });
-    return !isFull();
-  };
-
-  const wanted = wantedBy(request);
-  const isWanted = ({ label }: { label: Label }) => wanted(label);
-  new FastScan(set, isWanted, part, text, report, budget).run();
-  const jobs = { ofSet: set.slow.filter(isWanted), ofRequest: requestedJobs(request) };
-  if (!isFull()) scanSlow(part, text, jobs, set, report, budget);
-  if (!isFull()) scanKeywords(text, request.keywords ?? [], report, budget);
+  const look = new Look(request, set, findings, budget);
+  look.atBody(part, text);
   return {
-    findings: isFull() ? [coverAll(findings, part.length)] : capped(findings.sort(byPlace), part.length),
+    findings: look.isFull() ? [coverAll(findings, part.length)] : capped(merged(findings), part.length),
     scannedBytes: part.length,
     truncated: body.length > part.length,
     overrun: budget.overrun,
   };
+}
+
+/** Looks for all that a request wants, in a body and in what can be read in it. */
+class Look {
+  private readonly isWanted: (pattern: { label: Label }) => boolean;
+  private readonly jobs: { ofSet: readonly SlowPattern[]; ofRequest: readonly SlowJob[] };
+
+  constructor(
+    private readonly request: ScanRequest,
+    private readonly set: ScannerSet,
+    private readonly findings: Finding[],
+    private readonly budget: Budget,
+  ) {
+    const wanted = wantedBy(request);
+    this.isWanted = ({ label }) => wanted(label);
+    this.jobs = { ofSet: set.slow.filter(this.isWanted), ofRequest: requestedJobs(request) };
+  }
+
+  isFull(): boolean {
+    return this.findings.length >= maxCollected;
+  }
+
+  atBody(body: Uint8Array, text: string): void {
+    const level = levelled(text);
+    const bodyOfLevel = level === text ? body : Buffer.from(level, 'latin1');
+    const report = this.reportAt((offset, length) => ({ offset, length }));
+    this.fast(bodyOfLevel, level, report);
+    this.slow(body, text, report);
+    if (level !== text) this.slow(bodyOfLevel, level, report);
+    this.inView(undisguised(level, this.budget));
+    if (!this.budget.overrun) this.inView(unwrapped(bodyOfLevel, level, this.budget));
+  }
+
+  private inView(view: View | undefined): void {
+    if (!view || this.budget.overrun) return;
+    const report = this.reportAt((offset, length) => view.place(offset, length));
+    this.fast(view.body, view.text, report);
+    this.slow(view.body, view.text, report);
+  }
+
+  private fast(body: Uint8Array, text: string, report: Report): void {
+    if (!this.isFull()) new FastScan(this.set, this.isWanted, body, text, report, this.budget).run();
+  }
+
+  private slow(body: Uint8Array, text: string, report: Report): void {
+    if (!this.isFull()) scanSlow(body, text, this.jobs, this.set, report, this.budget);
+    if (!this.isFull()) scanKeywords(text, this.request.keywords ?? [], report, this.budget);
+  }
+
+  private reportAt(place: View['place']): Report {
+    return (label, offset, length) => {
+      const at = place(offset, length);
+      if (at) this.findings.push({ ...label, ...at });
+      return !this.isFull();
+    };
+  }
+}
+
+/** By place; what one pattern found twice at one place, in the body and in what can be read in it, is one finding. */
+function merged(findings: readonly Finding[]): Finding[] {
+  const last = new Map<string, Finding>();
+  const kept: Finding[] = [];
+  for (const finding of [...findings].sort(byPlace)) {
+    const { scanner, matched_pattern, offset, length } = finding;
+    const key = `${scanner} ${matched_pattern}`;
+    const before = last.get(key);
+    if (before && offset < before.offset + before.length) {
+      before.length = Math.max(before.length, offset + length - before.offset);
+      continue;
+    }
+    last.set(key, finding);
+    kept.push(finding);
+  }
+  return kept;
 }
 
 const byPlace = (a: Finding, b: Finding) => a.offset - b.offset || b.length - a.length;

@@ -1,6 +1,6 @@
 import { RE2JS, RE2Set } from 're2js';
 import { builtInDefinitions, builtInPattern } from './built-in';
-import { checks } from './checks';
+import { checks, type Check } from './checks';
 import { relatedWords } from './context';
 import { confidenceNumber, type BuiltInPattern, type PatternDefinition, type ScannerDefinitions } from './definitions';
 import type { Label } from './finding';
@@ -11,7 +11,7 @@ interface Conditions {
   /** The finding is the group `value`, not the whole match. */
   hasValue: boolean;
   /** What the expression alone cannot say, such as the Luhn sum of a card number. */
-  check: ((found: string) => boolean) | undefined;
+  check: Check | undefined;
   /** Words of which one must stand near. */
   context: RegExp | undefined;
 }

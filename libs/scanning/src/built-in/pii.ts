@@ -1,6 +1,8 @@
 import type { BuiltInPattern } from '../definitions';
 
 const localPartBytes = 64;
+const dot = 0x2e;
+const dash = 0x2d;
 const inLocalPart = new Uint8Array(256);
 for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-')
   inLocalPart[char.charCodeAt(0)] = 1;
@@ -9,6 +11,8 @@ for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 function localPartBegins(body: Uint8Array, at: number): number {
   let from = at;
   while (from > 0 && at - from < localPartBytes && inLocalPart[body[from - 1] ?? 0] === 1) from--;
+  // It begins with neither: what stands before is the end of a sentence.
+  while (from < at && (body[from] === dot || body[from] === dash)) from++;
   return from;
 }
 
@@ -16,7 +20,7 @@ function localPartBegins(body: Uint8Array, at: number): number {
 export const piiPatterns: readonly BuiltInPattern[] = [
   {
     name: 'email',
-    regex: '[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\\.){1,8}[A-Za-z]{2,24}\\b',
+    regex: '[A-Za-z0-9_%+][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\\.){1,8}[A-Za-z]{2,24}\\b',
     severity: 'medium',
     confidence: 'high',
     context_required: false,
@@ -44,7 +48,7 @@ export const piiPatterns: readonly BuiltInPattern[] = [
     // By the number ranges and lengths of the card schemes; decimals of a fraction are no card.
     name: 'payment_card',
     regex:
-      '(?:^|[^.\\w])(?<value>3[47]\\d{2}[ -]?\\d{6}[ -]?\\d{5}|3(?:0[0-5]|[68]\\d)\\d[ -]?\\d{6}[ -]?\\d{4}|(?:4\\d{3}|5[1-5]\\d{2}|2[2-7]\\d{2}|35\\d{2}|6(?:011|4[4-9]\\d|5\\d{2}|2\\d{2}))[ -]?\\d{4}[ -]?\\d{4}[ -]?\\d{4}(?:[ -]?\\d{3})?|4\\d{12})\\b',
+      '(?:^|[^.\\w])(?<value>3[47]\\d{2}[ -]?\\d{6}[ -]?\\d{5}|3(?:0[0-5]|[68]\\d)\\d[ -]?\\d{6}[ -]?\\d{4}|(?:4\\d{3}|5[1-5]\\d{2}|2(?:2(?:0[0-4]|2[1-9]|[3-9]\\d)|[3-6]\\d{2}|7(?:[01]\\d|20))|35(?:2[89]|[3-8]\\d)|6(?:011|4[4-9]\\d|5\\d{2}|2\\d{2}))[ -]?\\d{4}[ -]?\\d{4}[ -]?\\d{4}(?:[ -]?\\d{3})?|4\\d{12})\\b',
     severity: 'high',
     confidence: 'high',
     context_required: false,
@@ -53,7 +57,8 @@ export const piiPatterns: readonly BuiltInPattern[] = [
   },
   {
     name: 'phone_international',
-    regex: '\\+[1-9]\\d{0,2}[ .-]?(?:\\(\\d{1,4}\\)[ .-]?)?\\d{2,4}(?:[ .-]?\\d{2,4}){2,4}\\b',
+    regex:
+      '\\+(?:1[ .-]?(?:\\(\\d{3}\\)|\\d{3})[ .-]?\\d{3}[ .-]?\\d{4}|[1-9]\\d{0,2}(?:[ .-]?\\(\\d{1,4}\\))?(?:[ ./-]?\\d){6,14})\\b',
     severity: 'medium',
     confidence: 'medium',
     context_required: false,

@@ -13,6 +13,8 @@ const schemes = [
   'sqlserver',
   'http',
   'ftp',
+  'smtp',
+  'ldap',
 ];
 
 const headerBytes = 512;
@@ -36,14 +38,14 @@ const dash = 0x2d;
 export const secretPatterns: readonly BuiltInPattern[] = [
   {
     name: 'aws_access_key_id',
-    regex: '\\b(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16}\\b',
+    regex: '\\b(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ANVA|ABIA|ACCA)[A-Z2-7]{16}\\b',
     ...critical,
     needles: ['akia', 'asia', 'aroa', 'aida', 'agpa', 'anpa', 'anva', 'abia', 'acca'],
   },
   {
     name: 'aws_secret_access_key',
     regex:
-      '(?i)secret[_.-]?(?:access[_.-]?)?key\\\\?["\']?[ \\t]{0,8}(?::=|=>|=|:)[ \\t]{0,8}\\\\?["\']?(?<value>[a-z0-9/+]{40})\\b',
+      '(?i)secret[ _.-]?(?:access[ _.-]?)?key\\\\{0,3}["\']?(?:[ \\t]{0,8}(?::=|=>|=|:)[ \\t]{0,8}|>)\\\\{0,3}["\']?(?<value>[a-z0-9/+]{40})(?:[^a-z0-9/+=]|$)',
     ...critical,
     needles: ['secret'],
   },
@@ -55,19 +57,32 @@ export const secretPatterns: readonly BuiltInPattern[] = [
   },
   {
     name: 'gitlab_token',
-    regex: '\\bgl(?:pat|ptt|dt|rt|cbt|soat|ft|agent)-[A-Za-z0-9_-]{20,}',
+    regex: '\\bgl(?:pat|ptt|dt|rt|cbt|soat|ft|agent|imt|oas|ffct)-[A-Za-z0-9_-]{20,}',
     ...critical,
-    needles: ['glpat-', 'glptt-', 'gldt-', 'glrt-', 'glcbt-', 'glsoat-', 'glft-', 'glagent-'],
+    needles: [
+      'glpat-',
+      'glptt-',
+      'gldt-',
+      'glrt-',
+      'glcbt-',
+      'glsoat-',
+      'glft-',
+      'glagent-',
+      'glimt-',
+      'gloas-',
+      'glffct-',
+    ],
   },
   {
     name: 'slack_token',
-    regex: '\\bxox[abeoprs]-[A-Za-z0-9-]{10,}',
+    regex: '\\b(?:xox[abeoprs]-[0-9][A-Za-z0-9-]{9,}|xapp-[0-9]-[A-Za-z0-9]{6,20}-[A-Za-z0-9-]{10,})',
     ...critical,
-    needles: ['xoxa-', 'xoxb-', 'xoxe-', 'xoxo-', 'xoxp-', 'xoxr-', 'xoxs-'],
+    needles: ['xoxa-', 'xoxb-', 'xoxe-', 'xoxo-', 'xoxp-', 'xoxr-', 'xoxs-', 'xapp-'],
   },
   {
     name: 'slack_webhook',
-    regex: '\\bhooks\\.slack\\.com/(?:services|workflows)/[A-Za-z0-9_/+-]{20,}',
+    regex:
+      '\\bhooks\\.slack\\.com/(?:services/T[A-Z0-9]{6,14}/B[A-Z0-9]{6,14}/[A-Za-z0-9]{16,40}|workflows/T[A-Z0-9]{6,14}/A[A-Z0-9]{6,14}/[0-9]{6,24}/[A-Za-z0-9]{16,40}|triggers/[ET][A-Z0-9]{6,14}/[0-9]{6,24}/[A-Za-z0-9]{16,40})',
     severity: 'high',
     confidence: 'high',
     context_required: false,
@@ -86,7 +101,12 @@ export const secretPatterns: readonly BuiltInPattern[] = [
     needles: ['sk-'],
   },
   { name: 'npm_token', regex: '\\bnpm_[A-Za-z0-9]{36}\\b', ...critical, needles: ['npm_'] },
-  { name: 'google_api_key', regex: '\\bAIza[A-Za-z0-9_-]{35}', ...critical, needles: ['aiza'] },
+  {
+    name: 'google_api_key',
+    regex: '\\b(?<value>AIza[A-Za-z0-9_-]{35})(?:[^A-Za-z0-9_-]|$)',
+    ...critical,
+    needles: ['aiza'],
+  },
   {
     name: 'google_oauth_secret',
     regex: '\\bGOCSPX-[A-Za-z0-9_-]{20,}',
@@ -112,14 +132,14 @@ export const secretPatterns: readonly BuiltInPattern[] = [
     // Takes the key along with its header where it follows, so that redaction does not leave it standing.
     name: 'private_key',
     regex:
-      '-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:, \\t\\r\\n\\\\]|-[A-Za-z0-9])*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?',
+      '-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,.() \\t\\r\\n\\\\]|-[A-Za-z0-9])*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?',
     ...critical,
     needles: ['-----begin '],
   },
   {
     name: 'connection_string',
     regex:
-      '(?i)\\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|nats|mssql|sqlserver|https?|s?ftp)(?:\\+[a-z0-9]{1,16})?://[^ \\t\\r\\n"\'`<>/:@]{0,64}:(?<value>[^ \\t\\r\\n"\'`<>/@[{$][^ \\t\\r\\n"\'`<>/@]{2,128})@[a-z0-9[]',
+      '(?i)\\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|nats|mssql|sqlserver|https?|s?ftp|smtps?|ldaps?)(?:\\+[a-z0-9]{1,16})?://[^ \\t\\r\\n"\'`<>/:@]{0,64}:(?<value>[^ \\t\\r\\n"\'`<>/@[{$][^ \\t\\r\\n"\'`<>/@]{2,128})@[a-z0-9[]',
     severity: 'critical',
     confidence: 'high',
     context_required: false,
@@ -128,16 +148,19 @@ export const secretPatterns: readonly BuiltInPattern[] = [
   {
     name: 'connection_password',
     regex:
-      '(?i)\\b(?:server|data source|host|account ?endpoint|user id|uid)[ ]?=[^;\\r\\n"\']{1,128};(?:[^;=\\r\\n"\']{1,32}=[^;\\r\\n"\']{0,128};){0,6}?[ ]?(?:password|pwd|accountkey)[ ]?=[ ]?(?<value>[^ ;\\r\\n"\'[{$][^ ;\\r\\n"\']{3,128})',
+      '(?i)\\b(?:server|data source|host|account ?endpoint|endpoint|accountname|defaultendpointsprotocol|user id|username|user|uid|database(?:name)?)[ ]?=[^;\\r\\n"\']{1,128};(?:[^;=\\r\\n"\']{1,32}=[^;\\r\\n"\']{0,128};){0,6}?[ ]?(?:password|passwd|pwd|accountkey|sharedaccesskey)[ ]?=[ ]?(?<value>[^ ;\\r\\n"\'<>\\\\`[{$][^ ;\\r\\n"\'<>\\\\`]{3,128})',
     severity: 'critical',
     confidence: 'medium',
     context_required: false,
-    needles: ['server', 'data source', 'host', 'accountendpoint', 'account endpoint', 'user id', 'uid'],
+    needles: [
+      ...['server', 'data source', 'host', 'accountendpoint', 'account endpoint', 'endpoint=', 'accountname'],
+      ...['defaultendpointsprotocol', 'user id', 'username', 'user=', 'uid', 'database=', 'databasename'],
+    ],
   },
   {
     name: 'bearer_token',
     regex:
-      '(?i)\\bauthorization["\']?[ ]{0,2}[:=][ ]{0,2}["\']?(?:bearer|basic|token)[ ]{1,2}(?<value>[a-z0-9._~+/=-]{16,})',
+      '(?i)\\bauthorization\\\\{0,3}["\']?\\]?[ ]{0,2}[:=][ ]{0,2}\\\\{0,3}["\']?(?:bearer|basic|token|apikey|bot)[ ]{1,2}(?<value>[a-z0-9._~+/=-]{15,}[a-z0-9_~+/=-])',
     severity: 'high',
     confidence: 'high',
     context_required: false,
@@ -146,7 +169,7 @@ export const secretPatterns: readonly BuiltInPattern[] = [
   {
     name: 'high_entropy_assignment',
     regex:
-      '(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|encryption[_-]?key|credential)[a-z0-9_.-]{0,32}\\\\?["\']?[ \\t]{0,8}(?::=|=>|=|:)[ \\t]{0,8}\\\\?["\']?(?<value>[a-z0-9+/_=.~!@#%^&*-]{8,128})',
+      '(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|encryption[_-]?key|credential)[a-z0-9_.-]{0,32}\\\\{0,3}["\']?\\]?[ \\t]{0,8}(?::=|=>|=|:)[ \\t]{0,8}\\\\{0,3}["\']?(?<value>[a-z0-9+/_=.~!@#%^&*-]{8,128})',
     severity: 'high',
     confidence: 'medium',
     context_required: false,

@@ -1,0 +1,65 @@
+import type { Around } from './checks';
+
+const systemFolder =
+  /^\/(?:bin|boot|dev|etc|home|lib|lib64|mnt|opt|proc|root|sbin|srv|sys|usr|var)(?:\/[^/\s"'`;&|)]+)?\/?\*?$/;
+const spare = /^\/(?:tmp|var\/(?:tmp|cache|run|lock)|root\/\.cache|root\/\.npm|dev\/shm)(?:\/|$)/;
+const spareOfHome = /^~\/\.(?:cache|npm|m2|gradle|cargo|yarn|local\/share\/Trash)(?:\/|$)/;
+
+/** What is deleted is a root, a home, a folder of the system, or everything here; not what can be made again. */
+export function isWholeTree(value: string, { after }: Around): boolean {
+  const target = value.charAt(value.length - 1) + (/^[^\s"'`;,&|)<>\\]*/.exec(after)?.[0] ?? '');
+  if (target.startsWith('*')) return target === '*';
+  if (target.startsWith('$')) return /^\$\{?(?:HOME|PWD|OLDPWD|USER|ROOT)\b/.test(target);
+  if (target.startsWith('~')) return !spareOfHome.test(target);
+  return /^\/(?:\*|\.\*)?$/.test(target) || (systemFolder.test(target) && !spare.test(target));
+}
+
+const runsText =
+  /(?:\b(?:ba|z|da|k|a)?sh\b[^;|\r\n]{0,40}|\beval\b[ \t]*\\{0,3}["']?|\bsource[ \t]+|(?:^|[\s;&|])\.[ \t]+)$/;
+
+const isShell = /sh$/;
+/** An option that holds a program (`-c ...`, `-m json.tool`), or a script. */
+const runsAnother = /^[ \t]+(?:-[\w-]|[\w~$]{0,64}[./])/;
+
+/** A shell runs what was fetched, or an interpreter that is given no other program to run. */
+export function isRunAtOnce(value: string, { before, after }: Around): boolean {
+  if (/^[$<]/.test(value)) return runsText.test(before);
+  return isShell.test(value) ? !after.startsWith('-') : !runsAnother.test(after);
+}
+
+/** Both directions of the connection are joined with a shell's; a health check only opens one. */
+export const isJoinedShell = (_value: string, { before, after }: Around): boolean =>
+  /(?:>&|&>|<>)[ \t]*$/.test(before) || /^\w*[ \t]+0<&1/.test(after);
+
+const plainStatement = /\bselect\b(?:(?!;)[^'"])*\bfrom\b[^;'"]*$/i;
+const tellsInjection = /^[\s+(]*(?:null\b|@@|char\(|concat\(|version\(|\d+\s*,|[^;\r\n]*(?:information_schema|--|#))/i;
+
+/** Added to another query: not the second half of a statement whose SELECT ... FROM goes before. */
+export const isInjectedUnion = (_value: string, { before, after }: Around): boolean =>
+  tellsInjection.test(after) ? !isPlainScript(before, after) : !plainStatement.test(before);
+
+/** Numbered columns alone tell nothing in a statement that goes on from a plain one. */
+const isPlainScript = (before: string, after: string): boolean =>
+  plainStatement.test(before) && !/^[^;\r\n]*(?:null|@@|information_schema|--|#)/i.test(after);
+
+/** A statement put behind the end of a value: on the same line as the quote or the number it ends. */
+export const isPlacedStatement = (_value: string, { before, after }: Around): boolean =>
+  /(?:["'`\d]|%27)$/.test(before) || (/\)$/.test(before) && /^[^\r\n]*(?:--|#)/.test(after));
+
+/** Run by the database; not the setting that switches it off, nor the sleep of another language. */
+export function runsOnServer(value: string, { before, after }: Around): boolean {
+  if (/^xp_/i.test(value)) return !/^["']?\s*,\s*0/.test(after);
+  if (/^(?:sleep|benchmark)/i.test(value)) return /\b(?:and|or|select|if|when|then)[\s(+]*$/i.test(before);
+  return true;
+}
+
+const forbids =
+  /\b(?:never|not|don.{1,3}t|dont|cannot|can't|won't|must not|should not|shall not|refuse to|without)\s+(?:\w+\s+)?$/i;
+const talksAbout =
+  /\b(?:says?|said|phrases?|such as|like|e\.g\.|example|examples|attacks?|attempts?|patterns?|detects?|words|text|strings?|called|known as|blocks?|finds?|contains?|matches)\b[^.!?\r\n]{0,40}\\?["'`“«‘]$/i;
+
+/** An order: not what forbids to do so, and not a quotation of nothing but the phrase that somebody talks about. */
+export function isOrder(_value: string, { before, after }: Around): boolean {
+  if (forbids.test(before)) return false;
+  return !(/^\\?["'`]/.test(after) && talksAbout.test(before));
+}

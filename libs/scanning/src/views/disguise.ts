@@ -1,0 +1,99 @@
+import type { Budget } from '../budget';
+import { ViewBuilder, type View } from './view';
+
+/** How much of what stands around is looked at with what was disguised. */
+const reachBytes = 512;
+/** What one disguised character is counted as, in bytes of plain scanning. */
+const changeCost = 64;
+
+/** Letters of other alphabets, which count only within a word that has Latin ones. */
+const foreign = '(?:[\\xc9\\xce-\\xd2][\\x80-\\xbf])';
+const disguises = new RegExp(
+  [
+    '\\xc2[\\xa0\\xad]', // no-break space, soft hyphen
+    '\\xcc[\\x80-\\xbf]|\\xcd[\\x80-\\xaf]', // marks over and through letters
+    '\\xe2\\x80[\\x80-\\x95\\xa8-\\xaf]|\\xe2\\x81[\\x9f-\\xaf]|\\xe2\\x88\\x92', // spaces, joiners, directions, dashes
+    '\\xe1\\xa0\\x8e|\\xe3\\x80\\x80|\\xef\\xb8[\\x80-\\x8f]|\\xef\\xbb\\xbf', // wide space, variants, byte order mark
+    '\\xef\\xbc[\\x81-\\xbf]|\\xef\\xbd[\\x80-\\x9e]', // letters and digits of full width
+    '\\xf0\\x9d[\\x90-\\x9f][\\x80-\\xbf]', // mathematical letters and digits
+    '\\xf3\\xa0[\\x80\\x81][\\x80-\\xbf]', // tags, which no one sees
+    '\\\\+u[dD][89abAB][0-9a-fA-F]{2}\\\\+u[dD][c-fC-F][0-9a-fA-F]{2}|\\\\+u[0-9a-fA-F]{4}',
+    `(?<=[A-Za-z])${foreign}+|(?<![\\x80-\\xbf])${foreign}+(?=[A-Za-z])`,
+  ].join('|'),
+  'g',
+);
+/** Told in one quick pass: plain ASCII that escapes nothing. */
+const isPlain = (text: string): boolean => Buffer.byteLength(text) === text.length && !text.includes('\\u');
+
+/**
+ * What a reader sees where letters are not the ones they look like, or are parted by characters that nobody sees; and
+ * what JSON writes as `\u0069`. Undefined when the text shows what it is.
+ *
+ * @param text the body with one character a byte
+ */
+export function undisguised(text: string, budget: Budget): View | undefined {
+  if (isPlain(text)) return undefined;
+  const view = new ViewBuilder();
+  let taken = 0;
+  const take = (from: number, to: number) => view.add(text.slice(from, to), 'same', from, to - from);
+  for (const { 0: mark, index } of text.matchAll(disguises)) {
+    const read = reading(mark);
+    if (read === undefined) continue;
+    if (!budget.spend(changeCost)) break;
+    if (index - taken > 2 * reachBytes) {
+      if (taken > 0) take(taken, taken + reachBytes);
+      view.leap();
+      taken = index - reachBytes;
+    }
+    take(taken, index);
+    view.add(read, 'whole', index, mark.length);
+    taken = index + mark.length;
+  }
+  if (taken > 0) take(taken, Math.min(taken + reachBytes, text.length));
+  return view.build();
+}
+
+/** What a reader reads; empty for what is not seen; undefined for what is what it is. */
+function reading(mark: string): string | undefined {
+  if (mark.startsWith('\\')) {
+    const units = [...mark.matchAll(/u([0-9a-fA-F]{4})/g)].map(([, hex = '']) => parseInt(hex, 16));
+    const char = String.fromCharCode(...units);
+    const code = char.codePointAt(0) ?? 0;
+    return code < 0x20 ? ' ' : code < 0x7f ? char : lookOf(code);
+  }
+  const chars = [...Buffer.from(mark, 'latin1').toString('utf8')];
+  const looks = chars.map((char) => lookOf(char.codePointAt(0) ?? 0));
+  if (looks.every((look) => look === undefined)) return undefined;
+  return looks.map((look, at) => look ?? Buffer.from(chars[at] ?? '').toString('latin1')).join('');
+}
+
+const likeLatin: Readonly<Record<string, string>> = Object.fromEntries(
+  (
+    'аa еe оo рp сc хx уy іi јj ѕs ԁd һh ӏl ԛq ԝw АA ВB ЕE КK МM НH ОO РP СC ТT ХX УY ІI ЈJ ЅS ' +
+    'αa οo νv ρp ιi κk τt υu ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX ɑa ɡg ɩi ɪi ɢg ɴn ʀr'
+  )
+    .split(' ')
+    .map((pair) => [pair.charAt(0), pair.charAt(1)]),
+);
+
+function lookOf(code: number): string | undefined {
+  if (isUnseen(code)) return '';
+  if (code === 0xa0 || (code >= 0x2000 && code <= 0x200a) || code === 0x202f || code === 0x205f || code === 0x3000)
+    return ' ';
+  if ((code >= 0x2010 && code <= 0x2015) || code === 0x2212) return '-';
+  if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - 0xfee0);
+  if (code >= 0xe0020 && code <= 0xe007e) return String.fromCharCode(code - 0xe0000);
+  if (code >= 0x1d400 && code <= 0x1d7ff) return String.fromCodePoint(code).normalize('NFKD');
+  return likeLatin[String.fromCodePoint(code)];
+}
+
+const isUnseen = (code: number): boolean =>
+  code === 0xad ||
+  (code >= 0x300 && code <= 0x36f) ||
+  code === 0x180e ||
+  (code >= 0x200b && code <= 0x200f) ||
+  (code >= 0x2028 && code <= 0x202e) ||
+  (code >= 0x2060 && code <= 0x206f) ||
+  (code >= 0xfe00 && code <= 0xfe0f) ||
+  code === 0xfeff ||
+  (code >= 0xe0000 && code <= 0xe001f);
