@@ -46,6 +46,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const onNoticeFailed = (error: unknown) => log.warn('the change could not be announced', { error });
   const changes = { ...base, fleet, config, bus: jobBus, senderId, onNoticeFailed };
   const admission = openAdmission(boot, store.load, metrics);
+  const policyDocuments = { ...changes, ...policyDocumentDeps(env, license) };
   return {
     submit: {
       ...base,
@@ -108,11 +109,16 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
           log.warn('what policy was asked could not be audited', { action: call.action, error }),
         ),
     },
-    policyDocuments: { ...changes, ...policyDocumentDeps(env, license) },
+    policyDocuments,
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
     topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
     schemas: { ...changes, maxSchemas: () => license.entitlements().max_schema_count },
-    config: { ...changes, defaultTenant: env.defaultTenant, rbac: () => license.entitlements().rbac },
+    config: {
+      ...changes,
+      defaultTenant: env.defaultTenant,
+      rbac: () => license.entitlements().rbac,
+      policy: policyDocuments,
+    },
     workflows: {
       ...base,
       maxSteps: () => license.entitlements().max_workflow_steps,

@@ -141,6 +141,8 @@ const write = {
     'config_place_forbidden',
     'config_not_found',
     'config_version_conflict',
+    'policy_signing_required',
+    'tier_limit_exceeded',
   ],
 } as const;
 

@@ -1,5 +1,4 @@
-import { limits, printProblem, settingFaults, type Problem, type SettingFault } from '@svc/contract';
-import { parsePolicy, policyPlace } from '@svc/policy';
+import { limits, settingFaults, type SettingFault } from '@svc/contract';
 import { parsePools, parseTimeouts } from '@svc/routing';
 import { readEntries } from '../topics/registration';
 import { topicsScope } from '../topics/topics-document';
@@ -15,14 +14,13 @@ export interface DataFault extends SettingFault {
 type Data = Readonly<Record<string, unknown>>;
 
 /**
- * What is wrong with the keys that a write brings. null, which removes a key, is never wrong, and keys that nobody here
+ * What is wrong with the keys that a write brings, policy bundles aside. null, which removes a key, is never wrong, and keys that nobody here
  * reads are not looked at.
  */
 export function dataFaults(place: DocumentPlace, data: Data): DataFault[] {
   const brought = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
   if (place.scope !== 'system') return settingFaults(brought);
   if (isDefault(place)) return [...settingFaults(brought), ...tableFaults(brought)];
-  if (place.scope_id === policyPlace.scope_id) return bundleFaults(brought);
   return place.scope_id === topicsScope.scope_id ? topicFaults(brought) : [];
 }
 
@@ -40,27 +38,6 @@ function tableFaults(data: Data): DataFault[] {
   });
 }
 
-/** Each bundle must be one that could be put by itself. Policy contract 6. */
-function bundleFaults(data: Data): DataFault[] {
-  if (!Object.hasOwn(data, 'bundles')) return [];
-  const { bundles } = data;
-  if (!isRecord(bundles)) return [{ path: 'bundles', message: 'must be a map of bundle ids to records' }];
-  return Object.entries(bundles).flatMap(([id, bundle]): DataFault[] => {
-    const path = `bundles.${id}`;
-    if (!isRecord(bundle) || typeof bundle['content'] !== 'string')
-      return [{ path, message: 'must be a record with a text `content`' }];
-    const parsed = parsePolicy(bundle['content'], { source: id, mode: 'write' });
-    return parsed.ok ? [] : parsed.problems.map((problem) => contentFault(path, problem));
-  });
-}
-
-const contentFault = (path: string, problem: Problem): DataFault => ({
-  path: `${path}.content`,
-  message: printProblem(problem),
-  line: problem.line,
-  column: problem.column,
-});
-
 const topicFaults = (data: Data): DataFault[] =>
   readEntries(data).faults.map((key) => ({ path: key, message: 'must be a topic registration with a known status' }));
 
@@ -73,6 +50,3 @@ export const mostBytes = (place: DocumentPlace): number => {
   if (place.scope !== 'system') return limits.configBytes.tenant;
   return isDefault(place) ? limits.configBytes.default : limits.configBytes.system;
 };
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,13 +1,17 @@
 import { AppError, limits, type Caller } from '@svc/contract';
+import { policyPlace } from '@svc/policy';
 import { ownerOf, type ConfigDocument, type Store } from '@svc/store';
+import { recordPolicyChange, type PolicyAuditDeps } from '../policy/policy-audit';
 import { announceChange, type AnnounceDeps } from './announce-change';
 import { dataFaults, mostBytes, mostKeys, type DataFault } from './check-data';
 import { isDefault, isTenants, placeOf, requireReplaceable, requireWritable, type ConfigRules } from './config-place';
 import { changeDocument, readDocument, type Change, type DocumentPlace } from './documents';
 import { parseWrite, type ParsedWrite } from './parse-write';
+import { requireBundleRoom, sealBundles, type SealDeps, type SealedData } from './seal-bundles';
 
 export interface ConfigWriteDeps extends AnnounceDeps, ConfigRules {
   store: Pick<Store, 'config'>;
+  policy: SealDeps & PolicyAuditDeps;
 }
 
 /**
@@ -15,7 +19,8 @@ export interface ConfigWriteDeps extends AnnounceDeps, ConfigRules {
  * the same. Core contract 8.
  *
  * @throws invalid_json, config_request_invalid, config_invalid, config_key_forbidden, config_place_forbidden,
- *   config_not_found for another tenant's document, config_version_conflict
+ *   config_not_found for another tenant's document, config_version_conflict; of policy bundles also
+ *   policy_signing_required, tier_limit_exceeded
  */
 export async function writeConfig(
   deps: ConfigWriteDeps,
@@ -27,17 +32,43 @@ export async function writeConfig(
   if (!place) throw invalid('scope_id', `is needed for scope ${write.scope}`);
   requireWritable(deps, caller, place);
   if (isDefault(place) && Object.hasOwn(write.data, 'bundles')) throw new AppError('config_key_forbidden');
-  const faults = dataFaults(place, write.data);
-  if (faults.length > 0) throw refused(write, faults);
+  const checked = isPolicy(place) ? sealBundles(deps.policy, write.data) : checkedData(place, write.data);
+  if (!checked.ok) throw refused(write, checked.faults);
+  const sealed = { ...write, data: checked.data };
   await requireRoom(deps, caller, place);
 
   await changeDocument(deps, place, (stored) => {
     if (stored) requireReplaceable(deps, caller, stored);
     requireRevision(write, stored);
-    return changed(caller, place, stored, write);
+    const next = changed(caller, place, stored, sealed);
+    if (isPolicy(place)) requireBundleRoom(deps.policy, stored?.data ?? {}, next.data);
+    return next;
   });
   // Should we die here, replicas find the change by themselves within 30 s.
   await announceChange(deps, place);
+  if (isPolicy(place)) await recordPolicyWrite(deps, caller, sealed.data);
+}
+
+/** As a change of the bundles one by one is. Should we die before it, the revisions still tell what was changed. */
+async function recordPolicyWrite(
+  { policy }: ConfigWriteDeps,
+  caller: Caller,
+  { bundles }: ParsedWrite['data'],
+): Promise<void> {
+  await recordPolicyChange(policy, caller, {
+    action: 'edit',
+    resource_type: 'policy',
+    resource_id: `${policyPlace.scope}/${policyPlace.scope_id}`,
+    bundle_ids: Object.keys(bundles ?? {}),
+  });
+}
+
+const isPolicy = ({ scope, scope_id }: DocumentPlace): boolean =>
+  scope === policyPlace.scope && scope_id === policyPlace.scope_id;
+
+function checkedData(place: DocumentPlace, data: ParsedWrite['data']): SealedData {
+  const faults = dataFaults(place, data);
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, data };
 }
 
 /** A tenant's documents are counted, not locked: of many that are made at once a few may be too many. */

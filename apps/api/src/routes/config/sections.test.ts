@@ -1,4 +1,7 @@
+import { bundleSignatureFault, type BundleRecord } from '@svc/policy';
+import { eventually } from '@svc/testing';
 import { useApi } from '../../api.testing';
+import { bundleKeys } from '../../bundle-keys.testing';
 import { told } from '../../caller.testing';
 
 const api = useApi();
@@ -60,14 +63,59 @@ describe('known sections', () => {
 
 describe('policy bundles in system/policy', () => {
   const bundles = (bundles: unknown) => write({ scope: 'system', scope_id: 'policy', data: { bundles } });
-  const content = 'rules:\n  - {id: a, decision: deny, match: {topics: [job.demo.wipe]}}\n';
+  const content = 'tenants:\n  acme: {deny_topics: [job.demo.echo]}\n';
 
-  it('204: are written, and read as they were sent', async () => {
-    expect((await bundles({ 'secops/a': { content, enabled: true, author: 'ann' } })).status).toBe(204);
+  const stored = async () => (await read('?scope_id=policy'))['bundles'] as Record<string, BundleRecord>;
+  const trusted = new Map([[bundleKeys.id.toUpperCase(), bundleKeys.publicKey]]);
 
-    expect(await read('?scope_id=policy')).toMatchObject({
-      bundles: { 'secops/a': { content, enabled: true, author: 'ann' } },
+  it('204: are prepared and signed as if each were put by itself, and in force', async () => {
+    const sent = {
+      'secops/a': { content: `${content}default_tenant:\n`, enabled: true, author: 'ann', _signature: {} },
+    };
+    expect((await bundles(sent)).status).toBe(204);
+
+    const { 'secops/a': record } = await stored();
+    expect(record).toMatchObject({
+      content: expect.not.stringContaining('default_tenant'),
+      enabled: true,
+      author: 'ann',
     });
+    expect(record && bundleSignatureFault(record, trusted)).toBeUndefined();
+    await eventually(async () =>
+      expect((await api.as('user').post('/api/v1/jobs', { prompt: 'x', topic: 'job.demo.echo' })).status).toBe(403),
+    );
+  });
+
+  it('204: are told in the policy audit', async () => {
+    await bundles({ 'secops/a': { content }, 'secops/b': { content } });
+
+    const { body } = await api.as('admin').get('/api/v1/policy/audit');
+    expect(body['items']).toMatchObject([
+      { action: 'edit', resource_id: 'system/policy', bundle_ids: ['secops/a', 'secops/b'], actor_id: 'ann' },
+    ]);
+  });
+
+  it('204: what was read with its signature is written back as it was', async () => {
+    await bundles({ 'secops/a': { content, enabled: false } });
+    const before = await stored();
+
+    expect((await bundles(before)).status).toBe(204);
+    expect(await stored()).toEqual(before);
+  });
+
+  it('403: no more than the plan allows, unless there were as many before', async () => {
+    const some = (count: number) =>
+      bundles(
+        Object.fromEntries(Array.from({ length: count }, (_, i) => [`secops/${i}`, { content, enabled: false }])),
+      );
+    api.license('enterprise', { max_policy_bundles: 2 });
+    expect((await some(2)).status).toBe(204);
+
+    expect((await some(3)).body).toMatchObject({
+      ...{ status: 403, code: 'tier_limit_exceeded', limit: 'max_policy_bundles', current: 2, allowed: 2 },
+    });
+    api.license('enterprise', { max_policy_bundles: 1 });
+    expect((await some(2)).status).toBe(204);
   });
 
   it('400: each problem of each text is told with its line', async () => {
@@ -106,5 +154,24 @@ describe('policy bundles in system/policy', () => {
 
     expect((await bundles(null)).status).toBe(204);
     expect(await read('?scope_id=policy')).toEqual({});
+  });
+});
+
+describe('policy bundles where they must be signed and cannot be', () => {
+  const api = useApi({ env: { SVC_POLICY_SIGNING_KEY: '', SAFETY_POLICY_MAX_BYTES: '50000' } });
+
+  it('400: a text that no kernel would take', async () => {
+    const data = { bundles: { 'secops/a': { content: `# ${'x'.repeat(50_000)}\nrules: []\n` } } };
+    const answer = await api.as('admin').post('/api/v1/config', { scope: 'system', scope_id: 'policy', data });
+
+    expect(told(answer)).toEqual(invalid);
+    expect(answer.body['violations']).toMatchObject([{ path: 'data.bundles.secops/a.content' }]);
+  });
+
+  it('503: are not written', async () => {
+    const data = { bundles: { 'secops/a': { content: 'rules: []' } } };
+    const answer = await api.as('admin').post('/api/v1/config', { scope: 'system', scope_id: 'policy', data });
+
+    expect(told(answer)).toEqual({ status: 503, code: 'POLICY_SIGNING_REQUIRED' });
   });
 });
