@@ -75,6 +75,7 @@ export const errorCodes = {
   schedule_not_found: { status: 404, text: 'schedule not found' },
 
   bundle_not_found: { status: 404, text: 'bundle not found' },
+  output_rule_not_found: { status: 404, text: 'output rule not found' },
   snapshot_not_found: { status: 404, text: 'snapshot not found' },
 
   method_not_allowed: { status: 405, text: 'method not allowed' },
@@ -92,6 +93,7 @@ export const errorCodes = {
     code: 'CONFIG_VERSION_CONFLICT',
   },
   config_schema_in_use: { status: 409, text: 'a topic uses this schema', code: 'CONFIG_SCHEMA_IN_USE' },
+  output_rule_not_editable: { status: 409, text: 'rules of the policy file are changed in the file' },
   policy_version_conflict: {
     status: 409,
     text: 'the policy was changed by others; read it again',

@@ -41,6 +41,10 @@ import { listSnapshots } from './policy/listSnapshots';
 import { publish } from './policy/publish';
 import { rollback } from './policy/rollback';
 import { takeSnapshot } from './policy/takeSnapshot';
+import { listOutputRules } from './policy/listOutputRules';
+import { listRules } from './policy/listRules';
+import { outputStats } from './policy/outputStats';
+import { putOutputRule } from './policy/putOutputRule';
 import { removeBundle } from './policy/removeBundle';
 import { get as getPool } from './pools/get';
 import { list as listPools } from './pools/list';
@@ -100,6 +104,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[readChat, sayInChat, signalRun, explainRun],
   ...[listSchedules, addSchedule, getSchedule, putSchedule, pauseSchedule, resumeSchedule, removeSchedule],
   ...[listBundles, getBundle, putBundle, removeBundle, policyAudit],
+  ...[listRules, listOutputRules, putOutputRule, outputStats],
   ...[takeSnapshot, listSnapshots, getSnapshot, publish, rollback],
   getStatus,
 ];

@@ -1,0 +1,5 @@
+import { listRules as endpoint } from '@svc/contract';
+import { listRules as list } from '@svc/services';
+import { handle } from '../../context';
+
+export const listRules = handle(endpoint, ({ query, ctx }) => list(ctx.policyDocuments, query));

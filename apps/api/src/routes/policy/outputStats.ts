@@ -1,0 +1,5 @@
+import { outputStats as endpoint } from '@svc/contract';
+import { outputStats as stats } from '@svc/services';
+import { handle } from '../../context';
+
+export const outputStats = handle(endpoint, ({ query, caller, ctx }) => stats(ctx.policyDocuments, caller, query));

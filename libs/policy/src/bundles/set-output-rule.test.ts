@@ -1,0 +1,33 @@
+import { documentOf } from '../policy.testing';
+import { setOutputRule } from './set-output-rule';
+
+const enabledOf = (text: string | undefined) =>
+  Object.fromEntries(documentOf(text ?? '').output_rules.map(({ id, enabled }) => [id, enabled]));
+
+describe('setOutputRule', () => {
+  const text =
+    '# ours\noutput_rules:\n  - id: a # first\n    decision: deny\n  - {id: b, enabled: false, decision: deny}\n';
+
+  it('turns one rule on or off and leaves all else as it is written', () => {
+    expect(enabledOf(setOutputRule(text, 'a', false))).toEqual({ a: false, b: false });
+    expect(enabledOf(setOutputRule(text, 'b', true))).toEqual({ a: true, b: true });
+    expect(setOutputRule(text, 'b', true)).toMatch(/^# ours\noutput_rules:\n {2}- id: a # first\n/);
+  });
+
+  it('a rule that is an alias is turned by itself', () => {
+    const shared = 'output_rules:\n  - &r {id: a, decision: deny}\nrules: []\n';
+    expect(enabledOf(setOutputRule(shared, 'a', false))).toEqual({ a: false });
+
+    const twice = 'input_rules:\n  - &r {id: a, decision: deny}\noutput_rules:\n  - *r\n';
+    const turned = documentOf(setOutputRule(twice, 'a', false) ?? '');
+    expect([turned.input_rules[0]?.enabled, turned.output_rules[0]?.enabled]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['a rule that is not there', text, 'c'],
+    ['no list', 'rules: []', 'a'],
+    ['no YAML', 'output_rules: [', 'a'],
+  ])('undefined for %s', (_, bundle, id) => {
+    expect(setOutputRule(bundle, id, true)).toBeUndefined();
+  });
+});

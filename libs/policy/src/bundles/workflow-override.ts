@@ -1,0 +1,41 @@
+import type { Problem } from '@svc/contract';
+import type { PolicyDocument, Selector } from '../document/policy-document';
+
+/** The bundle of a workflow's own policy. A slash in the workflow's id must not make it another's. Policy contract 3.3. */
+export const overrideBundleId = (workflowId: string): string => `workflow/${encodeURIComponent(workflowId)}/policy`;
+
+/** Sections that hold for everybody, whatever document they come in. */
+const forEverybody = ['default_tenant', 'input_policy', 'output_policy', 'require_human'] as const;
+
+/**
+ * What a workflow's own policy says that is not for its own jobs alone. Whoever may write a workflow of a tenant must not
+ * change by it what holds for others. Core contract 4; policy contract 3.3.
+ */
+export function overrideFaults(document: PolicyDocument, workflowId: string): Problem[] {
+  const wanted: Selector = { workflow_id: workflowId };
+  const isOwn = ({ workflow_id, job_id, session_id }: Selector = {}) =>
+    workflow_id === workflowId && job_id === undefined && session_id === undefined;
+  const messages: [path: string, message: string][] = [];
+  if (document.tier !== 'workflow' || !isOwn(document.selector)) {
+    messages.push(['tier', `must be workflow, with selector ${JSON.stringify(wanted)}`]);
+  }
+  for (const section of ['rules', 'input_rules'] as const) {
+    for (const [i, { tier, selector }] of document[section].entries()) {
+      if ((tier !== undefined && tier !== 'workflow') || (selector !== undefined && !isOwn(selector))) {
+        messages.push([
+          `${section}.${i}`,
+          'is for other jobs than those of this workflow: leave tier and selector out',
+        ]);
+      }
+    }
+  }
+  for (const section of forEverybody) {
+    if (document[section] !== undefined)
+      messages.push([section, 'holds for everybody: put it into a bundle of its own']);
+  }
+  if (document.output_rules.length > 0)
+    messages.push(['output_rules', 'hold for everybody: put them into a bundle of their own']);
+  if (Object.keys(document.tenants).length > 0)
+    messages.push(['tenants', 'holds for everybody: put it into a bundle of its own']);
+  return messages.map(([path, message]) => ({ source: document.source, line: 0, column: 0, path, message }));
+}
