@@ -92,7 +92,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
           deadLettersKept: env.dlqMaxSize,
         }),
         { name: 'files', everyMs: 1_000, run: () => fleet.refresh() },
-        { name: 'config', everyMs: 5_000, atStart: true, run: () => upkeep.run() },
+        { name: 'config', everyMs: 1_000, atStart: true, run: () => upkeep.run() },
       ],
       (loop, error) => log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
     ),
