@@ -65,7 +65,7 @@ export interface Api {
   packets(): Promise<string[]>;
   published(): Promise<Published[]>;
   /** Changes the license in force; every test begins with Community. */
-  license(plan: 'community' | 'enterprise', granted?: Readonly<Record<string, unknown>>): void;
+  license(plan: 'community' | 'team' | 'enterprise', granted?: Readonly<Record<string, unknown>>): void;
   /** Replaces the policy and resolves when it is in force; `undefined` brings the shipped one back. */
   policy(text?: string): Promise<void>;
 }

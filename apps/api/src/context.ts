@@ -8,7 +8,6 @@ import type {
   ExplainRunDeps,
   FleetDeps,
   PolicyEvaluateDeps,
-  PolicyWriteDeps,
   RemoveWorkflowDeps,
   ResubmitDeps,
   SaveScheduleDeps,
@@ -18,6 +17,7 @@ import type {
   StatusDeps,
   SubmitDeps,
   TopicWriteDeps,
+  VelocityWriteDeps,
   WaitDeps,
 } from '@svc/services';
 import type { Health } from '@svc/runtime';
@@ -33,7 +33,7 @@ export interface ApiContext {
   artifacts: ArtifactDeps;
   fleet: FleetDeps;
   policyEvaluate: PolicyEvaluateDeps;
-  policyDocuments: PolicyWriteDeps;
+  policyDocuments: VelocityWriteDeps;
   topics: TopicWriteDeps;
   schemas: SchemaWriteDeps;
   config: ConfigWriteDeps;

@@ -2,20 +2,24 @@ import { kernelSettings, loadBase, readPublicKey } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import { publicHalf, readSigningKey, type SigningKey, type TrustedKeys } from '@svc/policy';
 import { StartError, type ApiEnv } from '@svc/runtime';
-import { ParsedBundles, type PolicySigning, type PolicyWriteDeps } from '@svc/services';
+import { ParsedBundles, type AnnounceDeps, type PolicySigning, type VelocityWriteDeps } from '@svc/services';
 import { readFileSync } from 'node:fs';
 
 /** What writing policies needs besides the store and the bus. Policy contract 4.4, 6. */
 export function policyDocumentDeps(
   env: ApiEnv,
   license: Platform['license'],
-): Pick<PolicyWriteDeps, 'signing' | 'defaultTenant' | 'maxContentBytes' | 'maxBundles' | 'parsed' | 'basePolicy'> {
+): Omit<VelocityWriteDeps, keyof AnnounceDeps | 'store'> {
   const { policyPath: path, policyUrl: url, policyMaxBytes: maxBytes, signature } = kernelSettings(env).local;
   return {
     signing: policySigning(env),
     defaultTenant: env.defaultTenant,
     maxContentBytes: env.policyMaxBytes,
     maxBundles: () => license.entitlements().max_policy_bundles,
+    velocityLicense: () => {
+      const { velocity_rules, velocity_rule_count } = license.entitlements();
+      return { entitled: velocity_rules, most: velocity_rule_count };
+    },
     parsed: new ParsedBundles(),
     async basePolicy() {
       const loaded = await loadBase({ path, url, maxBytes, signature });

@@ -38,6 +38,7 @@ export const errorCodes = {
     text: 'the policy is not valid',
     code: 'POLICY_VALIDATION_FAILED',
   },
+  velocity_rule_invalid: { status: 400, text: 'the velocity rule is not valid', code: 'VELOCITY_RULE_INVALID' },
   bundle_not_writable: { status: 400, text: 'bundles of this id are not written here' },
   input_schema_validation_failed: { status: 400, text: 'the input does not fit the schema of the workflow' },
   run_not_rerunnable: { status: 400, text: 'the run cannot be run again from there', code: 'RUN_NOT_RUNNABLE' },
@@ -76,6 +77,7 @@ export const errorCodes = {
 
   bundle_not_found: { status: 404, text: 'bundle not found' },
   output_rule_not_found: { status: 404, text: 'output rule not found' },
+  velocity_rule_not_found: { status: 404, text: 'velocity rule not found' },
   snapshot_not_found: { status: 404, text: 'snapshot not found' },
 
   method_not_allowed: { status: 405, text: 'method not allowed' },
@@ -94,6 +96,11 @@ export const errorCodes = {
   },
   config_schema_in_use: { status: 409, text: 'a topic uses this schema', code: 'CONFIG_SCHEMA_IN_USE' },
   output_rule_not_editable: { status: 409, text: 'rules of the policy file are changed in the file' },
+  velocity_rule_conflict: {
+    status: 409,
+    text: 'there is a velocity rule of this id',
+    code: 'VELOCITY_RULE_CONFLICT',
+  },
   policy_version_conflict: {
     status: 409,
     text: 'the policy was changed by others; read it again',

@@ -62,6 +62,8 @@ export { getSnapshot, listSnapshots, takeSnapshot } from './policy/publish-snaps
 export { listOutputRules, listRules } from './policy/rules-list';
 export { outputStats, type OutputReadDeps } from './policy/rules-output-stats';
 export { putOutputRule } from './policy/rules-toggle';
+export { listVelocityRules, type VelocityDeps } from './policy/velocity-list';
+export { addVelocityRule, putVelocityRule, removeVelocityRule, type VelocityWriteDeps } from './policy/velocity-write';
 export type { PolicyReadDeps, PolicySigning, PolicyWriteDeps } from './policy/policy-deps';
 export * from './runs/create-run';
 export * from './runs/definition-book';

@@ -45,6 +45,10 @@ import { listOutputRules } from './policy/listOutputRules';
 import { listRules } from './policy/listRules';
 import { outputStats } from './policy/outputStats';
 import { putOutputRule } from './policy/putOutputRule';
+import { addVelocityRule } from './policy/addVelocityRule';
+import { listVelocityRules } from './policy/listVelocityRules';
+import { putVelocityRule } from './policy/putVelocityRule';
+import { removeVelocityRule } from './policy/removeVelocityRule';
 import { removeBundle } from './policy/removeBundle';
 import { get as getPool } from './pools/get';
 import { list as listPools } from './pools/list';
@@ -105,6 +109,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[listSchedules, addSchedule, getSchedule, putSchedule, pauseSchedule, resumeSchedule, removeSchedule],
   ...[listBundles, getBundle, putBundle, removeBundle, policyAudit],
   ...[listRules, listOutputRules, putOutputRule, outputStats],
+  ...[listVelocityRules, addVelocityRule, putVelocityRule, removeVelocityRule],
   ...[takeSnapshot, listSnapshots, getSnapshot, publish, rollback],
   getStatus,
 ];

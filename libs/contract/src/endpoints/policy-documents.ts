@@ -2,11 +2,13 @@ import { policyAuditEndpoints } from './policy-audit';
 import { bundleEndpoints } from './policy-bundles';
 import { publishingEndpoints } from './policy-publishing';
 import { ruleEndpoints } from './policy-rules';
+import { velocityEndpoints } from './policy-velocity';
 
 export * from './policy-audit';
 export * from './policy-bundles';
 export * from './policy-publishing';
 export * from './policy-rules';
+export * from './policy-velocity';
 export type { BundleIdQuery, SignatureView, Signed } from './policy-fields';
 
 /** The life of policy documents. Policy contract 6 to 10. */
@@ -14,5 +16,6 @@ export const policyDocumentEndpoints = [
   ...bundleEndpoints,
   ...publishingEndpoints,
   ...ruleEndpoints,
+  ...velocityEndpoints,
   ...policyAuditEndpoints,
 ] as const;

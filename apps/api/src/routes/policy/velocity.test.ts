@@ -1,0 +1,172 @@
+import { bundleSignatureFault, type BundleRecord } from '@svc/policy';
+import { eventually } from '@svc/testing';
+import { useApi, type Api } from '../../api.testing';
+import { bundleKeys } from '../../bundle-keys.testing';
+import { told } from '../../caller.testing';
+import { ban, bundleCalls, storeBundles } from './policy.testing';
+
+const path = '/api/v1/policy/velocity-rules';
+const pace = {
+  name: 'Echo pace', window: '5m', key: 'tenant:topic', threshold: 2, decision: 'deny', reason: 'too many',
+  match: { topics: ['job.demo.echo'] },
+}; // prettier-ignore
+
+function velocity(api: Api) {
+  const admin = () => api.as('admin');
+  return {
+    add: (body: object = pace, as = admin()) => as.post(path, body),
+    change: (id: string, body: object, as = admin()) => as.put(`${path}/${id}`, body),
+    remove: (id: string, as = admin()) => as.del(`${path}/${id}`),
+    list: async () => (await admin().get(path)).body as { items: Record<string, unknown>[] } & Record<string, unknown>,
+  };
+}
+
+describe('velocity rules', () => {
+  const api = useApi();
+  beforeEach(() => api.license('enterprise'));
+  const { add, change, remove, list } = velocity(api);
+  const { get, put, submit } = bundleCalls(api);
+
+  it('201: a rule is a signed bundle of its own, in force within a second', async () => {
+    const { status, body } = await add({ ...pace, message: 'calm down' });
+
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: {
+        ...pace,
+        id: 'echo-pace',
+        enabled: true,
+        match: { topics: ['job.demo.echo'], tenants: [], risk_tags: [] },
+        created_at: expect.stringMatching(/^20/),
+      },
+    });
+    const record = (await get('velocity~echo-pace')).body as unknown as BundleRecord;
+    expect(record).toMatchObject({
+      version: '1',
+      author: 'ann',
+      message: 'calm down',
+      content: expect.stringContaining('window_seconds: 300'),
+    });
+    expect(bundleSignatureFault(record, new Map([['TESTS', bundleKeys.publicKey]]))).toBeUndefined();
+    await eventually(async () =>
+      expect(told(await submit('job.demo.echo'))).toEqual({ status: 403, code: 'policy_denied' }),
+    );
+  });
+
+  it('200: are listed with the last changed first', async () => {
+    expect(await list()).toEqual({ items: [], count: 0, limit: -1, updated_at: '', upgrade_url: '' });
+    await add({ ...pace, id: 'a' });
+    await add({ ...pace, id: 'b', window: '24h', decision: 'throttle' });
+    await change('a', { ...pace, threshold: 9, enabled: false });
+
+    const listed = await list();
+
+    expect(listed).toMatchObject({
+      count: 2,
+      limit: -1,
+      items: [
+        { id: 'a', threshold: 9, enabled: false, window: '5m' },
+        { id: 'b', window: '24h', throttle_duration: '24h' },
+      ],
+    });
+    expect(listed['updated_at']).toBe(listed.items[0]?.['updated_at']);
+  });
+
+  it('200: changing one keeps whether it is in force, and when it was made', async () => {
+    const made = (await add({ ...pace, id: 'a', enabled: false })).body;
+
+    const { status, body } = await change('a', { ...pace, decision: 'throttle', throttle_duration: '45s' });
+
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { enabled: false, created_at: made['created_at'], throttle_duration: '45s' },
+    });
+    expect((await change('a', { ...pace, enabled: true })).body).toMatchObject({ enabled: true });
+  });
+
+  it('204: one is removed, and all of it is in the audit', async () => {
+    await add({ ...pace, id: 'a' });
+    await change('a', pace);
+
+    expect((await remove('a')).status).toBe(204);
+
+    expect((await list())['count']).toBe(0);
+    const audit = (await api.as('admin').get('/api/v1/policy/audit?type=velocity_rule&rule_id=a')).body;
+    expect(audit['items']).toMatchObject([
+      { action: 'delete' },
+      { action: 'edit', resource_name: 'Echo pace' },
+      { action: 'create', bundle_ids: ['velocity/a'] },
+    ]);
+  });
+
+  it.each([
+    ['no name', { name: '' }, 'name'],
+    ['a name that makes no id', { name: '!!!' }, 'id'],
+    ['an id that is none', { id: '.a' }, 'id'],
+    ['part of a second', { window: '1500ms' }, 'window'],
+    ['more than a day', { window: '25h' }, 'window'],
+    ['no duration', { window: 'soon' }, 'window'],
+    ['a key of another grammar', { key: 'colour' }, 'key'],
+    ['a threshold below one', { threshold: 0 }, 'threshold'],
+    ['a decision that is none of these', { decision: 'allow_with_constraints' }, 'decision'],
+    ['no reason', { reason: '' }, 'reason'],
+    ['a bad pause', { decision: 'throttle', throttle_duration: 'a while' }, 'throttle_duration'],
+    ['a bad glob', { match: { topics: ['job.[a'] } }, 'match'],
+  ])('400 VELOCITY_RULE_INVALID: %s', async (_, wrong, field) => {
+    const answer = await add({ ...pace, ...wrong });
+
+    expect(told(answer)).toEqual({ status: 400, code: 'VELOCITY_RULE_INVALID' });
+    expect(answer.body['violations']).toMatchObject([{ field }]);
+    expect((await list())['count']).toBe(0);
+  });
+
+  it('400 VELOCITY_RULE_INVALID: an id that is not that of the path', async () => {
+    await add({ ...pace, id: 'a' });
+
+    expect(told(await change('a', { ...pace, id: 'b' }))).toEqual({ status: 400, code: 'VELOCITY_RULE_INVALID' });
+  });
+
+  it('409 VELOCITY_RULE_CONFLICT: an id that is taken, also by a rule that it would replace', async () => {
+    const conflict = { status: 409, code: 'VELOCITY_RULE_CONFLICT' };
+    await put('secops~a', { content: ban('no-echo', 'job.x') });
+    await add({ ...pace, id: 'a' });
+    const inFile = (await api.as('admin').get('/api/v1/policy/rules')).body['items'] as { id: string }[];
+
+    for (const id of ['a', 'no-echo', String(inFile[0]?.id)])
+      expect(told(await add({ ...pace, id }))).toEqual(conflict);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => add({ ...pace, id: 'new' })));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status !== 201).every(({ status }) => status === 409)).toBe(true);
+  });
+
+  it('404 velocity_rule_not_found', async () => {
+    const missing = { status: 404, code: 'velocity_rule_not_found' };
+
+    expect([told(await change('a', pace)), told(await remove('a'))]).toEqual([missing, missing]);
+  });
+
+  it('403: admins of other tenants; a plan without velocity rules, or with no more of them', async () => {
+    expect(told(await add(pace, api.as('other')))).toEqual({ status: 403, code: 'tenant_access_denied' });
+    api.license('team', { velocity_rules: true, velocity_rule_count: 20 });
+    await storeBundles(api, Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`velocity/v${i}`, 'rules: []'])));
+    expect(await add()).toMatchObject({
+      status: 403,
+      body: { code: 'tier_limit_exceeded', limit: 'velocity_rule_count', current: 20, allowed: 20 },
+    });
+    expect((await list())['errors']).toHaveLength(20);
+
+    api.license('community');
+    const answers = [await add(), await change('v1', pace), await remove('v1'), await api.as('admin').get(path)];
+    expect(answers.map(told)).toEqual(answers.map(() => ({ status: 403, code: 'tier_limit_exceeded' })));
+  });
+});
+
+describe('a gateway without a key to sign with', () => {
+  const api = useApi({ env: { SVC_POLICY_SIGNING_KEY: '' } });
+
+  it('503 POLICY_SIGNING_REQUIRED', async () => {
+    api.license('enterprise');
+
+    expect(told(await velocity(api).add())).toEqual({ status: 503, code: 'POLICY_SIGNING_REQUIRED' });
+  });
+});

@@ -1,0 +1,175 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { count, strings, text } from '../fields';
+import { shape } from '../shape';
+import { policyRead, policyWrite, signedFields, time, type Signed } from './policy-fields';
+import { fragmentErrors, type FragmentError } from './policy-rules';
+
+export const velocityDecisions = ['deny', 'require_approval', 'throttle', 'allow'] as const;
+export type VelocityDecision = (typeof velocityDecisions)[number];
+
+export interface VelocityMatch {
+  topics: string[];
+  tenants: string[];
+  risk_tags: string[];
+}
+/** Policy contract 8. */
+export interface VelocityFields {
+  name: string;
+  match: VelocityMatch;
+  window: string;
+  key: string;
+  threshold: number;
+  decision: VelocityDecision;
+  reason: string;
+  throttle_duration?: string;
+}
+export interface VelocityRuleView extends VelocityFields {
+  id: string;
+  enabled: boolean;
+  created_at: string;
+  updated_at: string;
+}
+export interface VelocityBody extends VelocityFields, Signed {
+  id?: string;
+  enabled?: boolean;
+}
+export interface VelocityRulesView {
+  items: VelocityRuleView[];
+  count: number;
+  limit: number;
+  updated_at: string;
+  upgrade_url: string;
+  errors?: FragmentError[];
+}
+
+const words = (what: string) =>
+  Joi.array().items(Joi.string().trim().min(1).max(512)).max(100).default([]).description(what);
+const match = shape<VelocityMatch>({
+  required: {
+    topics: words('Topics, which may hold *.'),
+    tenants: words('Tenants.'),
+    risk_tags: words('Risk tags, any of which.'),
+  },
+});
+const decision = Joi.string<VelocityDecision>().valid(...velocityDecisions);
+const duration = Joi.string().trim().max(32);
+const id = Joi.string()
+  .pattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
+  .messages({
+    'string.pattern.base': '{{#label}} must be up to 64 letters, digits, ., _ and -, beginning with a letter or digit',
+  });
+
+const fields = {
+  name: Joi.string().trim().max(120).description('What people call it.'),
+  match: match.default({ topics: [], tenants: [], risk_tags: [] }).description('Requests it counts; all when empty.'),
+  window: duration.description('Whole seconds from 1s to 24h, such as 5m.'),
+  key: Joi.string().trim().max(512).description('What is counted together, such as tenant:labels.customer.'),
+  threshold: Joi.number()
+    .integer()
+    .min(1)
+    .max(1_000_000_000)
+    .description('Requests within the window that are still fine.'),
+  decision: decision.description('What becomes of those beyond.'),
+  reason: Joi.string().trim().max(4_096).description('What the caller is told.'),
+};
+const throttle = duration.description('When a throttled request may come again; the window when left out.');
+const view = shape<VelocityRuleView>({
+  required: {
+    id: text('Rule id.'),
+    name: text('What people call it.'),
+    match: shape<VelocityMatch>({
+      required: { topics: strings('Topics.'), tenants: strings('Tenants.'), risk_tags: strings('Risk tags.') },
+    }),
+    window: text('Length of the window.'),
+    key: text('What is counted together.'),
+    threshold: count('Requests within the window that are still fine.'),
+    decision,
+    reason: text('What the caller is told.'),
+    enabled: Joi.boolean(),
+    created_at: time('When it was made.'),
+    updated_at: time('When it was last written.'),
+  },
+  optional: { throttle_duration: text('When a throttled request may come again.') },
+});
+const body = shape<VelocityBody>({
+  required: fields,
+  optional: {
+    ...signedFields,
+    id: id.description('Made from the name when left out.'),
+    enabled: Joi.boolean().description('Whether it is in force; a new rule is, an old one stays what it was.'),
+    throttle_duration: throttle,
+  },
+});
+const violationCodes = Object.fromEntries(
+  [...Object.keys(fields), 'id', 'enabled', 'throttle_duration'].map((field) => [
+    field,
+    'velocity_rule_invalid' as const,
+  ]),
+);
+const entitled = 'tier_limit_exceeded' as const;
+const writes = [entitled, 'velocity_rule_invalid', 'policy_version_conflict', 'policy_signing_required'] as const;
+const path = '/api/v1/policy/velocity-rules/:rule_id' as const;
+const params = { rule_id: Joi.string().min(1).max(64).description('Rule id.') };
+
+export const listVelocityRules = endpoint({
+  id: 'policy.listVelocityRules',
+  method: 'get',
+  path: '/api/v1/policy/velocity-rules',
+  summary: 'Velocity rules, the last changed first',
+  access: policyRead,
+  params: {},
+  answer: {
+    status: 200,
+    body: shape<VelocityRulesView>({
+      required: {
+        items: Joi.array().items(view),
+        count: count('How many there are.'),
+        limit: Joi.number().integer().description('How many the plan allows; -1 = any number.'),
+        updated_at: time('When any was last written; empty when none ever was.'),
+        upgrade_url: text('Where more can be had.'),
+      },
+      optional: { errors: fragmentErrors },
+    }),
+  },
+  errors: [entitled],
+});
+
+export const addVelocityRule = endpoint({
+  id: 'policy.addVelocityRule',
+  method: 'post',
+  path: '/api/v1/policy/velocity-rules',
+  summary: 'Make a velocity rule',
+  access: policyWrite,
+  params: {},
+  body,
+  violationCodes,
+  answer: { status: 201, body: view },
+  errors: [...writes, 'velocity_rule_conflict'],
+});
+
+export const putVelocityRule = endpoint({
+  id: 'policy.putVelocityRule',
+  method: 'put',
+  path,
+  summary: 'Replace a velocity rule',
+  access: policyWrite,
+  params,
+  body,
+  violationCodes,
+  answer: { status: 200, body: view },
+  errors: [...writes, 'velocity_rule_not_found', 'velocity_rule_conflict'],
+});
+
+export const removeVelocityRule = endpoint({
+  id: 'policy.removeVelocityRule',
+  method: 'delete',
+  path,
+  summary: 'Remove a velocity rule',
+  access: policyWrite,
+  params,
+  answer: { status: 204 },
+  errors: [entitled, 'velocity_rule_not_found', 'policy_version_conflict'],
+});
+
+export const velocityEndpoints = [listVelocityRules, addVelocityRule, putVelocityRule, removeVelocityRule] as const;

@@ -1,0 +1,53 @@
+import { AppError, type FragmentError, type VelocityRulesView, type VelocityRuleView } from '@svc/contract';
+import { readStoredBundles } from './bundles-document';
+import type { PolicyReadDeps } from './policy-deps';
+import { isVelocityBundle, velocityIdOf, velocityView } from './velocity-rule';
+
+/** What the license in force says. Identity contract 9.3. */
+export interface VelocityLicense {
+  /** Entitlement velocity_rules. */
+  entitled: boolean;
+  /** -1 = any number. */
+  most: number;
+}
+
+export interface VelocityDeps {
+  velocityLicense(): VelocityLicense;
+}
+
+/** @throws tier_limit_exceeded */
+export function requireEntitled({ velocityLicense }: VelocityDeps): VelocityLicense {
+  const license = velocityLicense();
+  if (license.entitled) return license;
+  throw new AppError('tier_limit_exceeded', {
+    message: 'the plan has no velocity rules',
+    limit: 'velocity_rules',
+    upgrade_url: '',
+  });
+}
+
+/** Velocity rules, the last changed first. Policy contract 8. @throws tier_limit_exceeded */
+export async function listVelocityRules(deps: PolicyReadDeps & VelocityDeps): Promise<VelocityRulesView> {
+  const { most } = requireEntitled(deps);
+  const { bundles } = await readStoredBundles(deps);
+  const items: VelocityRuleView[] = [];
+  const errors: FragmentError[] = [];
+  for (const [bundleId, record] of bundles) {
+    if (!isVelocityBundle(bundleId)) continue;
+    const parsed = deps.parsed.parse(bundleId, record.content);
+    const view = parsed.ok ? velocityView(velocityIdOf(bundleId), record, parsed.document) : undefined;
+    if (view) items.push(view);
+    else errors.push({ fragment_id: bundleId, error: 'does not hold one velocity rule' });
+  }
+  items.sort((a, b) => (a.updated_at === b.updated_at ? compare(a.id, b.id) : compare(b.updated_at, a.updated_at)));
+  return {
+    items,
+    count: items.length,
+    limit: most,
+    updated_at: items[0]?.updated_at ?? '',
+    upgrade_url: '',
+    ...(errors.length > 0 && { errors }),
+  };
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

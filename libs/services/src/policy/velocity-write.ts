@@ -1,0 +1,146 @@
+import { AppError, type Caller, type VelocityBody, type VelocityRuleView } from '@svc/contract';
+import { prepareBundle, type BundleRecord } from '@svc/policy';
+import { bundleRecord, textOfTime, type PreparedContent } from './bundle-content';
+import { changeBundles, type StoredBundles } from './bundles-document';
+import { recordPolicyChange } from './policy-audit';
+import { requirePolicyWriter, signingKeyOf, type PolicyWriteDeps } from './policy-deps';
+import { requireEntitled, type VelocityDeps } from './velocity-list';
+import {
+  asInvalidRule,
+  invalidRule,
+  isVelocityBundle,
+  velocityBundle,
+  velocityContent,
+  velocityId,
+  velocityView,
+} from './velocity-rule';
+
+export type VelocityWriteDeps = PolicyWriteDeps & VelocityDeps;
+
+/**
+ * Makes a velocity rule: a bundle of its own. Policy contract 8.
+ *
+ * @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_invalid, velocity_rule_conflict, policy_version_conflict,
+ *   policy_signing_required
+ */
+export async function addVelocityRule(
+  deps: VelocityWriteDeps,
+  caller: Caller,
+  body: VelocityBody,
+): Promise<VelocityRuleView> {
+  const { most } = requireEntitled(deps);
+  requirePolicyWriter(deps, caller);
+  const id = velocityId(body);
+  const view = await writeRule(deps, caller, { id, body }, (stored) => {
+    if (Object.hasOwn(stored.raw, velocityBundle(id))) throw new AppError('velocity_rule_conflict');
+    const current = Object.keys(stored.raw).filter(isVelocityBundle).length;
+    if (most >= 0 && current >= most) throw full(current, most);
+  });
+  await record(deps, caller, { action: 'create', id, body });
+  return view;
+}
+
+const full = (current: number, allowed: number) =>
+  new AppError('tier_limit_exceeded', {
+    message: `there are ${current} velocity rules and the plan allows ${allowed}`,
+    limit: 'velocity_rule_count',
+    current,
+    allowed,
+    upgrade_url: '',
+  });
+
+/**
+ * Replaces a velocity rule; whether it is in force stays when nothing is said. Policy contract 8.
+ *
+ * @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_invalid, velocity_rule_not_found,
+ *   policy_version_conflict, policy_signing_required
+ */
+export async function putVelocityRule(
+  deps: VelocityWriteDeps,
+  caller: Caller,
+  { id, body }: { id: string; body: VelocityBody },
+): Promise<VelocityRuleView> {
+  requireEntitled(deps);
+  requirePolicyWriter(deps, caller);
+  if (body.id !== undefined && body.id !== id) throw invalidRule('id', 'must be that of the path, or left out');
+  const view = await writeRule(deps, caller, { id, body }, ({ raw }) => {
+    if (!Object.hasOwn(raw, velocityBundle(id))) throw new AppError('velocity_rule_not_found');
+  });
+  await record(deps, caller, { action: 'edit', id, body });
+  return view;
+}
+
+/** @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_not_found, policy_version_conflict */
+export async function removeVelocityRule(deps: VelocityWriteDeps, caller: Caller, id: string): Promise<void> {
+  requireEntitled(deps);
+  requirePolicyWriter(deps, caller);
+  await changeBundles(deps, ({ raw }) => {
+    if (!Object.hasOwn(raw, velocityBundle(id))) throw new AppError('velocity_rule_not_found');
+    return { set: new Map([[velocityBundle(id), undefined]]), result: undefined };
+  });
+  await record(deps, caller, { action: 'delete', id });
+}
+
+interface RuleWrite {
+  id: string;
+  body: VelocityBody;
+}
+
+async function writeRule(
+  deps: VelocityWriteDeps,
+  caller: Caller,
+  { id, body }: RuleWrite,
+  require: (stored: StoredBundles) => void,
+): Promise<VelocityRuleView> {
+  const bundleId = velocityBundle(id);
+  const { content, document } = prepared(bundleId, velocityContent(id, body));
+  const key = signingKeyOf(deps);
+  const base = await deps.basePolicy();
+  const takenInFile = base.some(({ rules }) => rules.some((rule) => rule.id === id));
+  const { author = caller.principalId, message } = body;
+  return changeBundles(deps, (stored, nowMs) => {
+    require(stored);
+    if (takenInFile || isTaken(deps, stored, id)) throw new AppError('velocity_rule_conflict', { error: takenText });
+    const replaced = stored.bundles.get(bundleId);
+    const enabled = body.enabled ?? replaced?.enabled ?? true;
+    const write = { enabled, author, ...(message && { message }), version: '1' };
+    const written: BundleRecord = bundleRecord(content, write, { replaced, key, now: textOfTime(nowMs) });
+    const result = velocityView(id, written, document);
+    if (!result) throw new Error(`what was written as ${bundleId} is no velocity rule`);
+    return { set: new Map([[bundleId, written]]), result };
+  });
+}
+
+function prepared(bundleId: string, text: string): PreparedContent {
+  const result = prepareBundle(text, bundleId);
+  if (!result.ok) throw asInvalidRule(result.problems);
+  return result;
+}
+
+const takenText = 'another rule has this id already, and would be replaced: choose another';
+
+/** Of two rules of one id only the later counts, so that a velocity rule of a ban's name would lift the ban. */
+const isTaken = ({ parsed }: PolicyWriteDeps, { bundles }: StoredBundles, id: string): boolean =>
+  [...bundles].some(([bundleId, { content }]) => {
+    if (bundleId === velocityBundle(id)) return false;
+    const read = parsed.parse(bundleId, content);
+    return read.ok && read.document.rules.some((rule) => rule.id === id);
+  });
+
+/** Should we die before this the entry is missing; the bundle says who wrote it. */
+async function record(
+  deps: VelocityWriteDeps,
+  caller: Caller,
+  { action, id, body }: { action: 'create' | 'edit' | 'delete'; id: string; body?: VelocityBody },
+): Promise<void> {
+  await recordPolicyChange(deps, caller, {
+    action,
+    resource_type: 'velocity_rule',
+    resource_id: id,
+    resource_name: body?.name ?? id,
+    rule_id: id,
+    bundle_ids: [velocityBundle(id)],
+    message: body?.message ?? '',
+    ...(body?.author && { extra: { author: body.author } }),
+  });
+}
