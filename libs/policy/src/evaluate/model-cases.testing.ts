@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { PolicyDocument, Rule, RuleMatch, Scalar, TenantPolicy } from '../document/policy-document';
+import type { PolicyDocument, Rule, RuleMatch, TenantPolicy } from '../document/policy-document';
 import type { ModelCase } from './model.testing';
 import type { PolicyRequest } from './request';
 
