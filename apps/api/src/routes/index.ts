@@ -31,6 +31,7 @@ import { read as readMemory } from './memory/read';
 import { evaluate as evaluatePolicy } from './policy/evaluate';
 import { explain as explainPolicy } from './policy/explain';
 import { simulate as simulatePolicy } from './policy/simulate';
+import { simulateBundle } from './policy/simulateBundle';
 import { snapshots as policySnapshots } from './policy/snapshots';
 import { audit as policyAudit } from './policy/audit';
 import { getBundle } from './policy/getBundle';
@@ -49,6 +50,8 @@ import { addVelocityRule } from './policy/addVelocityRule';
 import { listVelocityRules } from './policy/listVelocityRules';
 import { putVelocityRule } from './policy/putVelocityRule';
 import { removeVelocityRule } from './policy/removeVelocityRule';
+import { getGlobal } from './policy/getGlobal';
+import { putGlobal } from './policy/putGlobal';
 import { removeBundle } from './policy/removeBundle';
 import { get as getPool } from './pools/get';
 import { list as listPools } from './pools/list';
@@ -100,7 +103,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[putArtifact, getArtifact, readMemory],
   ...[listWorkers, getWorker, workerJobs, listPools, getPool],
   ...[listTopics, registerTopic, removeTopic],
-  ...[evaluatePolicy, simulatePolicy, explainPolicy, policySnapshots],
+  ...[evaluatePolicy, simulatePolicy, explainPolicy, policySnapshots, simulateBundle],
   ...[putSchema, listSchemas, getSchema, removeSchema],
   ...[getConfig, effectiveConfig, putConfig, postConfig],
   ...[listWorkflows, getWorkflow, putWorkflow, removeWorkflow, workflowVersions, workflowVersion, dryRunWorkflow],
@@ -110,6 +113,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[listBundles, getBundle, putBundle, removeBundle, policyAudit],
   ...[listRules, listOutputRules, putOutputRule, outputStats],
   ...[listVelocityRules, addVelocityRule, putVelocityRule, removeVelocityRule],
+  ...[getGlobal, putGlobal],
   ...[takeSnapshot, listSnapshots, getSnapshot, publish, rollback],
   getStatus,
 ];

@@ -1,11 +1,13 @@
 import { policyAuditEndpoints } from './policy-audit';
 import { bundleEndpoints } from './policy-bundles';
+import { globalPolicyEndpoints } from './policy-global';
 import { publishingEndpoints } from './policy-publishing';
 import { ruleEndpoints } from './policy-rules';
 import { velocityEndpoints } from './policy-velocity';
 
 export * from './policy-audit';
 export * from './policy-bundles';
+export * from './policy-global';
 export * from './policy-publishing';
 export * from './policy-rules';
 export * from './policy-velocity';
@@ -17,5 +19,6 @@ export const policyDocumentEndpoints = [
   ...publishingEndpoints,
   ...ruleEndpoints,
   ...velocityEndpoints,
+  ...globalPolicyEndpoints,
   ...policyAuditEndpoints,
 ] as const;

@@ -1,7 +1,7 @@
 import { AppError, type BundleBody, type BundleWritten, type Caller } from '@svc/contract';
 import { bundleFamily, contentHash, type BundleRecord } from '@svc/policy';
 import { bundleRecord, prepareContent, textOfTime } from './bundle-content';
-import { changeBundles } from './bundles-document';
+import { changeBundles, sameAtEachTry } from './bundles-document';
 import { recordPolicyChange } from './policy-audit';
 import { requirePolicyWriter, signingKeyOf, type PolicyWriteDeps } from './policy-deps';
 
@@ -27,11 +27,11 @@ export async function putBundle(
   requireWritableId(id);
   const { content } = prepareContent(deps, write);
   const key = signingKeyOf(deps);
-  const requireSame = sameAtEachTry();
-  const stored = await changeBundles(deps, ({ bundles }, nowMs) => {
-    const replaced = bundles.get(id);
+  const requireSame = sameAtEachTry([id]);
+  const stored = await changeBundles(deps, (before, nowMs) => {
+    const replaced = before.bundles.get(id);
     requireExpected(replaced, { ifMatch: write.ifMatch, sha256: write.expected_sha256 });
-    requireSame(replaced);
+    requireSame(before);
     const now = textOfTime(nowMs);
     const record = bundleRecord(content, { enabled, author, ...(message && { message }) }, { replaced, key, now });
     return { set: new Map([[id, record]]), result: { record, now } };
@@ -103,17 +103,4 @@ function requireExpected(stored: BundleRecord | undefined, { ifMatch, sha256 }: 
   const tags = ifMatch?.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
   const isMatch = !tags || (hash !== undefined && (tags.includes('*') || tags.includes(hash)));
   if (!isMatch || (sha256 !== undefined && sha256 !== hash)) throw new AppError('policy_version_conflict');
-}
-
-/**
- * A write that names no text it replaces replaces the one that stood there when it came, and no other: one that is lost to a
- * race was seen by nobody. Policy contract 6.2.
- */
-function sameAtEachTry(): (record: BundleRecord | undefined) => void {
-  let first: { text: string } | undefined;
-  return (record) => {
-    const text = JSON.stringify(record ?? null);
-    first ??= { text };
-    if (first.text !== text) throw new AppError('policy_version_conflict');
-  };
 }

@@ -32,7 +32,7 @@ export async function readStoredBundles(deps: Pick<PolicyReadDeps, 'store'>): Pr
   return storedOf(await readDocument(deps, policyPlace));
 }
 
-function storedOf(document: ConfigDocument | undefined): StoredBundles {
+export function storedOf(document: ConfigDocument | undefined): StoredBundles {
   const raw = document?.data['bundles'];
   return {
     bundles: readBundles(document?.data).bundles,
@@ -72,7 +72,12 @@ export async function changeBundles<T>(
 export const after = ({ raw }: StoredBundles, set: BundleChange<unknown>['set']): Record<string, unknown> =>
   Object.fromEntries([...Object.entries(raw).filter(([id]) => !set.has(id)), ...set].filter(([, bundle]) => bundle));
 
-function requireRoom(deps: PolicyWriteDeps, { raw }: StoredBundles, bundles: Readonly<Record<string, unknown>>): void {
+/** @throws tier_limit_exceeded, request_too_large */
+export function requireRoom(
+  deps: PolicyWriteDeps,
+  { raw }: StoredBundles,
+  bundles: Readonly<Record<string, unknown>>,
+): void {
   const allowed = deps.maxBundles();
   const [before, current] = [Object.keys(raw).length, Object.keys(bundles).length];
   if (allowed > 0 && current > before && current > allowed) {
@@ -91,4 +96,19 @@ function requireRoom(deps: PolicyWriteDeps, { raw }: StoredBundles, bundles: Rea
       limit_bytes: mostBytes,
     });
   }
+}
+
+/**
+ * A write that names no text it replaces replaces what stood there when it came, and nothing else: what came between was
+ * seen by nobody. Policy contract 6.2.
+ *
+ * @returns to be called at each try; throws policy_version_conflict
+ */
+export function sameAtEachTry(ids: readonly string[]): (stored: StoredBundles) => void {
+  let first: string | undefined;
+  return ({ raw }) => {
+    const texts = JSON.stringify(ids.map((id) => raw[id] ?? null));
+    first ??= texts;
+    if (first !== texts) throw new AppError('policy_version_conflict');
+  };
 }

@@ -1,9 +1,9 @@
 import type { Api } from '../../api.testing';
 import type { Calls } from '../../caller.testing';
 
-/** A policy of one rule that denies a topic. */
+/** A policy of one rule that denies a topic, as it is stored. */
 export const ban = (id: string, topic: string) =>
-  `rules:\n  - {id: ${id}, decision: deny, match: {topics: [${topic}]}}\n`;
+  `rules:\n  - { id: ${id}, decision: deny, match: { topics: [ ${topic} ] } }\n`;
 
 /** Calls of the bundle routes; ids have `~` for `/`. */
 export function bundleCalls(api: Api) {
