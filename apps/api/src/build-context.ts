@@ -103,6 +103,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       config,
       kernel,
       settings: { redact: env.policyEvaluateRedact },
+      maxContentBytes: env.policyMaxBytes,
       resolve: openResolver(() => clock.nowMs()),
       onCall: async (call) =>
         auditPolicyCall(base, call).catch((error: unknown) =>
@@ -118,9 +119,12 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       defaultTenant: env.defaultTenant,
       rbac: () => license.entitlements().rbac,
       policy: policyDocuments,
+      strictPools: env.production,
     },
     workflows: {
       ...base,
+      policy: policyDocuments,
+      strictPools: env.production,
       maxSteps: () => license.entitlements().max_workflow_steps,
       keepSec: Math.ceil(env.runRetentionMs / 1_000),
     },

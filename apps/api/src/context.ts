@@ -7,7 +7,7 @@ import type {
   DryRunDeps,
   ExplainRunDeps,
   FleetDeps,
-  PolicyEvaluateDeps,
+  SimulateBundleDeps,
   RemoveWorkflowDeps,
   ResubmitDeps,
   SaveScheduleDeps,
@@ -32,7 +32,7 @@ export interface ApiContext {
   approvals: ApprovalDeps;
   artifacts: ArtifactDeps;
   fleet: FleetDeps;
-  policyEvaluate: PolicyEvaluateDeps;
+  policyEvaluate: SimulateBundleDeps;
   policyDocuments: VelocityWriteDeps;
   topics: TopicWriteDeps;
   schemas: SchemaWriteDeps;

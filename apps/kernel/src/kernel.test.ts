@@ -121,6 +121,19 @@ describe('the kernel over gRPC', () => {
     expect(await remote.simulate(job(over))).toEqual(decision);
   });
 
+  it('simulates a text in the place of a bundle, and without what is left out, as within the process', async () => {
+    const candidate = { id: 'secops/x', content: 'rules: [{id: tried, decision: deny, match: {topics: [job.a]}}]' };
+    const tried = await remote.simulate(job({}), { candidate });
+
+    expect(tried).toMatchObject({ decision: 'DENY', rule_id: 'tried' });
+    expect(tried).toEqual(await local.simulate(job({}), { candidate }));
+    const slow = job({ topic: 'job.slow' });
+    expect((await remote.simulate(slow)).decision).toBe('THROTTLE');
+    const without = ['velocity', 'content'] as const;
+    expect(await remote.simulate(slow, { without })).toEqual(await local.simulate(slow, { without }));
+    await expect(remote.simulate(job({}), { candidate: { id: 'x', content: 'rules: 7' } })).rejects.toThrow();
+  });
+
   it('names the same snapshots', async () => {
     expect(await remote.listSnapshots()).toEqual(await local.listSnapshots());
   });

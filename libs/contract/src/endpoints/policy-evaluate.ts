@@ -5,6 +5,7 @@ import { limits } from '../limits';
 import { parsePriority } from '../proto/names';
 import { shape } from '../shape';
 import { actionDescriptor, type ActionBody } from './policy-action';
+import { bundleParams, bundleQuery } from './policy-fields';
 
 /** Who asks for what, as `meta` of a question. Policy contract 3.1. */
 export interface PolicyMetaBody {
@@ -241,4 +242,34 @@ export const policySnapshots = endpoint({
   errors: ['safety_unavailable', 'upstream_service_error'],
 });
 
-export const policyEvaluateEndpoints = [evaluatePolicy, simulatePolicy, explainPolicy, policySnapshots] as const;
+export interface SimulateBundleBody {
+  request: PolicyRequestBody;
+  content?: string;
+}
+
+/** Policy contract 6.2. Counts nothing. */
+export const simulateBundle = endpoint({
+  id: 'policy.simulateBundle',
+  method: 'post',
+  path: '/api/v1/policy/bundles/:bundle_id/simulate',
+  summary: 'What policy would decide if a bundle held another text, or were enabled',
+  description:
+    'The whole policy decides, with the text in the place of the bundle, or as a new one; without a text the stored one counts, also while it is not enabled. Action gates are not asked.',
+  access: { permission: 'policy.write', roles: ['admin'] },
+  params: bundleParams,
+  query: bundleQuery,
+  body: shape<SimulateBundleBody>({
+    required: { request: policyRequestBody.required() },
+    optional: { content: text('The policy document to try, YAML.') },
+  }),
+  answer: { status: 200, body: policyDecisionView },
+  errors: ['bundle_not_found', 'policy_validation_failed', 'safety_unavailable', 'upstream_service_error'],
+});
+
+export const policyEvaluateEndpoints = [
+  evaluatePolicy,
+  simulatePolicy,
+  explainPolicy,
+  policySnapshots,
+  simulateBundle,
+] as const;

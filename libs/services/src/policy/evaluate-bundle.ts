@@ -1,0 +1,44 @@
+import { AppError, type PolicyDecisionView, type SimulateBundleBody } from '@svc/contract';
+import type { PolicyTrial } from '@svc/kernel-client';
+import { prepareContent } from './bundle-content';
+import { readStoredBundles } from './bundles-document';
+import { askKernel } from './evaluate-ask';
+import type { Asking, PolicyEvaluateDeps } from './evaluate-policy';
+import { policyQuestion } from './evaluate-question';
+import { decisionView } from './evaluate-view';
+import type { PolicyReadDeps, PolicyWriteDeps } from './policy-deps';
+
+export type SimulateBundleDeps = PolicyEvaluateDeps &
+  Pick<PolicyReadDeps, 'store'> &
+  Pick<PolicyWriteDeps, 'maxContentBytes'>;
+
+/**
+ * What the whole policy would decide with a text in the place of a bundle; without one, with the bundle as it is stored,
+ * enabled or not. Counts nothing. Policy contract 6.2.
+ *
+ * @throws bundle_not_found, policy_validation_failed, request_too_large, tenant_access_denied, invalid_body,
+ *   safety_unavailable, upstream_service_error
+ */
+export async function simulateBundle(
+  deps: SimulateBundleDeps,
+  { caller }: Asking,
+  id: string,
+  { request: asked, content }: SimulateBundleBody,
+): Promise<PolicyDecisionView> {
+  const request = await policyQuestion(deps, caller, asked);
+  const candidate = await candidateOf(deps, id, content);
+  const decision = await askKernel(() => deps.kernel.simulate(request, { candidate }));
+  await deps.onCall({ action: 'policy.simulate', caller, request, decision });
+  return decisionView(decision);
+}
+
+/** @throws bundle_not_found, policy_validation_failed, request_too_large */
+export async function candidateOf(
+  deps: Pick<SimulateBundleDeps, 'store' | 'maxContentBytes'>,
+  id: string,
+  content: string | undefined,
+): Promise<NonNullable<PolicyTrial['candidate']>> {
+  const text = content ?? (await readStoredBundles(deps)).bundles.get(id)?.content;
+  if (text === undefined) throw new AppError('bundle_not_found');
+  return { id, content: prepareContent(deps, { id, content: text }).content };
+}
