@@ -122,7 +122,10 @@ describe('the kernel over gRPC', () => {
   });
 
   it('simulates a text in the place of a bundle, and without what is left out, as within the process', async () => {
-    const candidate = { id: 'secops/x', content: 'rules: [{id: tried, decision: deny, match: {topics: [job.a]}}]' };
+    const candidate = {
+      id: 'secops/invariants',
+      content: 'rules: [{id: tried, decision: deny, match: {topics: [job.a]}}]',
+    };
     const tried = await remote.simulate(job({}), { candidate });
 
     expect(tried).toMatchObject({ decision: 'DENY', rule_id: 'tried' });

@@ -3,7 +3,13 @@ import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 
 const drop = { kind: 'mutation', verb: 'drop', target_resource: { type: 'table', id: 'orders' } };
-const scope = { isActive: true, allowedServers: ['*'], allowedTools: ['read_*'], allowedResources: [], entitlements: [] };
+const scope = {
+  isActive: true,
+  allowedServers: ['*'],
+  allowedTools: ['read_*'],
+  allowedResources: [],
+  entitlements: [],
+};
 
 describe('action gates of policy/evaluate, simulate and explain', () => {
   const api = useApi({
