@@ -124,7 +124,6 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     workflows: {
       ...base,
       policy: policyDocuments,
-      strictPools: env.production,
       maxSteps: () => license.entitlements().max_workflow_steps,
       keepSec: Math.ceil(env.runRetentionMs / 1_000),
     },

@@ -30,3 +30,5 @@ export { tryCandidate } from './evaluate/try-candidate';
 export * from './gates';
 export { evaluateOutput } from './output/evaluate-output';
 export type { FindOutput, OutputDecision, OutputRequest, OutputScan } from './output/output-request';
+export { analyseRules, type AnalyticsReport, type RuleAnalytics, type RuleHit } from './replay/analytics';
+export { compareReplay, type ReplayChange, type ReplayedJob, type ReplayReport } from './replay/compare';

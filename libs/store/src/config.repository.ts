@@ -21,6 +21,12 @@ const ownedScopes = ['team', 'workflow', 'step'];
 export const ownerOf = ({ scope, meta }: Pick<ConfigDocument, 'scope' | 'meta'>): string | undefined =>
   ownedScopes.includes(scope) ? meta['tenant'] : undefined;
 
+/** What the script `replaceConfig` is told. */
+export const replacementOf = (document: ConfigDocument, readRevision: number): (string | number)[] => {
+  const { scope, scope_id: id, revision } = document;
+  return [readRevision, JSON.stringify(document), scope, id, revision, ownerOf(document) ?? '', revisionsKept];
+};
+
 /** Layered config documents. Spec: "Config document". */
 export class ConfigRepository {
   constructor(private readonly redis: Redis) {}
@@ -37,10 +43,8 @@ export class ConfigRepository {
    * Returns whether it did. The last 20 revisions stay readable. Core contract 8; operations contract 5.
    */
   async replace(document: ConfigDocument, readRevision: number): Promise<boolean> {
-    const { scope, scope_id: id, revision } = document;
-    const place = [scope, id, revision, ownerOf(document) ?? '', revisionsKept] as const;
-    const text = JSON.stringify(document);
-    const reply = await runScript(this.redis, 'replaceConfig', keys.config(scope, id), readRevision, text, ...place);
+    const key = keys.config(document.scope, document.scope_id);
+    const reply = await runScript(this.redis, 'replaceConfig', key, ...replacementOf(document, readRevision));
     return (reply as [string])[0] === 'written';
   }
 

@@ -31,6 +31,7 @@ export type ScriptName =
   | 'removeSchedule'
   | 'removeSchema'
   | 'removeWorkflow'
+  | 'withPolicy'
   | 'replaceConfig'
   | 'rewakeRun'
   | 'saveRun'

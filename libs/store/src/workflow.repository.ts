@@ -1,6 +1,7 @@
 import type { TenantScope } from '@svc/contract';
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { replacementOf, type ConfigDocument } from './config.repository';
 import { keys } from './keys';
 import { jsonOf, type JsonObject } from './run.record';
 import { runScript } from './scripts';
@@ -39,6 +40,12 @@ export interface WorkflowRecord extends WorkflowVersion {
   created_by: string;
 }
 
+/** The document of the policy bundles as it is to be, and the revision that was read. */
+export interface PolicyPart {
+  document: ConfigDocument;
+  readRevision: number;
+}
+
 export type RemoveWorkflowOutcome =
   | { kind: 'removed' }
   | { kind: 'missing' }
@@ -52,23 +59,17 @@ type Of<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_
 export class WorkflowRepository {
   constructor(private readonly redis: Redis) {}
 
-  /** Atomic: of writers that expect the same version, one wins. */
-  async write({ tenant, id, document, expectedVersion, by }: WorkflowWrite): Promise<WriteWorkflowOutcome> {
-    const expected = expectedVersion ?? '';
-    const text = JSON.stringify(document);
-    const reply = await runScript(
-      this.redis,
-      'writeWorkflow',
-      keys.workflow(id),
-      id,
-      tenant,
-      text,
-      hashOf(document),
-      expected,
-      by,
-    );
-    const [kind, version = '', at = ''] = reply as [WriteWorkflowOutcome['kind'], string?, string?];
+  /** Atomic: of writers that expect the same version, one wins. @param policy is replaced with it, or neither is written */
+  async write(
+    { tenant, id, document, expectedVersion, by }: WorkflowWrite,
+    policy?: PolicyPart,
+  ): Promise<WriteWorkflowOutcome | { kind: 'policy_changed' }> {
+    const values = [id, tenant, JSON.stringify(document), hashOf(document), expectedVersion ?? '', by];
+    const reply = await this.run('writeWorkflow', id, values, policy);
+    const [kind, version = '', at = ''] = reply as [WriteWorkflowOutcome['kind'] | 'policy_changed', string?, string?];
     switch (kind) {
+      case 'policy_changed':
+        return { kind };
       case 'written':
         return { kind, version: Number(version), atUs: Number(at) };
       case 'unchanged':
@@ -129,16 +130,40 @@ export class WorkflowRepository {
    *
    * @param keepSec how long runs are kept after their end; 0 = for ever
    * @param when `idle`: only when no run of it is left that has not ended
+   * @param policy is replaced with it, or nothing is changed
    */
   async remove(
     scope: TenantScope,
     id: string,
     keepSec: number,
     when: 'always' | 'idle' = 'always',
-  ): Promise<RemoveWorkflowOutcome> {
-    const reply = await runScript(this.redis, 'removeWorkflow', keys.workflow(id), id, scope, keepSec, when);
-    const [kind, runs] = reply as [RemoveWorkflowOutcome['kind'], string?];
+    policy?: PolicyPart,
+  ): Promise<RemoveWorkflowOutcome | { kind: 'policy_changed' }> {
+    const reply = await this.run('removeWorkflow', id, [id, scope, keepSec, when], policy);
+    const [kind, runs] = reply as [RemoveWorkflowOutcome['kind'] | 'policy_changed', string?];
     return kind === 'busy' ? { kind, runs: Number(runs) } : { kind };
+  }
+
+  private run(
+    script: 'writeWorkflow' | 'removeWorkflow',
+    id: string,
+    values: readonly (string | number)[],
+    policy: PolicyPart | undefined,
+  ): Promise<unknown> {
+    if (!policy) return runScript(this.redis, script, keys.workflow(id), ...values);
+    const { document, readRevision } = policy;
+    const place = keys.config(document.scope, document.scope_id);
+    const replacement = replacementOf(document, readRevision);
+    return runScript(
+      this.redis,
+      'withPolicy',
+      keys.workflow(id),
+      place,
+      script,
+      values.length,
+      ...values,
+      ...replacement,
+    );
   }
 }
 

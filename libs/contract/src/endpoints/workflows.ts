@@ -146,7 +146,13 @@ export const putWorkflow = endpoint({
     },
   }),
   answer: { status: 201, body: shape<{ id: string }>({ required: { id: workflowId } }) },
-  errors: ['invalid_workflow', 'tenant_access_denied', 'tier_limit_exceeded', 'workflow_version_conflict'],
+  errors: [
+    'invalid_workflow',
+    'tenant_access_denied',
+    'tier_limit_exceeded',
+    'workflow_version_conflict',
+    'policy_signing_required',
+  ],
 });
 
 export const removeWorkflow = endpoint({
@@ -157,7 +163,7 @@ export const removeWorkflow = endpoint({
   access: write,
   params: { id: workflowId },
   answer: { status: 204 },
-  errors: ['workflow_not_found', 'tenant_access_denied'],
+  errors: ['workflow_not_found', 'tenant_access_denied', 'workflow_version_conflict'],
   otherTenant: 'tenant_access_denied',
 });
 

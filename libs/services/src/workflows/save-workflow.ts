@@ -1,11 +1,15 @@
 import { AppError, type Caller, type WorkflowBody } from '@svc/contract';
-import { parsePolicy } from '@svc/policy';
+import { policyPlace } from '@svc/policy';
 import type { Store, WorkflowRecord } from '@svc/store';
 import { checkDefinition, type DefinitionFault, type WorkflowDefinition } from '@svc/workflow';
+import { announceChange } from '../config/announce-change';
 import type { Random } from '../deps';
+import type { PolicyWriteDeps } from '../policy/policy-deps';
+import { overridePart, overrideProblems } from '../policy/workflow-override';
 
 export interface SaveWorkflowDeps {
   store: Pick<Store, 'workflows'>;
+  policy: PolicyWriteDeps;
   random: Pick<Random, 'uuid'>;
   /** Of the license in force; 0 and -1 = any number. Identity contract 9.3. */
   maxSteps(): number;
@@ -18,7 +22,7 @@ const tries = 3;
  * revision of its own, which never changes again. Core contract 4; engine contract B1.
  *
  * @throws invalid_workflow with everything that is wrong, tenant_access_denied, tier_limit_exceeded,
- *   workflow_version_conflict when others keep changing it
+ *   workflow_version_conflict when others keep changing it, policy_signing_required
  */
 export async function saveWorkflow(
   deps: SaveWorkflowDeps,
@@ -32,15 +36,15 @@ export async function saveWorkflow(
     if (stored.kind === 'other_tenant') throw new AppError('tenant_access_denied');
     const record = stored.kind === 'found' ? stored.value : undefined;
     const definition = checked(deps, { ...merged(record, body), id, org_id: caller.tenant });
-    const outcome = await deps.store.workflows.write({
-      tenant: caller.tenant,
-      id,
-      document: { ...definition },
-      by: body.created_by || caller.principalId || caller.submitterId,
-      expectedVersion: record?.version ?? 0,
-    });
+    const by = body.created_by || caller.principalId || caller.submitterId;
+    const policy = await overridePart(deps.policy, id, definition.policy_override, by);
+    const write = { tenant: caller.tenant, id, document: { ...definition }, by, expectedVersion: record?.version ?? 0 };
+    const outcome = await deps.store.workflows.write(write, policy);
     if (outcome.kind === 'other_tenant') throw new AppError('tenant_access_denied');
-    if (outcome.kind !== 'changed') return { id };
+    if (outcome.kind === 'changed' || outcome.kind === 'policy_changed') continue;
+    // Should we die here, kernels find the change by themselves.
+    if (policy) await announceChange(deps.policy, policyPlace);
+    return { id };
   }
   throw new AppError('workflow_version_conflict');
 }
@@ -90,13 +94,11 @@ function checked({ maxSteps }: SaveWorkflowDeps, raw: Record<string, unknown>): 
   return outcome.definition;
 }
 
-/** The override is a policy document like any other. Policy contract 2. */
+/** The override is a policy document like any other, for the jobs of this workflow alone. Core contract 4. */
 function policyFaults(id: unknown, text: unknown): DefinitionFault[] {
   if (typeof text !== 'string' || text === '') return [];
-  const parsed = parsePolicy(text, { source: `workflow/${String(id)}/policy`, mode: 'write' });
-  if (parsed.ok) return [];
-  return parsed.problems.map(({ line, column, path, message }) => ({
+  return overrideProblems(String(id), text).map(({ line, column, path, message }) => ({
     path: 'policy_override',
-    message: `line ${line}, column ${column}${path && ` (${path})`}: ${message}`,
+    message: `${line > 0 ? `line ${line}, column ${column}${path && ` (${path})`}` : path}: ${message}`,
   }));
 }

@@ -35,7 +35,7 @@ describe('POST /api/v1/workflows', () => {
   });
 
   it('201: what is left out or empty stays, steps are replaced whole, an empty override is cleared', async () => {
-    const override = 'version: "1"\nrules: []\n';
+    const override = 'version: "1"\ntier: workflow\nselector: {workflow_id: intake}\nrules: []\n';
     await put({ ...intake, description: 'as it was', timeout_sec: 60, policy_override: override });
 
     await put({ id: 'intake', name: 'Renamed', description: '', timeout_sec: 0, policy_override: '' });

@@ -1,0 +1,132 @@
+import { policyPlace, readBundles } from '@svc/policy';
+import { eventually } from '@svc/testing';
+import { useApi } from '../../api.testing';
+import { told } from '../../caller.testing';
+
+const api = useApi();
+jest.setTimeout(20_000);
+
+const steps = { stow: { topic: 'job.stow' } };
+const rules = (id: string, rule: string, more = '') =>
+  `version: '1'\ntier: workflow\nselector: {workflow_id: ${id}}\n${more}rules:\n  - ${rule}\n`;
+const closed = (id: string) => rules(id, '{id: closed, match: {topics: [job.stow]}, decision: deny, reason: no more}');
+const save = (id: string, policy_override?: string, who: 'admin' | 'other' = 'admin') =>
+  api
+    .as(who)
+    .post('/api/v1/workflows', { id, name: id, steps, ...(policy_override !== undefined && { policy_override }) });
+const bundles = async () => {
+  const [document] = await api.store.config.documents([[policyPlace.scope, policyPlace.scope_id]]);
+  return readBundles(document?.data).bundles;
+};
+const decision = async (id: string) => {
+  const { body } = await api.as('admin').post(`/api/v1/workflows/${id}/dry-run`, {});
+  return (body['steps'] as { decision: string; rule_id?: string }[])[0];
+};
+
+describe('the policy of a workflow', () => {
+  beforeAll(() => api.policy("version: '1'\nrules:\n  - {id: all, match: {topics: ['job.*']}, decision: allow}\n"));
+
+  it('holds for its jobs alone, changes with it, and goes with it', async () => {
+    await save('intake', closed('intake'));
+    await save('outgo');
+
+    await eventually(async () =>
+      expect(await decision('intake')).toMatchObject({ decision: 'DENY', rule_id: 'closed' }),
+    );
+    expect(await decision('outgo')).toMatchObject({ decision: 'ALLOW', rule_id: 'all' });
+
+    await save('intake', rules('intake', '{id: asked, decision: require_approval}'));
+    await eventually(async () => expect(await decision('intake')).toMatchObject({ decision: 'REQUIRE_APPROVAL' }));
+    await save('intake', '');
+    await eventually(async () => expect(await decision('intake')).toMatchObject({ decision: 'ALLOW' }));
+    expect([...(await bundles()).keys()]).toEqual([]);
+
+    await save('intake', closed('intake'));
+    expect((await api.as('admin').del('/api/v1/workflows/intake')).status).toBe(204);
+    expect([...(await bundles()).keys()]).toEqual([]);
+  });
+
+  it('is a signed bundle of the workflow’s id, and stays when the workflow is saved without a word of it', async () => {
+    await save('a/b', closed('a/b'));
+    const before = await bundles();
+    await api.as('admin').post('/api/v1/workflows', { id: 'a/b', name: 'renamed', steps });
+
+    expect([...before.keys()]).toEqual(['workflow/a%2Fb/policy']);
+    expect(before.get('workflow/a%2Fb/policy')).toMatchObject({ enabled: true, _signature: { algorithm: 'ed25519' } });
+    expect(await bundles()).toEqual(before);
+  });
+
+  it.each([
+    [
+      'another tier',
+      closed('intake')
+        .replace('tier: workflow\n', 'tier: global\n')
+        .replace(/selector.*\n/, ''),
+      'tier',
+    ],
+    ['another workflow', closed('outgo'), 'tier'],
+    ['a rule for everybody', rules('intake', '{id: x, tier: global, decision: allow}'), 'wider than'],
+    [
+      'a rule for another workflow',
+      rules('intake', '{id: x, tier: workflow, selector: {workflow_id: outgo}, decision: allow}'),
+      'rules.0',
+    ],
+    [
+      'lists of tenants',
+      rules('intake', '{id: x, decision: allow}', 'tenants: {acme: {allow_topics: [job.a]}}\n'),
+      'tenants',
+    ],
+    [
+      'output rules',
+      rules(
+        'intake',
+        '{id: x, decision: allow}',
+        'output_rules: [{id: o, severity: low, match: {}, decision: allow}]\n',
+      ),
+      'output_rules',
+    ],
+    [
+      'a fail mode',
+      rules('intake', '{id: x, decision: allow}', 'output_policy: {enabled: true, fail_mode: open}\n'),
+      'output_policy',
+    ],
+    [
+      'thresholds',
+      rules('intake', '{id: x, decision: allow}', 'require_human: {downgrade_when_prompt_only: true}\n'),
+      'require_human',
+    ],
+    ['a default tenant', rules('intake', '{id: x, decision: allow}', 'default_tenant: acme\n'), 'default_tenant'],
+    ['a key nobody knows', rules('intake', '{id: x, decision: allow, colour: red}'), 'line 5'],
+  ])('400: %s, since it may not change what holds for others; nothing is written', async (_, text, where) => {
+    const answer = await save('intake', text);
+
+    expect(told(answer)).toMatchObject({ status: 400 });
+    expect(JSON.stringify(answer.body)).toContain(where);
+    expect((await bundles()).size).toBe(0);
+    expect((await api.as('admin').get('/api/v1/workflows/intake')).status).toBe(404);
+  });
+
+  it('of many writers at once the policy in force is that of the workflow that is stored', async () => {
+    const texts = Array.from({ length: 8 }, (_, i) => rules('intake', `{id: r${i}, decision: deny}`));
+
+    const answers = await Promise.all(texts.map((text) => save('intake', text)));
+
+    expect(answers.some(({ status }) => status === 201)).toBe(true);
+    for (const { status } of answers) expect([201, 409]).toContain(status);
+    const { body } = await api.as('admin').get('/api/v1/workflows/intake');
+    const stored = /id: (r\d)/.exec(String(body['policy_override']))?.[1];
+    expect((await bundles()).get('workflow/intake/policy')?.content).toContain(`id: ${stored}`);
+  });
+
+  it('is not touched by another tenant', async () => {
+    await save('intake', closed('intake'));
+    const before = await bundles();
+
+    expect(told(await save('intake', rules('intake', '{id: open, decision: allow}'), 'other'))).toMatchObject({
+      status: 403,
+    });
+    expect((await api.as('other').del('/api/v1/workflows/intake')).status).not.toBe(204);
+
+    expect(await bundles()).toEqual(before);
+  });
+});

@@ -1,0 +1,45 @@
+import type { Problem } from '@svc/contract';
+import { overrideBundleId, overrideFaults, policyPlace, prepareBundle } from '@svc/policy';
+import type { PolicyPart } from '@svc/store';
+import { readDocument, successor } from '../config/documents';
+import { bundleRecord, textOfTime } from './bundle-content';
+import { after, requireRoom, storedOf } from './bundles-document';
+import { signingKeyOf, type PolicyWriteDeps } from './policy-deps';
+
+/** What is wrong with the policy of a workflow, with the lines of its text where there are any. Core contract 4. */
+export function overrideProblems(workflowId: string, text: string): Problem[] {
+  const prepared = prepareBundle(text, overrideBundleId(workflowId));
+  return prepared.ok ? overrideFaults(prepared.document, workflowId) : prepared.problems;
+}
+
+/**
+ * How the bundles are to be changed so that a workflow's policy is in force; undefined when it is already, or when there is
+ * none and was none. Engine contract B1; policy contract 3.3.
+ *
+ * @param text undefined or empty: the workflow has no policy of its own
+ * @throws policy_signing_required, tier_limit_exceeded, request_too_large
+ */
+export async function overridePart(
+  deps: PolicyWriteDeps,
+  workflowId: string,
+  text: string | undefined,
+  author: string,
+): Promise<PolicyPart | undefined> {
+  const id = overrideBundleId(workflowId);
+  const document = await readDocument(deps, policyPlace);
+  const stored = storedOf(document);
+  const replaced = stored.bundles.get(id);
+  const prepared = text ? prepareBundle(text, id) : undefined;
+  if (!prepared?.ok && !Object.hasOwn(stored.raw, id)) return undefined;
+  if (prepared?.ok && replaced?.enabled && replaced.content === prepared.content) return undefined;
+  const now = textOfTime(deps.clock.nowMs());
+  const record = prepared?.ok
+    ? bundleRecord(prepared.content, { enabled: true, author }, { replaced, key: signingKeyOf(deps), now })
+    : undefined;
+  const bundles = after(stored, new Map([[id, record]]));
+  requireRoom(deps, stored, bundles);
+  return {
+    document: successor(deps, policyPlace, document, { data: { ...document?.data, bundles } }),
+    readRevision: document?.revision ?? 0,
+  };
+}
