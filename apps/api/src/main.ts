@@ -13,7 +13,7 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
-import { openFleetFiles, startLoops } from '@svc/services';
+import { ConfiguredFleet, openFleetFiles, startLoops } from '@svc/services';
 import { mountAdmin } from './admin/mount-admin';
 import { apiInfo } from './api-info';
 import { buildContext } from './build-context';
@@ -44,16 +44,18 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     probes: { addr: env.metricsAddr, open: env.metricsPublic },
     metrics: opened,
   });
-  const fleet = await openFleetFiles(
+  const fleetHooks = {
+    onProblem: (problem: string) => log.error('pools or timeouts are not used, the last good ones stand', { problem }),
+    onChange: (what: string) => log.info('file was reloaded', { file: what }),
+  };
+  const files = await openFleetFiles(
     { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
-    {
-      onProblem: (problem) => log.error('file is not used, the last good one stands', { problem }),
-      onChange: (what) => log.info('file was reloaded', { file: what }),
-    },
+    fleetHooks,
   );
+  const fleet = new ConfiguredFleet(files, platform.store, env, fleetHooks);
   onStop(
     'files',
-    startLoops([{ name: 'files', everyMs: 1_000, run: () => fleet.refresh() }], (loop, error) =>
+    startLoops([{ name: 'files', everyMs: 1_000, atStart: true, run: () => fleet.refresh() }], (loop, error) =>
       log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
     ),
   );

@@ -12,7 +12,7 @@ import {
   type Boot,
   type EngineEnv,
 } from '@svc/runtime';
-import { openFleetFiles, startLoops } from '@svc/services';
+import { ConfiguredFleet, openFleetFiles, startLoops } from '@svc/services';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
 import { runEvents } from './events';
@@ -38,13 +38,15 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
     probes: { addr: env.httpAddr, open: env.metricsPublic },
     metrics: opened,
   });
-  const fleet = await openFleetFiles(
+  const fleetHooks = {
+    onProblem: (problem: string) => log.error('pools or timeouts are not used, the last good ones stand', { problem }),
+    onChange: (what: string) => log.info('file was reloaded', { file: what }),
+  };
+  const files = await openFleetFiles(
     { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
-    {
-      onProblem: (problem) => log.error('file is not used, the last good one stands', { problem }),
-      onChange: (what) => log.info('file was reloaded', { file: what }),
-    },
+    fleetHooks,
   );
+  const fleet = new ConfiguredFleet(files, platform.store, env, fleetHooks);
   const { kernel } = await openServiceKernel(boot, platform, metrics);
   health.dependsOn('policy', async () => {
     const state = kernel.ready();
@@ -63,7 +65,7 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
           scanMost: env.runScanLimit,
           pollEveryMs: env.timerPollMs,
         }),
-        { name: 'files', everyMs: 1_000, run: () => fleet.refresh() },
+        { name: 'files', everyMs: 1_000, atStart: true, run: () => fleet.refresh() },
       ],
       (loop, error) => log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),
     ),

@@ -13,7 +13,7 @@ import {
   type Boot,
   type SchedulerEnv,
 } from '@svc/runtime';
-import { configUpkeep, openFleetFiles, startLoops, WorkerRegistry } from '@svc/services';
+import { ConfiguredFleet, configUpkeep, openFleetFiles, startLoops, WorkerRegistry } from '@svc/services';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
 import { startConsumers } from './consumers';
@@ -52,16 +52,18 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   const snapshot = await store.workers.snapshot();
   if (snapshot) registry.warm(snapshot.workers, clock.nowMs());
 
-  const fleet = await openFleetFiles(
-    { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
-    {
-      onProblem: (problem) => log.error('file is not used, the last good one stands', { problem }),
-      onChange: (what) => {
-        log.info('file was reloaded', { file: what });
-        upkeep.fileChanged();
-      },
+  const fleetHooks = {
+    onProblem: (problem: string) => log.error('pools or timeouts are not used, the last good ones stand', { problem }),
+    onChange: (what: string) => {
+      log.info('file was reloaded', { file: what });
+      upkeep.fileChanged();
     },
+  };
+  const files = await openFleetFiles(
+    { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
+    fleetHooks,
   );
+  const fleet = new ConfiguredFleet(files, store, env, fleetHooks);
   const { kernel } = await openServiceKernel(boot, platform, metrics);
   health.dependsOn('policy', async () => {
     const state = kernel.ready();
@@ -71,7 +73,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   const ctx = buildContext(boot, { platform, registry, fleet, kernel, events });
   const upkeep = configUpkeep(
     { ...ctx, onNoticeFailed: (error) => log.warn('the change could not be announced', { error }) },
-    fleet,
+    files,
     {
       onMoved: (bundles) => log.info('policy bundles were moved from system/default to system/policy', { bundles }),
       onStays: () => log.error('bundles in system/default or system/policy are no map and stay where they are'),
@@ -91,7 +93,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
           metaTtlSec: env.jobMetaTtlMs / 1_000,
           deadLettersKept: env.dlqMaxSize,
         }),
-        { name: 'files', everyMs: 1_000, run: () => fleet.refresh() },
+        { name: 'files', everyMs: 1_000, atStart: true, run: () => fleet.refresh() },
         { name: 'config', everyMs: 1_000, atStart: true, run: () => upkeep.run() },
       ],
       (loop, error) => log.oncePer(`loop:${loop}`, 10_000).warn('loop failed', { loop, error }),

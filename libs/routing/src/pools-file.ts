@@ -79,3 +79,9 @@ export function parsePools(text: string, source: string, strict: boolean): Parse
   );
   return { ok: true, value: { topics, pools } };
 }
+
+/** A table as a file would say it: reading it again gives the same table. */
+export const poolsDocumentOf = ({ topics, pools }: PoolTable): Record<string, unknown> => ({
+  topics,
+  pools: Object.fromEntries(Object.entries(pools).map(([key, { name: _, ...fields }]) => [key, fields])),
+});

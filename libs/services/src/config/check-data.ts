@@ -16,18 +16,20 @@ type Data = Readonly<Record<string, unknown>>;
 /**
  * What is wrong with the keys that a write brings, policy bundles aside. null, which removes a key, is never wrong, and keys that nobody here
  * reads are not looked at.
+ *
+ * @param strictPools a topic that names a pool which is not defined is an error (production)
  */
-export function dataFaults(place: DocumentPlace, data: Data): DataFault[] {
+export function dataFaults(place: DocumentPlace, data: Data, strictPools: boolean): DataFault[] {
   const brought = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
   if (place.scope !== 'system') return settingFaults(brought);
-  if (isDefault(place)) return [...settingFaults(brought), ...tableFaults(brought)];
+  if (isDefault(place)) return [...settingFaults(brought), ...tableFaults(brought, strictPools)];
   return place.scope_id === topicsScope.scope_id ? topicFaults(brought) : [];
 }
 
 /** The pools and timeouts of system/default are checked as the files are. Operations contract 4. */
-function tableFaults(data: Data): DataFault[] {
+function tableFaults(data: Data, strictPools: boolean): DataFault[] {
   const tables = {
-    pools: (text: string) => parsePools(text, 'pools', false),
+    pools: (text: string) => parsePools(text, 'pools', strictPools),
     timeouts: (text: string) => parseTimeouts(text, 'timeouts'),
   };
   return Object.entries(tables).flatMap(([name, parse]) => {

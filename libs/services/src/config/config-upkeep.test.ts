@@ -37,7 +37,7 @@ describe('the pools and timeouts files', () => {
       mine: 1,
       pools: {
         topics: { 'job.a': ['main'] },
-        pools: { main: { name: 'main', requires: ['crane'], status: 'active', description: '' } },
+        pools: { main: { requires: ['crane'], status: 'active', description: '' } },
       },
       timeouts: expect.objectContaining({ reconciler: expect.objectContaining({ scan_interval_seconds: 7 }) }),
       _poolsFileHash: expect.stringMatching(/^[0-9a-f]{64}$/),

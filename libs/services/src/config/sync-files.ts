@@ -1,3 +1,4 @@
+import { poolsDocumentOf } from '@svc/routing';
 import type { FleetFiles } from '../fleet/fleet-files';
 import { announceChange, type AnnounceDeps } from './announce-change';
 import { defaultPlace } from './config-place';
@@ -16,7 +17,7 @@ export async function syncFiles(
 ): Promise<void> {
   const hashes = files.hashes();
   const tables = [
-    { key: 'pools', hashKey: '_poolsFileHash', hash: hashes.pools, content: files.pools() },
+    { key: 'pools', hashKey: '_poolsFileHash', hash: hashes.pools, content: poolsDocumentOf(files.pools()) },
     { key: 'timeouts', hashKey: '_timeoutsFileHash', hash: hashes.timeouts, content: files.timeouts() },
   ];
   const written = await changeDocument(deps, defaultPlace, (stored): Change | undefined => {

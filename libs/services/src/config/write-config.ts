@@ -12,6 +12,8 @@ import { requireBundleRoom, sealBundles, type SealDeps, type SealedData } from '
 export interface ConfigWriteDeps extends AnnounceDeps, ConfigRules {
   store: Pick<Store, 'config'>;
   policy: SealDeps & PolicyAuditDeps;
+  /** In production a topic may not name a pool that is not defined. Operations contract 4.1. */
+  strictPools: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ export async function writeConfig(
   if (!place) throw invalid('scope_id', `is needed for scope ${write.scope}`);
   requireWritable(deps, caller, place);
   if (isDefault(place) && Object.hasOwn(write.data, 'bundles')) throw new AppError('config_key_forbidden');
-  const checked = isPolicy(place) ? sealBundles(deps.policy, write.data) : checkedData(place, write.data);
+  const checked = isPolicy(place) ? sealBundles(deps.policy, write.data) : checkedData(deps, place, write.data);
   if (!checked.ok) throw refused(write, checked.faults);
   const sealed = { ...write, data: checked.data };
   await requireRoom(deps, caller, place);
@@ -66,8 +68,8 @@ async function recordPolicyWrite(
 const isPolicy = ({ scope, scope_id }: DocumentPlace): boolean =>
   scope === policyPlace.scope && scope_id === policyPlace.scope_id;
 
-function checkedData(place: DocumentPlace, data: ParsedWrite['data']): SealedData {
-  const faults = dataFaults(place, data);
+function checkedData({ strictPools }: ConfigWriteDeps, place: DocumentPlace, data: ParsedWrite['data']): SealedData {
+  const faults = dataFaults(place, data, strictPools);
   return faults.length > 0 ? { ok: false, faults } : { ok: true, data };
 }
 

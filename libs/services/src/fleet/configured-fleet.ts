@@ -1,0 +1,73 @@
+import { printProblem, type Parsed } from '@svc/contract';
+import { parsePools, parseTimeouts, type PoolTable, type TimeoutTable } from '@svc/routing';
+import type { Store } from '@svc/store';
+import { defaultPlace } from '../config/config-place';
+import { readDocument } from '../config/documents';
+import type { FleetFileHooks, FleetFiles } from './fleet-files';
+
+/** A table of system/default, and which file it was made from. */
+interface Held<T> {
+  value: T;
+  fileHash: unknown;
+}
+
+/**
+ * The pools and timeouts in force: those of system/default as long as they were made from the files that stand here, else
+ * the files, which are then about to be written there. What an operator changes in the document holds until the file
+ * changes. Spec: "Config document"; operations contract 5.
+ */
+export class ConfiguredFleet implements FleetFiles {
+  private revision = 0;
+  private heldPools: Held<PoolTable> | undefined;
+  private heldTimeouts: Held<TimeoutTable> | undefined;
+
+  constructor(
+    private readonly files: FleetFiles,
+    private readonly store: Pick<Store, 'config'>,
+    private readonly settings: { production: boolean },
+    private readonly hooks: FleetFileHooks,
+  ) {}
+
+  pools(): PoolTable {
+    return inForce(this.heldPools, this.files.hashes().pools) ?? this.files.pools();
+  }
+
+  timeouts(): TimeoutTable {
+    return inForce(this.heldTimeouts, this.files.hashes().timeouts) ?? this.files.timeouts();
+  }
+
+  hashes(): ReturnType<FleetFiles['hashes']> {
+    return this.files.hashes();
+  }
+
+  /** Looks at the files, and at the document if it was written since: one small read. What is bad leaves what stood. */
+  async refresh(): Promise<void> {
+    await this.files.refresh();
+    const { scope, scope_id } = defaultPlace;
+    const revision = await this.store.config.revision(scope, scope_id);
+    if (revision === this.revision) return;
+    const data = (await readDocument({ store: this.store }, defaultPlace))?.data ?? {};
+    const strict = this.settings.production;
+    this.heldPools = this.held('pools', data, this.heldPools, (text, source) => parsePools(text, source, strict));
+    this.heldTimeouts = this.held('timeouts', data, this.heldTimeouts, parseTimeouts);
+    this.revision = revision;
+  }
+
+  private held<T>(
+    key: 'pools' | 'timeouts',
+    data: Readonly<Record<string, unknown>>,
+    before: Held<T> | undefined,
+    parse: (text: string, source: string) => Parsed<T>,
+  ): Held<T> | undefined {
+    if (!Object.hasOwn(data, key)) return undefined;
+    const parsed = parse(JSON.stringify(data[key]), `${key} of system/default`);
+    const fileHash = data[`_${key}FileHash`];
+    if (parsed.ok) return { value: parsed.value, fileHash };
+    this.hooks.onProblem(parsed.problems.map(printProblem).join('\n'));
+    return before && { ...before, fileHash };
+  }
+}
+
+/** A document that no file stands against is in force, whatever it was made from. */
+const inForce = <T>(held: Held<T> | undefined, fileHash: string | undefined): T | undefined =>
+  held && (fileHash === undefined || held.fileHash === fileHash) ? held.value : undefined;
