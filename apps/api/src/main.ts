@@ -31,7 +31,7 @@ void runService({
 });
 
 async function start(boot: Boot<ApiEnv>): Promise<void> {
-  const { env, log, clock, build, onStop } = boot;
+  const { env, log, build, onStop } = boot;
   const opened = openMetrics(
     { ...gatewayMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
     { pod: env.instanceId },

@@ -28,7 +28,7 @@ void runService({
 });
 
 async function start(boot: Boot<EngineEnv>): Promise<void> {
-  const { env, log, health, clock, build, onStop } = boot;
+  const { env, log, health, build, onStop } = boot;
   const opened = openMetrics({ ...engineMetrics, ...commonMetrics, ...kernelMetrics }, { pod: env.instanceId });
   const { metrics } = opened;
   metrics.buildInfo.set({ version: build.version }, 1);
