@@ -114,7 +114,8 @@ export const policyAudit = endpoint({
   method: 'get',
   path: '/api/v1/policy/audit',
   summary: 'Who changed policies, newest first',
-  description: 'The newest 500 entries of the caller’s tenant.',
+  description:
+    'The newest 500 entries of the caller’s tenant. With type=output, its newest results that were withheld, with what was found in them.',
   access: policyRead,
   params: {},
   query: shape<PolicyAuditQuery>({

@@ -1,6 +1,7 @@
 import type { Caller, PolicyAuditEntry, PolicyAuditQuery, PolicyAuditView } from '@svc/contract';
 import type { Clock, Random } from '../deps';
 import type { Store } from '@svc/store';
+import { outputFindings } from './policy-audit-output';
 
 export interface PolicyAuditDeps {
   store: Pick<Store, 'policy'>;
@@ -38,17 +39,24 @@ export async function recordPolicyChange(
   return entry;
 }
 
-/** The entries of the caller's tenant that fit, newest first. Policy contract 10. */
+/**
+ * The entries of the caller's tenant that fit, newest first; of type `output`, its results that were withheld. Policy
+ * contract 10.
+ */
 export async function listPolicyAudit(
-  { store }: Pick<PolicyAuditDeps, 'store'>,
+  { store }: { store: Pick<Store, 'policy' | 'index'> },
   caller: Caller,
   { limit, offset, ...wanted }: PolicyAuditQuery,
 ): Promise<PolicyAuditView> {
-  const texts = await store.policy.audit(caller.tenant);
-  const fitting = texts.map((text) => JSON.parse(text) as PolicyAuditEntry).filter((entry) => fits(entry, wanted));
+  const { tenant } = caller;
+  const entries = wanted.type === 'output' ? await outputFindings({ store }, tenant) : await written(store, tenant);
+  const fitting = entries.filter((entry) => fits(entry, wanted));
   const items = fitting.slice(offset, offset + limit);
   return { items, total: fitting.length, has_more: offset + items.length < fitting.length, offset };
 }
+
+const written = async ({ policy }: Pick<Store, 'policy'>, tenant: string): Promise<PolicyAuditEntry[]> =>
+  (await policy.audit(tenant)).map((text) => JSON.parse(text) as PolicyAuditEntry);
 
 function fits(entry: PolicyAuditEntry, wanted: Omit<PolicyAuditQuery, 'limit' | 'offset'>): boolean {
   const { rule_id, type, action, agent_id, after, before, search } = wanted;

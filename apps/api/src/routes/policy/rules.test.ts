@@ -222,4 +222,29 @@ describe('GET /api/v1/policy/output/stats', () => {
     ]);
     expect(listed[1]).not.toHaveProperty('last_triggered');
   });
+
+  it('200: results that were withheld are in the audit, with what was found', async () => {
+    await checked('SUCCEEDED', 1);
+    await checked('OUTPUT_QUARANTINED', 1);
+    const audit = async (query: string, as = api.as('admin')) =>
+      (await as.get(`/api/v1/policy/audit?type=output${query}`)).body;
+
+    expect(await audit('')).toMatchObject({
+      total: 1,
+      items: [
+        {
+          action: 'output_quarantine',
+          resource_type: 'output',
+          rule_id: 'x',
+          decision: 'QUARANTINE',
+          reason: 'r',
+          phase: 'sync',
+          findings: [],
+        },
+      ],
+    });
+    expect(await audit('&rule_id=x')).toMatchObject({ total: 1 });
+    expect(await audit('&rule_id=y')).toMatchObject({ total: 0 });
+    expect(await audit('', api.as('other'))).toMatchObject({ total: 0 });
+  });
 });
