@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { CertificateFiles } from './certificates';
 import type { Keys } from './keys';
 import type { LicenseFiles, LicensePlan } from './license';
+import type { PolicyKey } from './policy-key';
 import { dialable, type PickPort } from './ports';
 import { repositoryRoot, type ServicePlan } from './settings';
 
@@ -15,6 +16,7 @@ export interface Generated {
   keys: Keys;
   certificates: CertificateFiles | undefined;
   license: { plan: LicensePlan; files: LicenseFiles };
+  policyKey: PolicyKey;
 }
 
 /**
@@ -40,6 +42,7 @@ export async function environments(given: Generated, pickPort: PickPort): Promis
     SVC_TELEMETRY_MODE: 'off',
     ...keyVariables(given.keys, callers),
     ...licenseVariables(given.license, callers),
+    ...policyKeyVariables(given.policyKey, callers),
     ...(certificates && group({ GATEWAY_HTTP_TLS_CERT: certificates.cert, GATEWAY_HTTP_TLS_KEY: certificates.key })),
     ...(certificates && group({ GRPC_TLS_CERT: certificates.cert, GRPC_TLS_KEY: certificates.key })),
   };
@@ -86,6 +89,17 @@ const licenseNames = ['FILE', 'TOKEN', 'PUBLIC_KEY', 'PUBLIC_KEY_PATH'].map((nam
 function licenseVariables({ plan, files }: Generated['license'], callers: NodeJS.ProcessEnv): Variables {
   if (plan === 'community' || licenseNames.some((name) => callers[name] !== undefined)) return {};
   return { SVC_LICENSE_FILE: files.file, SVC_LICENSE_PUBLIC_KEY_PATH: files.publicKey };
+}
+
+/** A caller who says anything of signatures says all of it. */
+function policyKeyVariables({ file, publicKey }: PolicyKey, callers: NodeJS.ProcessEnv): Variables {
+  if (Object.keys(callers).some((name) => /^SVC_POLICY_(SIGNING_KEY|PUBLIC_KEY_|STRICT)/.test(name))) return {};
+  return {
+    SVC_POLICY_SIGNING_KEY_PATH: file,
+    SVC_POLICY_SIGNING_KEY_ID: 'local',
+    SVC_POLICY_PUBLIC_KEY_LOCAL: publicKey,
+    SVC_POLICY_STRICT: 'enforce',
+  };
 }
 
 /** The address a service listens on, as a client dials it. */

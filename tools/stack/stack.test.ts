@@ -1,4 +1,5 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,6 +88,10 @@ describe('startStack', () => {
     expect(env['NATS_URL']).toBe(stack.info.nats_url);
     expect(readFileSync(env['SVC_API_KEYS_PATH'] ?? '', 'utf8')).toContain(stack.info.keys.admin);
     expect(readFileSync(env['SVC_LICENSE_FILE'] ?? '', 'utf8')).toContain('"enterprise"');
+    const key = createPrivateKey(readFileSync(env['SVC_POLICY_SIGNING_KEY_PATH'] ?? ''));
+    expect(statSync(env['SVC_POLICY_SIGNING_KEY_PATH'] ?? '').mode & 0o777).toBe(0o600);
+    const trusted = createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64');
+    expect(env).toMatchObject({ SVC_POLICY_PUBLIC_KEY_LOCAL: trusted, SVC_POLICY_STRICT: 'enforce' });
   });
 
   it.each(['api', 'scheduler', 'nats'])(
@@ -182,13 +187,14 @@ describe('a start with settings of the caller', () => {
       NATS_URL: nats_url,
       SVC_LOG_LEVEL: 'debug',
       SVC_LICENSE_TOKEN: 'own',
+      SVC_POLICY_STRICT: 'warn',
     });
     const second = await start({ env });
 
     const seen = await gatewayEnv(second);
     expect(Object.keys(second.info.pids)).toEqual(['scheduler', 'api']);
     expect(seen).toMatchObject({ REDIS_URL: redis_url, SVC_LOG_LEVEL: 'debug', SVC_LICENSE_TOKEN: 'own' });
-    expect(seen['SVC_LICENSE_FILE']).toBeUndefined();
+    expect([seen['SVC_LICENSE_FILE'], seen['SVC_POLICY_SIGNING_KEY_PATH']]).toEqual([undefined, undefined]);
     await second.stop();
     await first.stop();
   }, 30_000);

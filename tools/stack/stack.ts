@@ -5,6 +5,7 @@ import { ensureCertificates } from './certificates';
 import { addressOf, environments } from './environment';
 import { removeInfo, runningSupervisor, writeInfo, type StackInfo } from './info';
 import { ensureKeys } from './keys';
+import { ensurePolicyKey } from './policy-key';
 import { ensureLicense } from './license';
 import { portPicker } from './ports';
 import { answersOk } from './probe';
@@ -133,7 +134,9 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
   const certificates = (options.tls ?? true) ? await ensureCertificates(join(dataDir, 'tls'), nowMs) : undefined;
   const license = { plan: licensePlan, files: ensureLicense(join(dataDir, 'license'), licensePlan, nowMs) };
   const keys = ensureKeys(join(dataDir, 'api-keys.json'), tenant);
-  const envs = await environments({ callerEnv, services, redisUrl, natsUrl, keys, certificates, license }, pickPort);
+  const policyKey = ensurePolicyKey(join(dataDir, 'policy-key.pem'));
+  const generated = { callerEnv, services, redisUrl, natsUrl, keys, certificates, license, policyKey };
+  const envs = await environments(generated, pickPort);
 
   const hasTls = (env: NodeJS.ProcessEnv | undefined) => Boolean(env?.['GATEWAY_HTTP_TLS_CERT']);
   const caFile = callerEnv['SVC_TLS_CA'] || certificates?.ca;

@@ -1,0 +1,21 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** What policy bundles are signed with, and the key that kernels trust. */
+export interface PolicyKey {
+  file: string;
+  /** SPKI, base64. */
+  publicKey: string;
+}
+
+/** The key of this data folder, made once so that bundles stay good over a restart. Policy contract 4.4. */
+export function ensurePolicyKey(file: string): PolicyKey {
+  if (!existsSync(file)) {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+    writeFileSync(file, pem, { mode: 0o600 });
+  }
+  const publicKey = createPublicKey(createPrivateKey(readFileSync(file)));
+  return { file, publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') };
+}
