@@ -7,6 +7,7 @@ import type {
   DryRunDeps,
   ExplainRunDeps,
   FleetDeps,
+  ReplayDeps,
   SimulateBundleDeps,
   RemoveWorkflowDeps,
   ResubmitDeps,
@@ -32,7 +33,7 @@ export interface ApiContext {
   approvals: ApprovalDeps;
   artifacts: ArtifactDeps;
   fleet: FleetDeps;
-  policyEvaluate: SimulateBundleDeps;
+  policyEvaluate: SimulateBundleDeps & ReplayDeps;
   policyDocuments: VelocityWriteDeps;
   topics: TopicWriteDeps;
   schemas: SchemaWriteDeps;

@@ -7,6 +7,7 @@ export { setOutputRule } from './bundles/set-output-rule';
 export { legacyRules } from './compile/legacy-rules';
 export { readSigningKey } from './bundles/signing-key';
 export type { DelegationFacts } from './compile/predicate';
+export { compileGlob as topicGlob } from './compile/glob';
 export type { ContentPattern } from './compile/regex';
 export { mergePolicies, type MergeOptions, type Policy, type Sourced } from './compile/merge-policies';
 export type { MergedTenant } from './compile/merge-tenants';

@@ -28,8 +28,10 @@ import { list as listJobs } from './jobs/list';
 import { remediate } from './jobs/remediate';
 import { submit } from './jobs/submit';
 import { read as readMemory } from './memory/read';
+import { analytics as analysePolicy } from './policy/analytics';
 import { evaluate as evaluatePolicy } from './policy/evaluate';
 import { explain as explainPolicy } from './policy/explain';
+import { replay as replayPolicy } from './policy/replay';
 import { simulate as simulatePolicy } from './policy/simulate';
 import { simulateBundle } from './policy/simulateBundle';
 import { snapshots as policySnapshots } from './policy/snapshots';
@@ -52,6 +54,7 @@ import { putVelocityRule } from './policy/putVelocityRule';
 import { removeVelocityRule } from './policy/removeVelocityRule';
 import { getGlobal } from './policy/getGlobal';
 import { putGlobal } from './policy/putGlobal';
+import { velocityStats } from './policy/velocityStats';
 import { removeBundle } from './policy/removeBundle';
 import { get as getPool } from './pools/get';
 import { list as listPools } from './pools/list';
@@ -103,7 +106,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[putArtifact, getArtifact, readMemory],
   ...[listWorkers, getWorker, workerJobs, listPools, getPool],
   ...[listTopics, registerTopic, removeTopic],
-  ...[evaluatePolicy, simulatePolicy, explainPolicy, policySnapshots, simulateBundle],
+  ...[evaluatePolicy, simulatePolicy, explainPolicy, policySnapshots, simulateBundle, replayPolicy, analysePolicy],
   ...[putSchema, listSchemas, getSchema, removeSchema],
   ...[getConfig, effectiveConfig, putConfig, postConfig],
   ...[listWorkflows, getWorkflow, putWorkflow, removeWorkflow, workflowVersions, workflowVersion, dryRunWorkflow],
@@ -112,7 +115,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[listSchedules, addSchedule, getSchedule, putSchedule, pauseSchedule, resumeSchedule, removeSchedule],
   ...[listBundles, getBundle, putBundle, removeBundle, policyAudit],
   ...[listRules, listOutputRules, putOutputRule, outputStats],
-  ...[listVelocityRules, addVelocityRule, putVelocityRule, removeVelocityRule],
+  ...[listVelocityRules, addVelocityRule, putVelocityRule, removeVelocityRule, velocityStats],
   ...[getGlobal, putGlobal],
   ...[takeSnapshot, listSnapshots, getSnapshot, publish, rollback],
   getStatus,

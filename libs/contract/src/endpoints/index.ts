@@ -4,6 +4,7 @@ import { dataEndpoints } from './data';
 import { dlqEndpoints } from './dlq';
 import { fleetEndpoints } from './fleet';
 import { policyEvaluateEndpoints } from './policy-evaluate';
+import { policyReplayEndpoints } from './policy-replay';
 import { jobEndpoints } from './jobs';
 import { schemaEndpoints } from './schemas';
 import { systemEndpoints } from './system';
@@ -36,6 +37,7 @@ export * from './jobs';
 export { explainRun, type ExplainView, type RunWait, type StepExplanation } from './run-explain';
 export * from './policy-action';
 export * from './policy-evaluate';
+export * from './policy-replay';
 export * from './policy-documents';
 export * from './run-chat';
 export * from './run-view';
@@ -57,6 +59,7 @@ export const endpoints = [
   ...schemaEndpoints,
   ...configEndpoints,
   ...policyEvaluateEndpoints,
+  ...policyReplayEndpoints,
   ...policyDocumentEndpoints,
   ...definitionEndpoints,
   ...scheduleEndpoints,

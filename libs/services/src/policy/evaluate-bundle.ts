@@ -34,7 +34,7 @@ export async function simulateBundle(
 
 /** @throws bundle_not_found, policy_validation_failed, request_too_large */
 export async function candidateOf(
-  deps: Pick<SimulateBundleDeps, 'store' | 'maxContentBytes'>,
+  deps: Pick<PolicyReadDeps, 'store'> & Pick<PolicyWriteDeps, 'maxContentBytes'>,
   id: string,
   content: string | undefined,
 ): Promise<NonNullable<PolicyTrial['candidate']>> {

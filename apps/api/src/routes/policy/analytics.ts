@@ -1,0 +1,5 @@
+import { analysePolicy as endpoint } from '@svc/contract';
+import { analysePolicy } from '@svc/services';
+import { handle } from '../../context';
+
+export const analytics = handle(endpoint, ({ body, caller, ctx }) => analysePolicy(ctx.policyEvaluate, caller, body));

@@ -1,0 +1,203 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { count, strings, text } from '../fields';
+import { limits } from '../limits';
+import { shape } from '../shape';
+import { bundleIdChars } from './policy-fields';
+
+const decisions = ['ALLOW', 'DENY', 'REQUIRE_APPROVAL', 'THROTTLE', 'ALLOW_WITH_CONSTRAINTS'] as const;
+type DecisionName = (typeof decisions)[number];
+const decision = Joi.string<DecisionName>().valid(...decisions);
+
+/** RFC 3339 text, turned to ms since the epoch. */
+const time = (description: string): Joi.Schema<number> =>
+  Joi.any()
+    .custom((value: unknown, helpers) => {
+      const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : NaN;
+      return Number.isFinite(ms) ? ms : helpers.error('any.invalid');
+    })
+    .messages({ 'any.invalid': '{{#label}} must be a time such as 2026-01-31T12:00:00Z' })
+    .description(`${description} RFC 3339.`) as Joi.Schema<number>;
+
+export interface TimeRange {
+  from: string;
+  to: string;
+}
+const timeRange = shape<TimeRange>({ required: { from: text('From. RFC 3339.'), to: text('To. RFC 3339.') } });
+
+export interface ReplayFilters {
+  tenant?: string;
+  topic_pattern?: string;
+  original_decision?: DecisionName;
+}
+/** Policy contract 12. Times are ms here, texts on the wire. */
+export interface ReplayBody {
+  from: number;
+  to: number;
+  filters: ReplayFilters;
+  use_current_policy: boolean;
+  candidate_bundle_id?: string;
+  candidate_content?: string;
+  max_jobs: number;
+}
+
+export interface ReplayView {
+  replay_id: string;
+  policy_snapshot: string;
+  time_range: TimeRange;
+  summary: Record<'total_jobs' | 'evaluated' | 'escalated' | 'relaxed' | 'unchanged' | 'errored', number>;
+  rule_hits: { rule_id: string; decision: string; count: number }[];
+  changes: {
+    job_id: string;
+    topic: string;
+    tenant: string;
+    original_decision: string;
+    new_decision: string;
+    new_rule_id: string;
+    new_reason: string;
+    direction: string;
+  }[];
+  warnings: string[];
+  errors: { job_id: string; error: string }[];
+}
+
+export const replayPolicy = endpoint({
+  id: 'policy.replay',
+  method: 'post',
+  path: '/api/v1/policy/replay',
+  summary: 'What policy, or a text in the place of a bundle, would decide about jobs that were decided before',
+  access: { permission: 'policy.write', roles: ['admin'] },
+  params: {},
+  body: shape<ReplayBody>({
+    required: {
+      from: time('Decisions from this time on.'),
+      to: time('Decisions up to this time, at most 7 days later.'),
+      filters: shape<ReplayFilters>({
+        required: {},
+        optional: {
+          tenant: text('The caller’s tenant, or any for a caller who may act for all.').max(limits.idChars),
+          topic_pattern: text('Glob of topics.').max(limits.topicChars),
+          original_decision: decision.description('Only jobs that were decided so.'),
+        },
+      }).default({}),
+      use_current_policy: Joi.boolean().default(false).description('Replay on the policy in force.'),
+      max_jobs: count('Most jobs, the newest.').min(1).max(1_000).default(500),
+    },
+    optional: {
+      candidate_bundle_id: Joi.string().min(1).max(bundleIdChars).description('Bundle whose place the text takes.'),
+      candidate_content: text('The policy document to try, YAML.'),
+    },
+  }),
+  answer: {
+    status: 200,
+    body: shape<ReplayView>({
+      required: {
+        replay_id: text('Names this replay in logs; it is not stored.'),
+        policy_snapshot: text('The policy that was replayed on.'),
+        time_range: timeRange,
+        summary: shape<ReplayView['summary']>({
+          required: {
+            total_jobs: count('Jobs that fit.'),
+            evaluated: count('... that were decided again.'),
+            escalated: count('... and more strictly.'),
+            relaxed: count('... and less strictly.'),
+            unchanged: count('... and the same.'),
+            errored: count('... that could not be decided.'),
+          },
+        }),
+        rule_hits: Joi.array().items(
+          shape<ReplayView['rule_hits'][number]>({
+            required: { rule_id: text('Rule; empty for the default.'), decision, count: count('How often.') },
+          }),
+        ),
+        changes: Joi.array().items(
+          shape<ReplayView['changes'][number]>({
+            required: {
+              job_id: text('Job.'),
+              topic: text('Its topic.'),
+              tenant: text('Its tenant.'),
+              original_decision: decision,
+              new_decision: decision,
+              new_rule_id: text('Rule that would decide; empty for the default.'),
+              new_reason: text('Why.'),
+              direction: Joi.string().valid('escalated', 'relaxed'),
+            },
+          }),
+        ),
+        warnings: strings('What the replay cannot tell.'),
+        errors: Joi.array().items(
+          shape<ReplayView['errors'][number]>({ required: { job_id: text('Job.'), error: text('Why not.') } }),
+        ),
+      },
+    }),
+  },
+  errors: ['policy_validation_failed', 'safety_unavailable', 'upstream_service_error'],
+});
+
+export interface AnalyticsBody {
+  from: number;
+  to: number;
+  rule_filter: string;
+}
+export interface RuleAnalyticsView {
+  rule_id: string;
+  hit_count: number;
+  approval_count: number;
+  override_count: number;
+  override_rate: number;
+  avg_approval_latency_ms: number;
+  daily_hits: number[];
+}
+export interface AnalyticsView {
+  time_range: TimeRange;
+  rules: RuleAnalyticsView[];
+  summary: { total_rules: number; total_hits: number; total_overrides: number; highest_override_rule_id: string };
+}
+
+export const analysePolicy = endpoint({
+  id: 'policy.analytics',
+  method: 'post',
+  path: '/api/v1/policy/analytics',
+  summary: 'How often rules decided about jobs, and how often people let through what they held',
+  access: { permission: 'policy.read', roles: ['admin'] },
+  params: {},
+  body: shape<AnalyticsBody>({
+    required: {
+      from: time('Decisions from this time on.'),
+      to: time('Decisions up to this time, at most 7 days later.'),
+      rule_filter: text('Rule id, or a glob of them; empty: all.').max(limits.idChars).default(''),
+    },
+  }),
+  answer: {
+    status: 200,
+    body: shape<AnalyticsView>({
+      required: {
+        time_range: timeRange,
+        rules: Joi.array().items(
+          shape<RuleAnalyticsView>({
+            required: {
+              rule_id: text('Rule.'),
+              hit_count: count('Jobs it decided about.'),
+              approval_count: count('... and held for a person.'),
+              override_count: count('... whom a person let through.'),
+              override_rate: Joi.number().min(0).max(1).description('Of those held, the part that was let through.'),
+              avg_approval_latency_ms: count('From the decision to the approval.'),
+              daily_hits: Joi.array().items(Joi.number().integer()).description('For each 24 h from the beginning.'),
+            },
+          }),
+        ),
+        summary: shape<AnalyticsView['summary']>({
+          required: {
+            total_rules: count('Rules that decided.'),
+            total_hits: count('All hits.'),
+            total_overrides: count('All overrides.'),
+            highest_override_rule_id: text('Rule with the highest rate; empty when nothing was overridden.'),
+          },
+        }),
+      },
+    }),
+  },
+  errors: [],
+});
+
+export const policyReplayEndpoints = [replayPolicy, analysePolicy] as const;
