@@ -1,4 +1,6 @@
 export const windowBytes = 64 * 1024;
+/** How much of a match that did not count is tried again, for another one may begin within it. */
+export const retryBytes = 64;
 
 /** Asks whether the time is up once for every window's worth of work. */
 export class Budget {

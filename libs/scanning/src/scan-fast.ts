@@ -1,4 +1,4 @@
-import { windowBytes, type Budget } from './budget';
+import { retryBytes, windowBytes, type Budget } from './budget';
 import { aroundOf } from './checks';
 import { hasContext } from './context';
 import type { Report } from './finding';
@@ -72,8 +72,11 @@ export class FastScan {
     const found = (hasValue && match.groups?.['value']) || match[0];
     // What may follow a built-in pattern's value cannot hold that value again.
     const start = match.index + match[0].lastIndexOf(found);
-    // Something that counts may begin within what does not.
-    if (!this.counts(candidate.pattern, found, start)) return;
+    if (!this.counts(candidate.pattern, found, start)) {
+      // Something that counts may begin within what does not: in all of it where it is short, else at its end.
+      candidate.done = Math.max(candidate.done, end - retryBytes);
+      return;
+    }
     candidate.done = end;
     this.stopped = !this.report(label, start, found.length);
   }

@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js';
-import { windowBytes, type Budget } from './budget';
+import { retryBytes, windowBytes, type Budget } from './budget';
 import { aroundOf, type Check } from './checks';
 import { hasContext } from './context';
 import type { Label, Report } from './finding';
@@ -9,8 +9,6 @@ import type { ScannerSet, SlowPattern } from './scanner-set';
 export const overlapBytes = 8 * 1024;
 /** Shown to the engine before a window, so that word boundaries at its edge are judged rightly. */
 const contextBytes = 4;
-/** How much of a match that did not count is tried again, for another one may begin within it. */
-const retryBytes = 64;
 /** What a match is counted as, in bytes of plain scanning. */
 const matchCost = 512;
 

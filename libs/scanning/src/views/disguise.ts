@@ -17,7 +17,7 @@ const disguises = new RegExp(
     '\\xef\\xbc[\\x81-\\xbf]|\\xef\\xbd[\\x80-\\x9e]', // letters and digits of full width
     '\\xf0\\x9d[\\x90-\\x9f][\\x80-\\xbf]', // mathematical letters and digits
     '\\xf3\\xa0[\\x80\\x81][\\x80-\\xbf]', // tags, which no one sees
-    '\\\\+u[dD][89abAB][0-9a-fA-F]{2}\\\\+u[dD][c-fC-F][0-9a-fA-F]{2}|\\\\+u[0-9a-fA-F]{4}',
+    '\\\\{1,8}u[dD][89abAB][0-9a-fA-F]{2}\\\\{1,8}u[dD][c-fC-F][0-9a-fA-F]{2}|\\\\{1,8}u[0-9a-fA-F]{4}',
     `(?<=[A-Za-z])${foreign}+|(?<![\\x80-\\xbf])${foreign}+(?=[A-Za-z])`,
   ].join('|'),
   'g',

@@ -1,7 +1,7 @@
-/** Escaped ends of lines and tabs, in texts within texts too, and the colours of a terminal. */
+/** A run of backslashes is tried from each of them: none may look far. Escaped ends of lines and tabs, in texts within texts too, and the colours of a terminal. */
 const escapeChar = String.fromCharCode(0x1b);
 const marks = new RegExp(
-  `\\\\+[nrt]|(?:\\\\+u001[bB]|\\\\+x1[bB]|\\\\+e|\\\\+033|${escapeChar})\\[[0-9;]{0,16}[A-Za-z]`,
+  `\\\\{1,8}[nrt]|(?:\\\\{1,8}(?:u001[bB]|x1[bB]|e|033)|${escapeChar})\\[[0-9;]{0,16}[A-Za-z]`,
   'g',
 );
 const blanks = ' '.repeat(32);
