@@ -15,6 +15,10 @@ export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onSc
     metrics.approvalQueueDepth.set({ risk_tier: 'all' }, held?.count ?? 0);
   });
   onScrape(async () => {
+    const revisions = await ctx.store.config.revisions('system', systemDocuments);
+    metrics.configRevision.replace([...revisions].map(([document, value]) => ({ labels: { document }, value })));
+  });
+  onScrape(async () => {
     const { input, output } = await ctx.kernel.breakers();
     metrics.circuitState.set({ breaker: 'input' }, breakerNumber[input.state]);
     metrics.circuitState.set({ breaker: 'output' }, breakerNumber[output.state]);
@@ -41,6 +45,9 @@ export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onSc
     );
   });
 }
+
+/** Documents of tenants are too many to be labels. Spec: "Config document". */
+const systemDocuments = ['default', 'policy', 'topics', 'packs', 'pack_catalogs', 'workers'];
 
 const breakerNumber = { closed: 0, open: 1, half_open: 2 } as const;
 

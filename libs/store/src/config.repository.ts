@@ -53,6 +53,14 @@ export class ConfigRepository {
     return Number((await this.redis.hget(keys.configRevisions(), `${scope}:${id}`)) ?? 0);
   }
 
+  /** Revisions of those of these documents that were ever replaced, by `<scope>/<id>`. */
+  async revisions(scope: string, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (ids.length === 0) return new Map();
+    const fields = ids.map((id) => `${scope}:${id}`);
+    const found = await this.redis.hmget(keys.configRevisions(), ...fields);
+    return new Map(ids.flatMap((id, i) => (found[i] ? [[`${scope}/${id}`, Number(found[i])] as const] : [])));
+  }
+
   /** An earlier revision, counted back from the newest: 0 is the newest itself; null when it is not kept any more. */
   async earlier(scope: string, id: string, back: number): Promise<ConfigDocument | null> {
     const text = await this.redis.lindex(keys.configHistory(scope, id), back);

@@ -139,6 +139,8 @@ describe('config documents', () => {
     expect([first.filter(Boolean).length, stale, next]).toEqual([1, false, true]);
     expect(await config.documents([['system', 'policy']])).toEqual([{ ...document, revision: 2 }]);
     expect([await config.revision('system', 'policy'), await config.revision('system', 'default')]).toEqual([2, 0]);
+    expect(await config.revisions('system', ['default', 'policy'])).toEqual(new Map([['system/policy', 2]]));
+    expect(await config.revisions('system', [])).toEqual(new Map());
   });
 
   const revisions = async (texts: readonly string[]) => {
@@ -161,8 +163,8 @@ describe('config documents', () => {
   });
 
   it('keep fewer when they are very large, and the one before always', async () => {
-    await revisions(['', '', '', '', 'x'.repeat(9_000_000), 'x'.repeat(9_000_000), 'x'.repeat(9_000_000)]);
-    expect(await kept()).toEqual([7, 6, 5]);
+    await revisions(['', '', '', '', 'x'.repeat(9_000_000)]);
+    expect(await kept()).toEqual([5, 4, 3]);
 
     await use.store.redis.del('cfg:system:x', 'svc:cfg:history:system:x');
     await revisions(['', '', 'x'.repeat(17_000_000)]);
