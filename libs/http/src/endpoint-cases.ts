@@ -129,6 +129,6 @@ const allowsUnknown = (schema: Joi.Schema): boolean => {
 /** A value the schema refuses, and not for a field in it that nobody knows; undefined for fields that take any JSON. */
 const wrongValue = (schema: Joi.Schema): unknown =>
   [{ no_such_field: {} }, [[[]]], -1.5, true, null].find((value) => {
-    const { error } = schema.validate(value);
+    const { error } = schema.validate(value, { abortEarly: false });
     return error !== undefined && error.details.every(({ type }) => type !== 'object.unknown');
   });
