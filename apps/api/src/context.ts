@@ -18,6 +18,7 @@ import type {
   StatusDeps,
   SubmitDeps,
   TopicWriteDeps,
+  VelocityStatsDeps,
   VelocityWriteDeps,
   WaitDeps,
 } from '@svc/services';
@@ -34,7 +35,7 @@ export interface ApiContext {
   artifacts: ArtifactDeps;
   fleet: FleetDeps;
   policyEvaluate: SimulateBundleDeps & ReplayDeps;
-  policyDocuments: VelocityWriteDeps;
+  policyDocuments: VelocityWriteDeps & VelocityStatsDeps;
   topics: TopicWriteDeps;
   schemas: SchemaWriteDeps;
   config: ConfigWriteDeps;

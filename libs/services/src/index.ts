@@ -56,6 +56,7 @@ export * from './policy/evaluate-policy';
 export type { GateDeps } from './policy/gates';
 export { openResolver } from './policy/gates-dns';
 export { replayPolicy, type ReplayDeps } from './policy/replay-decisions';
+export * from './policy/recorded-questions';
 export type { AgentFacts } from './policy/evaluate-question';
 export { getGlobalPolicy, putGlobalPolicy } from './policy/global-policy';
 export { ParsedBundles } from './policy/parsed-bundles';

@@ -23,5 +23,6 @@ export * from './schedule.repository';
 export * from './schema.repository';
 export * from './standing.repository';
 export * from './store';
+export * from './velocity.repository';
 export * from './worker.repository';
 export * from './workflow.repository';

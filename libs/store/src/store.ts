@@ -17,6 +17,7 @@ import { ScheduleRepository } from './schedule.repository';
 import { SchemaRepository } from './schema.repository';
 import { loadScripts } from './scripts';
 import { StandingRepository } from './standing.repository';
+import { VelocityRepository } from './velocity.repository';
 import { WorkerRepository } from './worker.repository';
 import { WorkflowRepository } from './workflow.repository';
 
@@ -32,6 +33,7 @@ export interface Store {
   actionClaims: ActionClaimRepository;
   schemas: SchemaRepository;
   policy: PolicyRepository;
+  velocity: VelocityRepository;
   installation: InstallationRepository;
   load: LoadRepository;
   workflows: WorkflowRepository;
@@ -57,6 +59,7 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     actionClaims: new ActionClaimRepository(redis),
     schemas: new SchemaRepository(redis),
     policy: new PolicyRepository(redis),
+    velocity: new VelocityRepository(redis),
     installation: new InstallationRepository(redis),
     load: new LoadRepository(redis),
     workflows: new WorkflowRepository(redis),

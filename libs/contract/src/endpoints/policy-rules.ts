@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { anyObject, count, flag, micros, pageLimit, strings, text } from '../fields';
+import { anyObject, count, flag, pageLimit, strings, text } from '../fields';
 import { shape } from '../shape';
 import { policyRead, policyWrite, sha256, time } from './policy-fields';
 
@@ -102,7 +102,7 @@ export interface OutputRuleView {
   enabled: boolean;
   match: Record<string, unknown>;
   source: RuleSourceView;
-  last_triggered?: number;
+  last_triggered?: string;
   trigger_count_24h?: number;
 }
 export interface OutputRulesView {
@@ -139,7 +139,7 @@ export const listOutputRules = endpoint({
               source,
             },
             optional: {
-              last_triggered: micros('When it last decided about a result of the caller’s tenant.'),
+              last_triggered: time('When it last decided about a result of the caller’s tenant.'),
               trigger_count_24h: count(
                 'How often it decided about one in the last 24 hours, of the newest 500 checked.',
               ),
@@ -194,7 +194,7 @@ export interface OutputStatsView {
   total_checks_24h: number;
   quarantined_24h: number;
   avg_latency_ms: number;
-  last_check_at: number | null;
+  last_check_at: string | null;
 }
 
 export const outputStats = endpoint({
@@ -212,7 +212,7 @@ export const outputStats = endpoint({
         total_checks_24h: count('Checked results of the caller’s tenant, of the newest jobs up to the limit.'),
         quarantined_24h: count('Of these, withheld ones.'),
         avg_latency_ms: Joi.number().min(0),
-        last_check_at: micros('When the last one was checked; null when none was.').allow(null),
+        last_check_at: time('When the last one was checked; null when none was.').allow(null),
       },
     }),
   },

@@ -172,4 +172,64 @@ export const removeVelocityRule = endpoint({
   errors: [entitled, 'velocity_rule_not_found', 'policy_version_conflict'],
 });
 
-export const velocityEndpoints = [listVelocityRules, addVelocityRule, putVelocityRule, removeVelocityRule] as const;
+export interface VelocityStat {
+  id: string;
+  hit_count_24h: number;
+  hit_rate_24h: number;
+  current_window_count: number;
+  current_window_max: number;
+  active_buckets: number;
+  exceeded_buckets: number;
+  last_triggered: string | null;
+  hourly_hits: number[];
+}
+export interface VelocityStatsView {
+  items: VelocityStat[];
+  top_rules: VelocityStat[];
+  generated_at: string;
+  errors?: FragmentError[];
+}
+
+const stat = shape<VelocityStat>({
+  required: {
+    id: text('Rule id.'),
+    hit_count_24h: count('Jobs it decided about in the last 24 hours, of the newest 1000.'),
+    hit_rate_24h: Joi.number().min(0).description('The same by the hour.'),
+    current_window_count: count('Requests in its windows now.'),
+    current_window_max: count('Requests in the fullest of them.'),
+    active_buckets: count('Windows that hold any request.'),
+    exceeded_buckets: count('Windows that hold more than the threshold.'),
+    last_triggered: time('When it last decided; null when it did not.').allow(null),
+    hourly_hits: Joi.array().items(count('Hits of an hour.')).description('The last 24 hours, oldest first.'),
+  },
+});
+
+export const velocityStats = endpoint({
+  id: 'policy.velocityStats',
+  method: 'get',
+  path: '/api/v1/policy/velocity-rules/stats',
+  summary: 'How often velocity rules decide, and how full their windows are',
+  description: 'Of the caller’s tenant; of every tenant for a caller who may act for all and names none.',
+  access: policyRead,
+  params: {},
+  answer: {
+    status: 200,
+    body: shape<VelocityStatsView>({
+      required: {
+        items: Joi.array().items(stat),
+        top_rules: Joi.array().items(stat).description('The ten that decided most often.'),
+        generated_at: time('When.'),
+      },
+      optional: { errors: fragmentErrors },
+    }),
+  },
+  errors: [entitled],
+});
+
+export const velocityEndpoints = [
+  listVelocityRules,
+  velocityStats,
+  addVelocityRule,
+  putVelocityRule,
+  removeVelocityRule,
+] as const;

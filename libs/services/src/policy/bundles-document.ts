@@ -25,8 +25,8 @@ export interface BundleChange<T> {
 }
 
 const tries = 3;
-/** Kernels read all of it at every change. */
-const mostBytes = 16 * 1_024 * 1_024;
+/** Kernels read all of it at every change, and its last revisions are kept whole. */
+const mostBytes = 4 * 1_024 * 1_024;
 
 export async function readStoredBundles(deps: Pick<PolicyReadDeps, 'store'>): Promise<StoredBundles> {
   return storedOf(await readDocument(deps, policyPlace));

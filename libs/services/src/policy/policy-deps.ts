@@ -14,7 +14,7 @@ export interface PolicySigning {
 }
 
 export interface PolicyReadDeps {
-  store: Pick<Store, 'config' | 'policy' | 'index' | 'redis'>;
+  store: Pick<Store, 'config' | 'policy' | 'index'>;
   parsed: ParsedBundles;
   /** The documents that bundles are merged into, as the kernel reads them; those that cannot be read are left out. */
   basePolicy(): Promise<readonly PolicyDocument[]>;

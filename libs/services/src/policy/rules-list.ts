@@ -1,7 +1,7 @@
 import type { Caller, OutputRulesView, OutputRuleView, RulesView, RuleView } from '@svc/contract';
 import { legacyRules, type OutputRule, type Rule } from '@svc/policy';
 import type { PolicyReadDeps } from './policy-deps';
-import { checkedOutputs, type OutputReadDeps } from './rules-output-stats';
+import { checkedOutputs, textOfMicros, type OutputReadDeps } from './rules-output-stats';
 import { policyFragments, type Fragment } from './rules-documents';
 
 interface Listing {
@@ -44,7 +44,7 @@ export async function listOutputRules(
       return {
         ...rule,
         trigger_count_24h: triggers.length,
-        ...(triggers.length > 0 && { last_triggered: Math.max(...triggers) }),
+        ...(triggers.length > 0 && { last_triggered: textOfMicros(Math.max(...triggers)) }),
       };
     });
   return { items, ...errors };

@@ -1,6 +1,7 @@
 import type { Caller, OutputStatsView } from '@svc/contract';
 import type { OutputSafetyRecord, Store } from '@svc/store';
 import type { Clock } from '../deps';
+import { textOfTime } from './bundle-content';
 
 export interface OutputReadDeps {
   store: Pick<Store, 'index'>;
@@ -38,6 +39,9 @@ export async function outputStats(
     total_checks_24h: checked.length,
     quarantined_24h: checked.filter(({ decision }) => decision === 'QUARANTINE').length,
     avg_latency_ms: checked.length === 0 ? 0 : totalMs / checked.length,
-    last_check_at: checked.length === 0 ? null : Math.max(...checked.map(({ checked_at }) => checked_at)),
+    last_check_at: checked.length === 0 ? null : textOfMicros(Math.max(...checked.map(({ checked_at }) => checked_at))),
   };
 }
+
+/** How a record's time is written. */
+export const textOfMicros = (us: number): string => textOfTime(Math.floor(us / 1_000));

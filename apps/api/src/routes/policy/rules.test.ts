@@ -183,7 +183,7 @@ describe('GET /api/v1/policy/output/stats', () => {
   const stats = async (query = '', as = api.as('admin')) => (await as.get(`/api/v1/policy/output/stats${query}`)).body;
   const nothing = { total_checks_24h: 0, quarantined_24h: 0, avg_latency_ms: 0, last_check_at: null };
 
-  async function checked(state: 'SUCCEEDED' | 'OUTPUT_QUARANTINED', ms: number, agoUs = 0): Promise<number> {
+  async function checked(state: 'SUCCEEDED' | 'OUTPUT_QUARANTINED', ms: number, agoUs = 0): Promise<string> {
     const checked_at = Date.now() * 1_000 - agoUs;
     const decision = state === 'SUCCEEDED' ? 'ALLOW' : 'QUARANTINE';
     const verdict = { decision, reason: 'r', rule_id: 'x', policy_snapshot: 's', findings: [], phase: 'sync' };
@@ -193,7 +193,7 @@ describe('GET /api/v1/policy/output/stats', () => {
       'output_safety',
       JSON.stringify({ ...verdict, checked_at, check_duration_ms: ms }),
     );
-    return checked_at;
+    return new Date(checked_at / 1_000).toISOString();
   }
 
   it('200: counts the checks of the caller’s tenant in the last 24 hours', async () => {

@@ -161,6 +161,59 @@ describe('velocity rules', () => {
   });
 });
 
+describe('GET /api/v1/policy/velocity-rules/stats', () => {
+  const api = useApi();
+  beforeEach(() => api.license('enterprise'));
+  const { add, remove } = velocity(api);
+  const { submit } = bundleCalls(api);
+  const stats = async (as = api.as('admin')) =>
+    (await as.get(`${path}/stats`)).body as { items: Record<string, unknown>[] } & Record<string, unknown>;
+
+  it('200: how often each decided, and how full its windows are, to the tenant whose jobs they were', async () => {
+    const before = await api.kernel.listSnapshots();
+    await add({ ...pace, id: 'a', key: 'topic', window: '24h' });
+    await add({ ...pace, id: 'idle', match: { topics: ['job.demo.idle'] } });
+    await eventually(async () => expect((await api.kernel.listSnapshots()).length).toBeGreaterThan(before.length));
+    await eventually(async () => expect((await submit('job.demo.echo')).status).toBe(403));
+
+    const { items, ...about } = await stats();
+
+    const [echo, idle] = ['a', 'idle'].map((id) => items.find((item) => item['id'] === id) ?? {});
+    expect(echo).toMatchObject({
+      hit_count_24h: 1,
+      hit_rate_24h: 1 / 24,
+      current_window_count: 3,
+      current_window_max: 3,
+      active_buckets: 1,
+      exceeded_buckets: 1,
+    });
+    expect(echo?.['last_triggered']).toMatch(/^20/);
+    expect(echo?.['hourly_hits']).toEqual([...Array<number>(23).fill(0), 1]);
+    expect(idle).toMatchObject({
+      hit_count_24h: 0,
+      active_buckets: 0,
+      last_triggered: null,
+      hourly_hits: Array<number>(24).fill(0),
+    });
+    expect(about).toMatchObject({ top_rules: [{ id: 'a' }, { id: 'idle' }] });
+    expect((await stats(api.as('other'))).items).toMatchObject([
+      { hit_count_24h: 0, active_buckets: 0 },
+      { hit_count_24h: 0 },
+    ]);
+    const everywhere = (await stats(api.as('everywhere'))).items.find((item) => item['id'] === 'a');
+    expect(everywhere).toMatchObject({ hit_count_24h: 1, active_buckets: 1 });
+  });
+
+  it('200 without rules; 403 tier_limit_exceeded without the entitlement', async () => {
+    await add({ ...pace, id: 'a' });
+    await remove('a');
+    expect(await stats()).toMatchObject({ items: [], top_rules: [] });
+
+    api.license('community');
+    expect(told(await api.as('admin').get(`${path}/stats`))).toEqual({ status: 403, code: 'tier_limit_exceeded' });
+  });
+});
+
 describe('a gateway without a key to sign with', () => {
   const api = useApi({ env: { SVC_POLICY_SIGNING_KEY: '' } });
 

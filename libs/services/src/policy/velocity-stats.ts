@@ -1,0 +1,105 @@
+import {
+  everyTenant,
+  type Caller,
+  type VelocityRuleView,
+  type VelocityStat,
+  type VelocityStatsView,
+} from '@svc/contract';
+import { parseDuration } from '@svc/runtime';
+import type { Store, VelocityWindow } from '@svc/store';
+import { textOfTime } from './bundle-content';
+import type { PolicyReadDeps } from './policy-deps';
+import { listVelocityRules, type VelocityDeps } from './velocity-list';
+
+export type VelocityStatsDeps = PolicyReadDeps & VelocityDeps & { store: Pick<Store, 'velocity' | 'index'> };
+
+const hourMs = 3_600_000;
+const hours = 24;
+/** As many jobs as analytics of rules look at. Policy contract 12. */
+const mostJobs = 1_000;
+const topRules = 10;
+
+interface Seen {
+  ruleId: string;
+  atMs: number;
+}
+
+/**
+ * How often each velocity rule decided about a job in the last 24 hours, and how full its windows are. Counts cover the
+ * caller's tenant, or every tenant for a caller who acts for all. Policy contract 8.
+ *
+ * @throws tier_limit_exceeded
+ */
+export async function velocityStats(deps: VelocityStatsDeps, caller: Caller): Promise<VelocityStatsView> {
+  const { items: rules, errors = [] } = await listVelocityRules(deps);
+  const nowMs = deps.clock.nowMs();
+  const lengths = new Map(rules.map(({ id, window }) => [id, parseDuration(window) ?? 0]));
+  const [hits, { windows, isWhole }] = await Promise.all([
+    decidedJobs(deps, caller, nowMs),
+    deps.store.velocity.windows(lengths, nowMs),
+  ]);
+  const own = await ownWindows(deps, caller, windows);
+  const items = rules.map((rule) => statOf(rule, { hits, windows: own, nowMs }));
+  const partly = {
+    fragment_id: 'windows',
+    error: 'there are too many keys in the store: not all windows were looked at',
+  };
+  const told = [...errors, ...(isWhole ? [] : [partly])];
+  return {
+    items,
+    top_rules: [...items].sort((a, b) => b.hit_count_24h - a.hit_count_24h).slice(0, topRules),
+    generated_at: textOfTime(nowMs),
+    ...(told.length > 0 && { errors: told }),
+  };
+}
+
+/** Which rule decided about the newest jobs of the last 24 hours, and when. */
+async function decidedJobs({ store }: VelocityStatsDeps, caller: Caller, nowMs: number): Promise<Seen[]> {
+  const tenants = caller.scope === everyTenant ? await store.index.tenants() : [caller.tenant];
+  const share = Math.max(1, Math.floor(mostJobs / Math.max(1, tenants.length)));
+  const afterUs = (nowMs - hours * hourMs) * 1_000;
+  const pages = await Promise.all(tenants.map((tenant) => store.index.page(tenant, { afterUs }, share)));
+  const jobs = await store.index.records(pages.flatMap(({ items }) => items.map(({ id }) => id)));
+  return jobs.flatMap(({ safety }) => {
+    const isHit = safety?.rule_id !== undefined && safety.checked_at >= afterUs;
+    return isHit ? [{ ruleId: safety.rule_id ?? '', atMs: Math.floor(safety.checked_at / 1_000) }] : [];
+  });
+}
+
+/** A window is named by a hash; the job that was counted last in it tells whose it is. */
+async function ownWindows(
+  { store }: VelocityStatsDeps,
+  caller: Caller,
+  windows: readonly VelocityWindow[],
+): Promise<readonly VelocityWindow[]> {
+  if (caller.scope === everyTenant) return windows;
+  const jobs = await store.index.records(windows.map(({ newestJob }) => newestJob));
+  const own = new Set(jobs.filter(({ tenant }) => tenant === caller.tenant).map(({ id }) => id));
+  return windows.filter(({ newestJob }) => own.has(newestJob));
+}
+
+interface Facts {
+  hits: readonly Seen[];
+  windows: readonly VelocityWindow[];
+  nowMs: number;
+}
+
+function statOf({ id, threshold }: VelocityRuleView, { hits, windows, nowMs }: Facts): VelocityStat {
+  const times = hits.filter(({ ruleId }) => ruleId === id).map(({ atMs }) => atMs);
+  const counts = windows.filter(({ ruleId }) => ruleId === id).map(({ count }) => count);
+  const hourly = Array.from({ length: hours }, (_, i) => {
+    const endMs = nowMs - (hours - 1 - i) * hourMs;
+    return times.filter((atMs) => atMs > endMs - hourMs && atMs <= endMs).length;
+  });
+  return {
+    id,
+    hit_count_24h: times.length,
+    hit_rate_24h: times.length / hours,
+    current_window_count: counts.reduce((sum, count) => sum + count, 0),
+    current_window_max: Math.max(0, ...counts),
+    active_buckets: counts.length,
+    exceeded_buckets: counts.filter((count) => count > threshold).length,
+    last_triggered: times.length > 0 ? textOfTime(Math.max(...times)) : null,
+    hourly_hits: hourly,
+  };
+}
