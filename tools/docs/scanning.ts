@@ -1,5 +1,6 @@
 import { builtInDefinitions } from '@svc/scanning';
 import { corpora, measure, ordinary, type Corpus } from '../../libs/scanning/src/corpus.testing';
+import { leastOf } from '../../libs/scanning/src/corpus-thresholds.testing';
 
 const percent = (share: number) => (Math.floor(share * 1_000) / 10).toFixed(1);
 const titles: Readonly<Record<string, string>> = {
@@ -42,14 +43,25 @@ export function scanningParts(
     `## ${titles[scanner] ?? scanner}`,
     table(head, corpora.filter((corpus) => corpus.scanner === scanner).map(rowOf)),
   ]);
-  return [...introduction, ...scanners, ...howTo];
+  return [...introduction, ...scanners, ...reasons(), ...howTo];
+}
+
+/** Why a detector is let through with less than the others. */
+function reasons(): string[] {
+  const lines = corpora.flatMap(({ scanner, detector }) => {
+    const { precision, recall, because } = leastOf(`${scanner}/${detector}`);
+    return because === undefined
+      ? []
+      : [`- \`${detector}\`: at least ${percent(precision)} % and ${percent(recall)} %, for ${because}.`];
+  });
+  return lines.length === 0 ? [] : ['## Less than 95 %', lines.join('\n')];
 }
 
 const introduction = [
   'What the built-in scanners find in the output of jobs and in the content of requests, and how well. The patterns are also written out in `config/output_scanners.yaml`.',
   '## How it was measured',
   `Each detector has a labelled corpus in \`libs/scanning/corpus/<scanner>/<detector>.yaml\`: texts with the very place that must be found, and near misses that look alike and must not be. Most stand in several surroundings: prose, log lines, JSON, JSON within JSON, Markdown, code, tables, other alphabets, coloured terminal output, diffs. ${ordinary.length} ordinary texts count as near misses of every detector. Of secrets and personal data exactly the labelled bytes must be found, of injections some of them.`,
-  'Precision is the share of the findings that are right, recall the share of the labelled places that are found. `libs/scanning/src/corpus.test.ts` fails, and lists the wrong texts, when a detector falls below 95 % in either; exceptions stand with their reason in `corpus-thresholds.testing.ts`. The corpus was written by hand beside the detectors and holds what they are known to meet: the numbers say that nothing of it is lost again, and are no forecast for the output of your workers. Put a text that was judged wrongly into the file of its detector.',
+  'Precision is the share of the findings that are right, recall the share of the labelled places that are found. `libs/scanning/src/corpus.test.ts` fails, and lists the wrong texts, when a detector falls below 95 % in either; exceptions stand with their reason in `corpus-thresholds.testing.ts`. The corpus was written by hand beside the detectors and holds what they are known to meet: the numbers say that nothing of it is lost again, and are no forecast for the output of your workers. A better forecast is what happened when 52 further places to find and 45 near misses were written down, mostly unusual ones, before any detector was changed for them: 34 were found (65 %), with 3 false alarms. They are in the corpus now, those that are still judged wrongly too. Put a text that was judged wrongly into the file of its detector.',
 ];
 
 const howTo = [

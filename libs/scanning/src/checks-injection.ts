@@ -31,10 +31,10 @@ export function isRunAtOnce(value: string, { before, after }: Around): boolean {
 export const isJoinedShell = (_value: string, { before, after }: Around): boolean =>
   /(?:>&|&>|<>)[ \t]*$/.test(before) || /^\w*[ \t]+0<&1/.test(after);
 
-const plainStatement = /\bselect\b(?:(?!;)[^'"])*\bfrom\b[^;'"]*$/i;
+const plainStatement = /\bselect\b[^;'"]*$/i;
 const tellsInjection = /^[\s+(]*(?:null\b|@@|char\(|concat\(|version\(|\d+\s*,|[^;\r\n]*(?:information_schema|--|#))/i;
 
-/** Added to another query: not the second half of a statement whose SELECT ... FROM goes before. */
+/** Added to another query: not the second half of a statement whose SELECT goes before. */
 export const isInjectedUnion = (_value: string, { before, after }: Around): boolean =>
   tellsInjection.test(after) ? !isPlainScript(before, after) : !plainStatement.test(before);
 

@@ -23,7 +23,7 @@ export const isCredential = (value: string): boolean =>
   isGenerated(value) && (/[0-9]/.test(value) || (/[a-z]/.test(value) && /[A-Z]/.test(value)));
 
 const nameOfValue =
-  /(password|passwd|passphrase|pwd|secret|token|key|credential)([a-z0-9_.-]{0,32})\\{0,3}["']?\]?[ \t]{0,8}(?::=|=>|=|:)[ \t]{0,8}\\{0,3}["']?$/i;
+  /(password|passwd|passphrase|pwd|secret|token|key|credential)([a-z0-9_.-]{0,32})\\{0,3}["']?\]?[ \t]{0,8}(?::=|=>|=|:|>)[ \t]{0,8}\\{0,3}["']?$/i;
 /** Words that make a name say something else of a secret than what it is. */
 const saysElse = new Set(
   (
@@ -47,7 +47,7 @@ export function isAssignedSecret(value: string, { before, after }: Around): bool
   if (isOtherWord.test(rest) || saysElse.has(words.at(-1) ?? '')) return false;
   if (after.startsWith('(') || isPath(value)) return false;
   // People choose `Summer2024` for a password; no generator does for a token.
-  return /^pass|^pwd/i.test(word) ? !isMember(value) : !isWordy(value);
+  return /^pass|^pwd/i.test(word) && words.length === 0 ? !isMember(value) : !isWordy(value);
 }
 
 const isPath = (value: string): boolean => /^(?:\.{0,2}|~)\//.test(value) && isWordy(value.replace(/^[.~]*/, ''));

@@ -14,6 +14,7 @@ const schemes = [
   'http',
   'ftp',
   'smtp',
+  'clickhouse',
   'ldap',
 ];
 
@@ -139,7 +140,7 @@ export const secretPatterns: readonly BuiltInPattern[] = [
   {
     name: 'connection_string',
     regex:
-      '(?i)\\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|nats|mssql|sqlserver|https?|s?ftp|smtps?|ldaps?)(?:\\+[a-z0-9]{1,16})?://[^ \\t\\r\\n"\'`<>/:@]{0,64}:(?<value>[^ \\t\\r\\n"\'`<>/@[{$][^ \\t\\r\\n"\'`<>/@]{2,128})@[a-z0-9[]',
+      '(?i)\\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|nats|mssql|sqlserver|https?|s?ftp|smtps?|ldaps?|clickhouse)(?:\\+[a-z0-9]{1,16})?://[^ \\t\\r\\n"\'`<>/:@]{0,64}:(?<value>[^ \\t\\r\\n"\'`<>/@[{$][^ \\t\\r\\n"\'`<>/@]{2,128})@[a-z0-9[]',
     severity: 'critical',
     confidence: 'high',
     context_required: false,
@@ -160,7 +161,7 @@ export const secretPatterns: readonly BuiltInPattern[] = [
   {
     name: 'bearer_token',
     regex:
-      '(?i)\\bauthorization\\\\{0,3}["\']?\\]?[ ]{0,2}[:=][ ]{0,2}\\\\{0,3}["\']?(?:bearer|basic|token|apikey|bot)[ ]{1,2}(?<value>[a-z0-9._~+/=-]{15,}[a-z0-9_~+/=-])',
+      '(?i)\\bauthorization\\\\{0,3}["\']?\\]?[ ]{0,2}[:=][ ]{0,2}\\[?\\\\{0,3}["\']?(?:bearer|basic|token|apikey|bot)[ ]{1,2}(?<value>[a-z0-9._~+/=-]{15,}[a-z0-9_~+/=-])',
     severity: 'high',
     confidence: 'high',
     context_required: false,
@@ -169,7 +170,7 @@ export const secretPatterns: readonly BuiltInPattern[] = [
   {
     name: 'high_entropy_assignment',
     regex:
-      '(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|encryption[_-]?key|credential)[a-z0-9_.-]{0,32}\\\\{0,3}["\']?\\]?[ \\t]{0,8}(?::=|=>|=|:)[ \\t]{0,8}\\\\{0,3}["\']?(?<value>[a-z0-9+/_=.~!@#%^&*-]{8,128})',
+      '(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|encryption[_-]?key|credential)[a-z0-9_.-]{0,32}\\\\{0,3}["\']?\\]?[ \\t]{0,8}(?::=|=>|=|:|>)[ \\t]{0,8}\\\\{0,3}["\']?(?<value>[a-z0-9+/_=.~!@#%^&*-]{8,128})',
     severity: 'high',
     confidence: 'medium',
     context_required: false,
