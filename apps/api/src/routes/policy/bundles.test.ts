@@ -73,6 +73,26 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
       expect((await put('secops~a', { content: content('c') }, { 'If-Match': etag })).status).toBe(200);
     });
 
+    /** Lets another write through just before the next one is stored. */
+    const between = (other: () => Promise<unknown>) => {
+      const { policy } = api.store;
+      const replace = policy.replace.bind(policy);
+      jest.spyOn(policy, 'replace').mockImplementationOnce(async (...args) => {
+        await other();
+        return replace(...args);
+      });
+    };
+
+    it('a write that says nothing of what it replaces, when another wrote the same bundle meanwhile', async () => {
+      between(() => put('secops~a', { content: content('first') }));
+      expect(told(await put('secops~a', { content: content('second') }))).toEqual(stale);
+      expect((await get('secops~a')).body['content']).toBe(content('first'));
+
+      between(() => put('secops~b', { content: content('b') }));
+      expect((await put('secops~a', { content: content('third') })).status).toBe(200);
+      expect((await get('secops~b')).status).toBe(200);
+    });
+
     it('of many who replace the same text, one does', async () => {
       const { body } = await put('secops~a', { content: content('a') });
       const seen = { 'If-Match': `"${String(body['sha256'])}"` };
@@ -302,6 +322,21 @@ describe('a gateway without a key to sign with', () => {
       await put('secops~invariants', { content: ban('no-echo', 'job.demo.echo') });
       await eventually(async () => expect((await submit('job.demo.echo')).status).toBe(403));
     });
+  });
+});
+
+describe('policies that are large all together', () => {
+  const api = useApi();
+  const { put, remove } = bundleCalls(api);
+
+  it('413 request_too_large: no more than 4 MiB, and they can always be made smaller', async () => {
+    const large = (id: string, bytes: number) => put(id, { content: `# ${'x'.repeat(bytes)}\nrules: []\n` });
+    for (const id of ['secops~a', 'secops~b']) expect((await large(id, 1_900_000)).status).toBe(200);
+
+    expect(told(await large('secops~c', 1_900_000))).toEqual({ status: 413, code: 'request_too_large' });
+
+    expect((await large('secops~b', 1_000_000)).status).toBe(200);
+    expect((await remove('secops~a')).status).toBe(204);
   });
 });
 

@@ -237,3 +237,22 @@ describe('a gateway without a key to sign with', () => {
     ]);
   });
 });
+
+describe('a gateway whose kernels take signed bundles only', () => {
+  const api = useApi({ env: { SVC_POLICY_STRICT: 'enforce' } });
+  const { put, list, rollback, take, content } = publishing(api);
+
+  it('400: it brings back no bundle that is not signed, or not by one who is trusted', async () => {
+    await put('secops~a', { content: content('a') });
+    const good = (await take()).body;
+    const { bundles } = (await list()).body as { bundles: Record<string, { _signature: object }> };
+    const stranger = { ...bundles['secops/a']?._signature, key_id: 'stranger' };
+    for (const signature of [{ _signature: undefined }, { _signature: stranger }]) {
+      await storeBundles(api, { 'secops/a': { ...bundles['secops/a'], ...signature } });
+      const { body } = await take();
+
+      expect(told(await rollback({ snapshot_id: String(body['id']) }))).toEqual(invalid);
+    }
+    expect((await rollback({ snapshot_id: String(good['id']) })).status).toBe(200);
+  });
+});

@@ -1,0 +1,54 @@
+import { bundleSignatureFault, signBundle } from '@svc/policy';
+import { apiEnv, EnvError, readEnv } from '@svc/runtime';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundleKeys } from './bundle-keys.testing';
+import { policySigning } from './policy-document-deps';
+
+const { SVC_POLICY_SIGNING_KEY, SVC_POLICY_PUBLIC_KEY_TESTS } = bundleKeys.env;
+const signing = (env: Record<string, string>) => policySigning(readEnv(apiEnv, env).values);
+
+describe('the key that policies are signed with', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-test-signing-'));
+  const path = join(dir, 'key.pem');
+  beforeAll(() => writeFileSync(path, SVC_POLICY_SIGNING_KEY));
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  it('comes from a variable or a file, with its id, and is trusted with those of the kernels', () => {
+    const fromFile = signing({
+      SVC_POLICY_SIGNING_KEY_PATH: path,
+      SVC_POLICY_SIGNING_KEY_ID: 'ops',
+      SVC_POLICY_PUBLIC_KEY_TESTS,
+    });
+
+    expect(fromFile).toMatchObject({ strict: 'warn', key: { id: 'ops' } });
+    expect([...fromFile.trusted.keys()].sort()).toEqual(['OPS', 'TESTS']);
+    const { key } = signing({ SVC_POLICY_SIGNING_KEY });
+    if (!key) throw new Error('no key was read');
+    const bundle = { content: 'rules: []', enabled: true, _signature: signBundle('rules: []', { ...key, id: 'ops' }) };
+    expect(bundleSignatureFault(bundle, fromFile.trusted)).toBeUndefined();
+  });
+
+  it('is missing where none is set', () => {
+    expect(signing({ SVC_POLICY_STRICT: 'false' })).toEqual({ strict: 'off', key: undefined, trusted: new Map() });
+  });
+
+  it('stops the start when it is none, and the message names the variable and not the key', () => {
+    writeFileSync(join(dir, 'bad'), 'no key');
+
+    expect(() => signing({ SVC_POLICY_SIGNING_KEY: 'secret words' })).toThrow(
+      expect.objectContaining({
+        where: 'SVC_POLICY_SIGNING_KEY',
+        message: expect.not.stringContaining('secret words'),
+      }),
+    );
+    expect(() => signing({ SVC_POLICY_SIGNING_KEY_PATH: join(dir, 'bad') })).toThrow(
+      expect.objectContaining({ where: expect.stringContaining('SVC_POLICY_SIGNING_KEY_PATH') }),
+    );
+  });
+
+  it('is one: a variable and a file together stop the start', () => {
+    expect(() => signing({ SVC_POLICY_SIGNING_KEY, SVC_POLICY_SIGNING_KEY_PATH: path })).toThrow(EnvError);
+  });
+});
