@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { buildApps } from '../stack/build';
 import { addressOf, environments } from '../stack/environment';
 import { ensureKeys, type Keys } from '../stack/keys';
+import { ensurePolicyKey } from '../stack/policy-key';
 import { ensureLicense } from '../stack/license';
 import { portPicker } from '../stack/ports';
 import { answersOk } from '../stack/probe';
@@ -155,7 +156,17 @@ async function environmentsOf(
   };
   const license = ensureLicense(join(dataDir, 'license'), 'enterprise', Date.now());
   const plan = { plan: 'enterprise', files: license } as const;
-  const given = { callerEnv, services, redisUrl: '', natsUrl: '', keys, certificates: undefined, license: plan };
+  const policyKey = ensurePolicyKey(join(dataDir, 'policy-key.pem'));
+  const given = {
+    callerEnv,
+    services,
+    redisUrl: '',
+    natsUrl: '',
+    keys,
+    certificates: undefined,
+    license: plan,
+    policyKey,
+  };
   // Any free port: several worlds may run side by side, and one beside a developer's own stack.
   const pick = portPicker(false);
   return environments(given, () => pick(0));

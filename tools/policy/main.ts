@@ -1,5 +1,8 @@
-import { loadScanners } from '@svc/kernel-client';
+import { loadScanners, type Scanners } from '@svc/kernel-client';
+import { writeFileSync } from 'node:fs';
 import { parseCases } from './cases';
+import { ofFile, ofStore, type Decisions } from './decisions';
+import { difference, passed } from './diff';
 import { help, readOptions, Unusable, type PolicyOptions } from './options';
 import { readPolicy, textOf } from './read-policy';
 import { runCases, uncovered } from './run-cases';
@@ -9,7 +12,7 @@ type Say = (line: string) => void;
 /** @returns whether all is well, and what to print as JSON */
 type Outcome = { ok: boolean; report: Record<string, unknown> };
 
-async function check({ file, bundles }: PolicyOptions, say: Say): Promise<Outcome> {
+async function check({ files: [file = ''], bundles }: PolicyOptions, say: Say): Promise<Outcome> {
   const policy = await readPolicy(file, bundles);
   const rules = policy.rules.length + policy.inputRules.length + policy.outputRules.length;
   say(`${file}: well formed, ${rules} rules, snapshot ${policy.snapshot}`);
@@ -17,11 +20,9 @@ async function check({ file, bundles }: PolicyOptions, say: Say): Promise<Outcom
 }
 
 async function test(options: PolicyOptions, say: Say): Promise<Outcome> {
-  const policy = await readPolicy(options.file, options.bundles);
+  const policy = await readPolicy(options.files[0] ?? '', options.bundles);
   const cases = parseCases(await textOf(options.cases), options.cases);
-  const scanners = await loadScanners(options.scanners);
-  if (!scanners.ok) throw new Unusable(scanners.problems);
-  const outcomes = await runCases(policy, scanners.scanners, cases);
+  const outcomes = await runCases(policy, await scannersOf(options), cases);
   for (const { name, faults, reason } of outcomes) {
     say(`${faults.length === 0 ? 'ok    ' : 'FAILED'} ${name}`);
     for (const fault of faults) say(`         ${fault} (${reason})`);
@@ -39,7 +40,68 @@ async function test(options: PolicyOptions, say: Say): Promise<Outcome> {
   };
 }
 
-const commands = { check, test };
+const shown = 20;
+
+async function diff(options: PolicyOptions, say: Say): Promise<Outcome> {
+  const [old = '', fresh = ''] = options.files;
+  const before = await readPolicy(old, options.bundles);
+  const after = await readPolicy(fresh, options.bundles);
+  const { questions, warnings } = await decisionsOf(options);
+  const found = await difference({ before, after }, await scannersOf(options), questions);
+  const {
+    decisions,
+    changes,
+    stricter,
+    looser,
+    addedApprovals,
+    uncovered: share,
+    uncoveredBefore,
+    drifted,
+    failed,
+  } = found;
+  for (const { direction, job_id, topic, before: was, after: is, rule, reason } of changes.slice(0, shown)) {
+    say(`${direction.padEnd(8)} ${job_id} ${topic}: ${was} → ${is}${rule && ` by ${rule}`} (${reason})`);
+  }
+  if (changes.length > shown) say(`… and ${changes.length - shown} more`);
+  say(`${changes.length} of ${decisions} decisions change: ${stricter} stricter, ${looser} less strict`);
+  say(`${Math.abs(addedApprovals)} ${addedApprovals < 0 ? 'fewer' : 'more'} would wait for a person`);
+  say(`${share.toFixed(1)} % are decided by no rule (${uncoveredBefore.toFixed(1)} % under ${old})`);
+  if (drifted > 0)
+    warnings.push(
+      `${drifted} were decided otherwise then than ${old} decides now; windows of velocity rules are not known any more`,
+    );
+  if (failed > 0) warnings.push(`deciding failed ${failed} times`);
+  for (const warning of warnings) say(`note: ${warning}`);
+  const over = passed(found, options.limits);
+  for (const fault of over) say(`FAILED: ${fault}`);
+  return { ok: over.length === 0 && failed === 0, report: { ...found, warnings, failures: over } };
+}
+
+async function exportDecisions(options: PolicyOptions, say: Say): Promise<Outcome> {
+  const [file = ''] = options.files;
+  const { questions, warnings } = await ofStore(storeUrl(), options);
+  writeFileSync(file, questions.map((question) => `${JSON.stringify(question)}\n`).join(''), { mode: 0o600 });
+  say(`${file}: ${questions.length} decisions`);
+  for (const warning of warnings) say(`note: ${warning}`);
+  return { ok: true, report: { file, decisions: questions.length, warnings } };
+}
+
+const decisionsOf = (options: PolicyOptions): Promise<Decisions> =>
+  options.decisions === undefined ? ofStore(storeUrl(), options) : ofFile(options.decisions, options);
+
+function storeUrl(): string {
+  const url = process.env['REDIS_URL'];
+  if (!url) throw new Unusable(['set REDIS_URL to the store of an installation, or name an export with --decisions']);
+  return url;
+}
+
+async function scannersOf({ scanners: path }: PolicyOptions): Promise<Scanners> {
+  const read = await loadScanners(path);
+  if (!read.ok) throw new Unusable(read.problems);
+  return read.scanners;
+}
+
+const commands = { check, test, diff, export: exportDecisions };
 
 async function main(args: string[]): Promise<number> {
   const options = readOptions(args);

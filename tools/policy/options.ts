@@ -1,28 +1,46 @@
 import { parseArgs } from 'node:util';
+import type { Thresholds } from './diff';
 
 export const help = `npm run policy -- COMMAND: tests policies before they are published, as a check of a pull request does.
 
   check FILE                      is the policy well formed? Every fault is named with its line
   test FILE --cases CASES.yaml    does it decide as the cases say, and which rules does no case reach?
+  diff OLD NEW --since 7d         which decisions of the last days would NEW make otherwise than OLD?
+  export FILE --since 7d          writes those decisions to FILE, for a diff elsewhere; inputs of jobs are in it
 
   --bundles DIR       bundles that are in force beside FILE: DIR/secops/name.yaml is the bundle secops/name
   --scanners FILE     scanner definitions (default config/output_scanners.yaml)
-  --min-coverage N    of test: fails when the cases reach less than N percent of the rules
   --json              one line of JSON on standard output, all else on standard error
   --help              this text
+
+of test:
+  --min-coverage N    fails when the cases reach less than N percent of the rules
+of diff and export:
+  --since TIME        how far back: 30m, 12h, 7d (default 7d)
+  --most N            decisions at most (default 10000)
+of diff:
+  --decisions FILE    take them from an export; else they are read from the store at REDIS_URL
+  --max-changed N     fails when more than N percent of the decisions change
+  --max-looser N      ... when more than N become less strict
+  --max-approvals N   ... when more than N more would wait for a person
+  --max-uncovered N   ... when no rule decides more than N percent
 
 Ends 0 when all is well, 1 when a case fails or a limit is passed, 2 when something cannot be used.
 `;
 
-export type Command = 'check' | 'test';
+export type Command = 'check' | 'test' | 'diff' | 'export';
 
 export interface PolicyOptions {
   command: Command;
-  file: string;
+  files: readonly string[];
   cases: string;
   bundles: string | undefined;
   scanners: string;
   minCoverage: number;
+  sinceMs: number;
+  most: number;
+  decisions: string | undefined;
+  limits: Thresholds;
   json: boolean;
 }
 
@@ -33,7 +51,7 @@ export class Unusable extends Error {
   }
 }
 
-const arity: Readonly<Record<Command, number>> = { check: 1, test: 1 };
+const arity: Readonly<Record<Command, number>> = { check: 1, test: 1, diff: 2, export: 1 };
 
 /** @returns undefined when help is asked for. @throws Unusable saying what is wrong with the command line */
 export function readOptions(args: string[]): PolicyOptions | undefined {
@@ -43,15 +61,26 @@ export function readOptions(args: string[]): PolicyOptions | undefined {
   const command = (Object.keys(arity) as Command[]).find((known) => known === word);
   if (!command) throw new Unusable([`the command is one of ${Object.keys(arity).join(', ')}, not ${word || 'none'}`]);
   if (files.length !== arity[command])
-    throw new Unusable([`${command} takes ${arity[command]} file, and ${files.length} are given`]);
+    throw new Unusable([
+      `${command} takes ${arity[command]} file${arity[command] > 1 ? 's' : ''}, and ${files.length} are given`,
+    ]);
   if (command === 'test' && !values.cases) throw new Unusable(['test needs --cases FILE']);
   return {
     command,
-    file: files[0] ?? '',
+    files,
     cases: values.cases ?? '',
     bundles: values.bundles,
     scanners: values.scanners,
     minCoverage: percent('--min-coverage', values['min-coverage']),
+    sinceMs: duration(values.since),
+    most: count('--most', values.most),
+    decisions: values.decisions,
+    limits: {
+      changed: percent('--max-changed', values['max-changed']),
+      looser: count('--max-looser', values['max-looser']),
+      approvals: count('--max-approvals', values['max-approvals']),
+      uncovered: percent('--max-uncovered', values['max-uncovered']),
+    },
     json: values.json,
   };
 }
@@ -66,6 +95,13 @@ function parsed(args: string[]) {
         bundles: { type: 'string' },
         scanners: { type: 'string', default: 'config/output_scanners.yaml' },
         'min-coverage': { type: 'string', default: '0' },
+        since: { type: 'string', default: '7d' },
+        most: { type: 'string', default: '10000' },
+        decisions: { type: 'string' },
+        'max-changed': { type: 'string', default: '100' },
+        'max-looser': { type: 'string', default: String(Number.MAX_SAFE_INTEGER) },
+        'max-approvals': { type: 'string', default: String(Number.MAX_SAFE_INTEGER) },
+        'max-uncovered': { type: 'string', default: '100' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
@@ -80,4 +116,19 @@ function percent(option: string, text: string): number {
   if (text === '' || !(value >= 0 && value <= 100))
     throw new Unusable([`${option} is a percentage from 0 to 100, not ${text}`]);
   return value;
+}
+
+function count(option: string, text: string): number {
+  const value = Number(text);
+  if (!/^[0-9]+$/.test(text)) throw new Unusable([`${option} is a whole number, not ${text}`]);
+  return value;
+}
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function duration(text: string): number {
+  const [, number = '', unit = ''] = /^([1-9][0-9]{0,4})([mhd])$/.exec(text) ?? [];
+  if (unit !== 'm' && unit !== 'h' && unit !== 'd')
+    throw new Unusable([`--since is a time such as 30m, 12h or 7d, not ${text}`]);
+  return Number(number) * unitMs[unit];
 }

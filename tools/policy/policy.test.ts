@@ -149,6 +149,10 @@ describe('the command line', () => {
     [['test', 'a'], '--cases'],
     [['test', 'a', '--cases', 'b', '--min-coverage', '101'], '--min-coverage'],
     [['check', 'a', '--fast'], '--fast'],
+    [['diff', 'a'], 'takes 2 files'],
+    [['diff', 'a', 'b', '--since', 'long'], '--since'],
+    [['diff', 'a', 'b', '--max-looser', '-1'], '--max-looser'],
+    [['export', 'a', '--most', 'all'], '--most'],
   ])('refuses %j', async (args, why) => {
     expect((await problems(() => readOptions(args))).join()).toContain(why);
   });

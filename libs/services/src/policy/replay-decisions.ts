@@ -122,7 +122,7 @@ async function askAgain(deps: ReplayDeps, job: JobSummary, trial: PolicyTrial, m
 }
 
 /** What policy read of the job then; undefined when it is not there any more. */
-async function contentOf({ data }: Pick<Store, 'data'>, job: JobSummary): Promise<string | undefined> {
+export async function contentOf({ data }: Pick<Store, 'data'>, job: JobSummary): Promise<string | undefined> {
   const text = await data.context(contextPointer(job), limits.contextBytes);
   if (!text) return undefined;
   try {

@@ -1,0 +1,78 @@
+import { systemClock } from '@svc/runtime';
+import { queues } from '@svc/queues.config';
+import { EffectiveConfig, recordedQuestions, type RecordedQuestion } from '@svc/services';
+import { openStore } from '@svc/store';
+import { Redis } from 'ioredis';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import Joi from 'joi';
+import { Unusable } from './options';
+
+export interface Decisions {
+  questions: RecordedQuestion[];
+  warnings: string[];
+}
+
+export interface Wanted {
+  sinceMs: number;
+  most: number;
+}
+
+/** Decisions of an installation; its store is only read. @throws Unusable when it does not answer */
+export async function ofStore(url: string, { sinceMs, most }: Wanted): Promise<Decisions> {
+  const redis = new Redis(url, { maxRetriesPerRequest: 2, lazyConnect: true });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    const clock = systemClock();
+    const store = openStore(redis, queues, { metaSec: 1, dataSec: 1 });
+    const config = new EffectiveConfig(store, clock);
+    const found = await recordedQuestions({ store, config }, { fromMs: clock.nowMs() - sinceMs, most });
+    return {
+      questions: found.questions,
+      warnings: [
+        ...(found.isCut ? [`only the newest ${found.questions.length} decisions are looked at (--most)`] : []),
+        ...(found.withoutContent > 0
+          ? [`the input of ${found.withoutContent} jobs is gone, and rules on content cannot see it`]
+          : []),
+      ],
+    };
+  } catch (error) {
+    throw new Unusable([`REDIS_URL: ${error instanceof Error ? error.message : String(error)}`]);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+const line = Joi.object<RecordedQuestion>({
+  decision: Joi.string().valid('ALLOW', 'ALLOW_WITH_CONSTRAINTS', 'REQUIRE_APPROVAL', 'THROTTLE', 'DENY').required(),
+  rule_id: Joi.string().allow('').required(),
+  decided_at: Joi.string().isoDate().required(),
+  request: Joi.object({ topic: Joi.string().required() }).unknown().required(),
+});
+
+/** Decisions that were exported before, one JSON object a line. @throws Unusable naming the line */
+export async function ofFile(path: string, { most }: Pick<Wanted, 'most'>): Promise<Decisions> {
+  const questions: RecordedQuestion[] = [];
+  let number = 0;
+  try {
+    for await (const text of createInterface({ input: createReadStream(path, 'utf8') })) {
+      number += 1;
+      if (text.trim() === '') continue;
+      if (questions.length === most)
+        return { questions, warnings: [`only the first ${most} decisions are looked at (--most)`] };
+      questions.push(read(text));
+    }
+  } catch (error) {
+    throw new Unusable([
+      `${path}${number > 0 ? `:${number}` : ''}: ${error instanceof Error ? error.message : String(error)}`,
+    ]);
+  }
+  return { questions, warnings: [] };
+}
+
+function read(text: string): RecordedQuestion {
+  const { error, value } = line.validate(JSON.parse(text), { convert: false });
+  if (error) throw error;
+  return value as RecordedQuestion;
+}
