@@ -101,6 +101,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     policyEvaluate: {
       ...base,
       config,
+      topics,
       kernel,
       settings: { redact: env.policyEvaluateRedact },
       maxContentBytes: env.policyMaxBytes,

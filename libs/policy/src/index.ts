@@ -16,6 +16,7 @@ export type * from './document/policy-document';
 export { isStricter, type RuleDecision, type Severity, type Tier, type Verdict } from './document/words';
 export type { ContentFinding, ContentNeeds, ScanContent } from './evaluate/content';
 export { decide, decideAsync } from './evaluate/decide';
+export { parseDeriver } from './evaluate/deriver';
 export { explain, mostTraced, type Explanation } from './evaluate/explain';
 export { evaluation, type EvaluationOptions, type EvaluationPart } from './evaluate/evaluation';
 export type {

@@ -6,6 +6,7 @@ import type { Base, LicenseLimits } from '../deps';
 import { failMode, numberAt, type EffectiveConfig, type FailMode } from '../effective-config';
 import type { Admission } from '../admission/admission';
 import { admitTopic } from '../topics/admit-topic';
+import { withDeriver } from '../topics/risk-tags';
 import type { TopicDeps } from '../topics/topic-deps';
 import { badEnd } from './endings';
 import { readAnswer, requestFingerprint, type FirstAnswer, type SubmitOutcome } from './idempotency';
@@ -94,7 +95,8 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     asked.content,
     config,
   );
-  const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
+  const derived = await withDeriver(deps.topics, asked.tenant, asked.topic);
+  const verdict = await askPolicy(deps.kernel, 'evaluate', { ...question, ...derived }, policyTimeoutMs);
   const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
   const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
   const birth = decideBirth(deps, jobId, asked, verdict, { deadlineMs, mode });

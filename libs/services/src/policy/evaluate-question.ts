@@ -2,12 +2,15 @@ import { AppError, everyTenant, type Caller, type PolicyMetaBody, type PolicyReq
 import type { PolicyRequest } from '@svc/policy';
 import type { EffectiveConfig } from '../effective-config';
 import { clientLabels, refersToSecret } from '../jobs/normalize-request';
+import { withDeriver } from '../topics/risk-tags';
+import type { TopicDeps } from '../topics/topic-deps';
 
 /** What is known of an agent that decisions depend on. Policy contract 3.2 step 5. */
 export type AgentFacts = NonNullable<PolicyRequest['agent']>;
 
 export interface QuestionDeps {
   config: Pick<EffectiveConfig, 'at'>;
+  topics: Pick<TopicDeps, 'registry'>;
   /** Looks an agent up by its id; undefined when it is not known. Absent: no agents are kept here. */
   agents?: (tenant: string, agentId: string) => Promise<AgentFacts | undefined>;
 }
@@ -28,9 +31,10 @@ export async function policyQuestion(
   const labels = clientLabels(given);
   const hasSecrets = input_content !== undefined && refersToSecret(parsedOr(input_content));
   const agentId = labels['agent_id'];
-  const [config, agent] = await Promise.all([
+  const [config, agent, derived] = await Promise.all([
     effective_config ?? deps.config.at(placeOf(tenant, body)),
     agentId ? deps.agents?.(tenant, agentId) : undefined,
+    withDeriver(deps.topics, tenant, body.topic),
   ]);
   return {
     ...fields,
@@ -42,6 +46,7 @@ export async function policyQuestion(
     ...((about || hasSecrets) && { meta: metaOf(about ?? { risk_tags: [], requires: [], labels: {} }, hasSecrets) }),
     ...(action && { action }),
     ...(agent && { agent }),
+    ...derived,
     ...(input_content && { input_content }),
   };
 }

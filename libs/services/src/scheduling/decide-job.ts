@@ -9,6 +9,7 @@ import { contentOfDocument } from '../jobs/normalize-request';
 import { askPolicy, decisionRecord, policyPart, policyRequest } from '../jobs/policy-check';
 import { heldFor } from '../jobs/submit-job';
 import { checkQueuedJob } from '../topics/check-queued-job';
+import { withDeriver } from '../topics/risk-tags';
 import { deadlinePassed, finish, moveAndTell } from './move-job';
 import { placeJob, queueEndsMs } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -59,7 +60,8 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   const pointer = contextPointer(job);
   const context =
     pointer === ownContextPointer(id) ? ownContext : await store.data.context(pointer, limits.contextBytes);
-  const question = policyRequest(job, contentOf(context), config);
+  const derived = await withDeriver(deps.topics, job.tenant, job.topic);
+  const question = { ...policyRequest(job, contentOf(context), config), ...derived };
   const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
   const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
   if (verdict.kind === 'unavailable') return unavailable(deps, job, mode);

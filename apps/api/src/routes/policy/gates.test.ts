@@ -1,4 +1,6 @@
-import { eventually } from '@svc/testing';
+import { actionKinds, actionVerbs } from '@svc/contract';
+import { eventually, fuzzed, hostileJson, hostileText } from '@svc/testing';
+import fc from 'fast-check';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 
@@ -143,6 +145,28 @@ describe('action gates of policy/evaluate, simulate and explain', () => {
       expect(reasonOf(await claim(theirs))).toEqual([403, 'approval:other_tenant']);
       expect(reasonOf(await claim(own))).toEqual([403, 'approval:self']);
     });
+  });
+
+  it('whatever the descriptor holds is answered', async () => {
+    const text = fc.option(hostileText, { nil: undefined });
+    const action = fc.record({
+      kind: fc.constantFrom(...actionKinds),
+      verb: fc.constantFrom(...actionVerbs),
+      server: text,
+      tool: text,
+      target_path: text,
+      target_url: fc.option(hostileText.map((end) => `https://example.com/${end}`), { nil: undefined }),
+      filters: fc.dictionary(hostileText, hostileText, { maxKeys: 2 }),
+      args: fc.dictionary(hostileText, hostileJson, { maxKeys: 2 }),
+      approval_claim: fc.record({ approval_ref: hostileText }),
+    });
+    await fc.assert(
+      fc.asyncProperty(action, fc.constantFrom('evaluate', 'simulate', 'explain'), hostileText, async (sent, route, agent_id) => {
+        const { status } = await ask(sent, route, { labels: { agent_id } });
+        expect([200, 400, 401, 403, 404, 409]).toContain(status);
+      }),
+      fuzzed(60),
+    );
   });
 
   it('every call and every block is audited, without what was sent', async () => {

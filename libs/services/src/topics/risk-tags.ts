@@ -1,0 +1,14 @@
+import { parseDeriver, type PolicyRequest } from '@svc/policy';
+import type { TopicDeps } from './topic-deps';
+
+/** How the topic of a job derives its risk tags, as a part of what policy is asked. Policy contract 3.2 step 4. */
+export async function withDeriver(
+  { registry }: Pick<TopicDeps, 'registry'>,
+  tenant: string,
+  topic: string,
+): Promise<Pick<PolicyRequest, 'risk_tag_deriver'>> {
+  const found = await registry.find(tenant, topic);
+  const text = found.kind === 'registered' ? found.registration.risk_tag_deriver : undefined;
+  const deriver = text ? parseDeriver(text) : undefined;
+  return deriver ? { risk_tag_deriver: deriver } : {};
+}
