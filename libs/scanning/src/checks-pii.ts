@@ -17,7 +17,7 @@ export function isAddress(value: string, { before, after }: Around): boolean {
   const at = value.indexOf('@');
   const domain = value.slice(at + 1).toLowerCase();
   // The engine for any pattern tries again within what did not count: the rest of a local part is no address.
-  if (/[A-Za-z0-9_%+][.-]{0,64}$/.test(before.slice(-65))) return false;
+  if (/[A-Za-z0-9_%+][.-]{0,3}$/.test(before.slice(-4))) return false;
   if (noDomain.has(domain.slice(domain.lastIndexOf('.') + 1)) || /^v?\d+\.\d/.test(domain)) return false;
   if (before.endsWith('//') || after.startsWith('(')) return false;
   return !(value.slice(0, at) === 'git' && after.startsWith(':'));

@@ -22,6 +22,8 @@ export const isNoStandIn = (value: string): boolean =>
 export const isCredential = (value: string): boolean =>
   isGenerated(value) && (/[0-9]/.test(value) || (/[a-z]/.test(value) && /[A-Z]/.test(value)));
 
+/** A name, what may follow it, and the sign between name and value. */
+const nameChars = 80;
 const nameOfValue =
   /(password|passwd|passphrase|pwd|secret|token|key|credential)([a-z0-9_.-]{0,32})\\{0,3}["']?\]?[ \t]{0,8}(?::=|=>|=|:|>)[ \t]{0,8}\\{0,3}["']?$/i;
 /** Words that make a name say something else of a secret than what it is. */
@@ -38,7 +40,7 @@ const isOtherWord = /^(?:i[sz]|ary|aria|e?d\b|ing\b|ness)/;
 
 /** The name says that the value is the secret itself, and the value is neither words nor a path nor a piece of code. */
 export function isAssignedSecret(value: string, { before, after }: Around): boolean {
-  const [, word = '', rest = ''] = nameOfValue.exec(before) ?? [];
+  const [, word = '', rest = ''] = nameOfValue.exec(before.slice(-nameChars)) ?? [];
   const words = rest
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()

@@ -73,7 +73,9 @@ export function scan(
   const look = new Look(request, set, findings, budget);
   look.atBody(part, text);
   return {
-    findings: look.isFull() ? [coverAll(findings, part.length)] : capped(merged(findings), part.length),
+    findings: look.isFull()
+      ? [coverAll(findings, part.length)]
+      : capped(look.sawMore ? merged(findings) : findings.sort(byPlace), part.length),
     scannedBytes: part.length,
     truncated: body.length > part.length,
     overrun: budget.overrun,
@@ -82,6 +84,8 @@ export function scan(
 
 /** Looks for all that a request wants, in a body and in what can be read in it. */
 class Look {
+  /** Something was found in a view of the body, perhaps what the body itself had shown. */
+  sawMore = false;
   private readonly isWanted: (pattern: { label: Label }) => boolean;
   private readonly jobs: { ofSet: readonly SlowPattern[]; ofRequest: readonly SlowJob[] };
 
@@ -106,16 +110,22 @@ class Look {
     const report = this.reportAt((offset, length) => ({ offset, length }));
     this.fast(bodyOfLevel, level, report);
     this.slow(body, text, report);
-    if (level !== text) this.slow(bodyOfLevel, level, report);
-    this.inView(undisguised(level, this.budget));
+    if (level !== text) {
+      // A pattern of one's own may mean the escape itself, or what stands behind it.
+      this.sawMore = true;
+      this.slow(bodyOfLevel, level, report);
+    }
+    this.inView(undisguised(bodyOfLevel, level, this.budget));
     if (!this.budget.overrun) this.inView(unwrapped(bodyOfLevel, level, this.budget));
   }
 
   private inView(view: View | undefined): void {
     if (!view || this.budget.overrun) return;
+    const before = this.findings.length;
     const report = this.reportAt((offset, length) => view.place(offset, length));
     this.fast(view.body, view.text, report);
     this.slow(view.body, view.text, report);
+    this.sawMore ||= this.findings.length > before;
   }
 
   private fast(body: Uint8Array, text: string, report: Report): void {

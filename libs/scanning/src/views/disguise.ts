@@ -6,8 +6,6 @@ const reachBytes = 512;
 /** What one disguised character is counted as, in bytes of plain scanning. */
 const changeCost = 64;
 
-/** Letters of other alphabets, which count only within a word that has Latin ones. */
-const foreign = '(?:[\\xc9\\xce-\\xd2][\\x80-\\xbf])';
 const disguises = new RegExp(
   [
     '\\xc2[\\xa0\\xad]', // no-break space, soft hyphen
@@ -18,10 +16,34 @@ const disguises = new RegExp(
     '\\xf0\\x9d[\\x90-\\x9f][\\x80-\\xbf]', // mathematical letters and digits
     '\\xf3\\xa0[\\x80\\x81][\\x80-\\xbf]', // tags, which no one sees
     '\\\\{1,8}u[dD][89abAB][0-9a-fA-F]{2}\\\\{1,8}u[dD][c-fC-F][0-9a-fA-F]{2}|\\\\{1,8}u[0-9a-fA-F]{4}',
-    `(?<=[A-Za-z])${foreign}+|(?<![\\x80-\\xbf])${foreign}+(?=[A-Za-z])`,
   ].join('|'),
-  'g',
+  'y',
 );
+/** Bytes with which a disguise may begin: 1; letters of other alphabets, which count only beside Latin ones: 2. */
+const begins = new Uint8Array(256);
+for (const byte of [0x5c, 0xc2, 0xcc, 0xcd, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3]) begins[byte] = 1;
+for (const byte of [0xc9, 0xce, 0xcf, 0xd0, 0xd1, 0xd2]) begins[byte] = 2;
+const isLatin = (byte = 0): boolean => (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
+
+/** Characters that may not be what they look like, in order: one pass, and most bytes are told by themselves. */
+function* marksIn(body: Uint8Array, text: string): Generator<{ mark: string; index: number }> {
+  for (let at = 0; at < body.length; at++) {
+    const kind = begins[body[at] as number];
+    if (kind === 0) continue;
+    let end = at;
+    if (kind === 2) {
+      while (begins[body[end] ?? 0] === 2) end += 2;
+      if (isLatin(body[at - 1]) || isLatin(body[end])) yield { mark: text.slice(at, end), index: at };
+    } else {
+      disguises.lastIndex = at;
+      if (!disguises.test(text)) continue;
+      end = disguises.lastIndex;
+      yield { mark: text.slice(at, end), index: at };
+    }
+    at = end - 1;
+  }
+}
+
 /** Told in one quick pass: plain ASCII that escapes nothing. */
 const isPlain = (text: string): boolean => Buffer.byteLength(text) === text.length && !text.includes('\\u');
 
@@ -31,12 +53,12 @@ const isPlain = (text: string): boolean => Buffer.byteLength(text) === text.leng
  *
  * @param text the body with one character a byte
  */
-export function undisguised(text: string, budget: Budget): View | undefined {
+export function undisguised(body: Uint8Array, text: string, budget: Budget): View | undefined {
   if (isPlain(text)) return undefined;
   const view = new ViewBuilder();
   let taken = 0;
   const take = (from: number, to: number) => view.add(text.slice(from, to), 'same', from, to - from);
-  for (const { 0: mark, index } of text.matchAll(disguises)) {
+  for (const { mark, index } of marksIn(body, text)) {
     const read = reading(mark);
     if (read === undefined) continue;
     if (!budget.spend(changeCost)) break;

@@ -63,14 +63,14 @@ describe('disguises', () => {
   it('far apart are looked at with what stands around them only', () => {
     const text = latin(`a\u200bb${'.'.repeat(5_000)}c\u200bd${'.'.repeat(5_000)}`);
 
-    const view = undisguised(text, endless());
+    const view = undisguised(Buffer.from(text, 'latin1'), text, endless());
 
     expect(view?.text.length).toBeLessThan(2_500);
     expect(view?.text).toMatch(/^ab\.+\n\0\n\.+cd\.+$/);
   });
 
   it.each(['plain', 'Größe', 'Русский текст', '日本語', 'a\\b', '😀'])('%s is none', (text) => {
-    expect(undisguised(latin(text), endless())).toBeUndefined();
+    expect(undisguised(Buffer.from(text), latin(text), endless())).toBeUndefined();
   });
 });
 
