@@ -46,6 +46,19 @@ describe('the key that policies are signed with', () => {
     expect(() => signing({ SVC_POLICY_SIGNING_KEY_PATH: join(dir, 'bad') })).toThrow(
       expect.objectContaining({ where: expect.stringContaining('SVC_POLICY_SIGNING_KEY_PATH') }),
     );
+    expect(() => signing({ SVC_POLICY_SIGNING_KEY_PATH: join(dir, 'gone') })).toThrow(
+      expect.objectContaining({ where: expect.stringContaining('gone') }),
+    );
+  });
+
+  it('is trusted by those who decide wherever they refuse all others, under its id, or the start stops', () => {
+    const enforced = { SVC_POLICY_STRICT: 'enforce', SVC_POLICY_SIGNING_KEY };
+    const refused = expect.objectContaining({ where: expect.stringContaining('SVC_POLICY_PUBLIC_KEY_') });
+
+    expect(() => signing({ ...enforced, SVC_POLICY_PUBLIC_KEY_TESTS })).toThrow(refused);
+    expect(() => signing({ ...enforced, SVC_POLICY_SIGNING_KEY_ID: 'ops' })).toThrow(refused);
+    const own = { ...enforced, SVC_POLICY_SIGNING_KEY_ID: 'tests', SVC_POLICY_PUBLIC_KEY_TESTS };
+    expect(signing(own)).toMatchObject({ strict: 'enforce', key: { id: 'tests' } });
   });
 
   it('is one: a variable and a file together stop the start', () => {

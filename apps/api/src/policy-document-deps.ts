@@ -28,7 +28,10 @@ export function policyDocumentDeps(
   };
 }
 
-/** @throws StartError naming the variable when a key is none */
+/**
+ * @throws StartError naming the variable when a key is none, or when what is signed with it would be refused by whoever
+ *   decides: that would leave the last good policy in force at every write
+ */
 export function policySigning(
   env: Pick<
     ApiEnv,
@@ -43,14 +46,39 @@ export function policySigning(
     }),
     ...(key ? [[key.id.toUpperCase(), publicHalf(key)] as const] : []),
   ]);
+  if (env.policyStrict === 'enforce' && key) requireTrusted(key, env.policyPublicKeys);
   return { strict: env.policyStrict, key, trusted };
+}
+
+function requireTrusted(key: SigningKey, publicKeys: Readonly<Record<string, string>>): void {
+  const own = publicHalf(key);
+  const isTrusted = Object.entries(publicKeys).some(
+    ([id, text]) => id.toUpperCase() === key.id.toUpperCase() && readPublicKey(text)?.equals(own),
+  );
+  if (isTrusted) return;
+  const name = `SVC_POLICY_PUBLIC_KEY_${key.id.toUpperCase()}`;
+  const value = own.export({ type: 'spki', format: 'der' }).toString('base64');
+  throw new StartError(
+    'what this gateway signs would be refused by those who decide',
+    name,
+    `Set it to ${value} on every service.`,
+  );
 }
 
 function signingKey(env: Parameters<typeof policySigning>[0]): SigningKey | undefined {
   const { policySigningKey: text, policySigningKeyPath: path, policySigningKeyId: id } = env;
   if (text === undefined && path === undefined) return undefined;
-  const key = readSigningKey(text ?? readFileSync(path ?? '', 'utf8'));
-  if (key) return { id, key };
   const name = text === undefined ? `SVC_POLICY_SIGNING_KEY_PATH (${path ?? ''})` : 'SVC_POLICY_SIGNING_KEY';
+  const key = readSigningKey(text ?? readKeyFile(path ?? '', name));
+  if (key) return { id, key };
   throw new StartError('policy bundles cannot be signed', name, 'Give it a private Ed25519 key.');
+}
+
+function readKeyFile(path: string, name: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartError(`policy bundles cannot be signed: ${why}`, name, 'Name a file that can be read.');
+  }
 }
