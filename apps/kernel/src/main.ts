@@ -1,5 +1,6 @@
 import { grpcServices } from '@svc/contract';
 import { startGrpcServer } from '@svc/grpc';
+import { velocityRulesInForce } from '@svc/identity';
 import { localKernelSettings, openLocalKernel } from '@svc/kernel-client';
 import { openLicenseOf } from '@svc/platform';
 import {
@@ -49,7 +50,7 @@ async function start(boot: Boot<KernelEnv>): Promise<void> {
   health.dependsOn('redis', () => redis.ping());
 
   const license = openLicenseOf({ env, clock, log });
-  const maxVelocityRules = () => license.entitlements().velocity_rule_count;
+  const maxVelocityRules = () => velocityRulesInForce(license.entitlements());
   const kernel = await openLocalKernel(localKernelSettings(env), { redis, log, clock, metrics, maxVelocityRules });
   onStop('kernel', () => kernel.close());
   health.dependsOn('policy', async () => {

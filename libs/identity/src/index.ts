@@ -15,7 +15,7 @@ export { openJwt, type BearerCheck, type JwtSettings } from './jwt';
 export { secretProblem, type SecretKind } from './secret-strength';
 export { openSessions, type SessionRecord, type Sessions } from './sessions';
 export { keyOfProtocols, webSocketProtocol } from './web-socket-key';
-export { mergeEntitlements, tiers, type Entitlements, type Plan } from './license/entitlements';
+export { mergeEntitlements, tiers, velocityRulesInForce, type Entitlements, type Plan } from './license/entitlements';
 export {
   openLicense,
   type License,

@@ -1,5 +1,6 @@
 import { alertPacket, subjects } from '@svc/contract';
 import { kernelSettings, openKernel, type Kernel, type KernelDeps, type LoadReport } from '@svc/kernel-client';
+import { velocityRulesInForce } from '@svc/identity';
 import type { ApiEnv, Boot, EngineEnv, SchedulerEnv } from '@svc/runtime';
 import { randomUUID } from 'node:crypto';
 import type { Platform } from './open-platform';
@@ -33,7 +34,7 @@ export async function openServiceKernel(
     log,
     clock,
     metrics,
-    maxVelocityRules: () => platform.license.entitlements().velocity_rule_count,
+    maxVelocityRules: () => velocityRulesInForce(platform.license.entitlements()),
     onReload: (report) => watch.heard(report),
   });
   onStop('kernel', () => kernel.close());

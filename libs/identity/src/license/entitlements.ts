@@ -144,3 +144,13 @@ export function mergeEntitlements(plan: Plan, granted: Readonly<Record<string, u
     limits: mapOf(granted['limits'], isNumber),
   };
 }
+
+const fileVelocityRules = 3;
+
+/**
+ * How many velocity rules kernels keep in force; -1 = any number. A policy file has some in every plan, bundles take an
+ * entitlement. Policy contract 3.7.
+ */
+export const velocityRulesInForce = ({
+  velocity_rule_count: count,
+}: Pick<Entitlements, 'velocity_rule_count'>): number => (count < 0 ? -1 : Math.max(count, fileVelocityRules));

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mergeEntitlements, tiers } from './entitlements';
+import { mergeEntitlements, tiers, velocityRulesInForce } from './entitlements';
 import { openLicense, type LicenseSettings } from './license';
 
 const issuer = generateKeyPairSync('ed25519');
@@ -157,6 +157,8 @@ describe('what a license adds to its tier', () => {
   it('a lower approval mode changes nothing, and Team counts velocity rules once they are granted', () => {
     expect(mergeEntitlements('enterprise', { approval_mode: 'single' })).toEqual(tiers.enterprise);
     expect(mergeEntitlements('team', { velocity_rules: true }).velocity_rule_count).toBe(20);
+    const inForce = [-1, 0, 2, 20].map((velocity_rule_count) => velocityRulesInForce({ velocity_rule_count }));
+    expect(inForce).toEqual([-1, 3, 3, 20]);
   });
 
   it('features and flags are asked for alike', () => {

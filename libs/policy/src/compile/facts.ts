@@ -145,7 +145,7 @@ function mcpFacts(label: Facts['label']): McpFacts | undefined {
 
 const serverLabels = ({ server_labels }: PolicyRequest, keys: readonly string[]) =>
   keys.map((key) => own(server_labels, key));
-const keysOf = (ids: readonly (string | undefined)[]) => new Set(ids.flatMap((id) => (id?.trim() ? [fold(id)] : [])));
+const keysOf = (ids: readonly (string | undefined)[]) => new Set(ids.flatMap((id) => (id?.trim() ? [id.trim()] : [])));
 
 /** The attachment, when there is one, stands for all other keys. It may be an id or the name of the attached bundle. */
 function jobKeys(request: PolicyRequest): ReadonlySet<string> {

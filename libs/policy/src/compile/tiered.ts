@@ -1,12 +1,14 @@
 import type { Selector } from '../document/policy-document';
 import type { Tier } from '../document/words';
 import type { Facts } from './facts';
-import { fold } from './glob';
 import { Narrow } from './rule-set';
 
-/** The ids a selector names; a request is in the tier when one of its scope keys is among them. */
+/**
+ * The ids a selector names; a request is in the tier when one of its scope keys is among them. Case counts, as it does
+ * wherever ids are told apart: a workflow named alike must not get another's policy.
+ */
 export const selectorKeys = ({ workflow_id, job_id, session_id }: Selector): string[] =>
-  [workflow_id, job_id, session_id].flatMap((id) => (id === undefined ? [] : [fold(id)]));
+  [workflow_id, job_id, session_id].flatMap((id) => (id === undefined ? [] : [id.trim()]));
 
 /** Things sorted into the three tiers, narrowest first when read. Policy contract 3.3. */
 export class Tiered<T> {

@@ -103,11 +103,12 @@ describe('the order of rules', () => {
       'workflow/w/policy': forWorkflow(rules('id: w, decision: allow_with_constraints')),
     });
 
-    expect(verdict(policy, { job_id: 'j1', workflow_id: 'w' })).toEqual(['ALLOW', 'j']);
+    expect(verdict(policy, { job_id: 'J1', workflow_id: 'w' })).toEqual(['ALLOW', 'j']);
+    expect(verdict(policy, { job_id: 'j1', workflow_id: 'W' })).toEqual(['DENY', '']);
     expect(verdict(policy, { job_id: 'j2', workflow_id: 'w' })).toEqual(['ALLOW_WITH_CONSTRAINTS', 'w']);
     expect(verdict(policy, { server_labels: { 'edge.session_id': 'J1' } })).toEqual(['ALLOW', 'j']);
     expect(verdict(policy, { server_labels: { 'policy.attachment_id': 'job/J1/policy' } })).toEqual(['ALLOW', 'j']);
-    expect(verdict(policy, { job_id: 'j1', server_labels: { 'policy.attachment_id': 'x' } })).toEqual(['DENY', '']);
+    expect(verdict(policy, { job_id: 'J1', server_labels: { 'policy.attachment_id': 'x' } })).toEqual(['DENY', '']);
     expect(verdict(policy, { labels: { job_id: 'J1', 'workflow.id': 'w' } })).toEqual(['DENY', '']);
   });
 

@@ -129,7 +129,7 @@ const places: Pick<PolicyDocument, 'source' | 'tier' | 'selector'>[] = [
   { source: 'session/s/policy', tier: 'job', selector: { session_id: 's' } },
   { source: 'secops/invariants', tier: 'global' },
   { source: 'velocity/v', tier: 'global' },
-  { source: 'workflow/w/policy', tier: 'workflow', selector: { workflow_id: 'W' } },
+  { source: 'workflow/w/policy', tier: 'workflow', selector: { workflow_id: 'w' } },
 ];
 
 const tenantLists: fc.Arbitrary<TenantPolicy> = maybe({
@@ -193,7 +193,7 @@ const anyRequest: fc.Arbitrary<PolicyRequest> = fc
     }),
     mostly({
       job_id: fc.constantFrom('j', 'J', 'other'),
-      workflow_id: fc.constantFrom('w', 'other'),
+      workflow_id: fc.constantFrom('w', 'W', 'other'),
       server_labels: maybe({ session_id: fc.constant('s'), 'workflow.id': fc.constant('w'), kind: fc.constant('k') }),
       agent: maybe({ risk_tier: fc.constantFrom('low', 'high'), data_classifications: fc.constantFrom(['PII'], []) }),
       delegation: fc.constantFrom(...chains),

@@ -84,7 +84,7 @@ function standingRules(documents: readonly PolicyDocument[]): Placed[] {
 }
 
 const idsOf = (selector: PolicyDocument['selector'] = {}): string[] =>
-  [selector.workflow_id, selector.job_id, selector.session_id].flatMap((id) => (id ? [low(id)] : []));
+  [selector.workflow_id, selector.job_id, selector.session_id].flatMap((id) => (id ? [id.trim()] : []));
 
 function legacy({ rules, tenants }: PolicyDocument): Rule[] {
   if (rules.length > 0) return [];
@@ -136,7 +136,7 @@ function keyPart(part: string, request: PolicyRequest): string {
 function selects(tier: string, ids: readonly string[], { job_id, workflow_id, server_labels = {} }: PolicyRequest) {
   if (tier === 'global') return true;
   const known = tier === 'job' ? [job_id, server_labels['session_id']] : [workflow_id, server_labels['workflow.id']];
-  return known.some((id) => id && ids.includes(low(id)));
+  return known.some((id) => id !== undefined && ids.includes(id.trim()));
 }
 
 /** Which rules may permit which requests; what bans is always looked at. */
