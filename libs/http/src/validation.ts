@@ -81,12 +81,18 @@ const repeated = (query: unknown): Violation[] =>
 const once = (query: unknown): Record<string, unknown> =>
   Object.fromEntries(Object.entries(query as Record<string, unknown>).filter(([, value]) => !Array.isArray(value)));
 
+/** A key within a value that does not look like a field's name may be data, even a secret: it is not told. */
+const asName = (key: string | number | undefined): string | number =>
+  typeof key !== 'string' || /^[a-z][a-z_]{0,39}$/.test(key) ? (key ?? '') : '(a key)';
+
 function violationOf(place: Place, { path, message, type }: Joi.ValidationErrorItem): Violation {
-  const written = path.reduce<string>(
+  const isStranger = type === 'object.unknown';
+  const told = isStranger && path.length > 1 ? [...path.slice(0, -1), asName(path.at(-1))] : path;
+  const written = told.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
     '',
   );
-  const mended = type === 'object.unknown' ? `${written} is not a field of this route; leave it out` : message;
+  const mended = isStranger ? `${written} is not a field of this route; leave it out` : message;
   return { in: place, field: String(path[0] ?? ''), path: written, message: mended };
 }
 

@@ -89,7 +89,9 @@ const owners: Readonly<Record<string, string>> = {
 function requireWritableId(id: string): void {
   const family = bundleFamily(id);
   if (family !== 'operators') {
-    throw new AppError('bundle_not_writable', { error: `${id} is written by ${owners[family] ?? 'others'}` });
+    throw new AppError('bundle_not_writable', {
+      error: `a bundle of this id is written by ${owners[family] ?? 'others'}`,
+    });
   }
   if (!/^secops\/[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) {
     const form = 'secops/ and up to 128 letters, digits, dots, _ and -, beginning with a letter or digit';

@@ -39,9 +39,18 @@ export async function actionApproval(
 
 async function describedAction(store: Pick<Store, 'data'>, job: JobRecord): Promise<string | undefined> {
   const text = await readContext(store, job);
-  const document: unknown = text ? JSON.parse(text.toString('utf8')) : undefined;
+  const document = text && parsed(text);
   const { error, value } = actionDescriptor.required().validate(fieldOf(fieldOf(document, 'context'), 'action'));
   return error ? undefined : bindingHash(value);
+}
+
+/** What another job returned may be this one's input, and need not be JSON. */
+function parsed(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 const fieldOf = (value: unknown, name: string): unknown =>

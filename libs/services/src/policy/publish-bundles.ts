@@ -56,7 +56,9 @@ function idsToPublish({ bundles }: StoredBundles, wanted: readonly string[] | un
   if (ids.length === 0) throw refused('there is no bundle to publish');
   const foreign = ids.find((id) => !isManaged(id));
   if (foreign !== undefined) {
-    throw new AppError('bundle_not_writable', { error: `${foreign} comes into force with what it belongs to` });
+    throw new AppError('bundle_not_writable', {
+      error: 'one of these bundles comes into force with what it belongs to: publish secops/ and velocity/ alone',
+    });
   }
   return ids;
 }

@@ -109,7 +109,9 @@ describe('a job’s topic', () => {
 
     for (let i = 0; i < 5; i++) expect((await submit('job.default')).status).toBe(200);
 
-    expect(await api.store.redis.info('commandstats')).not.toContain('cmdstat_mget');
+    // Documents are looked at now and then, however many jobs there are.
+    const reads = /cmdstat_mget:calls=(\d+)/.exec(await api.store.redis.info('commandstats'))?.[1] ?? 0;
+    expect(Number(reads)).toBeLessThan(5);
   });
 
   it('400 unknown_topic: names that take no jobs are not offered', async () => {
