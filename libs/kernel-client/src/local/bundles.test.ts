@@ -129,6 +129,22 @@ describe('bundles in the kernel', () => {
     await eventually(async () => expect(await ruleFor(kernel, 'job.b')).toBe('b'));
   });
 
+  it('and a file that changed while they could not be read come into force once they can, though nothing changes again', async () => {
+    const kernel = await open();
+    await redis.set('cfg:system:policy', '{');
+    files.policy(base.replace('job.base', 'job.moved'));
+    await eventually(() => expect(JSON.stringify(reports.at(-1))).toContain('the bundles cannot be read'));
+    const told = reports.length;
+
+    const data = { bundles: { 'secops/a': bundle(allowing('a')) } };
+    await redis.set('cfg:system:policy', JSON.stringify({ scope: 'system', scope_id: 'policy', data, revision: 0 }));
+
+    await eventually(async () => expect(await ruleFor(kernel, 'job.a')).toBe('a'));
+    expect(await ruleFor(kernel, 'job.moved')).toBe('base');
+    // However often it was tried, it was told once, and once that all is well.
+    expect(reports.slice(told).map(({ kind }) => kind)).toEqual(['loaded']);
+  });
+
   it('are left out where they are switched off', async () => {
     await write({ 'secops/a': bundle(allowing('a')) });
 

@@ -20,7 +20,8 @@ export interface BundleSettings {
 export type LoadedBundles =
   /** `unsigned`: what is wrong with signatures of bundles that are taken all the same. */
   | { ok: true; bundles: ReadonlyMap<string, BundleRecord>; revision: number; unsigned: readonly string[] }
-  | { ok: false; problems: string[] };
+  /** `unread`: the store did not answer, so that nothing is known of how they are now. */
+  | { ok: false; problems: string[]; unread?: true };
 
 /** Reads the bundles of the config document, and tells cheaply whether they changed. Policy contract 4.1, 4.4. */
 export class BundleSource {

@@ -31,19 +31,26 @@ export type LoadedPolicy =
       /** Bundles that are taken though their signature is not good. */
       unsigned: readonly string[];
     }
-  | { ok: false; problems: string[] };
+  | {
+      ok: false;
+      problems: string[];
+      /** For want of the store: the same load may succeed the next time. */
+      isUnread: boolean;
+    };
 
 /** Reads, checks and merges the policy. All that is wrong with it is in the answer. Policy contract 4. */
 export async function loadPolicy(source: PolicySource): Promise<LoadedPolicy> {
   const [base, bundles] = await Promise.all([loadBase(source), readBundlesOf(source)]);
-  if (!base.ok || !bundles.ok) return { ok: false, problems: [base, bundles].flatMap(problemsOf) };
+  const isUnread = !bundles.ok && bundles.unread === true;
+  if (!base.ok || !bundles.ok) return { ok: false, isUnread, problems: [base, bundles].flatMap(problemsOf) };
   const max = source.maxVelocityRules?.();
   const merged = mergeBundles({
     base: [base.document],
     bundles: bundles.bundles,
     ...(max !== undefined && { maxVelocityRules: max }),
   });
-  if (!merged.ok) return { ok: false, problems: merged.problems.map((problem) => `bundle ${problemText(problem)}`) };
+  if (!merged.ok)
+    return { ok: false, isUnread, problems: merged.problems.map((problem) => `bundle ${problemText(problem)}`) };
   return { ok: true, policy: merged.policy, revision: bundles.revision, unsigned: bundles.unsigned };
 }
 
@@ -66,6 +73,7 @@ async function readBundlesOf({ bundles }: PolicySource): Promise<LoadedBundles> 
   } catch (error) {
     return {
       ok: false,
+      unread: true,
       problems: [`the bundles cannot be read (${error instanceof Error ? error.message : String(error)})`],
     };
   }

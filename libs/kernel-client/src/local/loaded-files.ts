@@ -23,7 +23,9 @@ const retireAfterMs = 60_000;
 export class LoadedFiles {
   private readonly retired = new Set<Scanner>();
   private loadedAtMs: number;
-  private refused = false;
+  /** What was wrong with the last load, as it was told; undefined when nothing was. */
+  private refused: string | undefined;
+  private isUnread = false;
   private loading: Promise<void> | undefined;
   private again = false;
 
@@ -36,6 +38,11 @@ export class LoadedFiles {
 
   get inForce(): InForce {
     return this.current;
+  }
+
+  /** The store did not answer when it was asked last: whatever had changed by then must be looked at again. */
+  get mustAskAgain(): boolean {
+    return this.isUnread;
   }
 
   /** Loads all again. What is bad leaves the last good one in force; what is the same changes nothing. */
@@ -70,9 +77,11 @@ export class LoadedFiles {
 
   private async takePolicy(loaded: LoadedPolicy): Promise<void> {
     const { cache, history, events, nowMs } = this.deps;
+    this.isUnread = !loaded.ok && loaded.isUnread;
+    const refused = loaded.ok ? undefined : loaded.problems.join('\n');
     const isSame = loaded.ok && loaded.policy.snapshot === this.current.policy.snapshot;
-    if (isSame && !this.refused) return;
-    this.refused = !loaded.ok;
+    if ((isSame || !loaded.ok) && refused === this.refused) return;
+    this.refused = refused;
     reportPolicy(loaded, events);
     if (!loaded.ok || isSame) return;
     this.current = { ...this.current, policy: loaded.policy };

@@ -94,6 +94,7 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
   const stops = [
     watchFiles(paths, Math.min(reloadIntervalMs, mostBetweenLooksMs), stamp, reload),
     every(mostBetweenLooksMs, () => loaded.tellAge()),
+    every(mostBetweenLooksMs, () => loaded.mustAskAgain && void reload()),
     every(
       bundlesLookMs,
       onChange(() => bundles.revision()),
