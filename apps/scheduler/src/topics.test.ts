@@ -106,6 +106,8 @@ describe('a job from the gateway', () => {
     await given({});
     const { ctx } = await use.start();
     const id = await use.submit({});
+    // A decision that is still on its way has seen the topic as it was.
+    await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
     await given({ status: 'disabled' });
     ctx.config.changed();
 
