@@ -11,7 +11,7 @@ export interface ConfigDocument {
   meta: Record<string, string>;
 }
 
-export const revisionsKept = 20;
+const revisionsKept = 20;
 const ownedScopes = ['team', 'workflow', 'step'];
 
 /**

@@ -98,4 +98,16 @@ describe('the policy audit', () => {
     expect(await use.store.policy.audit('globex')).toEqual(['other']);
     expect(await use.store.policy.audit('nobody')).toEqual([]);
   });
+
+  it('hears of a change in the same write, or of none, and keeps no more for it', async () => {
+    for (let i = 0; i < 500; i++) await use.store.policy.recordAudit('acme', `${i}`);
+    const change = (revision: number, entry: string) =>
+      use.store.policy.replace(document(revision, {}), 0, { nowUs: 1, taken: [], audit: { tenant: 'acme', entry } });
+
+    const written = [await change(1, 'first'), await change(2, 'late')];
+    await use.store.policy.keep({ nowUs: 2, taken: [snapshot('s')], audit: { tenant: 'acme', entry: 'kept' } });
+
+    const entries = await use.store.policy.audit('acme');
+    expect([written, entries.length, entries.slice(0, 3)]).toEqual([[true, false], 500, ['kept', 'first', '499']]);
+  });
 });

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { revisionsKept, type ConfigDocument } from './config.repository';
+import { replacementOf, type ConfigDocument } from './config.repository';
 import { keys } from './keys';
 import { runScript } from './scripts';
 
@@ -21,6 +21,8 @@ export interface KeptSnapshots {
   taken: readonly PolicySnapshot[];
   /** Ids that must not be dropped for `holdMs` from now. */
   held?: readonly string[];
+  /** Entry (JSON) of the tenant's policy audit, written with the change or not at all. */
+  audit?: { tenant: string; entry: string };
 }
 
 const kept = 10;
@@ -34,33 +36,19 @@ export class PolicyRepository {
   constructor(private readonly redis: Redis) {}
 
   /**
-   * Compare-and-set of the document that holds the bundles, together with the snapshots that belong to the change.
+   * Compare-and-set of the document that holds the bundles, together with the snapshots and the audit entry of the change.
    *
    * @returns whether it was written; if not, no snapshot was kept either
    */
   async replace(document: ConfigDocument, readRevision: number, snapshots: KeptSnapshots): Promise<boolean> {
-    const { scope, scope_id: id, revision } = document;
-    const change = [readRevision, JSON.stringify(document), scope, id, revision, '', revisionsKept];
-    return this.write(keys.config(scope, id), change, snapshots);
+    const key = keys.config(document.scope, document.scope_id);
+    const reply = await runScript(this.redis, 'writePolicy', key, ...policyWriteOf(document, readRevision, snapshots));
+    return (reply as [string])[0] === 'written';
   }
 
   /** Keeps snapshots, and drops the oldest beyond 10 that nothing holds. */
   async keep(snapshots: KeptSnapshots): Promise<void> {
-    await this.write(keys.bundleSnapshots(), [0, '', '', '', 0, '', 0], snapshots);
-  }
-
-  private async write(key: string, document: (string | number)[], snapshots: KeptSnapshots): Promise<boolean> {
-    const { nowUs, taken, held = [] } = snapshots;
-    const nowMs = Math.floor(nowUs / 1_000);
-    const parts = taken.flatMap(({ bundles, ...head }, i) => [
-      head.id,
-      nowUs + i,
-      JSON.stringify(head),
-      JSON.stringify(bundles),
-    ]);
-    const limits = [nowMs, kept, keptAtMost, nowMs + holdMs, taken.length];
-    const reply = await runScript(this.redis, 'writePolicy', key, ...document, ...limits, ...parts, ...held);
-    return (reply as [string])[0] === 'written';
+    await runScript(this.redis, 'writePolicy', keys.bundleSnapshots(), ...untouched, ...keptWith(snapshots));
   }
 
   /** Newest first. */
@@ -97,4 +85,27 @@ export class PolicyRepository {
   async audit(tenant: string): Promise<string[]> {
     return this.redis.lrange(keys.policyAudit(tenant), 0, -1);
   }
+}
+
+/** For what leaves the document as it is. */
+const untouched = [0, '', '', '', 0, '', 0];
+
+/** What the script `writePolicy` is told of a change. */
+export const policyWriteOf = (
+  document: ConfigDocument,
+  readRevision: number,
+  kept: KeptSnapshots,
+): (string | number)[] => [...replacementOf(document, readRevision), ...keptWith(kept)];
+
+function keptWith({ nowUs, taken, held = [], audit }: KeptSnapshots): (string | number)[] {
+  const nowMs = Math.floor(nowUs / 1_000);
+  const parts = taken.flatMap(({ bundles, ...head }, i) => [
+    head.id,
+    nowUs + i,
+    JSON.stringify(head),
+    JSON.stringify(bundles),
+  ]);
+  const limits = [nowMs, kept, keptAtMost, nowMs + holdMs];
+  const entry = [audit?.tenant ?? '', audit?.entry ?? '', auditKept];
+  return [...limits, ...entry, taken.length, ...parts, ...held];
 }

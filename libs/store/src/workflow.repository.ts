@@ -1,8 +1,9 @@
 import type { TenantScope } from '@svc/contract';
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { replacementOf, type ConfigDocument } from './config.repository';
+import type { ConfigDocument } from './config.repository';
 import { keys } from './keys';
+import { policyWriteOf, type KeptSnapshots } from './policy.repository';
 import { jsonOf, type JsonObject } from './run.record';
 import { runScript } from './scripts';
 
@@ -40,10 +41,11 @@ export interface WorkflowRecord extends WorkflowVersion {
   created_by: string;
 }
 
-/** The document of the policy bundles as it is to be, and the revision that was read. */
+/** The document of the policy bundles as it is to be, the revision that was read, and what is kept with it. */
 export interface PolicyPart {
   document: ConfigDocument;
   readRevision: number;
+  kept: KeptSnapshots;
 }
 
 export type RemoveWorkflowOutcome =
@@ -151,9 +153,9 @@ export class WorkflowRepository {
     policy: PolicyPart | undefined,
   ): Promise<unknown> {
     if (!policy) return runScript(this.redis, script, keys.workflow(id), ...values);
-    const { document, readRevision } = policy;
+    const { document, readRevision, kept } = policy;
     const place = keys.config(document.scope, document.scope_id);
-    const replacement = replacementOf(document, readRevision);
+    const replacement = policyWriteOf(document, readRevision, kept);
     return runScript(
       this.redis,
       'withPolicy',

@@ -16,6 +16,9 @@ export interface Change {
   meta?: ConfigDocument['meta'];
 }
 
+/** Compare-and-set: whether the document still had the revision that was read. */
+export type Replace = (next: ConfigDocument, readRevision: number) => Promise<boolean>;
+
 const tries = 3;
 
 /** The stored document, if there is one. */
@@ -47,6 +50,7 @@ export const successor = (
  * leave it alone; it may be called more than once, and may throw to leave everything as it is. Operations contract 5; core
  * contract 8.
  *
+ * @param replace writes more than the document in the same step
  * @returns what was written
  * @throws config_version_conflict after three lost races
  */
@@ -54,23 +58,26 @@ export async function changeDocument(
   deps: ChangeDeps,
   place: DocumentPlace,
   change: (stored: ConfigDocument | undefined) => Change,
+  replace?: Replace,
 ): Promise<ConfigDocument>;
 export async function changeDocument(
   deps: ChangeDeps,
   place: DocumentPlace,
   change: (stored: ConfigDocument | undefined) => Change | undefined,
+  replace?: Replace,
 ): Promise<ConfigDocument | undefined>;
 export async function changeDocument(
   deps: ChangeDeps,
   place: DocumentPlace,
   change: (stored: ConfigDocument | undefined) => Change | undefined,
+  replace: Replace = (next, revision) => deps.store.config.replace(next, revision),
 ): Promise<ConfigDocument | undefined> {
   for (let i = 0; i < tries; i++) {
     const stored = await readDocument(deps, place);
     const changed = change(stored);
     if (!changed) return undefined;
     const next = successor(deps, place, stored, changed);
-    if (await deps.store.config.replace(next, stored?.revision ?? 0)) return next;
+    if (await replace(next, stored?.revision ?? 0)) return next;
   }
   throw new AppError('config_version_conflict');
 }

@@ -1,4 +1,4 @@
-import { AppError, printProblem, type Problem } from '@svc/contract';
+import { printProblem, type Problem } from '@svc/contract';
 import { bundleSignatureFault, contentHash, prepareBundle, signBundle, type BundleRecord } from '@svc/policy';
 import { signingKeyOf, type PolicyWriteDeps } from '../policy/policy-deps';
 import type { DataFault } from './check-data';
@@ -54,24 +54,5 @@ const contentFault = (path: string, problem: Problem): DataFault => ({
   column: problem.column,
 });
 
-/**
- * Refuses more bundles than the license allows, unless there were as many before.
- *
- * @throws tier_limit_exceeded
- */
-export function requireBundleRoom({ maxBundles }: SealDeps, before: Data, after: Data): void {
-  const allowed = maxBundles();
-  const [current, wanted] = [countOf(before), countOf(after)];
-  if (allowed <= 0 || wanted <= allowed || wanted <= current) return;
-  throw new AppError('tier_limit_exceeded', {
-    message: `this would be ${wanted} policy bundles and the plan allows ${allowed}`,
-    limit: 'max_policy_bundles',
-    current,
-    allowed,
-    upgrade_url: '',
-  });
-}
-
-const countOf = ({ bundles }: Data): number => (isMap(bundles) ? Object.keys(bundles).length : 0);
 const isMap = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isBundle = (value: unknown): value is Data & BundleRecord => isMap(value) && typeof value['content'] === 'string';

@@ -1,13 +1,14 @@
 import { AppError, limits, type Caller } from '@svc/contract';
 import { policyPlace } from '@svc/policy';
 import { ownerOf, type ConfigDocument, type Store } from '@svc/store';
-import { recordPolicyChange, type PolicyAuditDeps } from '../policy/policy-audit';
+import { bundlesIn, requireRoom as requireBundleRoom } from '../policy/bundles-document';
+import { auditOf, type PolicyAuditDeps } from '../policy/policy-audit';
 import { announceChange, type AnnounceDeps } from './announce-change';
 import { dataFaults, mostBytes, mostKeys, type DataFault } from './check-data';
 import { isDefault, isTenants, placeOf, requireReplaceable, requireWritable, type ConfigRules } from './config-place';
-import { changeDocument, readDocument, type Change, type DocumentPlace } from './documents';
+import { changeDocument, readDocument, type Change, type DocumentPlace, type Replace } from './documents';
 import { parseWrite, type ParsedWrite } from './parse-write';
-import { requireBundleRoom, sealBundles, type SealDeps, type SealedData } from './seal-bundles';
+import { sealBundles, type SealDeps, type SealedData } from './seal-bundles';
 
 export interface ConfigWriteDeps extends AnnounceDeps, ConfigRules {
   store: Pick<Store, 'config'>;
@@ -39,30 +40,29 @@ export async function writeConfig(
   const sealed = { ...write, data: checked.data };
   await requireRoom(deps, caller, place);
 
-  await changeDocument(deps, place, (stored) => {
+  const change = (stored: ConfigDocument | undefined): Change => {
     if (stored) requireReplaceable(deps, caller, stored);
     requireRevision(write, stored);
     const next = changed(caller, place, stored, sealed);
-    if (isPolicy(place)) requireBundleRoom(deps.policy, stored?.data ?? {}, next.data);
+    if (isPolicy(place)) requireBundleRoom(deps.policy, bundlesIn(stored?.data), bundlesIn(next.data));
     return next;
-  });
+  };
+  const replace = isPolicy(place) ? replaceWith(deps, caller, sealed.data) : undefined;
+  await changeDocument(deps, place, change, replace);
   // Should we die here, replicas find the change by themselves within 30 s.
   await announceChange(deps, place);
-  if (isPolicy(place)) await recordPolicyWrite(deps, caller, sealed.data);
 }
 
-/** As a change of the bundles one by one is. Should we die before it, the revisions still tell what was changed. */
-async function recordPolicyWrite(
-  { policy }: ConfigWriteDeps,
-  caller: Caller,
-  { bundles }: ParsedWrite['data'],
-): Promise<void> {
-  await recordPolicyChange(policy, caller, {
+/** As a change of the bundles one by one is: with its entry in the audit, or not at all. */
+function replaceWith({ policy }: ConfigWriteDeps, caller: Caller, { bundles }: ParsedWrite['data']): Replace {
+  const audit = auditOf(policy, caller, {
     action: 'edit',
     resource_type: 'policy',
     resource_id: `${policyPlace.scope}/${policyPlace.scope_id}`,
     bundle_ids: Object.keys(bundles ?? {}),
   });
+  return (next, revision) =>
+    policy.store.policy.replace(next, revision, { nowUs: policy.clock.nowUs(), taken: [], audit });
 }
 
 const isPolicy = ({ scope, scope_id }: DocumentPlace): boolean =>

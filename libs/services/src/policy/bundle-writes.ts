@@ -2,7 +2,7 @@ import { AppError, type BundleBody, type BundleWritten, type Caller } from '@svc
 import { bundleFamily, contentHash, type BundleRecord } from '@svc/policy';
 import { bundleRecord, prepareContent, textOfTime } from './bundle-content';
 import { changeBundles, sameAtEachTry } from './bundles-document';
-import { recordPolicyChange } from './policy-audit';
+import type { PolicyChange } from './policy-audit';
 import { requirePolicyWriter, signingKeyOf, type PolicyWriteDeps } from './policy-deps';
 
 /** What a caller believes is stored: the value of If-Match, `*` for anything, and the field that says the same. */
@@ -28,22 +28,21 @@ export async function putBundle(
   const { content } = prepareContent(deps, write);
   const key = signingKeyOf(deps);
   const requireSame = sameAtEachTry([id]);
-  const stored = await changeBundles(deps, (before, nowMs) => {
+  const stored = await changeBundles(deps, caller, (before, nowMs) => {
     const replaced = before.bundles.get(id);
     requireExpected(replaced, { ifMatch: write.ifMatch, sha256: write.expected_sha256 });
     requireSame(before);
     const now = textOfTime(nowMs);
     const record = bundleRecord(content, { enabled, author, ...(message && { message }) }, { replaced, key, now });
-    return { set: new Map([[id, record]]), result: { record, now } };
-  });
-  // Should we die here the entry is missing; the bundle itself says who wrote it.
-  await recordPolicyChange(deps, caller, {
-    action: 'edit',
-    resource_type: 'policy',
-    resource_id: id,
-    bundle_ids: [id],
-    message: message ?? '',
-    extra: { author, enabled: String(enabled), sha256: stored.record.sha256 ?? '' },
+    const entry: PolicyChange = {
+      action: 'edit',
+      resource_type: 'policy',
+      resource_id: id,
+      bundle_ids: [id],
+      message: message ?? '',
+      extra: { author, enabled: String(enabled), sha256: record.sha256 ?? '' },
+    };
+    return { set: new Map([[id, record]]), result: { record, now }, entry };
   });
   const { _signature } = stored.record;
   return {
@@ -66,16 +65,11 @@ export async function removeBundle(
 ): Promise<void> {
   requirePolicyWriter(deps, caller);
   requireWritableId(id);
-  await changeBundles(deps, ({ bundles, raw }) => {
+  await changeBundles(deps, caller, ({ bundles, raw }) => {
     if (!Object.hasOwn(raw, id)) throw new AppError('bundle_not_found');
     requireExpected(bundles.get(id), { ifMatch });
-    return { set: new Map([[id, undefined]]), result: undefined };
-  });
-  await recordPolicyChange(deps, caller, {
-    action: 'delete',
-    resource_type: 'policy',
-    resource_id: id,
-    bundle_ids: [id],
+    const entry: PolicyChange = { action: 'delete', resource_type: 'policy', resource_id: id, bundle_ids: [id] };
+    return { set: new Map([[id, undefined]]), result: undefined, entry };
   });
 }
 

@@ -1,16 +1,20 @@
-import { AppError } from '@svc/contract';
+import { AppError, type Caller } from '@svc/contract';
 import { policyPlace, readBundles, type BundleRecord } from '@svc/policy';
 import type { ConfigDocument, PolicySnapshot } from '@svc/store';
 import { announceChange } from '../config/announce-change';
 import { readDocument, successor } from '../config/documents';
+import { auditOf, type PolicyChange } from './policy-audit';
 import type { PolicyReadDeps, PolicyWriteDeps } from './policy-deps';
+
+/** What stands under each id, whatever it is. */
+type Bundles = Readonly<Record<string, unknown>>;
 
 /** The bundles as they are stored now. */
 export interface StoredBundles {
   /** By byte order of their ids; what could not be understood is not among them. */
   bundles: ReadonlyMap<string, BundleRecord>;
   /** Everything that stands there, as it stands there. */
-  raw: Readonly<Record<string, unknown>>;
+  raw: Bundles;
   /** When any was last written; '' when none ever was. */
   updatedAt: string;
 }
@@ -19,6 +23,8 @@ export interface BundleChange<T> {
   /** What is to stand at an id; undefined removes it. All other bundles stay as they are. */
   set: ReadonlyMap<string, BundleRecord | undefined>;
   result: T;
+  /** What the policy audit is told, in the same write. */
+  entry: PolicyChange;
   /** Snapshots that are kept with the change, oldest first, and ids of those that must stay for a day. */
   taken?: readonly PolicySnapshot[];
   held?: readonly string[];
@@ -33,33 +39,39 @@ export async function readStoredBundles(deps: Pick<PolicyReadDeps, 'store'>): Pr
 }
 
 export function storedOf(document: ConfigDocument | undefined): StoredBundles {
-  const raw = document?.data['bundles'];
   return {
     bundles: readBundles(document?.data).bundles,
-    raw: typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? { ...raw } : {},
+    raw: bundlesIn(document?.data),
     updatedAt: document?.updated_at ?? '',
   };
 }
 
+/** Everything that the data of the document has of bundles. */
+export function bundlesIn(data: ConfigDocument['data'] | undefined): Bundles {
+  const raw = data?.['bundles'];
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? { ...raw } : {};
+}
+
 /**
- * Changes bundles by compare-and-set, all of them or none, and tells every kernel. `change` may be called more than once: it
- * gets what is stored by then, and may throw to leave everything as it is. Policy contract 6.2.
+ * Changes bundles by compare-and-set, all of them or none and the audit with them, and tells every kernel. `change` may be
+ * called more than once: it gets what is stored by then, and may throw to leave everything as it is. Policy contract 6.2.
  *
  * @throws policy_version_conflict after three lost races, tier_limit_exceeded, request_too_large
  */
 export async function changeBundles<T>(
   deps: PolicyWriteDeps,
+  caller: Caller,
   change: (stored: StoredBundles, nowMs: number) => BundleChange<T>,
 ): Promise<T> {
   for (let i = 0; i < tries; i++) {
     const document = await readDocument(deps, policyPlace);
     const stored = storedOf(document);
     const nowUs = deps.clock.nowUs();
-    const { set, result, taken = [], held } = change(stored, Math.floor(nowUs / 1_000));
+    const { set, result, entry, taken = [], held } = change(stored, Math.floor(nowUs / 1_000));
     const bundles = after(stored, set);
-    requireRoom(deps, stored, bundles);
+    requireRoom(deps, stored.raw, bundles);
     const next = successor(deps, policyPlace, document, { data: { ...document?.data, bundles } });
-    const snapshots = { nowUs, taken, ...(held && { held }) };
+    const snapshots = { nowUs, taken, ...(held && { held }), audit: auditOf(deps, caller, entry) };
     if (!(await deps.store.policy.replace(next, document?.revision ?? 0, snapshots))) continue;
     // Should we die here, kernels find the change by themselves.
     await announceChange(deps, policyPlace);
@@ -73,12 +85,8 @@ export const after = ({ raw }: StoredBundles, set: BundleChange<unknown>['set'])
   Object.fromEntries([...Object.entries(raw).filter(([id]) => !set.has(id)), ...set].filter(([, bundle]) => bundle));
 
 /** @throws tier_limit_exceeded, request_too_large */
-export function requireRoom(
-  deps: PolicyWriteDeps,
-  { raw }: StoredBundles,
-  bundles: Readonly<Record<string, unknown>>,
-): void {
-  const allowed = deps.maxBundles();
+export function requireRoom({ maxBundles }: Pick<PolicyWriteDeps, 'maxBundles'>, raw: Bundles, bundles: Bundles): void {
+  const allowed = maxBundles();
   const [before, current] = [Object.keys(raw).length, Object.keys(bundles).length];
   if (allowed > 0 && current > before && current > allowed) {
     throw new AppError('tier_limit_exceeded', {

@@ -1,6 +1,6 @@
 import type { PolicyDecision } from '@svc/policy';
 import type { PolicyCall } from './evaluate-policy';
-import { recordPolicyChange, type PolicyAuditDeps } from './policy-audit';
+import { recordPolicyCall, type PolicyAuditDeps } from './policy-audit';
 
 /** Decisions as audits and their filters spell them. Policy contract 1. */
 const spellings = {
@@ -24,7 +24,7 @@ export async function auditPolicyCall(deps: PolicyAuditDeps, call: PolicyCall): 
     const { finding, details } = call.blocked;
     const extra = Object.fromEntries(Object.entries(details).map(([name, value]) => [name, String(value)]));
     const decision = finding.kind === 'human' ? 'require_approval' : 'deny';
-    await recordPolicyChange(deps, caller, {
+    await recordPolicyCall(deps, caller, {
       ...about,
       action: 'actiongate.denied',
       reason: finding.reason,
@@ -35,7 +35,7 @@ export async function auditPolicyCall(deps: PolicyAuditDeps, call: PolicyCall): 
     return;
   }
   const { decision, reason, rule_id, policy_snapshot } = call.decision;
-  await recordPolicyChange(deps, caller, {
+  await recordPolicyCall(deps, caller, {
     ...about,
     action: call.action,
     reason,

@@ -10,7 +10,7 @@ import {
 import { contentHash, type BundleRecord } from '@svc/policy';
 import { bundleRecord, prepareContent, textOfTime } from './bundle-content';
 import { changeBundles, readStoredBundles, sameAtEachTry } from './bundles-document';
-import { recordPolicyChange } from './policy-audit';
+import type { PolicyChange } from './policy-audit';
 import { requirePolicyWriter, signingKeyOf, type PolicyReadDeps, type PolicyWriteDeps } from './policy-deps';
 
 /** Where each section is kept. Policy contract 9. */
@@ -47,7 +47,7 @@ export async function putGlobalPolicy(
   });
   const key = signingKeyOf(deps);
   const requireSame = sameAtEachTry(sections.map(({ bundleId }) => bundleId));
-  const { view, changed } = await changeBundles(deps, (stored, nowMs) => {
+  return changeBundles(deps, caller, (stored, nowMs) => {
     if (snapshot_version && snapshot_version !== versionOf(stored.bundles))
       throw new AppError('policy_version_conflict');
     requireSame(stored);
@@ -61,18 +61,17 @@ export async function putGlobalPolicy(
     const next = new Map(
       [...stored.bundles, ...set].flatMap(([id, record]) => (record ? [[id, record] as const] : [])),
     );
-    return { set, result: { view: viewOf(next), changed: [...set.keys()] } };
+    const view = viewOf(next);
+    const entry: PolicyChange = {
+      action: 'edit',
+      resource_type: 'policy',
+      resource_id: 'global',
+      bundle_ids: [...set.keys()],
+      message: message ?? '',
+      extra: { author, snapshot_version: view.snapshot_version },
+    };
+    return { set, result: view, entry };
   });
-  // Should we die here the entry is missing; the bundles say who wrote them.
-  await recordPolicyChange(deps, caller, {
-    action: 'edit',
-    resource_type: 'policy',
-    resource_id: 'global',
-    bundle_ids: changed,
-    message: message ?? '',
-    extra: { author, snapshot_version: view.snapshot_version },
-  });
-  return view;
 }
 
 /** An empty text stays one: it removes the section. */

@@ -1,6 +1,6 @@
 import type { Caller, PolicyAuditEntry, PolicyAuditQuery, PolicyAuditView } from '@svc/contract';
 import type { Clock, Random } from '../deps';
-import type { Store } from '@svc/store';
+import type { KeptSnapshots, Store } from '@svc/store';
 import { outputFindings } from './policy-audit-output';
 
 export interface PolicyAuditDeps {
@@ -13,29 +13,42 @@ export interface PolicyAuditDeps {
 export type PolicyChange = Pick<PolicyAuditEntry, 'action' | 'resource_type' | 'resource_id'> &
   Partial<Omit<PolicyAuditEntry, 'id' | 'created_at' | 'tenant_id' | 'actor_id' | 'role' | 'auth_source'>>;
 
-/** Appends to the policy audit of the caller's tenant. Policy contract 10. */
-export async function recordPolicyChange(
-  { store, clock, random }: PolicyAuditDeps,
+/** The entry of what a caller did. */
+export const auditEntry = (
+  { clock, random }: Pick<PolicyAuditDeps, 'clock' | 'random'>,
+  caller: Caller,
+  change: PolicyChange,
+): PolicyAuditEntry => ({
+  id: random.uuid(),
+  resource_name: change.resource_id,
+  bundle_ids: [],
+  message: '',
+  reason: '',
+  extra: {},
+  ...change,
+  tenant_id: caller.tenant,
+  actor_id: caller.principalId,
+  role: caller.role,
+  auth_source: caller.source,
+  identity_source: caller.source,
+  identity_label: caller.keyName,
+  created_at: new Date(clock.nowMs()).toISOString(),
+});
+
+/** The same, as it is written with a change of the bundles. */
+export const auditOf = (...args: Parameters<typeof auditEntry>): NonNullable<KeptSnapshots['audit']> => {
+  const entry = auditEntry(...args);
+  return { tenant: entry.tenant_id, entry: JSON.stringify(entry) };
+};
+
+/** Appends to the policy audit of the caller's tenant what changed nothing. Policy contract 10. */
+export async function recordPolicyCall(
+  deps: PolicyAuditDeps,
   caller: Caller,
   change: PolicyChange,
 ): Promise<PolicyAuditEntry> {
-  const entry: PolicyAuditEntry = {
-    id: random.uuid(),
-    resource_name: change.resource_id,
-    bundle_ids: [],
-    message: '',
-    reason: '',
-    extra: {},
-    ...change,
-    tenant_id: caller.tenant,
-    actor_id: caller.principalId,
-    role: caller.role,
-    auth_source: caller.source,
-    identity_source: caller.source,
-    identity_label: caller.keyName,
-    created_at: new Date(clock.nowMs()).toISOString(),
-  };
-  await store.policy.recordAudit(caller.tenant, JSON.stringify(entry));
+  const entry = auditEntry(deps, caller, change);
+  await deps.store.policy.recordAudit(entry.tenant_id, JSON.stringify(entry));
   return entry;
 }
 

@@ -2,7 +2,7 @@ import { AppError, type Caller, type PublishBody, type PublishView } from '@svc/
 import { bundleFamily, signBundle, type BundleRecord } from '@svc/policy';
 import { prepareContent, textOfTime } from './bundle-content';
 import { after, changeBundles, type StoredBundles } from './bundles-document';
-import { recordPolicyChange } from './policy-audit';
+import type { PolicyChange } from './policy-audit';
 import { requirePolicyWriter, signingKeyOf, type PolicyWriteDeps } from './policy-deps';
 import { snapshotOf } from './publish-snapshots';
 
@@ -16,7 +16,7 @@ export async function publishBundles(deps: PolicyWriteDeps, caller: Caller, body
   requirePolicyWriter(deps, caller);
   const key = signingKeyOf(deps);
   const { author = caller.principalId, message, note } = body;
-  const view = await changeBundles(deps, (stored, nowMs) => {
+  return changeBundles(deps, caller, (stored, nowMs) => {
     const ids = idsToPublish(stored, body.bundle_ids);
     const now = textOfTime(nowMs);
     const set = new Map<string, BundleRecord>();
@@ -31,20 +31,18 @@ export async function publishBundles(deps: PolicyWriteDeps, caller: Caller, body
     const before = snapshotOf(stored.raw, nowMs, note);
     const published = snapshotOf(after(stored, set), nowMs, note);
     const result: PublishView = { snapshot_before: before.id, snapshot_after: published.id, published: ids };
-    return { set, result, taken: [before, published] };
+    const entry: PolicyChange = {
+      action: 'publish',
+      resource_type: 'policy',
+      resource_id: published.id,
+      bundle_ids: ids,
+      message: message ?? note,
+      extra: { author },
+      snapshot_before: before.id,
+      snapshot_after: published.id,
+    };
+    return { set, result, entry, taken: [before, published] };
   });
-  // Should we die here the entry is missing; the two snapshots say what was done.
-  await recordPolicyChange(deps, caller, {
-    action: 'publish',
-    resource_type: 'policy',
-    resource_id: view.snapshot_after,
-    bundle_ids: view.published,
-    message: message ?? note,
-    extra: { author },
-    snapshot_before: view.snapshot_before,
-    snapshot_after: view.snapshot_after,
-  });
-  return view;
 }
 
 function idsToPublish({ bundles }: StoredBundles, wanted: readonly string[] | undefined): string[] {

@@ -10,7 +10,7 @@ import {
 import type { PolicySnapshot } from '@svc/store';
 import { invalidPolicy, prepareContent, textOfTime } from './bundle-content';
 import { after, changeBundles } from './bundles-document';
-import { recordPolicyChange } from './policy-audit';
+import type { PolicyChange } from './policy-audit';
 import { requirePolicyWriter, signingKeyOf, type PolicySigning, type PolicyWriteDeps } from './policy-deps';
 import { isManaged } from './publish-bundles';
 import { findSnapshot, snapshotOf } from './publish-snapshots';
@@ -32,28 +32,25 @@ export async function rollBackBundles(
   const { author = caller.principalId, message, note } = body;
   const target = await findSnapshot(deps, body.snapshot_id);
   const verified = verifiedBundles(deps, target);
-  const view = await changeBundles(deps, (stored, nowMs) => {
+  return changeBundles(deps, caller, (stored, nowMs) => {
     const gone = Object.keys(stored.raw).filter((id) => isManaged(id) && !verified.has(id));
     const back = [...verified].map(([id, record]) => [id, signedAnew(record, key, textOfTime(nowMs))] as const);
     const set = new Map<string, BundleRecord | undefined>([...gone.map((id) => [id, undefined] as const), ...back]);
     const before = snapshotOf(stored.raw, nowMs, note);
     const now = snapshotOf(after(stored, set), nowMs, note);
-    const result = { snapshot_before: before.id, snapshot_after: now.id, rollback_to: target.id, ids: [...set.keys()] };
-    return { set, result, taken: [before, now], held: [before.id, now.id, target.id] };
+    const result = { snapshot_before: before.id, snapshot_after: now.id, rollback_to: target.id };
+    const entry: PolicyChange = {
+      action: 'rollback',
+      resource_type: 'policy',
+      resource_id: target.id,
+      bundle_ids: [...set.keys()].sort(),
+      message: message ?? note,
+      extra: { author, rollback_to: target.id },
+      snapshot_before: before.id,
+      snapshot_after: now.id,
+    };
+    return { set, result, entry, taken: [before, now], held: [before.id, now.id, target.id] };
   });
-  const { ids, ...answer } = view;
-  // Should we die here the entry is missing; the two snapshots say what was done.
-  await recordPolicyChange(deps, caller, {
-    action: 'rollback',
-    resource_type: 'policy',
-    resource_id: target.id,
-    bundle_ids: ids.sort(),
-    message: message ?? note,
-    extra: { author, rollback_to: target.id },
-    snapshot_before: answer.snapshot_before,
-    snapshot_after: answer.snapshot_after,
-  });
-  return answer;
 }
 
 /**

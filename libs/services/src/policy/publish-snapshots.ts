@@ -4,7 +4,7 @@ import type { PolicySnapshot } from '@svc/store';
 import { textOfTime } from './bundle-content';
 import { recordView } from './bundle-reads';
 import { readStoredBundles } from './bundles-document';
-import { recordPolicyChange } from './policy-audit';
+import { auditOf } from './policy-audit';
 import { requirePolicyWriter, type PolicyReadDeps, type PolicyWriteDeps } from './policy-deps';
 
 /** A snapshot of bundles as they are stored. Policy contract 6.2. */
@@ -18,8 +18,7 @@ export async function takeSnapshot(deps: PolicyWriteDeps, caller: Caller, note: 
   requirePolicyWriter(deps, caller);
   const { raw } = await readStoredBundles(deps);
   const snapshot = snapshotOf(raw, deps.clock.nowMs(), note);
-  await deps.store.policy.keep({ nowUs: deps.clock.nowUs(), taken: [snapshot] });
-  await recordPolicyChange(deps, caller, {
+  const audit = auditOf(deps, caller, {
     action: 'snapshot',
     resource_type: 'policy',
     resource_id: snapshot.id,
@@ -27,6 +26,7 @@ export async function takeSnapshot(deps: PolicyWriteDeps, caller: Caller, note: 
     message: note,
     snapshot_after: snapshot.id,
   });
+  await deps.store.policy.keep({ nowUs: deps.clock.nowUs(), taken: [snapshot], audit });
   return viewOf(snapshot);
 }
 

@@ -2,7 +2,7 @@ import { AppError, type Caller, type OutputRuleWritten } from '@svc/contract';
 import { setOutputRule, type BundleRecord } from '@svc/policy';
 import { bundleRecord, prepareContent, textOfTime } from './bundle-content';
 import { changeBundles, type StoredBundles } from './bundles-document';
-import { recordPolicyChange } from './policy-audit';
+import type { PolicyChange } from './policy-audit';
 import { requirePolicyWriter, signingKeyOf, type PolicyWriteDeps } from './policy-deps';
 
 /**
@@ -20,7 +20,7 @@ export async function putOutputRule(
   const key = signingKeyOf(deps);
   const base = await deps.basePolicy();
   const isInFile = base.some(({ output_rules }) => output_rules.some((rule) => rule.id === id));
-  const written = await changeBundles(deps, (stored, nowMs) => {
+  return changeBundles(deps, caller, (stored, nowMs) => {
     const holder = holderOf(deps, stored, id);
     if (!holder) throw new AppError(isInFile ? 'output_rule_not_editable' : 'output_rule_not_found');
     const [bundleId, replaced] = holder;
@@ -29,18 +29,17 @@ export async function putOutputRule(
     const { content } = prepareContent(deps, { id: bundleId, content: turned, field: 'enabled' });
     const now = textOfTime(nowMs);
     const record = bundleRecord(content, replaced, { replaced, key, now });
-    return { set: new Map([[bundleId, record]]), result: { id, enabled, bundle_id: bundleId, updated_at: now } };
+    const entry: PolicyChange = {
+      action: 'edit',
+      resource_type: 'output_rule',
+      resource_id: id,
+      rule_id: id,
+      bundle_ids: [bundleId],
+      extra: { enabled: String(enabled) },
+    };
+    const result = { id, enabled, bundle_id: bundleId, updated_at: now };
+    return { set: new Map([[bundleId, record]]), result, entry };
   });
-  // Should we die here the entry is missing; the bundle has its new time.
-  await recordPolicyChange(deps, caller, {
-    action: 'edit',
-    resource_type: 'output_rule',
-    resource_id: id,
-    rule_id: id,
-    bundle_ids: [written.bundle_id],
-    extra: { enabled: String(enabled) },
-  });
-  return written;
 }
 
 /** The bundle whose rule of that id counts: the last one that is in force, else the last of all. Policy contract 4.1. */

@@ -2,7 +2,7 @@ import { AppError, type Caller, type VelocityBody, type VelocityRuleView } from 
 import { prepareBundle, type BundleRecord } from '@svc/policy';
 import { bundleRecord, textOfTime, type PreparedContent } from './bundle-content';
 import { changeBundles, type StoredBundles } from './bundles-document';
-import { recordPolicyChange } from './policy-audit';
+import type { PolicyChange } from './policy-audit';
 import { requirePolicyWriter, signingKeyOf, type PolicyWriteDeps } from './policy-deps';
 import { requireEntitled, type VelocityDeps } from './velocity-list';
 import {
@@ -31,13 +31,11 @@ export async function addVelocityRule(
   const { most } = requireEntitled(deps);
   requirePolicyWriter(deps, caller);
   const id = velocityId(body);
-  const view = await writeRule(deps, caller, { id, body }, (stored) => {
+  return writeRule(deps, caller, { action: 'create', id, body }, (stored) => {
     if (Object.hasOwn(stored.raw, velocityBundle(id))) throw new AppError('velocity_rule_conflict');
     const current = Object.keys(stored.raw).filter(isVelocityBundle).length;
     if (most >= 0 && current >= most) throw full(current, most);
   });
-  await record(deps, caller, { action: 'create', id, body });
-  return view;
 }
 
 const full = (current: number, allowed: number) =>
@@ -63,25 +61,27 @@ export async function putVelocityRule(
   requireEntitled(deps);
   requirePolicyWriter(deps, caller);
   if (body.id !== undefined && body.id !== id) throw invalidRule('id', 'must be that of the path, or left out');
-  const view = await writeRule(deps, caller, { id, body }, ({ raw }) => {
+  return writeRule(deps, caller, { action: 'edit', id, body }, ({ raw }) => {
     if (!Object.hasOwn(raw, velocityBundle(id))) throw new AppError('velocity_rule_not_found');
   });
-  await record(deps, caller, { action: 'edit', id, body });
-  return view;
 }
 
 /** @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_not_found, policy_version_conflict */
 export async function removeVelocityRule(deps: VelocityWriteDeps, caller: Caller, id: string): Promise<void> {
   requireEntitled(deps);
   requirePolicyWriter(deps, caller);
-  await changeBundles(deps, ({ raw }) => {
+  await changeBundles(deps, caller, ({ raw }) => {
     if (!Object.hasOwn(raw, velocityBundle(id))) throw new AppError('velocity_rule_not_found');
-    return { set: new Map([[velocityBundle(id), undefined]]), result: undefined };
+    return {
+      set: new Map([[velocityBundle(id), undefined]]),
+      result: undefined,
+      entry: entryOf({ action: 'delete', id }),
+    };
   });
-  await record(deps, caller, { action: 'delete', id });
 }
 
 interface RuleWrite {
+  action: 'create' | 'edit';
   id: string;
   body: VelocityBody;
 }
@@ -89,7 +89,7 @@ interface RuleWrite {
 async function writeRule(
   deps: VelocityWriteDeps,
   caller: Caller,
-  { id, body }: RuleWrite,
+  { action, id, body }: RuleWrite,
   require: (stored: StoredBundles) => void,
 ): Promise<VelocityRuleView> {
   const bundleId = velocityBundle(id);
@@ -98,7 +98,7 @@ async function writeRule(
   const base = await deps.basePolicy();
   const takenInFile = base.some(({ rules }) => rules.some((rule) => rule.id === id));
   const { author = caller.principalId, message } = body;
-  return changeBundles(deps, (stored, nowMs) => {
+  return changeBundles(deps, caller, (stored, nowMs) => {
     require(stored);
     if (takenInFile || isTaken(deps, stored, id)) throw new AppError('velocity_rule_conflict', { error: takenText });
     const replaced = stored.bundles.get(bundleId);
@@ -107,7 +107,7 @@ async function writeRule(
     const written: BundleRecord = bundleRecord(content, write, { replaced, key, now: textOfTime(nowMs) });
     const result = velocityView(id, written, document);
     if (!result) throw new Error(`what was written as ${bundleId} is no velocity rule`);
-    return { set: new Map([[bundleId, written]]), result };
+    return { set: new Map([[bundleId, written]]), result, entry: entryOf({ action, id, body }) };
   });
 }
 
@@ -127,13 +127,16 @@ const isTaken = ({ parsed }: PolicyWriteDeps, { bundles }: StoredBundles, id: st
     return read.ok && read.document.rules.some((rule) => rule.id === id);
   });
 
-/** Should we die before this the entry is missing; the bundle says who wrote it. */
-async function record(
-  deps: VelocityWriteDeps,
-  caller: Caller,
-  { action, id, body }: { action: 'create' | 'edit' | 'delete'; id: string; body?: VelocityBody },
-): Promise<void> {
-  await recordPolicyChange(deps, caller, {
+function entryOf({
+  action,
+  id,
+  body,
+}: {
+  action: 'create' | 'edit' | 'delete';
+  id: string;
+  body?: VelocityBody;
+}): PolicyChange {
+  return {
     action,
     resource_type: 'velocity_rule',
     resource_id: id,
@@ -142,5 +145,5 @@ async function record(
     bundle_ids: [velocityBundle(id)],
     message: body?.message ?? '',
     ...(body?.author && { extra: { author: body.author } }),
-  });
+  };
 }

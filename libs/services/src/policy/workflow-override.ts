@@ -1,9 +1,10 @@
-import type { Problem } from '@svc/contract';
+import type { Caller, Problem } from '@svc/contract';
 import { overrideBundleId, overrideFaults, policyPlace, prepareBundle } from '@svc/policy';
 import type { PolicyPart } from '@svc/store';
 import { readDocument, successor } from '../config/documents';
 import { bundleRecord, textOfTime } from './bundle-content';
 import { after, requireRoom, storedOf } from './bundles-document';
+import { auditOf } from './policy-audit';
 import { signingKeyOf, type PolicyWriteDeps } from './policy-deps';
 
 /** What is wrong with the policy of a workflow, with the lines of its text where there are any. Core contract 4. */
@@ -12,18 +13,23 @@ export function overrideProblems(workflowId: string, text: string): Problem[] {
   return prepared.ok ? overrideFaults(prepared.document, workflowId) : prepared.problems;
 }
 
+export interface WorkflowPolicy {
+  workflowId: string;
+  /** Undefined or empty: the workflow has no policy of its own. */
+  text?: string | undefined;
+  author: string;
+}
+
 /**
  * How the bundles are to be changed so that a workflow's policy is in force; undefined when it is already, or when there is
  * none and was none. Engine contract B1; policy contract 3.3.
  *
- * @param text undefined or empty: the workflow has no policy of its own
  * @throws policy_signing_required, tier_limit_exceeded, request_too_large
  */
 export async function overridePart(
   deps: PolicyWriteDeps,
-  workflowId: string,
-  text: string | undefined,
-  author: string,
+  caller: Caller,
+  { workflowId, text, author }: WorkflowPolicy,
 ): Promise<PolicyPart | undefined> {
   const id = overrideBundleId(workflowId);
   const document = await readDocument(deps, policyPlace);
@@ -37,9 +43,20 @@ export async function overridePart(
     ? bundleRecord(prepared.content, { enabled: true, author }, { replaced, key: signingKeyOf(deps), now })
     : undefined;
   const bundles = after(stored, new Map([[id, record]]));
-  requireRoom(deps, stored, bundles);
+  requireRoom(deps, stored.raw, bundles);
   return {
     document: successor(deps, policyPlace, document, { data: { ...document?.data, bundles } }),
     readRevision: document?.revision ?? 0,
+    kept: {
+      nowUs: deps.clock.nowUs(),
+      taken: [],
+      audit: auditOf(deps, caller, {
+        action: record ? 'edit' : 'delete',
+        resource_type: 'policy',
+        resource_id: id,
+        bundle_ids: [id],
+        extra: { author, workflow_id: workflowId },
+      }),
+    },
   };
 }

@@ -22,7 +22,7 @@ export async function removeWorkflow(deps: RemoveWorkflowDeps, caller: Caller, i
   const found = await store.workflows.get(caller.scope, id);
   if (found.kind === 'other_tenant') throw new AppError('tenant_access_denied');
   const tenant = found.kind === 'found' ? found.value.tenant : caller.tenant;
-  const kind = await removed(deps, tenant, id);
+  const kind = await removed(deps, caller, { tenant, id });
   // No run begins after that. If we die before all of them are told, deleting once more tells the rest.
   const live = kind === 'other_tenant' ? [] : await store.runIndex.liveOf(tenant, id);
   for (const run of live) await store.runs.post(tenant, run, { kind: 'deleted' });
@@ -32,9 +32,13 @@ export async function removeWorkflow(deps: RemoveWorkflowDeps, caller: Caller, i
 const tries = 3;
 
 /** With its policy: both or neither. @throws workflow_version_conflict when others keep changing policies */
-async function removed({ store, policy, keepSec }: RemoveWorkflowDeps, tenant: string, id: string) {
+async function removed(
+  { store, policy, keepSec }: RemoveWorkflowDeps,
+  caller: Caller,
+  { tenant, id }: { tenant: string; id: string },
+) {
   for (let i = 0; i < tries; i++) {
-    const part = await overridePart(policy, id, undefined, '');
+    const part = await overridePart(policy, caller, { workflowId: id, author: caller.principalId });
     const { kind } = await store.workflows.remove(tenant, id, keepSec, 'always', part);
     if (kind === 'policy_changed') continue;
     if (part && kind === 'removed') await announceChange(policy, policyPlace);

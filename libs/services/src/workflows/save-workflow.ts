@@ -37,7 +37,11 @@ export async function saveWorkflow(
     const record = stored.kind === 'found' ? stored.value : undefined;
     const definition = checked(deps, { ...merged(record, body), id, org_id: caller.tenant });
     const by = body.created_by || caller.principalId || caller.submitterId;
-    const policy = await overridePart(deps.policy, id, definition.policy_override, by);
+    const policy = await overridePart(deps.policy, caller, {
+      workflowId: id,
+      text: definition.policy_override,
+      author: by,
+    });
     const write = { tenant: caller.tenant, id, document: { ...definition }, by, expectedVersion: record?.version ?? 0 };
     const outcome = await deps.store.workflows.write(write, policy);
     if (outcome.kind === 'other_tenant') throw new AppError('tenant_access_denied');

@@ -2,7 +2,7 @@
   Writes or removes a workflow together with the policy that is part of it: both or neither.
 
   KEYS  1 definition of the workflow   2 document that holds the policy bundles
-  ARGV  1 'writeWorkflow' | 'removeWorkflow'   2 how many arguments that takes, then these, then those of replaceConfig
+  ARGV  1 'writeWorkflow' | 'removeWorkflow'   2 how many arguments that takes, then these, then those of writePolicy
 
   Returns  as that script does  |  policy_changed: others changed the bundles since they were read
 ]]
@@ -15,6 +15,6 @@ local revision = stored and cjson.decode(stored).revision or 0
 if revision ~= tonumber(replacement[1]) then return { 'policy_changed' } end
 local reply = scripts[name]({ KEYS[1] }, own)
 if reply[1] == 'written' or reply[1] == 'unchanged' or reply[1] == 'removed' then
-  scripts.replaceConfig({ KEYS[2] }, replacement)
+  scripts.writePolicy({ KEYS[2] }, replacement)
 end
 return reply

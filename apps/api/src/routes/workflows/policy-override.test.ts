@@ -54,6 +54,13 @@ describe('the policy of a workflow', () => {
     expect([...before.keys()]).toEqual(['workflow/a%2Fb/policy']);
     expect(before.get('workflow/a%2Fb/policy')).toMatchObject({ enabled: true, _signature: { algorithm: 'ed25519' } });
     expect(await bundles()).toEqual(before);
+    await api.as('admin').del('/api/v1/workflows/a%2Fb');
+    const { body } = await api.as('admin').get('/api/v1/policy/audit');
+    const entries = body['items'] as { action: string; resource_id: string }[];
+    expect(entries.map(({ action, resource_id }) => [action, resource_id])).toEqual([
+      ['delete', 'workflow/a%2Fb/policy'],
+      ['edit', 'workflow/a%2Fb/policy'],
+    ]);
   });
 
   it.each([
