@@ -122,6 +122,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       policy: policyDocuments,
       strictPools: env.production,
     },
+    budgets: { store, clock, config },
     workflows: {
       ...base,
       policy: policyDocuments,

@@ -2,6 +2,7 @@ import { handlersFor } from '@svc/http';
 import type {
   ApprovalDeps,
   ArtifactDeps,
+  BudgetDeps,
   CancelDeps,
   ConfigWriteDeps,
   DryRunDeps,
@@ -39,6 +40,7 @@ export interface ApiContext {
   topics: TopicWriteDeps;
   schemas: SchemaWriteDeps;
   config: ConfigWriteDeps;
+  budgets: BudgetDeps;
   workflows: SaveWorkflowDeps & RemoveWorkflowDeps;
   runs: StartRunDeps & DryRunDeps & WaitDeps;
   schedules: SaveScheduleDeps;

@@ -20,6 +20,11 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
   return {
     received: (topic) => metrics.jobsReceived.inc(topicOf(topic)),
     denied: (topic) => metrics.safetyDenied.inc(topicOf(topic)),
+    overBudget: (topic, action, limit) => metrics.overBudget.inc({ ...topicOf(topic), action, limit }),
+    budgetReached: ({ account, period, percent }) => {
+      metrics.spendAlerts.inc({ percent: String(percent) });
+      log.warn('part of a budget is used', { account, period, percent });
+    },
     safetyUnavailable: (topic) => metrics.safetyUnavailable.inc(topicOf(topic)),
     failOpen: (topic) => metrics.inputFailOpen.inc(topicOf(topic)),
     dispatched: (topic, waitedMs) => {

@@ -5,6 +5,7 @@ import {
   replayIntents,
   sweepExpired,
   sweepSilentWorkers,
+  tellSpendAlerts,
   workerSnapshot,
   type Loop,
 } from '@svc/services';
@@ -42,6 +43,12 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
       atStart: true,
       lease: lease(keys.replayerLease('pending'), 10_000),
       run: () => replayIntents(ctx),
+    },
+    {
+      name: 'spend-alerts',
+      everyMs: 1_000,
+      lease: lease(keys.spendAlertsLease(), 10_000),
+      run: () => tellSpendAlerts(ctx),
     },
     {
       name: 'reconciler',

@@ -56,6 +56,7 @@ export const errorCodes = {
   approval_forbidden: { status: 403, text: 'tenant access denied' },
   output_quarantined: { status: 403, text: 'output quarantined' },
   config_place_forbidden: { status: 403, text: 'this config document is not yours', code: 'CONFIG_KEY_FORBIDDEN' },
+  budget_exceeded: { status: 403, text: 'it is estimated to cost more than one job may' },
   memory_policy_violation: { status: 403, text: 'memory id not allowed', code: 'MEMORY_POLICY_VIOLATION' },
 
   // missing

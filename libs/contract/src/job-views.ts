@@ -98,6 +98,27 @@ export const outputSafetyView = shape<OutputSafetyView>({
   },
 });
 
+/** The budget in whose way a job stands, in US dollars. ADR 0011. */
+export interface OverBudgetView {
+  limit: string;
+  of: string;
+  limit_usd: number;
+  spent_usd: number;
+  reserved_usd: number;
+  ends_at?: string;
+}
+const usd = (description: string) => Joi.number().min(0).description(`${description} US dollars.`);
+const overBudgetView = shape<OverBudgetView>({
+  required: {
+    limit: text('Setting of the section budget.'),
+    of: text('Whose: a tenant, team, workflow, run or job.'),
+    limit_usd: usd('The limit.'),
+    spent_usd: usd('Spent.'),
+    reserved_usd: usd('Reserved by work under way.'),
+  },
+  optional: { ends_at: text('When its day or month is over.') },
+});
+
 /** Core contract 2.4: what is always there, empty when unset. */
 export interface JobDetail {
   id: string;
@@ -149,6 +170,9 @@ export interface JobDetail {
   progress_percent?: number;
   progress_message?: string;
   execution_ms?: number;
+  estimated_cost?: number;
+  cost?: number;
+  over_budget?: OverBudgetView;
   artifact_ptrs?: string[];
   output_decision?: string;
   output_safety?: OutputSafetyView;
@@ -221,6 +245,9 @@ export const jobDetail = shape<JobDetail>({
     progress_percent: count('Last progress.'),
     progress_message: text('Last progress.'),
     execution_ms: count('As the worker measured it.'),
+    estimated_cost: usd('As its submitter estimated it.'),
+    cost: usd('As its workers said; at its end what it counts for in budgets.'),
+    over_budget: overBudgetView.description('The budget in its way.'),
     artifact_ptrs: strings('Artifacts the worker wrote.'),
     output_decision: text('What the output check decided.'),
     output_safety: outputSafetyView,

@@ -1,3 +1,4 @@
+export * from './budget/budget';
 export * from './bundles/bundle-record';
 export * from './bundles/bundle-signature';
 export * from './bundles/merge-bundles';

@@ -1,4 +1,5 @@
 import { configScopes } from '@svc/contract';
+import { budgetsOf, type Budgets } from '@svc/policy';
 import type { ConfigDocument, Store } from '@svc/store';
 import { belongsTo } from './config/config-place';
 import type { Clock } from './deps';
@@ -9,6 +10,12 @@ export interface ConfigPlace {
   team?: string | undefined;
   workflow?: string | undefined;
   step?: string | undefined;
+}
+
+/** What the documents of a place come to. */
+interface Held {
+  data: Record<string, unknown> | undefined;
+  budgets: Budgets | undefined;
 }
 
 const keptMs = 30_000;
@@ -25,7 +32,7 @@ export class EffectiveConfig {
   private readonly texts = new WeakMap<object, string>();
   /** How often config changed, so that what was read before a change is not kept after it. */
   private changes = 0;
-  private readonly kept = new Map<string, { data: Record<string, unknown> | undefined; untilMs: number }>();
+  private readonly kept = new Map<string, Held & { untilMs: number }>();
 
   constructor(
     private readonly store: Pick<Store, 'config'>,
@@ -34,15 +41,25 @@ export class EffectiveConfig {
 
   /** The merged data, or undefined when no document says anything for the place. */
   async at(place: ConfigPlace): Promise<Record<string, unknown> | undefined> {
+    return (await this.held(place)).data;
+  }
+
+  /** The budgets that the documents of the place set, each layer its own; undefined when none does. */
+  async budgetsAt(place: ConfigPlace): Promise<Budgets | undefined> {
+    return (await this.held(place)).budgets;
+  }
+
+  private async held(place: ConfigPlace): Promise<Held> {
     const key = JSON.stringify([place.tenant, place.team, place.workflow, place.step]);
     const found = this.kept.get(key);
-    if (found && found.untilMs > this.clock.nowMs()) return found.data;
+    if (found && found.untilMs > this.clock.nowMs()) return found;
     const before = this.changes;
-    const data = settingsOf(await documentsAt(this.store, place));
-    if (before !== this.changes) return data;
+    const documents = await documentsAt(this.store, place);
+    const held = { data: settingsOf(documents), budgets: budgetsOf(place.tenant, documents) };
+    if (before !== this.changes) return held;
     if (this.kept.size > 10_000) this.kept.clear();
-    this.kept.set(key, { data, untilMs: this.clock.nowMs() + keptMs });
-    return data;
+    this.kept.set(key, { ...held, untilMs: this.clock.nowMs() + keptMs });
+    return held;
   }
 
   /** The same as JSON, written once, as workers get it; undefined when no document says anything. Wire contract 13. */

@@ -21,6 +21,7 @@ export * from './run.repository';
 export * from './run.writes';
 export * from './schedule.repository';
 export * from './schema.repository';
+export * from './spend.repository';
 export * from './standing.repository';
 export * from './store';
 export * from './velocity.repository';

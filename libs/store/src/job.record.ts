@@ -19,6 +19,8 @@ export interface StoredRequest {
   project_id?: string;
   pack_id?: string;
   idempotency_key?: string;
+  /** US dollars that it is thought to cost; absent = nobody says. */
+  estimated_cost?: number;
   max_input_tokens: number;
   max_output_tokens: number;
   max_total_tokens: number;
@@ -131,6 +133,18 @@ export interface OutputSafetyRecord {
   skipped?: boolean;
 }
 
+/** The limit in whose way a job stands; amounts in micros (millionths of a US dollar). */
+export interface OverBudget {
+  limit: 'daily_limit_usd' | 'monthly_limit_usd' | 'per_workflow_max_usd' | 'per_job_max_usd';
+  /** `tenant acme`, `team ml`, `workflow etl`, `run 5f…`, `job 5f…`. */
+  of: string;
+  amount: number;
+  spent: number;
+  reserved: number;
+  /** When its period is over, unix ms; absent = time alone does not help. */
+  ends_ms?: number;
+}
+
 /** A job as Redis holds it. Times are µs unless the name says ms. */
 export interface JobRecord {
   id: string;
@@ -175,6 +189,11 @@ export interface JobRecord {
   approval?: ApprovalRecord;
   output_safety?: OutputSafetyRecord;
   intent?: string;
+  /** What it holds in its budgets until it ends (JSON). */
+  reserved?: string;
+  /** What its workers said it cost, micros; at its end what it counts for. */
+  cost?: number;
+  over_budget?: OverBudget;
   /** Run whose step or compensation it is: it hears of the job's end. Only the engine sets it. */
   run?: string;
   /** Step or item of that run; absent for a compensation. */
@@ -183,9 +202,9 @@ export interface JobRecord {
 
 const numbers = new Set([
   'created_at', 'updated_at', 'attempts', 'deadline_ms', 'waiting_since', 'dispatched_at', 'started_at', 'completed_at',
-  'execution_ms', 'run_ms', 'progress_percent', 'progress_at', 'retry_count', 'preempted',
+  'execution_ms', 'run_ms', 'progress_percent', 'progress_at', 'retry_count', 'preempted', 'cost',
 ]); // prettier-ignore
-const documents = new Set(['request', 'safety', 'approval', 'output_safety', 'artifact_ptrs']);
+const documents = new Set(['request', 'safety', 'approval', 'output_safety', 'artifact_ptrs', 'over_budget']);
 
 /** Of these '' says something; of all others it means that they are absent. */
 const mayBeEmpty = new Set(['parked', 'lane', 'submitter', 'trace_id', 'topic']);

@@ -35,6 +35,10 @@ const tables = {
   laneFull: { template: '{s0}:full:<lane>:<level>', type: 'zset', holds: 'tenants of a lane that are at their own limit, by turns taken', kept: 'until a job of theirs ends' },
   fullLanes: { template: '{s0}:full-of:<tenant>', type: 'set', holds: 'lanes and levels in which a tenant is out of turn (JSON)', kept: 'until a job of it ends' },
 
+  // what work costs
+  spend: { template: '{s0}:spend:<account>:<period>', type: 'hash', holds: 'micros (millionths of a dollar) that an account (`tenant:<tenant>`, `team:<tenant>:<team>`, `workflow:<tenant>:<workflow>`) has `reserved` and `spent` in a day or month, also by `center:<name>`; its `limit`, and which parts of it were told', kept: '40 days after a day, 400 after a month was last used' },
+  spendAlerts: { template: '{s0}:spend-alerts', type: 'list', holds: 'parts of budgets that were reached (JSON) and are still to be told, oldest first', kept: 'until told' },
+
   // dead letters
   deadLetter: { template: '{s0}:dlq:entry:<id>', type: 'string', holds: 'dead-letter entry (JSON)', kept: 'SVC_DLQ_ENTRY_TTL_DAYS' },
   deadLetters: { template: '{s0}:dlq:index:<tenant>', type: 'zset', holds: 'job ids with a dead letter, by created_at (µs)', kept: 'trimmed hourly' },
@@ -87,6 +91,7 @@ const tables = {
   replayerLease: { template: 'svc:replayer:<name>', type: 'string', holds: 'owner of the replayer loop', kept: '2 × period' },
   snapshotLease: { template: 'svc:scheduler:snapshot:<name>', type: 'string', holds: 'owner of the worker snapshot', kept: '10 s' },
   dlqCleanupLease: { template: 'svc:dlq:cleanup', type: 'string', holds: 'owner of the dead-letter clean-up', kept: '5 min' },
+  spendAlertsLease: { template: 'svc:scheduler:spend-alerts', type: 'string', holds: 'owner of the loop that tells which budgets are used up', kept: '10 s' },
   timerPollerLease: { template: 'svc:wf:delay:poller', type: 'string', holds: 'owner of the loop that fires due timers', kept: '3 × period' },
   runReconcilerLease: { template: 'svc:workflow-engine:reconciler:<shard>', type: 'string', holds: 'owner of a loop over runs', kept: '2 × period' },
   runLock: { template: 'svc:wf:run:lock:<id>', type: 'string', holds: 'who works on a run', kept: 'WORKFLOW_ENGINE_QUEUE_LOCK, renewed' },

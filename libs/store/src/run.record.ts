@@ -31,6 +31,8 @@ export interface RunRecord {
   created_at: number;
   updated_at: number;
   ended_at?: number;
+  /** What its jobs, and those of the runs it started, have cost so far: micros (millionths of a US dollar). */
+  cost: number;
   /** Whatever else the engine keeps of the run as a whole. */
   header: JsonObject;
 }
@@ -63,6 +65,7 @@ export function parseRun(fields: Record<string, string>): RunRecord | undefined 
     created_at: Number(fields['created_at']),
     updated_at: Number(fields['updated_at']),
     ...(endedAt && { ended_at: Number(endedAt) }),
+    cost: Number(fields['cost_spent'] ?? 0),
     header: jsonOf(fields['header'] ?? '{}'),
   };
 }

@@ -56,6 +56,8 @@ export class RunRepository {
         },
       }),
       ...(run.fence && { fence: run.fence }),
+      ...(run.parentId && { parent: run.parentId }),
+      ...(run.budget && { budget: run.budget }),
       tenant_limit: limits.tenant,
       all_limit: limits.all,
       name: run.name ?? workflow.id,

@@ -16,6 +16,10 @@ export interface RunCreation {
   idempotency?: { key: string; hash: string; answer: string; ttlSec: number };
   /** Refuse unless who asks for it has the run that it is part of. */
   fence?: Fence;
+  /** Run that started it: what it costs counts there too. */
+  parentId?: string;
+  /** What its jobs may cost together; micros, 0 = any amount. */
+  budget?: { limit: number; action: string };
   /** Refuse when so many runs of the tenant, or of all, have not ended; 0 = no limit. */
   limits: { tenant: number; all: number };
   /** What its inbox begins with: the event of its first pass. */

@@ -33,6 +33,7 @@ export type ScriptName =
   | 'removeWorkflow'
   | 'withPolicy'
   | 'replaceConfig'
+  | 'reserve'
   | 'rewakeRun'
   | 'saveRun'
   | 'sweepFlows'
@@ -48,7 +49,7 @@ export type ScriptName =
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
 /** In the order in which they use one another. */
-const includes = ['bull', 'lanes', 'inbox', 'tree', 'job', 'dispatch', 'run', 'schedule'];
+const includes = ['base', 'bull', 'lanes', 'inbox', 'tree', 'spend', 'job', 'dispatch', 'run', 'schedule'];
 
 const batches = new WeakMap<Redis, ScriptBatches>();
 

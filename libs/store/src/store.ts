@@ -16,6 +16,7 @@ import { RunRepository } from './run.repository';
 import { ScheduleRepository } from './schedule.repository';
 import { SchemaRepository } from './schema.repository';
 import { loadScripts } from './scripts';
+import { SpendRepository } from './spend.repository';
 import { StandingRepository } from './standing.repository';
 import { VelocityRepository } from './velocity.repository';
 import { WorkerRepository } from './worker.repository';
@@ -41,6 +42,7 @@ export interface Store {
   runIndex: RunIndex;
   chat: ChatRepository;
   schedules: ScheduleRepository;
+  spend: SpendRepository;
   standing: StandingRepository;
   lease(key: string, owner: string, ttlMs: number): Lease;
 }
@@ -67,6 +69,7 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     runIndex: new RunIndex(redis),
     chat: new ChatRepository(redis),
     schedules: new ScheduleRepository(redis),
+    spend: new SpendRepository(redis),
     standing: new StandingRepository(redis, queues),
     lease: (key, owner, ttlMs) => new Lease(redis, key, owner, ttlMs),
   };

@@ -46,6 +46,12 @@ interface Ending {
   error_code_enum?: number;
 }
 
+/** What a job brings beside its result. */
+interface Yields {
+  artifacts: string[];
+  costUsd?: number;
+}
+
 const unreadableDelayMs = 5_000;
 const unreadableDeliveries = 3;
 const publishRetryMs = 1_000;
@@ -84,7 +90,10 @@ export class Executor {
   async refuse(incoming: Incoming, error: RetryableError): Promise<void> {
     const packet = this.read(incoming);
     if (!packet || this.deps.ledger.find(identityOf(packet.body))) return;
-    await this.publish(this.result(packet, identityOf(packet.body), failureOf(error), 0, []), incoming.trace);
+    await this.publish(
+      this.result(packet, identityOf(packet.body), failureOf(error), 0, { artifacts: [] }),
+      incoming.trace,
+    );
     incoming.receipt.ack();
   }
 
@@ -129,16 +138,16 @@ export class Executor {
       abort: new AbortController(),
       isShared,
     };
-    const artifacts: string[] = [];
+    const yields: Yields = { artifacts: [] };
     ledger.begin(running);
-    const ending = await this.perform(packet, incoming.deliveries, running, artifacts);
+    const ending = await this.perform(packet, incoming.deliveries, running, yields);
     if (ending.error_code === 'lease_lost') {
       // Another worker may have it: it is for that one to answer.
       ledger.forget(identity);
       for (const receipt of running.receipts) receipt.nak();
       return;
     }
-    const result = this.result(packet, identity, ending, performance.now() - startedMs, artifacts);
+    const result = this.result(packet, identity, ending, performance.now() - startedMs, yields);
     const publish = () => this.publish(result, incoming.trace);
     await publish();
     // If we die here, the message comes again, and the repeated result changes nothing.
@@ -150,7 +159,7 @@ export class Executor {
     packet: PacketOf<'job_request'>,
     deliveries: number,
     { abort }: Running,
-    artifacts: string[],
+    yields: Yields,
   ): Promise<Ending> {
     const { body: request } = packet;
     const { signal } = abort;
@@ -160,7 +169,7 @@ export class Executor {
     const progress = this.progressOf(packet);
     try {
       this.admit(packet, deliveries, late);
-      const result_ptr = await this.work(packet, abort, deadlineMs, progress, artifacts);
+      const result_ptr = await this.work(packet, abort, deadlineMs, progress, yields);
       return { status: 'SUCCEEDED', result_ptr };
     } catch (error) {
       return failureOf(signal.aborted ? signal.reason : error);
@@ -186,7 +195,7 @@ export class Executor {
     { signal }: AbortController,
     deadlineMs: number,
     progress: ProgressReports,
-    artifacts: string[],
+    yields: Yields,
   ): Promise<string> {
     const { settings, store, keeper } = this.deps;
     signal.throwIfAborted();
@@ -200,9 +209,14 @@ export class Executor {
       signal,
       deadline: deadlineMs > 0 ? new Date(Date.now() + deadlineMs) : undefined,
       progress: (percent, message) => progress.report(percent, message),
+      cost: (usd) => {
+        if (!Number.isFinite(usd) || usd < 0)
+          throw new RangeError(`a cost must be a number from 0, in US dollars: ${usd}`);
+        yields.costUsd = (yields.costUsd ?? 0) + usd;
+      },
       writeArtifact: async (bytes, options) => {
         const pointer = await store.writeArtifact(request.tenant_id, bytes, options);
-        artifacts.push(pointer);
+        yields.artifacts.push(pointer);
         return pointer;
       },
     });
@@ -232,7 +246,7 @@ export class Executor {
     { dispatchId, attempt }: DispatchIdentity,
     { status, ...rest }: Ending,
     elapsedMs: number,
-    artifact_ptrs: string[],
+    { artifacts: artifact_ptrs, costUsd }: Yields,
   ): PacketOf<'job_result'> {
     return jobResultPacket(this.deps.link.head(trace_id), {
       job_id: body.job_id,
@@ -242,6 +256,7 @@ export class Executor {
       artifact_ptrs,
       dispatch_id: dispatchId,
       attempt,
+      ...(costUsd !== undefined && { cost_usd: costUsd }),
       ...rest,
     });
   }

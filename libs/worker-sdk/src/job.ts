@@ -6,6 +6,7 @@ export interface JobPowers {
   signal: AbortSignal;
   deadline: Date | undefined;
   progress: Job['progress'];
+  cost: Job['cost'];
   writeArtifact(bytes: Uint8Array, options: ArtifactOptions): Promise<string>;
 }
 
@@ -30,7 +31,7 @@ export const identityOf = ({ job_id, env }: JobRequest): DispatchIdentity => ({
  * @throws RetryableError when the job's constraints cannot be read
  */
 export function buildJob(request: JobRequest, traceId: string, input: unknown, powers: JobPowers): Job {
-  const { signal, deadline, progress } = powers;
+  const { signal, deadline, progress, cost } = powers;
   const document = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
   const prompt = document['prompt'];
   return {
@@ -54,6 +55,7 @@ export function buildJob(request: JobRequest, traceId: string, input: unknown, p
     workflowId: request.workflow_id,
     principalId: request.principal_id,
     progress,
+    cost,
     async saveArtifact(bytes, options = {}) {
       const maxBytes = Number(request.env['SVC_MAX_ARTIFACT_BYTES']) || Infinity;
       if (bytes.length > maxBytes) {

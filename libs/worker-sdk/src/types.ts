@@ -41,6 +41,11 @@ export interface Job {
   readonly principalId: string;
   /** Reports how far the work is. At most one report a second is sent, and the last one always. */
   progress(percent: number, message?: string): void;
+  /**
+   * Reports what the work cost, US dollars; several calls add up, and failed work costs too. What is never reported counts as
+   * it was estimated. @throws RangeError for what is no amount
+   */
+  cost(usd: number): void;
   /** Stores a file of the job and lists it in the result. @returns its pointer */
   saveArtifact(bytes: Uint8Array, options?: ArtifactOptions): Promise<string>;
 }

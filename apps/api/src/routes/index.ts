@@ -7,6 +7,7 @@ import { reject } from './approvals/reject';
 import { repair as repairApproval } from './approvals/repair';
 import { get as getArtifact } from './artifacts/get';
 import { put as putArtifact } from './artifacts/put';
+import { read as readBudgets } from './budgets/read';
 import { effective as effectiveConfig } from './config/effective';
 import { get as getConfig } from './config/get';
 import { post as postConfig } from './config/post';
@@ -108,7 +109,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[listTopics, registerTopic, removeTopic],
   ...[evaluatePolicy, simulatePolicy, explainPolicy, policySnapshots, simulateBundle, replayPolicy, analysePolicy],
   ...[putSchema, listSchemas, getSchema, removeSchema],
-  ...[getConfig, effectiveConfig, putConfig, postConfig],
+  ...[getConfig, effectiveConfig, putConfig, postConfig, readBudgets],
   ...[listWorkflows, getWorkflow, putWorkflow, removeWorkflow, workflowVersions, workflowVersion, dryRunWorkflow],
   ...[startRun, runsOfWorkflow, listRuns, getRun, runTimeline, removeRun, rerunRun, cancelRun],
   ...[readChat, sayInChat, signalRun, explainRun],

@@ -1,4 +1,5 @@
 import { approvalEndpoints } from './approvals';
+import { budgetEndpoints } from './budgets';
 import { configEndpoints } from './config';
 import { dataEndpoints } from './data';
 import { dlqEndpoints } from './dlq';
@@ -15,6 +16,7 @@ import { scheduleEndpoints } from './workflow-schedules';
 import { definitionEndpoints } from './workflows';
 
 export * from './approvals';
+export * from './budgets';
 export * from './config';
 export * from './data';
 export * from './dlq';
@@ -58,6 +60,7 @@ export const endpoints = [
   ...topicEndpoints,
   ...schemaEndpoints,
   ...configEndpoints,
+  ...budgetEndpoints,
   ...policyEvaluateEndpoints,
   ...policyReplayEndpoints,
   ...policyDocumentEndpoints,

@@ -25,6 +25,7 @@ export interface SubmitBody {
   idempotency_key?: string;
   pack_id?: string;
   capability?: string;
+  estimated_cost?: number;
   risk_tags: string[];
   requires: string[];
   tags: string[];
@@ -79,6 +80,12 @@ const submitBody = shape<SubmitBody>({
     idempotency_key: name('A repeat with the same key and request gets the first answer. A header wins over this.'),
     pack_id: name('Pack.'),
     capability: name('Capability, for policy.'),
+    estimated_cost: Joi.number()
+      .min(0)
+      .max(1_000_000)
+      .description(
+        'US dollars it is thought to cost: reserved in its budgets before it runs, settled by what its worker says.',
+      ),
   },
 });
 

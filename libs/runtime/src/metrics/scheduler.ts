@@ -19,6 +19,18 @@ export const schedulerMetrics = metrics({
   },
   safetyDenied: { name: 'svc_scheduler_safety_denied_total', type: 'counter', labels: perTopic, help: 'Jobs that policy denied.' },
   safetyUnavailable: { name: 'svc_scheduler_safety_unavailable_total', type: 'counter', labels: perTopic, help: 'Decisions that could not be had.' },
+  overBudget: {
+    name: 'svc_scheduler_over_budget_total',
+    type: 'counter',
+    labels: ['topic', 'action', 'limit'],
+    help: 'Looks at jobs that did not fit into a budget, by what became of them and the setting they met.',
+  },
+  spendAlerts: {
+    name: 'svc_scheduler_budget_alerts_total',
+    type: 'counter',
+    labels: ['percent'],
+    help: 'Parts of budgets that were reached.',
+  },
   inputFailOpen: { name: 'svc_scheduler_input_fail_open_total', type: 'counter', labels: perTopic, help: 'Jobs let through without a decision.' },
   outputChecked: { name: 'svc_scheduler_output_policy_checked_total', type: 'counter', labels: perTopic, help: 'Results that were checked.' },
   outputQuarantined: { name: 'svc_scheduler_output_policy_quarantined_total', type: 'counter', labels: perTopic, help: 'Results that were withheld.' },

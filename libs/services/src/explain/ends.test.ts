@@ -16,6 +16,7 @@ describe('how a job ended', () => {
     ['a gate was approved', 'SUCCEEDED', { topic: approvalGateTopic }, { kind: 'approval', id: 'j1' }, /its approval/],
     ['policy refused it', 'DENIED', { error_code: 'policy_denied', error_message: 'no', safety: rule }, { kind: 'policy_rule', id: 'the-rule', value: 'DENY' }, /^no$/],
     ['no rule fits', 'DENIED', { error_code: 'safety_denied', safety: { ...rule, rule_id: undefined } as never }, { kind: 'policy_rule', id: 'default_decision', value: 'DENY' }, /DENIED/],
+    ['it cost too much', 'DENIED', { error_code: 'budget_exceeded', over_budget: { limit: 'per_job_max_usd', of: 'job j1', amount: 5_000_000, spent: 0, reserved: 0 } }, { kind: 'setting', id: 'budget.per_job_max_usd', value: 5 }, /DENIED/],
     ['a person refused it', 'DENIED', { error_code: 'approval_rejected', approval: { status: 'rejected', revision: 2, resolved_by: 'bob' } }, { kind: 'approval', id: 'j1', value: 'bob' }, /DENIED/],
     ['nobody decided', 'DENIED', { error_code: 'approval_expired' }, { kind: 'setting', id: 'SVC_APPROVAL_TTL', value: '86400s' }, /DENIED/],
     ['its topic was gone', 'FAILED', { error_code: 'unknown_topic' }, { kind: 'topic', id: 'job.work' }, /FAILED/],

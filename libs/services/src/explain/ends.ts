@@ -4,6 +4,7 @@ import type { JobRecord } from '@svc/store';
 import { isGate } from '../jobs/job-packet';
 import { queueEndsMs, runningFor, runtimeCap } from '../scheduling/place-job';
 import { iso, stageOf, type JobFacts } from './job-facts';
+import { budgetOwner } from './look-at-budget';
 import { ruleOwner } from './look-at-policy';
 
 interface End {
@@ -116,6 +117,8 @@ function whoEnded(facts: JobFacts, code: string): Owner {
     case 'policy_denied':
     case 'safety_denied':
       return ruleOwner(job.safety);
+    case 'budget_exceeded':
+      return job.over_budget ? budgetOwner(job.over_budget) : { kind: 'setting', id: 'budget' };
     case 'approval_rejected':
       return { kind: 'approval', id: job.id, value: job.approval?.resolved_by ?? '' };
     case 'approval_expired':

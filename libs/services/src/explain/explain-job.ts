@@ -2,6 +2,7 @@ import type { Blocker, EndedBy, HeldBy, JobBlocker, JobExplanation } from '@svc/
 import { endedByOf, givesUpOf, heldByOf } from './ends';
 import { iso, stageOf, type JobFacts } from './job-facts';
 import { walk, type JobLook } from './look';
+import { lookAtBudget } from './look-at-budget';
 import { lookAtApproval, lookAtPolicy, lookAtPolicyService } from './look-at-policy';
 import {
   lookAtAttempts,
@@ -29,6 +30,7 @@ const looks: readonly JobLook[] = [
   { check: 'policy_service', look: lookAtPolicyService },
   { check: 'policy', look: lookAtPolicy },
   { check: 'approval', look: lookAtApproval },
+  { check: 'budget', look: lookAtBudget },
   { check: 'pool', look: lookAtPool },
   { check: 'worker', look: lookAtWorkers },
   { check: 'slots', look: lookAtSlots },

@@ -174,6 +174,28 @@ export const blockerCases: BlockerCase[] = [
     what: /slows it down: because/,
   },
   {
+    blocker: 'budget',
+    name: 'its tenant has spent what it may in a day',
+    facts: factsWith({
+      job: {
+        waiting_reason: 'budget',
+        over_budget: {
+          limit: 'daily_limit_usd',
+          of: 'tenant acme',
+          amount: 10_000_000,
+          spent: 10_500_000,
+          reserved: 0,
+          ends_ms: Date.parse(at(3_600)),
+        },
+      },
+      standing: { entry: delayed(20) },
+    }),
+    check: 'budget',
+    owner: { kind: 'setting', id: 'budget.daily_limit_usd', value: 10 },
+    clears: at(3_600),
+    what: /budget.daily_limit_usd of tenant acme is \$10: \$10.5 spent/,
+  },
+  {
     blocker: 'approval',
     name: 'a rule asks for a person',
     facts: factsWith({ job: { state: 'APPROVAL_REQUIRED', safety: decided('REQUIRE_APPROVAL') } }),

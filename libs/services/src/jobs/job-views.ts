@@ -1,4 +1,5 @@
-import type { ApprovalRecord, JobRecord, JobSummary } from '@svc/store';
+import { toUsd } from '@svc/policy';
+import type { ApprovalRecord, JobRecord, JobSummary, OverBudget } from '@svc/store';
 import type { JobDetail, JobItem } from '@svc/contract';
 import { publicLabels } from './normalize-request';
 
@@ -116,6 +117,9 @@ function optionalDetail(job: JobRecord): Partial<JobDetail> {
     progress_percent: job.progress_percent,
     progress_message: job.progress_message,
     execution_ms: job.execution_ms,
+    estimated_cost: request.estimated_cost,
+    cost: job.cost === undefined ? undefined : toUsd(job.cost),
+    over_budget: job.over_budget && overBudgetOf(job.over_budget),
     artifact_ptrs: job.artifact_ptrs,
     output_decision: job.output_safety?.decision,
     output_safety: job.output_safety,
@@ -126,6 +130,15 @@ function optionalDetail(job: JobRecord): Partial<JobDetail> {
     ...(job.approval && approvalFields(approvalOf(job) ?? job.approval)),
   }) as Partial<JobDetail>;
 }
+
+const overBudgetOf = ({ limit, of, amount, spent, reserved, ends_ms }: OverBudget) => ({
+  limit,
+  of,
+  limit_usd: toUsd(amount),
+  spent_usd: toUsd(spent),
+  reserved_usd: toUsd(reserved),
+  ...(ends_ms !== undefined && { ends_at: new Date(ends_ms).toISOString() }),
+});
 
 const approvalFields = (approval: ApprovalRecord) => ({
   approval_by: approval.resolved_by,

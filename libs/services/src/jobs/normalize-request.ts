@@ -166,6 +166,7 @@ const optional = (body: SubmitBody): Partial<StoredRequest> => ({
   ...(body.team_id && { team_id: body.team_id }),
   ...(body.project_id && { project_id: body.project_id }),
   ...(body.pack_id && { pack_id: body.pack_id }),
+  ...(body.estimated_cost !== undefined && { estimated_cost: body.estimated_cost }),
 });
 
 const workflowIds = (labels: Readonly<Record<string, string>>): Partial<StoredRequest> => ({

@@ -23,6 +23,7 @@ export function policyRequest(
     principal_id: request.principal_id,
     memory_id: request.memory_id,
     priority: request.priority,
+    ...(request.estimated_cost !== undefined && { estimated_cost: request.estimated_cost }),
     labels: Object.fromEntries(own),
     server_labels: Object.fromEntries(server),
     ...(effectiveConfig && { effective_config: effectiveConfig }),

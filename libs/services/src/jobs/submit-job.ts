@@ -5,6 +5,7 @@ import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
 import type { Base, LicenseLimits } from '../deps';
 import { failMode, numberAt, type EffectiveConfig, type FailMode } from '../effective-config';
 import type { Admission } from '../admission/admission';
+import { checkJobBudget } from '../budget/reserve-budget';
 import { admitTopic } from '../topics/admit-topic';
 import { withDeriver } from '../topics/risk-tags';
 import type { TopicDeps } from '../topics/topic-deps';
@@ -85,10 +86,12 @@ interface Submission {
 async function accept(deps: SubmitDeps, caller: Caller, submission: Submission): Promise<SubmitOutcome> {
   const { clock, store } = deps;
   const { body, jobId, traceId, asked, context, idempotencyKey, fingerprint } = submission;
-  const config = await deps.config.at({ tenant: asked.tenant, team: asked.request.team_id });
+  const place = { tenant: asked.tenant, team: asked.request.team_id };
+  const config = await deps.config.at(place);
   const activeLimit = intakeLimit(config);
   if (activeLimit > 0) await requireRoom(deps, asked.tenant, activeLimit);
   checkMemoryAccess(config, body.memory_id === undefined ? undefined : asked.request.memory_id);
+  checkJobBudget(await deps.config.budgetsAt(place), asked.request);
 
   const question = policyRequest(
     { id: jobId, tenant: asked.tenant, topic: asked.topic, request: asked.request },

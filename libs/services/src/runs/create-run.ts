@@ -39,7 +39,9 @@ const compiled = new CompileCache();
 export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wanted: NewRun): Promise<CreatedRun> {
   const definition = definitionOf(version);
   const run = runOf(deps, version, wanted, checkRunInput(definition, wanted.input));
-  const config = await deps.config.at({ tenant: run.org_id, team: run.team_id, workflow: run.workflow_id });
+  const place = { tenant: run.org_id, team: run.team_id, workflow: run.workflow_id };
+  const config = await deps.config.at(place);
+  const budgets = await deps.config.budgetsAt(place);
   checkMemoryAccess(config, memoryIdOf(run.input));
   const limit = wanted.partOf ? 0 : tenantLimit(config);
   const allowed = wanted.partOf ? 0 : Math.max(0, deps.maxActiveRuns?.() ?? 0);
@@ -57,7 +59,8 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
       start: { kind: 'start', ...(wanted.seed && { seed: wanted.seed }) },
       name: definition.name,
       limits: { tenant: limit, all: allowed },
-      ...(wanted.partOf && { fence: wanted.partOf }),
+      ...(wanted.partOf && { fence: wanted.partOf, parentId: wanted.partOf.run }),
+      ...(budgets && { budget: { limit: budgets.nearest.perRunMax, action: budgets.nearest.action } }),
       ...(wanted.idempotency && {
         idempotency: {
           key: wanted.idempotency.key,

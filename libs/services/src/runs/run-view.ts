@@ -1,5 +1,6 @@
 import type { RunView, StepRunView, TimelineView, TimerView } from '@svc/contract';
 import type { JsonObject, LoadedRun, RunTimer } from '@svc/store';
+import { toUsd } from '@svc/policy';
 import { outputOf, timerParts, type RunState, type StepRun, type TimelineEvent } from '@svc/workflow';
 import { runStateOf } from './run-codec';
 
@@ -11,11 +12,17 @@ export type StepDetail = 'full' | 'outline';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** A run for readers. Core contract 5.1. @param timers are shown of one run only, and left out when there are none */
-export function runViewOf(
-  run: RunState,
-  { timers = [], steps = 'full', nowMs = 0 }: { timers?: readonly RunTimer[]; steps?: StepDetail; nowMs?: number } = {},
-): RunView {
+export interface RunShown {
+  /** Shown of one run only, and left out when there are none. */
+  timers?: readonly RunTimer[];
+  steps?: StepDetail;
+  nowMs?: number;
+  /** What its jobs cost, micros. */
+  cost?: number;
+}
+
+/** A run for readers. Core contract 5.1. */
+export function runViewOf(run: RunState, { timers = [], steps = 'full', nowMs = 0, cost = 0 }: RunShown = {}): RunView {
   const metadata = Object.fromEntries(Object.entries(run.metadata ?? {}).filter(([key]) => !ownMetadata.includes(key)));
   const current = currentStep(run);
   return {
@@ -31,8 +38,7 @@ export function runViewOf(
     output: run.output ?? null,
     error: run.error ?? null,
     steps: Object.fromEntries(Object.entries(run.steps).map(([id, step]) => [id, stepViewOf(id, step, steps)])),
-    // No worker tells what its work costs.
-    total_cost: 0,
+    total_cost: toUsd(cost),
     triggered_by: run.triggered_by ?? '',
     created_at: iso(run.created_at_ms),
     updated_at: iso(run.updated_at_ms),
@@ -49,8 +55,8 @@ export function runViewOf(
 }
 
 /** The same of what the store holds: its `updated_at` is the one that lists are sorted by. */
-export const viewOfLoaded = (loaded: LoadedRun, shown?: Parameters<typeof runViewOf>[1]): RunView => ({
-  ...runViewOf(runStateOf(loaded), shown),
+export const viewOfLoaded = (loaded: LoadedRun, shown?: RunShown): RunView => ({
+  ...runViewOf(runStateOf(loaded), { ...shown, cost: loaded.run.cost }),
   updated_at: iso(loaded.run.updated_at / 1_000),
 });
 

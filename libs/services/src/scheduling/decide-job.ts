@@ -2,6 +2,7 @@ import { limits } from '@svc/contract';
 import type { JobEvent } from '@svc/lifecycle';
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { verdictOf } from '../approvals/approval-record';
+import { budgetMessage, budgetWaitMs, reserveBudget, type BudgetRefusal } from '../budget/reserve-budget';
 import { badEnd, type Ending } from '../jobs/endings';
 import { failMode, type FailMode } from '../effective-config';
 import { contextPointer, isGate, ownContextPointer, requestHash } from '../jobs/job-packet';
@@ -106,6 +107,8 @@ async function proceed(
   decision: DecisionRecord | undefined,
 ): Promise<LookAgainMs> {
   if (!isGate(job.topic)) {
+    const refusal = await reserveBudget(deps, job);
+    if (refusal) return overBudget(deps, job, decision, refusal);
     await placeJob(deps, job, decision);
     return undefined;
   }
@@ -173,6 +176,25 @@ async function throttle(
     { ...safetyFields(decision), waiting_reason: 'throttled' },
   );
   return untilDeadline(deps, job, waitMs);
+}
+
+async function overBudget(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  decision: DecisionRecord | undefined,
+  { action, over }: BudgetRefusal,
+): Promise<LookAgainMs> {
+  deps.events.overBudget(job.topic, action, over.limit);
+  const set = { over_budget: over, ...(decision && safetyFields(decision)) };
+  if (action === 'throttle') {
+    deps.events.waiting(job.topic, 'budget');
+    const waits = { ...set, waiting_reason: 'budget' };
+    await deps.store.jobs.note(job.id, { states: ['PENDING', 'RETRYING', 'SCHEDULED'] }, waits);
+    return untilDeadline(deps, job, budgetWaitMs(over, deps.clock.nowMs()));
+  }
+  const event: JobEvent = job.state === 'RETRYING' ? 'refuse' : 'deny';
+  const ending: Ending = { event, code: 'budget_exceeded', message: budgetMessage(over), result: 'DENIED' };
+  return finish(deps, job, ending, { set, ...(decision && { decision }) });
 }
 
 async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode): Promise<LookAgainMs> {

@@ -1,6 +1,7 @@
 import { JobStatus, jobStatusName, type JobResult } from '@svc/contract';
 import { inFlightStates, type JobState } from '@svc/lifecycle';
 import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
+import { toMicros } from '@svc/policy';
 import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
 import { checkResult } from '../topics/check-result';
@@ -78,6 +79,8 @@ function whyIgnored(job: JobRecord | undefined, senderId: string, result: JobRes
 type Held = JobRecord & { worker_id?: string };
 
 const errorTextChars = 2_000;
+/** More is taken for a mistake. */
+const mostCostUsd = 1_000_000;
 
 /** A worker's error text is shown to readers, kept in dead letters and logged: what looks like a secret is cut out. */
 const readable = (text: string): string => redactText(text.slice(0, errorTextChars));
@@ -115,9 +118,16 @@ const factsOf = (deps: SchedulingDeps, job: Held, result: JobResult): Partial<Jo
   ...(result.result_ptr && { result_ptr: result.result_ptr }),
   ...(result.artifact_ptrs.length > 0 && { artifact_ptrs: [...result.artifact_ptrs] }),
   execution_ms: Math.max(0, result.execution_ms),
+  ...costOf(job, result),
   // The answer may have overtaken the note that it runs.
   started_at: job.started_at ?? deps.clock.nowUs(),
 });
+
+/** All attempts of a job cost something. What cannot be a cost counts as nothing said. */
+function costOf({ cost = 0 }: Held, { cost_usd: told }: JobResult): Pick<JobRecord, 'cost'> {
+  const isCost = told !== undefined && Number.isFinite(told) && told >= 0 && told <= mostCostUsd;
+  return isCost ? { cost: cost + toMicros(told) } : {};
+}
 
 /** What failed on the way to a success. */
 const history = ['waiting_reason', 'error_code', 'error_message', 'error_status', 'last_state'] as const;

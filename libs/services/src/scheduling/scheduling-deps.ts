@@ -3,7 +3,7 @@ import type { Admission } from '../admission/admission';
 import type { Base, Fleet, JobBus, LicenseLimits } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
 import type { TopicDeps } from '../topics/topic-deps';
-import type { JobRecord } from '@svc/store';
+import type { JobRecord, SpendAlert } from '@svc/store';
 import type { InFlightRecords } from './in-flight-records';
 import type { ResultFacts } from './output-facts';
 import type { WorkerRegistry } from './worker-registry';
@@ -13,11 +13,15 @@ export interface SchedulingEvents {
   received(topic: string): void;
   denied(topic: string): void;
   safetyUnavailable(topic: string): void;
+  /** Part of a budget is used; told once. */
+  budgetReached(alert: SpendAlert): void;
   failOpen(topic: string): void;
   dispatched(topic: string, waitedMs: number): void;
   rolledBack(topic: string, error: unknown): void;
   completed(topic: string, status: string): void;
   waiting(topic: string, reason: string): void;
+  /** A job does not fit into its budget. @param limit the setting that it met */
+  overBudget(topic: string, action: 'throttle' | 'deny', limit: string): void;
   replayed(topic: string, what: string): void;
   outputChecked(topic: string, phase: 'sync' | 'async', decision: string, tookMs: number): void;
   outputSkipped(topic: string, error: unknown): void;

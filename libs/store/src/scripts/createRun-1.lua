@@ -6,7 +6,8 @@
   ARGV  1 { id, tenant, workflow, version, team, status, active = {statuses of runs that have not ended},
           idempotency? = { key, hash, answer, ttl_sec }, tenant_limit, all_limit (0 = none),
           fence? = { run, owner } (refused unless that owner holds that run's lock),
-          name (of the workflow, for the board), steps, events } (JSON)
+          name (of the workflow, for the board), steps, events,
+          parent? (run that started it), budget? = { limit (micros), action } } (JSON)
         2 header (JSON)   3 what its inbox begins with (JSON)
         4 and on: `steps` times path and step (JSON), then `events` events (JSON)
 
@@ -41,6 +42,8 @@ local at = micros()
 local stamp = text(at)
 redis.call('HSET', KEYS[1], 'id', id, 'tenant', tenant, 'workflow', workflow, 'version', text(r.version), 'team', r.team,
   'status', r.status, 'revision', '1', 'created_at', stamp, 'updated_at', stamp, 'header', header)
+if r.parent then redis.call('HSET', KEYS[1], 'parent', r.parent) end
+if r.budget then redis.call('HSET', KEYS[1], 'cost_limit', text(r.budget.limit), 'cost_action', r.budget.action) end
 if r.steps > 0 then run_write('HSET', key.runSteps(id), ARGV, 4, 2 * r.steps) end
 run_tell(id, ARGV, 4 + 2 * r.steps, r.events)
 run_index(id, tenant, workflow, r.status, stamp)

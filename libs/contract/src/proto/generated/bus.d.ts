@@ -1001,6 +1001,9 @@ export namespace svc {
                 /** JobResult attempt. */
                 attempt: number;
 
+                /** JobResult cost_usd. */
+                cost_usd?: (number|null);
+
                 /**
                  * Encodes the specified JobResult message. Does not implicitly {@link svc.agent.v1.JobResult.verify|verify} messages.
                  * @param message JobResult message or plain object to encode
@@ -1057,6 +1060,9 @@ export namespace svc {
 
                     /** JobResult attempt */
                     attempt?: (number|null);
+
+                    /** JobResult cost_usd */
+                    cost_usd?: (number|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];

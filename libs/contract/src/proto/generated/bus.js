@@ -1435,6 +1435,15 @@ $root.svc = (function() {
                 JobResult.prototype.error_code_enum = 0;
                 JobResult.prototype.dispatch_id = "";
                 JobResult.prototype.attempt = 0;
+                JobResult.prototype.cost_usd = null;
+
+                var $oneOfFields;
+
+                // Virtual OneOf for proto3 optional field
+                $Object.defineProperty(JobResult.prototype, "_cost_usd", {
+                    get: $util.oneOfGetter($oneOfFields = ["cost_usd"]),
+                    set: $util.oneOfSetter($oneOfFields)
+                });
 
                 JobResult.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -1466,6 +1475,8 @@ $root.svc = (function() {
                         writer.uint32(82).string(message.dispatch_id);
                     if (message.attempt != null && $Object.hasOwnProperty.call(message, "attempt") && message.attempt !== 0)
                         writer.uint32(88).int32(message.attempt);
+                    if (message.cost_usd != null && $Object.hasOwnProperty.call(message, "cost_usd"))
+                        writer.uint32(97).double(message.cost_usd);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -1595,6 +1606,13 @@ $root.svc = (function() {
                                     message.attempt = value;
                                 else
                                     delete message.attempt;
+                                continue;
+                            }
+                        case 12: {
+                                if (wireType !== 1)
+                                    break;
+                                message.cost_usd = reader.double();
+                                message._cost_usd = "cost_usd";
                                 continue;
                             }
                         }

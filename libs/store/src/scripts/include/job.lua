@@ -4,28 +4,6 @@
   (queue entry, lane, worker's hands) and puts it into the next.
 ]]
 
--- The time is read once a batch; each who asks gets a later one, so that no two moves have the same.
-local clock
-local function micros()
-  if not clock then
-    local t = redis.call('TIME')
-    clock = t[1] * 1000000 + t[2]
-  end
-  clock = clock + 1
-  return clock
-end
-
-local function text(number)
-  return string.format('%.0f', number)
-end
-
-local function is(list, value)
-  for _, v in ipairs(list) do
-    if v == value then return true end
-  end
-  return false
-end
-
 -- The queue entry that carries a job: { queue, delay_ms, priority, suffix, payload }. An entry with a suffix is work to
 -- do (several may follow one another), and the record remembers the last; one without is a place to stand, of which a job
 -- has one at a time.
@@ -90,6 +68,16 @@ local function job_end(id, record, state)
     if #body > 0 and #body <= TOLD_BYTES then told.body = body end
   end
   return cjson.encode(told)
+end
+
+-- Gives back what the job reserved; every first end passes here, and no job has two.
+local function settle_job(record, run, at)
+  local held, cost, attempts = unpack(redis.call('HMGET', record, 'reserved', 'cost', 'attempts'))
+  local has = held and held ~= ''
+  local said = cost and cost ~= '' and tonumber(cost) or nil
+  if not has and not (said and run) then return end
+  local actual = settle_spend(run, has and cjson.decode(held), said, number_of(attempts), at)
+  redis.call('HSET', record, 'reserved', '', 'cost', text(actual))
 end
 
 --[[
@@ -163,6 +151,7 @@ local function move_job(id, m, at)
   -- The move that holds a job is also the one that opens its approval.
   if approval or is(m.set or {}, 'approval') then redis.call('ZADD', key.approvals(tenant), stamp, id) end
   if is(TERMINAL, m.to) then
+    if not is(TERMINAL, from) then settle_job(record, run, at) end
     expire_job(id, m.retain)
     redis.call('PUBLISH', key.endings(), id)
   end

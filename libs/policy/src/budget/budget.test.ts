@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { accountsOf, budgetsOf, budgetTerms, costCenterOf, estimateOf, toMicros, toUsd } from './budget';
+
+const document = (scope: string, budget: unknown, scope_id = 'x') => ({ scope, scope_id, data: { budget } });
+
+describe('a section budget', () => {
+  it('has the standard for whatever it leaves out', () => {
+    expect(budgetTerms({ daily_limit_usd: 3 })).toEqual({
+      dailyLimit: 3_000_000,
+      monthlyLimit: 10_000_000_000,
+      perJobMax: 5_000_000,
+      perRunMax: 50_000_000,
+      alertAtPercent: [50, 75, 90, 100],
+      action: 'throttle',
+      isAttributed: true,
+      costCenters: [],
+    });
+  });
+
+  it('always tells of the limit itself, in order and once', () => {
+    expect(budgetTerms({ alert_at_percent: [80, 20, 80, 0] }).alertAtPercent).toEqual([20, 80, 100]);
+  });
+
+  it('is the standard where it cannot be read', () => {
+    const broken = { daily_limit_usd: '3', per_job_max_usd: -1, alert_at_percent: 'x', action_at_limit: 'explode' };
+
+    expect(budgetTerms(broken)).toEqual(budgetTerms({}));
+  });
+});
+
+describe('the budgets of a job', () => {
+  it('are none when no document sets one', () => {
+    expect(budgetsOf('acme', [{ scope: 'system', scope_id: 'default', data: { retry: {} } }])).toBeUndefined();
+    expect(budgetsOf('acme', [document('system', null), document('org', [])])).toBeUndefined();
+  });
+
+  it('are the tenant’s own before the installation’s, and those of its team and workflow beside it', () => {
+    const budgets = budgetsOf('acme', [
+      document('system', { daily_limit_usd: 100 }, 'default'),
+      document('org', { daily_limit_usd: 10 }, 'acme'),
+      document('team', { daily_limit_usd: 50 }, 'ml'),
+      document('workflow', { daily_limit_usd: 1 }, 'etl'),
+      document('step', { per_job_max_usd: 2 }, 'weigh'),
+    ]);
+
+    expect(budgets?.layers.map(({ scope, id, terms }) => [scope, id, toUsd(terms.dailyLimit)])).toEqual([
+      ['tenant', 'acme', 10],
+      ['team', 'ml', 50],
+      ['workflow', 'etl', 1],
+    ]);
+    expect(toUsd(budgets?.nearest.perJobMax ?? 0)).toBe(2);
+  });
+});
+
+describe('an account', () => {
+  it.each([
+    ['2026-11-22T23:59:59.999Z', '2026-11-22', '2026-11-23T00:00:00.000Z', '2026-11', '2026-12-01T00:00:00.000Z'],
+    ['2026-12-31T12:00:00.000Z', '2026-12-31', '2027-01-01T00:00:00.000Z', '2026-12', '2027-01-01T00:00:00.000Z'],
+    ['2028-02-29T00:00:00.000Z', '2028-02-29', '2028-03-01T00:00:00.000Z', '2028-02', '2028-03-01T00:00:00.000Z'],
+  ])('at %s is of a day and of a month, UTC', (now, day, dayEnds, month, monthEnds) => {
+    const budgets = budgetsOf('acme', [document('org', { monthly_limit_usd: 7 })]);
+
+    const accounts = accountsOf(budgets?.layers ?? [], Date.parse(now));
+
+    expect(accounts).toMatchObject([
+      { period: 'day', name: day, endsMs: Date.parse(dayEnds), limit: 1_000_000_000 },
+      { period: 'month', name: month, endsMs: Date.parse(monthEnds), limit: 7_000_000 },
+    ]);
+  });
+});
+
+describe('an estimate', () => {
+  it.each([
+    [{ labels: {} }, 0],
+    [{ estimated_cost: 0.25, labels: { estimated_cost: '9' } }, 250_000],
+    [{ labels: { estimated_cost: '0.0000001' } }, 1],
+    [{ labels: { estimated_cost: 'much' } }, 0],
+    [{ labels: { estimated_cost: '-3' } }, 0],
+    [{ labels: { estimated_cost: 'Infinity' } }, 0],
+    [{ labels: { estimated_cost: '1e300' } }, 1e15],
+  ])('of %j is %d micros', (request, micros) => {
+    expect(estimateOf(request as unknown as Parameters<typeof estimateOf>[0])).toBe(micros);
+  });
+
+  it('is exact for whole micros, and never less than what was said', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1e12 }), (micros) => {
+        expect(toMicros(toUsd(micros))).toBe(micros);
+      }),
+    );
+  });
+});
+
+describe('a cost centre', () => {
+  const terms = budgetTerms({ cost_centers: ['research'] });
+
+  it.each([
+    [terms, { cost_center: 'research' }, 'research'],
+    [terms, { cost_center: 'elsewhere' }, 'unattributed'],
+    [terms, {}, 'unattributed'],
+    [budgetTerms({}), { cost_center: 'any' }, 'any'],
+    [budgetTerms({ cost_attribution_enabled: false }), { cost_center: 'any' }, undefined],
+  ])('%#', (of, labels, expected) => {
+    expect(costCenterOf(of, labels as Record<string, string>)).toBe(expected);
+  });
+});

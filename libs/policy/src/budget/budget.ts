@@ -1,0 +1,151 @@
+/** What becomes of work that would go beyond a limit. Spec: "System settings fields", budget. */
+export const budgetActions = ['throttle', 'deny', 'alert'] as const;
+export type BudgetAction = (typeof budgetActions)[number];
+
+/** Money is counted in millionths of a US dollar, whole: sums of them are exact. */
+export const microsPerUsd = 1_000_000;
+
+/** Rounded up, so that whatever costs something counts. */
+export const toMicros = (usd: number): number => Math.ceil(Number((usd * microsPerUsd).toFixed(3)));
+export const toUsd = (micros: number): number => micros / microsPerUsd;
+
+/** One section `budget` as it holds: what it leaves out is the standard; limits in micros, 0 = none. */
+export interface BudgetTerms {
+  dailyLimit: number;
+  monthlyLimit: number;
+  perJobMax: number;
+  perRunMax: number;
+  /** Ascending; the limit itself is always told. */
+  alertAtPercent: readonly number[];
+  action: BudgetAction;
+  /** Costs are counted by the label `cost_center`. */
+  isAttributed: boolean;
+  /** When there are any, other names count as unattributed. */
+  costCenters: readonly string[];
+}
+
+const standard = {
+  daily_limit_usd: 1_000,
+  monthly_limit_usd: 10_000,
+  per_job_max_usd: 5,
+  per_workflow_max_usd: 50,
+  alert_at_percent: [50, 75, 90, 100],
+  action_at_limit: 'throttle',
+  cost_attribution_enabled: true,
+  cost_centers: [],
+} as const;
+
+/** Values of the wrong kind, which a document written past the API may hold, count as left out. */
+export function budgetTerms(section: Readonly<Record<string, unknown>>): BudgetTerms {
+  const amount = (key: 'daily_limit_usd' | 'monthly_limit_usd' | 'per_job_max_usd' | 'per_workflow_max_usd') =>
+    toMicros(numeric(section[key]) ?? standard[key]);
+  const percents = listOf(section['alert_at_percent'], numeric) ?? standard.alert_at_percent;
+  const action = budgetActions.find((one) => one === section['action_at_limit']) ?? standard.action_at_limit;
+  return {
+    dailyLimit: amount('daily_limit_usd'),
+    monthlyLimit: amount('monthly_limit_usd'),
+    perJobMax: amount('per_job_max_usd'),
+    perRunMax: amount('per_workflow_max_usd'),
+    alertAtPercent: [...new Set([...percents, 100])].filter((percent) => percent > 0).sort((a, b) => a - b),
+    action,
+    isAttributed: section['cost_attribution_enabled'] !== false,
+    costCenters: listOf(section['cost_centers'], (one) => (typeof one === 'string' ? one : undefined)) ?? [],
+  };
+}
+
+const numeric = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+
+const listOf = <T>(value: unknown, read: (one: unknown) => T | undefined): T[] | undefined =>
+  Array.isArray(value) ? value.map(read).filter((one) => one !== undefined) : undefined;
+
+/** Whose spending is counted together: everybody's of a tenant, a team's, or that of a workflow's runs. */
+export type BudgetScope = 'tenant' | 'team' | 'workflow';
+
+/** A budget that somebody set for one of the places a job stands in. */
+export interface BudgetLayer {
+  scope: BudgetScope;
+  /** Tenant, team or workflow id. */
+  id: string;
+  terms: BudgetTerms;
+}
+
+/** Every budget a job must fit into. */
+export interface Budgets {
+  layers: readonly BudgetLayer[];
+  /** Of the narrowest document that has a budget: its limits on one job and one run hold. */
+  nearest: BudgetTerms;
+}
+
+/** A config document of the places of a job, broadest first. */
+export interface BudgetSource {
+  scope: string;
+  scope_id: string;
+  data: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The budgets of a job. A tenant's own goes before the installation's; a team and a workflow have theirs beside the
+ * tenant's, so that a narrower document adds a limit and never takes a wider one away. Undefined when no document has one.
+ */
+export function budgetsOf(tenant: string, documents: readonly BudgetSource[]): Budgets | undefined {
+  const layers = new Map<BudgetScope, BudgetLayer>();
+  let nearest: BudgetTerms | undefined;
+  for (const { scope, scope_id: id, data } of documents) {
+    const section = data['budget'];
+    if (section === null || typeof section !== 'object' || Array.isArray(section)) continue;
+    const terms = (nearest = budgetTerms(section as Record<string, unknown>));
+    if (scope === 'system' || scope === 'org') layers.set('tenant', { scope: 'tenant', id: tenant, terms });
+    else if (scope === 'team' || scope === 'workflow') layers.set(scope, { scope, id, terms });
+  }
+  return nearest && { layers: [...layers.values()], nearest };
+}
+
+export type BudgetPeriod = 'day' | 'month';
+
+/** What is spent by one layer within one period: what the store counts. */
+export interface BudgetAccount {
+  scope: BudgetScope;
+  id: string;
+  period: BudgetPeriod;
+  /** `2026-11-22` or `2026-11`, UTC. */
+  name: string;
+  /** Micros; 0 = none. */
+  limit: number;
+  terms: BudgetTerms;
+  /** When the period is over, unix ms. */
+  endsMs: number;
+}
+
+/** The accounts that a job counts in now, by day and by month. */
+export const accountsOf = (layers: readonly BudgetLayer[], nowMs: number): BudgetAccount[] =>
+  layers.flatMap(({ scope, id, terms }) => [
+    { scope, id, terms, ...periodAt('day', nowMs), limit: terms.dailyLimit },
+    { scope, id, terms, ...periodAt('month', nowMs), limit: terms.monthlyLimit },
+  ]);
+
+function periodAt(period: BudgetPeriod, nowMs: number): Pick<BudgetAccount, 'period' | 'name' | 'endsMs'> {
+  const now = new Date(nowMs);
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  const text = now.toISOString();
+  return period === 'day'
+    ? { period, name: text.slice(0, 10), endsMs: Date.UTC(year, month, day + 1) }
+    : { period, name: text.slice(0, 7), endsMs: Date.UTC(year, month + 1, 1) };
+}
+
+/** The cost centre a job counts for; undefined when costs are not attributed. */
+export function costCenterOf(terms: BudgetTerms, labels: Readonly<Record<string, string>>): string | undefined {
+  if (!terms.isAttributed) return undefined;
+  const named = labels['cost_center'] ?? '';
+  const isKnown = named !== '' && (terms.costCenters.length === 0 || terms.costCenters.includes(named));
+  return isKnown ? named : 'unattributed';
+}
+
+/**
+ * What a job is thought to cost, micros: what its submitter says, or the label `estimated_cost` of one that came over the bus
+ * or is a step. 0 = nobody says.
+ */
+export function estimateOf(request: { estimated_cost?: number; labels: Readonly<Record<string, string>> }): number {
+  const told = request.estimated_cost ?? Number(request.labels['estimated_cost'] ?? 0);
+  return Number.isFinite(told) && told > 0 ? toMicros(Math.min(told, 1e9)) : 0;
+}

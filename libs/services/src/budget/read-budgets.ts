@@ -1,0 +1,41 @@
+import type { BudgetsQuery, BudgetsView, BudgetView, Caller } from '@svc/contract';
+import { accountsOf, toUsd, type BudgetAccount } from '@svc/policy';
+import type { Spending } from '@svc/store';
+import { accountName, type BudgetDeps } from './reserve-budget';
+
+/** What the budgets of a tenant, and of a team or workflow of it, have come to: two round trips at most. ADR 0011. */
+export async function readBudgets(deps: BudgetDeps, caller: Caller, query: BudgetsQuery): Promise<BudgetsView> {
+  const { tenant } = caller;
+  const place = { tenant, team: query.team_id, workflow: query.workflow_id };
+  const budgets = await deps.config.budgetsAt(place);
+  if (!budgets) return { items: [], per_job_max_usd: 0, per_workflow_max_usd: 0 };
+  const accounts = accountsOf(budgets.layers, deps.clock.nowMs());
+  const named = accounts.map((account) => ({ account: accountName(tenant, account), period: account.name }));
+  const spending = await deps.store.spend.read(named);
+  return {
+    items: accounts.flatMap((account, i) => (spending[i] ? [viewOf(account, spending[i])] : [])),
+    per_job_max_usd: toUsd(budgets.nearest.perJobMax),
+    per_workflow_max_usd: toUsd(budgets.nearest.perRunMax),
+  };
+}
+
+function viewOf({ scope, id, period, name, endsMs, limit, terms }: BudgetAccount, spending: Spending): BudgetView {
+  const { spent, reserved, byCenter, told } = spending;
+  const used = spent + reserved;
+  return {
+    scope,
+    id,
+    period,
+    period_name: name,
+    ends_at: new Date(endsMs).toISOString(),
+    limit_usd: toUsd(limit),
+    spent_usd: toUsd(spent),
+    reserved_usd: toUsd(reserved),
+    remaining_usd: limit === 0 ? null : toUsd(Math.max(0, limit - used)),
+    used_percent: limit === 0 ? null : Math.floor((used / limit) * 100),
+    action_at_limit: terms.action,
+    alert_at_percent: [...terms.alertAtPercent],
+    alerted_percents: told.sort((a, b) => a - b),
+    by_cost_center: Object.fromEntries(Object.entries(byCenter).map(([center, micros]) => [center, toUsd(micros)])),
+  };
+}

@@ -1,0 +1,116 @@
+import { AppError } from '@svc/contract';
+import { accountsOf, costCenterOf, estimateOf, toUsd, type BudgetAccount, type Budgets } from '@svc/policy';
+import type { JobRecord, OverBudget, ReserveOutcome, SpendAccount, Store, StoredRequest } from '@svc/store';
+import type { Clock } from '../deps';
+import type { EffectiveConfig } from '../effective-config';
+
+/** Why a job may not go to a worker now. */
+export interface BudgetRefusal {
+  action: 'throttle' | 'deny';
+  over: OverBudget;
+}
+
+export interface BudgetDeps {
+  store: Pick<Store, 'spend'>;
+  config: Pick<EffectiveConfig, 'budgetsAt'>;
+  clock: Clock;
+}
+
+const daySec = 86_400;
+const keptSec = { day: 40 * daySec, month: 400 * daySec };
+
+/** The name under which the store counts what an account spends. */
+export const accountName = (tenant: string, { scope, id }: Pick<BudgetAccount, 'scope' | 'id'>): string =>
+  scope === 'tenant' ? `tenant:${tenant}` : `${scope}:${tenant}:${id}`;
+
+/**
+ * Reserves what an allowed job may cost in every budget it counts in, before it goes to a worker. A job whose documents set
+ * no budget costs nothing here. Reserved once, however often it is asked for; the move that ends the job settles it.
+ * Spec: "System settings fields", budget; ADR 0012.
+ *
+ * @returns why it may not, or undefined when it may
+ */
+export async function reserveBudget(deps: BudgetDeps, job: JobRecord): Promise<BudgetRefusal | undefined> {
+  if (job.reserved) return undefined;
+  const { team_id: team, workflow_id: workflow, step_id: step } = job.request;
+  // Submitters may name any workflow in their labels; only the engine's word puts a job into its budget.
+  const budgets = await deps.config.budgetsAt({ tenant: job.tenant, team, ...(job.run && { workflow, step }) });
+  if (!budgets) return undefined;
+  const estimate = estimateOf(job.request);
+  const tooLarge = beyondJobMax(budgets, estimate);
+  if (tooLarge !== undefined) return { action: 'deny', over: { ...tooLarge, of: `job ${job.id}` } };
+  const accounts = accountsOf(budgets.layers, deps.clock.nowMs());
+  const outcome = await deps.store.spend.reserve(job.id, {
+    micros: estimate,
+    accounts: accounts.map((account) => storedAccount(job, account)),
+    run: { limit: budgets.nearest.perRunMax, action: budgets.nearest.action },
+  });
+  return outcome.kind === 'over' ? refusalOf(outcome, accounts) : undefined;
+}
+
+/**
+ * What stands against one job that is larger than any may be: no waiting helps it.
+ *
+ * @param estimate micros
+ */
+export function beyondJobMax({ nearest }: Budgets, estimate: number): Omit<OverBudget, 'of'> | undefined {
+  const { perJobMax: amount, action } = nearest;
+  if (action === 'alert' || amount === 0 || estimate <= amount) return undefined;
+  return { limit: 'per_job_max_usd', amount, spent: 0, reserved: 0 };
+}
+
+/** @throws budget_exceeded when a job is estimated to cost more than any may */
+export function checkJobBudget(budgets: Budgets | undefined, request: StoredRequest): void {
+  const estimate = estimateOf(request);
+  const over = budgets && beyondJobMax(budgets, estimate);
+  if (!over) return;
+  const amounts = { limit: over.limit, limit_usd: toUsd(over.amount), estimated_usd: toUsd(estimate) };
+  throw new AppError('budget_exceeded', amounts);
+}
+
+function storedAccount(job: JobRecord, account: BudgetAccount): SpendAccount {
+  const { period, name, limit, terms } = account;
+  const center = costCenterOf(terms, job.request.labels);
+  return {
+    account: accountName(job.tenant, account),
+    period: name,
+    limit,
+    action: terms.action,
+    alerts: terms.alertAtPercent,
+    ...(center !== undefined && { center }),
+    ttlSec: keptSec[period],
+  };
+}
+
+function refusalOf(
+  { action, of, limit: amount, spent, reserved }: Extract<ReserveOutcome, { kind: 'over' }>,
+  accounts: readonly BudgetAccount[],
+): BudgetRefusal {
+  const amounts = { amount, spent, reserved };
+  if ('run' in of) return { action, over: { limit: 'per_workflow_max_usd', of: `run ${of.run}`, ...amounts } };
+  const account = accounts[of.account];
+  if (!account) throw new Error('the store names an account that it was not asked about');
+  const limit = account.period === 'day' ? 'daily_limit_usd' : 'monthly_limit_usd';
+  return { action, over: { limit, of: `${account.scope} ${account.id}`, ...amounts, ends_ms: account.endsMs } };
+}
+
+/** What people are told of it. */
+export function budgetMessage({ limit, of, amount, spent, reserved }: OverBudget): string {
+  if (limit === 'per_job_max_usd') return `it is estimated to cost more than ${limit}, ${money(amount)}`;
+  const part = `${money(spent)} spent and ${money(reserved)} reserved`;
+  return `budget.${limit} of ${of} is ${money(amount)}: ${part}, so that it does not fit`;
+}
+
+const money = (micros: number): string => `$${toUsd(micros)}`;
+
+const soonMs = 5_000;
+const seldomMs = 60_000;
+
+/**
+ * When to look again at a job that waits for its budget, ms: soon while work under way may give something back, seldom when
+ * only a new period or a raised limit helps.
+ */
+export function budgetWaitMs({ amount, spent, ends_ms }: OverBudget, nowMs: number): number {
+  if (spent < amount) return soonMs;
+  return Math.max(1, Math.min(seldomMs, (ends_ms ?? Infinity) - nowMs));
+}

@@ -1,0 +1,21 @@
+-- The time is read once a batch; each who asks gets a later one, so that no two moves have the same.
+local clock
+local function micros()
+  if not clock then
+    local t = redis.call('TIME')
+    clock = t[1] * 1000000 + t[2]
+  end
+  clock = clock + 1
+  return clock
+end
+
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+local function is(list, value)
+  for _, v in ipairs(list) do
+    if v == value then return true end
+  end
+  return false
+end
