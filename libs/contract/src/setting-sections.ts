@@ -63,15 +63,23 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
       allow_plain_http: yes('Upstream servers without TLS are allowed.'),
     }),
   }),
-  budget: group('What work may cost.', {
-    daily_limit_usd: amount('US dollars a day.', 1_000),
-    monthly_limit_usd: amount('US dollars a month.', 10_000),
-    per_job_max_usd: amount('US dollars a job.', 5),
-    per_workflow_max_usd: amount('US dollars a run.', 50),
-    alert_at_percent: told(Joi.array().items(Joi.number().min(0).max(100)), 'When to alert.', [50, 75, 90, 100]),
-    action_at_limit: one(['throttle', 'deny', 'alert'], 'What happens at a limit.', 'throttle'),
-    cost_attribution_enabled: yes('Costs are attributed.', true),
-    cost_centers: words('Cost centres.', []),
+  budget: group('What work may cost. Holds once a document has the section; each layer that has one adds its limits.', {
+    daily_limit_usd: amount('US dollars a day, UTC; 0 = any amount.', 1_000),
+    monthly_limit_usd: amount('US dollars a month, UTC; 0 = any amount.', 10_000),
+    per_job_max_usd: amount('The most one job may be estimated to cost; 0 = any amount.', 5),
+    per_workflow_max_usd: amount('What the jobs of a run, and of the runs it starts, may cost; 0 = any amount.', 50),
+    alert_at_percent: told(
+      Joi.array().items(Joi.number().min(0).max(100)).max(20),
+      'Parts of a limit that are told when they are reached; the limit itself always is.',
+      [50, 75, 90, 100],
+    ),
+    action_at_limit: one(
+      ['throttle', 'deny', 'alert'],
+      'Jobs beyond a limit wait, are denied, or run all the same.',
+      'throttle',
+    ),
+    cost_attribution_enabled: yes('Spending is counted by the label cost_center as well.', true),
+    cost_centers: words('When there are any, other names count as unattributed.', []),
   }),
   rate_limits: group('How much work is taken in.', {
     requests_per_minute: whole('Requests a minute.', 120_000),

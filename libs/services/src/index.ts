@@ -85,7 +85,7 @@ export { runStateOf } from './runs/run-codec';
 export * from './runs/run-deps';
 export * from './runs/run-memory';
 export * from './runs/run-pass';
-export { runViewOf } from './runs/run-view';
+export { runViewOf, viewOfLoaded } from './runs/run-view';
 export { signalRun } from './runs/signal-run';
 export * from './runs/start-run';
 export * from './schedules/fire-schedule';

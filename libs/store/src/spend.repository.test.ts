@@ -198,6 +198,21 @@ describe('alerts', () => {
   });
 });
 
+describe('the limit of a run with alert', () => {
+  it('is told once, and stops nothing', async () => {
+    await run('r1');
+    for (const id of ['j1', 'j2', 'j3']) {
+      await use.accept(id, { fields: { run: 'r1' } });
+      const outcome = await use.store.spend.reserve(id, asking(15, [], { limit: 20, action: 'alert' }));
+      expect(outcome).toEqual({ kind: 'reserved' });
+    }
+
+    expect(await use.store.spend.alerts(10)).toMatchObject([
+      { account: 'run:r1', percent: 100, limit: 20, reserved: 30 },
+    ]);
+  });
+});
+
 describe('money', () => {
   it('adds up, whatever jobs do in whatever order', async () => {
     let round = 0;

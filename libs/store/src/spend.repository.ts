@@ -49,7 +49,9 @@ export interface Spending {
 
 /** Part of a budget that was reached, once; amounts in micros, `at` in µs. */
 export interface SpendAlert {
+  /** As of accounts; `run:<id>` of a run. */
   account: string;
+  /** '' of a run. */
   period: string;
   percent: number;
   limit: number;

@@ -85,6 +85,26 @@ describe('a worker', () => {
     });
   });
 
+  it('says what the work cost, also of work that failed, and nothing where nobody said', async () => {
+    await started((job) => {
+      if (job.jobId === 'j1') return 'free';
+      job.cost(0.25);
+      job.cost(0.5);
+      expect(() => job.cost(-1)).toThrow(RangeError);
+      if (job.jobId === 'j3') throw new Error('no');
+      return 'done';
+    });
+
+    for (const job_id of ['j1', 'j2', 'j3']) await scheduler.dispatch({ job_id });
+
+    const results = await eventually(() => {
+      const told = scheduler.of('job_result');
+      expect(told).toHaveLength(3);
+      return new Map(told.map(({ job_id, cost_usd }) => [job_id, cost_usd]));
+    });
+    expect(Object.fromEntries(results)).toEqual({ j1: undefined, j2: 0.75, j3: 0.75 });
+  });
+
   it('runs a job from its pointer to its result, and acknowledges after the result is stored', async () => {
     const seen: Job[] = [];
     await started(async (job) => {

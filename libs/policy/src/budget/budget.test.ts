@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { accountsOf, budgetsOf, budgetTerms, costCenterOf, estimateOf, toMicros, toUsd } from './budget';
+import { accountsOf, budgetsOf, budgetTerms, costCenterOf, estimateOf, sizeOf, toMicros, toUsd } from './budget';
 
 const document = (scope: string, budget: unknown, scope_id = 'x') => ({ scope, scope_id, data: { budget } });
 
@@ -49,6 +49,17 @@ describe('the budgets of a job', () => {
       ['workflow', 'etl', 1],
     ]);
     expect(toUsd(budgets?.nearest.perJobMax ?? 0)).toBe(2);
+  });
+});
+
+describe('the size of a job', () => {
+  it.each([
+    [{ per_job_max_usd: 2 }, 2, 'fits'],
+    [{ per_job_max_usd: 2 }, 2.000001, 'too_large'],
+    [{ per_job_max_usd: 2, action_at_limit: 'alert' }, 3, 'told'],
+    [{ per_job_max_usd: 0 }, 1e6, 'fits'],
+  ])('with %j and an estimate of %d: %s', (section, usd, expected) => {
+    expect(sizeOf(budgetTerms(section), toMicros(usd))).toBe(expected);
   });
 });
 

@@ -62,6 +62,16 @@ const listOf = <T>(value: unknown, read: (one: unknown) => T | undefined): T[] |
 /** Whose spending is counted together: everybody's of a tenant, a team's, or that of a workflow's runs. */
 export type BudgetScope = 'tenant' | 'team' | 'workflow';
 
+/**
+ * Whether one job is larger than any may be, which no waiting helps: `told` = it is, and runs all the same.
+ *
+ * @param estimate micros
+ */
+export function sizeOf({ perJobMax, action }: BudgetTerms, estimate: number): 'fits' | 'told' | 'too_large' {
+  if (perJobMax === 0 || estimate <= perJobMax) return 'fits';
+  return action === 'alert' ? 'told' : 'too_large';
+}
+
 /** A budget that somebody set for one of the places a job stands in. */
 export interface BudgetLayer {
   scope: BudgetScope;

@@ -1,5 +1,14 @@
 import { AppError } from '@svc/contract';
-import { accountsOf, costCenterOf, estimateOf, toUsd, type BudgetAccount, type Budgets } from '@svc/policy';
+import {
+  accountsOf,
+  costCenterOf,
+  estimateOf,
+  sizeOf,
+  toUsd,
+  type BudgetAccount,
+  type BudgetAction,
+  type Budgets,
+} from '@svc/policy';
 import type { JobRecord, OverBudget, ReserveOutcome, SpendAccount, Store, StoredRequest } from '@svc/store';
 import type { Clock } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
@@ -16,6 +25,10 @@ export interface BudgetDeps {
   clock: Clock;
 }
 
+export interface ReserveDeps extends BudgetDeps {
+  events: { overBudget(topic: string, action: BudgetAction, limit: string): void };
+}
+
 const daySec = 86_400;
 const keptSec = { day: 40 * daySec, month: 400 * daySec };
 
@@ -26,19 +39,24 @@ export const accountName = (tenant: string, { scope, id }: Pick<BudgetAccount, '
 /**
  * Reserves what an allowed job may cost in every budget it counts in, before it goes to a worker. A job whose documents set
  * no budget costs nothing here. Reserved once, however often it is asked for; the move that ends the job settles it.
- * Spec: "System settings fields", budget; ADR 0012.
+ * Spec: "System settings fields", budget; ADR 0011.
  *
  * @returns why it may not, or undefined when it may
  */
-export async function reserveBudget(deps: BudgetDeps, job: JobRecord): Promise<BudgetRefusal | undefined> {
+export async function reserveBudget(deps: ReserveDeps, job: JobRecord): Promise<BudgetRefusal | undefined> {
   if (job.reserved) return undefined;
   const { team_id: team, workflow_id: workflow, step_id: step } = job.request;
   // Submitters may name any workflow in their labels; only the engine's word puts a job into its budget.
   const budgets = await deps.config.budgetsAt({ tenant: job.tenant, team, ...(job.run && { workflow, step }) });
   if (!budgets) return undefined;
   const estimate = estimateOf(job.request);
-  const tooLarge = beyondJobMax(budgets, estimate);
-  if (tooLarge !== undefined) return { action: 'deny', over: { ...tooLarge, of: `job ${job.id}` } };
+  const { perJobMax: amount } = budgets.nearest;
+  const size = sizeOf(budgets.nearest, estimate);
+  if (size === 'too_large') {
+    const over = { limit: 'per_job_max_usd', of: `job ${job.id}`, amount, spent: 0, reserved: 0 } as const;
+    return { action: 'deny', over };
+  }
+  if (size === 'told') deps.events.overBudget(job.topic, 'alert', 'per_job_max_usd');
   const accounts = accountsOf(budgets.layers, deps.clock.nowMs());
   const outcome = await deps.store.spend.reserve(job.id, {
     micros: estimate,
@@ -48,24 +66,16 @@ export async function reserveBudget(deps: BudgetDeps, job: JobRecord): Promise<B
   return outcome.kind === 'over' ? refusalOf(outcome, accounts) : undefined;
 }
 
-/**
- * What stands against one job that is larger than any may be: no waiting helps it.
- *
- * @param estimate micros
- */
-export function beyondJobMax({ nearest }: Budgets, estimate: number): Omit<OverBudget, 'of'> | undefined {
-  const { perJobMax: amount, action } = nearest;
-  if (action === 'alert' || amount === 0 || estimate <= amount) return undefined;
-  return { limit: 'per_job_max_usd', amount, spent: 0, reserved: 0 };
-}
-
 /** @throws budget_exceeded when a job is estimated to cost more than any may */
 export function checkJobBudget(budgets: Budgets | undefined, request: StoredRequest): void {
   const estimate = estimateOf(request);
-  const over = budgets && beyondJobMax(budgets, estimate);
-  if (!over) return;
-  const amounts = { limit: over.limit, limit_usd: toUsd(over.amount), estimated_usd: toUsd(estimate) };
-  throw new AppError('budget_exceeded', amounts);
+  if (!budgets || sizeOf(budgets.nearest, estimate) !== 'too_large') return;
+  const { perJobMax } = budgets.nearest;
+  throw new AppError('budget_exceeded', {
+    limit: 'per_job_max_usd',
+    limit_usd: toUsd(perJobMax),
+    estimated_usd: toUsd(estimate),
+  });
 }
 
 function storedAccount(job: JobRecord, account: BudgetAccount): SpendAccount {

@@ -27,7 +27,7 @@ export async function tellSpendAlerts(deps: SpendAlertDeps): Promise<void> {
       subjects.alert.name,
       alertPacket(head, {
         severity: percent >= 100 ? 'error' : 'warning',
-        message: `${percent} % of the budget of ${account} for ${period} is used`,
+        message: `${percent} % of the budget of ${account}${period && ` for ${period}`} is used`,
         details: {
           account,
           period,

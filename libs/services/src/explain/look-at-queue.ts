@@ -70,7 +70,8 @@ function whyDelayed(facts: JobFacts, dueMs: number): Look {
   const { job, config } = facts;
   const { waiting_reason: why = '' } = job;
   // Met after the queue, and told there.
-  if (['throttled', 'safety_unavailable', 'budget'].includes(why)) return passed('it was looked at, and is looked at again');
+  if (['throttled', 'safety_unavailable', 'budget'].includes(why))
+    return passed('it was looked at, and is looked at again');
   const known = { since: iso(job.updated_at / 1_000), clears_at: iso(dueMs) };
   if (job.state === 'SCHEDULED') {
     const how = 'it is published again by itself; the bus must take it then';

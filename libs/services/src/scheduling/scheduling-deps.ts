@@ -3,6 +3,7 @@ import type { Admission } from '../admission/admission';
 import type { Base, Fleet, JobBus, LicenseLimits } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
 import type { TopicDeps } from '../topics/topic-deps';
+import type { BudgetAction } from '@svc/policy';
 import type { JobRecord, SpendAlert } from '@svc/store';
 import type { InFlightRecords } from './in-flight-records';
 import type { ResultFacts } from './output-facts';
@@ -21,7 +22,7 @@ export interface SchedulingEvents {
   completed(topic: string, status: string): void;
   waiting(topic: string, reason: string): void;
   /** A job does not fit into its budget. @param limit the setting that it met */
-  overBudget(topic: string, action: 'throttle' | 'deny', limit: string): void;
+  overBudget(topic: string, action: BudgetAction, limit: string): void;
   replayed(topic: string, what: string): void;
   outputChecked(topic: string, phase: 'sync' | 'async', decision: string, tookMs: number): void;
   outputSkipped(topic: string, error: unknown): void;

@@ -54,10 +54,11 @@ for i, one in ipairs(a.accounts) do
   tell_spend(one.account, one.period, at)
 end
 own = true
-runs_above(run, function(k)
+runs_above(run, function(k, id)
   if own then redis.call('HSET', k, 'cost_limit', text(a.run_limit), 'cost_action', a.run_action) end
   own = false
   if cost > 0 then redis.call('HINCRBY', k, 'cost_reserved', text(cost)) end
+  tell_run(k, id, at)
 end)
 redis.call('HSET', KEYS[1], 'reserved', cjson.encode({ micros = cost, accounts = accounts }), 'waiting_reason', '',
   'over_budget', '')

@@ -26,6 +26,17 @@ local function tell_spend(account, period, at)
   end
 end
 
+-- Tells once that a run with `alert` has reached its limit; with any other action its jobs say so.
+local function tell_run(k, id, at)
+  local limit, action, spent, reserved = unpack(redis.call('HMGET', k, 'cost_limit', 'cost_action', 'cost_spent',
+    'cost_reserved'))
+  limit, spent, reserved = number_of(limit), number_of(spent), number_of(reserved)
+  if limit == 0 or action ~= 'alert' or spent + reserved < limit then return end
+  if redis.call('HSETNX', k, 'cost_told', text(at)) == 0 then return end
+  redis.call('RPUSH', key.spendAlerts(), cjson.encode({ account = 'run:' .. id, period = '', percent = 100, limit = limit,
+    spent = spent, reserved = reserved, at = at }))
+end
+
 -- The run and the runs it is part of, those that are kept: calls visit(record key) for each until it answers something.
 local function runs_above(run, visit)
   local r = run
