@@ -36,6 +36,7 @@ describe('a run', () => {
       revision: 1,
       created_at: loaded?.run.created_at,
       updated_at: loaded?.run.created_at,
+      cost: 0,
       header: { input: { crates: 2 } },
     });
     expect(loaded?.steps).toEqual(new Map([['weigh', { status: 'succeeded' }]]));

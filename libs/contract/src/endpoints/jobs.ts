@@ -134,6 +134,7 @@ export const submitJob = endpoint({
     'tier_limit_exceeded',
     'tenant_access_denied',
     'memory_policy_violation',
+    'budget_exceeded',
     'memory_policy_unreadable',
     'access_denied',
     'policy_denied',
