@@ -37,7 +37,8 @@ export class JournalClient {
    * @throws Error with the refusal
    */
   async submit({ topic, key, prompt = 'unload berth 7' }: SubmitWish, patienceMs?: number): Promise<string> {
-    const send = () => this.send('POST', '/api/v1/jobs', { topic, prompt }, { 'Idempotency-Key': key });
+    const send = () =>
+      this.send('POST', '/api/v1/jobs', { topic, prompt, estimated_cost: 0.01 }, { 'Idempotency-Key': key });
     const call = { act: 'submit', jobId: '', key, body: `${topic} ${prompt}` } as const;
     const { body } = await this.insist(send, ({ body }) => ({ ...call, jobId: text(body['job_id']) }), patienceMs);
     const jobId = text(body['job_id']);

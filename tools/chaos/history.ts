@@ -73,6 +73,12 @@ export interface Outage {
   toMs: number;
 }
 
+/** What the store says a tenant has spent and reserved, over all days; micros. */
+export interface Spent {
+  spent: number;
+  reserved: number;
+}
+
 /** Everything the checkers look at. */
 export interface History {
   calls: readonly Call[];
@@ -81,6 +87,8 @@ export interface History {
   outages: readonly Outage[];
   dispatches: readonly Dispatch[];
   answers: readonly Answer[];
+  /** By tenant. */
+  money: ReadonlyMap<string, Spent>;
   /** Jobs that may stand still: they wait for somebody who does not come. */
   mayWait: ReadonlySet<string>;
   /** What is left at the end where nothing should be: a name and how many. */

@@ -38,6 +38,7 @@ const history = (over: Partial<History> = {}): History => ({
   dispatches: [sent],
   answers: [said],
   mayWait: new Set(),
+  money: new Map(),
   left: {},
   ...over,
 });
@@ -240,5 +241,21 @@ describe('I15 nothing is stuck', () => {
 
     expect(faults(running)).toEqual(['I15 still stands in RUNNING (x)']);
     expect(faults(history({ left: { 'jobs in flight': 2, intents: 0 } }))).toEqual(['I15 2 left over: jobs in flight']);
+  });
+});
+
+describe('money adds up', () => {
+  const paid = (over: Partial<JobRecord>, money: { spent: number; reserved: number }) =>
+    faults(withJob({ record: { ...record, ...over } }, { money: new Map([['acme', money]]) })).filter((text) =>
+      text.startsWith('money'),
+    );
+
+  it('misses what was given back twice, kept after the end, or not counted', () => {
+    expect(paid({ cost: 5 }, { spent: 5, reserved: 0 })).toEqual([]);
+    expect(paid({ cost: 5 }, { spent: 10, reserved: 0 })).toEqual(['money acme spent 10, its jobs cost 5']);
+    expect(paid({}, { spent: 0, reserved: 3 })).toEqual(['money acme reserved 3, its jobs hold 0']);
+    expect(paid({ reserved: '{"micros":3,"accounts":[]}' }, { spent: 0, reserved: 0 })).toEqual([
+      'money acme reserved 0, its jobs hold 3',
+    ]);
   });
 });

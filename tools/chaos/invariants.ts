@@ -191,6 +191,29 @@ export const nothingStuck: Checker = ({ jobs, mayWait, left }) => [
   ),
 ];
 
+/**
+ * Money adds up: what tenants have reserved is what their jobs still hold, and what they have spent is what those cost that
+ * have ended. ADR 0011.
+ */
+export const moneyAddsUp: Checker = ({ jobs, money }) => {
+  const byTenant = groupBy(
+    [...jobs.values()].flatMap(({ record }) => record ?? []),
+    ({ tenant }) => tenant,
+  );
+  return [...new Set([...byTenant.keys(), ...money.keys()])].flatMap((tenant) => {
+    const own = byTenant.get(tenant) ?? [];
+    const held = sumOf(own, ({ reserved }) => (reserved ? (JSON.parse(reserved) as { micros: number }).micros : 0));
+    const cost = sumOf(own, ({ state, cost: micros = 0 }) => (isTerminal(state) ? micros : 0));
+    const { spent, reserved } = money.get(tenant) ?? { spent: 0, reserved: 0 };
+    return [
+      ...(held === reserved ? [] : [violation('money', '', `${tenant} reserved ${reserved}, its jobs hold ${held}`)]),
+      ...(cost === spent ? [] : [violation('money', '', `${tenant} spent ${spent}, its jobs cost ${cost}`)]),
+    ];
+  });
+};
+
+const sumOf = <T>(items: readonly T[], of: (item: T) => number): number => items.reduce((sum, one) => sum + of(one), 0);
+
 export const invariants: readonly Checker[] = [
   nothingLost,
   oneLegalPath,
@@ -200,6 +223,7 @@ export const invariants: readonly Checker[] = [
   idempotent,
   deadLettersComplete,
   nothingStuck,
+  moneyAddsUp,
   ...runInvariants,
   timersKeepTime,
 ];

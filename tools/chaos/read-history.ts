@@ -2,7 +2,7 @@ import { decodePacket, jobHash, streams, type JobRequest } from '@svc/contract';
 import { queues } from '@svc/queues.config';
 import { keys, type JobRecord, type Store } from '@svc/store';
 import type { NatsConnection } from 'nats';
-import type { Dispatch, History, JobHistory, Outage } from './history';
+import type { Dispatch, History, JobHistory, Outage, Spent } from './history';
 import { readRuns } from './read-runs';
 import type { World } from './world';
 
@@ -14,7 +14,24 @@ export async function readHistory(world: World, outages: readonly Outage[] = [])
   const jobs = await readJobs(store);
   const runs = await readRuns(store);
   const dispatches = await readDispatches(bus, jobs);
-  return { calls, jobs, runs, outages, dispatches, answers, mayWait: new Set(), left: await readLeft(store, 0) };
+  const money = await readMoney(store);
+  return { calls, jobs, runs, outages, dispatches, answers, money, mayWait: new Set(), left: await readLeft(store, 0) };
+}
+
+/** What tenants have spent and reserved: the days of their accounts together. */
+async function readMoney({ redis, spend }: Store): Promise<Map<string, Spent>> {
+  const days = (await keysOf(redis, keys.spend('tenant:', '').replace(/:$/, ''))).flatMap((key) => {
+    const [, tenant, period] = /^(.+):(\d{4}-\d\d-\d\d)$/.exec(key) ?? [];
+    return tenant && period ? [{ tenant, account: `tenant:${tenant}`, period }] : [];
+  });
+  const read = await spend.read(days);
+  const money = new Map<string, Spent>();
+  days.forEach(({ tenant }, i) => {
+    const before = money.get(tenant) ?? { spent: 0, reserved: 0 };
+    const { spent = 0, reserved = 0 } = read[i] ?? {};
+    money.set(tenant, { spent: before.spent + spent, reserved: before.reserved + reserved });
+  });
+  return money;
 }
 
 /** Every job record there is, with its moves, decisions and dead letter. */
@@ -32,8 +49,10 @@ export async function readJobs(store: Store): Promise<Map<string, JobHistory>> {
   return jobs;
 }
 
-async function jobIds({ redis }: Store): Promise<string[]> {
-  const prefix = keys.job('');
+const jobIds = ({ redis }: Store): Promise<string[]> => keysOf(redis, keys.job(''));
+
+/** Every key that begins so, without its beginning. */
+async function keysOf(redis: Store['redis'], prefix: string): Promise<string[]> {
   const ids = new Set<string>();
   let cursor = '0';
   do {

@@ -92,6 +92,7 @@ const history = (runs: RunHistory[], over: Partial<History> = {}): History => ({
   dispatches: [],
   answers: [],
   mayWait: new Set(),
+  money: new Map(),
   left: {},
   ...over,
 });

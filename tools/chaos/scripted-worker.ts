@@ -73,7 +73,7 @@ export async function startScriptedWorker(plan: WorkerPlan) {
         execution_ms: 1,
         dispatch_id: dispatchId,
         attempt: Number(request.env['SVC_ATTEMPT'] ?? 0),
-        ...(reply.status === 'SUCCEEDED' && { result_ptr: `redis://${key}` }),
+        ...(reply.status === 'SUCCEEDED' && { result_ptr: `redis://${key}`, cost_usd: 0.004 }),
         ...(reply.errorCode !== undefined && { error_code: reply.errorCode, error_message: reply.errorCode }),
       });
       // Under no message id: what a worker repeats must not be dropped by the bus but by the scheduler.

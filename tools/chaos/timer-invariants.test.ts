@@ -14,7 +14,17 @@ const history = (told: Told[], outages: Outage[] = []): History => {
   const run = newRun({ id: 'r1', workflow_id: 'w', org_id: 'acme', input: {} }, 0);
   const timeline = told.map((line) => ({ run_id: 'r1', workflow_id: 'w', ...line }));
   const runs = new Map([['r1', { run, timeline, left: {}, shownAs: [] }]]);
-  return { calls: [], jobs: new Map(), runs, outages, dispatches: [], answers: [], mayWait: new Set(), left: {} };
+  return {
+    calls: [],
+    jobs: new Map(),
+    runs,
+    outages,
+    dispatches: [],
+    answers: [],
+    mayWait: new Set(),
+    money: new Map(),
+    left: {},
+  };
 };
 const faults = (told: Told[], outages?: Outage[]) => timersKeepTime(history(told, outages)).map(({ text }) => text);
 

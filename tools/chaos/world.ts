@@ -1,4 +1,6 @@
 import { queues } from '@svc/queues.config';
+import { systemClock } from '@svc/runtime';
+import { changeDocument, defaultPlace } from '@svc/services';
 import { openStore, type Store } from '@svc/store';
 import { startNats, startRedis, type TestServer } from '@svc/testing';
 import { Redis } from 'ioredis';
@@ -85,6 +87,9 @@ export function outageOf(engine: Supervised, fromMs = Date.now()): Outage {
   return outage;
 }
 
+/** No limits, so that whatever jobs cost is counted and nothing is refused. */
+const everythingCounts = { daily_limit_usd: 0, monthly_limit_usd: 0, per_job_max_usd: 0, per_workflow_max_usd: 0 };
+
 const configFile = (name: string) => join(__dirname, 'config', name);
 /** Starts everything; builds the services first, unless they are built. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
@@ -105,12 +110,14 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const env = { ...envs[plan.name], ...clock.env, REDIS_URL: way.redisUrl, NATS_URL: way.natsUrl };
     running.set(plan.name, { name: plan.name, operations, process: supervise(plan, env, options), clock });
   }
+  const look = new Redis(redis.url).on('error', () => undefined); // it reconnects; whoever asks meanwhile waits
+  const store = openStore(look, queues, { metaSec: 86_400, dataSec: 86_400 });
+  await changeDocument({ store, clock: systemClock() }, defaultPlace, () => ({ data: { budget: everythingCounts } }));
   for (const stage of new Set(services.map((plan) => plan.stage))) {
     const names = services.filter((plan) => plan.stage === stage).map(({ name }) => name);
     await Promise.all(names.map((name) => running.get(name)?.process.start()));
   }
 
-  const look = new Redis(redis.url).on('error', () => undefined); // it reconnects; whoever asks meanwhile waits
   const bus = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
   const baseUrl = `http://${addressOf(envs['api'], 'GATEWAY_HTTP_ADDR')}`;
   const calls: Call[] = [];
@@ -118,7 +125,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     redis,
     nats,
     services: running,
-    store: openStore(look, queues, { metaSec: 86_400, dataSec: 86_400 }),
+    store,
     bus,
     calls,
     answers: [],
