@@ -133,6 +133,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       ...base,
       endings,
       config,
+      topics,
       admission,
       kernel,
       settings: { idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000) },

@@ -46,7 +46,7 @@ describe('requests from browsers', () => {
       'access-control-allow-credentials': 'true',
       'access-control-allow-methods': 'GET,POST,PUT,PATCH,DELETE,OPTIONS',
       'access-control-allow-headers':
-        'Content-Type,Authorization,X-API-Key,X-Tenant-ID,X-Principal-Id,X-Principal-Role,X-Request-Id,Idempotency-Key,X-Idempotency-Key',
+        'Content-Type,Authorization,X-API-Key,X-Tenant-ID,X-Principal-Id,X-Principal-Role,X-Request-Id,Idempotency-Key,X-Idempotency-Key,If-Match',
     });
   });
 

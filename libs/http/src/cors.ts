@@ -6,10 +6,11 @@ const options = {
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
   allowedHeaders: [
     'Content-Type', 'Authorization', 'X-API-Key', 'X-Tenant-ID', 'X-Principal-Id', 'X-Principal-Role', 'X-Request-Id',
-    'Idempotency-Key', 'X-Idempotency-Key',
+    'Idempotency-Key', 'X-Idempotency-Key', 'If-Match',
   ], // prettier-ignore
   exposedHeaders: [
-    'X-Request-Id', 'X-Trace-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After',
+    'X-Request-Id', 'X-Trace-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After', 'ETag',
+    'Idempotency-Replayed',
   ], // prettier-ignore
   credentials: true,
   optionsSuccessStatus: 204,

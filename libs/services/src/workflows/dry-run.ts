@@ -12,6 +12,8 @@ import type { Base } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
 import { contentOfDocument } from '../jobs/normalize-request';
 import { askPolicy, policyRequest } from '../jobs/policy-check';
+import type { TopicDeps } from '../topics/topic-deps';
+import { withDeriver } from '../topics/risk-tags';
 import { withDefaults } from '../runs/create-run';
 import { inputDocument, placeOf, stepRequest } from '../runs/step-jobs';
 import { foundOf } from './read-workflows';
@@ -20,6 +22,7 @@ import { definitionOf } from './workflow-view';
 export interface DryRunDeps extends Pick<Base, 'store' | 'clock'> {
   kernel: Kernel;
   config: EffectiveConfig;
+  topics: Pick<TopicDeps, 'registry'>;
 }
 
 /** A definition may have thousands of steps, and each is worked out in this process. */
@@ -84,7 +87,7 @@ const noJob: Decided = { decision: 'N/A', reason: 'non-job step', rule_id: '' };
 const notAsked = ({ job }: Outlook): Decided =>
   job ? { decision: 'ERROR', reason: 'the workflow has too many steps to ask about all of them', rule_id: '' } : noJob;
 
-async function decisionOf({ kernel, config, clock }: DryRunDeps, of: Of, outlook: Outlook): Promise<Decided> {
+async function decisionOf({ kernel, config, clock, topics }: DryRunDeps, of: Of, outlook: Outlook): Promise<Decided> {
   const { step, job, items } = outlook;
   if (!job) return noJob;
   const { run, definition } = of;
@@ -97,7 +100,8 @@ async function decisionOf({ kernel, config, clock }: DryRunDeps, of: Of, outlook
   const document = inputDocument(request, run, job.payload, clock.nowMs());
   const asked = { id: `${run.id}:${path}@1`, tenant: run.org_id, topic, request };
   const question = policyRequest(asked, contentOfDocument(document), await config.at(placeOf(run)));
-  const verdict = await askPolicy(kernel, 'simulate', question, policyTimeoutMs);
+  const derived = await withDeriver(topics, run.org_id, topic);
+  const verdict = await askPolicy(kernel, 'simulate', { ...question, ...derived }, policyTimeoutMs);
   if (verdict.kind === 'unavailable') return { decision: 'ERROR', reason: verdict.error.message, rule_id: '' };
   const { decision, reason, rule_id } = verdict.decision;
   return { decision, reason: reason ?? '', rule_id: rule_id ?? '' };

@@ -31,4 +31,16 @@ describe('a topic that derives risk tags from the amount', () => {
     expect([await simulate(20), await simulate(501), await simulate(-1)]).toEqual(['', 'large', 'large']);
     expect((await api.as('other').post('/api/v1/policy/simulate', { topic, meta: { risk_tags: ['mine'] } })).body['ruleId']).toBe('mine'); // prettier-ignore
   });
+
+  it('is what a dry run of a workflow asks with', async () => {
+    const steps = { pay: { topic, input: { amount: '${input.amount}' }, meta: { risk_tags: ['mine'] } } };
+    const made = await api.as('admin').post('/api/v1/workflows', { name: 'pay', steps });
+    const tried = async (amount: number) => {
+      const path = `/api/v1/workflows/${String(made.body['id'])}/dry-run`;
+      return (await api.as('admin').post(path, { input: { amount } })).body['steps'];
+    };
+
+    expect(await tried(20)).toMatchObject([{ decision: 'ALLOW' }]);
+    expect(await tried(501)).toMatchObject([{ decision: 'DENY', rule_id: 'large' }]);
+  });
 });
