@@ -1,13 +1,23 @@
+import { subjects } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import type { JobEndings } from '@svc/store';
-import { randomIds, type ApiEnv, type Boot, type gatewayMetrics, type OpenMetrics } from '@svc/runtime';
+import {
+  randomIds,
+  type ApiEnv,
+  type Boot,
+  type gatewayMetrics,
+  type kernelMetrics,
+  type OpenMetrics,
+} from '@svc/runtime';
 import {
   auditPolicyCall,
   DefinitionBook,
   EffectiveConfig,
   openResolver,
+  openShadows,
   openTopics,
+  ShadowSummaries,
   topicLog,
   type Fleet,
   type LicenseLimits,
@@ -23,7 +33,7 @@ export interface ContextParts {
   platform: Platform;
   fleet: Fleet;
   kernel: Kernel;
-  metrics: OpenMetrics<typeof gatewayMetrics>['metrics'];
+  metrics: OpenMetrics<typeof gatewayMetrics & typeof kernelMetrics>['metrics'];
 }
 
 /** The one object that handlers get. */
@@ -47,11 +57,16 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const changes = { ...base, fleet, config, bus: jobBus, senderId, onNoticeFailed };
   const admission = openAdmission(boot, store.load, metrics);
   const policyDocuments = { ...changes, ...policyDocumentDeps(env, license) };
+  const shadows = openShadows(boot, {
+    ...{ store, kernel, metrics },
+    onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
+  });
   return {
     submit: {
       ...base,
       admission,
       kernel,
+      shadows,
       config,
       topics,
       license: limitsOf(license),
@@ -112,6 +127,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
         ),
     },
     policyDocuments,
+    policyShadows: { ...policyDocuments, store, summaries: new ShadowSummaries(store, clock) },
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
     topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
     schemas: { ...changes, maxSchemas: () => license.entitlements().max_schema_count },

@@ -15,6 +15,8 @@ import type {
   SaveScheduleDeps,
   SaveWorkflowDeps,
   SchemaWriteDeps,
+  ShadowResultDeps,
+  ShadowWriteDeps,
   StartRunDeps,
   StatusDeps,
   SubmitDeps,
@@ -37,6 +39,7 @@ export interface ApiContext {
   fleet: FleetDeps;
   policyEvaluate: SimulateBundleDeps & ReplayDeps;
   policyDocuments: VelocityWriteDeps & VelocityStatsDeps;
+  policyShadows: ShadowWriteDeps & ShadowResultDeps;
   topics: TopicWriteDeps;
   schemas: SchemaWriteDeps;
   config: ConfigWriteDeps;

@@ -1,10 +1,12 @@
+import { subjects } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
-import { randomIds, type Boot, type EngineEnv } from '@svc/runtime';
+import { randomIds, type Boot, type EngineEnv, type Handles, type kernelMetrics } from '@svc/runtime';
 import {
   admissionSettings,
   DefinitionBook,
   EffectiveConfig,
+  openShadows,
   PicturedAdmission,
   RunMemory,
   SchemaBook,
@@ -19,10 +21,12 @@ export interface ContextParts {
   fleet: Fleet;
   kernel: Kernel;
   events: RunEvents;
+  metrics: Handles<typeof kernelMetrics>;
 }
 
 /** The one object that processors and loops get. */
-export function buildContext(boot: Boot<EngineEnv>, { platform, fleet, kernel, events }: ContextParts): EngineContext {
+export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): EngineContext {
+  const { platform, fleet, kernel, events, metrics } = parts;
   const { env, clock, log } = boot;
   const { store, bus, senderId } = platform;
   const admission = new PicturedAdmission(store.load, admissionSettings(env), (limit) =>
@@ -42,6 +46,10 @@ export function buildContext(boot: Boot<EngineEnv>, { platform, fleet, kernel, e
     },
     senderId,
     kernel,
+    shadows: openShadows(boot, {
+      ...{ store, kernel, metrics },
+      onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
+    }),
     config,
     admission,
     fleet,

@@ -99,7 +99,8 @@ export async function startEngine(
     stops.push(() => kernel.close());
     const timeouts: TimeoutTable = { ...defaultTimeouts, ...plan.timeouts };
     const fleet = { pools: () => ({ topics: {}, pools: {} }), timeouts: () => timeouts };
-    const ctx = buildContext(boot, { platform, fleet, kernel, events: runEvents(opened.metrics, silentLogger) });
+    const { metrics } = opened;
+    const ctx = buildContext(boot, { platform, fleet, kernel, events: runEvents(metrics, silentLogger), metrics });
     const defects: unknown[] = [];
     const failed = (what: string, error: unknown) => void defects.push([what, error]);
     if (!plan.idle && !plan.withoutLoops) {

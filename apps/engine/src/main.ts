@@ -52,7 +52,7 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
     const state = kernel.ready();
     if (!state.ok) throw new Error(state.reason);
   });
-  const ctx = buildContext(boot, { platform, fleet, kernel, events: runEvents(metrics, log) });
+  const ctx = buildContext(boot, { platform, fleet, kernel, events: runEvents(metrics, log), metrics });
   readGauges(opened, ctx);
   platform.bus.subscribe(subjects.configChanged, () => ctx.config.changed());
   onStop(

@@ -1,12 +1,14 @@
 import type { Bus } from '@svc/bus';
+import { subjects } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
-import { randomIds, type Boot, type SchedulerEnv } from '@svc/runtime';
+import { randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
 import {
   admissionSettings,
   EffectiveConfig,
   HandOut,
   InFlightRecords,
+  openShadows,
   openTopics,
   PicturedAdmission,
   ScanRunner,
@@ -25,6 +27,7 @@ export interface ContextParts {
   fleet: Fleet;
   kernel: Kernel;
   events: SchedulingEvents;
+  metrics: Handles<typeof kernelMetrics>;
 }
 
 const busAnswerMs = 1_000;
@@ -42,7 +45,7 @@ async function answers(bus: Bus): Promise<boolean> {
 /** The one object that processors, consumers and loops get. */
 export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): SchedulerContext {
   const { env, clock, log } = boot;
-  const { platform, registry, fleet, kernel, events } = parts;
+  const { platform, registry, fleet, kernel, events, metrics } = parts;
   const { store, bus, license, senderId } = platform;
   const config = new EffectiveConfig(store, clock);
   const enforcement = env.schemaEnforcement;
@@ -54,6 +57,10 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     clock,
     random: { ...randomIds(), number: () => Math.random() },
     kernel,
+    shadows: openShadows(boot, {
+      ...{ store, kernel, metrics },
+      onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
+    }),
     bus: {
       publish: async (...args: Parameters<typeof bus.publish>) => bus.publish(...args),
       publishDurable: async (...args: Parameters<typeof bus.publishDurable>) =>

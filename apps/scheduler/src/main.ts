@@ -70,7 +70,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     if (!state.ok) throw new Error(state.reason);
   });
   const events = schedulingEvents(metrics, log, () => fleet.pools());
-  const ctx = buildContext(boot, { platform, registry, fleet, kernel, events });
+  const ctx = buildContext(boot, { platform, registry, fleet, kernel, events, metrics });
   const upkeep = configUpkeep(
     { ...ctx, onNoticeFailed: (error) => log.warn('the change could not be announced', { error }) },
     files,

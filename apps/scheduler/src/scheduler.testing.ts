@@ -146,6 +146,7 @@ async function startParts(
       schedulingEvents(opened.metrics, silentLogger, () => pools),
       events,
     ),
+    metrics: opened.metrics,
   });
   const defects: unknown[] = [];
   if (!plan.idle) await run(boot, { ctx, platform, plan, defects });
@@ -215,7 +216,7 @@ function breakable(kernel: Kernel, broken: Broken): Kernel {
     check: (request) => unless('check', () => kernel.check(request)),
     evaluate: (request) => kernel.evaluate(request),
     explain: (request) => kernel.explain(request),
-    simulate: (request) => kernel.simulate(request),
+    simulate: (...asked) => kernel.simulate(...asked),
     listSnapshots: () => kernel.listSnapshots(),
     checkOutput: (request) => unless('checkOutput', () => kernel.checkOutput(request)),
     ready: () => kernel.ready(),

@@ -39,6 +39,11 @@ export const errorCodes = {
     code: 'POLICY_VALIDATION_FAILED',
   },
   velocity_rule_invalid: { status: 400, text: 'the velocity rule is not valid', code: 'VELOCITY_RULE_INVALID' },
+  policy_shadow_query_invalid: {
+    status: 400,
+    text: 'these results cannot be asked for',
+    code: 'POLICY_SHADOW_QUERY_INVALID',
+  },
   bundle_not_writable: { status: 400, text: 'bundles of this id are not written here' },
   input_schema_validation_failed: { status: 400, text: 'the input does not fit the schema of the workflow' },
   run_not_rerunnable: { status: 400, text: 'the run cannot be run again from there', code: 'RUN_NOT_RUNNABLE' },
@@ -79,6 +84,7 @@ export const errorCodes = {
   bundle_not_found: { status: 404, text: 'bundle not found' },
   output_rule_not_found: { status: 404, text: 'output rule not found' },
   velocity_rule_not_found: { status: 404, text: 'velocity rule not found' },
+  shadow_policy_not_found: { status: 404, text: 'shadow policy not found' },
   snapshot_not_found: { status: 404, text: 'snapshot not found' },
 
   method_not_allowed: { status: 405, text: 'method not allowed' },
@@ -106,6 +112,11 @@ export const errorCodes = {
     status: 409,
     text: 'the policy was changed by others; read it again',
     code: 'POLICY_VERSION_CONFLICT',
+  },
+  policy_shadow_conflict: {
+    status: 409,
+    text: 'the shadow was changed by others at the same time; try again',
+    code: 'POLICY_SHADOW_CONFLICT',
   },
   workflow_version_conflict: { status: 409, text: 'the workflow was changed by others at the same time; try again' },
   run_idempotency_conflict: {

@@ -22,6 +22,8 @@ export * from './run.writes';
 export * from './schedule.repository';
 export * from './schema.repository';
 export * from './spend.repository';
+export * from './shadow-result.repository';
+export * from './shadow.repository';
 export * from './standing.repository';
 export * from './store';
 export * from './velocity.repository';

@@ -7,7 +7,7 @@
 export interface KeySpec {
   /** `<name>` marks a part that the caller supplies. */
   template: string;
-  type: 'hash' | 'list' | 'set' | 'zset' | 'string' | 'any';
+  type: 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'string' | 'any';
   holds: string;
   kept: string;
 }
@@ -104,6 +104,11 @@ const tables = {
   bundleSnapshotBodies: { template: 'svc:policy:snapshots:bodies', type: 'hash', holds: 'its bundles (JSON)', kept: 'with the snapshot' },
   bundleSnapshotHolds: { template: 'svc:policy:snapshots:holds', type: 'zset', holds: 'ids of snapshots that a rollback names, by until when they stay (ms)', kept: '24 h' },
   policyAudit: { template: 'svc:policy:audit:<tenant>', type: 'list', holds: 'who changed policies (JSON), newest first', kept: 'the newest 500' },
+  shadowTenants: { template: 'svc:policy:shadow-tenants', type: 'set', holds: 'tenants that have shadow policies', kept: 'until their last one ends' },
+  shadows: { template: 'svc:policy:shadows:<tenant>', type: 'hash', holds: 'bundle id to the shadow policy of a tenant that is tried in its place (JSON), without its text', kept: 'until it ends' },
+  shadowContents: { template: 'svc:policy:shadows:content:<tenant>', type: 'hash', holds: 'bundle id to the text of that shadow policy', kept: 'until it ends' },
+  shadowResults: { template: 'svc:policy:shadow-results:<tenant>:<bundle>', type: 'stream', holds: 'what shadow policies of a bundle decided about jobs of a tenant', kept: '30 d, of all bundles of a tenant the newest 100,000' },
+  shadowResultsOf: { template: 'svc:policy:shadow-results-of:<tenant>', type: 'zset', holds: 'bundle ids with such results, by the last of them (ms)', kept: '30 d after the last one' },
   actionClaim: { template: 'svc:actiongate:claim:<ref>', type: 'string', holds: 'hash of the action that an approval was used for', kept: '48 h' },
   config: { template: 'cfg:<scope>:<id>', type: 'string', holds: 'config document (JSON)', kept: 'for ever' },
   configRevisions: { template: 'svc:cfg:revisions', type: 'hash', holds: 'revision of each config document, by `<scope>:<id>`', kept: 'for ever' },

@@ -97,6 +97,12 @@ export const policyWriteOf = (
   kept: KeptSnapshots,
 ): (string | number)[] => [...replacementOf(document, readRevision), ...keptWith(kept)];
 
+/** The same, of a change elsewhere that the policy audit is told of. */
+export const auditOnly = (audit: NonNullable<KeptSnapshots['audit']>): (string | number)[] => [
+  ...untouched,
+  ...keptWith({ nowUs: 0, taken: [], audit }),
+];
+
 function keptWith({ nowUs, taken, held = [], audit }: KeptSnapshots): (string | number)[] {
   const nowMs = Math.floor(nowUs / 1_000);
   const parts = taken.flatMap(({ bundles, ...head }, i) => [

@@ -10,6 +10,7 @@ import { libraryOf } from './script-library';
 export type ScriptName =
   | 'accept'
   | 'addMessages'
+  | 'addShadowResults'
   | 'admit'
   | 'carried'
   | 'claim'
@@ -41,6 +42,7 @@ export type ScriptName =
   | 'writePolicy'
   | 'writeSchedule'
   | 'writeSchema'
+  | 'writeShadow'
   | 'writeWorkflow'
   | 'intentDone'
   | 'removeDeadLetter'

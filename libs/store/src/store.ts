@@ -17,6 +17,8 @@ import { ScheduleRepository } from './schedule.repository';
 import { SchemaRepository } from './schema.repository';
 import { loadScripts } from './scripts';
 import { SpendRepository } from './spend.repository';
+import { ShadowResultRepository } from './shadow-result.repository';
+import { ShadowRepository } from './shadow.repository';
 import { StandingRepository } from './standing.repository';
 import { VelocityRepository } from './velocity.repository';
 import { WorkerRepository } from './worker.repository';
@@ -34,6 +36,8 @@ export interface Store {
   actionClaims: ActionClaimRepository;
   schemas: SchemaRepository;
   policy: PolicyRepository;
+  shadows: ShadowRepository;
+  shadowResults: ShadowResultRepository;
   velocity: VelocityRepository;
   installation: InstallationRepository;
   load: LoadRepository;
@@ -61,6 +65,8 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     actionClaims: new ActionClaimRepository(redis),
     schemas: new SchemaRepository(redis),
     policy: new PolicyRepository(redis),
+    shadows: new ShadowRepository(redis),
+    shadowResults: new ShadowResultRepository(redis),
     velocity: new VelocityRepository(redis),
     installation: new InstallationRepository(redis),
     load: new LoadRepository(redis),

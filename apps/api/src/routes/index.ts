@@ -57,6 +57,12 @@ import { getGlobal } from './policy/getGlobal';
 import { putGlobal } from './policy/putGlobal';
 import { velocityStats } from './policy/velocityStats';
 import { removeBundle } from './policy/removeBundle';
+import { getShadow } from './policy/getShadow';
+import { putShadow } from './policy/putShadow';
+import { removeShadow } from './policy/removeShadow';
+import { shadowComparisons } from './policy/shadowComparisons';
+import { shadowSummary } from './policy/shadowSummary';
+import { shadowTimeseries } from './policy/shadowTimeseries';
 import { get as getPool } from './pools/get';
 import { list as listPools } from './pools/list';
 import { cancel as cancelRun } from './runs/cancel';
@@ -115,6 +121,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[readChat, sayInChat, signalRun, explainRun],
   ...[listSchedules, addSchedule, getSchedule, putSchedule, pauseSchedule, resumeSchedule, removeSchedule],
   ...[listBundles, getBundle, putBundle, removeBundle, policyAudit],
+  ...[getShadow, putShadow, removeShadow, shadowSummary, shadowComparisons, shadowTimeseries],
   ...[listRules, listOutputRules, putOutputRule, outputStats],
   ...[listVelocityRules, addVelocityRule, putVelocityRule, removeVelocityRule, velocityStats],
   ...[getGlobal, putGlobal],

@@ -8,9 +8,11 @@ import {
   policyRead,
   policyWrite,
   sha256,
+  shadowHead,
   signatureView,
   signedFields,
   time,
+  type ShadowHead,
   type Signed,
   type SignatureView,
 } from './policy-fields';
@@ -32,6 +34,7 @@ export interface BundleRecordView extends BundleFacts {
 }
 export interface BundleView extends BundleRecordView {
   id: string;
+  shadow?: ShadowHead;
 }
 export type BundleSource = 'core' | 'secops' | 'pack';
 export interface BundleItem extends BundleFacts {
@@ -111,7 +114,13 @@ export const getBundle = endpoint({
   query: bundleQuery,
   answer: {
     status: 200,
-    body: shape<BundleView>({ required: { ...facts.required, id: bundleId, content }, optional: optionalRecord }),
+    body: shape<BundleView>({
+      required: { ...facts.required, id: bundleId, content },
+      optional: {
+        ...optionalRecord,
+        shadow: shape<ShadowHead>({ required: shadowHead }).description('What the caller’s tenant tries in its place.'),
+      },
+    }),
     headers: { ETag: 'The SHA-256 of its content, for If-Match.' },
   },
   errors: ['bundle_not_found'],

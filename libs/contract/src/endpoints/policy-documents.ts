@@ -3,6 +3,7 @@ import { bundleEndpoints } from './policy-bundles';
 import { globalPolicyEndpoints } from './policy-global';
 import { publishingEndpoints } from './policy-publishing';
 import { ruleEndpoints } from './policy-rules';
+import { shadowEndpoints } from './policy-shadows';
 import { velocityEndpoints } from './policy-velocity';
 
 export * from './policy-audit';
@@ -10,8 +11,9 @@ export * from './policy-bundles';
 export * from './policy-global';
 export * from './policy-publishing';
 export * from './policy-rules';
+export * from './policy-shadows';
 export * from './policy-velocity';
-export type { BundleIdQuery, SignatureView, Signed } from './policy-fields';
+export type { BundleIdQuery, ShadowHead, SignatureView, Signed } from './policy-fields';
 
 /** The life of policy documents. Policy contract 6 to 10. */
 export const policyDocumentEndpoints = [
@@ -21,4 +23,5 @@ export const policyDocumentEndpoints = [
   ...velocityEndpoints,
   ...globalPolicyEndpoints,
   ...policyAuditEndpoints,
+  ...shadowEndpoints,
 ] as const;

@@ -44,7 +44,23 @@ export interface BundleIdQuery {
 export const bundleIdChars = 256;
 const bundleId = Joi.string().min(1).max(bundleIdChars);
 export const bundleParams = { bundle_id: bundleId.description('Bundle id, with ~ for each /.') };
-export const bundleQuery = shape<BundleIdQuery>({
-  required: {},
-  optional: { bundle_id: bundleId.description('Bundle id as it is; wins over the path.') },
-});
+export const bundleIdField = { bundle_id: bundleId.description('Bundle id as it is; wins over the path.') };
+export const bundleQuery = shape<BundleIdQuery>({ required: {}, optional: bundleIdField });
+
+/** What is told of a shadow wherever it is named. Policy contract 6.1, 11. */
+export interface ShadowHead {
+  shadow_bundle_id: string;
+  bundle_id: string;
+  tenant_id: string;
+  created_by: string;
+  created_at: string;
+  activated_at: string;
+}
+export const shadowHead = {
+  shadow_bundle_id: text('Names this shadow; a new one each time it is written.'),
+  bundle_id: text('Bundle in whose place it is tried.'),
+  tenant_id: text('Tenant for whose jobs it is tried.'),
+  created_by: text('Who wrote it.'),
+  created_at: time('When the bundle’s shadow was first written.'),
+  activated_at: time('When it was last written.'),
+};

@@ -2,8 +2,6 @@ import { AppError } from '@svc/contract';
 import {
   decideAsync,
   explain,
-  tryCandidate,
-  type CandidateBundle,
   type EvaluationOptions,
   type Policy,
   type PolicyDecision,
@@ -26,6 +24,7 @@ import { askedOnce, withInputScan } from './input-scan';
 import { checkOutput } from './output-check';
 import type { Scanner } from './scanner';
 import type { SnapshotHistory } from './snapshot-history';
+import { TriedPolicies } from './tried-policies';
 import type { Counter, Velocity } from './velocity';
 
 /** What is in force; replaced as a whole when files change. */
@@ -57,7 +56,7 @@ type Method = 'check' | 'evaluate' | 'explain' | 'simulate';
 /** The kernel within this process. */
 export class LocalKernel implements Kernel {
   private closed = false;
-  private last: (CandidateBundle & { inForce: Policy; policy: Policy }) | undefined;
+  private readonly trials = new TriedPolicies();
 
   constructor(private readonly parts: LocalKernelParts) {}
 
@@ -113,19 +112,13 @@ export class LocalKernel implements Kernel {
     await this.parts.close();
   }
 
-  /** Merging is dear, and what is tried on one request is often tried on hundreds. */
   private tried({ candidate }: PolicyTrial): Policy {
     const { policy } = this.parts.inForce();
     if (!candidate) return policy;
-    const { last } = this;
-    if (last?.inForce === policy && last.id === candidate.id && last.content === candidate.content) return last.policy;
-    const merged = tryCandidate(policy, candidate);
-    if (!merged.ok) {
-      const violations = merged.problems.map(({ message }) => ({ in: 'body', field: 'content', path: '', message }));
-      throw new AppError('invalid_body', { violations });
-    }
-    this.last = { ...candidate, inForce: policy, policy: merged.policy };
-    return merged.policy;
+    const merged = this.trials.policyWith(policy, candidate);
+    if (merged.ok) return merged.policy;
+    const violations = merged.problems.map(({ message }) => ({ in: 'body', field: 'content', path: '', message }));
+    throw new AppError('invalid_body', { violations });
   }
 
   private async decide(method: Method, request: PolicyRequest, velocity: Counter): Promise<PolicyDecision> {

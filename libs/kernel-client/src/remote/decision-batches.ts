@@ -65,7 +65,11 @@ export class DecisionBatches {
     timeoutMs: number,
   ): Promise<PolicyCheckResponseMessage> {
     const request = this.codec.encodeRequest(message);
-    const goesAlone = message.input_content.length >= contentAloneBytes || request.length > aloneBytes;
+    const goesAlone =
+      message.input_content.length >= contentAloneBytes ||
+      request.length > aloneBytes ||
+      // The kernel may have to compile it first, and nobody else should wait for that either.
+      Boolean(message.trial?.bundle_id);
     if (goesAlone || !this.isOffered) return this.wire.one(method, request, Date.now() + timeoutMs);
     return new Promise((resolve, reject) => {
       this.turnOf(timeoutMs).questions.push({ method, request, resolve, reject });

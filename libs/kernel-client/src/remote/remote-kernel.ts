@@ -70,7 +70,9 @@ export class RemoteKernel implements Kernel {
   }
 
   simulate(request: PolicyRequest, trial?: PolicyTrial): Promise<PolicyDecision> {
-    return this.decide('Simulate', checkRequestMessage(request, trial), decisionOf);
+    const message = checkRequestMessage(request, trial);
+    if (!trial?.candidate) return this.decide('Simulate', message, decisionOf);
+    return this.aside(() => this.asked('Simulate', message, decisionOf));
   }
 
   listSnapshots(): Promise<string[]> {
@@ -124,16 +126,22 @@ export class RemoteKernel implements Kernel {
     message: PolicyCheckRequestMessage,
     read: (reply: PolicyCheckResponseMessage) => T | undefined,
   ): Promise<T> {
+    return this.guarded('input', () => this.asked(method, message, read));
+  }
+
+  private async asked<T>(
+    method: DecisionMethod,
+    message: PolicyCheckRequestMessage,
+    read: (reply: PolicyCheckResponseMessage) => T | undefined,
+  ): Promise<T> {
     const { connection, limits } = this.parts;
-    return this.guarded('input', async () => {
-      const reply = await connection.decide(method, message, limits.policyMs);
-      const decision = read(reply);
-      if (!decision) {
-        const what = `the kernel decided ${reply.decision}, which is not known here`;
-        throw new KernelUnavailable(what, { answered: true });
-      }
-      return decision;
-    });
+    const reply = await connection.decide(method, message, limits.policyMs);
+    const decision = read(reply);
+    if (!decision) {
+      const what = `the kernel decided ${reply.decision}, which is not known here`;
+      throw new KernelUnavailable(what, { answered: true });
+    }
+    return decision;
   }
 
   private async askSnapshots(): Promise<string[]> {
@@ -158,11 +166,25 @@ export class RemoteKernel implements Kernel {
       return answer;
     } catch (error) {
       await breaker.settle(permit, isOwnFault(error) ? 'answered' : 'failed');
-      if (error instanceof KernelUnavailable) throw error;
-      throw new KernelUnavailable('the kernel did not answer', { cause: error, answered: isAnswer(error) });
+      throw unavailable(error);
+    }
+  }
+
+  /** A text that is tried may be dear to compile: how that fares must not close the way for live questions. */
+  private async aside<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.parts.breakers.input.isOpen) throw new KernelUnavailable('the circuit breaker of the kernel is open');
+    try {
+      return await ask();
+    } catch (error) {
+      throw unavailable(error);
     }
   }
 }
+
+const unavailable = (error: unknown): KernelUnavailable =>
+  error instanceof KernelUnavailable
+    ? error
+    : new KernelUnavailable('the kernel did not answer', { cause: error, answered: isAnswer(error) });
 
 /** What gRPC says itself when nobody answered; any other status is the kernel's own. */
 const silences: readonly number[] = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED];

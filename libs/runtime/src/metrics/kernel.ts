@@ -58,4 +58,28 @@ export const kernelMetrics = metrics({
     buckets: evaluationBuckets,
     help: 'Time of a velocity check.',
   },
+  shadowEvaluations: {
+    name: 'svc_shadow_eval_total',
+    type: 'counter',
+    labels: ['decision', 'diff'],
+    help: 'Decisions of shadow policies, by how they differ from the live ones; UNAVAILABLE and none when there was no answer.',
+  },
+  shadowDropped: {
+    name: 'svc_shadow_eval_dropped_total',
+    type: 'counter',
+    labels: ['reason'],
+    labelValues: { reason: ['queue_full', 'closed'] },
+    help: 'Decisions that shadow policies were not asked about, or whose comparison could not be written.',
+  },
+  shadowQueueDepth: {
+    name: 'svc_shadow_eval_queue_depth',
+    type: 'gauge',
+    help: 'Decisions that wait for shadow policies.',
+  },
+  shadowSeconds: {
+    name: 'svc_shadow_eval_duration_seconds',
+    type: 'histogram',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    help: 'Time of a decision of a shadow policy.',
+  },
 });

@@ -50,12 +50,15 @@ export type Verdict = { kind: 'decided'; decision: PolicyDecision } | { kind: 'u
  * @param method evaluate at submission, check before dispatch: a job asked about twice counts once in velocity windows;
  *   simulate counts nothing
  */
-export async function askPolicy(
+export const askPolicy = (
   kernel: Kernel,
   method: 'evaluate' | 'check' | 'simulate',
   request: PolicyRequest,
   timeoutMs: number,
-): Promise<Verdict> {
+): Promise<Verdict> => answerWithin(() => kernel[method](request), timeoutMs);
+
+/** The same of any question to the kernel. */
+export async function answerWithin(ask: () => Promise<PolicyDecision>, timeoutMs: number): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<Verdict>((resolve) => {
     timer = setTimeout(
@@ -63,7 +66,7 @@ export async function askPolicy(
       timeoutMs,
     );
   });
-  const answer = kernel[method](request).then(
+  const answer = ask().then(
     (decision): Verdict => ({ kind: 'decided', decision }),
     (error: unknown): Verdict => ({
       kind: 'unavailable',

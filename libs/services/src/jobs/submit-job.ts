@@ -1,11 +1,13 @@
 import { AppError, defaultSettings, type Caller, type SubmitBody } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
+import type { PolicyRequest } from '@svc/policy';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
 import type { Base, LicenseLimits } from '../deps';
 import { failMode, numberAt, type EffectiveConfig, type FailMode } from '../effective-config';
 import type { Admission } from '../admission/admission';
 import { checkJobBudget } from '../budget/reserve-budget';
+import { isSettledAtOnce, type LiveDecision, type Shadows } from '../policy/shadow-evaluation';
 import { admitTopic } from '../topics/admit-topic';
 import { withDeriver } from '../topics/risk-tags';
 import type { TopicDeps } from '../topics/topic-deps';
@@ -18,6 +20,7 @@ import { askPolicy, decisionRecord, policyPart, policyRequest, type Verdict } fr
 
 export interface SubmitDeps extends Base {
   kernel: Kernel;
+  shadows: Shadows;
   config: EffectiveConfig;
   topics: TopicDeps;
   admission: Admission;
@@ -99,7 +102,11 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     config,
   );
   const derived = await withDeriver(deps.topics, asked.tenant, asked.topic);
-  const verdict = await askPolicy(deps.kernel, 'evaluate', { ...question, ...derived }, policyTimeoutMs);
+  const asking = { ...question, ...derived };
+  const verdict = await askPolicy(deps.kernel, 'evaluate', asking, policyTimeoutMs);
+  const settled = settledBy(asking, verdict);
+  // Nothing is kept of a throttled job, and the next line refuses it.
+  if (settled?.decision.decision === 'THROTTLE') deps.shadows.decided(settled);
   const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
   const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
   const birth = decideBirth(deps, jobId, asked, verdict, { deadlineMs, mode });
@@ -127,6 +134,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   });
   switch (outcome.kind) {
     case 'accepted':
+      if (settled) deps.shadows.decided(settled);
       return readAnswer({ hash: '', answer: JSON.stringify(answer) }, '', false);
     case 'replay':
       return readAnswer({ hash: fingerprint, answer: outcome.answer }, fingerprint);
@@ -137,6 +145,12 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
       throw new AppError('idempotency_conflict');
   }
 }
+
+/** The decision that shadow policies are compared with; undefined when it is the scheduler's, who asks again. */
+const settledBy = (request: PolicyRequest, verdict: Verdict): LiveDecision | undefined =>
+  verdict.kind === 'decided' && isSettledAtOnce(verdict.decision.decision)
+    ? { request, decision: verdict.decision }
+    : undefined;
 
 interface Birth {
   answer: Omit<FirstAnswer, 'job_id' | 'trace_id'>;

@@ -5,11 +5,13 @@ import {
   type BundleSource,
   type BundlesView,
   type BundleView,
+  type Caller,
 } from '@svc/contract';
 import { bundleFamily, contentHash, type BundleRecord } from '@svc/policy';
 import { readStoredBundles } from './bundles-document';
 import type { ParsedBundles } from './parsed-bundles';
 import type { PolicyReadDeps } from './policy-deps';
+import { shadowHeadView, type ShadowReadDeps } from './shadow-read';
 
 /** Every bundle, by byte order of its id. Policy contract 6.1. */
 export async function listBundles(deps: Pick<PolicyReadDeps, 'store' | 'parsed'>): Promise<BundlesView> {
@@ -21,11 +23,16 @@ export async function listBundles(deps: Pick<PolicyReadDeps, 'store' | 'parsed'>
   };
 }
 
-/** One bundle. @throws bundle_not_found */
-export async function getBundle(deps: Pick<PolicyReadDeps, 'store'>, id: string): Promise<BundleView> {
-  const record = (await readStoredBundles(deps)).bundles.get(id);
+/** One bundle, with what the caller's tenant tries in its place. @throws bundle_not_found */
+export async function getBundle(
+  deps: Pick<PolicyReadDeps, 'store'> & ShadowReadDeps,
+  { tenant }: Caller,
+  id: string,
+): Promise<BundleView> {
+  const [{ bundles }, shadow] = await Promise.all([readStoredBundles(deps), deps.store.shadows.head(tenant, id)]);
+  const record = bundles.get(id);
   if (!record) throw new AppError('bundle_not_found');
-  return { id, ...recordView(record) };
+  return { id, ...recordView(record), ...(shadow && { shadow: shadowHeadView(shadow) }) };
 }
 
 /** A stored bundle as it is shown. Others may have written it, so what is no text is left out. */

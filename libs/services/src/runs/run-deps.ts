@@ -4,6 +4,7 @@ import type { ExpressionLimits } from '@svc/workflow';
 import type { Admission } from '../admission/admission';
 import type { Base, Fleet, JobBus } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
+import type { Shadows } from '../policy/shadow-evaluation';
 import type { SchemaBook } from '../schemas/schema-book';
 import type { DefinitionBook } from './definition-book';
 import type { RunMemory } from './run-memory';
@@ -39,6 +40,7 @@ export interface RunDeps extends StartRunDeps {
   bus: JobBus;
   senderId: string;
   kernel: Kernel;
+  shadows: Shadows;
   fleet: Fleet;
   schemas: SchemaBook;
   definitions: DefinitionBook;

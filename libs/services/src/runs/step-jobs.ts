@@ -13,6 +13,7 @@ import type {
 import { badEnd } from '../jobs/endings';
 import { isGate, requestHash } from '../jobs/job-packet';
 import { contentOfDocument, refersToSecret } from '../jobs/normalize-request';
+import type { LiveDecision } from '../policy/shadow-evaluation';
 import { askPolicy, decisionRecord, policyRequest } from '../jobs/policy-check';
 import { carriedLabels } from '../jobs/resubmit';
 import { deadline, heldFor } from '../jobs/submit-job';
@@ -171,7 +172,10 @@ const gateOf = (run: RunState, rule: OpenGate['rule']): HeldJob => ({
   forMs: ({ settings }) => (rule.expires_sec ? rule.expires_sec * 1_000 : 0) + settings.approvalTtlMs,
 });
 
-type Birth = Pick<Acceptance, 'next' | 'decision'>;
+interface Birth extends Pick<Acceptance, 'next' | 'decision'> {
+  /** What policy decided, when nobody asks it again. */
+  live?: LiveDecision;
+}
 
 /** Policy may refuse the job, and is asked here since nobody may later. @throws safety_unavailable */
 async function bornHeld(
@@ -183,20 +187,24 @@ async function bornHeld(
   const job = { id, tenant: run.org_id, topic: request.topic, request };
   const config = await deps.config.at(placeOf(run));
   const content = isGate(job.topic) ? { context: document } : document;
-  const verdict = await askPolicy(deps.kernel, 'evaluate', policyRequest(job, contentOfDocument(content), config), policyTimeoutMs); // prettier-ignore
+  const question = policyRequest(job, contentOfDocument(content), config);
+  const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
   if (verdict.kind === 'unavailable') throw new AppError('safety_unavailable');
+  const live = { request: question, decision: verdict.decision };
   const hash = requestHash(job);
   const nowUs = nowMs * 1_000;
   const decided = decisionRecord(verdict.decision, hash, 'gateway', nowUs);
   if (decided.decision === 'DENY') {
     const ending = { event: 'deny', code: 'policy_denied', message: decided.reason ?? 'denied by policy' } as const;
     const record = { ...job, attempts: 0, state: 'PENDING' } as const;
-    return { decision: decided, next: { event: 'deny', extras: badEnd(record, ending, nowUs, deps.settings.deadLetterTtlSec) } }; // prettier-ignore
+    const extras = badEnd(record, ending, nowUs, deps.settings.deadLetterTtlSec);
+    return { live, decision: decided, next: { event: 'deny', extras } };
   }
   const decision = { ...decided, decision: 'REQUIRE_APPROVAL', reason: how.reason, approval_required: true, approval_ref: id } as const; // prettier-ignore
   const forMs = how.forMs(deps);
   const approval = { ...heldFor(decision, hash, nowUs + forMs * 1_000), ...how.approval };
   return {
+    live,
     decision,
     next: { event: 'hold', extras: { set: { approval, safety: decision }, park: { queue: 'jobApprovals', forMs } } },
   };
@@ -217,7 +225,7 @@ export class JobRefused extends Error {}
 async function accept(
   deps: RunDeps,
   { run, owner, nowMs }: Of,
-  { id, path, request, document, ...birth }: NewJob,
+  { id, path, request, document, live, ...birth }: NewJob,
 ): Promise<void> {
   const { org_id: tenant, triggered_by = '' } = run;
   const context = JSON.stringify(document);
@@ -227,7 +235,7 @@ async function accept(
   }
   const config = await deps.config.at(placeOf(run));
   const { topic } = request;
-  await deps.admission.job(tenant, bytes, () =>
+  const outcome = await deps.admission.job(tenant, bytes, () =>
     deps.store.jobs.accept({
       id,
       tenant,
@@ -248,6 +256,8 @@ async function accept(
       ...birth,
     }),
   );
+  // A turn that is made again finds its job there, and told of.
+  if (live && outcome.kind === 'accepted') deps.shadows.decided(live);
 }
 
 /** Where the run stands in the layers of config. */

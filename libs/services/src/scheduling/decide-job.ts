@@ -9,6 +9,7 @@ import { contextPointer, isGate, ownContextPointer, requestHash } from '../jobs/
 import { contentOfDocument } from '../jobs/normalize-request';
 import { askPolicy, decisionRecord, policyPart, policyRequest } from '../jobs/policy-check';
 import { heldFor } from '../jobs/submit-job';
+import { isToldBefore } from '../policy/shadow-evaluation';
 import { checkQueuedJob } from '../topics/check-queued-job';
 import { withDeriver } from '../topics/risk-tags';
 import { deadlinePassed, finish, moveAndTell } from './move-job';
@@ -66,6 +67,9 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
   const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
   if (verdict.kind === 'unavailable') return unavailable(deps, job, mode);
+  if (!isToldBefore(job.safety, verdict.decision)) {
+    deps.shadows.decided({ request: question, decision: verdict.decision });
+  }
   const decision = decisionRecord(verdict.decision, job.job_hash, 'scheduler', clock.nowUs());
   switch (decision.decision) {
     case 'ALLOW':

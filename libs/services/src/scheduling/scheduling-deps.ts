@@ -2,6 +2,7 @@ import type { Kernel } from '@svc/kernel-client';
 import type { Admission } from '../admission/admission';
 import type { Base, Fleet, JobBus, LicenseLimits } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
+import type { Shadows } from '../policy/shadow-evaluation';
 import type { TopicDeps } from '../topics/topic-deps';
 import type { BudgetAction } from '@svc/policy';
 import type { JobRecord, SpendAlert } from '@svc/store';
@@ -42,6 +43,7 @@ export interface SchedulingEvents {
 /** What the scheduler's services share: one object, built once in main. */
 export interface SchedulingDeps extends Base {
   kernel: Kernel;
+  shadows: Shadows;
   bus: JobBus;
   config: EffectiveConfig;
   fleet: Fleet;

@@ -4,7 +4,7 @@ import { getBundle as get } from '@svc/services';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 
-export const getBundle = handle(endpoint, async ({ params, query, ctx }) => {
-  const view = await get(ctx.policyDocuments, bundleIdOf(params, query));
+export const getBundle = handle(endpoint, async ({ params, query, caller, ctx }) => {
+  const view = await get(ctx.policyShadows, caller, bundleIdOf(params, query));
   return answer(view, { headers: { ETag: `"${view.sha256}"` } });
 });

@@ -1,0 +1,8 @@
+import { removeShadow as endpoint } from '@svc/contract';
+import { removeShadow as remove } from '@svc/services';
+import { handle } from '../../context';
+import { bundleIdOf } from './bundle-id';
+
+export const removeShadow = handle(endpoint, ({ params, query, caller, ctx }) =>
+  remove(ctx.policyShadows, caller, bundleIdOf(params, query)),
+);

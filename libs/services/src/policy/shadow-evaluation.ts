@@ -1,0 +1,145 @@
+import type { ShadowDiff } from '@svc/contract';
+import type { Kernel } from '@svc/kernel-client';
+import type { PolicyDecision, PolicyRequest, Verdict } from '@svc/policy';
+import type { DecisionRecord, ShadowResult, Store } from '@svc/store';
+import { answerWithin, policyPart } from '../jobs/policy-check';
+import { ShadowBook, type Shadow } from './shadow-book';
+import { Lane, type Dropped } from './shadow-lane';
+import { diffOf, severities } from './shadow-maths';
+import { ShadowResultsWriter } from './shadow-results-writer';
+
+/** A decision that policy made about a job, with what it was asked. */
+export interface LiveDecision {
+  request: PolicyRequest;
+  decision: PolicyDecision;
+}
+
+/** Hears of live decisions. */
+export interface Shadows {
+  /**
+   * Costs those who decide a look into a map; all else happens later. Whoever made the decision that counts for a job tells
+   * it, so that there is one result for a decision though policy is asked twice (ADR 5): the gateway and the engine tell
+   * those after which nobody asks again (denied, held, throttled), the scheduler all others, which are the ones it asks
+   * for itself.
+   */
+  decided(live: LiveDecision): void;
+}
+
+export interface ShadowEvents {
+  waiting(count: number): void;
+  dropped(reason: Dropped, count: number): void;
+  evaluated(decision: Verdict | 'UNAVAILABLE', diff: ShadowDiff | 'none', tookMs: number): void;
+  /** A shadow could not be evaluated, results not be written, or the shadows not be read. */
+  failed(what: 'evaluation' | 'results' | 'list', error: unknown): void;
+}
+
+export interface ShadowEvaluationParts {
+  store: Pick<Store, 'shadows' | 'shadowResults'>;
+  kernel: Pick<Kernel, 'simulate'>;
+  events: ShadowEvents;
+  /** On a clock that is never set. */
+  monotonicMs(): number;
+}
+
+interface Asked extends LiveDecision {
+  tenant: string;
+  shadow: Shadow;
+}
+
+const laneLimits = { atOnce: 64, mostWaiting: 1_000, mostWeight: 64 * 1_024 * 1_024 };
+const evaluationMs = 30_000;
+const closeMs = { evaluations: 3_000, results: 2_000 };
+
+/**
+ * Makes live decisions once more with each shadow policy of their tenant, and records how these differ. It counts no
+ * velocity and changes nothing but the results. The kernel compiles a shadow once for each policy in force. Policy contract
+ * 11.
+ */
+export class ShadowEvaluation implements Shadows {
+  private readonly book: ShadowBook;
+  private readonly lane: Lane<Asked>;
+  private readonly writer: ShadowResultsWriter;
+
+  constructor(private readonly parts: ShadowEvaluationParts) {
+    const { store, events } = parts;
+    const dropped = (reason: Dropped, count: number) => events.dropped(reason, count);
+    this.book = new ShadowBook(store);
+    this.lane = new Lane((asked) => this.evaluate(asked), laneLimits, { waiting: (n) => events.waiting(n), dropped });
+    this.writer = new ShadowResultsWriter(store, { dropped, failed: (error) => events.failed('results', error) });
+  }
+
+  decided({ request, decision }: LiveDecision): void {
+    const { tenant = '' } = request;
+    const shadows = this.book.of(tenant);
+    if (!shadows) return;
+    const weight = request.input_content?.length ?? 0;
+    for (const shadow of shadows) this.lane.offer({ request, decision, tenant, shadow }, weight);
+  }
+
+  /** Reads the shadows of all tenants again. */
+  async refresh(): Promise<void> {
+    await this.book.refresh().catch((error: unknown) => this.parts.events.failed('list', error));
+  }
+
+  /** Finishes what waits, within some seconds. */
+  async close(): Promise<void> {
+    await this.lane.close(closeMs.evaluations);
+    await this.writer.close(closeMs.results);
+  }
+
+  private async evaluate(asked: Asked): Promise<void> {
+    const { kernel, events, monotonicMs } = this.parts;
+    const { request, decision: active, tenant, shadow } = asked;
+    const startedMs = monotonicMs();
+    const { candidate } = shadow;
+    const verdict = await answerWithin(() => kernel.simulate(request, { candidate }), evaluationMs);
+    const tookMs = monotonicMs() - startedMs;
+    if (verdict.kind === 'unavailable') {
+      events.evaluated('UNAVAILABLE', 'none', tookMs);
+      return events.failed('evaluation', verdict.error);
+    }
+    const diff = diffOf(active, verdict.decision);
+    events.evaluated(verdict.decision.decision, diff, tookMs);
+    this.writer.add(tenant, resultOf(asked, verdict.decision, { diff, tookMs }));
+  }
+}
+
+function resultOf(
+  { request, decision: active, shadow: { candidate, shadowBundleId } }: Asked,
+  shadow: PolicyDecision,
+  { diff, tookMs }: { diff: ShadowDiff; tookMs: number },
+): ShadowResult {
+  return {
+    job_id: request.job_id ?? '',
+    agent_id: request.labels?.['agent_id'] ?? '',
+    severity: severities[diff],
+    bundle_id: candidate.id,
+    shadow_bundle_id: shadowBundleId,
+    active_verdict: active.decision,
+    shadow_verdict: shadow.decision,
+    diff,
+    active_rule_id: active.rule_id,
+    shadow_rule_id: shadow.rule_id,
+    latency_ms: String(Math.round(tookMs * 1_000) / 1_000),
+  };
+}
+
+/**
+ * Whether shadows heard of this decision before: a throttled job is asked about every few seconds, and one that is tried
+ * again each time, which would count the same decision again and again.
+ *
+ * @param last the decision that was kept with the job before
+ */
+export function isToldBefore(last: DecisionRecord | undefined, { decision, rule_id, policy_snapshot }: PolicyDecision) {
+  const isToldAtOnce = last?.source === 'scheduler' || isSettledAtOnce(decision);
+  return (
+    isToldAtOnce &&
+    last?.decision === decision &&
+    (last.rule_id ?? '') === rule_id &&
+    policyPart(last.policy_snapshot ?? '') === policyPart(policy_snapshot)
+  );
+}
+
+/** Whether a job is not asked about again after this answer to its submission. */
+export const isSettledAtOnce = (decision: PolicyDecision['decision']): boolean =>
+  decision !== 'ALLOW' && decision !== 'ALLOW_WITH_CONSTRAINTS';

@@ -1,0 +1,103 @@
+import { shadowDiffs, type ShadowBucket, type ShadowBucketView, type ShadowDiff } from '@svc/contract';
+import { isStricter, type PolicyDecision } from '@svc/policy';
+
+/** How shadow policies are compared with the live one, and their results counted. Policy contract 11. */
+
+type Compared = Pick<PolicyDecision, 'decision' | 'approval_required'>;
+
+/** How a shadow's decision differs from the live one. Whether a person is asked counts before how strict they are. */
+export function diffOf(active: Compared, shadow: Compared): ShadowDiff {
+  const differsInApproval = needsApproval(active) !== needsApproval(shadow);
+  if (active.decision === shadow.decision && !differsInApproval) return 'unchanged';
+  if (differsInApproval) return 'approval_differ';
+  return isStricter(shadow.decision, active.decision) ? 'escalated' : 'relaxed';
+}
+
+const needsApproval = ({ decision, approval_required }: Compared): boolean =>
+  approval_required || decision === 'REQUIRE_APPROVAL';
+
+/** Of the audit event that a result becomes. */
+export const severities = {
+  escalated: 'MEDIUM',
+  relaxed: 'LOW',
+  approval_differ: 'LOW',
+  unchanged: 'INFO',
+} as const satisfies Record<ShadowDiff, string>;
+
+const longestMs = 30 * 86_400_000;
+const mostBuckets = 2_000;
+const minuteMs = 60_000;
+const bucketMs: Record<ShadowBucket, number> = {
+  '1m': minuteMs,
+  '5m': 5 * minuteMs,
+  '15m': 15 * minuteMs,
+  '1h': 60 * minuteMs,
+  '1d': 1_440 * minuteMs,
+};
+
+/** A time that results are asked of; unix ms. */
+export interface Window {
+  from: number;
+  /** Not of it any more. */
+  to: number;
+}
+
+/** What is wrong with a window, in words; undefined when it is fine. */
+export function windowFault({ from, to }: Window): string | undefined {
+  if (to <= from) return 'to must be after from';
+  return to - from > longestMs ? 'from and to may be 30 days apart' : undefined;
+}
+
+/** What is wrong with asking for buckets of this length, in words; undefined when it is fine. */
+export function bucketFault(window: Window, bucket: ShadowBucket): string | undefined {
+  const asked = bucketCount(window, bucket);
+  return asked > mostBuckets
+    ? `these are ${asked} buckets, and ${mostBuckets} are told; ask for longer ones`
+    : undefined;
+}
+
+/** Down to the beginning of a bucket, in UTC; unix ms. */
+export const alignedDown = (ms: number, bucket: ShadowBucket): number => ms - (ms % bucketMs[bucket]);
+
+const bucketCount = ({ from, to }: Window, bucket: ShadowBucket): number =>
+  Math.ceil((to - alignedDown(from, bucket)) / bucketMs[bucket]);
+
+export type DiffCounts = Record<ShadowDiff, number>;
+
+export function countDiffs(results: readonly { diff: ShadowDiff }[]): DiffCounts {
+  const counts = noDiffs();
+  for (const { diff } of results) counts[diff] += 1;
+  return counts;
+}
+
+const noDiffs = (): DiffCounts => ({ escalated: 0, relaxed: 0, approval_differ: 0, unchanged: 0 });
+export const totalOf = (counts: DiffCounts): number => shadowDiffs.reduce((sum, diff) => sum + counts[diff], 0);
+
+/** Counts by bucket, all buckets of the window, oldest first. What lies outside of it counts for nothing. */
+export function timeseriesOf(
+  results: readonly { ts_ms: number; diff: ShadowDiff }[],
+  window: Window,
+  bucket: ShadowBucket,
+): ShadowBucketView[] {
+  const [startMs, stepMs] = [alignedDown(window.from, bucket), bucketMs[bucket]];
+  const counts = Array.from({ length: bucketCount(window, bucket) }, noDiffs);
+  for (const { ts_ms, diff } of results) {
+    const into = ts_ms < window.to ? counts[Math.floor((ts_ms - startMs) / stepMs)] : undefined;
+    if (into) into[diff] += 1;
+  }
+  return counts.map((of, i) => ({ ts_ms: startMs + i * stepMs, ...of, total: totalOf(of) }));
+}
+
+/** Where a page of results ended. */
+export interface Place {
+  ts_ms: number;
+  seq: number;
+}
+
+export const cursorOf = ({ ts_ms, seq }: Place): string => `${ts_ms}-${seq}`;
+
+/** @returns undefined for what no page ended with */
+export function placeOf(cursor: string): Place | undefined {
+  const [, ms, seq] = /^(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? [];
+  return ms === undefined ? undefined : { ts_ms: Number(ms), seq: Number(seq) };
+}

@@ -1,0 +1,25 @@
+import { AppError, type Caller, type ShadowHead, type ShadowView } from '@svc/contract';
+import type { Store, StoredShadow, StoredShadowHead } from '@svc/store';
+
+export interface ShadowReadDeps {
+  store: Pick<Store, 'shadows'>;
+}
+
+/** The shadow of a bundle for the caller's tenant. Policy contract 11. @throws shadow_policy_not_found */
+export async function getShadow({ store }: ShadowReadDeps, { tenant }: Caller, id: string): Promise<ShadowView> {
+  const shadow = await store.shadows.get(tenant, id);
+  if (!shadow) throw new AppError('shadow_policy_not_found');
+  return shadowView(shadow);
+}
+
+export const shadowView = (shadow: StoredShadow): ShadowView => ({
+  ...shadowHeadView(shadow),
+  content: shadow.content,
+  metadata: { ...shadow.metadata },
+});
+
+/** What a bundle tells of its shadow. Policy contract 6.1. */
+export const shadowHeadView = (head: StoredShadowHead): ShadowHead => {
+  const { shadow_bundle_id, bundle_id, tenant_id, created_by, created_at, activated_at } = head;
+  return { shadow_bundle_id, bundle_id, tenant_id, created_by, created_at, activated_at };
+};

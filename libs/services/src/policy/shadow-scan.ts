@@ -1,0 +1,52 @@
+import type { ShadowDiff } from '@svc/contract';
+import type { ShadowResultPlace, Store } from '@svc/store';
+import type { Window } from './shadow-maths';
+
+/** Whose results, of shadows for which bundle. */
+export interface BundleOfTenant {
+  tenant: string;
+  bundle: string;
+}
+
+/** Results that one query reads at most. Policy contract 11. */
+export const mostScanned = 10_000;
+/** So that one query does not keep the store from others for long. */
+export const pageSize = 1_000;
+
+export interface Scanned {
+  /** Newest first. */
+  results: { ts_ms: number; diff: ShadowDiff }[];
+  /** Of the newest; empty without any. */
+  newestShadow: string;
+  /** There are more, older ones. */
+  isCut: boolean;
+}
+
+/** The newest results of a window. */
+export async function scanned(
+  store: Pick<Store, 'shadowResults'>,
+  of: BundleOfTenant,
+  window: Window,
+): Promise<Scanned> {
+  const read: Scanned = { results: [], newestShadow: '', isCut: false };
+  let before: ShadowResultPlace | undefined;
+  while (read.results.length < mostScanned) {
+    const range = { fromMs: window.from, toMs: window.to, most: pageSize, ...(before && { before }) };
+    const page = await store.shadowResults.page(of.tenant, of.bundle, range);
+    read.newestShadow ||= page[0]?.shadow_bundle_id ?? '';
+    for (const { ts_ms, diff } of page) read.results.push({ ts_ms, diff });
+    if (page.length < pageSize) return read;
+    before = page.at(-1);
+  }
+  return { ...read, isCut: before !== undefined && (await hasMore(store, of, window, before)) };
+}
+
+/** Whether a window has results that are older than this one. */
+export async function hasMore(
+  store: Pick<Store, 'shadowResults'>,
+  { tenant, bundle }: BundleOfTenant,
+  { from, to }: Window,
+  before: ShadowResultPlace,
+): Promise<boolean> {
+  return (await store.shadowResults.page(tenant, bundle, { fromMs: from, toMs: to, before, most: 1 })).length > 0;
+}

@@ -1,0 +1,35 @@
+--[[
+  Appends what shadow policies of a tenant decided, and drops what is too old or too much: all bundles of the tenant share
+  the room, each with the same part.
+
+  KEYS  1 bundles of the tenant with results: zset
+  ARGV  1 { tenant, keep_ms, most, results = { { bundle, fields = { field, value, ... } }, ... } } (JSON)
+
+  Returns  added
+]]
+local n = cjson.decode(ARGV[1])
+local now_ms = math.floor(micros() / 1000)
+local oldest = string.format('%.0f', now_ms - n.keep_ms)
+local has_new = false
+
+for _, result in ipairs(n.results) do
+  redis.call('XADD', key.shadowResults(n.tenant, result.bundle), '*', unpack(result.fields))
+  if redis.call('ZADD', KEYS[1], now_ms, result.bundle) == 1 then has_new = true end
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', oldest)
+redis.call('PEXPIRE', KEYS[1], n.keep_ms)
+
+-- Only one that is new changes what the others may keep.
+local written = {}
+for _, result in ipairs(n.results) do written[result.bundle] = true end
+local bundles = redis.call('ZRANGE', KEYS[1], 0, -1)
+local part = math.max(1, math.floor(n.most / #bundles))
+for _, bundle in ipairs(bundles) do
+  local results = key.shadowResults(n.tenant, bundle)
+  if has_new or written[bundle] then redis.call('XTRIM', results, 'MAXLEN', part) end
+  if written[bundle] then
+    redis.call('XTRIM', results, 'MINID', oldest)
+    redis.call('PEXPIRE', results, n.keep_ms)
+  end
+end
+return { 'added' }

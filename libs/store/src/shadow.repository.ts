@@ -1,0 +1,62 @@
+import type { ShadowHead } from '@svc/contract';
+import type { Redis } from 'ioredis';
+import { keys } from './keys';
+import { auditOnly, type KeptSnapshots } from './policy.repository';
+import { runScript } from './scripts';
+
+/** A shadow policy without its text. Policy contract 11. */
+export interface StoredShadowHead extends ShadowHead {
+  metadata: Readonly<Record<string, string>>;
+  /** Of its text. */
+  bytes: number;
+}
+export interface StoredShadow extends StoredShadowHead {
+  content: string;
+}
+
+export interface ShadowWrite {
+  /** Id of the shadow that stood there when this was decided; '' for none. */
+  read: string;
+  /** Absent: it ends. */
+  shadow?: StoredShadow;
+  audit: NonNullable<KeptSnapshots['audit']>;
+}
+
+/** Shadow policies: one for each tenant and bundle. Policy contract 11. */
+export class ShadowRepository {
+  constructor(private readonly redis: Redis) {}
+
+  /** Compare-and-set. @returns whether it was written; if not, the audit was not told either */
+  async write(tenant: string, bundle: string, { read, shadow, audit }: ShadowWrite): Promise<boolean> {
+    const { content = '', ...head } = shadow ?? {};
+    const texts = [tenant, bundle, read, shadow ? JSON.stringify(head) : '', content];
+    const reply = await runScript(this.redis, 'writeShadow', keys.shadows(tenant), ...texts, ...auditOnly(audit));
+    return (reply as [string])[0] === 'written';
+  }
+
+  async head(tenant: string, bundle: string): Promise<StoredShadowHead | undefined> {
+    const text = await this.redis.hget(keys.shadows(tenant), bundle);
+    return text ? headOf(text) : undefined;
+  }
+
+  async get(tenant: string, bundle: string): Promise<StoredShadow | undefined> {
+    const [[, head] = [], [, content] = []] =
+      (await this.redis.multi().hget(keys.shadows(tenant), bundle).hget(keys.shadowContents(tenant), bundle).exec()) ??
+      [];
+    if (typeof head !== 'string' || typeof content !== 'string') return undefined;
+    return { ...headOf(head), content };
+  }
+
+  /** Those of one tenant. */
+  async ofTenant(tenant: string): Promise<StoredShadowHead[]> {
+    return (await this.redis.hvals(keys.shadows(tenant))).map(headOf);
+  }
+
+  /** Those of every tenant. */
+  async all(): Promise<StoredShadowHead[]> {
+    const tenants = await this.redis.smembers(keys.shadowTenants());
+    return (await Promise.all(tenants.map((tenant) => this.ofTenant(tenant)))).flat();
+  }
+}
+
+const headOf = (text: string): StoredShadowHead => JSON.parse(text) as StoredShadowHead;
