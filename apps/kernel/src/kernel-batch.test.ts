@@ -53,6 +53,7 @@ describe('many questions to the kernel in one call', () => {
     local = await kernelOf(policy, folder, { redis, metrics: opened.metrics });
     const served: Kernel = Object.create(local, {
       check: { value: (request: PolicyRequest) => checked().then(() => local.check(request)) },
+      simulate: { value: (...asked: Parameters<Kernel['simulate']>) => checked().then(() => local.simulate(...asked)) },
     });
     server = await startGrpcServer(
       {
@@ -258,6 +259,21 @@ describe('many questions to the kernel in one call', () => {
 
       await Promise.allSettled([failing(), remote.evaluate({ topic: 'job.a' })]);
       expect((await remote.breakers()).input).toMatchObject({ state: 'open', failures: 3 });
+    });
+
+    it('how a text that is tried fares says nothing about the kernel', async () => {
+      checked = () => Promise.reject(new AppError('service_unavailable'));
+      const candidate = { id: 'secops/a', content: 'rules: []' };
+
+      const settled = await Promise.allSettled(
+        Array.from({ length: 8 }, () => remote.simulate({ topic: 'job.a' }, { candidate })),
+      );
+
+      expect(settled.map(({ status: ended }) => ended)).toEqual(Array.from({ length: 8 }, () => 'rejected'));
+      expect((await remote.breakers()).input).toMatchObject({ state: 'closed', failures: 0 });
+      await Promise.allSettled(Array.from({ length: 3 }, () => remote.simulate({ topic: 'job.a' })));
+      expect((await remote.breakers()).input.state).toBe('open');
+      await expect(remote.simulate({ topic: 'job.a' }, { candidate })).rejects.toThrow('circuit breaker');
     });
 
     it('a question at fault says nothing about the kernel', async () => {

@@ -127,6 +127,19 @@ describe('questions to the kernel of another process', () => {
     expect(calls.sort()).toEqual(['Check large', 'Check wide', 'batch of 2']);
   });
 
+  it('with a text that is tried go alone, since it may have to be compiled first', async () => {
+    const message = checkRequestMessage(
+      { topic: 'job.a', job_id: 'tried' },
+      { candidate: { id: 'secops/a', content: 'rules: []' } },
+    );
+    const without = checkRequestMessage({ topic: 'job.a', job_id: 'plain' }, { without: ['velocity'] });
+    const tried = connection.decide('Simulate', message, 5_000);
+
+    await Promise.all([ask('1'), tried, ask('2'), connection.decide('Simulate', without, 5_000)]);
+
+    expect(calls.sort()).toEqual(['Simulate tried', 'batch of 3']);
+  });
+
   it('a full batch of the largest that go together is within its limit', async () => {
     let bytes = 0;
     decide = (request) => {

@@ -34,7 +34,8 @@ export function openShadows(
   });
   const refresh = () => evaluation.refresh();
   onConfigChanged(() => void refresh());
-  const run = { name: 'shadows', everyMs: refreshMs, atStart: true, run: refresh };
+  void refresh();
+  const run = { name: 'shadows', everyMs: refreshMs, run: refresh };
   const stopLoop = startLoops([run], () => undefined);
   onStop('shadows', async () => {
     await stopLoop();

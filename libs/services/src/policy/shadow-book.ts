@@ -13,6 +13,10 @@ export class ShadowBook {
   private byTenant: ReadonlyMap<string, readonly Shadow[]> = new Map();
   private reading: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
+  private hasRead = (): void => undefined;
+  /** Resolves once they were read for the first time. */
+  readonly ready = new Promise<void>((resolve) => (this.hasRead = resolve));
+  isRead = false;
 
   constructor(private readonly store: Pick<Store, 'shadows'>) {}
 
@@ -48,6 +52,8 @@ export class ShadowBook {
     const byTenant = new Map<string, Shadow[]>();
     for (const one of read) if (one) byTenant.set(one.tenant, [...(byTenant.get(one.tenant) ?? []), one.shadow]);
     this.byTenant = byTenant;
+    this.isRead = true;
+    this.hasRead();
   }
 }
 

@@ -41,8 +41,12 @@ export interface ShadowEvaluationParts {
   monotonicMs(): number;
 }
 
-interface Asked extends LiveDecision {
+interface Heard extends LiveDecision {
   tenant: string;
+  /** Of its tenant; undefined while they are not known yet. */
+  shadows: readonly Shadow[] | undefined;
+}
+interface Asked extends Heard {
   shadow: Shadow;
 }
 
@@ -57,23 +61,26 @@ const closeMs = { evaluations: 3_000, results: 2_000 };
  */
 export class ShadowEvaluation implements Shadows {
   private readonly book: ShadowBook;
-  private readonly lane: Lane<Asked>;
+  private readonly lane: Lane<Heard>;
   private readonly writer: ShadowResultsWriter;
 
   constructor(private readonly parts: ShadowEvaluationParts) {
     const { store, events } = parts;
     const dropped = (reason: Dropped, count: number) => events.dropped(reason, count);
     this.book = new ShadowBook(store);
-    this.lane = new Lane((asked) => this.evaluate(asked), laneLimits, { waiting: (n) => events.waiting(n), dropped });
+    this.lane = new Lane((heard) => this.evaluateAll(heard), laneLimits, {
+      waiting: (n) => events.waiting(n),
+      dropped,
+    });
     this.writer = new ShadowResultsWriter(store, { dropped, failed: (error) => events.failed('results', error) });
   }
 
   decided({ request, decision }: LiveDecision): void {
     const { tenant = '' } = request;
     const shadows = this.book.of(tenant);
-    if (!shadows) return;
-    const weight = request.input_content?.length ?? 0;
-    for (const shadow of shadows) this.lane.offer({ request, decision, tenant, shadow }, weight);
+    // What is decided before they were read for the first time waits for that.
+    if (!shadows && this.book.isRead) return;
+    this.lane.offer({ request, decision, tenant, shadows }, request.input_content?.length ?? 0);
   }
 
   /** Reads the shadows of all tenants again. */
@@ -85,6 +92,12 @@ export class ShadowEvaluation implements Shadows {
   async close(): Promise<void> {
     await this.lane.close(closeMs.evaluations);
     await this.writer.close(closeMs.results);
+  }
+
+  /** One after the other, so that there are never more at once than decisions under way. */
+  private async evaluateAll(heard: Heard): Promise<void> {
+    if (!heard.shadows) await this.book.ready;
+    for (const shadow of heard.shadows ?? this.book.of(heard.tenant) ?? []) await this.evaluate({ ...heard, shadow });
   }
 
   private async evaluate(asked: Asked): Promise<void> {

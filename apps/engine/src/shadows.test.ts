@@ -1,0 +1,31 @@
+import { approveJob } from '@svc/services';
+import { eventually, person } from '@svc/testing';
+import { useEngine } from './use-engine.testing';
+
+const use = useEngine();
+const bundle = 'secops/invariants';
+
+describe('a shadow policy and the jobs of a run', () => {
+  it('is compared once with what policy decided about a gate, which nobody asks about again', async () => {
+    const content = 'rules: [{ id: banned, decision: deny, match: { topics: ["job.*"] } }]';
+    const shadow = {
+      ...{ shadow_bundle_id: 's1', bundle_id: bundle, tenant_id: 'acme', created_by: 'ann' },
+      ...{ created_at: '', activated_at: '', metadata: {}, bytes: content.length, content },
+    };
+    const { platform } = await use.start({ idle: true });
+    await platform.store.shadows.write('acme', bundle, { read: '', shadow, audit: { tenant: 'acme', entry: '' } });
+    const engine = await use.start();
+    const id = await use.runOf({ ask: { type: 'approval' } });
+    const jobId = `${id}:ask@1`;
+    await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe('APPROVAL_REQUIRED'));
+
+    await approveJob(engine.ctx, person('bob'), jobId, { reason: 'fine', note: '' });
+
+    await use.ended(id, 'succeeded');
+    await use.stop(engine);
+    const all = { fromMs: 0, toMs: Date.now() + 3_600_000, most: 100 };
+    expect(await platform.store.shadowResults.page('acme', bundle, all)).toMatchObject([
+      { job_id: jobId, active_verdict: 'ALLOW', shadow_verdict: 'DENY', diff: 'escalated' },
+    ]);
+  });
+});

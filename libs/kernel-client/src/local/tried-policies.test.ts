@@ -1,0 +1,47 @@
+import { mergePolicies, parsePolicy, type Policy } from '@svc/policy';
+import { TriedPolicies } from './tried-policies';
+
+function inForce(): Policy {
+  const parsed = parsePolicy('rules: [{id: base, decision: allow}]', { source: 'base', mode: 'load' });
+  if (!parsed.ok) throw new Error('the policy of the test is none');
+  return mergePolicies([parsed.document]);
+}
+const text = (i: number) => ({ id: 'secops/a', content: `rules: [{id: r${i}, decision: deny}]` });
+
+describe('policies that are tried', () => {
+  it('are compiled once for a policy in force, however many are tried by turns', () => {
+    const [tried, policy] = [new TriedPolicies(), inForce()];
+    const first = [1, 2, 3].map((i) => tried.policyWith(policy, text(i)));
+
+    const again = [3, 1, 2].map((i) => tried.policyWith(policy, text(i)));
+
+    expect(again.map((merged) => first.indexOf(merged))).toEqual([2, 0, 1]);
+  });
+
+  it('are others for another bundle, another text and another policy in force', () => {
+    const [tried, policy] = [new TriedPolicies(), inForce()];
+    const first = tried.policyWith(policy, text(1));
+
+    expect(tried.policyWith(policy, { ...text(1), id: 'secops/b' })).not.toBe(first);
+    expect(tried.policyWith(policy, text(2))).not.toBe(first);
+    expect(tried.policyWith(policy, text(1))).toBe(first);
+    expect(tried.policyWith(inForce(), text(1))).not.toBe(first);
+  });
+
+  it('of very many, those that were used last are kept', () => {
+    const [tried, policy] = [new TriedPolicies(), inForce()];
+    const [one, two] = [tried.policyWith(policy, text(1)), tried.policyWith(policy, text(2))];
+    for (let i = 3; i <= 128; i++) tried.policyWith(policy, text(i));
+    expect(tried.policyWith(policy, text(1))).toBe(one);
+
+    tried.policyWith(policy, text(129));
+
+    expect(tried.policyWith(policy, text(1))).toBe(one);
+    expect(tried.policyWith(policy, text(2))).not.toBe(two);
+  });
+
+  it('a text that is no policy is told of each time', () => {
+    const [tried, policy] = [new TriedPolicies(), inForce()];
+    for (let i = 0; i < 2; i++) expect(tried.policyWith(policy, { id: 'a', content: 'rules: 7' }).ok).toBe(false);
+  });
+});
