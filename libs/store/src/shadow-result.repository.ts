@@ -1,4 +1,4 @@
-import type { ShadowDiff } from '@svc/contract';
+import type { ShadowComparison } from '@svc/contract';
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
 import { runScript } from './scripts';
@@ -7,28 +7,19 @@ import { runScript } from './scripts';
  * What a shadow policy decided about a job, as the audit event `shadow_eval` tells it: job, agent and severity, and what the
  * event has in `extra`, all of it text. Policy contract 11.
  */
-export interface ShadowResult {
-  job_id: string;
-  agent_id: string;
+export interface ShadowResult extends Omit<ShadowComparison, keyof ShadowResultPlace> {
   severity: string;
   bundle_id: string;
-  shadow_bundle_id: string;
-  active_verdict: string;
-  shadow_verdict: string;
-  diff: ShadowDiff;
-  active_rule_id: string;
-  shadow_rule_id: string;
-  latency_ms: string;
 }
-export interface StoredShadowResult extends ShadowResult {
+export interface StoredShadowResult extends ShadowResult, ShadowResultPlace {}
+
+/** Where a result stands among those of its bundle. */
+export interface ShadowResultPlace {
   /** When it was recorded, by the store's clock; unix ms. */
   ts_ms: number;
   /** Tells those of one ms apart. */
   seq: number;
 }
-
-/** Where a result stands among those of its bundle. */
-export type ShadowResultPlace = Pick<StoredShadowResult, 'ts_ms' | 'seq'>;
 
 export interface ShadowResultRange {
   fromMs: number;

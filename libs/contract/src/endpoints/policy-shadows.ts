@@ -9,7 +9,6 @@ import {
   policyRead,
   policyWrite,
   shadowHead,
-  time,
   type BundleIdQuery,
   type ShadowHead,
 } from './policy-fields';

@@ -1,11 +1,12 @@
-import { mergePolicies, parsePolicy, type Policy } from '@svc/policy';
+import { mergePolicies, parsePolicy, type Policy, type PolicyDocument } from '@svc/policy';
 import { TriedPolicies } from './tried-policies';
 
-function inForce(): Policy {
-  const parsed = parsePolicy('rules: [{id: base, decision: allow}]', { source: 'base', mode: 'load' });
-  if (!parsed.ok) throw new Error('the policy of the test is none');
-  return mergePolicies([parsed.document]);
+function parsed(content: string): PolicyDocument {
+  const read = parsePolicy(content, { source: 'base', mode: 'load' });
+  if (!read.ok) throw new Error('the policy of the test is none');
+  return read.document;
 }
+const inForce = (): Policy => mergePolicies([parsed('rules: [{id: base, decision: allow}]')]);
 const text = (i: number) => ({ id: 'secops/a', content: `rules: [{id: r${i}, decision: deny}]` });
 
 describe('policies that are tried', () => {
@@ -38,6 +39,21 @@ describe('policies that are tried', () => {
 
     expect(tried.policyWith(policy, text(1))).toBe(one);
     expect(tried.policyWith(policy, text(2))).not.toBe(two);
+  });
+
+  it('of very large ones, as many as there is room for', () => {
+    const { rules, ...document } = parsed('rules: [{id: base, decision: allow}]');
+    const many = Array.from({ length: 40_000 }, (_, i) => rules.map((rule) => ({ ...rule, id: `r${i}` }))).flat();
+    const large = mergePolicies([{ ...document, rules: many }]);
+    const tried = new TriedPolicies();
+    const [one, two] = [tried.policyWith(large, text(1)), tried.policyWith(large, text(2))];
+    expect(tried.policyWith(large, text(1))).toBe(one);
+
+    const three = tried.policyWith(large, text(3));
+
+    expect(tried.policyWith(large, text(3))).toBe(three);
+    expect(tried.policyWith(large, text(1))).toBe(one);
+    expect(tried.policyWith(large, text(2))).not.toBe(two);
   });
 
   it('a text that is no policy is told of each time', () => {

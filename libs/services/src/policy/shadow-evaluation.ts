@@ -105,7 +105,7 @@ export class ShadowEvaluation implements Shadows {
     const { request, decision: active, tenant, shadow } = asked;
     const startedMs = monotonicMs();
     const { candidate } = shadow;
-    const verdict = await answerWithin(() => kernel.simulate(request, { candidate }), evaluationMs);
+    const verdict = await answerWithin(async () => kernel.simulate(request, { candidate }), evaluationMs);
     const tookMs = monotonicMs() - startedMs;
     if (verdict.kind === 'unavailable') {
       events.evaluated('UNAVAILABLE', 'none', tookMs);
