@@ -20,6 +20,8 @@ const project = (dir: string): Config => ({
 });
 
 const config: Config = {
+  // Tests wait for conditions, with times of their own; this only ends one that hangs, also on a machine with much to do.
+  testTimeout: 30_000,
   // Each test file loads the product anew, and what it leaves behind adds up: a fresh worker is quicker than a full one.
   workerIdleMemoryLimit: '1200MB',
   projects: ['apps', 'libs']

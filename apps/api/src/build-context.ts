@@ -58,7 +58,9 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const admission = openAdmission(boot, store.load, metrics);
   const policyDocuments = { ...changes, ...policyDocumentDeps(env, license) };
   const shadows = openShadows(boot, {
-    ...{ store, kernel, metrics },
+    store,
+    kernel,
+    metrics,
     onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
   });
   return {

@@ -7,9 +7,10 @@ import {
   DefinitionBook,
   EffectiveConfig,
   openShadows,
+  openTopics,
   PicturedAdmission,
   RunMemory,
-  SchemaBook,
+  topicLog,
   type Fleet,
   type RunEvents,
 } from '@svc/services';
@@ -33,8 +34,8 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
     log.oncePer(`admission:${limit}`, 10_000).warn('jobs of runs wait for want of room', { limit }),
   );
   const config = new EffectiveConfig(store, clock);
-  const schemas = new SchemaBook(store, clock);
-  config.onChange(() => schemas.changed());
+  // The engine checks no document against a topic's schemas; that is for those who let jobs in and out.
+  const topics = openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement: undefined });
   const ctx: Omit<EngineContext, 'schedules'> = {
     store,
     clock,
@@ -47,13 +48,16 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
     senderId,
     kernel,
     shadows: openShadows(boot, {
-      ...{ store, kernel, metrics },
+      store,
+      kernel,
+      metrics,
       onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
     }),
     config,
     admission,
     fleet,
-    schemas,
+    topics,
+    schemas: topics.schemas,
     definitions: new DefinitionBook(store, clock),
     memory: new RunMemory(),
     events,

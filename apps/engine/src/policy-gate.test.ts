@@ -1,4 +1,4 @@
-import { approveJob, rejectJob } from '@svc/services';
+import { approveJob, changeDocument, rejectJob } from '@svc/services';
 import { eventually, person } from '@svc/testing';
 import { useEngine } from './use-engine.testing';
 
@@ -15,6 +15,10 @@ rules:
     match: { topics: [job.pay] }
     decision: require_approval
     reason: money
+  - id: no-large
+    match: { risk_tags: [large] }
+    decision: deny
+    reason: too much
 `,
 });
 const remarks = { reason: 'fine', note: '' };
@@ -59,5 +63,20 @@ describe('policy and the jobs of a run', () => {
     expect((await use.ended(id, 'succeeded')).output).toEqual({ echo: { n: 1 } });
     await use.ended(refused, 'denied');
     await use.ended(denied, 'denied');
+  });
+
+  it('a held step is judged by the risk tags that its topic derives, since nobody asks about it again', async () => {
+    const engine = await use.start({ idle: true });
+    const risk_tag_deriver = 'amount-threshold:petty=0,large=500';
+    const topics = { 'job.*': { pool: 'main' }, 'job.bill': { pool: 'main', risk_tag_deriver } };
+    await changeDocument(engine.ctx, { scope: 'system', scope_id: 'topics' }, () => ({ data: topics }));
+    await use.start();
+    const bill = (amount: number) =>
+      use.runOf({ go: { topic: 'job.bill', input: { amount }, policy_gate: 'require_approval' } });
+
+    const [small, large] = [await bill(20), await bill(501)];
+
+    await held(`${small}:go@1`);
+    expect((await use.ended(large, 'denied')).error?.message).toMatch(/too much/);
   });
 });

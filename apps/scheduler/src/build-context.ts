@@ -58,7 +58,9 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     random: { ...randomIds(), number: () => Math.random() },
     kernel,
     shadows: openShadows(boot, {
-      ...{ store, kernel, metrics },
+      store,
+      kernel,
+      metrics,
       onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
     }),
     bus: {

@@ -72,7 +72,6 @@ const busSettings = {
 /** Call at the top of a file: schedulers and workers on a Redis and a NATS of its own, both empty before each test. */
 export function useScheduler() {
   // A loaded machine is slow; every wait has a limit of its own below this.
-  jest.setTimeout(30_000);
   const servers = useServers();
   const broken: Broken = new Set();
   const heard: { subject: string; packet: Packet }[] = [];

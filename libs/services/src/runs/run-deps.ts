@@ -6,6 +6,7 @@ import type { Base, Fleet, JobBus } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
 import type { Shadows } from '../policy/shadow-evaluation';
 import type { SchemaBook } from '../schemas/schema-book';
+import type { TopicDeps } from '../topics/topic-deps';
 import type { DefinitionBook } from './definition-book';
 import type { RunMemory } from './run-memory';
 
@@ -42,6 +43,7 @@ export interface RunDeps extends StartRunDeps {
   kernel: Kernel;
   shadows: Shadows;
   fleet: Fleet;
+  topics: Pick<TopicDeps, 'registry'>;
   schemas: SchemaBook;
   definitions: DefinitionBook;
   memory: RunMemory;

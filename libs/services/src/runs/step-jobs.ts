@@ -17,6 +17,7 @@ import type { LiveDecision } from '../policy/shadow-evaluation';
 import { askPolicy, decisionRecord, policyRequest } from '../jobs/policy-check';
 import { carriedLabels } from '../jobs/resubmit';
 import { deadline, heldFor } from '../jobs/submit-job';
+import { withDeriver } from '../topics/risk-tags';
 import type { RunDeps } from './run-deps';
 
 /** The run and definition that a job is made of. */
@@ -187,7 +188,8 @@ async function bornHeld(
   const job = { id, tenant: run.org_id, topic: request.topic, request };
   const config = await deps.config.at(placeOf(run));
   const content = isGate(job.topic) ? { context: document } : document;
-  const question = policyRequest(job, contentOfDocument(content), config);
+  const derived = await withDeriver(deps.topics, job.tenant, job.topic);
+  const question = { ...policyRequest(job, contentOfDocument(content), config), ...derived };
   const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
   if (verdict.kind === 'unavailable') throw new AppError('safety_unavailable');
   const live = { request: question, decision: verdict.decision };

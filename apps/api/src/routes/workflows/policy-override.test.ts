@@ -4,7 +4,6 @@ import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 
 const api = useApi();
-jest.setTimeout(20_000);
 
 const steps = { stow: { topic: 'job.stow' } };
 const rules = (id: string, rule: string, more = '') =>
