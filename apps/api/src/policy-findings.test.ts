@@ -3,7 +3,6 @@ import { useApi } from './api.testing';
 
 const rule = (id: string) => `version: '1'\nrules:\n  - {id: ${id}, match: {topics: [job.default]}, decision: deny}\n`;
 
-
 describe('a policy that is refused while the gateway runs', () => {
   const api = useApi();
   let revision = 0;

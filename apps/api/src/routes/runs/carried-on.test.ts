@@ -3,7 +3,6 @@ import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 import { runsOf } from './given-runs.testing';
 
-
 /** What callers do to runs that an engine works on. */
 describe('runs under way', () => {
   const api = useApi();
