@@ -62,6 +62,7 @@ describe('another tenant', () => {
   /** What must be sent to be looked at further than whether it is valid. */
   const bodyOf = ({ id, body }: Endpoint): string | undefined => {
     if (id === 'runs.say') return '{"content":"x"}';
+    if (id === 'dlq.release') return '{"reason":"x"}';
     return body && id.startsWith('schedules.') ? '{"interval_sec":60}' : undefined;
   };
   const queriesOf = ({ id }: Endpoint, { done }: Planted): string[] => {

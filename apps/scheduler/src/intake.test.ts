@@ -128,11 +128,13 @@ rules:
     await say({ job_id: 'j1', context_ptr: `redis://res:${theirs}` });
     await say({ job_id: 'j2', context_ptr: `redis://res:${withheld}` });
     await say({ job_id: 'j3', context_ptr: 'redis://session:user:1' });
+    await say({ job_id: 'j6', context_ptr: `redis://res:${withheld}:part` });
+    await say({ job_id: 'j7', context_ptr: `redis://res:${theirs}:part` });
     await say({ job_id: 'j4', context_ptr: `redis://res:${mine}` });
     await say({ job_id: 'j5', context_ptr: 's3://elsewhere/in.json' });
 
     for (const id of ['j4', 'j5']) await eventually(() => use.until(id, 'SUCCEEDED'));
-    for (const id of ['j1', 'j2', 'j3']) expect(await use.store.jobs.load(id)).toBeUndefined();
+    for (const id of ['j1', 'j2', 'j3', 'j6', 'j7']) expect(await use.store.jobs.load(id)).toBeUndefined();
   });
 });
 

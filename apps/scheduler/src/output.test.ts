@@ -198,6 +198,29 @@ describe('the scan of what a result holds', () => {
     expect(await use.path(id)).toHaveLength(4);
   });
 
+  it('says that it was not made when a scanner failed and the policy’s fail mode let that pass', async () => {
+    const { ctx } = await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine'), 'open') });
+    const { checkOutput } = ctx.kernel;
+    const skipped = {
+      type: 'scan_skipped',
+      severity: 'low',
+      confidence: 1,
+      detail: '',
+      scanner: '',
+      matched_pattern: '',
+    };
+    jest.spyOn(ctx.kernel, 'checkOutput').mockImplementation(async (asked) => {
+      const verdict = await checkOutput.call(ctx.kernel, asked);
+      return asked.output_content ? { ...verdict, findings: [skipped as (typeof verdict.findings)[number]] } : verdict;
+    });
+    await returning('harmless');
+
+    const id = await use.submit();
+
+    const job = await use.until(id, 'SUCCEEDED');
+    expect(job.output_safety).toMatchObject({ decision: 'ALLOW', phase: 'async', skipped: true });
+  });
+
   it.each([
     ['open', 'SUCCEEDED'],
     ['closed', 'OUTPUT_QUARANTINED'],

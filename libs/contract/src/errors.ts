@@ -134,8 +134,11 @@ export const errorCodes = {
   approval_stale_request: { status: 409, text: 'the request of this job changed since it was held' },
   approval_not_actionable: { status: 409, text: 'the approval is no longer actionable' },
   conflict: { status: 409, text: 'this cannot be done as things stand' },
+  output_not_releasable: { status: 409, text: 'this job has no quarantined output' },
   not_repairable: { status: 409, text: 'there is nothing to repair' },
   approval_already_resolved: { status: 409, text: 'the approval is already resolved' },
+
+  output_expired: { status: 410, text: 'the original of this output is no longer kept' },
 
   // limits
   request_too_large: { status: 413, text: 'request too large' },

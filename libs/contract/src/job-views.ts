@@ -74,6 +74,11 @@ export interface OutputSafetyView {
   scanned_bytes?: number;
   truncated?: boolean;
   skipped?: boolean;
+  released_at?: number;
+  released_by?: string;
+  release_reason?: string;
+  confirmed_at?: number;
+  confirmed_by?: string;
 }
 
 export const outputSafetyView = shape<OutputSafetyView>({
@@ -95,6 +100,11 @@ export const outputSafetyView = shape<OutputSafetyView>({
     scanned_bytes: count('Bytes looked at.'),
     truncated: Joi.boolean(),
     skipped: Joi.boolean().description('The check could not be made; the result was released all the same.'),
+    released_at: micros('When a quarantined result was released: it can be read since.'),
+    released_by: text('Who released it.'),
+    release_reason: text('Why, in their words.'),
+    confirmed_at: micros('When the quarantine was confirmed.'),
+    confirmed_by: text('Who confirmed it.'),
   },
 });
 

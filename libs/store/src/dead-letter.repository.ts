@@ -1,7 +1,9 @@
 import type { TenantScope } from '@svc/contract';
 import type { Redis } from 'ioredis';
 import type { Page } from './job.index';
+import type { JobRecord, OutputSafetyRecord } from './job.record';
 import { keys } from './keys';
+import { auditKept } from './policy.repository';
 import { runScript } from './scripts';
 
 /** Core contract 3. */
@@ -15,6 +17,17 @@ export interface DeadLetter {
   last_state?: string;
   attempts?: number;
   created_at: string;
+}
+
+/** How the matter of a quarantined output ends. */
+export interface QuarantineSettled {
+  verdict: OutputSafetyRecord;
+  /** Where the result is from now on; absent = where the record says. */
+  resultPtr?: string;
+  /** Of ours, and still there: otherwise nothing is written. */
+  mustExist?: string;
+  /** Entry (JSON) of the tenant's policy audit. */
+  audit: string;
 }
 
 /** Dead letters. They are written by the move that ends a job (see `DeadLetterWrite`); here they are read and removed. */
@@ -63,6 +76,27 @@ export class DeadLetterRepository {
   /** Safe to repeat. */
   async remove(tenant: string, id: string): Promise<void> {
     await runScript(this.redis, 'removeDeadLetter', keys.deadLetter(id), id, tenant);
+  }
+
+  /**
+   * Removes the dead letter of a quarantined output, together with what is kept of it with the job and told to the audit.
+   *
+   * @param job as it was read; when its verdict or state has changed since, nothing is written
+   */
+  async settleQuarantine(
+    { id, tenant, output_safety: read }: Pick<JobRecord, 'id' | 'tenant' | 'output_safety'>,
+    { verdict, resultPtr = '', mustExist = '', audit }: QuarantineSettled,
+  ): Promise<'settled' | 'absent' | 'changed' | 'expired'> {
+    const bodyKey = mustExist.replace(/^redis:\/\//, '');
+    const verdicts = [JSON.stringify(read), JSON.stringify(verdict)];
+    const reply = await runScript(
+      this.redis,
+      'settleQuarantine',
+      keys.job(id),
+      keys.deadLetter(id),
+      ...[id, tenant, ...verdicts, resultPtr, bodyKey, audit, auditKept],
+    );
+    return (reply as ['settled' | 'absent' | 'changed' | 'expired'])[0];
   }
 
   /** Removes what is too old and what is over the number kept; returns how many went. */

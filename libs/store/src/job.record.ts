@@ -131,6 +131,13 @@ export interface OutputSafetyRecord {
   truncated?: boolean;
   /** The check could not be made and the result was released all the same. Spec: "fail-open". */
   skipped?: boolean;
+  /** When somebody let a quarantined result be read all the same, µs. */
+  released_at?: number;
+  released_by?: string;
+  release_reason?: string;
+  /** When somebody found that it is rightly withheld, µs. */
+  confirmed_at?: number;
+  confirmed_by?: string;
 }
 
 /** The limit in whose way a job stands; amounts in micros (millionths of a US dollar). */

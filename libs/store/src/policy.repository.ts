@@ -29,7 +29,8 @@ const kept = 10;
 /** Held ones count too: whoever rolls back all day long cannot fill the store. */
 const keptAtMost = 100;
 const holdMs = 24 * 3_600_000;
-const auditKept = 500;
+/** Newest entries of a tenant's policy audit that stay. */
+export const auditKept = 500;
 
 /** Snapshots of the policy bundles, and who changed policies when. Policy contract 6.2, 10. */
 export class PolicyRepository {

@@ -38,6 +38,7 @@ export type ScriptName =
   | 'rewakeRun'
   | 'saveRun'
   | 'sweepFlows'
+  | 'settleQuarantine'
   | 'settleStart'
   | 'writePolicy'
   | 'writeSchedule'

@@ -215,7 +215,11 @@ export class Executor {
         yields.costUsd = (yields.costUsd ?? 0) + usd;
       },
       writeArtifact: async (bytes, options) => {
-        const pointer = await store.writeArtifact(request.tenant_id, bytes, options);
+        const pointer = await store.writeArtifact(request.tenant_id, bytes, {
+          ...options,
+          // So that it is withheld with the job's output, should that be.
+          labels: { ...options.labels, job_id: request.job_id },
+        });
         yields.artifacts.push(pointer);
         return pointer;
       },

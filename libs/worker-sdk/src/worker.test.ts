@@ -133,6 +133,8 @@ describe('a worker', () => {
     });
     expect(JSON.parse((await scheduler.redis.get('res:j')) ?? '')).toEqual({ echo: 'hello', pointer: artifact });
     expect(await scheduler.redis.get(artifact.slice('redis://'.length))).toBe('file');
+    const metadata = (await scheduler.redis.get(artifact.replace('redis://art:', 'art:meta:'))) ?? '';
+    expect(JSON.parse(metadata)).toMatchObject({ labels: { job_id: 'j', tenant_id: 'acme' } });
     expect(await scheduler.redis.ttl('res:j')).toBeGreaterThan(86_000);
     expect(seen[0]).toMatchObject({
       jobId: 'j',

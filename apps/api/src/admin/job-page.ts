@@ -125,8 +125,9 @@ const letterOf = ({ status, reason, reason_code, last_state, attempts, created_a
     'Dead letter',
     html`${facts({ status, code: reason_code, reason, 'state before': last_state, attempts, written: created_at })}
       <p class="below soft">
-        POST /api/v1/dlq/{job_id}/retry runs it again as a new job, decided afresh by policy; DELETE
-        /api/v1/dlq/{job_id} ends the matter.
+        POST /api/v1/dlq/{job_id}/retry runs it again as a new job, decided afresh by policy; POST
+        /api/v1/dlq/{job_id}/release makes a quarantined output readable as it is; DELETE /api/v1/dlq/{job_id} ends the
+        matter.
       </p>`,
   );
 
@@ -157,6 +158,11 @@ function outputOf({ findings, ...safety }: OutputSafetyView): Html {
     'checked in part': truncated && 'the result is longer than what is looked at',
     'original at': original_ptr,
     'redacted at': redacted_ptr,
+    released: micros(safety.released_at),
+    'released by': safety.released_by,
+    'released because': safety.release_reason,
+    confirmed: micros(safety.confirmed_at),
+    'confirmed by': safety.confirmed_by,
   }))}${table('Findings', columns, findings.map((finding) => columns.map((column) => finding[column])))}`; // prettier-ignore
 }
 

@@ -1,5 +1,7 @@
 import { getJob as endpoint } from '@svc/contract';
 import { unary } from '@svc/grpc';
+import { isWithheld } from '@svc/services';
+import type { JobRecord } from '@svc/store';
 import type { ApiContext } from '../context';
 import { admission, type GateOptions } from './admission';
 import { findOwnJob } from './find-own-job';
@@ -21,5 +23,4 @@ export function getJobStatus(ctx: ApiContext, options: GateOptions) {
 }
 
 /** A result that was quarantined is not handed out, not even by name. */
-export const visibleResult = ({ state, result_ptr = '' }: { state: string; result_ptr?: string }): string =>
-  state === 'OUTPUT_QUARANTINED' ? '' : result_ptr;
+export const visibleResult = (job: JobRecord): string => (isWithheld(job) ? '' : (job.result_ptr ?? ''));

@@ -14,6 +14,7 @@ import { post as postConfig } from './config/post';
 import { put as putConfig } from './config/put';
 import { list as listDeadLetters } from './dlq/list';
 import { page as pageDeadLetters } from './dlq/page';
+import { release as releaseDeadLetter } from './dlq/release';
 import { remove as removeDeadLetter } from './dlq/remove';
 import { retry as retryDeadLetter } from './dlq/retry';
 import { api } from './health/api';
@@ -109,7 +110,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[submit, getJob, explainJob, listJobs, cancel, decisions, remediate, getTrace],
   ...[healthz, readyz, livez, health, api],
   ...[listApprovals, approve, reject, repairApproval, approvalContext],
-  ...[listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter],
+  ...[listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter, releaseDeadLetter],
   ...[putArtifact, getArtifact, readMemory],
   ...[listWorkers, getWorker, workerJobs, listPools, getPool],
   ...[listTopics, registerTopic, removeTopic],

@@ -77,7 +77,13 @@ export const getArtifact = endpoint({
       },
     }),
   },
-  errors: ['invalid_artifact_pointer', 'artifact_not_found', 'tenant_access_denied', 'artifact_too_large'],
+  errors: [
+    'invalid_artifact_pointer',
+    'artifact_not_found',
+    'tenant_access_denied',
+    'artifact_too_large',
+    'output_quarantined',
+  ],
   otherTenant: 'tenant_access_denied',
 });
 

@@ -87,4 +87,39 @@ export const retryDeadLetter = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-export const dlqEndpoints = [listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter] as const;
+export interface ReleaseBody {
+  reason: string;
+}
+export interface ReleasedView {
+  job_id: string;
+  result_ptr: string;
+}
+
+/** Engine contract A12, "(better)". */
+export const releaseDeadLetter = endpoint({
+  id: 'dlq.release',
+  method: 'post',
+  path: '/api/v1/dlq/:job_id/release',
+  summary: 'Make a quarantined output readable, without running its job again',
+  description:
+    'The job stays OUTPUT_QUARANTINED; its detail shows result and result_ptr again, and output_safety who released it, when and why. The dead letter is removed. A job that is no quarantine, or returned nothing, answers 409 output_not_releasable; an output that is no longer kept 410.',
+  access: write,
+  params: { job_id: jobId },
+  body: shape<ReleaseBody>({
+    required: { reason: Joi.string().trim().min(1).max(2_000).description('Why it may be read.') },
+  }),
+  answer: {
+    status: 200,
+    body: shape<ReleasedView>({ required: { job_id: jobId, result_ptr: text('Pointer of the original.') } }),
+  },
+  errors: ['dlq_entry_not_found', 'output_not_releasable', 'output_expired', 'tenant_access_denied'],
+  otherTenant: 'tenant_access_denied',
+});
+
+export const dlqEndpoints = [
+  listDeadLetters,
+  pageDeadLetters,
+  removeDeadLetter,
+  retryDeadLetter,
+  releaseDeadLetter,
+] as const;

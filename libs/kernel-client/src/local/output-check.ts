@@ -76,7 +76,8 @@ const withoutPlace = ({ offset: _offset, length: _length, ...finding }: ContentF
 /** What stands in the error text cannot be cut out of the body. */
 function withCuttable(decision: OutputDecision): OutputDecision {
   if (decision.decision !== 'REDACT') return decision;
-  const cuttable = decision.findings.every(({ type, length }) => type === 'content_truncated' || length !== undefined);
+  const remarks = ['content_truncated', 'scan_skipped'];
+  const cuttable = decision.findings.every(({ type, length }) => remarks.includes(type) || length !== undefined);
   return cuttable ? decision : { ...decision, decision: 'QUARANTINE' };
 }
 

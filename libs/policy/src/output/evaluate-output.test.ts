@@ -42,6 +42,11 @@ describe('output rules, content phase', () => {
 
   it.each<[string, Partial<OutputRequest>, string]>([
     ['{capabilities: ["cargo.*"]}', { capabilities: ['x', 'Cargo.Lift'] }, 'QUARANTINE'],
+    ['{tenants: [acme]}', { tenant: 'ACME' }, 'QUARANTINE'],
+    ['{tenants: [acme]}', { tenant: 'bolt' }, 'ALLOW'],
+    ['{topics: ["job.*"]}', { topic: 'job.z' }, 'QUARANTINE'],
+    ['{topics: ["job.x*"]}', { topic: 'job.z' }, 'ALLOW'],
+    ['{tenants: [acme], risk_tags: [hot]}', { tenant: 'acme' }, 'ALLOW'],
     ['{risk_tags: [hot]}', { risk_tags: ['HOT'] }, 'QUARANTINE'],
     ['{risk_tags: [hot]}', {}, 'ALLOW'],
     ['{has_error: true}', { error_code: 'E1' }, 'QUARANTINE'],
@@ -65,6 +70,10 @@ describe('output rules, content phase', () => {
     const policy = on(secret + rule('any', 'quarantine', '{detectors: [pii, secret_leak]}'), overrides);
 
     expect(evaluateOutput(policyOf(`output_rules:\n${secret}`), request(), body('secret')).decision).toBe('ALLOW');
+    const here = 'output_policy: {enabled: false, topic_overrides: [{topic_pattern: "job.a*", enabled: true}]}';
+    const onlyHere = policyOf(`${here}\noutput_rules:\n${secret}`);
+    expect(evaluateOutput(onlyHere, request(), body('secret')).decision).toBe('QUARANTINE');
+    expect(evaluateOutput(onlyHere, request({ topic: 'job.b' }), body('secret')).decision).toBe('ALLOW');
     expect(evaluateOutput(policy, request(), body('secret')).decision).toBe('ALLOW');
     expect(evaluateOutput(policy, request({ topic: 'job.b' }), body('secret', 'secret_leak')).decision).toBe('ALLOW');
     expect(short(evaluateOutput(policy, request({ topic: 'job.b' }), body('pii')))).toEqual(['QUARANTINE', 'any']);
@@ -87,8 +96,14 @@ describe('output rules, content phase', () => {
     expect(
       short(evaluateOutput(on(secret + big, ', fail_mode: open'), request({ output_size_bytes: 101 }), fault)),
     ).toEqual(['QUARANTINE', 'big']);
-    const override = ', topic_overrides: [{topic_pattern: job.a, fail_mode: open}]';
-    expect(evaluateOutput(on(secret, override), request(), fault).decision).toBe('ALLOW');
+    const override = (mode: string) => `, topic_overrides: [{topic_pattern: job.a, fail_mode: ${mode}}]`;
+    expect(evaluateOutput(on(secret, override('open')), request(), fault)).toMatchObject({
+      decision: 'ALLOW',
+      findings: [{ type: 'scan_skipped' }],
+    });
+    const closed = on(secret, `, fail_mode: open${override('closed')}`);
+    expect(short(evaluateOutput(closed, request(), fault))).toEqual(['QUARANTINE', 'secret']);
+    expect(evaluateOutput(closed, request({ topic: 'job.b' }), fault).decision).toBe('ALLOW');
   });
 
   it('a result that cannot be read is withheld; one that was cut off says so', () => {

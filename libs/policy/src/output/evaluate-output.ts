@@ -71,19 +71,22 @@ function withBody(
   failMode: 'open' | 'closed',
   scanFor: FindOutput,
 ): Result {
-  let truncated: ContentFinding[] = [];
+  const seen: ContentFinding[] = [];
+  const remark = (type: string) =>
+    seen.some((one) => one.type === type) || seen.push({ type, severity: 'low', confidence: 1 });
   for (const rule of rules) {
-    if (!rule.looks) return withFindings(answerOf(rule, []), truncated);
+    if (!rule.looks) return withFindings(answerOf(rule, []), seen);
     const scan = scanFor(rule.needs);
     if (scan.kind === 'unreadable') return unreadable();
     if (scan.kind === 'fault') {
       if (failMode === 'closed') return { ...quarantine('the output could not be scanned'), rule_id: rule.id };
+      remark('scan_skipped');
       continue;
     }
-    if (scan.truncated) truncated = [{ type: 'content_truncated', severity: 'low', confidence: 1 }];
-    if (scan.findings.length > 0) return withFindings(answerOf(rule, scan.findings), truncated);
+    if (scan.truncated) remark('content_truncated');
+    if (scan.findings.length > 0) return withFindings(answerOf(rule, scan.findings), seen);
   }
-  return withFindings(allow('no output rule matched'), truncated);
+  return withFindings(allow('no output rule matched'), seen);
 }
 
 /** A scanner that throws is a scanner at fault, which the fail mode answers for. */

@@ -26,7 +26,10 @@ export interface OutputDecision {
   /** Empty when no rule decided. */
   rule_id: string;
   policy_snapshot: string;
-  /** Of the deciding rule, and `content_truncated` when the scan was not of the whole. */
+  /**
+   * Of the deciding rule; also `content_truncated` when the scan was not of the whole, and `scan_skipped` when a scanner
+   * failed and fail mode open passed over its rule.
+   */
   findings: ContentFinding[];
   /** Metadata phase only: whether the body has to be read at all; false after a verdict that stands without it. */
   contentPhaseNeeded: boolean;

@@ -2,6 +2,7 @@ import { AppError, type ArtifactView, type Caller, type PutArtifactBody } from '
 import type { ArtifactMeta } from '@svc/store';
 import type { Admission } from '../admission/admission';
 import type { Base } from '../deps';
+import { isWithheld } from '../jobs/withheld';
 
 export interface ArtifactDeps extends Base {
   admission: Admission;
@@ -56,7 +57,11 @@ function bytesOf({ content_base64, content }: PutArtifactBody): Buffer {
 
 const pointer = /^(?:redis:\/\/)?(?:art:)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 
-/** @throws invalid_artifact_pointer, artifact_not_found, tenant_access_denied, artifact_too_large */
+/**
+ * One whose label `job_id` names the job that made it is withheld with that job's output.
+ *
+ * @throws invalid_artifact_pointer, artifact_not_found, tenant_access_denied, artifact_too_large, output_quarantined
+ */
 export async function getArtifact(
   { store }: Pick<Base, 'store'>,
   caller: Caller,
@@ -71,6 +76,9 @@ export async function getArtifact(
   if (mostBytes !== undefined && meta.size_bytes > mostBytes) {
     throw new AppError('artifact_too_large', { limit_bytes: mostBytes });
   }
+  const { job_id: jobId } = meta.labels;
+  const job = jobId === undefined ? undefined : await store.jobs.load(jobId);
+  if (job && job.tenant === meta.labels['tenant_id'] && isWithheld(job)) throw new AppError('output_quarantined');
   const body = await store.data.artifactBody(id);
   if (!body) throw new AppError('artifact_not_found');
   const { content_type, size_bytes, retention, labels } = meta;

@@ -1,6 +1,7 @@
 import { AppError, type Caller, type DeadLetterView } from '@svc/contract';
 import type { Store } from '@svc/store';
 import { carriedLabels, resubmit, type ResubmitDeps } from '../jobs/resubmit';
+import { confirmQuarantine, type SettleDeps } from './settle-quarantine';
 
 /** Newest first. Core contract 3. */
 export async function listDeadLetters(
@@ -28,20 +29,22 @@ export async function pageDeadLetters(
 }
 
 /**
- * Removes a dead letter; one that is not there is as good as removed.
+ * Removes a dead letter; one that is not there is as good as removed. For a quarantined output this confirms the
+ * quarantine: nobody can release it any more.
  *
  * @throws tenant_access_denied
  */
-export async function removeDeadLetter({ store }: { store: Store }, caller: Caller, id: string): Promise<void> {
+export async function removeDeadLetter(deps: SettleDeps, caller: Caller, id: string): Promise<void> {
+  const { store } = deps;
   const letter = await store.deadLetters.get(caller.scope, id);
   if (letter === undefined) return;
   if (letter === 'other_tenant') throw new AppError('tenant_access_denied');
-  await store.deadLetters.remove(letter.tenant, id);
+  if (!(await confirmQuarantine(deps, caller, id))) await store.deadLetters.remove(letter.tenant, id);
 }
 
 /**
- * Runs a dead letter again as a new job, decided afresh by policy; the old job keeps its end. For a quarantined output
- * this is its release. Core contract 3.
+ * Runs a dead letter again as a new job, decided afresh by policy; the old job keeps its end, and what it returned stays
+ * withheld. Core contract 3.
  *
  * @returns the new job's id
  * @throws dlq_entry_not_found, tenant_access_denied, missing_topic_for_retry

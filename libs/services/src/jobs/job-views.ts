@@ -2,6 +2,7 @@ import { toUsd } from '@svc/policy';
 import type { ApprovalRecord, JobRecord, JobSummary, OverBudget } from '@svc/store';
 import type { JobDetail, JobItem } from '@svc/contract';
 import { publicLabels } from './normalize-request';
+import { isWithheld } from './withheld';
 
 const present = <T extends object>(fields: T) =>
   Object.fromEntries(
@@ -55,10 +56,13 @@ export function decoded(body: Buffer | null): unknown {
   }
 }
 
-/** Everything about a job. Core contract 2.4. A quarantined result is withheld; only its pointer shows, in output_safety. */
+/**
+ * Everything about a job. Core contract 2.4. A quarantined result is withheld, and so are the artifacts; only its pointer
+ * shows, in output_safety.
+ */
 export function jobDetailOf(job: JobRecord, context: Buffer | null, result: Buffer | null): JobDetail {
   const { request, safety } = job;
-  const withheld = job.state === 'OUTPUT_QUARANTINED';
+  const withheld = isWithheld(job);
   return {
     id: job.id,
     state: job.state,
@@ -120,7 +124,7 @@ function optionalDetail(job: JobRecord): Partial<JobDetail> {
     estimated_cost: request.estimated_cost,
     cost: job.cost === undefined ? undefined : toUsd(job.cost),
     over_budget: job.over_budget && overBudgetOf(job.over_budget),
-    artifact_ptrs: job.artifact_ptrs,
+    artifact_ptrs: isWithheld(job) ? undefined : job.artifact_ptrs,
     output_decision: job.output_safety?.decision,
     output_safety: job.output_safety,
     error_message: job.error_message,

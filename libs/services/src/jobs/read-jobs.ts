@@ -13,6 +13,7 @@ import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
 import type { JobEndings, JobRecord, Store } from '@svc/store';
 import { contextPointer } from './job-packet';
 import { jobDetailOf, jobItemOf } from './job-views';
+import { isOwnResult, isWithheld } from './withheld';
 
 /** @throws job_not_found, tenant_access_denied */
 export async function findJob({ store }: { store: Store }, scope: TenantScope, id: string): Promise<JobRecord> {
@@ -67,14 +68,10 @@ const inlineResultBytes = 1_048_576;
 
 /** A pointer of ours is followed, any other is handed on as it is. Wire contract 12. */
 async function readResult(store: Store, job: JobRecord): Promise<Buffer | null> {
-  if (job.state === 'OUTPUT_QUARANTINED' || !job.result_ptr || !isOwnResult(job)) return null;
+  if (isWithheld(job) || !job.result_ptr || !isOwnResult(job.id, job.result_ptr)) return null;
   const found = await store.data.read(job.result_ptr, inlineResultBytes);
   return found && found.sizeBytes <= inlineResultBytes ? found.body : null;
 }
-
-/** Workers may name only results and artifacts; a pointer at anything else is never followed. */
-const isOwnResult = ({ id, result_ptr }: JobRecord): boolean =>
-  result_ptr !== undefined && (result_ptr === `redis://res:${id}` || result_ptr.startsWith(`redis://res:${id}:`));
 
 /** @throws tenant_access_denied */
 export async function listJobs(

@@ -53,8 +53,8 @@ export async function recordPolicyCall(
 }
 
 /**
- * The entries of the caller's tenant that fit, newest first; of type `output`, its results that were withheld. Policy
- * contract 10.
+ * The entries of the caller's tenant that fit, newest first; of type `output`, its results that were withheld and what
+ * became of them. Policy contract 10.
  */
 export async function listPolicyAudit(
   { store }: { store: Pick<Store, 'policy' | 'index'> },
@@ -62,10 +62,18 @@ export async function listPolicyAudit(
   { limit, offset, ...wanted }: PolicyAuditQuery,
 ): Promise<PolicyAuditView> {
   const { tenant } = caller;
-  const entries = wanted.type === 'output' ? await outputFindings({ store }, tenant) : await written(store, tenant);
+  const told = await written(store, tenant);
+  const entries = wanted.type === 'output' ? await withFindings({ store }, tenant, told) : told;
   const fitting = entries.filter((entry) => fits(entry, wanted));
   const items = fitting.slice(offset, offset + limit);
   return { items, total: fitting.length, has_more: offset + items.length < fitting.length, offset };
+}
+
+/** What was withheld, and what people made of it, newest first. */
+async function withFindings(deps: { store: Pick<Store, 'index'> }, tenant: string, told: readonly PolicyAuditEntry[]) {
+  const outputs = told.filter(({ resource_type }) => resource_type === 'output');
+  const all = [...outputs, ...(await outputFindings(deps, tenant))];
+  return all.sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
 }
 
 const written = async ({ policy }: Pick<Store, 'policy'>, tenant: string): Promise<PolicyAuditEntry[]> =>

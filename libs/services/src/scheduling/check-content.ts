@@ -1,7 +1,8 @@
 import type { JobRecord } from '@svc/store';
 import { failMode } from '../effective-config';
+import { isOwnResult } from '../jobs/withheld';
 import { checkBody, type BodyVerdict } from './check-body';
-import { isOwn, question, readBody, safety, within, writeRedacted, type ResultFacts } from './output-facts';
+import { question, readBody, safety, within, writeRedacted, type ResultFacts } from './output-facts';
 import type { SchedulingDeps } from './scheduling-deps';
 
 export interface ContentCheck {
@@ -18,7 +19,7 @@ const scanTimeoutMs = 30_000;
  */
 export async function checkContent(deps: SchedulingDeps, job: JobRecord, result: ResultFacts): Promise<ContentCheck> {
   const pointer = result.result_ptr;
-  if (!isOwn(job.id, pointer)) return { decision: 'ALLOW', set: {} };
+  if (!isOwnResult(job.id, pointer)) return { decision: 'ALLOW', set: {} };
   const startedUs = deps.clock.nowUs();
   let verdict: BodyVerdict;
   let body: Buffer;
@@ -77,8 +78,12 @@ function recordOf(deps: SchedulingDeps, job: JobRecord, startedUs: number, verdi
     ...safety(deps, startedUs, 'async', verdict),
     scanned_bytes: verdict.scanned_bytes,
     truncated: verdict.truncated,
+    ...(verdict.decision === 'ALLOW' && verdict.findings.some(isSkip) && { skipped: true }),
   };
 }
+
+/** A scanner failed, and fail mode open of the policy let that pass. */
+const isSkip = ({ type }: { type: string }): boolean => type === 'scan_skipped';
 
 async function unscanned(
   deps: SchedulingDeps,

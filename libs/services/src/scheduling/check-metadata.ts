@@ -91,7 +91,8 @@ async function redactNow(
       checkBody(deps.kernel, question(job, result, body.sizeBytes), body.body, body.sizeBytes),
       redactTimeoutMs,
     );
-    if (verdict.decision === 'QUARANTINE' || verdict.truncated) throw new Error('no clean copy');
+    // Where nothing is found there is nothing to cut out, and the whole would be released.
+    if (verdict.decision !== 'REDACT' || verdict.truncated) throw new Error('no clean copy');
     const pointer = await writeRedacted(deps, job.id, body.body, verdict);
     const record = safety(deps, startedUs, 'sync', { ...asked, findings: verdict.findings });
     return {

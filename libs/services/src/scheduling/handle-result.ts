@@ -4,11 +4,12 @@ import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { toMicros } from '@svc/policy';
 import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
+import { isOwnResult } from '../jobs/withheld';
 import { checkResult } from '../topics/check-result';
-import { checkContent, cleanContent } from './check-content';
-import { checkMetadata } from './check-metadata';
-import { isOwn, type Brought } from './output-facts';
+import { checkContent, cleanContent, type ContentCheck } from './check-content';
+import { checkMetadata, type MetadataCheck } from './check-metadata';
 import { endBadly, entryPriority, moveAndTell } from './move-job';
+import type { Brought } from './output-facts';
 import { retryCap } from './place-job';
 import { retrySettings } from './retry-settings';
 import { scanEntry } from './scan-output';
@@ -50,7 +51,7 @@ const smallBytes = 64 * 1_024;
 /** Of what a success brings, for the checks of it. */
 async function broughtBy({ store, settings }: SchedulingDeps, result: JobResult): Promise<Brought> {
   const isChecked = settings.outputPolicyEnabled && result.status === JobStatus.JOB_STATUS_SUCCEEDED;
-  if (!isChecked || !isOwn(result.job_id, result.result_ptr)) return { sizeBytes: 0, hasBody: false };
+  if (!isChecked || !isOwnResult(result.job_id, result.result_ptr)) return { sizeBytes: 0, hasBody: false };
   const found = await store.data.read(result.result_ptr, smallBytes);
   // A worker may say that it is done a moment before its result can be seen: the background scan waits for it.
   if (!found) return { sizeBytes: 0, hasBody: true };
@@ -143,16 +144,12 @@ async function succeed(
   const check = await checkMetadata(deps, job, result, brought);
   const set: Partial<JobRecord> = { ...facts, ...check.set };
   if (check.decision === 'QUARANTINE') return fail(deps, job, quarantine(check.set), before, set);
-  // Held back: the job stays RUNNING, and the worker's message unacknowledged, until its content was looked at.
-  const content = check.hold && check.scanBody ? await checkContent(deps, job, result) : undefined;
-  Object.assign(set, content?.set);
-  if (content?.decision === 'QUARANTINE') return fail(deps, job, quarantine(content.set), before, set);
+  const looked = check.scanBody ? await lookInside(deps, job, result, brought, check) : undefined;
+  Object.assign(set, looked?.set);
+  if (looked?.decision === 'QUARANTINE') return fail(deps, job, quarantine(looked.set), before, set);
   const misfit = await checkResult(deps, job, result.result_ptr);
   if (misfit) return fail(deps, job, { event: 'fail', ...misfit }, before, set);
-  const wantsScan = check.scanBody && !content;
-  const clean = wantsScan && brought.body ? await cleanContent(deps, job, result, brought.body) : undefined;
-  Object.assign(set, clean);
-  const scans = wantsScan && !clean;
+  const scans = check.scanBody && !looked;
   const moved = await moveAndTell(deps, job, 'succeed', {
     ...before,
     set,
@@ -162,6 +159,27 @@ async function succeed(
   if (moved) deps.events.completed(job.topic, 'SUCCEEDED');
   if (moved && scans) deps.scanSoon({ ...job, ...set, state: 'SUCCEEDED' }, result);
   return moved;
+}
+
+/**
+ * Looks into the body before the end is written: into one that is at hand, since that costs nothing, and into any that is to
+ * be held back until then. The job stays RUNNING meanwhile, and the worker's message unacknowledged. A step's output is held
+ * too: its run reads it at once, keeps it and hands it on to other steps, where no later verdict would reach it.
+ *
+ * @returns undefined: the background scan has to look
+ */
+async function lookInside(
+  deps: SchedulingDeps,
+  job: Held,
+  result: JobResult,
+  { body }: Brought,
+  { hold, set: { output_safety: checked } }: MetadataCheck,
+): Promise<ContentCheck | undefined> {
+  const clean = body && !hold ? await cleanContent(deps, job, result, body) : undefined;
+  if (clean) return { decision: 'ALLOW', set: clean };
+  // Where the first check was not made, nothing is held back. Spec: "fail-open".
+  const mustHold = hold === true || (job.run !== undefined && !checked?.skipped);
+  return mustHold ? checkContent(deps, job, result) : undefined;
 }
 
 const quarantine = ({ output_safety }: Partial<JobRecord>): Failure => ({

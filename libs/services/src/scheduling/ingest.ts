@@ -5,6 +5,7 @@ import type { Store, StoredRequest } from '@svc/store';
 import { contextPointer, requestHash } from '../jobs/job-packet';
 import { carriedLabels } from '../jobs/resubmit';
 import { deadline } from '../jobs/submit-job';
+import { isWithheld, ownerOfResult } from '../jobs/withheld';
 import type { SchedulingDeps } from './scheduling-deps';
 
 const priorityOf: Readonly<Record<number, StoredRequest['priority']>> = {
@@ -76,12 +77,12 @@ async function whyUnfit(
   if (!pointer.startsWith('redis://')) return undefined;
   const [, kind, name = ''] = contextKey.exec(pointer) ?? [];
   if (!kind) return 'context_ptr must be redis://ctx:<id>, redis://res:<id> or a pointer of another scheme';
-  const owner = await jobs.load(kind === 'res' ? name.replace(/:redacted:[0-9a-f]+$/, '') : name);
+  const owner = await (kind === 'res' ? ownerOfResult({ jobs }, name) : jobs.load(name));
   if (owner && owner.tenant !== tenant) return 'context_ptr names a job of another tenant';
-  const withheld = owner?.state === 'OUTPUT_QUARANTINED' || owner?.output_safety?.redacted_ptr !== undefined;
-  return kind === 'res' && withheld && owner.output_safety?.redacted_ptr !== pointer
-    ? 'context_ptr names a result that was withheld'
-    : undefined;
+  if (kind !== 'res' || !owner) return undefined;
+  const { redacted_ptr: redacted, released_at: released } = owner.output_safety ?? {};
+  const isOriginal = redacted !== undefined && redacted !== pointer && released === undefined;
+  return isOriginal || isWithheld(owner) ? 'context_ptr names a result that was withheld' : undefined;
 }
 
 function requestOf(packet: JobRequest): StoredRequest {

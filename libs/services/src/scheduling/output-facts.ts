@@ -29,10 +29,6 @@ export async function readBody(deps: SchedulingDeps, pointer: string): Promise<{
   }
 }
 
-/** Pointers at anything but the job's own result are handed on and never followed. */
-export const isOwn = (id: string, pointer: string): boolean =>
-  pointer === `redis://res:${id}` || pointer.startsWith(`redis://res:${id}:`);
-
 export type ResultFacts = Pick<
   JobResult,
   'result_ptr' | 'error_message' | 'error_code' | 'worker_id' | 'execution_ms' | 'artifact_ptrs'

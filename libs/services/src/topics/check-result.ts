@@ -1,6 +1,6 @@
 import { limits } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
-import { isOwn } from '../scheduling/output-facts';
+import { isOwnResult } from '../jobs/withheld';
 import { checkDocument, type ReadDocument } from './check-document';
 import type { QueuedCheckDeps, TopicRefusal } from './check-queued-job';
 
@@ -26,7 +26,7 @@ export async function checkResult(
 
 async function readResult({ data }: Pick<Store, 'data'>, id: string, pointer: string): Promise<ReadDocument> {
   if (pointer === '') return { fault: 'the worker returned no result' };
-  if (!isOwn(id, pointer)) return { fault: 'the result is not where it could be read' };
+  if (!isOwnResult(id, pointer)) return { fault: 'the result is not where it could be read' };
   const found = await data.read(pointer, limits.scanBytes);
   if (!found) return { fault: 'the result is not there' };
   if (found.sizeBytes > found.body.length) {

@@ -1,3 +1,4 @@
+import type { OutputSafetyRecord } from '@svc/store';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 
@@ -101,6 +102,21 @@ describe('artifacts', () => {
 
     expect(told(await get(key))).toEqual({ status: 404, code: 'artifact_not_found' });
     expect(told(await get('00000000-0000-4000-8000-000000000000'))).toMatchObject({ status: 404 });
+  });
+
+  it('403: one that a job made whose output is quarantined, until that is released; labels of others say nothing', async () => {
+    const verdict: OutputSafetyRecord = { decision: 'QUARANTINE', reason: '', rule_id: '', policy_snapshot: '', findings: [], phase: 'sync', checked_at: 1, check_duration_ms: 1 }; // prettier-ignore
+    const fields = { output_safety: { ...verdict, original_ptr: 'redis://res:held' } };
+    const job_id = await api.given.job({ id: 'held', state: 'OUTPUT_QUARANTINED', fields });
+    const foreign = await api.given.job({ state: 'OUTPUT_QUARANTINED', tenant: 'globex' });
+    const made = (await put({ content: 'x', labels: { job_id } })).body['artifact_ptr'];
+    const other = (await put({ content: 'x', labels: { job_id: foreign } })).body['artifact_ptr'];
+
+    expect(told(await get(made))).toEqual({ status: 403, code: 'output_quarantined' });
+    expect((await get(other)).status).toBe(200);
+
+    await api.as('admin').post(`/api/v1/dlq/${job_id}/release`, { reason: 'fine' });
+    expect((await get(made)).status).toBe(200);
   });
 
   it('403: labels cannot claim another tenant', async () => {

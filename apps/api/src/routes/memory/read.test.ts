@@ -1,5 +1,6 @@
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
+import { runsOf } from '../runs/given-runs.testing';
 
 describe('GET /api/v1/memory', () => {
   const api = useApi();
@@ -88,9 +89,37 @@ describe('GET /api/v1/memory', () => {
   it('403: a quarantined result, and its redacted copies', async () => {
     const id = await api.given.job({ state: 'OUTPUT_QUARANTINED', result: 'canary' });
 
-    for (const key of [`res:${id}`, `res:${id}:redacted:0a1b`]) {
-      expect(told(await read(`key=${key}`))).toEqual({ status: 403, code: 'output_quarantined' });
+    for (const key of [`res:${id}`, `res:${id}:redacted:0a1b`, `res:${id}:part`, `res:${id}:part:2`]) {
+      await api.store.redis.set(key, 'canary');
+      for (const who of ['admin', 'everywhere'] as const) {
+        expect(told(await read(`key=${key}`, who))).toEqual({ status: 403, code: 'output_quarantined' });
+      }
     }
+  });
+
+  it('403: the original of a redacted result, but for admins; what readers of the job get is the copy', async () => {
+    const id = await api.given.job({ state: 'SUCCEEDED', result: 'canary' });
+    const redacted_ptr = `redis://res:${id}:redacted:0a1b`;
+    await api.store.redis.set(redacted_ptr.slice('redis://'.length), '"[REDACTED]"');
+    const verdict = { decision: 'REDACT', reason: '', rule_id: '', policy_snapshot: '', findings: [], phase: 'async', original_ptr: `redis://res:${id}`, redacted_ptr, checked_at: 1, check_duration_ms: 1 }; // prettier-ignore
+    await api.store.redis.hset(`{s0}:job:${id}`, 'result_ptr', redacted_ptr, 'output_safety', JSON.stringify(verdict));
+
+    for (const who of ['viewer', 'user', 'operator'] as const) {
+      expect((await api.as(who).get(`/api/v1/memory?key=res:${id}`)).status).toBe(403);
+      const { body } = await api.as(who).get(`/api/v1/jobs/${id}`);
+      expect(body).toMatchObject({ result: '[REDACTED]', result_ptr: redacted_ptr, output_decision: 'REDACT' });
+    }
+    expect((await read(`key=res:${id}`)).body).toMatchObject({ json: 'canary' });
+  });
+
+  it('200: what steps of a run share, for the tenant of the run', async () => {
+    const runs = runsOf(api);
+    await runs.workflow({ wait: { type: 'delay', delay_sec: 60 } });
+    const id = await runs.run();
+    await api.store.redis.set(`mem:run:${id}`, 'v');
+
+    expect((await read(`key=mem:run:${id}`)).body).toMatchObject({ json: { value: 'v' } });
+    expect(told(await read(`key=mem:run:${id}`, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
   });
 
   it('403: what another tenant’s job holds', async () => {
