@@ -225,7 +225,8 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
     endings: await openEndings(boot),
   });
   const ctx = wanted.context?.(built) ?? built;
-  const usual = mountOptions(boot, { platform, identity: openIdentity(boot, platform.store.redis), metrics });
+  const identity = openIdentity(boot, platform.store.redis);
+  const usual = mountOptions(boot, { platform, identity, metrics, config: ctx.submit.config });
   const options: MountOptions = {
     ...usual,
     gate: { ...usual.gate, roles: () => roles },

@@ -71,7 +71,7 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
   });
   platform.bus.subscribe({ name: 'sys.config.changed', payload: 'alert' }, () => ctx.submit.config.changed());
   const identity = openIdentity(boot, platform.store.redis);
-  const options = mountOptions(boot, { platform, identity, metrics });
+  const options = mountOptions(boot, { platform, identity, metrics, config: ctx.submit.config });
   const surface = mount(routes, ctx, options);
   serveSwagger(surface.app, openapi(endpoints, apiInfo(build.version)));
   mountAdmin(surface.app, boot, { store: platform.store, sessions: identity.sessions, surface: options });

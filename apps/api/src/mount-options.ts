@@ -1,26 +1,29 @@
 import { AppError } from '@svc/contract';
-import { cappedBy, rateLimiter, type MountOptions } from '@svc/http';
+import { cappedBy, rateLimiter, type MountOptions, type RateLimiterOptions } from '@svc/http';
 import type { Platform } from '@svc/platform';
 import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
+import { tenantRates, type EffectiveConfig } from '@svc/services';
 import type { GatewayIdentity } from './open-identity';
 
 export interface MountParts {
   platform: Platform;
   identity: GatewayIdentity;
   metrics: OpenMetrics<typeof gatewayMetrics>['metrics'];
+  config: EffectiveConfig;
 }
 
 /** How the HTTP surface behaves: gate, limits, logs and metrics. */
 export function mountOptions(
   { env, clock, log }: Boot<ApiEnv>,
-  { platform, identity, metrics }: MountParts,
+  { platform, identity, metrics, config }: MountParts,
 ): MountOptions {
   const { license, store } = platform;
   const nowMs = () => clock.nowMs();
   const shared = env.sharedRateLimit ? { redis: store.redis } : {};
-  const rate = (keyPrefix: string, rps: number, burst: number) =>
+  const rate = (keyPrefix: string, rps: number, burst: number, windows?: RateLimiterOptions['windows']) =>
     rateLimiter({
       ...shared,
+      ...(windows && { windows }),
       keyPrefix,
       nowMs,
       onStoreFailed: (error) =>
@@ -31,7 +34,7 @@ export function mountOptions(
     authenticate: identity.authenticate,
     gate: { rbac: () => license.entitlements().rbac },
     rateLimits: {
-      api: rate('svc:rl:api', env.rateLimitRps, env.rateLimitBurst),
+      api: rate('svc:rl:api', env.rateLimitRps, env.rateLimitBurst, tenantRates(config)),
       open: rate('svc:rl:public', env.publicRateLimitRps, env.publicRateLimitBurst),
     },
     bodyLimits: {

@@ -5,7 +5,15 @@ export { mayUse, type GateRules } from './gate';
 export { answer, Answered, handlersFor, type Call, type Route } from './handler';
 export { mount, type Surface } from './mount';
 export type { MountOptions, Served } from './options';
-export { cappedBy, rateLimiter, type RateLimit, type RateLimiter, type RateVerdict } from './rate-limiter';
+export {
+  cappedBy,
+  rateLimiter,
+  type RateLimit,
+  type RateLimiter,
+  type RateLimiterOptions,
+  type RateVerdict,
+} from './rate-limiter';
+export type { RateWindow } from './rate-windows';
 export { credentialsOf } from './serve-endpoint';
 export { serveSwagger } from './swagger';
 export { endpointCases, type CaseWorld, type EndpointCase } from './endpoint-cases';

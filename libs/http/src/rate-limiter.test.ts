@@ -1,6 +1,7 @@
 import { startRedis, type TestServer } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { cappedBy, rateLimiter, type RateLimit } from './rate-limiter';
+import type { RateWindow } from './rate-windows';
 import { startSurface } from './surface.fixture';
 
 const allowed = async (limiter: ReturnType<typeof rateLimiter>, times: number, bucket = 'tenant:acme') => {
@@ -68,6 +69,71 @@ describe('the rate limiter', () => {
       expect(await allowed(limiter, 500)).toBe(500);
     });
   });
+
+  describe.each(['memory', 'shared'])('windows of a bucket’s own, %s', (mode) => {
+    const generous = { rps: 10_000, burst: 20_000 };
+    let nowMs = 1_000_000;
+    const open = (windows: (bucket: string) => RateWindow[]) =>
+      rateLimiter({
+        ...(mode === 'shared' && { redis }),
+        keyPrefix: 'svc:rl',
+        limit: () => generous,
+        windows: async (bucket) => windows(bucket),
+        nowMs: () => nowMs,
+      });
+    beforeEach(() => (nowMs = 1_000_000));
+
+    it('let through as many as each allows, and only of that bucket', async () => {
+      const own = [{ points: 7, sec: 60 }, { points: 5, sec: 3_600 }];
+      const limiter = open((bucket) => (bucket === 'tenant:acme' ? own : []));
+
+      expect(await allowed(limiter, 20)).toBe(5);
+      expect(await allowed(limiter, 40, 'tenant:other')).toBe(40);
+    });
+
+    it('tell what is left in the tightest, and how long to wait', async () => {
+      const limiter = open(() => [{ points: 2, sec: 60 }]);
+
+      const verdicts = [await limiter('tenant:a'), await limiter('tenant:a'), await limiter('tenant:a')];
+
+      expect(verdicts.map(({ allowed: passed, headers }) => [passed, headers['X-RateLimit-Remaining']])).toEqual([[true, '1'], [true, '0'], [false, '0']]);
+      expect(verdicts[2]?.headers).toMatchObject({ 'X-RateLimit-Limit': '2', 'Retry-After': expect.stringMatching(/^(5\d|60)$/) as string });
+    });
+
+    it('a flood that one refuses does not use up the others', async () => {
+      const windows = [{ points: 3, sec: 60 }, { points: 50, sec: 3_600 }];
+      const limiter = open(() => windows);
+      await allowed(limiter, 3);
+
+      for (let i = 0; i < 100; i++) expect((await limiter('tenant:acme')).allowed).toBe(false);
+
+      // Counters in memory go with the windows they are of.
+      if (mode === 'memory') return;
+      windows[0] = { points: 100, sec: 90 };
+      expect(await allowed(limiter, 60)).toBe(50 - 4);
+    });
+
+    it('a changed window keeps what was counted in one of its length', async () => {
+      let points = 10;
+      const limiter = open(() => [{ points, sec: 60 }]);
+      await allowed(limiter, 10);
+
+      points = 15;
+
+      expect(await allowed(limiter, 20)).toBe(mode === 'shared' ? 5 : 15);
+    });
+
+    it('take from a generous one in blocks, and lose no more than one', async () => {
+      const limiter = open(() => [{ points: 60_000, sec: 60 }]);
+
+      expect(await allowed(limiter, 500)).toBe(500);
+
+      if (mode === 'memory') return;
+      const key = 'svc:rl:60s:tenant:acme';
+      expect(Number(await redis.get(key))).toBeLessThanOrEqual(520);
+      expect((await redis.keys('*')).every((one) => one.startsWith('svc:rl:'))).toBe(true);
+    });
+  }); // prettier-ignore
 
   it('replicas share one bucket', async () => {
     const replica = () => rateLimiter({ redis, keyPrefix: 'svc:rl', limit: () => slow, nowMs: () => Date.now() });

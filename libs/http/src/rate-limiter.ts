@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis';
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { blockOf, Leases, type Counted, type Counters } from './rate-leases';
+import { isTighter, RateWindows, type RateWindow } from './rate-windows';
 
 /** Requests per second that are sustained, and how many may come at once after a pause. */
 export interface RateLimit {
@@ -23,6 +25,8 @@ export interface RateLimiterOptions {
   keyPrefix: string;
   /** Asked on every request, so that a license reload takes effect at once. */
   limit(): RateLimit;
+  /** What else a bucket is limited to, such as what a tenant has set. It only narrows, and must not ask the store each time. */
+  windows?(bucket: string): Promise<readonly RateWindow[]>;
   nowMs(): number;
   /** The shared counters could not be asked; the request is refused. */
   onStoreFailed?(error: unknown): void;
@@ -34,101 +38,91 @@ export const cappedBy = ({ rps, burst }: RateLimit, requestsPerSecond: number): 
     ? { rps: Math.min(rps, requestsPerSecond), burst: Math.min(burst, 2 * requestsPerSecond) }
     : { rps, burst };
 
-/** Of a generous limit, requests are taken from the store some at a time; of a small one, one by one, so that it is exact. */
-const blockOf = ({ rps }: RateLimit): number => Math.min(32, Math.max(1, Math.floor(rps / 50)));
-
-interface Lease {
-  left: number;
-  state: RateLimiterRes;
-  /** Unix ms: what is left then goes with the window it was taken from. */
-  endsMs: number;
-}
-
-/** Requests taken from the shared counters and not used yet, by bucket. At most one block a process is ever left unused. */
-class Leases {
-  private readonly held = new Map<string, Lease>();
-  private readonly asking = new Map<string, Promise<Lease>>();
-
-  /** @throws RateLimiterRes when the bucket is used up, or what the store throws */
-  async take(bucket: string, counters: Counters, block: number, nowMs: number): Promise<RateLimiterRes> {
-    if (block === 1) return counters.consume(bucket);
-    for (;;) {
-      const lease = this.held.get(bucket);
-      if (lease && lease.left > 0 && lease.endsMs > nowMs) {
-        lease.left--;
-        return new RateLimiterRes(lease.state.remainingPoints + lease.left, lease.endsMs - nowMs);
-      }
-      const asking = this.asking.get(bucket) ?? this.ask(bucket, counters, block, nowMs);
-      this.asking.set(bucket, asking);
-      await asking;
-    }
-  }
-
-  private async ask(bucket: string, counters: Counters, block: number, nowMs: number): Promise<Lease> {
-    try {
-      const state = await counters.consume(bucket, block);
-      const lease = { left: block, state, endsMs: nowMs + Math.max(1, state.msBeforeNext) };
-      // Buckets of callers that went away are dropped now and then.
-      if (this.held.size > 10_000) this.held.clear();
-      this.held.set(bucket, lease);
-      return lease;
-    } finally {
-      this.asking.delete(bucket);
-    }
-  }
-}
-
-type Counters = Pick<RateLimiterRedis, 'consume'>;
-
 /**
  * The nearest the store's counters come to a token bucket: `rps` in each second, and beyond those `burst - rps` more in the
  * time an empty bucket takes to fill. When the shared store fails, requests are refused: an attacker who can stall the store
  * must not switch the limit off. Core contract 1.6.
  */
-export function rateLimiter({ redis, keyPrefix, limit, nowMs, onStoreFailed }: RateLimiterOptions): RateLimiter {
+export function rateLimiter(options: RateLimiterOptions): RateLimiter {
+  const { redis, keyPrefix, limit, windows, nowMs, onStoreFailed } = options;
+  const narrower = new RateWindows(({ points, sec }) => counter(points, sec, `${keyPrefix}:${sec}s`, redis), nowMs);
   let built = limit();
-  let counters = countersFor(built, keyPrefix, redis);
-  let leases = new Leases();
+  let leases = leasesFor(built, keyPrefix, redis);
+
+  const take = async (bucket: string): Promise<Counted> => {
+    const counted = await leases.take(bucket, nowMs());
+    const own = counted.refused ? [] : ((await windows?.(bucket)) ?? []);
+    if (own.length === 0) return counted;
+    const ofOwn = await narrower.take(bucket, own);
+    return isTighter(ofOwn, counted) ? ofOwn : counted;
+  };
 
   return async (bucket) => {
     const wanted = limit();
     if (wanted.rps !== built.rps || wanted.burst !== built.burst) {
       built = wanted;
-      counters = countersFor(built, keyPrefix, redis);
-      leases = new Leases();
+      leases = leasesFor(built, keyPrefix, redis);
     }
     try {
-      const taken = await leases.take(bucket, counters, blockOf(built), nowMs());
-      return { allowed: true, headers: rateHeaders(built, taken, nowMs()) };
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) onStoreFailed?.(refused);
-      const state = refused instanceof RateLimiterRes ? refused : new RateLimiterRes(0, 1_000);
-      const retryAfter = String(Math.max(1, Math.ceil(state.msBeforeNext / 1_000)));
-      return { allowed: false, headers: { ...rateHeaders(built, state, nowMs()), 'Retry-After': retryAfter } };
+      return verdictOf(await take(bucket), nowMs());
+    } catch (error) {
+      onStoreFailed?.(error);
+      const points = Math.min(built.rps, built.burst);
+      return verdictOf({ refused: true, points, remainingPoints: 0, msBeforeNext: 1_000 }, nowMs());
     }
   };
 }
 
-function countersFor({ rps, burst }: RateLimit, keyPrefix: string, redis: Redis | undefined) {
-  const counter = (points: number, durationSec: number, prefix: string) => {
-    // A bucket that is used up is refused from memory, so a flood costs the store nothing.
-    const options = { points, duration: durationSec, keyPrefix: prefix };
-    return redis
-      ? new RateLimiterRedis({
-          ...options,
-          storeClient: redis,
-          inMemoryBlockOnConsumed: points,
-          rejectIfRedisNotReady: true,
-        })
-      : new RateLimiterMemory(options);
+function verdictOf({ refused, points, remainingPoints, msBeforeNext }: Counted, nowMs: number): RateVerdict {
+  const headers = {
+    'X-RateLimit-Limit': String(points),
+    'X-RateLimit-Remaining': String(Math.max(0, remainingPoints)),
+    'X-RateLimit-Reset': String(Math.ceil((nowMs + msBeforeNext) / 1_000)),
   };
-  const steady = counter(Math.min(rps, burst), 1, keyPrefix);
-  if (burst <= rps) return steady;
-  return new BurstyRateLimiter(steady, counter(burst - rps, Math.ceil(burst / rps), `${keyPrefix}:burst`));
+  if (!refused) return { allowed: true, headers };
+  return {
+    allowed: false,
+    headers: { ...headers, 'Retry-After': String(Math.max(1, Math.ceil(msBeforeNext / 1_000))) },
+  };
 }
 
-const rateHeaders = ({ rps, burst }: RateLimit, { remainingPoints, msBeforeNext }: RateLimiterRes, nowMs: number) => ({
-  'X-RateLimit-Limit': String(Math.min(rps, burst)),
-  'X-RateLimit-Remaining': String(Math.max(0, remainingPoints)),
-  'X-RateLimit-Reset': String(Math.ceil((nowMs + msBeforeNext) / 1_000)),
+const leasesFor = (limit: RateLimit, keyPrefix: string, redis: Redis | undefined): Leases =>
+  new Leases(countersFor(limit, keyPrefix, redis), blockOf(limit.rps));
+
+function countersFor({ rps, burst }: RateLimit, keyPrefix: string, redis: Redis | undefined): Counters {
+  const points = Math.min(rps, burst);
+  const steady = store(points, 1, keyPrefix, redis);
+  if (burst <= rps) return counted(steady, points);
+  const beyond = store(burst - rps, Math.ceil(burst / rps), `${keyPrefix}:burst`, redis);
+  return counted(new BurstyRateLimiter(steady, beyond), points);
+}
+
+const counter = (points: number, durationSec: number, keyPrefix: string, redis: Redis | undefined): Counters =>
+  counted(store(points, durationSec, keyPrefix, redis), points);
+
+function store(points: number, durationSec: number, keyPrefix: string, redis: Redis | undefined) {
+  // A bucket that is used up is refused from memory, so a flood costs the store nothing.
+  const options = { points, duration: durationSec, keyPrefix };
+  return redis
+    ? new RateLimiterRedis({
+        ...options,
+        storeClient: redis,
+        inMemoryBlockOnConsumed: points,
+        rejectIfRedisNotReady: true,
+      })
+    : new RateLimiterMemory(options);
+}
+
+/** The library throws what refuses. */
+const counted = (limiter: Pick<RateLimiterRedis, 'consume'>, points: number): Counters => ({
+  async consume(bucket, taken = 1) {
+    try {
+      const { remainingPoints, msBeforeNext } = await limiter.consume(bucket, taken);
+      return { refused: false, points, remainingPoints, msBeforeNext };
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused;
+      const { remainingPoints, msBeforeNext } = refused;
+      return { refused: true, points, remainingPoints, msBeforeNext };
+    }
+  },
 });

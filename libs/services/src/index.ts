@@ -1,5 +1,6 @@
 export * from './admission/admission';
 export * from './admission/admission-settings';
+export * from './admission/tenant-rates';
 export { approvalContext } from './approvals/approval-context';
 export { sharesIdentity, type Remarks } from './approvals/approval-record';
 export { approveJob, rejectJob, type ApprovalDeps, type ApprovalOutcome } from './approvals/decide-approval';

@@ -1,7 +1,7 @@
 import { AppError, type Caller, type DeadLetterView } from '@svc/contract';
 import type { Store } from '@svc/store';
 import { carriedLabels, resubmit, type ResubmitDeps } from '../jobs/resubmit';
-import { confirmQuarantine, type SettleDeps } from './settle-quarantine';
+import { confirmQuarantine, type QuarantineDeps } from './settle-quarantine';
 
 /** Newest first. Core contract 3. */
 export async function listDeadLetters(
@@ -34,7 +34,7 @@ export async function pageDeadLetters(
  *
  * @throws tenant_access_denied
  */
-export async function removeDeadLetter(deps: SettleDeps, caller: Caller, id: string): Promise<void> {
+export async function removeDeadLetter(deps: QuarantineDeps, caller: Caller, id: string): Promise<void> {
   const { store } = deps;
   const letter = await store.deadLetters.get(caller.scope, id);
   if (letter === undefined) return;

@@ -4,7 +4,7 @@ import type { Base } from '../deps';
 import { isOwnResult } from '../jobs/withheld';
 import { auditEntry } from '../policy/policy-audit';
 
-export interface SettleDeps extends Base {
+export interface QuarantineDeps extends Base {
   store: Store;
 }
 
@@ -21,7 +21,7 @@ const isQuarantined = (job: JobRecord | undefined): job is Quarantined =>
  * @throws dlq_entry_not_found, tenant_access_denied, output_not_releasable, output_expired
  */
 export async function releaseQuarantine(
-  deps: SettleDeps,
+  deps: QuarantineDeps,
   caller: Caller,
   id: string,
   reason: string,
@@ -63,7 +63,7 @@ export async function releaseQuarantine(
  *
  * @returns whether there was such an output to confirm; when not, nothing is written
  */
-export async function confirmQuarantine(deps: SettleDeps, caller: Caller, id: string): Promise<boolean> {
+export async function confirmQuarantine(deps: QuarantineDeps, caller: Caller, id: string): Promise<boolean> {
   const { store, clock } = deps;
   const job = await store.jobs.load(id);
   if (!isQuarantined(job)) return false;
@@ -76,7 +76,7 @@ export async function confirmQuarantine(deps: SettleDeps, caller: Caller, id: st
 }
 
 function told(
-  deps: SettleDeps,
+  deps: QuarantineDeps,
   caller: Caller,
   { id, tenant, topic, output_safety: verdict }: Quarantined,
   action: 'output_release' | 'output_confirm',
