@@ -66,6 +66,17 @@ describe('a job that arrives on the bus', () => {
     expect(worker.order()).toEqual(['j1', 'j2']);
   });
 
+  it('gets the priority that config says when it names none', async () => {
+    await use.orgConfig('acme', { resources: { default_priority: 'batch' } });
+    await use.start();
+
+    await say({ job_id: 'j1', priority: 0 });
+    await say({ job_id: 'j2', priority: 1 });
+
+    await eventually(async () => expect((await use.job('j1')).request.priority).toBe('batch'));
+    await eventually(async () => expect((await use.job('j2')).request.priority).toBe('interactive'));
+  });
+
   it('ends FAILED when nobody knows its topic', async () => {
     const pools = {
       topics: { 'job.work': ['main'] },

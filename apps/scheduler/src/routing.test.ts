@@ -266,7 +266,8 @@ describe('a critical job that finds every worker full', () => {
 
     const critical = await use.submit({ priority: 'critical' });
 
-    expect(await use.said('job_cancel', 'sys.job.cancel', batch)).toMatchObject([{ reason: 'preempted' }]);
+    const told = await use.said('job_cancel', 'sys.job.cancel', batch);
+    expect(told).toMatchObject([{ reason: 'preempted', grace_sec: 30 }]);
     expect(await use.job(batch)).toMatchObject({ state: 'RETRYING', preempted: 1, retry_count: 0 });
     await worker.answer(held, 'CANCELLED');
     await worker.answer(await worker.dispatched(critical));
@@ -274,6 +275,24 @@ describe('a critical job that finds every worker full', () => {
     await use.until(critical, 'SUCCEEDED');
     await use.until(batch, 'SUCCEEDED', { retry_count: 0, attempts: 2 });
     expect(events).toContainEqual(['preempted', batch]);
+  });
+
+  it('gives it the time that its own config says, in which nobody else gets it', async () => {
+    await use.orgConfig('slow', { resources: { preemption_grace_period: 600 } });
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1' });
+    const batch = await use.submit({ priority: 'batch' }, 'slow');
+    await worker.dispatched(batch);
+
+    const critical = await use.submit({ priority: 'critical' });
+
+    expect(await use.said('job_cancel', 'sys.job.cancel', batch)).toMatchObject([{ grace_sec: 600 }]);
+    await worker.answer(await worker.dispatched(critical));
+    await use.until(critical, 'SUCCEEDED');
+    const other = await use.rawWorker({ id: 'w2' });
+    expect(await use.redis.hget(`{s0}:jobs:job-${batch}-preempted-1`, 'delay')).toBe('600000');
+    await use.promote();
+    await Promise.race([worker.dispatched(batch, 2), other.dispatched(batch)]);
   });
 
   it('looks past a job that has ended and still stands with the worker', async () => {

@@ -36,6 +36,8 @@ export class JobAborted extends Error {
   constructor(
     readonly abortedBy: AbortCause,
     message: string,
+    /** How long the handler has to end by itself; absent = the worker's own grace. */
+    readonly graceMs?: number,
   ) {
     super(message);
     this.name = 'JobAborted';

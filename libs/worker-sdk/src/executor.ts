@@ -97,9 +97,11 @@ export class Executor {
     incoming.receipt.ack();
   }
 
-  cancel(jobId: string, reason: string): void {
+  /** @param graceSec how long its handler has to end by itself; 0 = the worker's own grace */
+  cancel(jobId: string, reason: string, graceSec = 0): void {
+    const graceMs = graceSec > 0 ? Math.min(graceSec * 1_000, longestTimerMs) : undefined;
     for (const { identity, abort } of this.deps.ledger.running()) {
-      if (identity.jobId === jobId) abort.abort(new JobAborted('cancelled', reason || 'cancelled'));
+      if (identity.jobId === jobId) abort.abort(new JobAborted('cancelled', reason || 'cancelled', graceMs));
     }
   }
 
@@ -280,11 +282,15 @@ export class Executor {
   }
 }
 
-/** The work's value; after an abort, the work has the grace to end by itself. */
+/** The work's value; after an abort, the work has the grace to end by itself: that of the abort, or the worker's own. */
 async function withinGrace(work: Promise<unknown>, signal: AbortSignal, graceMs: number): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const graceOver = new Promise<never>((_, reject) => {
-    const begin = () => (timer = setTimeout(() => reject(signal.reason), graceMs));
+    const begin = () => {
+      const reason: unknown = signal.reason;
+      const granted = reason instanceof JobAborted ? reason.graceMs : undefined;
+      timer = setTimeout(() => reject(signal.reason), granted ?? graceMs);
+    };
     if (signal.aborted) begin();
     else signal.addEventListener('abort', begin, { once: true });
   });

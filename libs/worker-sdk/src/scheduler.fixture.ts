@@ -60,8 +60,11 @@ export async function openScheduler(natsUrl: string, redisUrl: string, eventuall
       await connection.jetstream().publish(subject ?? '', encodePacket(packet), { msgID, headers: trace });
     },
     publish: (subject: string, bytes: Uint8Array) => connection.publish(subject, bytes),
-    cancel: (job_id: string) =>
-      connection.publish('sys.job.cancel', encodePacket(jobCancelPacket(head(), { job_id, reason: 'no more' }))),
+    cancel: (job_id: string, grace_sec = 0) =>
+      connection.publish(
+        'sys.job.cancel',
+        encodePacket(jobCancelPacket(head(), { job_id, reason: 'no more', grace_sec })),
+      ),
     /** The results of a job, once there are this many. */
     results: (jobId: string, count = 1) =>
       eventually(

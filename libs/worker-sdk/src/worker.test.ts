@@ -274,6 +274,25 @@ describe('stopping a job', () => {
     expect((await scheduler.results('j'))[0]).toMatchObject({ status: 7 });
   });
 
+  it('a cancel may grant more time than the worker’s own grace', async () => {
+    const begun = gate();
+    let isDone = false;
+    await started(async ({ signal }) => {
+      begun.open();
+      await aborted(signal).catch(() => undefined);
+      // Longer than the worker's own grace.
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      isDone = true;
+    });
+    await scheduler.dispatch({ job_id: 'j' }, { to: 'w-1' });
+    await begun.passed;
+
+    scheduler.cancel('j', 60);
+
+    expect((await scheduler.results('j'))[0]).toMatchObject({ status: 7 });
+    expect(isDone).toBe(true);
+  });
+
   it('deadline: the job ends TIMEOUT, and one that came too late is not run', async () => {
     let ran = 0;
     await started((job) => ((ran += 1), aborted(job.signal)));

@@ -105,7 +105,8 @@ export class RunningWorker implements Worker {
       callback: (error, { data }) => {
         const decoded = error ? undefined : decodePacket(data);
         if (decoded?.kind !== 'ok' || decoded.packet.kind !== 'job_cancel') return;
-        executor.cancel(decoded.packet.body.job_id, decoded.packet.body.reason);
+        const { job_id: jobId, reason, grace_sec: graceSec } = decoded.packet.body;
+        executor.cancel(jobId, reason, graceSec);
       },
     });
     const topics = Object.keys(settings.topics).map((topic) => link.topicConsumer(topic));

@@ -47,8 +47,8 @@ const submitBody = shape<SubmitBody>({
     prompt: text('What is to be done. At most 50,000 characters unless the license says more.').default(''),
     topic: submitTopic.empty('').default('job.default').description('Decides which worker pools may run it.'),
     priority: text(
-      'interactive, batch or critical; low, normal and high are read as batch, interactive and critical.',
-    ).default('interactive'),
+      'interactive, batch or critical; low, normal and high are read as batch, interactive and critical. Empty: what config says (`resources.default_priority`), else interactive.',
+    ).default(''),
     risk_tags: strings('Risk tags, for policy.').max(limits.tags).default([]),
     requires: strings('Capabilities a pool must offer.').max(limits.tags).default([]),
     tags: strings('Tags.').max(limits.tags).default([]),

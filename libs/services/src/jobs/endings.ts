@@ -8,6 +8,8 @@ export interface Intent {
   result?: 'CANCELLED' | 'TIMEOUT' | 'DENIED' | 'FAILED' | 'SUCCEEDED';
   /** JobCancel to workers, with this reason. */
   cancel?: string;
+  /** How long the job then has to end by itself; absent = as long as its worker grants. */
+  grace_sec?: number;
   /** Copy of the dead letter. */
   dlq?: true;
 }

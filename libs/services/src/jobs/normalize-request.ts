@@ -1,5 +1,6 @@
 import { AppError, limits, type Caller, type SubmitBody } from '@svc/contract';
 import type { StoredRequest } from '@svc/store';
+import { priorityOf } from './priority';
 
 export interface Normalized {
   tenant: string;
@@ -10,16 +11,6 @@ export interface Normalized {
   /** Set for policy only, never stored with the request. */
   content: string;
 }
-
-// A map, since a client may well send `constructor`.
-const priorities: ReadonlyMap<string, StoredRequest['priority']> = new Map([
-  ['interactive', 'interactive'],
-  ['normal', 'interactive'],
-  ['batch', 'batch'],
-  ['low', 'batch'],
-  ['critical', 'critical'],
-  ['high', 'critical'],
-]);
 
 /** Label names a client may not set: dropped. Core contract 2.2; wire contract 13. */
 const reservedLabel =
@@ -48,10 +39,10 @@ export function normalizeRequest(
   // An agent is bound to a worker's credential, and no credential that submits is one.
   if (body.labels['agent_id']) throw new AppError('access_denied');
   const { labels, secrets } = labelsOf(body);
-  const priority = priorities.get(body.priority.toLowerCase()) ?? 'interactive';
   const request: StoredRequest = {
     topic: body.topic,
-    priority,
+    // Until its config is known.
+    priority: priorityOf(body.priority, undefined),
     ...optional(body),
     risk_tags: secrets ? [...new Set([...body.risk_tags, 'secrets'])] : body.risk_tags,
     requires: body.requires,
@@ -74,7 +65,7 @@ export function normalizeRequest(
   const document = {
     prompt: body.prompt,
     adapter_id: body.adapter_id ?? '',
-    priority,
+    priority: request.priority,
     topic: body.topic,
     created_at: nowIso,
     tenant_id: tenant,

@@ -32,7 +32,8 @@ export async function publishIntent({ store, bus, clock, senderId }: IntentDeps,
     });
   if (intent.result) await bus.publishDurable(subjects.jobResult.name, result(statusOf[intent.result]));
   if (intent.cancel) {
-    const cancel = jobCancelPacket(head, { job_id: job.id, reason: intent.cancel, requested_by: senderId });
+    const { cancel: reason, grace_sec = 0 } = intent;
+    const cancel = jobCancelPacket(head, { job_id: job.id, reason, requested_by: senderId, grace_sec });
     await bus.publish(subjects.jobCancel.name, cancel);
   }
   if (intent.dlq) {

@@ -16,6 +16,7 @@ import { readAnswer, requestFingerprint, type FirstAnswer, type SubmitOutcome } 
 import { requestHash } from './job-packet';
 import { checkMemoryAccess } from './memory-access';
 import { normalizeRequest, type Normalized } from './normalize-request';
+import { priorityOf } from './priority';
 import { askPolicy, decisionRecord, policyPart, policyRequest, type Verdict } from './policy-check';
 
 export interface SubmitDeps extends Base {
@@ -68,9 +69,12 @@ export async function submitJob(
     const earlier = await store.jobs.reserved(asked.tenant, idempotencyKey);
     if (earlier) return readAnswer(earlier, fingerprint);
   }
-  const context = JSON.stringify(asked.document);
+  const config = await deps.config.at({ tenant: asked.tenant, team: asked.request.team_id });
+  const priority = priorityOf(body.priority, config);
+  asked.request.priority = priority;
+  const context = JSON.stringify({ ...asked.document, priority });
   return admission.job(asked.tenant, Buffer.byteLength(context), () =>
-    accept(deps, caller, { body, jobId, traceId, asked, context, idempotencyKey, fingerprint }),
+    accept(deps, caller, { body, jobId, traceId, asked, config, context, idempotencyKey, fingerprint }),
   );
 }
 
@@ -79,6 +83,8 @@ interface Submission {
   jobId: string;
   traceId: string;
   asked: Normalized;
+  /** Effective for its tenant and team. */
+  config: Record<string, unknown> | undefined;
   /** The input document, JSON. */
   context: string;
   idempotencyKey: string | undefined;
@@ -88,9 +94,8 @@ interface Submission {
 
 async function accept(deps: SubmitDeps, caller: Caller, submission: Submission): Promise<SubmitOutcome> {
   const { clock, store } = deps;
-  const { body, jobId, traceId, asked, context, idempotencyKey, fingerprint } = submission;
+  const { body, jobId, traceId, asked, config, context, idempotencyKey, fingerprint } = submission;
   const place = { tenant: asked.tenant, team: asked.request.team_id };
-  const config = await deps.config.at(place);
   const activeLimit = intakeLimit(config);
   if (activeLimit > 0) await requireRoom(deps, asked.tenant, activeLimit);
   checkMemoryAccess(config, body.memory_id === undefined ? undefined : asked.request.memory_id);

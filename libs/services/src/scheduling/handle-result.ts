@@ -8,9 +8,10 @@ import { isOwnResult } from '../jobs/withheld';
 import { checkResult } from '../topics/check-result';
 import { checkContent, cleanContent, type ContentCheck } from './check-content';
 import { checkMetadata, type MetadataCheck } from './check-metadata';
-import { endBadly, entryPriority, moveAndTell } from './move-job';
+import { endBadly, entryPriority, moveAndTell, untilDeadline } from './move-job';
 import type { Brought } from './output-facts';
 import { retryCap } from './place-job';
+import { afterPreemption } from './preempt';
 import { retrySettings } from './retry-settings';
 import { scanEntry } from './scan-output';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -32,6 +33,7 @@ export async function handleResult(deps: SchedulingDeps, senderId: string, resul
     // The answer to a job that was taken back: its heartbeats counted it until now. Wire contract 11. Should we count one
     // too few, the slots in Redis still hold.
     if (senderId === result.worker_id) free(deps, senderId);
+    if (job && senderId === job.worker_id) await afterPreemption(deps, job, result.dispatch_id);
     return;
   }
   await settle(deps, job, result, brought);
@@ -262,6 +264,3 @@ export async function retryOr(
     ],
   });
 }
-
-const untilDeadline = ({ clock }: SchedulingDeps, job: JobRecord, delayMs: number): number =>
-  job.deadline_ms > 0 ? Math.max(1, Math.min(delayMs, job.deadline_ms - clock.nowMs())) : delayMs;

@@ -3,12 +3,14 @@ import { isTenantName } from '@svc/identity';
 import { queuePriorities } from '@svc/routing';
 import type { Store, StoredRequest } from '@svc/store';
 import { contextPointer, requestHash } from '../jobs/job-packet';
+import { priorityOf } from '../jobs/priority';
 import { carriedLabels } from '../jobs/resubmit';
 import { deadline } from '../jobs/submit-job';
 import { isWithheld, ownerOfResult } from '../jobs/withheld';
 import type { SchedulingDeps } from './scheduling-deps';
 
-const priorityOf: Readonly<Record<number, StoredRequest['priority']>> = {
+const priorities: Readonly<Record<number, string>> = {
+  [JobPriority.JOB_PRIORITY_UNSPECIFIED]: '',
   [JobPriority.JOB_PRIORITY_BATCH]: 'batch',
   [JobPriority.JOB_PRIORITY_CRITICAL]: 'critical',
 };
@@ -39,8 +41,8 @@ export async function ingestJob(
     deps.events.refusedSubmission(id.slice(0, 64), unfit);
     return;
   }
-  const request = requestOf(packet);
-  const config = await deps.config.at({ tenant, team: request.team_id });
+  const config = await deps.config.at({ tenant, team: packet.env['team_id'] || undefined });
+  const request = requestOf(packet, config);
   const context = await deps.store.data.context(contextPointer({ id, request }), limits.contextBytes);
   const bytes = context?.length ?? 0;
   const acceptance = {
@@ -85,7 +87,7 @@ async function whyUnfit(
   return isOriginal || isWithheld(owner) ? 'context_ptr names a result that was withheld' : undefined;
 }
 
-function requestOf(packet: JobRequest): StoredRequest {
+function requestOf(packet: JobRequest, config: Record<string, unknown> | undefined): StoredRequest {
   const { meta, budget, context_hints: hints } = packet;
   const own = (text: string | undefined) => (text ? text : undefined);
   const optional = {
@@ -104,7 +106,7 @@ function requestOf(packet: JobRequest): StoredRequest {
   };
   return {
     topic: packet.topic,
-    priority: priorityOf[packet.priority] ?? 'interactive',
+    priority: priorityOf(priorities[packet.priority] ?? 'interactive', config),
     ...(Object.fromEntries(
       Object.entries(optional).filter(([, value]) => value !== undefined),
     ) as Partial<StoredRequest>),

@@ -1,14 +1,18 @@
 import { defaultSettings } from '@svc/contract';
 import { isInFlight } from '@svc/lifecycle';
 import { canServe, type RoutingNeeds } from '@svc/routing';
-import type { JobRecord } from '@svc/store';
-import { section } from '../effective-config';
+import type { CarryEntry, JobRecord } from '@svc/store';
+import { numberAt, section } from '../effective-config';
 import type { Intent } from '../jobs/endings';
-import { entryPriority, moveAndTell } from './move-job';
+import { entryPriority, moveAndTell, untilDeadline } from './move-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
 /** A batch job so marked by its submitter is never interrupted. */
 const optOut = 'preemptible';
+const waitingReason = 'preempted by a critical job';
+const leastDelayMs = 1_000;
+/** Longest time that a packet can tell. */
+const mostGraceSec = 2 ** 31 - 1;
 
 /**
  * Makes room for a critical job when every worker that could take it is full: one batch job is stopped and comes again,
@@ -31,12 +35,15 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
     .filter((other) => other.request.labels[optOut] !== 'false' && other.request.run_id === undefined)
     .sort((a, b) => (b.started_at ?? 0) - (a.started_at ?? 0))[0];
   if (!victim?.worker_id || !victim.dispatch_id) return false;
-  const intent: Intent = { cancel: 'preempted' };
+  const grace_sec = await graceSec(deps, victim);
+  const intent: Intent = { cancel: 'preempted', grace_sec };
   const times = (victim.preempted ?? 0) + 1;
+  // Meanwhile its worker may still be at it: nobody else gets it before that worker answers, or its time is over.
+  const delayMs = untilDeadline(deps, victim, Math.max(leastDelayMs, grace_sec * 1_000));
   const moved = await moveAndTell(deps, victim, 'preempt', {
     dispatchId: victim.dispatch_id,
-    set: { preempted: times, waiting_reason: 'preempted by a critical job' },
-    carry: [{ queue: 'jobs', suffix: `preempted-${times}`, delay_ms: 1_000, priority: entryPriority(victim) }],
+    set: { preempted: times, waiting_reason: waitingReason },
+    carry: [preemptedEntry({ ...victim, preempted: times }, delayMs)],
     intent: JSON.stringify(intent),
   });
   if (!moved) return false;
@@ -44,4 +51,30 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   deps.registry.moved(victim.worker_id, -1);
   deps.wake(victim.worker_id);
   return true;
+}
+
+/** How long a job that is stopped has to end by itself: `resources.preemption_grace_period` of its own config. */
+async function graceSec({ config }: SchedulingDeps, { tenant, request }: JobRecord): Promise<number> {
+  const own = await config.at({ tenant, team: request.team_id, workflow: request.workflow_id });
+  const standard = defaultSettings.resources.preemption_grace_period;
+  const sec = numberAt(own, 'resources', 'preemption_grace_period') ?? standard;
+  return Math.min(mostGraceSec, Math.max(0, Math.ceil(sec)));
+}
+
+const preemptedEntry = (job: JobRecord, delayMs: number): CarryEntry => ({
+  queue: 'jobs',
+  suffix: `preempted-${job.preempted ?? 0}`,
+  delay_ms: delayMs,
+  priority: entryPriority(job),
+});
+
+/** The worker of a job that was stopped for another has ended it: it need not wait out its grace. */
+export async function afterPreemption(deps: SchedulingDeps, job: JobRecord, dispatchId: string): Promise<void> {
+  if (job.state !== 'RETRYING' || job.waiting_reason !== waitingReason) return;
+  if (dispatchId !== '' && dispatchId !== job.dispatch_id) return;
+  const entry = preemptedEntry(job, 0);
+  const where = { states: ['RETRYING'], dispatchId: job.dispatch_id ?? '' } as const;
+  // If we die between these two, the replayer finds that nothing carries the job.
+  if (!(await deps.store.jobs.note(job.id, where, {}, entry))) return;
+  await deps.store.jobs.recarry(job, `${entry.suffix}-ended`, entryPriority(job));
 }

@@ -1,3 +1,4 @@
+import { changeDocument } from '@svc/services';
 import { useApi } from '../../api.testing';
 import { told, type HttpAnswer } from '../../caller.testing';
 
@@ -34,6 +35,21 @@ describe('POST /api/v1/jobs: the request', () => {
       principal_id: 'uma',
       labels: { _source: 'api' },
     });
+  });
+
+  it('200: a job that names no priority gets that of its tenant’s config, or its team’s', async () => {
+    const set = (scope: string, scope_id: string, default_priority: string) =>
+      changeDocument(api.ctx.config, { scope, scope_id }, () => ({ data: { resources: { default_priority } } }));
+    await set('org', 'acme', 'critical');
+    await set('team', 'night', 'batch');
+    api.ctx.submit.config.changed();
+
+    const own = await detail(await submit({}));
+
+    expect(own).toMatchObject({ priority: 'critical', context: { priority: 'critical' } });
+    expect(await detail(await submit({ priority: '' }))).toMatchObject({ priority: 'critical' });
+    expect(await detail(await submit({ priority: 'normal' }))).toMatchObject({ priority: 'interactive' });
+    expect(await detail(await submit({ team_id: 'night' }))).toMatchObject({ priority: 'batch' });
   });
 
   it('200: every field is stored and shown', async () => {

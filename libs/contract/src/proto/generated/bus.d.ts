@@ -1193,6 +1193,9 @@ export namespace svc {
                 /** JobCancel requested_by. */
                 requested_by: string;
 
+                /** JobCancel grace_sec. */
+                grace_sec: number;
+
                 /**
                  * Encodes the specified JobCancel message. Does not implicitly {@link svc.agent.v1.JobCancel.verify|verify} messages.
                  * @param message JobCancel message or plain object to encode
@@ -1225,6 +1228,9 @@ export namespace svc {
 
                     /** JobCancel requested_by */
                     requested_by?: (string|null);
+
+                    /** JobCancel grace_sec */
+                    grace_sec?: (number|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];

@@ -1802,6 +1802,7 @@ $root.svc = (function() {
                 JobCancel.prototype.job_id = "";
                 JobCancel.prototype.reason = "";
                 JobCancel.prototype.requested_by = "";
+                JobCancel.prototype.grace_sec = 0;
 
                 JobCancel.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -1816,6 +1817,8 @@ $root.svc = (function() {
                         writer.uint32(18).string(message.reason);
                     if (message.requested_by != null && $Object.hasOwnProperty.call(message, "requested_by") && message.requested_by !== "")
                         writer.uint32(26).string(message.requested_by);
+                    if (message.grace_sec != null && $Object.hasOwnProperty.call(message, "grace_sec") && message.grace_sec !== 0)
+                        writer.uint32(32).int32(message.grace_sec);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -1874,6 +1877,15 @@ $root.svc = (function() {
                                     message.requested_by = value;
                                 else
                                     delete message.requested_by;
+                                continue;
+                            }
+                        case 4: {
+                                if (wireType !== 0)
+                                    break;
+                                if (value = reader.int32())
+                                    message.grace_sec = value;
+                                else
+                                    delete message.grace_sec;
                                 continue;
                             }
                         }
