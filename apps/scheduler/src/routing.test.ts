@@ -245,8 +245,12 @@ describe('what a job asks of its worker', () => {
     await worker.dispatched(second);
   });
 
-  it('when readiness is required, a worker that announced nothing gets nothing', async () => {
-    await use.start({ env: { workerReadinessRequired: true } });
+  const required = { boundary_hardening: { worker_readiness_required: true } };
+  it.each([
+    ['the environment', { env: { workerReadinessRequired: true } }],
+    ['config', { config: required }],
+  ])('when %s requires readiness, a worker that announced nothing gets nothing', async (_who, plan) => {
+    await use.start(plan);
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
     await waitFor([id], 'no_workers');
@@ -254,6 +258,21 @@ describe('what a job asks of its worker', () => {
     worker.shake({ topics: ['job.work'] });
 
     await worker.dispatched(id);
+  });
+
+  it('the environment wins over config', async () => {
+    await use.start({ env: { workerReadinessRequired: false }, config: required });
+    const worker = await use.rawWorker({ id: 'w1' });
+
+    await worker.dispatched(await use.submit());
+  });
+
+  it('no tenant decides for the workers of all', async () => {
+    await use.orgConfig('acme', required);
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1' });
+
+    await worker.dispatched(await use.submit());
   });
 });
 

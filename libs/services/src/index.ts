@@ -22,6 +22,7 @@ export * from './data/read-memory';
 export * from './deps';
 export * from './dlq/dead-letters';
 export * from './dlq/settle-quarantine';
+export * from './boundary';
 export * from './effective-config';
 export type { ExplainDeps } from './explain/gather-job-facts';
 export type { ExplainRunDeps } from './explain/gather-run-facts';

@@ -5,7 +5,7 @@ export const readinessVariables = variables({
   workerReadinessRequired: {
     name: 'WORKER_READINESS_REQUIRED',
     type: 'bool',
-    default: 'false',
+    shownDefault: 'what config says, else false',
     doc: 'Sends jobs only to workers that said they are ready.',
   },
 });

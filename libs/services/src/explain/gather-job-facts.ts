@@ -2,6 +2,7 @@ import type { TenantScope } from '@svc/contract';
 import type { BreakerStatus, Kernel } from '@svc/kernel-client';
 import type { JobRecord, WorkerSnapshot } from '@svc/store';
 import type { Base, Fleet, LicenseLimits } from '../deps';
+import { routingRules, type BoundarySettings } from '../boundary';
 import type { EffectiveConfig } from '../effective-config';
 import { findJob } from '../jobs/read-jobs';
 import type { TopicDeps } from '../topics/topic-deps';
@@ -13,7 +14,7 @@ export interface ExplainDeps extends Pick<Base, 'store' | 'clock'> {
   topics: Pick<TopicDeps, 'registry'>;
   kernel: Pick<Kernel, 'breakers'>;
   license(): LicenseLimits;
-  settings: ExplainSettings;
+  settings: Omit<ExplainSettings, keyof BoundarySettings> & BoundarySettings;
 }
 
 /** What holds for every job at one moment, read once for all that are explained together. */
@@ -64,11 +65,12 @@ export async function gatherJobFacts(deps: ExplainDeps, scope: TenantScope, id: 
 export async function factsOf(deps: ExplainDeps, job: JobRecord, around: Surroundings): Promise<JobFacts> {
   const { store, clock, fleet, topics, license, settings } = deps;
   const { team_id: team, workflow_id: workflow, step_id: step } = job.request;
-  const [standing, history, topic, config] = await Promise.all([
+  const [standing, history, topic, config, rules] = await Promise.all([
     store.standing.of(job),
     store.jobs.events(job.id),
     topics.registry.find(job.tenant, job.topic),
     deps.config.at({ tenant: job.tenant, team, workflow, step }),
+    routingRules(deps),
   ]);
   return {
     nowMs: clock.nowMs(),
@@ -80,7 +82,7 @@ export async function factsOf(deps: ExplainDeps, job: JobRecord, around: Surroun
     pools: fleet.pools(),
     timeouts: fleet.timeouts(),
     licenseCap: license().maxConcurrentJobs,
-    settings,
+    settings: { ...settings, ...rules },
     ...around,
   };
 }

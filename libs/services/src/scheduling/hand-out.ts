@@ -1,5 +1,6 @@
-import { canServe, needsFromSpec, type RoutingNeeds } from '@svc/routing';
+import { canServe, needsFromSpec, type RoutingNeeds, type RoutingRules } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
+import { routingRules } from '../boundary';
 import { licenseCap, publishDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
@@ -51,10 +52,10 @@ export class HandOut {
     const worker = registry.one(workerId, clock.nowMs());
     const room = Math.min(mostAtOnce, registry.room(workerId));
     if (!worker || room === 0) return 0;
-    const rules = { readinessRequired: this.deps.settings.readinessRequired };
+    const rules = await routingRules(this.deps);
     const table = this.deps.fleet.pools();
     const lanes = [...(await this.waitingLanes())]
-      .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isKeptFor(needs, workerId))
+      .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isKeptFor(needs, workerId, rules))
       .map(([id]) => id);
     if (lanes.length === 0) return 0;
     const taken = await store.jobs.claim(
@@ -75,12 +76,11 @@ export class HandOut {
   }
 
   /** Another worker is to get these jobs, lives, and has room. */
-  private isKeptFor(needs: RoutingNeeds, workerId: string): boolean {
-    const { registry, fleet, clock, settings } = this.deps;
+  private isKeptFor(needs: RoutingNeeds, workerId: string, rules: RoutingRules): boolean {
+    const { registry, fleet, clock } = this.deps;
     const { preferredWorkerId: other } = needs;
     if (other === undefined || other === workerId) return false;
     const worker = registry.one(other, clock.nowMs());
-    const rules = { readinessRequired: settings.readinessRequired };
     return worker !== undefined && registry.room(other) > 0 && canServe(fleet.pools(), needs, worker, rules);
   }
 

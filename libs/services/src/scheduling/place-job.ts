@@ -1,6 +1,7 @@
 import { jobCancelPacket, subjects } from '@svc/contract';
 import { awaitedWorker, chooseWorker, laneOf, levels, needsOf, timeoutsFor } from '@svc/routing';
 import type { DecisionRecord, JobRecord } from '@svc/store';
+import { routingRules } from '../boundary';
 import { turnCost } from '../effective-config';
 import { dispatchPacket } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
@@ -21,7 +22,7 @@ export async function placeJob(
   job: JobRecord,
   decision: DecisionRecord | undefined,
 ): Promise<void> {
-  const { store, clock, random, registry, fleet, settings } = deps;
+  const { store, clock, random, registry, fleet } = deps;
   const needs = needsOf(job.topic, job.request.requires, job.request.labels);
   const { affinity } = job.request.labels;
   // What could not be published may have arrived all the same: the same worker gets the same dispatch again, and the bus
@@ -30,7 +31,7 @@ export async function placeJob(
   const preferredWorkerId = undelivered ?? job.request.labels['preferred_worker_id'];
   const nowMs = clock.nowMs();
   const preferences = { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) };
-  const rules = { readinessRequired: settings.readinessRequired };
+  const rules = await routingRules(deps);
   const workers = registry.routable(nowMs);
   const choice = chooseWorker(fleet.pools(), needs, preferences, workers, rules, () => random.number());
   const awaited = awaitedWorker(fleet.pools(), needs, preferences, workers, rules);

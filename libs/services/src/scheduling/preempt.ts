@@ -2,6 +2,7 @@ import { defaultSettings } from '@svc/contract';
 import { isInFlight } from '@svc/lifecycle';
 import { canServe, type RoutingNeeds } from '@svc/routing';
 import type { CarryEntry, JobRecord } from '@svc/store';
+import { routingRules } from '../boundary';
 import { numberAt, section } from '../effective-config';
 import type { Intent } from '../jobs/endings';
 import { entryPriority, moveAndTell, untilDeadline } from './move-job';
@@ -24,7 +25,7 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   if (job.request.priority !== 'critical') return false;
   const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
   if (!section(config, 'resources', { ...defaultSettings.resources }).preemption_enabled) return false;
-  const rules = { readinessRequired: deps.settings.readinessRequired };
+  const rules = await routingRules(deps);
   const workers = deps.registry
     .routable(deps.clock.nowMs())
     .filter((worker) => canServe(deps.fleet.pools(), needs, worker, rules));

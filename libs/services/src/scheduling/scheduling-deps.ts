@@ -60,7 +60,8 @@ export interface SchedulingDeps extends Base {
     policyFailMode: 'closed' | 'open';
     approvalTtlMs: number;
     deadLetterTtlSec: number;
-    readinessRequired: boolean;
+    /** undefined = what config says; see `routingRules`. */
+    readinessRequired: boolean | undefined;
     outputPolicyEnabled: boolean;
     outputFailMode: 'closed' | 'open';
     outputMetaTimeoutMs: number;
