@@ -7,7 +7,7 @@ import {
   endpoints,
   errorCodes,
   permissions,
-  reservedSettings,
+  settingActor,
   settingSections,
   streams,
   subjects,
@@ -225,9 +225,8 @@ const typeOf = ({ type = '', flags, allow = [], rules = [] }: DescribedSetting):
 const settingRows = (path: string, { keys, ...setting }: DescribedSetting): string[][] => {
   const inner = Object.entries(keys ?? {}).flatMap(([name, one]) => settingRows(`${path}.${name}`, one));
   const { default: standard, description = '' } = setting.flags ?? {};
-  const isReserved = reservedSettings.some((reserved) => path === reserved || path.startsWith(`${reserved}.`));
-  const told = isReserved ? `${description} Nothing reads it yet.` : description;
-  const row = [`\`${path}\``, typeOf(setting), standard === undefined ? '' : `\`${JSON.stringify(standard)}\``, told];
+  const shown = standard === undefined ? '' : `\`${JSON.stringify(standard)}\``;
+  const row = [`\`${path}\``, typeOf(setting), shown, description, settingActor(path) ?? ''];
   return inner.length > 0 ? inner : [row];
 };
 
@@ -236,10 +235,15 @@ const settings = () =>
     'Settings in config documents',
     'libs/contract/src/setting-sections.ts',
     'Sections of `system/default`, and of org, team, workflow and step documents; the narrowest document that has a section decides ([operations](operations.md#config-documents)). A known setting must have its type; unknown ones are kept as they are. A default holds where nothing is set, unless the meaning says otherwise.',
+    'Who acts: the platform; the worker, which gets the effective config of each job as `SVC_EFFECTIVE_CONFIG`; or nobody, when a setting is only checked and kept.',
     ...Object.entries(settingSections).flatMap(([name, section]: [string, Joi.Schema]) => {
       const described = section.describe() as DescribedSetting;
       const rows = Object.entries(described.keys ?? {}).flatMap(([field, one]) => settingRows(`${name}.${field}`, one));
-      return [`## ${name}`, described.flags?.description ?? '', table(['Setting', 'Type', 'Default', 'Meaning'], rows)];
+      return [
+        `## ${name}`,
+        described.flags?.description ?? '',
+        table(['Setting', 'Type', 'Default', 'Meaning', 'Who acts'], rows),
+      ];
     }),
   );
 

@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reservedSettings, settingFaults, settingSections } from './setting-sections';
+import { settingActor, settingActorPaths, settingFaults, settingSections } from './setting-sections';
 import { defaultSettings } from './settings';
 
 const paths = (data: Record<string, unknown>) => settingFaults(data).map(({ path }) => path);
@@ -12,6 +12,13 @@ interface Described {
   keys?: Record<string, Described>;
 }
 const fieldsOf = (schema: Joi.Schema) => (schema.describe() as Described).keys ?? {};
+
+/** The paths of all settings, groups within sections included. */
+const pathsUnder = (path: readonly string[], { keys = {} }: Described): string[][] =>
+  Object.entries(keys).flatMap(([name, inner]) => [[...path, name], ...pathsUnder([...path, name], inner)]);
+const fieldPaths = Object.entries(settingSections).flatMap(([name, schema]) =>
+  pathsUnder([name], schema.describe() as Described),
+);
 
 /** Every field with a default, as an object of its section. */
 const standards = Object.fromEntries(
@@ -70,22 +77,39 @@ describe('the sections of config documents', () => {
     expect(settingFaults(data)).toEqual([{ path, message: expect.stringMatching(/ must /) }]);
   });
 
-  it('are read by something, or told to be reserved', () => {
+  describe('who acts on them', () => {
     const root = join(__dirname, '../..');
+    /** What the platform runs, without comments; what only explains to people is no reader. */
     const sources = ['services', 'policy']
       .map((library) => join(root, library, 'src'))
       .flatMap((dir) => readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((file) => join(dir, file)))
-      .filter((file) => file.endsWith('.ts') && !/\.(test|testing)\.ts$/.test(file))
-      .map((file) => readFileSync(file, 'utf8'))
-      .join('\n');
-    const unread = fields.filter(([name, field]) => {
-      const isReserved = reservedSettings.includes(name) || reservedSettings.includes(`${name}.${field}`);
-      return !isReserved && !new RegExp(`\\b${field}\\b`).test(sources);
-    });
-    const known = [...Object.keys(settingSections), ...fields.map((path) => path.join('.'))];
+      .filter((file) => file.endsWith('.ts') && !/\.(test|testing)\.ts$|\/explain\//.test(file))
+      .map((file) => readFileSync(file, 'utf8').replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, ''));
+    const names = (path: readonly string[]) => path.map((name) => new RegExp(`\\b${name}\\b`));
+    const isRead = (path: string) => {
+      const [section = ''] = path.split('.');
+      return sources.some((source) => names([section, path.slice(path.lastIndexOf('.') + 1)]).every((name) => name.test(source)));
+    };
+    const known = fieldPaths.map((path) => path.join('.'));
+    const leaves = known.filter((path) => !known.some((other) => other.startsWith(`${path}.`)));
 
-    expect(unread).toEqual([]);
-    expect(reservedSettings.filter((path) => !known.some((one) => path === one || path.startsWith(`${one}.`)))).toEqual([]);
+    it('is told of each section', () => {
+      expect(Object.keys(settingSections).filter((name) => settingActor(name) === undefined)).toEqual([]);
+      expect(settingActor('other.setting')).toBeUndefined();
+    });
+
+    it('is told of settings that there are', () => {
+      expect(settingActorPaths.filter((path) => !known.some((one) => path === one || one.startsWith(`${path}.`)))).toEqual([]);
+    });
+
+    it.each(leaves.filter((path) => settingActor(path) === 'platform'))('%s: code of ours reads it, if the platform acts', (path) => {
+      expect(isRead(path)).toBe(true);
+    });
+
+    it('finds no reader of a setting that is not there', () => {
+      expect(isRead('retry.max_hope')).toBe(false);
+      expect(isRead('slo.error_rate_budget')).toBe(false);
+    });
   });
 
   it('are all looked at, and all that is wrong is told at once', () => {

@@ -37,6 +37,8 @@ function told<S extends Joi.Schema>(schema: S, description: string, standard: un
 }
 
 const { retry, resources } = defaultSettings;
+const rate = (span: string) =>
+  `Requests of a tenant to the gateway in ${span}, below its own limit and the license’s; 0 or not set = no such limit.`;
 const failModes = ['closed', 'open'];
 
 /** Sections that any layer may have: the narrowest document that has one decides. Spec: "System settings fields". */
@@ -82,9 +84,9 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
     cost_centers: words('When there are any, other names count as unattributed.', []),
   }),
   rate_limits: group('How much work is taken in.', {
-    requests_per_minute: whole('Requests a minute.', 120_000),
-    requests_per_hour: whole('Requests an hour.', 7_200_000),
-    burst_size: whole('Requests at once.', 4_000),
+    requests_per_minute: whole(rate('a minute'), 120_000),
+    requests_per_hour: whole(rate('an hour'), 7_200_000),
+    burst_size: whole(rate('a second'), 4_000),
     concurrent_jobs: whole('Jobs of a tenant that have not ended, with queue_size; 0 or not set = no limit.', 10_000),
     concurrent_workflows: whole('Runs of a workflow that have not ended; 0 or not set = no limit.', 5),
     queue_size: whole('Jobs beyond concurrent_jobs that may wait.', 5_000),
@@ -102,7 +104,11 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
     non_retryable_errors: words('Error codes that never are; this list wins.', retry.non_retryable_errors),
   }),
   resources: group('Priorities and times of jobs.', {
-    default_priority: one(['critical', 'interactive', 'batch'], 'Of jobs that name none.', resources.default_priority),
+    default_priority: one(
+      ['critical', 'interactive', 'batch'],
+      'Of jobs that name none; steps of workflows are batch.',
+      resources.default_priority,
+    ),
     max_timeout_seconds: whole('Latest deadline of a job; 0 or not set = none.', resources.max_timeout_seconds),
     default_timeout_seconds: whole(
       'Deadline of jobs that name none, if SVC_DEFAULT_DEADLINE asks for one.',
@@ -110,7 +116,10 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
     ),
     max_parallel_steps: told(Joi.number().integer().min(1), 'Steps of a run at a time.', 10),
     preemption_enabled: yes('A critical job may stop a batch job.', resources.preemption_enabled),
-    preemption_grace_period: whole('Seconds a stopped job gets.', resources.preemption_grace_period),
+    preemption_grace_period: whole(
+      'Seconds that a stopped job has to end by itself, and after which it comes again at the latest.',
+      resources.preemption_grace_period,
+    ),
   }),
   models: group('Models that workers may use.', {
     allowed_models: words('Models.'),
@@ -140,7 +149,7 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
   boundary_hardening: group('Switches that the environment overrides; read from system/default only.', {
     schema_enforcement: one(['off', 'warn', 'enforce'], 'Whether schemas of topics refuse.', 'warn'),
     worker_attestation: one(['off', 'warn', 'enforce'], 'Whether workers must show a credential.', 'off'),
-    worker_readiness_required: yes('Workers get jobs only once they say that they are ready.'),
+    worker_readiness_required: yes('Workers get jobs only once they say that they are ready.', false),
   }),
   mcp: group('The MCP server.', {
     enabled: yes('Off: its routes are not there.', false),
@@ -182,16 +191,51 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
   }),
 };
 
-/** Settings, or whole sections, that nothing reads yet: they are checked and kept. */
-export const reservedSettings: readonly string[] = [
-  'safety.pii_detection_enabled', 'safety.pii_action', 'safety.pii_types_to_detect', 'safety.injection_detection',
-  'safety.injection_sensitivity', 'safety.content_filter_enabled', 'safety.blocked_categories',
-  'safety.anomaly_detection', 'safety.mcp.policy_mode', 'safety.mcp.allowed_upstreams', 'safety.mcp.allow_plain_http', 'budget', 'rate_limits.requests_per_minute', 'rate_limits.requests_per_hour',
-  'rate_limits.burst_size', 'resources.default_priority', 'resources.preemption_grace_period', 'models',
-  'context.max_context_tokens', 'context.max_retrieved_chunks', 'context.cross_tenant_access',
-  'context.allowed_connectors', 'context.redaction_policies', 'slo', 'boundary_hardening.worker_attestation',
-  'boundary_hardening.worker_readiness_required', 'mcp', 'observability', 'alerting',
-]; // prettier-ignore
+/**
+ * Who acts on a setting: the platform; workers, who get effective config with each job as SVC_EFFECTIVE_CONFIG and alone know
+ * what a job says to a model; or nobody, when it is checked and kept.
+ */
+export type SettingActor = 'platform' | 'worker' | 'nobody';
+
+/** A path stands for all that is under it; the longest one counts. */
+const actors: Readonly<Record<string, SettingActor>> = {
+  safety: 'worker',
+  'safety.allowed_topics': 'platform',
+  'safety.denied_topics': 'platform',
+  'safety.mcp': 'platform',
+  'safety.mcp.policy_mode': 'nobody',
+  'safety.mcp.allowed_upstreams': 'nobody',
+  'safety.mcp.allow_plain_http': 'nobody',
+  budget: 'platform',
+  rate_limits: 'platform',
+  limits: 'platform',
+  retry: 'platform',
+  resources: 'platform',
+  models: 'worker',
+  context: 'worker',
+  'context.allowed_memory_ids': 'platform',
+  'context.denied_memory_ids': 'platform',
+  // Spec: "defined, not consumed at runtime".
+  'context.redaction_policies': 'nobody',
+  slo: 'nobody',
+  scheduler: 'platform',
+  boundary_hardening: 'platform',
+  'boundary_hardening.worker_attestation': 'nobody',
+  mcp: 'nobody',
+  // Spec: "not consumed at runtime".
+  observability: 'nobody',
+  alerting: 'nobody',
+};
+
+/** Who acts on a setting such as `retry.max_retries`; undefined for one that nobody here knows. */
+export function settingActor(path: string): SettingActor | undefined {
+  const paths = Object.keys(actors).filter((known) => path === known || path.startsWith(`${known}.`));
+  const longest = paths.sort((a, b) => b.length - a.length)[0];
+  return longest === undefined ? undefined : actors[longest];
+}
+
+/** Paths at which who acts is declared. */
+export const settingActorPaths: readonly string[] = Object.keys(actors);
 
 export interface SettingFault {
   /** Such as `retry.max_retries`, `safety.denied_topics[2]`. */
