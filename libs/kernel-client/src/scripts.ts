@@ -9,7 +9,7 @@ export type RunScript = (...args: Argument[]) => Promise<unknown>;
  * Registers `scripts/<file>.lua` as a command of the connection; the number at the end of the name is its number of keys.
  * The one place that reaches past ioredis' types.
  */
-export function loadScript(redis: Redis, file: 'velocity-1' | 'breaker-1'): RunScript {
+export function loadScript(redis: Redis, file: 'velocity-2' | 'breaker-1'): RunScript {
   const [command = file, numberOfKeys] = file.split('-');
   const lua = readFileSync(join(__dirname, 'scripts', `${file}.lua`), 'utf8');
   redis.defineCommand(command, { lua, numberOfKeys: Number(numberOfKeys) });

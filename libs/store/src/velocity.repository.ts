@@ -10,16 +10,16 @@ export interface VelocityWindow {
   newestJob: string;
 }
 
-const scanned = 1_000;
-const mostScans = 200;
+/** Windows of a rule that kernels remember: of more, those that were counted in last. */
+export const velocityWindowsRemembered = 10_000;
 const mostWindows = 2_000;
 
-/** Reads what kernels count; see velocity-1.lua of the kernel client, which writes it. Policy contract 3.7, 8. */
+/** Reads what kernels count; see velocity-2.lua of the kernel client, which writes it. Policy contract 3.7, 8. */
 export class VelocityRepository {
   constructor(private readonly redis: Redis) {}
 
   /**
-   * The windows of rules that hold any request, without blocking the store: of a very large one only a part is looked at.
+   * The windows of rules that hold any request; of very many only those that were counted in last.
    *
    * @param rules length of the window of each rule, ms
    */
@@ -27,10 +27,11 @@ export class VelocityRepository {
     rules: ReadonlyMap<string, number>,
     nowMs: number,
   ): Promise<{ windows: VelocityWindow[]; isWhole: boolean }> {
-    const { found, isWhole } = await this.find(rules);
+    const { found, isWhole } = await this.remembered([...rules.keys()], nowMs);
     const reading = this.redis.pipeline();
-    for (const { key, windowMs } of found) {
-      reading.zcount(key, `(${nowMs - windowMs}`, '+inf');
+    for (const { ruleId, hash } of found) {
+      const key = keys.velocity(ruleId, hash);
+      reading.zcount(key, `(${nowMs - (rules.get(ruleId) ?? 0)}`, '+inf');
       reading.zrange(key, '-1', '-1');
     }
     const replies = (await reading.exec()) ?? [];
@@ -42,20 +43,21 @@ export class VelocityRepository {
     return { windows: windows.filter(({ count }) => count > 0), isWhole };
   }
 
-  private async find(rules: ReadonlyMap<string, number>) {
-    const prefixes = [...rules].map(([ruleId, windowMs]) => ({ prefix: keys.velocity(ruleId, ''), ruleId, windowMs }));
-    const found = new Map<string, { key: string; ruleId: string; windowMs: number }>();
-    if (rules.size === 0) return { found: [], isWhole: true };
-    let cursor = '0';
-    for (let i = 0; i < mostScans && found.size < mostWindows; i++) {
-      const [next, batch] = await this.redis.scan(cursor, 'MATCH', 'svc:velocity:*', 'COUNT', scanned);
-      for (const key of batch) {
-        const rule = prefixes.find(({ prefix }) => key.startsWith(prefix));
-        if (rule) found.set(key, { key, ruleId: rule.ruleId, windowMs: rule.windowMs });
-      }
-      cursor = next;
-      if (cursor === '0') return { found: [...found.values()], isWhole: true };
+  /** Each rule has its share of what is read, so that one with very many windows hides no other. */
+  private async remembered(ruleIds: readonly string[], nowMs: number) {
+    const share = Math.max(1, Math.floor(mostWindows / Math.max(1, ruleIds.length)));
+    const reading = this.redis.pipeline();
+    for (const ruleId of ruleIds) {
+      reading.zrevrangebyscore(keys.velocityWindows(ruleId), '+inf', nowMs, 'LIMIT', 0, share + 1);
     }
-    return { found: [...found.values()], isWhole: false };
+    const replies = ruleIds.length === 0 ? [] : ((await reading.exec()) ?? []);
+    const named = replies.map(([error, names], i) => {
+      if (error) throw error;
+      return (names as string[]).map((hash) => ({ ruleId: ruleIds[i] ?? '', hash }));
+    });
+    return {
+      found: named.flatMap((ofRule) => ofRule.slice(0, share)),
+      isWhole: named.every((ofRule) => ofRule.length <= share),
+    };
   }
 }

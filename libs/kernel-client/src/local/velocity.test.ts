@@ -1,4 +1,4 @@
-import { startRedis, type TestServer } from '@svc/testing';
+import { eventually, startRedis, type TestServer } from '@svc/testing';
 import { keyNameOf } from '@svc/store';
 import { Redis } from 'ioredis';
 import { velocityWindows, type Velocity } from './velocity';
@@ -18,7 +18,9 @@ describe('velocity windows in Redis', () => {
     ...over,
   });
 
-  const onlyKey = async () => (await redis.keys('*'))[0] ?? '';
+  const windows = () => redis.keys('svc:velocity:*');
+  const onlyKey = async () => (await windows())[0] ?? '';
+  const remembered = 'svc:velocity-windows:pace';
 
   beforeAll(async () => {
     server = await startRedis();
@@ -57,13 +59,53 @@ describe('velocity windows in Redis', () => {
     await velocity.count(of('a'));
     await velocity.count(of('a', { key: 'other' }));
 
-    const keys = await redis.keys('*');
+    const keys = [...(await windows()), remembered];
 
-    expect(keys.map(keyNameOf)).toEqual(['velocity', 'velocity']);
+    expect(keys.map(keyNameOf)).toEqual(['velocity', 'velocity', 'velocityWindows']);
     expect(keys.join()).not.toContain('acme');
-    const ttlMs = await redis.pttl(keys[0] ?? '');
-    expect(ttlMs).toBeGreaterThan(60_000);
-    expect(ttlMs).toBeLessThanOrEqual(120_000);
+    for (const key of keys) {
+      const ttlMs = await redis.pttl(key);
+      expect(ttlMs).toBeGreaterThan(60_000);
+      expect(ttlMs).toBeLessThanOrEqual(120_000);
+    }
+  });
+
+  it('remembers which windows hold anything, and forgets those that cannot', async () => {
+    await velocity.count(of('a'));
+    await velocity.count(of('b'));
+    await velocity.count(of('a', { key: 'other' }));
+    const hashes = (await windows()).map((key) => key.slice('svc:velocity:pace:'.length));
+    expect((await redis.zrange(remembered, '0', '-1')).sort()).toEqual(hashes.sort());
+
+    const [first = '', second = ''] = await redis.zrange(remembered, '0', '-1');
+    await redis.zincrby(remembered, '-60001', first);
+    await velocity.count(of('a', { key: 'third' }));
+
+    const left = await redis.zrange(remembered, '0', '-1');
+    expect(left).toHaveLength(2);
+    expect(left).toContain(second);
+    expect(left).not.toContain(first);
+  });
+
+  it('remembers a window that is counted in often', async () => {
+    await Promise.all(Array.from({ length: 300 }, (_, i) => velocity.count(of(`job-${i}`))));
+    await redis.del(remembered);
+
+    await eventually(async () => {
+      await velocity.count(of(undefined));
+      expect(await redis.zcard(remembered)).toBe(1);
+    });
+  });
+
+  it('remembers the newest of very many windows', async () => {
+    const filled = Array.from({ length: 10_000 }, (_, i) => [String(Date.now() + 1_000 + i), `w${i}`]).flat();
+    await redis.zadd(remembered, ...filled);
+
+    await velocity.count(of('a'));
+
+    expect(await redis.zcard(remembered)).toBe(10_000);
+    expect(await redis.zscore(remembered, 'w0')).toBeNull();
+    expect(await redis.zscore(remembered, 'w1')).not.toBeNull();
   });
 
   it('looking answers what counting would, and leaves no trace', async () => {
@@ -73,7 +115,8 @@ describe('velocity windows in Redis', () => {
     expect(await velocity.look(of('b'))).toEqual({ kind: 'count', count: 2 });
     expect(await velocity.look(of('a'))).toEqual({ kind: 'count', count: 1 });
     expect(await velocity.look(of('b', { key: 'never' }))).toEqual({ kind: 'count', count: 1 });
-    expect(await redis.keys('*')).toHaveLength(1);
+    expect(await windows()).toHaveLength(1);
+    expect(await redis.zcard(remembered)).toBe(1);
     expect(await redis.zrange(await onlyKey(), '0', '-1', 'WITHSCORES')).toEqual(before);
   });
 

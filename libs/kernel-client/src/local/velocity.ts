@@ -1,4 +1,4 @@
-import { keys } from '@svc/store';
+import { keys, velocityWindowsRemembered } from '@svc/store';
 import type { VelocityAnswer, VelocityCheck } from '@svc/policy';
 import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
@@ -20,14 +20,15 @@ export function velocityWindows(
   events: Pick<KernelEvents, 'velocityChecked' | 'failed'>,
   nowMs: () => number,
 ): Velocity {
-  const run = loadScript(redis, 'velocity-1');
+  const run = loadScript(redis, 'velocity-2');
   const ask =
     (how: 'count' | 'look'): Counter =>
     async ({ ruleId, key, windowSeconds, maxRequests, member = randomUUID() }) => {
       const startedMs = nowMs();
-      const window = keys.velocity(ruleId, createHash('sha256').update(key).digest('hex'));
+      const hash = createHash('sha256').update(key).digest('hex');
+      const places = [keys.velocity(ruleId, hash), keys.velocityWindows(ruleId)];
       try {
-        const count = Number(await run(window, how, member, windowSeconds * 1_000));
+        const count = Number(await run(...places, how, member, windowSeconds * 1_000, hash, velocityWindowsRemembered));
         events.velocityChecked(ruleId, count > maxRequests ? 'over' : 'within', nowMs() - startedMs);
         return { kind: 'count', count };
       } catch (error) {

@@ -42,7 +42,7 @@ export async function velocityStats(deps: VelocityStatsDeps, caller: Caller): Pr
   const items = rules.map((rule) => statOf(rule, { hits, windows: own, nowMs }));
   const partly = {
     fragment_id: 'windows',
-    error: 'there are too many keys in the store: not all windows were looked at',
+    error: 'there are too many windows: those that were counted in last were looked at',
   };
   const told = [...errors, ...(isWhole ? [] : [partly])];
   return {

@@ -1,0 +1,45 @@
+import { keys } from './keys';
+import { useStore } from './store.testing';
+
+describe('windows of velocity rules', () => {
+  const use = useStore();
+  const nowMs = 1_000_000;
+  const minute = 60_000;
+  /** What kernels leave of windows in which one request each was counted just now. */
+  const fill = async (ruleId: string, names: readonly string[]) => {
+    const writing = use.redis.pipeline();
+    for (const [i, name] of names.entries()) {
+      writing.zadd(keys.velocity(ruleId, name), String(nowMs - 1), `job-${name}`);
+      writing.zadd(keys.velocityWindows(ruleId), String(nowMs + minute - 1 + i), name);
+    }
+    await writing.exec();
+  };
+  const read = (...rules: string[]) => use.store.velocity.windows(new Map(rules.map((id) => [id, minute])), nowMs);
+
+  it('are those of the rules asked for that hold anything', async () => {
+    await fill('a', ['x', 'y']);
+    await fill('b', ['z']);
+    await use.redis.zadd(keys.velocity('a', 'y'), String(nowMs - minute), 'job-y');
+
+    expect(await read('a', 'none')).toEqual({
+      windows: [{ ruleId: 'a', count: 1, newestJob: 'job-x' }],
+      isWhole: true,
+    });
+    expect(await read()).toEqual({ windows: [], isWhole: true });
+  });
+
+  it('of very many, those counted in last; and a rule that has them hides no other', async () => {
+    const names = Array.from({ length: 1_200 }, (_, i) => `w${i}`);
+    await fill('many', names);
+    await fill('one', ['z']);
+
+    const { windows, isWhole } = await read('many', 'one');
+
+    expect(isWhole).toBe(false);
+    expect(windows.filter(({ ruleId }) => ruleId === 'one')).toHaveLength(1);
+    const seen = windows.map(({ newestJob }) => newestJob);
+    expect(seen).toContain('job-w1199');
+    expect(seen).not.toContain('job-w0');
+    expect(windows).toHaveLength(1_001);
+  });
+});
