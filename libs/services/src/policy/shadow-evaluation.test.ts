@@ -6,6 +6,9 @@ import { eventually, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { isToldBefore, ShadowEvaluation } from './shadow-evaluation';
 
+// Thousands of results are written, on a machine that may be busy.
+jest.setTimeout(20_000);
+
 const decided = (decision: PolicyDecision['decision'], rule_id = ''): PolicyDecision => ({
   decision,
   reason: '',

@@ -1,6 +1,8 @@
 import { eventually } from '@svc/testing';
 import { Lane, type Dropped, type LaneLimits } from './shadow-lane';
 
+jest.setTimeout(20_000);
+
 const roomy: LaneLimits = { atOnce: 3, mostWaiting: 5, mostWeight: 100 };
 
 /** A lane whose work ends when the test says so. */

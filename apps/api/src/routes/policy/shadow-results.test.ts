@@ -3,6 +3,9 @@ import { useApi } from '../../api.testing';
 import { told, type Calls } from '../../caller.testing';
 import { ban, bundleCalls } from './policy.testing';
 
+// Ten thousand results are written, on a machine that may be busy.
+jest.setTimeout(20_000);
+
 const hour = 3_600_000;
 const candidate = ban('tighter', 'job.demo.echo');
 
