@@ -81,11 +81,10 @@ function commit(): string {
   return (stdout ?? '').trim();
 }
 
-function start(): Promise<void> {
+async function start(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (!options.help) return run(options);
   process.stdout.write(help);
-  return Promise.resolve();
 }
 
 start().then(

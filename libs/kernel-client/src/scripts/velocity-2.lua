@@ -13,7 +13,6 @@
 ]]
 local window, windows = KEYS[1], KEYS[2]
 local how, member, window_ms, name, remembered = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
-local kept_after_ms = 60000
 
 local time = redis.call('TIME')
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -25,16 +24,20 @@ if how == 'look' then
   return seen > oldest and others or others + 1
 end
 
-redis.call('ZREMRANGEBYSCORE', window, '-inf', string.format('%d', oldest))
+local gone = redis.call('ZREMRANGEBYSCORE', window, '-inf', string.format('%d', oldest))
 redis.call('ZADD', window, 'NX', string.format('%d', now_ms), member)
-redis.call('PEXPIRE', window, window_ms + kept_after_ms)
 local count = redis.call('ZCARD', window)
--- A window that holds many is counted in often: it is remembered now and then, which costs next to nothing and all but
--- surely happens while it holds them.
-if count > 64 and now_ms % 8 ~= 0 then return count end
-if redis.call('ZADD', windows, string.format('%d', now_ms + window_ms), name) == 1 then
+if count > 1 and gone == 0 then return count end
+
+-- It is new, or something left it. What is in it now leaves it by the first request that comes later than a window's
+-- length from now, which renews this; if none comes for another window and some more, nothing in it counts any more.
+local kept_ms = 2 * window_ms + 60000
+redis.call('PEXPIRE', window, kept_ms)
+if redis.call('ZADD', windows, string.format('%d', now_ms + kept_ms), name) == 1 then
   redis.call('ZREMRANGEBYSCORE', windows, '-inf', string.format('(%d', now_ms))
   redis.call('ZREMRANGEBYRANK', windows, 0, -remembered - 1)
 end
-redis.call('PEXPIRE', windows, window_ms + kept_after_ms)
+-- Rules of one id may have had longer windows.
+redis.call('PEXPIRE', windows, kept_ms, 'NX')
+redis.call('PEXPIRE', windows, kept_ms, 'GT')
 return count
