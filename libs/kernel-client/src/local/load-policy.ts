@@ -14,7 +14,9 @@ export interface BaseSource {
   signature: SignatureSettings;
 }
 
-export interface PolicySource extends BaseSource {
+export interface PolicySource {
+  /** Reads the document that the bundles are merged into. */
+  base(): Promise<LoadedBase>;
   bundles: Pick<BundleSource, 'load'>;
   /** How many velocity rules the license allows; undefined or negative: any number. */
   maxVelocityRules?: (() => number) | undefined;
@@ -40,7 +42,7 @@ export type LoadedPolicy =
 
 /** Reads, checks and merges the policy. All that is wrong with it is in the answer. Policy contract 4. */
 export async function loadPolicy(source: PolicySource): Promise<LoadedPolicy> {
-  const [base, bundles] = await Promise.all([loadBase(source), readBundlesOf(source)]);
+  const [base, bundles] = await Promise.all([source.base(), readBundlesOf(source)]);
   const isUnread = !bundles.ok && bundles.unread === true;
   if (!base.ok || !bundles.ok) return { ok: false, isUnread, problems: [base, bundles].flatMap(problemsOf) };
   const max = source.maxVelocityRules?.();

@@ -6,8 +6,8 @@ import { threadEntry } from '../thread-entry';
 import { DecisionCache, type DecisionCacheSettings } from './decision-cache';
 import type { PolicyUrl } from './fetch-policy';
 import { BundleSource, type BundleSettings } from './load-bundles';
-import { loadPolicy, policyName, type PolicySource } from './load-policy';
-import { standardScanners, type Scanners } from '../scan/scanners';
+import { loadBase, loadPolicy, policyName, type BaseSource, type PolicySource } from './load-policy';
+import { standardScanners, type ReadScanners, type Scanners } from '../scan/scanners';
 import { loadScanners } from './load-scanners';
 import { LoadedFiles, reportPolicy } from './loaded-files';
 import { LocalKernel } from './local-kernel';
@@ -15,7 +15,7 @@ import { Scanner, type ScannerSettings } from './scanner';
 import type { SignatureSettings } from './signature';
 import { SnapshotHistory } from './snapshot-history';
 import { velocityWindows } from './velocity';
-import { stampOf, watchFiles } from './watched-files';
+import { stampOf, watchFiles, whenSettled, type FileWatch } from './watched-files';
 
 export interface LocalKernelSettings {
   policyPath: string;
@@ -60,17 +60,21 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
   const { policyPath, policyUrl, scannersPath, signature, reloadIntervalMs } = settings;
   const events = listening(deps);
   const bundles = new BundleSource(redis, settings.bundles);
+  const base: BaseSource = { path: policyPath, url: policyUrl, maxBytes: settings.policyMaxBytes, signature };
+  const paths = [policyPath, signature.signaturePath ?? `${policyPath}.sig`, scannersPath];
+  const stamp = await stampOf(paths);
+  let watch: FileWatch | undefined;
+  const settled = { settled: () => watch?.settled() ?? stamp };
+  const reading = <T extends { ok: boolean }>(read: () => Promise<T>) =>
+    whenSettled(settled, () => stampOf(paths), read);
+  const readScanners = reading(() => loadScanners(scannersPath));
   const source: PolicySource = {
-    path: policyPath,
-    url: policyUrl,
-    maxBytes: settings.policyMaxBytes,
-    signature,
+    // A document by URL has no time of change to look at.
+    base: policyUrl ? () => loadBase(base) : reading(() => loadBase(base)),
     bundles,
     maxVelocityRules: deps.maxVelocityRules,
   };
-  const paths = [policyPath, signature.signaturePath ?? `${policyPath}.sig`, scannersPath];
-  const stamp = await stampOf(paths);
-  const first = await firstLoad(source, scannersPath, events);
+  const first = await firstLoad(source, readScanners, policyName(base), events);
   const build = (scanners: Scanners) =>
     new Scanner(scanners, settings.scanning ?? standardScanning, threadEntry(), monotonicMs);
   const history = new SnapshotHistory(redis, (error) => events.failed('snapshots', error));
@@ -81,7 +85,7 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
     { policy: first.policy.policy, scanner: build(first.scanners) },
     {
       loadPolicy: () => loadPolicy(source),
-      loadScanners: () => loadScanners(scannersPath),
+      loadScanners: readScanners,
       build,
       history,
       cache,
@@ -91,8 +95,12 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
   );
   const reload = () => loaded.reload().catch((error: unknown) => events.failed('files', error));
   const onChange = (read: () => Promise<number>) => whenChanged(read, first.policy.revision, () => void reload());
+  watch = watchFiles(paths, Math.min(reloadIntervalMs, mostBetweenLooksMs), stamp, {
+    onChange: reload,
+    onRestless: () => events.failed('files', new Error(`still being written to, and not read before: ${paths.join()}`)),
+  });
   const stops = [
-    watchFiles(paths, Math.min(reloadIntervalMs, mostBetweenLooksMs), stamp, reload),
+    () => watch.stop(),
     every(mostBetweenLooksMs, () => loaded.tellAge()),
     every(mostBetweenLooksMs, () => loaded.mustAskAgain && void reload()),
     every(
@@ -104,7 +112,6 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
       reloadIntervalMs,
       onChange(() => bundles.storedRevision()),
     ),
-    // A document by URL has no time of change to look at.
     ...(policyUrl ? [every(reloadIntervalMs, () => void reload())] : []),
   ];
 
@@ -158,12 +165,17 @@ function listening({ log, metrics, onReload }: KernelDeps): KernelEvents {
 /** Durations are measured on a clock that is never set. */
 const monotonicMs = (): number => performance.now();
 
-async function firstLoad(source: PolicySource, scannersPath: string, events: KernelEvents) {
-  const [policy, scanners] = await Promise.all([loadPolicy(source), loadScanners(scannersPath)]);
+async function firstLoad(
+  source: PolicySource,
+  readScanners: () => Promise<ReadScanners>,
+  name: string,
+  events: KernelEvents,
+) {
+  const [policy, scanners] = await Promise.all([loadPolicy(source), readScanners()]);
   reportPolicy(policy, events);
   if (!policy.ok) {
     const mend = ['Mend these; nothing runs without a good policy.', ...policy.problems].join('\n  ');
-    throw new StartError('the policy cannot be used', policyName(source), mend);
+    throw new StartError('the policy cannot be used', name, mend);
   }
   if (!scanners.ok) events.loaded({ kind: 'refused', what: 'scanners', problems: scanners.problems });
   return { policy, scanners: scanners.ok ? scanners.scanners : standardScanners() };

@@ -1,35 +1,82 @@
 import { stat } from 'node:fs/promises';
 
+export interface WatchHooks {
+  /** They changed and stand still again. */
+  onChange(): Promise<void>;
+  /** They have been changing for many looks on end. Told once each time. */
+  onRestless(): void;
+}
+
+export interface FileWatch {
+  /** Stamp of the files as they last stood still. */
+  settled(): string;
+  stop(): void;
+}
+
+/** A file that is not replaced but written over is torn for a moment, and half of a policy may well be a policy. */
+const mostSettleMs = 100;
+const restlessLooks = 50;
+
 /**
- * Looks at files every so often and says when one changed, by time, size and inode. A file that is gone for a moment, as
- * while it is replaced, counts as changed. The timer does not keep the process alive.
+ * Looks at files every so often and says when they changed, by time, size and inode, once two looks see the same. A file that
+ * is gone for a moment, as while it is replaced, counts as changed. The timers do not keep the process alive.
  *
- * @returns ends the looking
+ * @param seen the stamp they had before they were first read
  */
-export function watchFiles(
-  paths: readonly string[],
-  everyMs: number,
-  seen: string,
-  onChange: () => Promise<void>,
-): () => void {
+export function watchFiles(paths: readonly string[], everyMs: number, seen: string, hooks: WatchHooks): FileWatch {
+  let settled = seen;
   let last = seen;
-  let busy = false;
-  const timer = setInterval(() => {
-    if (busy) return;
-    busy = true;
+  let restless = 0;
+  let isStopped = false;
+  let timer = setTimeout(next, everyMs).unref();
+  return {
+    settled: () => settled,
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+
+  function next(): void {
     void look().finally(() => {
-      busy = false;
+      if (!isStopped) timer = setTimeout(next, last === settled ? everyMs : Math.min(everyMs, mostSettleMs)).unref();
     });
-  }, everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
+  }
 
   async function look(): Promise<void> {
     const now = await stampOf(paths);
-    if (now === last) return;
+    const isSame = now === last;
     last = now;
-    await onChange();
+    restless = isSame ? 0 : restless + 1;
+    if (restless === restlessLooks) hooks.onRestless();
+    if (!isSame || now === settled) return;
+    settled = now;
+    await hooks.onChange();
   }
+}
+
+/**
+ * Reads files again only when they changed and stood still since, whatever it is that has them asked for; between that, what
+ * was read last is answered again.
+ *
+ * @param now the stamp they have at this moment
+ */
+export function whenSettled<T extends { ok: boolean }>(
+  watch: Pick<FileWatch, 'settled'>,
+  now: () => Promise<string>,
+  read: () => Promise<T>,
+): () => Promise<T> {
+  let known: { stamp: string; value: T } | undefined;
+  return async () => {
+    const stamp = watch.settled();
+    // One that could not be read may be readable without a change of its own, as when it was for want of memory.
+    if (known?.stamp === stamp && known.value.ok) return known.value;
+    const value = await read();
+    // Written to while it was read: it may be torn. The watch will see that too, and have it read again.
+    if (known && (await now()) !== stamp) return known.value;
+    known = { stamp, value };
+    return value;
+  };
 }
 
 /** Changes whenever one of the files does. Take it before reading them, or a change meanwhile is missed. */
