@@ -15,7 +15,7 @@ import { Scanner, type ScannerSettings } from './scanner';
 import type { SignatureSettings } from './signature';
 import { SnapshotHistory } from './snapshot-history';
 import { velocityWindows } from './velocity';
-import { stampOf, watchFiles, whenSettled, type FileWatch } from './watched-files';
+import { stampOf, watchFiles, whenSettled } from './watched-files';
 
 export interface LocalKernelSettings {
   policyPath: string;
@@ -63,10 +63,8 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
   const base: BaseSource = { path: policyPath, url: policyUrl, maxBytes: settings.policyMaxBytes, signature };
   const paths = [policyPath, signature.signaturePath ?? `${policyPath}.sig`, scannersPath];
   const stamp = await stampOf(paths);
-  let watch: FileWatch | undefined;
-  const settled = { settled: () => watch?.settled() ?? stamp };
-  const reading = <T extends { ok: boolean }>(read: () => Promise<T>) =>
-    whenSettled(settled, () => stampOf(paths), read);
+  const watch = watchFiles(paths, Math.min(reloadIntervalMs, mostBetweenLooksMs), stamp);
+  const reading = <T extends { ok: boolean }>(read: () => Promise<T>) => whenSettled(watch, () => stampOf(paths), read);
   const readScanners = reading(() => loadScanners(scannersPath));
   const source: PolicySource = {
     // A document by URL has no time of change to look at.
@@ -95,7 +93,7 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
   );
   const reload = () => loaded.reload().catch((error: unknown) => events.failed('files', error));
   const onChange = (read: () => Promise<number>) => whenChanged(read, first.policy.revision, () => void reload());
-  watch = watchFiles(paths, Math.min(reloadIntervalMs, mostBetweenLooksMs), stamp, {
+  watch.start({
     onChange: reload,
     onRestless: () => events.failed('files', new Error(`still being written to, and not read before: ${paths.join()}`)),
   });

@@ -47,7 +47,7 @@ describe('files and bundles that change all the time', () => {
   beforeEach(async () => {
     await redis.flushall();
     reports = [];
-    metrics = openMetrics({ ...kernelMetrics }, {});
+    metrics = openMetrics({ ...kernelMetrics }, { pod: 'p' });
     files = kernelFiles();
     files.policy(policyOf(0));
   });

@@ -10,6 +10,7 @@ export interface WatchHooks {
 export interface FileWatch {
   /** Stamp of the files as they last stood still. */
   settled(): string;
+  start(hooks: WatchHooks): void;
   stop(): void;
 }
 
@@ -23,27 +24,28 @@ const restlessLooks = 50;
  *
  * @param seen the stamp they had before they were first read
  */
-export function watchFiles(paths: readonly string[], everyMs: number, seen: string, hooks: WatchHooks): FileWatch {
+export function watchFiles(paths: readonly string[], everyMs: number, seen: string): FileWatch {
   let settled = seen;
   let last = seen;
   let restless = 0;
   let isStopped = false;
-  let timer = setTimeout(next, everyMs).unref();
+  let timer: NodeJS.Timeout | undefined;
   return {
     settled: () => settled,
+    start: lookSoon,
     stop() {
       isStopped = true;
       clearTimeout(timer);
     },
   };
 
-  function next(): void {
-    void look().finally(() => {
-      if (!isStopped) timer = setTimeout(next, last === settled ? everyMs : Math.min(everyMs, mostSettleMs)).unref();
-    });
+  function lookSoon(hooks: WatchHooks): void {
+    if (isStopped) return;
+    const afterMs = last === settled ? everyMs : Math.min(everyMs, mostSettleMs);
+    timer = setTimeout(() => void look(hooks).finally(() => lookSoon(hooks)), afterMs).unref();
   }
 
-  async function look(): Promise<void> {
+  async function look(hooks: WatchHooks): Promise<void> {
     const now = await stampOf(paths);
     const isSame = now === last;
     last = now;

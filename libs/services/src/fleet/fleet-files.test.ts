@@ -39,6 +39,19 @@ describe('the pools and timeouts files', () => {
     expect(told.slice(1)).toEqual([expect.stringContaining('pools.yaml:1:')]);
   });
 
+  it('are not read while they are written over: half of one may lack a pool', async () => {
+    const files = await open();
+    const writing = setInterval(() => write(poolsPath, 'topics: {job.half: main}\npools: {main: {}}'), 5);
+    write(poolsPath, 'topics: {}\npools: {main: {}}');
+
+    await files.refresh();
+    clearInterval(writing);
+
+    expect([Object.keys(files.pools().topics), told]).toEqual([['job.a'], []]);
+    await files.refresh();
+    expect(Object.keys(files.pools().topics)).toEqual(['job.half']);
+  });
+
   it('end a start when the pools are bad, with the line', async () => {
     write(poolsPath, 'topics:\n  job.a: MAIN');
 

@@ -2,7 +2,9 @@ import { printProblem, type Parsed } from '@svc/contract';
 import { defaultTimeouts, parsePools, parseTimeouts, type PoolTable, type TimeoutTable } from '@svc/routing';
 import { StartError } from '@svc/runtime';
 import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Fleet } from '../deps';
 
 export interface FleetFiles extends Fleet {
@@ -27,6 +29,8 @@ export interface FleetFileHooks {
 function refuse(what: string, path: string, problems: readonly string[]): void {
   if (problems.length > 0) throw new StartError(`the ${what} cannot be used`, path, problems.join('\n  '));
 }
+
+const settleMs = 100;
 
 interface Watched<T> {
   path: string;
@@ -83,6 +87,7 @@ export async function openFleetFiles(settings: FleetFileSettings, hooks: FleetFi
 async function load<T>(file: Watched<T>): Promise<{ changed: boolean; problems: string[] }> {
   const found = await stat(file.path).catch(() => undefined);
   if (!found || found.mtimeMs === file.mtimeMs) return { changed: false, problems: [] };
+  if (file.mtimeMs !== 0 && (await isStillWritten(file.path, found))) return { changed: false, problems: [] };
   // Remembered also for a bad file, so that it is complained of once and not at every look.
   file.mtimeMs = found.mtimeMs;
   const text = await readFile(file.path, 'utf8');
@@ -91,4 +96,11 @@ async function load<T>(file: Watched<T>): Promise<{ changed: boolean; problems: 
   file.value = parsed.value;
   file.hash = createHash('sha256').update(text).digest('hex');
   return { changed: true, problems: [] };
+}
+
+/** Half of a file may well be one, without some of its pools. The next look finds it whole. */
+async function isStillWritten(path: string, { mtimeMs, size }: Stats): Promise<boolean> {
+  await pause(settleMs);
+  const now = await stat(path).catch(() => undefined);
+  return now?.mtimeMs !== mtimeMs || now.size !== size;
 }
