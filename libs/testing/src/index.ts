@@ -6,6 +6,7 @@ export { accepts, freePort, tryPort } from './free-port';
 export { eachNastyDocument, hostileYaml } from './hostile-yaml';
 export { startService, type RunningService } from './start-service';
 export { endChild, isRunning, spawnLeashed, type LeashOptions } from './leash';
+export { History, linearized, type Linearized, type Model, type Operation } from './linearizable';
 export { startNameServer, type NameAnswer, type NameServer } from './name-server';
 export { startNats } from './nats-server';
 export { person, type Person } from './person';
