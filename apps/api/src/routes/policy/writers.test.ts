@@ -1,172 +1,146 @@
-import type { SnapshotView } from '@svc/contract';
+import type { GlobalSection } from '@svc/contract';
 import { bundleSignatureFault, type BundleRecord } from '@svc/policy';
+import { History, linearized } from '@svc/testing';
 import { useApi } from '../../api.testing';
 import { bundleKeys } from '../../bundle-keys.testing';
 import type { HttpAnswer } from '../../caller.testing';
+import { policyModel, type Bundles, type PolicyAnswer, type PolicyCall } from './policy-model.testing';
 import { ban, bundleCalls } from './policy.testing';
 
 const writers = 6;
 const rounds = 8;
+const sections: readonly (readonly [section: GlobalSection, bundleId: string])[] = [
+  ['input_rules', 'secops/global-input'],
+  ['mcp_tool_rules', 'secops/global-mcp-tool'],
+];
 
-interface Acknowledged {
-  writer: number;
-  what: string;
-  answer: HttpAnswer;
-  startedMs: number;
-  endedMs: number;
-}
-
-/**
- * Many write at once, each its own bundle, its own output rule and one bundle that all share. Between them some publish and
- * roll back.
- */
+/** Many read and write at once: bundles of their own and one that all share, sections, publishing, rolling back. */
 describe('many who write policies at once', () => {
   const api = useApi();
-  const { put, get, list } = bundleCalls(api);
+  const { put, get, remove, list } = bundleCalls(api);
   const admin = () => api.as('admin');
-  const acknowledged: Acknowledged[] = [];
-  const publishes: Record<'before' | 'after', SnapshotView>[] = [];
-  const rollbacks: Record<'before' | 'after' | 'target', SnapshotView>[] = [];
+  let history: History<PolicyCall, PolicyAnswer>;
 
-  async function attempt(writer: number, what: string, call: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
-    const startedMs = performance.now();
-    const answer = await call();
-    if (answer.status < 300) acknowledged.push({ writer, what, answer, startedMs, endedMs: performance.now() });
-    else expect(answer).toMatchObject({ status: 409, body: { code: 'POLICY_VERSION_CONFLICT' } });
-    return answer;
+  /** Makes the call and notes what came of it; every refusal but for a conflict or what is not there fails the test. */
+  const call = (input: PolicyCall, run: () => Promise<HttpAnswer>, read: (answer: HttpAnswer) => PolicyAnswer | Promise<PolicyAnswer> = () => ({ kind: 'done' })) =>
+    history.call(input, async () => {
+      const answer = await run();
+      if (answer.status === 404 && answer.body['code'] === 'bundle_not_found') return { kind: 'missing' };
+      if (answer.status < 300) return read(answer);
+      expect(answer).toMatchObject({ status: 409, body: { code: 'POLICY_VERSION_CONFLICT' } });
+      return { kind: 'conflict' };
+    }); // prettier-ignore
+
+  const write = (id: string, content: string, enabled = true) =>
+    call({ kind: 'put', id, content, enabled }, () => put(id.replace('/', '~'), { content, enabled }));
+  const writeSections = (content: string) =>
+    call({ kind: 'put_all', contents: Object.fromEntries(sections.map(([, id]) => [id, content])) }, () =>
+      admin().put('/api/v1/policy/global', { sections: Object.fromEntries(sections.map(([name]) => [name, { content }])) }),
+    ); // prettier-ignore
+  const drop = (id: string) => call({ kind: 'remove', id }, () => remove(id.replace('/', '~')));
+  const readOne = (id: string) =>
+    call({ kind: 'get', id }, () => get(id.replace('/', '~')), ({ body }) => ({ kind: 'bundles', bundles: bundlesOf({ [id]: body }) })); // prettier-ignore
+  const readAll = () =>
+    call({ kind: 'list' }, list, ({ body }) => ({ kind: 'bundles', bundles: bundlesOf(body['bundles']) }));
+  const publish = () => call({ kind: 'publish' }, () => admin().post('/api/v1/policy/publish'), snapshotsOf);
+  const rollBack = (snapshot_id: unknown, target: Bundles) =>
+    call({ kind: 'roll_back', target }, () => admin().post('/api/v1/policy/rollback', { snapshot_id }), snapshotsOf);
+
+  async function snapshotsOf({ body }: HttpAnswer): Promise<PolicyAnswer> {
+    const [before, after] = await Promise.all([body['snapshot_before'], body['snapshot_after']].map(snapshot));
+    return { kind: 'changed', before, after };
   }
-
-  const rule = (writer: number) => `rule-${writer}`;
-  const toggle = (writer: number, enabled: boolean) =>
-    admin().put(`/api/v1/policy/output/rules/${rule(writer)}`, { enabled });
-  const snapshot = async (id: unknown) =>
-    (await admin().get(`/api/v1/policy/bundles/snapshots/${encodeURIComponent(String(id))}`))
-      .body as unknown as SnapshotView;
-
-  beforeEach(async () => {
-    for (const log of [acknowledged, publishes, rollbacks]) log.length = 0;
-    const all = Array.from({ length: writers }, (_, i) => `  - { id: ${rule(i)}, decision: deny }\n`).join('');
-    await attempt(-1, 'rules', () => put('secops~rules', { content: `output_rules:\n${all}` }));
-  });
-
-  /** What a writer was last told of its own, by what it did. */
-  const lastOf = (writer: number, what: string): Acknowledged | undefined =>
-    acknowledged.filter((each) => each.writer === writer && each.what === what).at(-1);
-  const revision = () => api.store.config.revision('system', 'policy');
-
-  async function write(writer: number, round: number): Promise<void> {
-    const marker = `w${writer}r${round}`;
-    switch ((writer + round) % 4) {
-      case 0:
-        return void (await attempt(writer, 'own', () =>
-          put(`secops~own-${writer}`, { content: ban(marker, 'job.x') }),
-        ));
-      case 1:
-        return void (await attempt(writer, marker, () => put('secops~shared', { content: ban(marker, 'job.x') })));
-      case 2:
-        return void (await attempt(writer, `toggle ${round % 8 < 4}`, () => toggle(writer, round % 8 < 4)));
-      default: {
-        const sections = {
-          input_rules: { content: ban(marker, 'job.x') },
-          mcp_tool_rules: { content: ban(marker, 'job.x') },
-        };
-        return void (await attempt(writer, 'global', () => admin().put('/api/v1/policy/global', { sections })));
-      }
-    }
-  }
-
-  async function publish(writer: number): Promise<void> {
-    const { status, body } = await attempt(writer, 'publish', () => admin().post('/api/v1/policy/publish'));
-    if (status !== 200) return;
-    const [before, after] = await Promise.all([snapshot(body['snapshot_before']), snapshot(body['snapshot_after'])]);
-    if (before?.bundles && after?.bundles) publishes.push({ before, after });
-  }
-
-  async function rollBack(writer: number, target: SnapshotView): Promise<void> {
-    const call = () => admin().post('/api/v1/policy/rollback', { snapshot_id: target.id });
-    const { status, body } = await attempt(writer, 'rollback', call);
-    if (status !== 200) return;
-    const [before, after] = await Promise.all([snapshot(body['snapshot_before']), snapshot(body['snapshot_after'])]);
-    if (before && after) rollbacks.push({ before, after, target });
+  async function snapshot(id: unknown): Promise<Bundles | undefined> {
+    const { status, body } = await admin().get(`/api/v1/policy/bundles/snapshots/${encodeURIComponent(String(id))}`);
+    return status === 200 ? bundlesOf(body['bundles']) : undefined;
   }
 
   const everyone = (run: (writer: number) => Promise<void>) =>
     Promise.all(Array.from({ length: writers }, (_, writer) => run(writer)));
+  const revision = () => api.store.config.revision('system', 'policy');
 
+  beforeEach(() => {
+    history = new History();
+  });
+
+  /** What each was told fits one order of all that was done, each write counted once and every text signed. */
   async function expectSound(): Promise<void> {
-    // Two writes on top of the same text would be acknowledged twice and counted once.
-    expect(await revision()).toBe(acknowledged.length);
-    for (const { _signature, ...record } of Object.values(
-      (await list()).body['bundles'] as Record<string, BundleRecord>,
-    )) {
+    await readAll();
+    expect(linearized(history.operations, policyModel)).toEqual({ ok: true });
+    const isWrite = ({ input, output }: (typeof history.operations)[number]) =>
+      input.kind !== 'get' && input.kind !== 'list' && (output?.kind === 'done' || output?.kind === 'changed');
+    expect(await revision()).toBe(history.operations.filter(isWrite).length);
+    await expectSigned();
+  }
+  async function expectSigned(): Promise<void> {
+    const bundles = (await list()).body['bundles'] as Record<string, BundleRecord>;
+    for (const { _signature, ...record } of Object.values(bundles)) {
       const signed = { ...record, ...(_signature && { _signature }) };
       expect(bundleSignatureFault(signed, new Map([['TESTS', bundleKeys.publicKey]]))).toBeUndefined();
     }
   }
 
-  it('lose no write that was acknowledged, and the revision counts each', async () => {
-    await everyone(async (writer) => {
-      for (let round = 0; round < rounds; round++) await write(writer, round);
-      await publish(writer);
-    });
-
-    await expectSound();
-    expect(acknowledged.length).toBeGreaterThan(writers);
-    const rules = (await admin().get('/api/v1/policy/output/rules?include_disabled=true')).body['items'] as {
-      id: string;
-      enabled: boolean;
-    }[];
-    for (let writer = 0; writer < writers; writer++) {
-      const own = lastOf(writer, 'own');
-      if (own) expect((await get(`secops~own-${writer}`)).body['sha256']).toBe(own.answer.body['sha256']);
-      const toggled = acknowledged.filter((each) => each.writer === writer && each.what.startsWith('toggle')).at(-1);
-      const isOn = rules.find(({ id }) => id === rule(writer))?.enabled;
-      expect([writer, isOn]).toEqual([writer, toggled ? toggled.answer.body['enabled'] : true]);
-    }
-  }, 30_000);
-
-  it('what all share is what one of the last was told, whole', async () => {
+  it('are each answered as if all had come one after the other', async () => {
     await everyone(async (writer) => {
       for (let round = 0; round < rounds; round++) {
-        const marker = `w${writer}r${round}`;
-        await attempt(writer, marker, () => put('secops~shared', { content: ban(marker, 'job.x') }));
-        await write(writer, 3 - writer + 4 * round);
+        const text = ban(`w${writer}r${round}`, 'job.x');
+        await write('secops/shared', text, round % 3 > 0);
+        if (writer % 2 === 0) await write(`secops/own-${writer}`, text);
+        else await writeSections(text);
+        await readOne('secops/shared');
+        if (round % 4 === writer % 4) await drop('secops/shared');
+        if (round % 3 === 0) await readAll();
       }
     });
 
     await expectSound();
-    const { content } = (await get('secops~shared')).body;
-    const shared = acknowledged.filter(({ what }) => /^w\d+r\d+$/.test(what));
-    const standing = shared.find(({ what }) => content === ban(what, 'job.x'));
-    const overwritten = shared.some(({ startedMs }) => startedMs > (standing?.endedMs ?? Infinity));
-    expect([standing?.what, overwritten]).toEqual([expect.stringMatching(/^w/), false]);
-    const sections = (await admin().get('/api/v1/policy/global')).body['sections'] as Record<
-      string,
-      { content: string }
-    >;
-    expect(sections['mcp_tool_rules']?.content).toBe(sections['input_rules']?.content);
   }, 30_000);
 
   it('find that publishing and rolling back changed everything at once and nothing else', async () => {
-    await put('secops~draft', { content: ban('draft', 'job.x'), enabled: false });
-    acknowledged.push({ writer: -1, what: 'draft', answer: await get('secops~draft'), startedMs: 0, endedMs: 0 });
-    const target = (await admin().post('/api/v1/policy/bundles/snapshots')).body as unknown as SnapshotView;
+    await write('secops/draft', ban('draft', 'job.x'), false);
+    const { body } = await admin().post('/api/v1/policy/bundles/snapshots');
+    const target = bundlesOf(body['bundles']);
 
     await everyone(async (writer) => {
       for (let round = 0; round < rounds; round++) {
-        if (writer === 0) await rollBack(writer, target);
-        else if (writer === 1) await publish(writer);
-        else await write(writer, round);
+        if (writer === 0) await rollBack(body['id'], target);
+        else if (writer === 1) await publish();
+        else if (writer === 2) await readAll();
+        else await write(`secops/own-${writer % 4}`, ban(`w${writer}r${round}`, 'job.x'), round % 2 === 0);
       }
     });
 
     await expectSound();
-    expect(Math.min(rollbacks.length, publishes.length)).toBeGreaterThan(0);
-    const texts = ({ bundles }: SnapshotView) => Object.entries(bundles).map(([id, { content }]) => [id, content]);
-    for (const { after, target: aim } of rollbacks) expect(texts(after)).toEqual(texts(aim));
-    for (const { before, after } of publishes) {
-      expect(texts(after)).toEqual(texts(before));
-      expect(Object.values(after.bundles).every(({ enabled }) => enabled)).toBe(true);
-    }
+    const whole = history.operations.filter(({ output }) => output?.kind === 'changed');
+    expect(whole.some(({ input, output }) => input.kind === 'publish' && output?.kind === 'changed' && output.after)).toBe(true); // prettier-ignore
+    expect(whole.some(({ input, output }) => input.kind === 'roll_back' && output?.kind === 'changed' && output.after)).toBe(true); // prettier-ignore
+  }, 30_000);
+
+  it('switch rules of one bundle without switching each other’s back', async () => {
+    const rule = (writer: number) => `rule-${writer}`;
+    const all = Array.from({ length: writers }, (_, i) => `  - { id: ${rule(i)}, decision: deny }\n`).join('');
+    await put('secops~rules', { content: `output_rules:\n${all}` });
+    const before = await revision();
+    const last = new Map<string, unknown>();
+    let switched = 0;
+
+    await everyone(async (writer) => {
+      for (let round = 0; round < rounds; round++) {
+        const { status, body } = await admin().put(`/api/v1/policy/output/rules/${rule(writer)}`, { enabled: round % 2 > 0 }); // prettier-ignore
+        if (status === 200) last.set(rule(writer), body['enabled']);
+        if (status === 200) switched += 1;
+        else expect({ status, code: body['code'] }).toEqual({ status: 409, code: 'POLICY_VERSION_CONFLICT' });
+      }
+    });
+
+    const rules = (await admin().get('/api/v1/policy/output/rules?include_disabled=true')).body['items'] as { id: string; enabled: boolean }[]; // prettier-ignore
+    for (const [id, isOn] of last) expect([id, rules.find((each) => each.id === id)?.enabled]).toEqual([id, isOn]);
+    expect([switched > writers, (await revision()) - before]).toEqual([true, switched]);
+    await expectSigned();
   }, 30_000);
 });
+
+const bundlesOf = (records: unknown): Bundles =>
+  Object.fromEntries(
+    Object.entries(records as Record<string, BundleRecord>).map(([id, { content, enabled }]) => [id, [content, enabled] as const]),
+  ); // prettier-ignore
