@@ -93,12 +93,12 @@ async function identify(
   };
   const byKey = (key: string) => (key.startsWith(sessionPrefix) ? bySession(key) : findKey(sha256(key), keys));
 
-  const token = /^bearer +(.+)$/i.exec(presented.authorization?.trim() ?? '')?.[1]?.trim();
+  const token = /^bearer +(\S.*)$/i.exec(presented.authorization?.trim() ?? '')?.[1]?.trim();
   // Sessions stand for API keys, so a deployment that wants JWTs only refuses them too.
   if (token && !token.startsWith(sessionPrefix)) return byBearer(token, bearer);
   if (settings.jwtRequired) return undefined;
   if (token) return bySession(token);
-  const key = unquoted(presented.apiKey);
+  const key = bareKey(presented.apiKey ?? '');
   if (key) return byKey(key);
   const cookie = sessionCookie(presented.cookie);
   if (cookie) return bySession(cookie);
@@ -114,11 +114,17 @@ async function byBearer(token: string, checks: readonly BearerCheck[]): Promise<
   return undefined;
 }
 
-const unquoted = (key: string | undefined): string =>
-  (key ?? '')
-    .trim()
-    .replace(/^["']+|["']+$/g, '')
-    .trim();
+/**
+ * A key as it was issued: blanks and quotes that came along with a copied one are not part of it. From both ends inwards, since
+ * a pattern that ends in `+$` looks at a long run of quotes once for each of them.
+ */
+export function bareKey(text: string): string {
+  const isAround = /["'\s]/;
+  let [from, to] = [0, text.length];
+  while (from < to && isAround.test(text.charAt(from))) from += 1;
+  while (to > from && isAround.test(text.charAt(to - 1))) to -= 1;
+  return text.slice(from, to);
+}
 
 export const sessionCookieName = 'svc_session';
 

@@ -1,6 +1,7 @@
 export { openApiKeys, type ApiKeys, type ApiKeySettings } from './api-keys';
 export {
   authenticator,
+  bareKey,
   sessionCookie,
   sessionCookieName,
   type Authenticate,

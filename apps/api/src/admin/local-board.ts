@@ -3,7 +3,7 @@ import type { AppViewRoute } from '@bull-board/api/typings/app';
 import type { Express, NextFunction, Request, Response } from 'express';
 
 /** Bull Board's page asks another company's servers for its fonts; nobody there shall learn who looks at these queues. */
-const remoteLinks = /<link\b[^>]*\bhref="https?:[^>]*>/g;
+const remoteLinks = /<link\b[^<>]*\bhref="https?:[^<>]*>/g;
 
 export const withoutRemoteLinks = (document: string): string => document.replace(remoteLinks, '');
 

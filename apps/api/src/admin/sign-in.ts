@@ -1,6 +1,6 @@
 import { AppError, type Caller } from '@svc/contract';
 import { mayUse } from '@svc/http';
-import { sessionCookie, sha256 } from '@svc/identity';
+import { bareKey, sessionCookie, sha256 } from '@svc/identity';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { adminAccess } from './admit';
@@ -83,8 +83,7 @@ function fieldsOf(body: unknown): { api_key: string; tenant: string; next: strin
     const value: unknown = sent.get(name);
     return typeof value === 'string' ? value.trim() : '';
   };
-  // As the authenticator reads a key: quotes that came along with a copied one are not part of it.
-  return { api_key: field('api_key').replace(/^["'\s]+|["'\s]+$/g, ''), tenant: field('tenant'), next: field('next') };
+  return { api_key: bareKey(field('api_key')), tenant: field('tenant'), next: field('next') };
 }
 
 /** @returns undefined whatever was wrong */

@@ -7,9 +7,12 @@ const credentialNames: readonly RegExp[] = [
   /^\.env(\.(?!(example|sample|template|dist)$).*)?$/,
   /^[._](netrc|npmrc|pgpass|pypirc|git-credentials|htpasswd)$/,
   /\.(pem|key|kdbx|p12|pfx|gpg|ppk|jks|keystore)$/,
-  /(service[-_]?account|gcp[-_]?key|google[-_]?credentials).*\.json$/,
   /^(application_default_)?credentials(\.json)?$/,
 ];
+
+/** Two tests rather than one: `.*` between them would look at the rest once for each beginning. */
+const isCloudAccount = (file: string): boolean =>
+  file.endsWith('.json') && /service[-_]?account|gcp[-_]?key|google[-_]?credentials/.test(file);
 
 /** Folders and files that hold credentials or the secrets of processes, wherever a root is mounted. */
 const sensitive: readonly RegExp[] = [
@@ -44,13 +47,21 @@ export function fileGate({ action }: GateCase): Objection | undefined {
   ) {
     return refused('device_namespace', 'devices are no files'); // prettier-ignore
   }
-  // Systems drop streams, and dots and blanks at the end of a name.
-  const file = (segments.at(-1) ?? '').replace(/(?<=.):.*$/, '').replace(/[. ]+$/, '');
-  if (credentialNames.some((form) => form.test(file))) return refused('credential_file', 'the file holds credentials');
+  const file = nameOf(segments.at(-1) ?? '');
+  if (credentialNames.some((form) => form.test(file)) || isCloudAccount(file))
+    return refused('credential_file', 'the file holds credentials');
   const rooted = path.startsWith('/') ? path : `/${path}`;
   if (sensitive.some((form) => form.test(rooted))) return refused('sensitive_path', 'the path holds secrets');
   if (isWrite(action.verb) && systemFiles.test(rooted)) return refused('system_path_write', 'the system’s own files');
   return undefined;
+}
+
+/** Systems drop streams, and dots and blanks at the end of a name. */
+function nameOf(segment: string): string {
+  const stream = segment.indexOf(':', 1);
+  let end = stream < 0 ? segment.length : stream;
+  while (end > 0 && /[. ]/.test(segment.charAt(end - 1))) end -= 1;
+  return segment.slice(0, end);
 }
 
 const faults = {

@@ -71,6 +71,12 @@ describe('artifacts', () => {
     expect(told(await put(body))).toEqual({ status: 400, code });
   });
 
+  it('400: many `=` are hours of work for whoever looks for any number of them at the end', async () => {
+    const answer = await put({ content_base64: `A${'='.repeat(900_000)}A` });
+
+    expect(told(answer)).toEqual({ status: 400, code: 'invalid_base64_content' });
+  });
+
   it('413: more bytes than the limit, which query and header may narrow and never widen', async () => {
     const bytes = (n: number) => ({ content_base64: base64(Buffer.alloc(n)) });
 
