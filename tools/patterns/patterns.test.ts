@@ -1,0 +1,50 @@
+import { findPatterns } from './find-patterns';
+import { judgePattern } from './judge-pattern';
+import { isBounded, readVerdicts } from './verdicts';
+
+const { patterns, builders } = findPatterns();
+const verdicts = readVerdicts();
+
+/** Where expressions are built of parts, and what those are. */
+const knownBuilders: Readonly<Record<string, string>> = {
+  'libs/http/src/mount.ts': 'of paths of the route table',
+  'libs/policy/src/gates/tautology.ts': 'on conditions of at most 4,096 characters; its test tries texts that would take long',
+  'libs/runtime/src/logger/format.ts': 'a class of characters',
+  'libs/scanning/src/checks-pii.ts': 'words of fixed length, from the start of a text',
+  'libs/scanning/src/context.ts': 'words of fixed length',
+  'libs/scanning/src/scanner-set.ts': 'of the built-in patterns, judged here one by one',
+  'libs/scanning/src/views/disguise.ts': 'words of bounded length, at one place at a time',
+  'libs/scanning/src/views/level.ts': 'words of bounded length',
+  'libs/store/src/keys.ts': 'of key names, for the keys of a test',
+}; // prettier-ignore
+
+describe('the regular expressions of the product', () => {
+  it('are all judged, and no verdict is left of one that is gone: run npm run patterns', () => {
+    expect([...patterns.keys()].filter((text) => !Object.hasOwn(verdicts, text))).toEqual([]);
+    expect(Object.keys(verdicts).filter((text) => !patterns.has(text))).toEqual([]);
+    expect([...builders].sort()).toEqual(Object.keys(knownBuilders).sort());
+    expect(patterns.size).toBeGreaterThan(200);
+  });
+
+  it('take time in proportion to the text, or see no text that is long', () => {
+    const slow = Object.entries(verdicts).filter(([, verdict]) => !isBounded(verdict));
+
+    expect(slow).toEqual([]);
+    expect(isBounded({ mostChars: 100_000, power: 2, why: 'it is not' })).toBe(false);
+  });
+
+  it('were not judged kindlier than they are', () => {
+    const linear = [...patterns].filter(([text]) => verdicts[text] === 'linear');
+    // Others every time the patterns change, the same ones otherwise.
+    const some = linear.filter((_, i) => i % 7 === linear.length % 7);
+
+    const wrong = some.filter(([, { source, flags }]) => {
+      return judgePattern(source, flags, 500).status === 'vulnerable';
+    });
+
+    expect(wrong.map(([text]) => text)).toEqual([]);
+    for (const source of ['(a+)+$', '(a|a)*$', '^(([a-z])+.)+[A-Z]([a-z])+$', 'x+$']) {
+      expect([source, judgePattern(source, '', 5_000).status]).toEqual([source, 'vulnerable']);
+    }
+  }, 60_000);
+});
