@@ -33,7 +33,10 @@ describe('a YAML file', () => {
   });
 
   it.each([
-    ['keys within keys', '? '.repeat(800), 'a key is a list or a map'],
+    ['keys within keys', '? '.repeat(150), 'a key is a list or a map'],
+    ['so many of them that parsing them is too dear', '? '.repeat(100_000), 'nested deeper than 64'],
+    ['lists that never end', 'a: ' + '['.repeat(100_000), 'nested deeper than 64'],
+    ['a key that is there twice', 'a: 1\nb: {c: 1, d: 2, c: 3}\n', 'written twice'],
     ['an alias as a key', 'a: &a [x]\nb:\n  *a : c', 'a key is an alias'],
     ['65 lists in lists', 'a:\n  ' + '['.repeat(65) + ']'.repeat(65), 'nested deeper than 64'],
   ])('%s are refused with their place', (_what, text, message) => {
@@ -41,5 +44,20 @@ describe('a YAML file', () => {
 
     expect(result).toMatchObject({ ok: false, problems: [{ message: expect.stringContaining(message) }] });
     expect(!result.ok && result.problems[0]?.line).toBeGreaterThan(0);
+  });
+
+  it('with brackets that are none of its structure is read', () => {
+    const text = `a: "${'['.repeat(900)}"\nb: [${'[],'.repeat(2_000)}]\nc: |\n  ${'- '.repeat(150)}\n`;
+
+    expect(readYamlDocument(text, 'file.yaml', anything).ok).toBe(true);
+  });
+
+  it('of 100,000 keys is read, and each is not compared with each, which takes minutes', () => {
+    const keys = Array.from({ length: 100_000 }, (_, i) => `k${i}: 1\n`).join('');
+
+    expect(readYamlDocument(keys, 'file.yaml', anything).ok).toBe(true);
+    expect(readYamlDocument(`${keys}k7: 2\n`, 'file.yaml', anything)).toMatchObject({
+      problems: [{ line: 100_001, column: 1, message: expect.stringContaining('written twice') as string }],
+    });
   });
 });

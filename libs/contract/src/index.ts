@@ -11,7 +11,7 @@ export * from './proto/names';
 export * from './proto/packet-json';
 export * from './subjects';
 export * from './yaml-document';
-export { yamlStructureFault } from './yaml-structure';
+export { yamlStructureFaults, yamlTextFault, type YamlFault } from './yaml-structure';
 export * from './fields';
 export * from './job-views';
 export * from './limits';

@@ -1,6 +1,6 @@
 import type Joi from 'joi';
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
-import { yamlStructureFault } from './yaml-structure';
+import { yamlStructureFaults, yamlTextFault, type YamlFault } from './yaml-structure';
 
 /** What is wrong in a file, and where. */
 export interface Problem {
@@ -16,6 +16,8 @@ export interface Problem {
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
 
 const maxAliases = 50;
+/** Finding the place of each takes a look at all of the document. */
+const mostProblems = 100;
 
 /**
  * Reads a YAML (or JSON) file against a schema and names every fault with its line. The caller caps the bytes.
@@ -24,15 +26,19 @@ const maxAliases = 50;
  */
 export function readYamlDocument<T>(text: string, source: string, schema: Joi.Schema<T>): Parsed<T> {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const dear = yamlTextFault(text);
+  if (dear) return { ok: false, problems: [{ source, ...placeOf(text, dear), path: '', message: dear.message }] };
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const at = (offset: number | undefined) => {
     const { line, col } = offset === undefined ? { line: 0, col: 0 } : lines.linePos(offset);
     return { line, column: col };
   };
   const broken = document.errors.map(({ pos, message }) => ({ source, ...at(pos[0]), path: '', message }));
   if (broken.length > 0) return { ok: false, problems: broken };
-  const fault = yamlStructureFault(document);
-  if (fault) return { ok: false, problems: [{ source, ...at(fault.offset), path: '', message: fault.message }] };
+  const faults = yamlStructureFaults(document);
+  if (faults.length > 0) {
+    return { ok: false, problems: faults.map(({ offset, message }) => ({ source, ...at(offset), path: '', message })) };
+  }
 
   let plain: unknown;
   try {
@@ -49,7 +55,7 @@ export function readYamlDocument<T>(text: string, source: string, schema: Joi.Sc
     errors: { label: 'key' },
   });
   if (!error) return { ok: true, value: value as T };
-  const problems = error.details.map(({ path, message }) => ({
+  const problems = error.details.slice(0, mostProblems).map(({ path, message }) => ({
     source,
     ...at(offsetOf(document, path)),
     path: path.join('.'),
@@ -57,6 +63,11 @@ export function readYamlDocument<T>(text: string, source: string, schema: Joi.Sc
   }));
   return { ok: false, problems };
 }
+
+const placeOf = (text: string, { offset }: YamlFault): { line: number; column: number } => {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+};
 
 /** The offset of the node at a path, or of its nearest parent that is there. */
 function offsetOf(document: Document, path: readonly (string | number)[]): number | undefined {

@@ -1,6 +1,6 @@
-import { yamlStructureFault, type Problem } from '@svc/contract';
+import { yamlStructureFaults, yamlTextFault, type Problem } from '@svc/contract';
 import { isMap, isScalar, parseDocument, visit, type Document, type Pair } from 'yaml';
-import { parsePolicy } from '../document/parse-policy';
+import { parsePolicy, readAs } from '../document/parse-policy';
 import type { PolicyDocument } from '../document/policy-document';
 
 export type PreparedBundle =
@@ -44,9 +44,10 @@ type Written = { kind: 'text'; content: string; left: number } | { kind: 'none' 
 
 /** The text written anew, and how many keys were left out; none when it is no YAML, or cannot be written without them. */
 function withoutUnset(text: string): Written {
+  if (yamlTextFault(text)) return { kind: 'none' };
   const yaml = readYaml(text);
   // Keys within keys take the writer time without bound.
-  if (yaml.errors.length > 0 || !isMap(yaml.contents) || yamlStructureFault(yaml)) return { kind: 'none' };
+  if (yaml.errors.length > 0 || !isMap(yaml.contents) || yamlStructureFaults(yaml).length > 0) return { kind: 'none' };
   let values = 0;
   let left = 0;
   visit(yaml, {
@@ -70,7 +71,7 @@ const isUnset = ({ key, value }: Pair): boolean => {
 };
 
 /** As `parsePolicy` reads it. */
-export const readYaml = (text: string): Document => parseDocument(text, { schema: 'core', logLevel: 'error' });
+export const readYaml = (text: string): Document => parseDocument(text, readAs);
 
 /** The text of a changed document; undefined when an alias in it has lost what it stands for. */
 export function writeYaml(yaml: Document): string | undefined {

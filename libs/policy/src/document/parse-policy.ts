@@ -1,4 +1,4 @@
-import { yamlStructureFault, type Problem } from '@svc/contract';
+import { yamlStructureFaults, yamlTextFault, type Problem } from '@svc/contract';
 import { isAlias, isMap, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import { isRecord } from '../compile/json-path';
 import { crossChecks, type Fault } from './cross-checks';
@@ -8,6 +8,12 @@ import { messages } from './schema-parts';
 
 /** A handful of shared lists is fine; more is how a small file becomes a large one. */
 const maxAliasExpansions = 50;
+
+/** Finding the place of each takes a look at all of the document. */
+const mostProblems = 100;
+
+/** Keys that are there twice are looked for apart: the library compares each with each. */
+export const readAs = { schema: 'core', logLevel: 'error', uniqueKeys: false } as const;
 
 export type ParsedPolicy = { ok: true; document: PolicyDocument } | { ok: false; problems: Problem[] };
 
@@ -19,12 +25,14 @@ export interface ParseOptions {
 }
 
 /**
- * Reads one YAML policy document and checks all of it: every problem is in the answer, each with its line and column.
+ * Reads one YAML policy document and checks all of it: every problem, up to 100, is in the answer with its line and column.
  * The caller caps the length of `text`. Policy contract 2.
  */
 export function parsePolicy(text: string, { source, mode }: ParseOptions): ParsedPolicy {
   const lines = new LineCounter();
-  const yaml = parseDocument(text, { schema: 'core', lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+  const dear = yamlTextFault(text);
+  if (dear) return { ok: false, problems: [{ source, line: 1, column: 1, path: '', message: dear.message }] };
+  const yaml = parseDocument(text, { ...readAs, lineCounter: lines, prettyErrors: false });
   const problem = (offset: number, path: string, message: string): Problem => {
     const { line, col } = lines.linePos(Math.min(Math.max(offset, 0), text.length));
     return { source, line: Math.max(line, 1), column: Math.max(col, 1), path, message };
@@ -32,8 +40,9 @@ export function parsePolicy(text: string, { source, mode }: ParseOptions): Parse
 
   const broken = [...yaml.errors, ...yaml.warnings].map((e) => problem(e.pos[0], '', sentence(e.code, e.message)));
   if (broken.length > 0) return { ok: false, problems: broken };
-  const fault = yamlStructureFault(yaml);
-  if (fault) return { ok: false, problems: [problem(fault.offset, '', fault.message)] };
+  const unsound = yamlStructureFaults(yaml);
+  if (unsound.length > 0)
+    return { ok: false, problems: unsound.map(({ offset, message }) => problem(offset, '', message)) };
 
   const value = plainValue(yaml);
   if (value.kind === 'aliases') return { ok: false, problems: [problem(0, '', value.message)] };
@@ -57,7 +66,9 @@ export function parsePolicy(text: string, { source, mode }: ParseOptions): Parse
     ...crossChecks(value.value, mode),
   ];
   if (validated.error || faults.length > 0) {
-    const problems = faults.map((fault) => problem(offsetOf(yaml, fault), pathText(fault.path), fault.message));
+    const problems = faults
+      .slice(0, mostProblems)
+      .map((fault) => problem(offsetOf(yaml, fault), pathText(fault.path), fault.message));
     return { ok: false, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
   }
   return { ok: true, document: { source, ...validated.value } };
@@ -78,7 +89,6 @@ function plainValue(yaml: Document): PlainValue {
 }
 
 function sentence(code: string, message: string): string {
-  if (code === 'DUPLICATE_KEY') return 'this key is written twice in one map: keep one of them';
   if (code === 'MULTIPLE_DOCS') return 'a second document starts here: a policy is one document, so remove the `---`';
   return `not valid YAML: ${message}`;
 }
