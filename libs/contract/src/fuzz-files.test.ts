@@ -36,6 +36,7 @@ describe('a YAML file', () => {
     ['keys within keys', '? '.repeat(150), 'a key is a list or a map'],
     ['so many of them that parsing them is too dear', '? '.repeat(100_000), 'nested deeper than 64'],
     ['lists that never end', 'a: ' + '['.repeat(100_000), 'nested deeper than 64'],
+    ['a key that reaches a prototype', 'a: {__proto__: {b: 1}}', 'may not be called __proto__'],
     ['a key that is there twice', 'a: 1\nb: {c: 1, d: 2, c: 3}\n', 'written twice'],
     ['an alias as a key', 'a: &a [x]\nb:\n  *a : c', 'a key is an alias'],
     ['65 lists in lists', 'a:\n  ' + '['.repeat(65) + ']'.repeat(65), 'nested deeper than 64'],

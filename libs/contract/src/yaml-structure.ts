@@ -15,6 +15,8 @@ const mostOpen = 1_000;
 /** `- - - …` and `? ? ? …`, each of which is a level. */
 const deepLine = /(?:[-?] ){200}/;
 const mostTold = 100;
+/** Read into an object, it would give that object fields which nobody checks. */
+const reachesPrototype = 'a key may not be called __proto__';
 
 /**
  * What makes a text too dear to parse, or undefined: the parser takes hundreds of bytes for each level it goes down, and
@@ -50,6 +52,7 @@ export function yamlStructureFaults({ contents }: Document): readonly YamlFault[
       const offset = offsetOf(node.key, next.offset);
       if (isCollection(node.key)) return [{ offset, message: 'a key is a list or a map: write plain text' }];
       if (isAlias(node.key)) return [{ offset, message: 'a key is an alias: write it out' }];
+      if (isScalar(node.key) && node.key.value === '__proto__') return [{ offset, message: reachesPrototype }];
       left.push({ node: node.value, depth, offset });
     } else if (isCollection(node)) {
       const offset = offsetOf(node, next.offset);

@@ -22,6 +22,8 @@ export interface Checked {
 export type Validate = (raw: Checked) => Checked;
 
 const noQuery = Joi.object({});
+/** Of a request; whoever sends a hundred thousand mistakes is not told each of them. */
+const mostViolations = 100;
 
 /**
  * The validator of an endpoint, compiled once.
@@ -38,14 +40,17 @@ export function validatorOf(endpoint: Endpoint): Validate {
   const query = prepared(endpoint.query ?? noQuery, true);
   const unasked = frozen(query.validate({}));
   const body = endpoint.body && prepared(endpoint.body, bodyIgnoresUnknown);
+  const fields = endpoint.body && !bodyIgnoresUnknown ? fieldsOf(endpoint.body) : undefined;
   return (raw) => {
-    const errors: Joi.ValidationErrorItem[] = [];
+    if (fields) requireFewStrangers(raw.body, fields);
+    let isStrange = false;
     const violations: Violation[] = [];
     const check = (place: Place, schema: Joi.ObjectSchema, value: unknown): unknown => {
       const result = schema.validate(value);
       if (result.error) {
-        errors.push(...result.error.details);
-        violations.push(...result.error.details.map((detail) => violationOf(place, detail)));
+        const { details } = result.error;
+        isStrange ||= details.some(({ type }) => type === 'object.unknown');
+        violations.push(...details.slice(0, mostViolations).map((detail) => violationOf(place, detail)));
       }
       return result.value as unknown;
     };
@@ -58,10 +63,33 @@ export function validatorOf(endpoint: Endpoint): Validate {
     };
     if (body && (raw.body ?? undefined) === undefined && !bodyOptional) violations.push(noBody);
     if (!body && raw.body !== undefined && !isEmptyObject(raw.body)) violations.push(unexpectedBody);
-    if (violations.length > 0) throw refusal(endpoint, violations, errors);
+    if (violations.length > 0) throw refusal(endpoint, violations, isStrange);
     return checked;
   };
 }
+
+/** Names of the fields that a body may have; undefined where it may have any. */
+function fieldsOf(body: Joi.ObjectSchema): ReadonlySet<string> | undefined {
+  const { keys = {}, flags, patterns } = body.describe() as { keys?: object; flags?: { unknown?: boolean }; patterns?: unknown }; // prettier-ignore
+  return flags?.unknown || patterns ? undefined : new Set(Object.keys(keys));
+}
+
+/**
+ * A hundred thousand unknown fields would be looked at for half a second before they are refused.
+ *
+ * @throws invalid_json
+ */
+function requireFewStrangers(body: unknown, fields: ReadonlySet<string>): void {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+  const strangers = Object.keys(body).filter((name) => !fields.has(name));
+  if (strangers.length <= mostViolations) return;
+  const violations = strangers.slice(0, mostViolations).map((name) => stranger('body', name, name));
+  throw new AppError('invalid_json', { violations });
+}
+
+const stranger = (place: Place, field: string, path: string): Violation => {
+  return { in: place, field, path, message: `${path} is not a field of this route; leave it out` };
+};
 
 /** What a query without parameters comes to, the same at every request; undefined where a parameter is required. */
 const frozen = ({ error, value }: Joi.ValidationResult): unknown =>
@@ -92,17 +120,16 @@ function violationOf(place: Place, { path, message, type }: Joi.ValidationErrorI
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
     '',
   );
-  const mended = isStranger ? `${written} is not a field of this route; leave it out` : message;
-  return { in: place, field: String(path[0] ?? ''), path: written, message: mended };
+  const field = String(path[0] ?? '');
+  return isStranger ? stranger(place, field, written) : { in: place, field, path: written, message };
 }
 
-function refusal(endpoint: Endpoint, violations: Violation[], errors: Joi.ValidationErrorItem[]): AppError {
+function refusal(endpoint: Endpoint, violations: Violation[], isStrange: boolean): AppError {
   const codes = endpoint.violationCodes ?? {};
   const special = violations.map(({ field }) => (Object.hasOwn(codes, field) ? codes[field] : undefined)).find(Boolean);
-  const stranger = errors.some(({ type }) => type === 'object.unknown');
   const [only, ...others] = violations;
   const told = only && others.length === 0 ? { error: only.message } : {};
-  if (stranger || violations.includes(unexpectedBody)) return new AppError('invalid_json', { ...told, violations });
+  if (isStrange || violations.includes(unexpectedBody)) return new AppError('invalid_json', { ...told, violations });
   return special ? new AppError(special, { violations }) : new AppError('invalid_body', { ...told, violations });
 }
 
