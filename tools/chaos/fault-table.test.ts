@@ -12,7 +12,7 @@ const covered = rows.flatMap(({ number, text }) => {
   const [, file = '', name = ''] = /^`(.+?)`: (.+)$/.exec(text) ?? [];
   return file === '' ? [] : [[number, file, name] as const];
 });
-const wanted = [...Array.from({ length: 19 }, (_, i) => i + 1), 32, 33, 38, 39];
+const wanted = [...Array.from({ length: 19 }, (_, i) => i + 1), 24, 25, 26, 27, 32, 33, 35, 37, 38, 39];
 
 describe('docs/fault-table.md', () => {
   it('says of every fault which test covers it, or why none does', () => {

@@ -149,6 +149,24 @@ describe('what anybody may send over gRPC', () => {
     }
   });
 
+  it('a message beyond the cap is refused, however small it was packed', async () => {
+    const packing = { 'grpc.default_compression_algorithm': 2 } as const; // gzip
+    const packer = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure(), packing);
+    const metadata = new Metadata();
+    metadata.set('x-api-key', keysOf.boss.key);
+
+    const code = await new Promise((resolve) => {
+      const path = `/${grpcServices.gateway}/GetJobStatus`;
+      const asIs = (bytes: Buffer) => bytes;
+      packer.makeUnaryRequest(path, asIs, asIs, Buffer.alloc(64 * 1_024 * 1_024), metadata, (error) =>
+        resolve(error?.code),
+      );
+    });
+    packer.close();
+
+    expect(code).toBe(status.RESOURCE_EXHAUSTED);
+  });
+
   it('a method that nobody knows is refused', async () => {
     expect((await ask('DropEverything', new Uint8Array())).code).toBe(status.UNIMPLEMENTED);
   });
