@@ -1,0 +1,214 @@
+import { endpoints, errorCodes, type Endpoint, type ErrorCode } from '@svc/contract';
+import type { Kernel } from '@svc/kernel-client';
+import { useApi, type Api } from '../../api.testing';
+import type { HttpAnswer } from '../../caller.testing';
+import { ban, storeBundles } from './policy.testing';
+
+const policy: readonly Endpoint[] = endpoints.filter(({ id }: Endpoint) => id.startsWith('policy.'));
+const good = ban('a', 'job.a');
+const bad = { content: 'rules: [{id: a, decision: maybe}]' };
+const pace = { name: 'Pace', window: '5m', key: 'tenant', threshold: 2, decision: 'deny', reason: 'r', match: { topics: ['job.a'] } }; // prettier-ignore
+
+/** A request of an endpoint: what stands in its path, and its body or query. */
+interface Sent {
+  params?: Readonly<Record<string, string>>;
+  body?: unknown;
+}
+/** How an error is provoked; endpoints that are not named are asked in the usual way. */
+interface Provocation {
+  arrange?: (api: Api) => unknown;
+  sent: Readonly<Record<string, Sent>>;
+}
+
+const ask = (api: Api, id: string, { params = {}, body }: Sent): Promise<HttpAnswer> => {
+  const endpoint = policy.find((each) => each.id === id);
+  if (!endpoint) throw new Error(`there is no ${id}`);
+  const path = endpoint.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? 'x'));
+  return api.as('admin').send(endpoint.method, path, body === undefined ? undefined : JSON.stringify(body));
+};
+
+const a = { params: { bundle_id: 'secops~a' } };
+const x = { params: { bundle_id: 'acme~x' } };
+const question = { topic: 'job.a' };
+const asMany = (api: Api) => {
+  api.license('enterprise', { max_policy_bundles: 2 });
+  return twoBundles(api);
+};
+const twoBundles = (api: Api) => storeBundles(api, { 'secops/a': { content: good, enabled: true }, 'secops/b': { content: good, enabled: true } }); // prettier-ignore
+const brokenBundle = (api: Api) => storeBundles(api, { 'secops/a': { ...bad, enabled: false } });
+
+/** Each error that a policy endpoint declares, and the requests that meet with it. Policy contract 1. */
+const provocations: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
+  policy_validation_failed: {
+    arrange: brokenBundle,
+    sent: {
+      'policy.putBundle': { ...a, body: bad },
+      'policy.simulateBundle': { ...a, body: { request: question, ...bad } },
+      'policy.putGlobal': { body: { sections: { invariants: bad } } },
+      'policy.publish': { body: {} },
+    },
+  },
+  bundle_not_found: {
+    sent: {
+      'policy.getBundle': a,
+      'policy.removeBundle': a,
+      'policy.simulateBundle': { ...a, body: { request: question } },
+    },
+  },
+  bundle_not_writable: {
+    arrange: (api) => storeBundles(api, { 'acme/x': { content: good, enabled: true } }),
+    sent: {
+      'policy.putBundle': { ...x, body: { content: good } },
+      'policy.removeBundle': x,
+      'policy.publish': { body: { bundle_ids: ['acme/x'] } },
+    },
+  },
+  tier_limit_exceeded: {
+    arrange: asMany,
+    sent: {
+      'policy.putBundle': { params: { bundle_id: 'secops~c' }, body: { content: good } },
+      'policy.putGlobal': { body: { sections: { invariants: { content: good } } } },
+    },
+  },
+  policy_version_conflict: {
+    arrange: twoBundles,
+    sent: {
+      'policy.putBundle': { ...a, body: { content: ban('z', 'job.z'), expected_sha256: '0'.repeat(64) } },
+      'policy.putGlobal': { body: { snapshot_version: '0', sections: { invariants: { content: good } } } },
+    },
+  },
+  snapshot_not_found: {
+    sent: {
+      'policy.getSnapshot': { params: { snapshot_id: 'none' } },
+      'policy.rollback': { body: { snapshot_id: 'none' } },
+    },
+  },
+  output_rule_not_found: { sent: { 'policy.putOutputRule': { params: { rule_id: 'none' }, body: { enabled: true } } } },
+  output_rule_not_editable: {
+    arrange: (api) => api.policy(`version: '1'\nrules: []\noutput_rules: [{id: fixed, decision: deny}]\n`),
+    sent: { 'policy.putOutputRule': { params: { rule_id: 'fixed' }, body: { enabled: true } } },
+  },
+  velocity_rule_invalid: {
+    arrange: (api) => api.license('enterprise'),
+    sent: {
+      'policy.addVelocityRule': { body: { ...pace, decision: 'maybe' } },
+      'policy.putVelocityRule': { params: { rule_id: 'p' }, body: { ...pace, window: '0s' } },
+    },
+  },
+  velocity_rule_conflict: {
+    async arrange(api) {
+      api.license('enterprise');
+      await ask(api, 'policy.addVelocityRule', { body: { ...pace, id: 'p' } });
+    },
+    sent: { 'policy.addVelocityRule': { body: { ...pace, id: 'p' } } },
+  },
+  velocity_rule_not_found: {
+    arrange: (api) => api.license('enterprise'),
+    sent: {
+      'policy.putVelocityRule': { params: { rule_id: 'p' }, body: pace },
+      'policy.removeVelocityRule': { params: { rule_id: 'p' } },
+    },
+  },
+  conflict: {
+    sent: Object.fromEntries(['evaluate', 'explain'].map((name) => {
+      const action = { kind: 'mutation', verb: 'payment', target_resource: { type: 'order' } };
+      return [`policy.${name}`, { body: { ...question, action } }];
+    })), // prettier-ignore
+  },
+};
+
+/** What Community does not have. */
+const plans = ['policy.listVelocityRules', 'policy.velocityStats', 'policy.addVelocityRule', 'policy.putVelocityRule', 'policy.removeVelocityRule']; // prettier-ignore
+/** What a gateway of another kind answers. */
+const elsewhere: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
+  policy_signing_required: ['policy.putBundle', 'policy.putGlobal', 'policy.publish', 'policy.addVelocityRule'],
+  safety_unavailable: ['policy.evaluate', 'policy.simulate', 'policy.explain', 'policy.snapshots'],
+  upstream_service_error: ['policy.evaluate', 'policy.simulate', 'policy.explain', 'policy.snapshots'],
+};
+const usual: Readonly<Record<string, Sent>> = {
+  'policy.putVelocityRule': { params: { rule_id: 'p' }, body: pace },
+  'policy.removeVelocityRule': { params: { rule_id: 'p' } },
+  'policy.putBundle': { ...a, body: { content: good } },
+  'policy.putGlobal': { body: { sections: { invariants: { content: good } } } },
+  'policy.publish': { body: {} },
+  'policy.addVelocityRule': { body: pace },
+  'policy.evaluate': { body: question },
+  'policy.simulate': { body: question },
+  'policy.explain': { body: question },
+};
+
+/** As documentation and clients know it. */
+function expectCode({ status, body }: HttpAnswer, code: ErrorCode): void {
+  const declared: { status: number; text: string; code?: string } = errorCodes[code];
+  expect({ status, code: body['code'] }).toEqual({ status: declared.status, code: declared.code ?? code });
+  expect(body['error']).toEqual(expect.stringMatching(/./));
+  expect(body['status']).toBe(declared.status);
+}
+const cases = Object.entries(provocations).flatMap(([code, { arrange, sent }]) =>
+  Object.entries(sent).map(([id, request]) => [code as ErrorCode, id, arrange, request] as const),
+);
+const casesOf = (code: ErrorCode) => (elsewhere[code] ?? []).map((id) => [code, id] as const);
+
+describe('an error of a policy endpoint', () => {
+  const api = useApi();
+  let isPolicyOwn = false;
+  afterEach(async () => {
+    if (isPolicyOwn) await api.policy();
+    isPolicyOwn = false;
+  });
+
+  it('that is declared is provoked somewhere here, and none is that is not', () => {
+    const told = new Set([...Object.keys(provocations), ...Object.keys(elsewhere)]);
+    const declared = new Set(policy.flatMap(({ errors }) => errors));
+
+    expect([...told].sort()).toEqual([...declared].sort());
+    for (const [code, id] of cases) expect(policy.find((each) => each.id === id)?.errors).toContain(code);
+  });
+
+  it.each(cases)('%s: %s', async (code, id, arrange, request) => {
+    isPolicyOwn = code === 'output_rule_not_editable';
+    await arrange?.(api);
+
+    expectCode(await ask(api, id, request), code);
+  });
+});
+
+describe('of a plan without velocity rules', () => {
+  const api = useApi();
+
+  it.each(plans)('tier_limit_exceeded: %s', async (id) => {
+    expectCode(await ask(api, id, usual[id] ?? {}), 'tier_limit_exceeded');
+  });
+});
+
+describe('of a gateway that has no key to sign with', () => {
+  const api = useApi({ env: { SVC_POLICY_SIGNING_KEY: '' } });
+  beforeEach(async () => {
+    api.license('enterprise');
+    await storeBundles(api, { 'secops/a': { content: good, enabled: false } });
+  });
+
+  it.each(casesOf('policy_signing_required'))('%s: %s', async (code, id) => {
+    expectCode(await ask(api, id, usual[id] ?? {}), code);
+  });
+});
+
+describe('of a gateway whose kernel is away', () => {
+  const api = useApi({ env: { SAFETY_KERNEL_ADDR: '127.0.0.1:1' } });
+
+  it.each(casesOf('safety_unavailable'))('%s: %s', async (code, id) => {
+    expectCode(await ask(api, id, usual[id] ?? {}), code);
+  });
+});
+
+describe('of a gateway whose kernel fails', () => {
+  const failing = () => Promise.reject(new Error('the kernel failed'));
+  const kernel: Partial<Kernel> = { evaluate: failing, simulate: failing, explain: failing, listSnapshots: failing };
+  const api = useApi({
+    context: (ctx) => ({ ...ctx, policyEvaluate: { ...ctx.policyEvaluate, kernel: kernel as Kernel } }),
+  });
+
+  it.each(casesOf('upstream_service_error'))('%s: %s', async (code, id) => {
+    expectCode(await ask(api, id, usual[id] ?? {}), code);
+  });
+});
