@@ -71,12 +71,6 @@ describe('artifacts', () => {
     expect(told(await put(body))).toEqual({ status: 400, code });
   });
 
-  it('400: many `=` are hours of work for whoever looks for any number of them at the end', async () => {
-    const answer = await put({ content_base64: `A${'='.repeat(900_000)}A` });
-
-    expect(told(answer)).toEqual({ status: 400, code: 'invalid_base64_content' });
-  });
-
   it('413: more bytes than the limit, which query and header may narrow and never widen', async () => {
     const bytes = (n: number) => ({ content_base64: base64(Buffer.alloc(n)) });
 
@@ -131,5 +125,18 @@ describe('artifacts', () => {
       code: 'tenant_access_denied',
     });
     expect((await put({ content: 'x', labels: { tenant_id: 'acme' } })).status).toBe(200);
+  });
+});
+
+describe('artifacts of the usual size', () => {
+  const api = useApi();
+
+  it('400: many `=` are hours of work for whoever looks for any number of them at the end', async () => {
+    const body = { content_base64: `A${'='.repeat(900_000)}A` };
+
+    expect(told(await api.as('user').post('/api/v1/artifacts', body))).toEqual({
+      status: 400,
+      code: 'invalid_base64_content',
+    });
   });
 });
