@@ -71,8 +71,8 @@ export async function confirmQuarantine(deps: QuarantineDeps, caller: Caller, id
     verdict: { ...job.output_safety, confirmed_at: clock.nowUs(), confirmed_by: caller.principalId },
     audit: told(deps, caller, job, 'output_confirm', ''),
   });
-  // What others settled meanwhile has no letter any more.
-  return settled !== 'expired';
+  // What others changed meanwhile is not confirmed by this call; its letter, if there still is one, goes all the same.
+  return settled === 'settled' || settled === 'absent';
 }
 
 function told(
