@@ -1,6 +1,8 @@
 import { canServe, needsFromSpec, type RoutingNeeds, type RoutingRules } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
 import { routingRules } from '../boundary';
+import { closedTopic } from '../topics/check-queued-job';
+import { endBadly } from './move-job';
 import { licenseCap, publishDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
@@ -71,8 +73,17 @@ export class HandOut {
     }
     for (const _ of taken) registry.moved(workerId, 1);
     const jobs = await store.index.records(taken.map(({ id }) => id));
-    await Promise.all(jobs.filter(isDispatched).map((job) => publishDispatch(this.deps, job)));
+    await Promise.all(jobs.filter(isDispatched).map((job) => this.send(job)));
     return taken.length;
+  }
+
+  /** What waited while its topic was disabled is not sent to anybody. Engine contract A4 item 3. */
+  private async send(job: Dispatched): Promise<void> {
+    const closed = await closedTopic(this.deps, job);
+    if (!closed) return publishDispatch(this.deps, job);
+    const ending = { event: 'fail', ...closed, result: 'FAILED' } as const;
+    if (!(await endBadly(this.deps, job, ending, { dispatchId: job.dispatch_id }))) return;
+    this.deps.registry.moved(job.worker_id, -1);
   }
 
   /** Another worker is to get these jobs, lives, and has room. */
@@ -109,6 +120,8 @@ export class HandOut {
   }
 }
 
+type Dispatched = JobRecord & { worker_id: string; dispatch_id: string };
+
 /** One that was cancelled since it was taken is not sent to anybody. */
-const isDispatched = (job: JobRecord): job is JobRecord & { worker_id: string; dispatch_id: string } =>
+const isDispatched = (job: JobRecord): job is Dispatched =>
   job.state === 'DISPATCHED' && job.worker_id !== undefined && job.dispatch_id !== undefined;

@@ -23,16 +23,26 @@ export async function checkQueuedJob(
   { topics, store }: QueuedCheckDeps,
   job: JobRecord,
 ): Promise<TopicRefusal | undefined> {
-  // The platform's own topic, which nobody registers.
-  if (isGate(job.topic)) return undefined;
+  const closed = await closedTopic({ topics }, job);
+  if (closed || passedGateway(job)) return closed;
   const { tenant, topic } = job;
   const found = await topics.registry.find(tenant, topic);
-  if (found.kind === 'open') return undefined;
-  if (found.kind === 'unknown') return { code: 'unknown_topic', message: 'unknown topic' };
-  const { status, input_schema_id: schemaId } = found.registration;
-  if (status === 'disabled') return { code: 'topic_disabled', message: 'topic disabled' };
-  if (!schemaId || passedGateway(job)) return undefined;
+  const schemaId = found.kind === 'registered' ? found.registration.input_schema_id : undefined;
+  if (!schemaId) return undefined;
   return checkDocument(topics, { topic, tenant, what: 'input', schemaId, jobId: job.id }, () => readInput(store, job));
+}
+
+/** Why no job of this topic runs; from memory, so it may be asked of each job that is given out. */
+export async function closedTopic(
+  { topics }: Pick<QueuedCheckDeps, 'topics'>,
+  { tenant, topic }: Pick<JobRecord, 'tenant' | 'topic'>,
+): Promise<TopicRefusal | undefined> {
+  // The platform's own topic, which nobody registers.
+  if (isGate(topic)) return undefined;
+  const found = await topics.registry.find(tenant, topic);
+  if (found.kind === 'unknown') return { code: 'unknown_topic', message: 'unknown topic' };
+  const isDisabled = found.kind === 'registered' && found.registration.status === 'disabled';
+  return isDisabled ? { code: 'topic_disabled', message: 'topic disabled' } : undefined;
 }
 
 /** Clients cannot set labels that begin with `_`, and jobs made of other jobs do not inherit them. */
