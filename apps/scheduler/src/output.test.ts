@@ -250,6 +250,37 @@ describe('the scan of what a result holds', () => {
   });
 });
 
+describe('what is said on the bus of a check', () => {
+  const told = (id: string) => use.said('job_progress', subjects.auditOutputPolicy.name, id);
+
+  it.each([
+    ['{ output_size_gt: 10 }', 'quarantine', 'QUARANTINE (sync) by the-rule: because'],
+    ['{ scanners: [secret] }', 'quarantine', 'QUARANTINE (async) by the-rule: because (1 findings)'],
+    ['{ scanners: [secret] }', 'redact', 'REDACT (async) by the-rule: because (1 findings)'],
+  ])('%s, %s: what was decided, by which rule, and nothing of the result', async (match, decision, message) => {
+    await use.start({ policy: policy(rule(match, decision)) });
+    await returning(`the key is ${secret}, keep it`);
+
+    const id = await use.submit();
+
+    expect(await told(id)).toMatchObject([{ job_id: id, step_id: 'output_policy', message }]);
+    expect(JSON.stringify(use.heard)).not.toContain(secret);
+  });
+
+  it('that it was not made; of a result that is clean, nothing', async () => {
+    await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine')) });
+    await returning('harmless');
+    const clean = await use.submit();
+    await eventually(async () => expect((await use.job(clean)).output_safety).toMatchObject({ phase: 'async' }));
+    use.broken.add('checkOutput');
+
+    const id = await use.submit();
+
+    expect(await told(id)).toMatchObject([{ message: 'SKIPPED (sync): the check could not be made' }]);
+    expect(use.bodies('job_progress', subjects.auditOutputPolicy.name, clean)).toEqual([]);
+  });
+});
+
 describe('a failure', () => {
   it('keeps its own end, and nobody reads a secret in its error', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine')) });

@@ -15,6 +15,7 @@ import { afterPreemption } from './preempt';
 import { retrySettings } from './retry-settings';
 import { scanEntry } from './scan-output';
 import type { SchedulingDeps } from './scheduling-deps';
+import { tellOutput } from './tell-output';
 
 /**
  * Records what a worker answered. Only the worker that holds the job, with its current dispatch, is heard; repeats and late
@@ -145,10 +146,10 @@ async function succeed(
 ): Promise<boolean> {
   const check = await checkMetadata(deps, job, result, brought);
   const set: Partial<JobRecord> = { ...facts, ...check.set };
-  if (check.decision === 'QUARANTINE') return fail(deps, job, quarantine(check.set), before, set);
+  if (check.decision === 'QUARANTINE') return quarantine(deps, job, before, set);
   const looked = check.scanBody ? await lookInside(deps, job, result, brought, check) : undefined;
   Object.assign(set, looked?.set);
-  if (looked?.decision === 'QUARANTINE') return fail(deps, job, quarantine(looked.set), before, set);
+  if (looked?.decision === 'QUARANTINE') return quarantine(deps, job, before, set);
   const misfit = await checkResult(deps, job, result.result_ptr);
   if (misfit) return fail(deps, job, { event: 'fail', ...misfit }, before, set);
   const scans = check.scanBody && !looked;
@@ -160,6 +161,7 @@ async function succeed(
   });
   if (moved) deps.events.completed(job.topic, 'SUCCEEDED');
   if (moved && scans) deps.scanSoon({ ...job, ...set, state: 'SUCCEEDED' }, result);
+  if (moved) await tellOutput(deps, job, set.output_safety);
   return moved;
 }
 
@@ -184,11 +186,17 @@ async function lookInside(
   return mustHold ? checkContent(deps, job, result) : undefined;
 }
 
-const quarantine = ({ output_safety }: Partial<JobRecord>): Failure => ({
-  event: 'quarantine',
-  code: 'output_quarantined',
-  message: output_safety?.reason || 'output quarantined',
-});
+async function quarantine(
+  deps: SchedulingDeps,
+  job: Held,
+  before: MoveExtras,
+  set: Partial<JobRecord>,
+): Promise<boolean> {
+  const message = set.output_safety?.reason || 'output quarantined';
+  const moved = await fail(deps, job, { event: 'quarantine', code: 'output_quarantined', message }, before, set);
+  if (moved) await tellOutput(deps, job, set.output_safety);
+  return moved;
+}
 
 interface Failure {
   event: 'fail' | 'timeOut' | 'cancel' | 'quarantine';

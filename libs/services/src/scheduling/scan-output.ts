@@ -1,8 +1,9 @@
 import type { CarryEntry, JobRecord } from '@svc/store';
 import { checkContent } from './check-content';
-import { finish } from './move-job';
+import { endBadly } from './move-job';
 import type { ResultFacts } from './output-facts';
 import type { SchedulingDeps } from './scheduling-deps';
+import { tellOutput } from './tell-output';
 
 /** How long the scheduler that wrote a success has for its scan before another takes it from the queue. */
 const netMs = 10_000;
@@ -40,11 +41,17 @@ export async function scanJob(
   entry?: CarryEntry,
 ): Promise<void> {
   const check = await checkContent(deps, job, result);
+  const { output_safety: verdict } = check.set;
+  let isWritten = false;
   if (check.decision === 'QUARANTINE') {
-    const message = check.set.output_safety?.reason || 'output quarantined';
-    await finish(deps, job, { event: 'quarantine', code: 'output_quarantined_async', message }, { set: check.set });
+    const message = verdict?.reason || 'output quarantined';
+    const ending = { event: 'quarantine', code: 'output_quarantined_async', message } as const;
+    isWritten = await endBadly(deps, job, ending, { set: check.set });
   }
   const fields = check.decision === 'QUARANTINE' ? {} : check.set;
   const where = { states: ['SUCCEEDED'], dispatchId: job.dispatch_id ?? '' } as const;
-  if (entry || Object.keys(fields).length > 0) await deps.store.jobs.note(job.id, where, fields, entry);
+  if (entry || Object.keys(fields).length > 0) {
+    isWritten = (await deps.store.jobs.note(job.id, where, fields, entry)) || isWritten;
+  }
+  if (isWritten) await tellOutput(deps, job, verdict);
 }
