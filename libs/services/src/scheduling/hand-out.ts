@@ -82,7 +82,9 @@ export class HandOut {
     const closed = await closedTopic(this.deps, job);
     if (!closed) return publishDispatch(this.deps, job);
     const ending = { event: 'fail', ...closed, result: 'FAILED' } as const;
-    if (!(await endBadly(this.deps, job, ending, { dispatchId: job.dispatch_id }))) return;
+    // It was counted as given out, and no worker had it: it costs what earlier attempts cost.
+    const set = { cost: job.cost ?? 0 };
+    if (!(await endBadly(this.deps, job, ending, { dispatchId: job.dispatch_id, set }))) return;
     this.deps.registry.moved(job.worker_id, -1);
   }
 
