@@ -1,4 +1,4 @@
-import { eventually, startRedis, type TestServer } from '@svc/testing';
+import { startRedis, type TestServer } from '@svc/testing';
 import { keyNameOf } from '@svc/store';
 import { Redis } from 'ioredis';
 import { velocityWindows, type Velocity } from './velocity';
