@@ -68,6 +68,8 @@ describe('several engines', () => {
     await use.start();
     const { steps } = await use.ended(id, 'cancelled');
     const job = steps['work']?.job_id ?? '';
+    // The end is written before it is carried out: whoever wrote it may still be making the job, to cancel it.
+    await eventually(async () => expect(await use.store.redis.exists(keys.runLock(id))).toBe(0));
     await use.store.redis.del(keys.job(job));
     for (const child of await use.store.runIndex.ofWorkflow('acme', nested, 10)) {
       await use.ended(child.id, 'cancelled');
