@@ -12,6 +12,7 @@ const pace = { name: 'Pace', window: '5m', key: 'tenant', threshold: 2, decision
 /** A request of an endpoint: what stands in its path, and its body or query. */
 interface Sent {
   params?: Readonly<Record<string, string>>;
+  query?: string;
   body?: unknown;
 }
 /** How an error is provoked; endpoints that are not named are asked in the usual way. */
@@ -20,11 +21,13 @@ interface Provocation {
   sent: Readonly<Record<string, Sent>>;
 }
 
-const ask = (api: Api, id: string, { params = {}, body }: Sent): Promise<HttpAnswer> => {
+const ask = (api: Api, id: string, { params = {}, query = '', body }: Sent): Promise<HttpAnswer> => {
   const endpoint = policy.find((each) => each.id === id);
   if (!endpoint) throw new Error(`there is no ${id}`);
   const path = endpoint.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? 'x'));
-  return api.as('admin').send(endpoint.method, path, body === undefined ? undefined : JSON.stringify(body));
+  return api
+    .as('admin')
+    .send(endpoint.method, `${path}?${query}`, body === undefined ? undefined : JSON.stringify(body));
 };
 
 const a = { params: { bundle_id: 'secops~a' } };
@@ -108,6 +111,38 @@ const provocations: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
       'policy.putVelocityRule': { params: { rule_id: 'p' }, body: pace },
       'policy.removeVelocityRule': { params: { rule_id: 'p' } },
     },
+  },
+  shadow_policy_not_found: {
+    sent: {
+      'policy.getShadow': a,
+      'policy.removeShadow': a,
+      'policy.shadowSummary': { ...a, query: 'from=1&to=2' },
+      'policy.shadowComparisons': { ...a, query: 'from=1&to=2' },
+      'policy.shadowTimeseries': { ...a, query: 'from=1&to=2&bucket=1m' },
+    },
+  },
+  policy_shadow_query_invalid: {
+    async arrange(api) {
+      await twoBundles(api);
+      await ask(api, 'policy.putShadow', { ...a, body: { content: good } });
+    },
+    sent: {
+      'policy.shadowSummary': { ...a, query: 'from=2&to=1' },
+      'policy.shadowComparisons': { ...a, query: 'from=1&to=2&limit=0' },
+      'policy.shadowTimeseries': { ...a, query: 'from=1&to=2&bucket=2h' },
+    },
+  },
+  policy_shadow_conflict: {
+    async arrange(api) {
+      await twoBundles(api);
+      const { shadows } = api.store;
+      const write = shadows.write.bind(shadows);
+      jest.spyOn(shadows, 'write').mockImplementationOnce(async (...args) => {
+        await ask(api, 'policy.putShadow', { ...a, body: { content: ban('faster', 'job.b') } });
+        return write(...args);
+      });
+    },
+    sent: { 'policy.putShadow': { ...a, body: { content: good } } },
   },
   conflict: {
     sent: Object.fromEntries(['evaluate', 'explain'].map((name) => {
