@@ -87,10 +87,6 @@ const provocations: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
     },
   },
   output_rule_not_found: { sent: { 'policy.putOutputRule': { params: { rule_id: 'none' }, body: { enabled: true } } } },
-  output_rule_not_editable: {
-    arrange: (api) => api.policy(`version: '1'\nrules: []\noutput_rules: [{id: fixed, decision: deny}]\n`),
-    sent: { 'policy.putOutputRule': { params: { rule_id: 'fixed' }, body: { enabled: true } } },
-  },
   velocity_rule_invalid: {
     arrange: (api) => api.license('enterprise'),
     sent: {
@@ -156,6 +152,7 @@ const provocations: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
 const plans = ['policy.listVelocityRules', 'policy.velocityStats', 'policy.addVelocityRule', 'policy.putVelocityRule', 'policy.removeVelocityRule']; // prettier-ignore
 /** What a gateway of another kind answers. */
 const elsewhere: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
+  output_rule_not_editable: ['policy.putOutputRule'],
   policy_signing_required: ['policy.putBundle', 'policy.putGlobal', 'policy.publish', 'policy.addVelocityRule'],
   safety_unavailable: ['policy.evaluate', 'policy.simulate', 'policy.explain', 'policy.snapshots'],
   upstream_service_error: ['policy.evaluate', 'policy.simulate', 'policy.explain', 'policy.snapshots'],
@@ -163,6 +160,7 @@ const elsewhere: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
 const usual: Readonly<Record<string, Sent>> = {
   'policy.putVelocityRule': { params: { rule_id: 'p' }, body: pace },
   'policy.removeVelocityRule': { params: { rule_id: 'p' } },
+  'policy.putOutputRule': { params: { rule_id: 'fixed' }, body: { enabled: true } },
   'policy.putBundle': { ...a, body: { content: good } },
   'policy.putGlobal': { body: { sections: { invariants: { content: good } } } },
   'policy.publish': { body: {} },
@@ -186,12 +184,6 @@ const casesOf = (code: ErrorCode) => (elsewhere[code] ?? []).map((id) => [code, 
 
 describe('an error of a policy endpoint', () => {
   const api = useApi();
-  let isPolicyOwn = false;
-  afterEach(async () => {
-    if (isPolicyOwn) await api.policy();
-    isPolicyOwn = false;
-  });
-
   it('that is declared is provoked somewhere here, and none is that is not', () => {
     const told = new Set([...Object.keys(provocations), ...Object.keys(elsewhere)]);
     const declared = new Set(policy.flatMap(({ errors }) => errors));
@@ -201,7 +193,6 @@ describe('an error of a policy endpoint', () => {
   });
 
   it.each(cases)('%s: %s', async (code, id, arrange, request) => {
-    isPolicyOwn = code === 'output_rule_not_editable';
     await arrange?.(api);
 
     expectCode(await ask(api, id, request), code);
@@ -213,6 +204,15 @@ describe('of a plan without velocity rules', () => {
 
   it.each(plans)('tier_limit_exceeded: %s', async (id) => {
     expectCode(await ask(api, id, usual[id] ?? {}), 'tier_limit_exceeded');
+  });
+});
+
+describe('of a rule that is written in the policy file', () => {
+  const api = useApi();
+  beforeEach(() => api.policy(`version: '1'\nrules: []\noutput_rules: [{id: fixed, decision: deny}]\n`));
+
+  it.each(casesOf('output_rule_not_editable'))('%s: %s', async (code, id) => {
+    expectCode(await ask(api, id, usual[id] ?? {}), code);
   });
 });
 
