@@ -80,16 +80,6 @@ export const measures: readonly Measure[] = [
   { name: 'fanout_1000', unit: 's', mark: atMost(0.8), run: fanOut },
   { name: 'approve_resume_p50', unit: 'ms', mark: atMost(25), run: approveResume },
   {
-    name: 'step_cost_10k_runs',
-    unit: 'µs',
-    limit: { name: 'step_cost_10_runs', value: stepCostFew },
-    mark: ratioAtMost(1.1),
-    run: stepCostMany,
-  },
-  { name: 'gates_10k', unit: 'bytes', run: gateBytes },
-  { name: 'timers_100k', unit: 'bytes', run: timerBytes },
-  { name: 'timers_100k_rate', unit: 'timers/s', run: timerRate },
-  {
     name: 'drain_everysec',
     unit: 'jobs/s',
     limit: rawLimit('bullmq_process'),
@@ -104,4 +94,15 @@ export const measures: readonly Measure[] = [
   },
   { name: 'list_p99', unit: 'ms', mark: atMost(15), run: list },
   { name: 'detail_p99', unit: 'ms', mark: atMost(5), run: detail },
+  // Last, since 10,000 runs stay at their gates, and drains want nothing else to wait.
+  {
+    name: 'step_cost_10k_runs',
+    unit: 'µs',
+    limit: { name: 'step_cost_10_runs', value: stepCostFew },
+    mark: ratioAtMost(1.1),
+    run: stepCostMany,
+  },
+  { name: 'gates_10k', unit: 'bytes', run: gateBytes },
+  { name: 'timers_100k', unit: 'bytes', run: timerBytes },
+  { name: 'timers_100k_rate', unit: 'timers/s', run: timerRate },
 ];
