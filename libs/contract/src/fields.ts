@@ -8,6 +8,8 @@ export const text = (description: string): Joi.StringSchema => Joi.string().allo
 export const micros = (description: string): Joi.NumberSchema =>
   Joi.number().integer().description(`${description} Microseconds since the epoch.`);
 export const count = (description: string): Joi.NumberSchema => Joi.number().integer().min(0).description(description);
+export const usd = (description: string): Joi.NumberSchema =>
+  Joi.number().min(0).description(`${description} US dollars.`);
 export const strings = (description: string): Joi.ArraySchema<string[]> =>
   Joi.array().items(Joi.string().allow('')).description(description);
 export const stringMap = (description: string): Joi.ObjectSchema<Record<string, string>> =>

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { anyObject, count, jobId, micros, stringMap, strings, text } from './fields';
+import { anyObject, count, jobId, micros, stringMap, strings, text, usd } from './fields';
 import { shape } from './shape';
 
 /** Core contract 2.3: a job in lists and traces. Fields that are not set are left out. */
@@ -117,7 +117,6 @@ export interface OverBudgetView {
   reserved_usd: number;
   ends_at?: string;
 }
-const usd = (description: string) => Joi.number().min(0).description(`${description} US dollars.`);
 const overBudgetView = shape<OverBudgetView>({
   required: {
     limit: text('Setting of the section budget.'),

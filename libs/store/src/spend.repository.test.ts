@@ -75,6 +75,43 @@ describe('a reservation', () => {
     expect(await spending()).toMatchObject({ reserved: 0, spent: 20 });
   });
 
+  it('of the most that can be estimated is given back to the last micro', async () => {
+    await use.accept('j1');
+
+    await reserve('j1', 999_999_999_999, { action: 'alert' });
+    expect(await spending()).toMatchObject({ reserved: 999_999_999_999 });
+    await end('j1');
+
+    expect(await spending()).toMatchObject({ reserved: 0, spent: 0 });
+  });
+
+  it('counts for a thousand cost centres, and for others together', async () => {
+    const filled = Array.from({ length: 1_000 }, (_, i) => [`center:c${i}`, '1']).flat();
+    await use.redis.hset(keys.spend('tenant:acme', '2026-11-22'), ...filled);
+    for (const [id, center] of [
+      ['j1', 'c7'],
+      ['j2', 'new'],
+      ['j3', 'newer'],
+    ] as const) {
+      await use.accept(id);
+      await reserve(id, 5, { center });
+      await end(id, 'succeed', 5);
+    }
+
+    const { byCenter = {} } = (await spending()) ?? {};
+    expect([byCenter['c7'], byCenter['new'], byCenter['other']]).toEqual([6, undefined, 10]);
+  });
+
+  it('of a period that is kept no more leaves nothing behind', async () => {
+    await use.accept('j1');
+    await reserve('j1', 60);
+    await use.redis.del(keys.spend('tenant:acme', '2026-11-22'));
+
+    await end('j1', 'succeed', 45);
+
+    expect(await use.redis.exists(keys.spend('tenant:acme', '2026-11-22'))).toBe(0);
+  });
+
   it('is not made of a job that has ended, or is not there', async () => {
     await use.accept('j1');
     await end('j1');
@@ -193,7 +230,10 @@ describe('alerts', () => {
       { account: 'tenant:acme', period: '2026-11-22', percent: 50, limit: 100, reserved: 51 },
       { percent: 100, spent: 120, reserved: 2 },
     ]);
-    await use.store.spend.alertsTold(1);
+    await use.store.spend.alertsTold(alerts.slice(0, 1));
+    expect(await use.store.spend.alerts(10)).toEqual(alerts.slice(1));
+    // Somebody who was frozen meanwhile says the same once more.
+    await use.store.spend.alertsTold(alerts.slice(0, 1));
     expect(await use.store.spend.alerts(10)).toEqual(alerts.slice(1));
   });
 });

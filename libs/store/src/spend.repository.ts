@@ -47,7 +47,7 @@ export interface Spending {
   told: number[];
 }
 
-/** Part of a budget that was reached, once; amounts in micros, `at` in µs. */
+/** Part of a budget that was reached, once; amounts in micros. */
 export interface SpendAlert {
   /** As of accounts; `run:<id>` of a run. */
   account: string;
@@ -57,7 +57,8 @@ export interface SpendAlert {
   limit: number;
   spent: number;
   reserved: number;
-  at: number;
+  /** As it stands in the store. */
+  text: string;
 }
 
 /** What work costs: reserved before it goes to a worker, settled by the move that ends it. Spec: "System settings fields". */
@@ -100,12 +101,12 @@ export class SpendRepository {
   /** Alerts that nobody has told yet, oldest first. */
   async alerts(most: number): Promise<SpendAlert[]> {
     const found = await this.redis.lrange(keys.spendAlerts(), 0, most - 1);
-    return found.map((text) => JSON.parse(text) as SpendAlert);
+    return found.map((text) => ({ ...(JSON.parse(text) as Omit<SpendAlert, 'text'>), text }));
   }
 
-  /** The oldest alerts were told. Only the holder of the loop's lease calls this. */
-  async alertsTold(count: number): Promise<void> {
-    await this.redis.ltrim(keys.spendAlerts(), count, -1);
+  /** These were told. Each by itself: whoever else told them, others have taken their places since. */
+  async alertsTold(alerts: readonly SpendAlert[]): Promise<void> {
+    await Promise.all(alerts.map(({ text }) => this.redis.lrem(keys.spendAlerts(), 1, text)));
   }
 }
 

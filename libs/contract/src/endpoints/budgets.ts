@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { count, text } from '../fields';
+import { count, text, usd } from '../fields';
 import { limits } from '../limits';
 import { shape } from '../shape';
 
@@ -31,7 +31,6 @@ export interface BudgetsQuery {
   workflow_id?: string;
 }
 
-const usd = (description: string) => Joi.number().min(0).description(`${description} US dollars.`);
 const percents = (description: string) => Joi.array().items(Joi.number()).description(description);
 const id = (description: string) => text(description).max(limits.idChars);
 

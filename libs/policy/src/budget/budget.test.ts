@@ -88,7 +88,7 @@ describe('an estimate', () => {
     [{ labels: { estimated_cost: 'much' } }, 0],
     [{ labels: { estimated_cost: '-3' } }, 0],
     [{ labels: { estimated_cost: 'Infinity' } }, 0],
-    [{ labels: { estimated_cost: '1e300' } }, 1e15],
+    [{ labels: { estimated_cost: '1e300' } }, 1e12],
   ])('of %j is %d micros', (request, micros) => {
     expect(estimateOf(request as unknown as Parameters<typeof estimateOf>[0])).toBe(micros);
   });
@@ -109,6 +109,7 @@ describe('a cost centre', () => {
     [terms, { cost_center: 'research' }, 'research'],
     [terms, { cost_center: 'elsewhere' }, 'unattributed'],
     [terms, {}, 'unattributed'],
+    [budgetTerms({}), { cost_center: 'x'.repeat(129) }, 'unattributed'],
     [budgetTerms({}), { cost_center: 'any' }, 'any'],
     [budgetTerms({ cost_attribution_enabled: false }), { cost_center: 'any' }, undefined],
   ])('%#', (of, labels, expected) => {

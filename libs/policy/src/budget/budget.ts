@@ -143,13 +143,21 @@ function periodAt(period: BudgetPeriod, nowMs: number): Pick<BudgetAccount, 'per
     : { period, name: text.slice(0, 7), endsMs: Date.UTC(year, month + 1, 1) };
 }
 
+const centerChars = 128;
+
 /** The cost centre a job counts for; undefined when costs are not attributed. */
 export function costCenterOf(terms: BudgetTerms, labels: Readonly<Record<string, string>>): string | undefined {
   if (!terms.isAttributed) return undefined;
   const named = labels['cost_center'] ?? '';
-  const isKnown = named !== '' && (terms.costCenters.length === 0 || terms.costCenters.includes(named));
+  const isKnown =
+    named !== '' &&
+    named.length <= centerChars &&
+    (terms.costCenters.length === 0 || terms.costCenters.includes(named));
   return isKnown ? named : 'unattributed';
 }
+
+/** As `estimated_cost` may be; of more than 14 digits the store's JSON would lose the last. */
+const mostEstimatedUsd = 1_000_000;
 
 /**
  * What a job is thought to cost, micros: what its submitter says, or the label `estimated_cost` of one that came over the bus
@@ -157,5 +165,5 @@ export function costCenterOf(terms: BudgetTerms, labels: Readonly<Record<string,
  */
 export function estimateOf(request: { estimated_cost?: number; labels: Readonly<Record<string, string>> }): number {
   const told = request.estimated_cost ?? Number(request.labels['estimated_cost'] ?? 0);
-  return Number.isFinite(told) && told > 0 ? toMicros(Math.min(told, 1e9)) : 0;
+  return Number.isFinite(told) && told > 0 ? toMicros(Math.min(told, mostEstimatedUsd)) : 0;
 }

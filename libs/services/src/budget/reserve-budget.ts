@@ -116,11 +116,10 @@ const money = (micros: number): string => `$${toUsd(micros)}`;
 const soonMs = 5_000;
 const seldomMs = 60_000;
 
-/**
- * When to look again at a job that waits for its budget, ms: soon while work under way may give something back, seldom when
- * only a new period or a raised limit helps.
- */
-export function budgetWaitMs({ amount, spent, ends_ms }: OverBudget, nowMs: number): number {
-  if (spent < amount) return soonMs;
-  return Math.max(1, Math.min(seldomMs, (ends_ms ?? Infinity) - nowMs));
+/** Whether work under way may cost less than it reserved and so make room; else only a new period or a raised limit does. */
+export const mayGiveBack = ({ amount, spent, reserved }: OverBudget): boolean => reserved > 0 && spent < amount;
+
+/** When to look again at a job that waits for its budget, ms. */
+export function budgetWaitMs(over: OverBudget, nowMs: number): number {
+  return mayGiveBack(over) ? soonMs : Math.max(1, Math.min(seldomMs, (over.ends_ms ?? Infinity) - nowMs));
 }

@@ -40,5 +40,5 @@ export async function tellSpendAlerts(deps: SpendAlertDeps): Promise<void> {
     );
     deps.events.budgetReached(alert);
   }
-  if (alerts.length > 0) await deps.store.spend.alertsTold(alerts.length);
+  await deps.store.spend.alertsTold(alerts);
 }

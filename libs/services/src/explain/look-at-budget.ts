@@ -1,7 +1,7 @@
 import type { Owner } from '@svc/contract';
 import { toUsd } from '@svc/policy';
 import type { OverBudget } from '@svc/store';
-import { budgetMessage } from '../budget/reserve-budget';
+import { budgetMessage, mayGiveBack } from '../budget/reserve-budget';
 import { iso, stageOf, type JobFacts } from './job-facts';
 import { blocked, notReached, passed, type Look } from './look';
 
@@ -23,10 +23,9 @@ export function lookAtBudget({ job, standing }: JobFacts): Look {
     kind: 'budget',
     what: budgetMessage(over),
     owner: budgetOwner(over),
-    how:
-      over.spent < over.amount
-        ? 'work under way must end and cost less than it reserved, or the limit must be raised'
-        : 'its period must end, or the limit must be raised',
+    how: mayGiveBack(over)
+      ? 'work under way must end and cost less than it reserved, or the limit must be raised'
+      : 'its period must end, or the limit must be raised',
     since: iso(job.updated_at / 1_000),
     clears_at: over.ends_ms === undefined ? null : iso(over.ends_ms),
     ...(dueMs !== undefined && { next_try_at: iso(dueMs) }),

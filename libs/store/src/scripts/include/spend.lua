@@ -4,6 +4,9 @@
   within one period: { reserved, spent, limit, alerts (percents, JSON), `told:<percent>`, `center:<name>` }.
 ]]
 
+-- Submitters may write anything into the label that names a centre.
+local MOST_CENTERS = 1000
+
 -- Runs within runs: as deep as they may be nested, and some more.
 local RUNS_DEEP = 64
 
@@ -21,7 +24,7 @@ local function tell_spend(account, period, at)
   for _, percent in ipairs(cjson.decode(alerts)) do
     if used * 100 >= limit * percent and redis.call('HSETNX', k, 'told:' .. percent, text(at)) == 1 then
       redis.call('RPUSH', key.spendAlerts(), cjson.encode({ account = account, period = period, percent = percent,
-        limit = limit, spent = number_of(spent), reserved = number_of(reserved), at = at }))
+        limit = limit, spent = number_of(spent), reserved = number_of(reserved) }))
     end
   end
 end
@@ -34,7 +37,7 @@ local function tell_run(k, id, at)
   if limit == 0 or action ~= 'alert' or spent + reserved < limit then return end
   if redis.call('HSETNX', k, 'cost_told', text(at)) == 0 then return end
   redis.call('RPUSH', key.spendAlerts(), cjson.encode({ account = 'run:' .. id, period = '', percent = 100, limit = limit,
-    spent = spent, reserved = reserved, at = at }))
+    spent = spent, reserved = reserved }))
 end
 
 -- The run and the runs it is part of, those that are kept: calls visit(record key) for each until it answers something.
@@ -51,6 +54,13 @@ local function runs_above(run, visit)
   end
 end
 
+-- Of very many centres the first have counters of their own, and the others one together.
+local function count_center(k, center, actual)
+  local field = 'center:' .. center
+  if redis.call('HEXISTS', k, field) == 0 and redis.call('HLEN', k) >= MOST_CENTERS then field = 'center:other' end
+  redis.call('HINCRBY', k, field, text(actual))
+end
+
 --[[
   A job is over: what it reserved is given back, and what it cost is spent. `cost` is what its workers said it cost, nil when
   none said: then what was reserved stands, if a worker ever had it. Returns what it cost.
@@ -60,11 +70,14 @@ local function settle_spend(run, held, cost, attempts, at)
   local actual = cost or (attempts > 0 and reserved or 0)
   for _, a in ipairs(held and held.accounts or {}) do
     local k = key.spend(a[1], a[2])
-    if reserved > 0 then redis.call('HINCRBY', k, 'reserved', text(-reserved)) end
-    if actual > 0 then redis.call('HINCRBY', k, 'spent', text(actual)) end
-    if actual > 0 and a[3] then redis.call('HINCRBY', k, 'center:' .. a[3], text(actual)) end
-    redis.call('EXPIRE', k, a[4])
-    tell_spend(a[1], a[2], at)
+    -- Nobody asks any more about a period that is over for so long.
+    if redis.call('EXISTS', k) == 1 then
+      if reserved > 0 then redis.call('HINCRBY', k, 'reserved', text(-reserved)) end
+      if actual > 0 then redis.call('HINCRBY', k, 'spent', text(actual)) end
+      if actual > 0 and a[3] then count_center(k, a[3], actual) end
+      redis.call('EXPIRE', k, a[4])
+      tell_spend(a[1], a[2], at)
+    end
   end
   if actual > 0 or reserved > 0 then
     runs_above(run, function(k)
