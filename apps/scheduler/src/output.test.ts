@@ -142,6 +142,38 @@ describe('the scan of what a result holds', () => {
     expect(String(await use.store.data.result(id))).toContain(secret);
   });
 
+  it('looks at the copy too, and cuts out what was excused by something that is gone', async () => {
+    await use.start({ policy: policy(rule('{ scanners: [secret, injection] }', 'redact')) });
+    // Behind a plain SELECT a union is a plain statement; the key without an end takes the SELECT with it.
+    await returning('-----BEGIN PRIVATE KEY----- select pg_sleep(5) union\nselect 1');
+
+    const id = await use.submit();
+
+    const job = await eventually(async () => {
+      const found = await use.job(id);
+      expect(found.output_safety).toMatchObject({ decision: 'REDACT', phase: 'async' });
+      return found;
+    });
+    const clean = await use.store.data.read(job.result_ptr ?? '', 1_000);
+    expect(String(clean?.body)).toBe('[REDACTED]5) [REDACTED] 1');
+  });
+
+  it('withholds what is to be redacted when the copy cannot be looked at, whatever the fail mode', async () => {
+    const secrets = policy(rule('{ scanners: [secret] }', 'redact'), 'open');
+    const { ctx } = await use.start({ policy: secrets, env: { outputPolicyFailMode: 'open' } });
+    const { checkOutput } = ctx.kernel;
+    jest.spyOn(ctx.kernel, 'checkOutput').mockImplementation((asked) => {
+      const isCopy = String(asked.output_content ?? '').includes('[REDACTED]');
+      return isCopy ? Promise.reject(new Error('away')) : checkOutput.call(ctx.kernel, asked);
+    });
+    await returning(`the key is ${secret}`);
+
+    const id = await use.submit();
+
+    const job = await use.until(id, 'OUTPUT_QUARANTINED', { error_code: 'output_quarantined_async' });
+    expect(job.output_safety).toMatchObject({ decision: 'QUARANTINE', reason: 'redaction could not be made' });
+  });
+
   it('looks at all of a long result, across the seams of its windows', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
     const before = 'x'.repeat(2 * 1_048_576 - 12);

@@ -31,16 +31,23 @@ export function isRunAtOnce(value: string, { before, after }: Around): boolean {
 export const isJoinedShell = (_value: string, { before, after }: Around): boolean =>
   /(?:>&|&>|<>)[ \t]*$/.test(before) || /^\w*[ \t]+0<&1/.test(after);
 
-const plainStatement = /\bselect\b[^;'"]*$/i;
+/** A SELECT that is itself the second half of a union excuses nothing: it is found too, and goes when that is redacted. */
+const secondHalf = /\bunion\b\W+(?:(?:all|distinct)\b\W+)?select\b/gi;
+
+function followsPlainSelect(before: string): boolean {
+  const statement = before.slice(Math.max(...[';', "'", '"'].map((end) => before.lastIndexOf(end))) + 1);
+  return /\bselect\b/i.test(statement.replace(secondHalf, ''));
+}
+
 const tellsInjection = /^[\s+(]*(?:null\b|@@|char\(|concat\(|version\(|\d+\s*,|[^;\r\n]*(?:information_schema|--|#))/i;
 
 /** Added to another query: not the second half of a statement whose SELECT goes before. */
 export const isInjectedUnion = (_value: string, { before, after }: Around): boolean =>
-  tellsInjection.test(after) ? !isPlainScript(before, after) : !plainStatement.test(before);
+  tellsInjection.test(after) ? !isPlainScript(before, after) : !followsPlainSelect(before);
 
 /** Numbered columns alone tell nothing in a statement that goes on from a plain one. */
 const isPlainScript = (before: string, after: string): boolean =>
-  plainStatement.test(before) && !/^[^;\r\n]*(?:null|@@|information_schema|--|#)/i.test(after);
+  followsPlainSelect(before) && !/^[^;\r\n]*(?:null|@@|information_schema|--|#)/i.test(after);
 
 /** A statement put behind the end of a value: on the same line as the quote or the number it ends. */
 export const isPlacedStatement = (_value: string, { before, after }: Around): boolean =>

@@ -259,7 +259,7 @@ export const samples: readonly Sample[] = [
   sample(
     'injection',
     'sql_union_select',
-    ["x' «UNION ALL SELECT» name", '«union\nselect» 1'],
+    ["x' «UNION ALL SELECT» name", '«union\nselect» 1', "x' «union all select» name from t «union select» 1"],
     ['the union selected a leader', 'reunion select', 'union of select groups'],
   ),
   sample(

@@ -243,21 +243,34 @@ describe('after redaction', () => {
   const noise = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.constantFrom('\n', ' é ', ', ', '"', '}'));
   const body = fc.array(fc.tuple(noise, fc.constantFrom(...texts)), { maxLength: 8 });
 
-  it('the same scan finds nothing any more', () => {
+  it('the same scan finds nothing any more, and at most one more redaction is needed for that', () => {
     fc.assert(
       fc.property(body, (parts) => {
         const bytes = Buffer.from(parts.flat().join(' '));
         const { findings } = look(bytes);
 
-        const clean = redact(bytes, findings);
+        const once = redact(bytes, findings);
+        // What was found may have been the excuse for something else, which then is found too.
+        const twice = redact(once, look(once).findings);
 
-        expect(placed(clean)).toEqual([]);
+        expect(placed(twice)).toEqual([]);
         for (const { offset, length } of findings) {
           const gone = bytes.subarray(offset, offset + length);
-          if (length > 12) expect(Buffer.from(clean).includes(gone)).toBe(false);
+          if (length > 12) expect(Buffer.from(twice).includes(gone)).toBe(false);
         }
       }),
-      { numRuns: 300 },
+      {
+        numRuns: 1_000,
+        // The first one's SELECT does not excuse the second.
+        examples: [
+          [
+            [
+              ['', "x' UNION ALL SELECT name"],
+              ['', 'union\nselect 1'],
+            ],
+          ],
+        ],
+      },
     );
   });
 });

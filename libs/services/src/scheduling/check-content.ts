@@ -2,7 +2,8 @@ import type { JobRecord } from '@svc/store';
 import { failMode } from '../effective-config';
 import { isOwnResult } from '../jobs/withheld';
 import { checkBody, type BodyVerdict } from './check-body';
-import { question, readBody, safety, within, writeRedacted, type ResultFacts } from './output-facts';
+import { question, readBody, safety, within, type ResultFacts } from './output-facts';
+import { writeRedacted } from './redact-output';
 import type { SchedulingDeps } from './scheduling-deps';
 
 export interface ContentCheck {
@@ -33,19 +34,18 @@ export async function checkContent(deps: SchedulingDeps, job: JobRecord, result:
   }
   const record = recordOf(deps, job, startedUs, verdict);
   if (verdict.decision === 'ALLOW') return { decision: 'ALLOW', set: { output_safety: record } };
-  const original = { original_ptr: pointer };
+  const withheld = (reason: string): ContentCheck => ({
+    decision: 'QUARANTINE',
+    set: { output_safety: { ...record, original_ptr: pointer, decision: 'QUARANTINE', reason } },
+  });
+  if (verdict.decision === 'QUARANTINE') return withheld(verdict.reason);
   // What was not scanned cannot be redacted, and handing on the clean part alone would lose data silently.
-  if (verdict.decision === 'REDACT' && verdict.truncated) {
-    const withheld = { ...record, ...original, decision: 'QUARANTINE', reason: 'output too large to redact' } as const;
-    return { decision: 'QUARANTINE', set: { output_safety: withheld } };
-  }
-  if (verdict.decision === 'QUARANTINE') {
-    return { decision: 'QUARANTINE', set: { output_safety: { ...record, ...original } } };
-  }
-  const redacted = await writeRedacted(deps, job.id, body, verdict);
+  if (verdict.truncated) return withheld('output too large to redact');
+  const redacted = await writeRedacted(deps, job, result, body, verdict);
+  if (redacted === undefined) return withheld('redaction could not be made');
   return {
     decision: 'REDACT',
-    set: { result_ptr: redacted, output_safety: { ...record, ...original, redacted_ptr: redacted } },
+    set: { result_ptr: redacted, output_safety: { ...record, original_ptr: pointer, redacted_ptr: redacted } },
   };
 }
 

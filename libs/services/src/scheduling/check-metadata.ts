@@ -2,7 +2,8 @@ import type { JobResult } from '@svc/contract';
 import type { OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
 import type { JobRecord } from '@svc/store';
 import { checkBody } from './check-body';
-import { question, readBody, safety, within, writeRedacted, type Brought } from './output-facts';
+import { question, readBody, safety, within, type Brought } from './output-facts';
+import { writeRedacted } from './redact-output';
 import type { SchedulingDeps } from './scheduling-deps';
 
 export interface MetadataCheck {
@@ -86,14 +87,13 @@ async function redactNow(
   asked: OutputVerdict,
 ): Promise<MetadataCheck> {
   try {
-    const body = await readBody(deps, result.result_ptr);
-    const verdict = await within(
-      checkBody(deps.kernel, question(job, result, body.sizeBytes), body.body, body.sizeBytes),
-      redactTimeoutMs,
-    );
+    const { body, sizeBytes } = await readBody(deps, result.result_ptr);
+    const asks = checkBody(deps.kernel, question(job, result, sizeBytes), body, sizeBytes);
+    const verdict = await within(asks, redactTimeoutMs);
     // Where nothing is found there is nothing to cut out, and the whole would be released.
-    if (verdict.decision !== 'REDACT' || verdict.truncated) throw new Error('no clean copy');
-    const pointer = await writeRedacted(deps, job.id, body.body, verdict);
+    if (verdict.decision !== 'REDACT' || verdict.truncated) throw new Error('nothing to cut out');
+    const pointer = await within(writeRedacted(deps, job, result, body, verdict), redactTimeoutMs);
+    if (pointer === undefined) throw new Error('no clean copy');
     const record = safety(deps, startedUs, 'sync', { ...asked, findings: verdict.findings });
     return {
       decision: 'REDACT',

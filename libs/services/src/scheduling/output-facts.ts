@@ -1,23 +1,10 @@
 import { limits, type JobResult } from '@svc/contract';
 import type { OutputVerdict } from '@svc/kernel-client';
-import { redact } from '@svc/scanning';
 import type { JobRecord, OutputSafetyRecord } from '@svc/store';
-import { createHash } from 'node:crypto';
 import type { SchedulingDeps } from './scheduling-deps';
 
 const readTries = 6;
 const readPauseMs = 100;
-
-/** Stores the body without what was found in it. @returns the pointer of the clean copy */
-export async function writeRedacted(
-  deps: SchedulingDeps,
-  id: string,
-  body: Buffer,
-  verdict: OutputVerdict,
-): Promise<string> {
-  const clean = Buffer.from(redact(body, verdict.findings));
-  return deps.store.data.writeRedacted(id, createHash('sha256').update(clean).digest('hex'), clean);
-}
 
 /** A worker may have said it is done a moment before its result is visible; after a few tries it is missing. */
 export async function readBody(deps: SchedulingDeps, pointer: string): Promise<{ body: Buffer; sizeBytes: number }> {

@@ -1,0 +1,40 @@
+import type { OutputVerdict } from '@svc/kernel-client';
+import { redact } from '@svc/scanning';
+import type { JobRecord } from '@svc/store';
+import { createHash } from 'node:crypto';
+import { checkBody } from './check-body';
+import { question, type ResultFacts } from './output-facts';
+import type { SchedulingDeps } from './scheduling-deps';
+
+const mostCopies = 3;
+
+/**
+ * Stores the body without what was found in it. The copy is looked at before it counts: what was cut out may have been
+ * the excuse for something else, which is then found, and cut out too. Engine contract A11.
+ *
+ * @param verdict REDACT, of all of the body
+ * @returns the pointer of the clean copy; undefined = no copy came out clean
+ */
+export async function writeRedacted(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  result: ResultFacts,
+  body: Buffer,
+  verdict: OutputVerdict,
+): Promise<string | undefined> {
+  const asked = question(job, result, body.length);
+  let [clean, found]: [Buffer, OutputVerdict] = [body, verdict];
+  for (let copies = 0; copies < mostCopies; copies++) {
+    clean = Buffer.from(redact(clean, found.findings));
+    const again = await checkBody(deps.kernel, asked, clean, body.length).catch(() => undefined);
+    // Something was found in the original: a copy that could not be looked at is not released, whatever the fail mode.
+    if (!again) return undefined;
+    // A later rule may have something to say about a copy; the rule that redacts came first, and it alone decides.
+    if (again.rule_id !== verdict.rule_id || again.decision === 'ALLOW') {
+      return deps.store.data.writeRedacted(job.id, createHash('sha256').update(clean).digest('hex'), clean);
+    }
+    if (again.decision === 'QUARANTINE') return undefined;
+    found = again;
+  }
+  return undefined;
+}
