@@ -31,9 +31,9 @@ export async function handleResult(deps: SchedulingDeps, senderId: string, resul
   const refusal = whyIgnored(job, senderId, result);
   if (refusal || !job) {
     deps.events.ignoredResult(result.job_id, refusal ?? 'unknown job');
-    // The answer to a job that was taken back: its heartbeats counted it until now. Wire contract 11. Should we count one
-    // too few, the slots in Redis still hold.
-    if (senderId === result.worker_id) free(deps, senderId);
+    // The answer to a job that was taken back: its heartbeats counted it until now, unless its slot was given away at once.
+    // Wire contract 11. Should we count one too few, the slots in Redis still hold.
+    if (senderId === result.worker_id && !deps.registry.left(senderId, result.job_id)) free(deps, senderId);
     if (job && senderId === job.worker_id) await afterPreemption(deps, job, result.dispatch_id);
     return;
   }

@@ -49,7 +49,7 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   });
   if (!moved) return false;
   deps.events.preempted(victim.id);
-  deps.registry.moved(victim.worker_id, -1);
+  deps.registry.leave(victim.worker_id, victim.id, deps.clock.nowMs() + delayMs);
   deps.wake(victim.worker_id);
   return true;
 }

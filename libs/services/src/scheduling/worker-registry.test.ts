@@ -32,3 +32,31 @@ describe('a worker that is not heard', () => {
     expect(workers.expire(101 * ttlMs + 1)).toEqual(['w1']);
   });
 });
+
+describe('a job that leaves its slot to another', () => {
+  const full = { ...beat, active_jobs: 1 };
+  const left = () => {
+    const workers = new WorkerRegistry({ ttlMs: 1_000, readinessTtlMs: 1_000 });
+    workers.heartbeat(full, 0);
+    workers.leave('w1', 'j', 500);
+    return workers;
+  };
+
+  it('does not get it back by a heartbeat that still counts it', () => {
+    const workers = left();
+
+    workers.heartbeat(full, 499);
+
+    expect(workers.room('w1')).toBe(1);
+  });
+
+  it('counts again when its time is over, or nobody leaves any more', () => {
+    const [late, ended] = [left(), left()];
+
+    expect([ended.left('w1', 'other'), ended.left('w1', 'j'), ended.left('w1', 'j')]).toEqual([false, true, false]);
+    late.heartbeat(full, 500);
+    ended.heartbeat(full, 499);
+
+    expect([late.room('w1'), ended.room('w1')]).toEqual([0, 0]);
+  });
+});

@@ -38,6 +38,8 @@ export class WorkerRegistry {
   private readonly workers = new Map<string, Known>();
   /** Handshakes that came before the first heartbeat. */
   private readonly announced = new Map<string, { topics: string[]; draining: boolean; atMs: number }>();
+  /** Jobs whose slot was given to another while their worker still ends them, by worker; until when, unix ms. */
+  private readonly leaving = new Map<string, Map<string, number>>();
   private hearingSinceMs = 0;
 
   constructor(private readonly times: RegistryTimes) {}
@@ -59,7 +61,7 @@ export class WorkerRegistry {
     const had = before ? room(before) : 0;
     const after: Known = {
       picture,
-      active: beat.active_jobs,
+      active: Math.max(0, beat.active_jobs - this.leavingFrom(beat.worker_id, nowMs)),
       announcedAtMs: announced?.atMs ?? 0,
       lastSeenMs: nowMs,
     };
@@ -90,6 +92,7 @@ export class WorkerRegistry {
     for (const id of gone) {
       this.workers.delete(id);
       this.announced.delete(id);
+      this.leaving.delete(id);
     }
     return gone;
   }
@@ -112,6 +115,28 @@ export class WorkerRegistry {
   moved(id: string, by: 1 | -1): void {
     const known = this.workers.get(id);
     if (known) known.active = Math.max(0, known.active + by);
+  }
+
+  /**
+   * A job that must leave its slot to another at once, though its worker has time to end it: heartbeats that still count
+   * it do not take the slot back.
+   */
+  leave(workerId: string, jobId: string, untilMs: number): void {
+    const jobs = this.leaving.get(workerId) ?? new Map<string, number>();
+    this.leaving.set(workerId, jobs.set(jobId, untilMs));
+    this.moved(workerId, -1);
+  }
+
+  /** The worker has ended such a job. @returns whether it was one */
+  left(workerId: string, jobId: string): boolean {
+    return this.leaving.get(workerId)?.delete(jobId) ?? false;
+  }
+
+  private leavingFrom(workerId: string, nowMs: number): number {
+    const jobs = this.leaving.get(workerId);
+    for (const [id, untilMs] of jobs ?? []) if (untilMs <= nowMs) jobs?.delete(id);
+    if (jobs?.size === 0) this.leaving.delete(workerId);
+    return jobs?.size ?? 0;
   }
 
   /** Redis knows better: all slots of the worker are taken. */
