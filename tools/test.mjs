@@ -55,8 +55,6 @@ function jest(name, { workers, without }) {
     '--passWithNoTests',
     // A test that failed half-way may leave a connection open; that must not keep the run from ending.
     '--forceExit',
-    // Real servers on a busy machine take their time; a test that hangs ends all the same.
-    '--testTimeout=20000',
     '--json',
     `--outputFile=${results}`,
     ...process.argv.slice(2),
