@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
+import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
 export interface ConfigDocument {
@@ -24,7 +25,7 @@ export const ownerOf = ({ scope, meta }: Pick<ConfigDocument, 'scope' | 'meta'>)
 /** What the script `replaceConfig` is told. */
 export const replacementOf = (document: ConfigDocument, readRevision: number): (string | number)[] => {
   const { scope, scope_id: id, revision } = document;
-  return [readRevision, JSON.stringify(document), scope, id, revision, ownerOf(document) ?? '', revisionsKept];
+  return [readRevision, luaJson(document), scope, id, revision, ownerOf(document) ?? '', revisionsKept];
 };
 
 /** Layered config documents. Spec: "Config document". */

@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.record';
 import { keys } from './keys';
 import { Fenced, type Fence } from './lease';
+import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
 /** The queues a job can stand in, by their key in queues.config.ts. */
@@ -210,8 +211,7 @@ export class JobRepository {
       ...(a.decision && { decision: JSON.stringify(a.decision) }),
       ...(a.idempotency && {
         idempotency: {
-          // Half a surrogate pair is no text to Lua's JSON; Redis would write U+FFFD for it in a key of ours anyway.
-          key: Buffer.from(a.idempotency.key).toString(),
+          key: a.idempotency.key,
           hash: a.idempotency.hash,
           answer: a.idempotency.answer,
           ttl_sec: a.idempotency.ttlSec,
@@ -222,7 +222,7 @@ export class JobRepository {
       ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
       ...(a.next && { next: this.moveDocument(a.tenant, a.next.event, a.next.extras) }),
     };
-    const reply = await runScript(this.redis, 'accept', keys.job(a.id), JSON.stringify(document), a.context);
+    const reply = await runScript(this.redis, 'accept', keys.job(a.id), luaJson(document), a.context);
     const [kind, detail = ''] = reply as [AcceptOutcome['kind'] | 'fenced', string?];
     switch (kind) {
       case 'fenced':
@@ -240,7 +240,7 @@ export class JobRepository {
 
   /** Compare-and-set along the job table. Safe to repeat: the second call is refused. */
   async move(scope: TenantScope, id: string, event: JobEvent, extras: MoveExtras = {}): Promise<MoveOutcome> {
-    const document = JSON.stringify(this.moveDocument(scope, event, extras));
+    const document = luaJson(this.moveDocument(scope, event, extras));
     const decision = extras.decision ? JSON.stringify(extras.decision) : '';
     return readMove(await runScript(this.redis, 'move', keys.job(id), id, document, decision), event);
   }
@@ -264,7 +264,7 @@ export class JobRepository {
       set: flat(a.set),
     };
     const decision = a.decision ? JSON.stringify(a.decision) : '';
-    const reply = await runScript(this.redis, 'admit', keys.job(id), id, JSON.stringify(document), decision);
+    const reply = await runScript(this.redis, 'admit', keys.job(id), id, luaJson(document), decision);
     const [kind, detail = ''] = reply as [AdmitOutcome['kind'], string?];
     switch (kind) {
       case 'dispatched':
@@ -295,7 +295,7 @@ export class JobRepository {
       snapshot,
       retain: this.retain,
     };
-    const taken = await runScript(this.redis, 'claim', keys.lanes(), JSON.stringify(document));
+    const taken = await runScript(this.redis, 'claim', keys.lanes(), luaJson(document));
     return (taken as [string, string][]).map(([id, dispatchId]) => ({ id, dispatchId }));
   }
 
@@ -315,7 +315,7 @@ export class JobRepository {
       ...(post && { post }),
       ...(entry && { entry: { id, queue: entry.queue, suffix: entry.suffix } }),
     };
-    const reply = await runScript(this.redis, 'note', keys.job(id), JSON.stringify(document));
+    const reply = await runScript(this.redis, 'note', keys.job(id), luaJson(document));
     return (reply as [string])[0] === 'noted';
   }
 

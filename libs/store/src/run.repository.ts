@@ -25,6 +25,7 @@ import type {
   RunSave,
   SaveOutcome,
 } from './run.writes';
+import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
 type Of<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_tenant' };
@@ -68,7 +69,7 @@ export class RunRepository {
       this.redis,
       'createRun',
       keys.run(id),
-      JSON.stringify(document),
+      luaJson(document),
       JSON.stringify(run.header),
       JSON.stringify(run.start),
       ...written(run.steps),
@@ -121,7 +122,7 @@ export class RunRepository {
       'saveRun',
       keys.run(id),
       keys.runLock(id),
-      JSON.stringify(document),
+      luaJson(document),
       save.header ? JSON.stringify(save.header) : '',
       ...written(steps),
       ...events.map((event) => JSON.stringify(event)),
@@ -292,8 +293,8 @@ function seenBy<T>(scope: TenantScope, value: T | undefined, tenant: string | un
   return scope === '*' || scope === tenant ? { kind: 'found', value } : { kind: 'other_tenant' };
 }
 
-/** The workflow's id may hold what parts the key; half a surrogate pair is no text to Lua's JSON. */
+/** The workflow's id may hold what parts the key. */
 function idempotencyKey(tenant: string, workflowId: string, key: string): string {
   const workflow = workflowId.replaceAll('%', '%25').replaceAll(':', '%3A');
-  return Buffer.from(keys.runIdempotency(tenant, workflow, key)).toString();
+  return keys.runIdempotency(tenant, workflow, key);
 }

@@ -1,6 +1,7 @@
 import type { ShadowComparison } from '@svc/contract';
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
+import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
 /**
@@ -44,7 +45,7 @@ export class ShadowResultRepository {
   async add(tenant: string, results: readonly ShadowResult[]): Promise<void> {
     const appended = results.map((result) => ({ bundle: result.bundle_id, fields: Object.entries(result).flat() }));
     const batch = { tenant, keep_ms: keepMs, most: this.most, results: appended };
-    await runScript(this.redis, 'addShadowResults', keys.shadowResultsOf(tenant), JSON.stringify(batch));
+    await runScript(this.redis, 'addShadowResults', keys.shadowResultsOf(tenant), luaJson(batch));
   }
 
   /** Newest first, and nothing beyond the range is read. */

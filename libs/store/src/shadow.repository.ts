@@ -1,6 +1,7 @@
 import type { ShadowHead } from '@svc/contract';
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
+import { luaJson } from './lua-json';
 import { auditOnly, type KeptSnapshots } from './policy.repository';
 import { runScript } from './scripts';
 
@@ -29,7 +30,7 @@ export class ShadowRepository {
   /** Compare-and-set. @returns whether it was written; if not, the audit was not told either */
   async write(tenant: string, bundle: string, { read, shadow, audit }: ShadowWrite): Promise<boolean> {
     const { content = '', ...head } = shadow ?? {};
-    const texts = [tenant, bundle, read, shadow ? JSON.stringify(head) : '', content];
+    const texts = [tenant, bundle, read, shadow ? luaJson(head) : '', content];
     const reply = await runScript(this.redis, 'writeShadow', keys.shadows(tenant), ...texts, ...auditOnly(audit));
     return (reply as [string])[0] === 'written';
   }

@@ -51,6 +51,15 @@ describe('a reservation', () => {
     expect((await use.store.jobs.load('j1'))?.reserved).toBeUndefined();
   });
 
+  it('counts for a cost centre with half a surrogate pair in its name, as for any other', async () => {
+    await use.accept('j1');
+
+    expect(await reserve('j1', 60, { center: '\ud800' })).toEqual({ kind: 'reserved' });
+    await end('j1', 'succeed', 45);
+
+    expect((await spending())?.byCenter).toEqual({ '\ufffd': 45 });
+  });
+
   it.each([
     ['stands as what was spent when a worker had it and said nothing', 1, 60],
     ['is given back whole when no worker ever had it', 0, 0],

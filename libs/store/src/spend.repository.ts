@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
+import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
 /** One budget within one period; amounts in micros (millionths of a US dollar). */
@@ -73,7 +74,7 @@ export class SpendRepository {
       run_limit: run.limit,
       run_action: run.action,
     };
-    const reply = await runScript(this.redis, 'reserve', keys.job(jobId), JSON.stringify(document));
+    const reply = await runScript(this.redis, 'reserve', keys.job(jobId), luaJson(document));
     const [kind = '', detail = '', what = '', who = '', ...amounts] = reply as string[];
     switch (kind) {
       case 'over': {

@@ -32,6 +32,13 @@ describe('GET /api/v1/config', () => {
     });
   });
 
+  it('200: a document with half a surrogate pair can be read, and written again', async () => {
+    await put({ scope: 'org', data: { '\ud800': 'a\udc00b' } });
+
+    expect((await get('?scope=org')).body).toEqual({ '\ufffd': 'a\ufffdb' });
+    expect((await put({ scope: 'org', data: { a: 1 } })).status).toBe(204);
+  });
+
   it.each([
     ['an unknown scope', '?scope=planet'],
     ['a team without its id', '?scope=team'],
