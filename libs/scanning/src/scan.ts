@@ -164,7 +164,9 @@ function merged(findings: readonly Finding[]): Finding[] {
   return kept;
 }
 
-const byPlace = (a: Finding, b: Finding) => a.offset - b.offset || b.length - a.length;
+/** Of two at the very same place, by name: whichever engine found them, the answer is the same. */
+const byPlace = (a: Finding, b: Finding) =>
+  a.offset - b.offset || b.length - a.length || (a.matched_pattern < b.matched_pattern ? -1 : 1);
 
 /** Keeps the first ones; the last of them is stretched over everything behind it. */
 function capped(findings: Finding[], bytes: number): Finding[] {
