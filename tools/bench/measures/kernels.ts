@@ -69,7 +69,7 @@ export const velocityRate = (session: Session): Promise<number> =>
         labels: { customer: `c${i % 100}` },
       });
     await rateOf(2_000, 500, check);
-    return rateOf(session.sizes.calls, 500, (i) => check(i + 2_000));
+    return rateOf(session.sizes.decisions, 500, (i) => check(i + 2_000));
   });
 
 const publications = 20;

@@ -1,6 +1,6 @@
 import { keys, velocityWindowsRemembered } from '@svc/store';
 import type { VelocityAnswer, VelocityCheck } from '@svc/policy';
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { KernelEvents } from '../events';
 import { loadScript } from '../scripts';
@@ -25,10 +25,10 @@ export function velocityWindows(
     (how: 'count' | 'look'): Counter =>
     async ({ ruleId, key, windowSeconds, maxRequests, member = randomUUID() }) => {
       const startedMs = nowMs();
-      const hash = createHash('sha256').update(key).digest('hex');
-      const places = [keys.velocity(ruleId, hash), keys.velocityWindows(ruleId)];
+      const name = hash('sha256', key);
+      const places = [keys.velocity(ruleId, name), keys.velocityWindows(ruleId)];
       try {
-        const count = Number(await run(...places, how, member, windowSeconds * 1_000, hash, velocityWindowsRemembered));
+        const count = Number(await run(...places, how, member, windowSeconds * 1_000, name, velocityWindowsRemembered));
         events.velocityChecked(ruleId, count > maxRequests ? 'over' : 'within', nowMs() - startedMs);
         return { kind: 'count', count };
       } catch (error) {

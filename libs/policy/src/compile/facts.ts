@@ -27,9 +27,9 @@ export interface Facts {
   delegation: DelegationFacts;
   /** Values of the MCP labels, lower-cased, '' when absent; undefined when the request has none of them. */
   mcp: McpFacts | undefined;
-  /** Ids a selector of the job tier may name; and of the workflow tier. */
-  jobKeys: ReadonlySet<string>;
-  workflowKeys: ReadonlySet<string>;
+  /** Ids a selector of the job tier may name; and of the workflow tier. Most policies have neither. */
+  jobKeys(): ReadonlySet<string>;
+  workflowKeys(): ReadonlySet<string>;
   label(key: string): string | undefined;
   /** The content document, then meta labels, then labels. Policy contract 2.2, `metadata`. */
   metadata(key: string): unknown;
@@ -68,8 +68,8 @@ export function factsOf(request: PolicyRequest, defaultTenant: string | undefine
     secretsPresent: truthy.has(fold(label('secrets_present') ?? '')) || riskTags.has('secrets'),
     delegation: request.delegation ?? undelegated,
     mcp: mcpFacts(label),
-    jobKeys: jobKeys(request),
-    workflowKeys: keysOf([request.workflow_id, ...serverLabels(request, workflowLabels)]),
+    jobKeys: once(() => jobKeys(request)),
+    workflowKeys: once(() => keysOf([request.workflow_id, ...serverLabels(request, workflowLabels)])),
     label,
     metadata: (key) => metadataValue(key, document(), request, label),
     content: once(() => contentBytes(request, label)),
@@ -128,19 +128,28 @@ function derivedTags(deriver: RiskTagDeriver, document: unknown): string[] {
   return tier ? [tier.tag] : [];
 }
 
+const mcpLabels = {
+  server: spellings('server'),
+  tool: spellings('tool'),
+  resource: spellings('resource'),
+  action: spellings('action'),
+};
+
+function spellings(part: string): readonly string[] {
+  return [`mcp.${part}`, `mcp_${part}`, `mcp${part.charAt(0).toUpperCase()}${part.slice(1)}`];
+}
+
 function mcpFacts(label: Facts['label']): McpFacts | undefined {
-  const value = (part: string) => {
-    const written =
-      label(`mcp.${part}`) ?? label(`mcp_${part}`) ?? label(`mcp${part[0]?.toUpperCase()}${part.slice(1)}`);
-    return fold(written ?? '');
+  const value = (names: readonly string[]) => {
+    for (const name of names) {
+      const written = label(name);
+      if (written !== undefined) return fold(written);
+    }
+    return '';
   };
-  const facts = {
-    servers: value('server'),
-    tools: value('tool'),
-    resources: value('resource'),
-    actions: value('action'),
-  };
-  return Object.values(facts).some((text) => text !== '') ? facts : undefined;
+  const { server, tool, resource, action } = mcpLabels;
+  const facts = { servers: value(server), tools: value(tool), resources: value(resource), actions: value(action) };
+  return facts.servers || facts.tools || facts.resources || facts.actions ? facts : undefined;
 }
 
 const serverLabels = ({ server_labels }: PolicyRequest, keys: readonly string[]) =>

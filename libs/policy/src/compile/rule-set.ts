@@ -63,10 +63,10 @@ export class Narrow<T> {
   }
 
   /** What any of the request's keys selects, each once, in document order. */
-  for(keys: ReadonlySet<string>): T[] {
+  for(keys: () => ReadonlySet<string>): readonly T[] {
     if (this.byKey.size === 0) return [];
     const found = new Map<number, T>();
-    for (const key of keys) for (const { order, value } of this.byKey.get(key) ?? []) found.set(order, value);
+    for (const key of keys()) for (const { order, value } of this.byKey.get(key) ?? []) found.set(order, value);
     return [...found].sort(([a], [b]) => a - b).map(([, value]) => value);
   }
 }

@@ -20,7 +20,7 @@ export class Tiered<T> {
     else this.narrow[tier].add(selectorKeys(selector), value);
   }
 
-  of(tier: 'job' | 'workflow', facts: Facts): T[] {
+  of(tier: 'job' | 'workflow', facts: Facts): readonly T[] {
     return this.narrow[tier].for(tier === 'job' ? facts.jobKeys : facts.workflowKeys);
   }
 
