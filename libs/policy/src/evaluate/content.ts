@@ -32,14 +32,3 @@ export const needsNothing = (needs: ContentNeeds): boolean =>
 /** Equal for needs that ask for the same, so that a text is scanned once for them. */
 export const needsKey = ({ scanners, detectors, patterns, keywords }: ContentNeeds): string =>
   JSON.stringify([scanners, detectors, patterns.map(({ source }) => source), keywords]);
-
-/** Everything several rules look for, each thing once. */
-export function mergedNeeds(all: readonly ContentNeeds[]): ContentNeeds {
-  const patterns = new Map(all.flatMap((needs) => needs.patterns.map((pattern) => [pattern.source, pattern] as const)));
-  return {
-    scanners: [...new Set(all.flatMap((needs) => needs.scanners))],
-    detectors: [...new Set(all.flatMap((needs) => needs.detectors))],
-    patterns: [...patterns.values()],
-    keywords: [...new Set(all.flatMap((needs) => needs.keywords))],
-  };
-}

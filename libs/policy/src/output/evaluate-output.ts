@@ -3,11 +3,10 @@ import { firstFailing } from '../compile/conditions';
 import { factsOf, type Facts } from '../compile/facts';
 import { fold } from '../compile/glob';
 import type { Policy } from '../compile/merge-policies';
-import { mergedNeeds, needsNothing, type ContentFinding, type ContentNeeds } from '../evaluate/content';
+import { needsNothing, type ContentFinding, type ContentNeeds } from '../evaluate/content';
 import type { FindOutput, OutputDecision, OutputRequest, OutputScan } from './output-request';
 
-const nothing: ContentNeeds = { scanners: [], detectors: [], patterns: [], keywords: [] };
-type Answer = Omit<OutputDecision, 'policy_snapshot' | 'contentPhaseNeeded' | 'contentNeeds' | 'hold'>;
+type Answer = Omit<OutputDecision, 'policy_snapshot' | 'contentPhaseNeeded' | 'hold'>;
 type Result = Answer & { waiting?: readonly CompiledOutputRule[] };
 
 /**
@@ -15,7 +14,7 @@ type Result = Answer & { waiting?: readonly CompiledOutputRule[] };
  * match releases. Policy contract 2.6, engine contract A11.
  *
  * In the metadata phase only size, error and labels are looked at; the answer says whether the content phase has
- * anything to add, and what it must look for. In the content phase `findOutput` looks into the body.
+ * anything to add. In the content phase `findOutput` looks into the body.
  *
  * @param onError hears of errors that became part of the decision
  * @returns always a decision; whatever is thrown inside, but for `findOutput`, quarantines with a fixed reason
@@ -155,6 +154,5 @@ function finished({ waiting = [], ...answer }: Result, snapshot: string): Output
     policy_snapshot: snapshot,
     contentPhaseNeeded: waiting.length > 0,
     hold: waiting.some(({ hold }) => hold),
-    contentNeeds: waiting.length > 0 ? mergedNeeds(waiting.map(({ needs }) => needs)) : nothing,
   };
 }

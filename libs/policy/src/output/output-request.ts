@@ -35,6 +35,4 @@ export interface OutputDecision {
   contentPhaseNeeded: boolean;
   /** A rule still waiting asks that nothing is released before it was answered. Engine contract A11. */
   hold: boolean;
-  /** Everything the rules still waiting look for. */
-  contentNeeds: ContentNeeds;
 }

@@ -65,18 +65,22 @@ export async function openFleetFiles(settings: FleetFileSettings, hooks: FleetFi
   if (production) refuse('timeouts file', timeoutsPath, bad);
   // Spec, "Timeouts file": in development a bad one leaves the defaults.
   else if (bad.length > 0) hooks.onProblem(`the default timeouts hold: ${bad.join('; ')}`);
+  const hashesOf = () => ({
+    ...(pools.hash && { pools: pools.hash }),
+    ...(timeouts.hash && { timeouts: timeouts.hash }),
+  });
+  // Every job asks for them.
+  let hashes = hashesOf();
   const refresh = async (file: Watched<PoolTable> | Watched<TimeoutTable>, what: 'pools' | 'timeouts') => {
     const outcome = file === pools ? await load(pools) : await load(timeouts);
+    hashes = hashesOf();
     if (outcome.problems.length > 0) hooks.onProblem(outcome.problems.join('\n'));
     else if (outcome.changed) hooks.onChange(what);
   };
   return {
     pools: () => pools.value,
     timeouts: () => timeouts.value,
-    hashes: () => ({
-      ...(pools.hash && { pools: pools.hash }),
-      ...(timeouts.hash && { timeouts: timeouts.hash }),
-    }),
+    hashes: () => hashes,
     refresh: async () => {
       await refresh(pools, 'pools');
       await refresh(timeouts, 'timeouts');
