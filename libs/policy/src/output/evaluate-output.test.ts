@@ -126,20 +126,29 @@ describe('output rules, content phase', () => {
 });
 
 describe('output rules, metadata phase', () => {
+  /** What the content phase looks for, rule by rule. */
+  const lookedFor = (policy: ReturnType<typeof on>, asked: OutputRequest) => {
+    const scanners: string[] = [];
+    evaluateOutput(policy, asked, (needs) => {
+      scanners.push(...needs.scanners);
+      return { kind: 'scanned', findings: [] };
+    });
+    return scanners;
+  };
+
   it('releases for now and says that the body has to be read', () => {
-    const answer = evaluateOutput(on(secret + pii + big), metadata({ topic: 'job.p' }));
+    const policy = on(secret + pii + big);
+    const answer = evaluateOutput(policy, metadata({ topic: 'job.p' }));
 
     expect(answer).toMatchObject({ decision: 'ALLOW', contentPhaseNeeded: true });
+    expect(lookedFor(policy, request({ topic: 'job.p' }))).toEqual(['secret', 'pii']);
   });
 
   it('needs no body when no rule looks into it, for this topic or at all', () => {
     expect(evaluateOutput(on(pii + big), metadata()).contentPhaseNeeded).toBe(false);
-    expect(
-      evaluateOutput(on(secret, ', topic_overrides: [{topic_pattern: "*", scanners: [pii]}]'), metadata()),
-    ).toMatchObject({
-      decision: 'ALLOW',
-      contentPhaseNeeded: false,
-    });
+    const overridden = on(secret, ', topic_overrides: [{topic_pattern: "*", scanners: [pii]}]');
+    expect(evaluateOutput(overridden, metadata())).toMatchObject({ decision: 'ALLOW', contentPhaseNeeded: false });
+    expect(lookedFor(overridden, request())).toEqual([]);
   });
 
   it('withholds at once what a later rule withholds by its size alone', () => {

@@ -3,10 +3,11 @@ import { redact } from '@svc/scanning';
 import type { JobRecord } from '@svc/store';
 import { createHash } from 'node:crypto';
 import { checkBody } from './check-body';
-import { question, type ResultFacts } from './output-facts';
+import { question, within, type ResultFacts } from './output-facts';
 import type { SchedulingDeps } from './scheduling-deps';
 
 const mostCopies = 3;
+const lookTimeoutMs = 30_000;
 
 /**
  * Stores the body without what was found in it. The copy is looked at before it counts: what was cut out may have been
@@ -26,7 +27,7 @@ export async function writeRedacted(
   let [clean, found]: [Buffer, OutputVerdict] = [body, verdict];
   for (let copies = 0; copies < mostCopies; copies++) {
     clean = Buffer.from(redact(clean, found.findings));
-    const again = await checkBody(deps.kernel, asked, clean, body.length).catch(() => undefined);
+    const again = await within(checkBody(deps.kernel, asked, clean, body.length), lookTimeoutMs).catch(() => undefined);
     // Something was found in the original: a copy that could not be looked at is not released, whatever the fail mode.
     if (!again) return undefined;
     // A later rule may have something to say about a copy; the rule that redacts came first, and it alone decides.

@@ -50,6 +50,16 @@ describe('a job that leaves its slot to another', () => {
     expect(workers.room('w1')).toBe(1);
   });
 
+  it('counts again when another has taken the slot', () => {
+    const workers = left();
+
+    workers.moved('w1', 1);
+    workers.heartbeat({ ...full, active_jobs: 2, max_parallel_jobs: 3 }, 1);
+
+    expect(workers.room('w1')).toBe(1);
+    expect(workers.left('w1', 'j')).toBe(false);
+  });
+
   it('counts again when its time is over, or nobody leaves any more', () => {
     const [late, ended] = [left(), left()];
 

@@ -115,11 +115,14 @@ export class WorkerRegistry {
   moved(id: string, by: 1 | -1): void {
     const known = this.workers.get(id);
     if (known) known.active = Math.max(0, known.active + by);
+    // The slot that was left is taken again: from now on heartbeats are right to count both.
+    const [taken] = by === 1 ? (this.leaving.get(id)?.keys() ?? []) : [];
+    if (taken !== undefined) this.left(id, taken);
   }
 
   /**
-   * A job that must leave its slot to another at once, though its worker has time to end it: heartbeats that still count
-   * it do not take the slot back.
+   * A job that must leave its slot to another at once, though its worker has time to end it: until something is given out
+   * to the worker, heartbeats that still count the job do not take the slot back.
    */
   leave(workerId: string, jobId: string, untilMs: number): void {
     const jobs = this.leaving.get(workerId) ?? new Map<string, number>();
