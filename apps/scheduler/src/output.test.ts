@@ -1,4 +1,5 @@
 import { JobStatus, subjects } from '@svc/contract';
+import type { OutputVerdict } from '@svc/kernel-client';
 import { scanOutput } from '@svc/services';
 import { eventually } from '@svc/testing';
 import { FatalError } from '@svc/worker-sdk';
@@ -16,6 +17,16 @@ ${rules}
 `;
 const rule = (match: string, decision: string, severity = 'high', more = '') =>
   `  - { id: the-rule, ${more}severity: ${severity}, match: ${match}, decision: ${decision}, reason: because }`;
+
+/** What a kernel remarks when fail mode open passed over a scanner's fault. */
+const skipped: OutputVerdict['findings'][number] = {
+  type: 'scan_skipped',
+  severity: 'low',
+  confidence: 1,
+  detail: '',
+  scanner: '',
+  matched_pattern: '',
+};
 
 /** A worker that returns this text. */
 const returning = (text: string) => use.worker({ id: 'w1', topics: { 'job.>': () => new TextEncoder().encode(text) } });
@@ -158,21 +169,27 @@ describe('the scan of what a result holds', () => {
     expect(String(clean?.body)).toBe('[REDACTED]5) [REDACTED] 1');
   });
 
-  it('withholds what is to be redacted when the copy cannot be looked at, whatever the fail mode', async () => {
-    const secrets = policy(rule('{ scanners: [secret] }', 'redact'), 'open');
-    const { ctx } = await use.start({ policy: secrets, env: { outputPolicyFailMode: 'open' } });
-    const { checkOutput } = ctx.kernel;
-    jest.spyOn(ctx.kernel, 'checkOutput').mockImplementation((asked) => {
-      const isCopy = String(asked.output_content ?? '').includes('[REDACTED]');
-      return isCopy ? Promise.reject(new Error('away')) : checkOutput.call(ctx.kernel, asked);
-    });
-    await returning(`the key is ${secret}`);
+  it.each([
+    ['the kernel does not answer', () => Promise.reject(new Error('away'))],
+    ['its scanner failed', (allowed: OutputVerdict) => Promise.resolve({ ...allowed, findings: [skipped] })],
+  ])(
+    'withholds what is to be redacted when the copy cannot be looked at, whatever the fail mode: %s',
+    async (_, ofCopy) => {
+      const secrets = policy(rule('{ scanners: [secret] }', 'redact'), 'open');
+      const { ctx } = await use.start({ policy: secrets, env: { outputPolicyFailMode: 'open' } });
+      const { checkOutput } = ctx.kernel;
+      jest.spyOn(ctx.kernel, 'checkOutput').mockImplementation(async (asked) => {
+        const verdict = await checkOutput.call(ctx.kernel, asked);
+        return String(asked.output_content ?? '').includes('[REDACTED]') ? ofCopy(verdict) : verdict;
+      });
+      await returning(`the key is ${secret}`);
 
-    const id = await use.submit();
+      const id = await use.submit();
 
-    const job = await use.until(id, 'OUTPUT_QUARANTINED', { error_code: 'output_quarantined_async' });
-    expect(job.output_safety).toMatchObject({ decision: 'QUARANTINE', reason: 'redaction could not be made' });
-  });
+      const job = await use.until(id, 'OUTPUT_QUARANTINED', { error_code: 'output_quarantined_async' });
+      expect(job.output_safety).toMatchObject({ decision: 'QUARANTINE', reason: 'redaction could not be made' });
+    },
+  );
 
   it('looks at all of a long result, across the seams of its windows', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
@@ -242,17 +259,9 @@ describe('the scan of what a result holds', () => {
   it('says that it was not made when a scanner failed and the policy’s fail mode let that pass', async () => {
     const { ctx } = await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine'), 'open') });
     const { checkOutput } = ctx.kernel;
-    const skipped = {
-      type: 'scan_skipped',
-      severity: 'low',
-      confidence: 1,
-      detail: '',
-      scanner: '',
-      matched_pattern: '',
-    };
     jest.spyOn(ctx.kernel, 'checkOutput').mockImplementation(async (asked) => {
       const verdict = await checkOutput.call(ctx.kernel, asked);
-      return asked.output_content ? { ...verdict, findings: [skipped as (typeof verdict.findings)[number]] } : verdict;
+      return asked.output_content ? { ...verdict, findings: [skipped] } : verdict;
     });
     await returning('harmless');
 

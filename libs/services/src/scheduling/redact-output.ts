@@ -29,7 +29,7 @@ export async function writeRedacted(
     clean = Buffer.from(redact(clean, found.findings));
     const again = await within(checkBody(deps.kernel, asked, clean, body.length), lookTimeoutMs).catch(() => undefined);
     // Something was found in the original: a copy that could not be looked at is not released, whatever the fail mode.
-    if (!again) return undefined;
+    if (!again || again.findings.some(({ type }) => type === 'scan_skipped')) return undefined;
     // A later rule may have something to say about a copy; the rule that redacts came first, and it alone decides.
     if (again.rule_id !== verdict.rule_id || again.decision === 'ALLOW') {
       return deps.store.data.writeRedacted(job.id, createHash('sha256').update(clean).digest('hex'), clean);
