@@ -1,3 +1,6 @@
+import { JobStatus, jobResultPacket, subjects } from '@svc/contract';
+import { eventually } from '@svc/testing';
+import { once } from 'node:events';
 import { useEngine } from './use-engine.testing';
 
 const secret = 'AKIA' + 'IOSFODNN7REALKEY';
@@ -46,4 +49,33 @@ output_rules:
     const job = await use.store.jobs.load(run.steps['first']?.job_id ?? '');
     expect(job).toMatchObject({ state: 'OUTPUT_QUARANTINED', output_safety: { phase: 'async', rule_id: 'keep' } });
   });
+});
+
+describe('a result pointer of a step that names other data', () => {
+  const use = useEngine({ topics: { 'job.>': ({ signal }) => once(signal, 'abort') } });
+  /** What the worker `w1` publishes once it holds the job, whatever its handler does. */
+  const answerFor = async (jobId: string, pointer: string) => {
+    await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe('RUNNING'));
+    const head = { trace_id: '', sender_id: 'w1', nowUs: Date.now() * 1_000 };
+    const status = JobStatus.JOB_STATUS_SUCCEEDED;
+    const packet = jobResultPacket(head, { job_id: jobId, worker_id: 'w1', status, result_ptr: pointer });
+    await use.engine.platform.bus.publishDurable(subjects.jobResult.name, packet);
+  };
+
+  it.each(['cfg:system:policy', 'sys:workers:snapshot', 'ctx:other', 'res:other', '{s0}:dlq:entry:other'])(
+    '%s: the step fails without another attempt, and no text of it is in the run',
+    async (key) => {
+      await use.start();
+      await use.store.redis.set(key, JSON.stringify({ leaked: secret }));
+
+      const id = await use.runOf({ first: { topic: 'job.any', retry: { max_retries: 3, initial_backoff_sec: 0 } } });
+      const { steps } = await use.step(id, 'first', 'running');
+      await answerFor(steps['first']?.job_id ?? '', `redis://${key}`);
+
+      const run = await use.ended(id, 'failed');
+      expect(run.steps['first']).toMatchObject({ status: 'failed', error: { code: 'result_ptr_not_own' } });
+      expect(await use.timeline(id)).not.toContainEqual(expect.objectContaining({ type: 'step_retry_scheduled' }));
+      expect(JSON.stringify([run, await use.timeline(id)])).not.toContain(secret);
+    },
+  );
 });

@@ -28,6 +28,18 @@ describe('a job that arrives on the bus', () => {
     expect(worker.received[0]).toMatchObject({ job_id: 'j1', priority: 3, labels: { color: 'red' } });
   });
 
+  it('cannot return the result of another job whose id begins with its own', async () => {
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1', max: 5 });
+    await Promise.all([say({ job_id: 'run' }), say({ job_id: 'run:step@1', tenant_id: 'globex' })]);
+    const [request] = await Promise.all([worker.dispatched('run'), worker.dispatched('run:step@1')]);
+    await use.redis.set('res:run:step@1', 'private');
+
+    await worker.answer(request, 'SUCCEEDED', { result_ptr: 'redis://res:run:step@1' });
+
+    await use.until('run', 'FAILED', { error_code: 'result_ptr_not_own' });
+  });
+
   it('meets the same policy: a denial ends it', async () => {
     await use.start({ policy: ruled('deny') });
     const worker = await use.rawWorker({ id: 'w1' });

@@ -288,15 +288,48 @@ describe('the scan of what a result holds', () => {
     await use.until(id, state);
   });
 
-  it('follows no pointer but the job’s own', async () => {
-    await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine')) });
-    await use.redis.set('res:other', secret);
-    await use.rawAnswering('SUCCEEDED', { result_ptr: 'redis://res:other' });
+  it.each([
+    ['the result of another job', 'redis://res:other'],
+    ['the input of another job', 'redis://ctx:other'],
+    ['a config document', 'redis://cfg:system:policy'],
+    ['a record of the store', 'redis://{s0}:dlq:entry:other'],
+    ['the worker snapshot', 'redis://sys:workers:snapshot'],
+  ])('fails a job whose result_ptr names %s, and reads nothing', async (_, pointer) => {
+    await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
+    await use.redis.set(pointer.slice('redis://'.length), JSON.stringify({ leaked: secret }));
+    await use.rawAnswering('SUCCEEDED', { result_ptr: pointer });
 
     const id = await use.submit();
 
-    await use.until(id, 'SUCCEEDED', { result_ptr: 'redis://res:other' });
-    expect(await use.redis.zcard('{s0}:output-scan:completed')).toBe(0);
+    const job = await use.until(id, 'FAILED', {
+      error_code: 'result_ptr_not_own',
+      error_status: 'JOB_STATUS_FAILED_FATAL',
+    });
+    expect(job.result_ptr).toBeUndefined();
+    expect(await use.redis.keys(`res:${id}*`)).toEqual([]);
+  });
+
+  it.each([
+    ['closed', 'OUTPUT_QUARANTINED', { decision: 'QUARANTINE', findings: [{ type: 'pointer_unreadable' }] }],
+    ['open', 'SUCCEEDED', { skipped: true, findings: [{ type: 'pointer_unreadable' }] }],
+  ] as const)(
+    'fail mode %s: a result in a foreign store that a rule must scan is %s',
+    async (failMode, state, safety) => {
+      const document = { scheduler: { output_fail_mode: failMode } };
+      await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine')), config: document });
+      await use.rawAnswering('SUCCEEDED', { result_ptr: 's3://bucket/answer' });
+
+      const id = await use.submit();
+
+      await eventually(async () => expect(await use.job(id)).toMatchObject({ state, output_safety: safety }));
+    },
+  );
+
+  it('passes on a pointer to a foreign store when no rule must scan it', async () => {
+    await use.start({ policy: policy(rule('{ output_size_gt: 10 }', 'quarantine')) });
+    await use.rawAnswering('SUCCEEDED', { result_ptr: 's3://bucket/answer' });
+
+    await use.until(await use.submit(), 'SUCCEEDED', { result_ptr: 's3://bucket/answer' });
   });
 });
 

@@ -18,6 +18,12 @@ export type MemoryValue =
 
 const mostMemoryItems = 1_000;
 
+/** Key families that hold the inputs and results of jobs. Every other key of this Redis is out of reach of a pointer. */
+const bodyKey = /^(?:redis:\/\/)?((?:ctx|res):.+)$/s;
+
+/** The key behind a pointer to an input or a result; undefined for any other key or scheme. */
+const bodyKeyOf = (pointer: string): string | undefined => bodyKey.exec(pointer)?.[1];
+
 /** The data plane: bodies behind pointers. Wire contract 12. It knows no tenants; who may read is decided above. */
 export class DataRepository {
   constructor(
@@ -30,8 +36,9 @@ export class DataRepository {
    * of other schemes are passed through and never followed.
    */
   async context(pointer: string, maxBytes: number): Promise<Buffer | null> {
-    if (!pointer.startsWith('redis://')) return null;
-    const body = await this.redis.getrangeBuffer(pointer.slice('redis://'.length), 0, maxBytes - 1);
+    const key = pointer.startsWith('redis://') ? bodyKeyOf(pointer) : undefined;
+    if (key === undefined) return null;
+    const body = await this.redis.getrangeBuffer(key, 0, maxBytes - 1);
     return body.length === 0 ? null : body;
   }
 
@@ -40,11 +47,12 @@ export class DataRepository {
   }
 
   /**
-   * The body behind a `redis://` pointer of ours, at most `maxBytes` of it, with its whole size; null when it is not there.
-   * An empty one is a body like any other.
+   * The input or result behind a pointer, at most `maxBytes` of it, with its whole size; null when it does not exist and
+   * for pointers to anything else. An empty body is a body. Callers check the owner: pointers come from workers.
    */
   async read(pointer: string, maxBytes: number): Promise<{ body: Buffer; sizeBytes: number } | null> {
-    const key = pointer.replace(/^redis:\/\//, '');
+    const key = bodyKeyOf(pointer);
+    if (key === undefined) return null;
     try {
       const body = await this.redis.getrangeBuffer(key, 0, maxBytes - 1);
       if (body.length === 0) return (await this.redis.exists(key)) === 1 ? { body, sizeBytes: 0 } : null;

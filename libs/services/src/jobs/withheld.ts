@@ -8,6 +8,9 @@ export const isWithheld = ({ state, output_safety }: Pick<JobRecord, 'state' | '
 export const isOwnResult = (id: string, pointer: string): boolean =>
   pointer === `redis://res:${id}` || pointer.startsWith(`redis://res:${id}:`);
 
+/** A pointer into our store, which the platform could follow; pointers of other schemes are passed on as they are. */
+export const isStorePointer = (pointer: string): boolean => pointer.startsWith('redis://');
+
 const mostParts = 8;
 
 /**
@@ -22,4 +25,16 @@ export async function ownerOfResult({ jobs }: Pick<Store, 'jobs'>, name: string)
     id = id.slice(0, Math.max(0, id.lastIndexOf(':')));
   }
   return undefined;
+}
+
+/**
+ * Whether a worker's result pointer names data that is not this job's. The platform reads with rights that a worker does
+ * not have, so following such a pointer would hand out any key of the store, and would skip the job's output policy.
+ */
+export async function isForeignResult(store: Pick<Store, 'jobs'>, id: string, pointer: string): Promise<boolean> {
+  if (!isStorePointer(pointer) || pointer === `redis://res:${id}`) return false;
+  if (!isOwnResult(id, pointer)) return true;
+  // Job ids may hold colons: `res:a:b` may be a part of job `a`, or the result of job `a:b`.
+  const owner = await ownerOfResult(store, pointer.slice('redis://res:'.length));
+  return owner !== undefined && owner.id !== id;
 }

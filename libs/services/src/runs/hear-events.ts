@@ -1,6 +1,7 @@
 import type { JobState } from '@svc/lifecycle';
 import type { JobRecord, JsonObject, Store } from '@svc/store';
 import { outputOf, type ChildRunEnded, type JobEnd, type JobEnded, type RunEvent, type RunState } from '@svc/workflow';
+import { isOwnResult } from '../jobs/withheld';
 import { runStateOf } from './run-codec';
 
 /** Results up to this size become the output of their step; of others only the pointer is kept. Engine contract B4. */
@@ -99,7 +100,7 @@ async function endOf(
   const end = { kind: 'jobEnded', jobId, status, ...(error && { error }), ...(code && { code }) } as const;
   if (status !== 'SUCCEEDED' || !job.result_ptr) return end;
   const resultPtr = job.result_ptr;
-  const body = job.body ?? (await readBody(store.data, resultPtr));
+  const body = job.body ?? (await readBody(store.data, jobId, resultPtr));
   const output = body === undefined ? undefined : parsed(body);
   if (output === undefined || body === undefined) return { ...end, resultPtr };
   if (room.take(Buffer.byteLength(body))) return { ...end, resultPtr, output };
@@ -121,8 +122,9 @@ function statusOf({ state, error_status }: EndFacts): JobEnd | undefined {
   return error_status === 'JOB_STATUS_FAILED_FATAL' ? 'FAILED_FATAL' : 'FAILED';
 }
 
-async function readBody(data: Stores['data'], pointer: string): Promise<string | undefined> {
-  if (!pointer.startsWith('redis://')) return undefined;
+/** Only the job's own result becomes the output of its step; of any other pointer only the text is kept. */
+async function readBody(data: Stores['data'], jobId: string, pointer: string): Promise<string | undefined> {
+  if (!isOwnResult(jobId, pointer)) return undefined;
   const read = await data.read(pointer, inlineBytes);
   if (!read || read.sizeBytes > inlineBytes || read.sizeBytes === 0) return undefined;
   return read.body.toString('utf8');

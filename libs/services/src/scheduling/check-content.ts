@@ -1,6 +1,6 @@
 import type { JobRecord } from '@svc/store';
 import { failMode } from '../effective-config';
-import { isOwnResult } from '../jobs/withheld';
+import { isOwnResult, isStorePointer } from '../jobs/withheld';
 import { checkBody, type BodyVerdict } from './check-body';
 import { question, readBody, safety, within, type ResultFacts } from './output-facts';
 import { writeRedacted } from './redact-output';
@@ -20,8 +20,14 @@ const scanTimeoutMs = 30_000;
  */
 export async function checkContent(deps: SchedulingDeps, job: JobRecord, result: ResultFacts): Promise<ContentCheck> {
   const pointer = result.result_ptr;
-  if (!isOwnResult(job.id, pointer)) return { decision: 'ALLOW', set: {} };
+  if (pointer === '') return { decision: 'ALLOW', set: {} };
   const startedUs = deps.clock.nowUs();
+  if (!isOwnResult(job.id, pointer)) {
+    const where = isStorePointer(pointer)
+      ? 'belongs to another job'
+      : 'is kept in a store that the platform does not read';
+    return unscanned(deps, job, pointer, startedUs, new Error(`the result ${where}`), [unreadable]);
+  }
   let verdict: BodyVerdict;
   let body: Buffer;
   try {
@@ -85,12 +91,22 @@ function recordOf(deps: SchedulingDeps, job: JobRecord, startedUs: number, verdi
 /** A scanner failed, and fail mode open of the policy let that pass. */
 const isSkip = ({ type }: { type: string }): boolean => type === 'scan_skipped';
 
+const unreadable: BodyVerdict['findings'][number] = {
+  type: 'pointer_unreadable',
+  severity: 'high',
+  confidence: 1,
+  detail: '',
+  scanner: '',
+  matched_pattern: '',
+};
+
 async function unscanned(
   deps: SchedulingDeps,
   job: JobRecord,
   pointer: string,
   startedUs: number,
   error: unknown,
+  findings: BodyVerdict['findings'] = [],
 ): Promise<ContentCheck> {
   deps.events.outputSkipped(job.topic, error);
   const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
@@ -100,7 +116,7 @@ async function unscanned(
     reason: 'the output could not be scanned',
     rule_id: '',
     policy_snapshot: '',
-    findings: [],
+    findings,
   });
   return isOpen
     ? { decision: 'SKIPPED', set: job.output_safety?.skipped ? {} : { output_safety: { ...record, skipped: true } } }

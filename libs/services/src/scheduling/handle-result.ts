@@ -4,7 +4,7 @@ import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { toMicros } from '@svc/policy';
 import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
-import { isOwnResult } from '../jobs/withheld';
+import { isForeignResult, isOwnResult, isStorePointer } from '../jobs/withheld';
 import { checkResult } from '../topics/check-result';
 import { checkContent, cleanContent, type ContentCheck } from './check-content';
 import { checkMetadata, type MetadataCheck } from './check-metadata';
@@ -51,10 +51,15 @@ async function settle(deps: SchedulingDeps, job: Held, result: JobResult, brough
 /** Bodies up to this size are scanned while the end is being written. */
 const smallBytes = 64 * 1_024;
 
+const noBody: Brought = { sizeBytes: 0, hasBody: false };
+
 /** Of what a success brings, for the checks of it. */
 async function broughtBy({ store, settings }: SchedulingDeps, result: JobResult): Promise<Brought> {
   const isChecked = settings.outputPolicyEnabled && result.status === JobStatus.JOB_STATUS_SUCCEEDED;
-  if (!isChecked || !isOwnResult(result.job_id, result.result_ptr)) return { sizeBytes: 0, hasBody: false };
+  const { job_id: id, result_ptr: pointer } = result;
+  if (!isChecked || pointer === '' || (isStorePointer(pointer) && !isOwnResult(id, pointer))) return noBody;
+  // A result in another store cannot be read: the second phase treats it as one that could not be scanned.
+  if (!isStorePointer(pointer)) return { sizeBytes: 0, hasBody: true };
   const found = await store.data.read(result.result_ptr, smallBytes);
   // A worker may say that it is done a moment before its result can be seen: the background scan waits for it.
   if (!found) return { sizeBytes: 0, hasBody: true };
@@ -96,11 +101,23 @@ async function record(deps: SchedulingDeps, job: Held, result: JobResult, brough
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
     ...(job.worker_id && { holder: job.worker_id }),
   };
-  const facts = factsOf(deps, job, result);
-  if (result.status === JobStatus.JOB_STATUS_SUCCEEDED) return succeed(deps, job, result, brought, before, facts);
+  const isForeign = await isForeignResult(deps.store, job.id, result.result_ptr);
+  const facts = factsOf(deps, job, isForeign ? { ...result, result_ptr: '' } : result);
+  const isSuccess = result.status === JobStatus.JOB_STATUS_SUCCEEDED;
+  if (isSuccess && isForeign) return fail(deps, job, foreignResult, before, { ...facts, ...fatal });
+  if (isSuccess) return succeed(deps, job, result, brought, before, facts);
   const end = reportedEnd(result);
   return end ? fail(deps, job, end, before, facts) : failOrRetry(deps, job, result, before, facts);
 }
+
+/** Another attempt of a step would go to the same worker and end the same way. */
+const fatal = { error_status: 'JOB_STATUS_FAILED_FATAL' } as const;
+
+const foreignResult: Failure = {
+  event: 'fail',
+  code: 'result_ptr_not_own',
+  message: 'result_ptr must be redis://res:<job id> or a part of it; the worker named other data of the store',
+};
 
 /** How the job ends when its worker did not do it and it is not tried again; undefined for failures, which may be. */
 function reportedEnd({ status, error_code: code, error_message: text }: JobResult): Failure | undefined {
