@@ -40,6 +40,20 @@ describe('a job that arrives on the bus', () => {
     await use.until('run', 'FAILED', { error_code: 'result_ptr_not_own' });
   });
 
+  it('is in no workflow, whatever its fields, env and labels say', async () => {
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
+    const names = { workflow_id: 'deploy', run_id: 'r1', step_id: 's1' };
+
+    await say({ job_id: 'j1', workflow_id: 'deploy', env: names, labels: names });
+
+    await eventually(() => use.until('j1', 'SUCCEEDED'));
+    const { request } = await use.job('j1');
+    expect([request.workflow_id, request.run_id, request.step_id]).toEqual([undefined, undefined, undefined]);
+    expect(worker.received[0]?.workflow_id).toBe('');
+    expect(worker.received[0]?.env).not.toMatchObject({ workflow_id: 'deploy' });
+  });
+
   it('meets the same policy: a denial ends it', async () => {
     await use.start({ policy: ruled('deny') });
     const worker = await use.rawWorker({ id: 'w1' });

@@ -234,7 +234,7 @@ export function parseJob(fields: Readonly<Record<string, string>>): JobRecord | 
 /** What lists show of a job: reading the rest of fifty records for each page would be most of the work. */
 export const summaryFields = [
   'id', 'state', 'tenant', 'topic', 'trace_id', 'created_at', 'updated_at', 'attempts', 'deadline_ms', 'worker_id',
-  'request', 'safety', 'error_message',
+  'request', 'safety', 'error_message', 'run',
 ] as const satisfies (keyof JobRecord)[]; // prettier-ignore
 export type JobSummary = Pick<JobRecord, (typeof summaryFields)[number]>;
 

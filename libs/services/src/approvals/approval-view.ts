@@ -49,7 +49,7 @@ function belongings({ topic, run, request }: JobRecord, input: Record<string, un
   const names = gate && named !== null && typeof named === 'object' ? (named as Record<string, unknown>) : {};
   const name = (key: 'workflow_name' | 'step_name') => (typeof names[key] === 'string' ? { [key]: names[key] } : {});
   const workflow_id = request.workflow_id ?? (gate ? labels['workflow_id'] : undefined);
-  const workflow_run_id = run ?? request.run_id ?? (gate ? labels['run_id'] : undefined);
+  const workflow_run_id = run ?? (gate ? labels['run_id'] : undefined);
   const workflow_step_id = request.step_id ?? (gate ? labels['step_id'] : undefined);
   return {
     ...(workflow_id && { workflow_id }),

@@ -98,7 +98,7 @@ export function planView(kind: RepairKind, job: Held): ApprovalRepairPlan {
     decision: approval.decision ?? '',
     publish_target: plannedTarget(kind, job),
     topic: job.topic,
-    run_id: job.run ?? job.request.run_id ?? '',
+    run_id: job.run ?? '',
     request_hash: requestHash(job),
   };
 }

@@ -12,6 +12,7 @@ import {
 import type { JobRecord, OverBudget, ReserveOutcome, SpendAccount, Store, StoredRequest } from '@svc/store';
 import type { Clock } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
+import { workflowStepOf } from '../jobs/workflow-step';
 
 /** Why a job may not go to a worker now. */
 export interface BudgetRefusal {
@@ -45,9 +46,8 @@ export const accountName = (tenant: string, { scope, id }: Pick<BudgetAccount, '
  */
 export async function reserveBudget(deps: ReserveDeps, job: JobRecord): Promise<BudgetRefusal | undefined> {
   if (job.reserved) return undefined;
-  const { team_id: team, workflow_id: workflow, step_id: step } = job.request;
-  // Submitters may name any workflow in their labels; only the engine's word puts a job into its budget.
-  const budgets = await deps.config.budgetsAt({ tenant: job.tenant, team, ...(job.run && { workflow, step }) });
+  const { workflow, step } = workflowStepOf(job);
+  const budgets = await deps.config.budgetsAt({ tenant: job.tenant, team: job.request.team_id, workflow, step });
   if (!budgets) return undefined;
   const estimate = estimateOf(job.request);
   const { perJobMax: amount } = budgets.nearest;

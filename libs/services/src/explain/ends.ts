@@ -6,6 +6,7 @@ import { queueEndsMs, runningFor, runtimeCap } from '../scheduling/place-job';
 import { iso, stageOf, type JobFacts } from './job-facts';
 import { budgetOwner } from './look-at-budget';
 import { ruleOwner } from './look-at-policy';
+import { workflowStepOf } from '../jobs/workflow-step';
 
 interface End {
   atMs: number;
@@ -62,7 +63,7 @@ function queueEnd({ job }: JobFacts): End[] {
 
 function pendingEnd(facts: JobFacts): End[] {
   const { job } = facts;
-  const { maxPendingMs } = timeoutsFor(facts.timeouts, job.topic, job.request.workflow_id);
+  const { maxPendingMs } = timeoutsFor(facts.timeouts, job.topic, workflowStepOf(job).workflow);
   if (maxPendingMs === undefined) return [];
   const atMs = job.created_at / 1_000 + maxPendingMs;
   return [{ atMs, as: 'TIMEOUT', owner: timeoutOwner('max_pending_seconds', maxPendingMs) }];
@@ -146,7 +147,7 @@ function whoEnded(facts: JobFacts, code: string): Owner {
 function whatTimedOut(facts: JobFacts): Owner {
   const { job } = facts;
   const text = job.error_message ?? '';
-  const { maxPendingMs } = timeoutsFor(facts.timeouts, job.topic, job.request.workflow_id);
+  const { maxPendingMs } = timeoutsFor(facts.timeouts, job.topic, workflowStepOf(job).workflow);
   if (text.startsWith('timeout: deadline')) return deadlineOwner(facts);
   if (text.includes('queue_ttl_ms')) return { kind: 'request', id: 'queue_ttl_ms', value: job.request.queue_ttl_ms ?? 0 };
   if (text.startsWith('timeout: no worker within')) return timeoutOwner('max_pending_seconds', maxPendingMs ?? 0);

@@ -7,6 +7,7 @@ import type { EffectiveConfig } from '../effective-config';
 import { findJob } from '../jobs/read-jobs';
 import type { TopicDeps } from '../topics/topic-deps';
 import type { ExplainSettings, JobFacts, SeenWorker } from './job-facts';
+import { workflowStepOf } from '../jobs/workflow-step';
 
 export interface ExplainDeps extends Pick<Base, 'store' | 'clock'> {
   fleet: Fleet;
@@ -64,12 +65,12 @@ export async function gatherJobFacts(deps: ExplainDeps, scope: TenantScope, id: 
 
 export async function factsOf(deps: ExplainDeps, job: JobRecord, around: Surroundings): Promise<JobFacts> {
   const { store, clock, fleet, topics, license, settings } = deps;
-  const { team_id: team, workflow_id: workflow, step_id: step } = job.request;
+  const { workflow, step } = workflowStepOf(job);
   const [standing, history, topic, config, rules] = await Promise.all([
     store.standing.of(job),
     store.jobs.events(job.id),
     topics.registry.find(job.tenant, job.topic),
-    deps.config.at({ tenant: job.tenant, team, workflow, step }),
+    deps.config.at({ tenant: job.tenant, team: job.request.team_id, workflow, step }),
     routingRules(deps),
   ]);
   return {

@@ -78,9 +78,10 @@ export function jobDetailOf(job: JobRecord, context: Buffer | null, result: Buff
     requires: request.requires.length > 0 ? request.requires : null,
     attempts: job.attempts,
     labels: publicLabels(request.labels),
-    workflow_id: request.workflow_id ?? '',
-    run_id: request.run_id ?? '',
-    step_id: request.step_id ?? '',
+    // Shown as the submitter named them; only a job with a run of the engine's is governed by them.
+    workflow_id: request.workflow_id ?? request.labels['workflow_id'] ?? '',
+    run_id: request.run_id ?? request.labels['run_id'] ?? '',
+    step_id: request.step_id ?? request.labels['step_id'] ?? '',
     context_ptr: `redis://ctx:${job.id}`,
     context: decoded(context),
     result_ptr: withheld ? '' : (job.result_ptr ?? ''),

@@ -60,7 +60,6 @@ export function normalizeRequest(
     allow_summarization: body.allow_summarization,
     allow_retrieval: body.allow_retrieval,
     env: {},
-    ...workflowIds(labels),
   };
   const document = {
     prompt: body.prompt,
@@ -158,12 +157,6 @@ const optional = (body: SubmitBody): Partial<StoredRequest> => ({
   ...(body.project_id && { project_id: body.project_id }),
   ...(body.pack_id && { pack_id: body.pack_id }),
   ...(body.estimated_cost !== undefined && { estimated_cost: body.estimated_cost }),
-});
-
-const workflowIds = (labels: Readonly<Record<string, string>>): Partial<StoredRequest> => ({
-  ...(labels['workflow_id'] && { workflow_id: labels['workflow_id'] }),
-  ...(labels['run_id'] && { run_id: labels['run_id'] }),
-  ...(labels['step_id'] && { step_id: labels['step_id'] }),
 });
 
 /** One document in which policy finds the context's fields at the top and the prompt beside them. */

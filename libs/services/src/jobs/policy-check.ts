@@ -1,14 +1,16 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { PolicyDecision, PolicyRequest } from '@svc/policy';
 import type { DecisionRecord, JobRecord, StoredRequest } from '@svc/store';
+import { workflowStepOf } from './workflow-step';
 
 /** What policy is asked about a job. Policy contract 3.1. */
 export function policyRequest(
-  job: Pick<JobRecord, 'id' | 'tenant' | 'topic'> & { request: StoredRequest },
+  job: Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'run'> & { request: StoredRequest },
   content: string,
   effectiveConfig: Record<string, unknown> | undefined,
 ): PolicyRequest {
   const { request } = job;
+  const { workflow, step } = workflowStepOf(job);
   const server = Object.entries(request.labels).filter(
     ([label]) => label.startsWith('_') || label === 'secrets_present',
   );
@@ -18,8 +20,8 @@ export function policyRequest(
     tenant: job.tenant,
     job_id: job.id,
     ...(request.team_id && { team_id: request.team_id }),
-    ...(request.workflow_id && { workflow_id: request.workflow_id }),
-    ...(request.step_id && { step_id: request.step_id }),
+    ...(workflow && { workflow_id: workflow }),
+    ...(step && { step_id: step }),
     principal_id: request.principal_id,
     memory_id: request.memory_id,
     priority: request.priority,

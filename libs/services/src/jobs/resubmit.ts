@@ -36,9 +36,10 @@ export async function resubmit(
   next: Resubmission,
 ): Promise<string> {
   const context = await store.data.context(contextPointer(original), limits.contextBytes);
-  const { context_ptr: elsewhere, ...rest } = next.request;
+  // The new job is in no run, whatever step the old one carried out.
+  const { context_ptr: elsewhere, workflow_id: _workflow, run_id: _run, step_id: _step, ...rest } = next.request;
   // What we could read is copied to the new job's own place; what we never could stays where it is.
-  const request = context || !elsewhere ? rest : next.request;
+  const request = context || !elsewhere ? rest : { ...rest, context_ptr: elsewhere };
   const job = { id: next.id, tenant: next.tenant, topic: request.topic, request };
   const accept = () =>
     store.jobs.accept({

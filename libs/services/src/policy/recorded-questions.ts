@@ -5,6 +5,7 @@ import { contentOfDocument } from '../jobs/normalize-request';
 import { policyRequest } from '../jobs/policy-check';
 import { contentOf } from './replay-decisions';
 import { decidedJobs, eachOf } from './replay-jobs';
+import { workflowStepOf } from '../jobs/workflow-step';
 
 /** A decision that was made about a job, and all that policy was asked then. */
 export interface RecordedQuestion {
@@ -42,7 +43,7 @@ export async function recordedQuestions(
     const { jobs, isCut } = await decidedJobs(store, tenant, wasDecided, { fromMs, most: left });
     result.isCut ||= isCut;
     const asked = await eachOf(jobs, atOnce, async (job) => {
-      const place = { tenant, team: job.request.team_id, workflow: job.request.workflow_id };
+      const place = { tenant, team: job.request.team_id, workflow: workflowStepOf(job).workflow };
       const [content, effective] = await Promise.all([contentOf(store, job), config.at(place)]);
       if (content === undefined) result.withoutContent += 1;
       return questionOf(job, policyRequest(job, content ?? contentOfDocument(null), effective));

@@ -185,7 +185,7 @@ async function bornHeld(
   { id, request, document }: NewJob,
   how: HeldJob,
 ): Promise<Birth> {
-  const job = { id, tenant: run.org_id, topic: request.topic, request };
+  const job = { id, tenant: run.org_id, topic: request.topic, request, run: run.id };
   const config = await deps.config.at(placeOf(run));
   const content = isGate(job.topic) ? { context: document } : document;
   const derived = await withDeriver(deps.topics, job.tenant, job.topic);

@@ -16,6 +16,7 @@ import { deadlinePassed, finish, moveAndTell } from './move-job';
 import { placeJob, queueEndsMs } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { queueTimeOver } from './timers';
+import { workflowStepOf } from '../jobs/workflow-step';
 
 const policyTimeoutMs = 3_000;
 const unavailableRetryMs = 5_000;
@@ -51,12 +52,8 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   }
   const unfit = await checkQueuedJob(deps, job);
   if (unfit) return finish(deps, job, { event: 'refuse', ...unfit, result: 'FAILED' });
-  const config = await deps.config.at({
-    tenant: job.tenant,
-    team: job.request.team_id,
-    workflow: job.request.workflow_id,
-    step: job.request.step_id,
-  });
+  const { workflow, step } = workflowStepOf(job);
+  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id, workflow, step });
   if (await isApproved(deps, job)) return proceed(deps, job, undefined);
 
   const pointer = contextPointer(job);

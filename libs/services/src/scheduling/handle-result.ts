@@ -16,6 +16,7 @@ import { retrySettings } from './retry-settings';
 import { scanEntry } from './scan-output';
 import type { SchedulingDeps } from './scheduling-deps';
 import { tellOutput } from './tell-output';
+import { workflowStepOf } from '../jobs/workflow-step';
 
 /**
  * Records what a worker answered. Only the worker that holds the job, with its current dispatch, is heard; repeats and late
@@ -260,8 +261,8 @@ export async function retryOr(
   before: MoveExtras,
   facts: Partial<JobRecord> = {},
 ): Promise<boolean> {
-  const { workflow_id: workflow, run_id: run, team_id: team } = job.request;
-  const settings = retrySettings(await deps.config.at({ tenant: job.tenant, team, workflow }));
+  const { workflow, run } = workflowStepOf(job);
+  const settings = retrySettings(await deps.config.at({ tenant: job.tenant, team: job.request.team_id, workflow }));
   const own = timeoutsFor(deps.fleet.timeouts(), job.topic, workflow).maxRetries ?? settings.maxRetries;
   const allowed = Math.min(own, retryCap(job) ?? Infinity);
   const retryable = isRetryable(failure.status, failure.code, settings) && run === undefined;

@@ -98,9 +98,6 @@ function requestOf(packet: JobRequest, config: Record<string, unknown> | undefin
     pack_id: own(meta?.pack_id),
     idempotency_key: own(meta?.idempotency_key),
     parent_job_id: own(packet.parent_job_id),
-    workflow_id: own(packet.workflow_id) ?? own(packet.env['workflow_id']),
-    run_id: own(packet.env['run_id']),
-    step_id: own(packet.env['step_id']),
     team_id: own(packet.env['team_id']),
     project_id: own(packet.env['project_id']),
   };

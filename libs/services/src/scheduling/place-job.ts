@@ -8,6 +8,7 @@ import { policyPart } from '../jobs/policy-check';
 import type { SchedulingDeps } from './scheduling-deps';
 import { preemptFor } from './preempt';
 import { rollBack } from './roll-back';
+import { workflowStepOf } from '../jobs/workflow-step';
 
 /** How long an allowed job may wait before it is looked at again, whatever happens. */
 const recheckMs = 10 * 60_000;
@@ -89,8 +90,8 @@ export async function publishDispatch(
   job: JobRecord & { worker_id: string; dispatch_id: string },
 ): Promise<void> {
   const nowUs = deps.clock.nowUs();
-  const { team_id: team, workflow_id: workflow, step_id: step } = job.request;
-  const config = await deps.config.textAt({ tenant: job.tenant, team, workflow, step });
+  const { workflow, step } = workflowStepOf(job);
+  const config = await deps.config.textAt({ tenant: job.tenant, team: job.request.team_id, workflow, step });
   const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config);
   // It runs from the moment it is on its way: an answer may be here before the bus has confirmed it.
   deps.inFlight.remember({ ...job, state: 'RUNNING', started_at: nowUs });
@@ -132,7 +133,7 @@ export const runtimeCap = (job: Pick<JobRecord, 'safety'>): number | undefined =
 
 /** How long one dispatch may run: until the deadline when there is one, else the running timeout; policy may lower it. */
 function runningTime(deps: SchedulingDeps, job: JobRecord, constraints: Record<string, unknown> | undefined): number {
-  const { runningMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, job.request.workflow_id);
+  const { runningMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, workflowStepOf(job).workflow);
   const remaining = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - deps.clock.nowMs()) : runningMs;
   return Math.min(budget(constraints, 'max_runtime_ms') ?? Infinity, remaining);
 }
@@ -148,7 +149,7 @@ export const queueEndsMs = ({ request, attempts, created_at }: JobRecord): numbe
   request.queue_ttl_ms !== undefined && attempts === 0 ? created_at / 1_000 + request.queue_ttl_ms : undefined;
 
 function waitingTime(deps: SchedulingDeps, job: JobRecord, nowMs: number): number {
-  const { maxPendingMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, job.request.workflow_id);
+  const { maxPendingMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, workflowStepOf(job).workflow);
   const ends = [
     recheckMs,
     ...(job.deadline_ms > 0 ? [job.deadline_ms - nowMs] : []),

@@ -7,6 +7,7 @@ import { numberAt, section } from '../effective-config';
 import type { Intent } from '../jobs/endings';
 import { entryPriority, moveAndTell, untilDeadline } from './move-job';
 import type { SchedulingDeps } from './scheduling-deps';
+import { workflowStepOf } from '../jobs/workflow-step';
 
 /** A batch job so marked by its submitter is never interrupted. */
 const optOut = 'preemptible';
@@ -33,7 +34,7 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   const running = await deps.store.index.records(held.flat());
   const victim = running
     .filter((other) => isInFlight(other.state) && other.request.priority === 'batch')
-    .filter((other) => other.request.labels[optOut] !== 'false' && other.request.run_id === undefined)
+    .filter((other) => other.request.labels[optOut] !== 'false' && other.run === undefined)
     .sort((a, b) => (b.started_at ?? 0) - (a.started_at ?? 0))[0];
   if (!victim?.worker_id || !victim.dispatch_id) return false;
   const grace_sec = await graceSec(deps, victim);
@@ -55,8 +56,9 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
 }
 
 /** How long a job that is stopped has to end by itself: `resources.preemption_grace_period` of its own config. */
-async function graceSec({ config }: SchedulingDeps, { tenant, request }: JobRecord): Promise<number> {
-  const own = await config.at({ tenant, team: request.team_id, workflow: request.workflow_id });
+async function graceSec({ config }: SchedulingDeps, job: JobRecord): Promise<number> {
+  const { workflow } = workflowStepOf(job);
+  const own = await config.at({ tenant: job.tenant, team: job.request.team_id, workflow });
   const standard = defaultSettings.resources.preemption_grace_period;
   const sec = numberAt(own, 'resources', 'preemption_grace_period') ?? standard;
   return Math.min(mostGraceSec, Math.max(0, Math.ceil(sec)));

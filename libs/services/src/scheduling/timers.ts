@@ -5,6 +5,7 @@ import type { Ending } from '../jobs/endings';
 import { deadlinePassed, entryPriority, finish } from './move-job';
 import { queueEndsMs, runningFor, runtimeCap } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
+import { workflowStepOf } from '../jobs/workflow-step';
 
 type LookAgainMs = number | undefined;
 
@@ -110,7 +111,7 @@ function whyWaitedEnough(deps: SchedulingDeps, job: JobRecord): Ending | undefin
   const nowMs = deps.clock.nowMs();
   if (job.deadline_ms > 0 && job.deadline_ms <= nowMs) return deadlinePassed;
   if ((queueEndsMs(job) ?? Infinity) <= nowMs) return queueTimeOver(job);
-  const most = timeoutsFor(deps.fleet.timeouts(), job.topic, job.request.workflow_id).maxPendingMs;
+  const most = timeoutsFor(deps.fleet.timeouts(), job.topic, workflowStepOf(job).workflow).maxPendingMs;
   return most !== undefined && nowMs - job.created_at / 1_000 >= most
     ? {
         ...deadlinePassed,

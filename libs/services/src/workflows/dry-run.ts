@@ -98,7 +98,7 @@ async function decisionOf({ kernel, config, clock, topics }: DryRunDeps, of: Of,
   const { topic } = job;
   const request = stepRequest(of, { step, path, topic, attempt: 1, priority: 'BATCH' });
   const document = inputDocument(request, run, job.payload, clock.nowMs());
-  const asked = { id: `${run.id}:${path}@1`, tenant: run.org_id, topic, request };
+  const asked = { id: `${run.id}:${path}@1`, tenant: run.org_id, topic, request, run: run.id };
   const question = policyRequest(asked, contentOfDocument(document), await config.at(placeOf(run)));
   const derived = await withDeriver(topics, run.org_id, topic);
   const verdict = await askPolicy(kernel, 'simulate', { ...question, ...derived }, policyTimeoutMs);

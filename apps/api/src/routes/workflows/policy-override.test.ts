@@ -45,6 +45,24 @@ describe('the policy of a workflow', () => {
     expect([...(await bundles()).keys()]).toEqual([]);
   });
 
+  it.each(['admin', 'other'] as const)('is not chosen by labels of a job: %s', async (who) => {
+    await api.as('admin').post('/api/v1/workflows', {
+      id: 'intake',
+      name: 'intake',
+      steps: { stow: { topic: 'job.default' } },
+      policy_override: rules('intake', '{id: closed, match: {topics: [job.default]}, decision: deny}'),
+    });
+    await eventually(async () => expect(await decision('intake')).toMatchObject({ decision: 'DENY' }));
+    const labels = { workflow_id: 'intake', run_id: 'any', step_id: 'stow', 'workflow.id': 'intake' };
+
+    const { status, body } = await api.as(who).post('/api/v1/jobs', { prompt: 'x', topic: 'job.default', labels });
+
+    expect(status).toBe(200);
+    const job = await api.store.jobs.load(String(body['job_id']));
+    expect(job?.safety).toMatchObject({ decision: 'ALLOW', rule_id: 'all' });
+    expect((await api.as('admin').del('/api/v1/workflows/intake')).status).toBe(204);
+  });
+
   it('is a signed bundle of the workflow’s id, and stays when the workflow is saved without a word of it', async () => {
     await save('a/b', closed('a/b'));
     const before = await bundles();
