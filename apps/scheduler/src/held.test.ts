@@ -1,7 +1,8 @@
+import { encodePacket, jobRequestPacket, subjects } from '@svc/contract';
 import { expireApproval, repairApproval, repairOpenJobs } from '@svc/services';
 import { keys, type ApprovalRecord } from '@svc/store';
 import { ruled, useScheduler } from './use-scheduler.testing';
-import { person } from '@svc/testing';
+import { eventually, person } from '@svc/testing';
 
 const use = useScheduler();
 const day = 24 * 3_600_000;
@@ -27,6 +28,42 @@ describe('an approved job that was left in its hold', () => {
     expect(worker.received[0]?.labels).toMatchObject({ approval_granted: 'true' });
     expect(job.approval).toMatchObject({ status: 'repaired', resolved_by: 'ola' });
     expect((await use.store.jobs.decisions(id, 10)).map(({ source }) => source)).toEqual(['gateway']);
+  });
+});
+
+describe('an input document that changes around an approval', () => {
+  const tamper = (id: string) => use.redis.set(keys.context(id), JSON.stringify({ prompt: 'pay everything' }));
+
+  it('before people decide: the approval is refused', async () => {
+    await use.start({ policy: ruled('require_approval') });
+    const id = await use.submit();
+    await tamper(id);
+
+    await expect(use.approve(id)).rejects.toThrow('request of this job changed');
+    expect(await use.job(id)).toMatchObject({ state: 'APPROVAL_REQUIRED', approval: { status: 'pending' } });
+  });
+
+  it('after the approval, while the job waits for a worker: it is never dispatched', async () => {
+    await use.start({ policy: ruled('require_approval') });
+    const id = await use.submit();
+    await use.approve(id);
+    await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
+    await tamper(id);
+
+    const worker = await use.rawWorker({ id: 'w1' });
+
+    await use.until(id, 'FAILED', { error_code: 'input_changed' });
+    expect(worker.received).toEqual([]);
+  });
+
+  it('an input that the platform cannot read cannot be approved', async () => {
+    await use.start({ policy: ruled('require_approval') });
+    const request = { job_id: 'j1', topic: 'job.work', tenant_id: 'acme', context_ptr: 's3://bucket/input' };
+    const packet = jobRequestPacket({ trace_id: 't1', sender_id: 'somebody', nowUs: 1 }, request);
+    await use.bus.publishDurableBytes(subjects.jobSubmit.name, encodePacket(packet));
+    await eventually(() => use.until('j1', 'APPROVAL_REQUIRED'));
+
+    await expect(use.approve('j1')).rejects.toThrow('no approval can cover it');
   });
 });
 

@@ -105,6 +105,8 @@ export interface ApprovalRecord {
   note?: string;
   policy_snapshot?: string;
   job_hash?: string;
+  /** SHA-256 (hex) of the input document it covers; '' when the platform cannot read the input. */
+  input_hash?: string;
   /** When the wait for a person ends, µs; absent when something else ends it. */
   expires_at?: number;
   /** Only gates of workflows have these two. */

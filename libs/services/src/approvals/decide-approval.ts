@@ -1,6 +1,7 @@
 import { AppError, type Caller } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import type { ApprovalRecord, JobRecord } from '@svc/store';
+import { isApprovedInput, unreadableInput } from '../jobs/input-hash';
 import { isGate, requestHash } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
 import {
@@ -84,7 +85,8 @@ async function tryToDecide(
   if (verdict === 'approved') {
     const own = ownApproval(approval, caller);
     if (own) return { kind: 'repeated', job, by: own.by, atUs: own.at };
-    if (!isBound(job)) throw new AppError('approval_stale_request');
+    if (approval.input_hash === unreadableInput) throw new AppError('approval_not_actionable', { error: unreadable });
+    if (!isBound(job) || !(await isApprovedInput(deps.store, job))) throw new AppError('approval_stale_request');
     if (!isGate(job.topic) && !(await isSamePolicy(deps.kernel, approval)))
       throw new AppError('approval_stale_snapshot');
   }
@@ -162,6 +164,8 @@ async function requireOpen(
   return approval;
 }
 
+const unreadable =
+  'the input is in a store that the platform cannot read, so no approval can cover it; submit it as context';
 const notEscalated = 'this gate is not escalated to your role yet';
 
 /** The request is the one that the approval is for. */

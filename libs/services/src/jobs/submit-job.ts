@@ -13,6 +13,7 @@ import { withDeriver } from '../topics/risk-tags';
 import type { TopicDeps } from '../topics/topic-deps';
 import { badEnd } from './endings';
 import { readAnswer, requestFingerprint, type FirstAnswer, type SubmitOutcome } from './idempotency';
+import { inputHash } from './input-hash';
 import { requestHash } from './job-packet';
 import { checkMemoryAccess } from './memory-access';
 import { normalizeRequest, type Normalized } from './normalize-request';
@@ -114,7 +115,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   if (settled?.decision.decision === 'THROTTLE') deps.shadows.decided(settled);
   const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
   const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
-  const birth = decideBirth(deps, jobId, asked, verdict, { deadlineMs, mode });
+  const birth = decideBirth(deps, jobId, asked, verdict, { deadlineMs, mode, context });
   const answer: FirstAnswer = { ...birth.answer, job_id: jobId, trace_id: traceId };
   const outcome = await store.jobs.accept({
     id: jobId,
@@ -171,7 +172,7 @@ function decideBirth(
   id: string,
   asked: Normalized,
   verdict: Verdict,
-  { deadlineMs, mode }: { deadlineMs: number; mode: FailMode },
+  { deadlineMs, mode, context }: { deadlineMs: number; mode: FailMode; context: string },
 ): Birth {
   const { clock, settings } = deps;
   const jobHash = requestHash({ id, tenant: asked.tenant, topic: asked.topic, request: asked.request });
@@ -190,7 +191,8 @@ function decideBirth(
     case 'REQUIRE_APPROVAL': {
       const leftMs = deadlineMs > 0 ? Math.max(1, deadlineMs - clock.nowMs()) : Infinity;
       const forMs = Math.min(settings.approvalTtlMs, leftMs);
-      const approval = heldFor(decision, jobHash, clock.nowUs() + forMs * 1_000);
+      const covered = { jobHash, inputHash: inputHash(context) };
+      const approval = heldFor(decision, covered, clock.nowUs() + forMs * 1_000);
       const next = {
         event: 'hold',
         extras: { set: { approval }, park: { queue: 'jobApprovals', forMs } },
@@ -213,11 +215,16 @@ function decideBirth(
 }
 
 /** The approval that a held job opens with. */
-export const heldFor = (decision: DecisionRecord, jobHash: string, expiresAtUs: number) => ({
+export const heldFor = (
+  decision: DecisionRecord,
+  { jobHash, inputHash }: { jobHash: string; inputHash: string },
+  expiresAtUs: number,
+) => ({
   status: 'pending' as const,
   revision: 1,
   policy_snapshot: decision.policy_snapshot ?? '',
   job_hash: jobHash,
+  input_hash: inputHash,
   expires_at: expiresAtUs,
 });
 

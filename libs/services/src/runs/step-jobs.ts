@@ -16,6 +16,7 @@ import { contentOfDocument, refersToSecret } from '../jobs/normalize-request';
 import type { LiveDecision } from '../policy/shadow-evaluation';
 import { askPolicy, decisionRecord, policyRequest } from '../jobs/policy-check';
 import { carriedLabels } from '../jobs/resubmit';
+import { inputHash } from '../jobs/input-hash';
 import { deadline, heldFor } from '../jobs/submit-job';
 import { withDeriver } from '../topics/risk-tags';
 import type { RunDeps } from './run-deps';
@@ -204,7 +205,8 @@ async function bornHeld(
   }
   const decision = { ...decided, decision: 'REQUIRE_APPROVAL', reason: how.reason, approval_required: true, approval_ref: id } as const; // prettier-ignore
   const forMs = how.forMs(deps);
-  const approval = { ...heldFor(decision, hash, nowUs + forMs * 1_000), ...how.approval };
+  const covered = { jobHash: hash, inputHash: inputHash(JSON.stringify(document)) };
+  const approval = { ...heldFor(decision, covered, nowUs + forMs * 1_000), ...how.approval };
   return {
     live,
     decision,

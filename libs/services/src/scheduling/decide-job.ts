@@ -8,7 +8,9 @@ import { failMode, type FailMode } from '../effective-config';
 import { contextPointer, isGate, ownContextPointer, requestHash } from '../jobs/job-packet';
 import { contentOfDocument } from '../jobs/normalize-request';
 import { askPolicy, decisionRecord, policyPart, policyRequest } from '../jobs/policy-check';
+import { inputHash, unreadableInput } from '../jobs/input-hash';
 import { heldFor } from '../jobs/submit-job';
+import { isStorePointer } from '../jobs/withheld';
 import { isToldBefore } from '../policy/shadow-evaluation';
 import { checkQueuedJob } from '../topics/check-queued-job';
 import { withDeriver } from '../topics/risk-tags';
@@ -54,11 +56,11 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   if (unfit) return finish(deps, job, { event: 'refuse', ...unfit, result: 'FAILED' });
   const { workflow, step } = workflowStepOf(job);
   const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id, workflow, step });
-  if (await isApproved(deps, job)) return proceed(deps, job, undefined);
-
   const pointer = contextPointer(job);
   const context =
     pointer === ownContextPointer(id) ? ownContext : await store.data.context(pointer, limits.contextBytes);
+  if (await isApproved(deps, job, context)) return proceed(deps, job, undefined);
+
   const derived = await withDeriver(deps.topics, job.tenant, job.topic);
   const question = { ...policyRequest(job, contentOf(context), config), ...derived };
   const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
@@ -76,7 +78,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
       deps.events.denied(job.topic);
       return deny(deps, job, decision);
     case 'REQUIRE_APPROVAL':
-      return hold(deps, job, { ...decision, approval_ref: job.id });
+      return hold(deps, job, { ...decision, approval_ref: job.id }, context);
     case 'THROTTLE':
       return throttle(deps, job, decision, verdict.decision.throttle_duration_ms ?? throttleRetryMs);
     case 'UNAVAILABLE':
@@ -94,10 +96,11 @@ const contentOf = (context: Buffer | null): string => {
   }
 };
 
-/** Labels alone are never enough: the stored approval must be for this request under this policy. Engine contract A13. */
-async function isApproved(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
+/** Labels alone are never enough: the stored approval must cover this request, this input and this policy. Engine contract A13. */
+async function isApproved(deps: SchedulingDeps, job: JobRecord, context: Buffer | null): Promise<boolean> {
   const { approval } = job;
   if (!approval || verdictOf(approval) !== 'approved' || approval.job_hash !== requestHash(job)) return false;
+  if (approval.input_hash !== undefined && approval.input_hash !== inputHash(context)) return false;
   const [current] = await deps.kernel.listSnapshots().catch(() => [] as string[]);
   return policyPart(current ?? '') === policyPart(approval.policy_snapshot ?? '');
 }
@@ -135,7 +138,12 @@ async function deny(deps: SchedulingDeps, job: JobRecord, decision: DecisionReco
   return undefined;
 }
 
-async function hold(deps: SchedulingDeps, job: JobRecord, decision: DecisionRecord): Promise<LookAgainMs> {
+async function hold(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  decision: DecisionRecord,
+  context: Buffer | null,
+): Promise<LookAgainMs> {
   if (job.state !== 'PENDING') {
     return finish(deps, job, {
       event: 'refuse',
@@ -145,7 +153,12 @@ async function hold(deps: SchedulingDeps, job: JobRecord, decision: DecisionReco
     });
   }
   const forMs = approvalTime(deps, job);
-  const approval = heldFor(decision, decision.job_hash ?? '', deps.clock.nowUs() + forMs * 1_000);
+  const isReadable = isStorePointer(contextPointer(job));
+  const covered = {
+    jobHash: decision.job_hash ?? '',
+    inputHash: isReadable ? inputHash(context) : unreadableInput,
+  };
+  const approval = heldFor(decision, covered, deps.clock.nowUs() + forMs * 1_000);
   const revision = (job.approval?.revision ?? 0) + 1;
   await moveAndTell(deps, job, 'hold', {
     set: { approval: { ...approval, revision }, ...safetyFields(decision) },

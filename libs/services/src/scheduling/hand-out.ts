@@ -2,8 +2,7 @@ import { canServe, needsFromSpec, type RoutingNeeds, type RoutingRules } from '@
 import type { JobRecord } from '@svc/store';
 import { routingRules } from '../boundary';
 import { closedTopic } from '../topics/check-queued-job';
-import { endBadly } from './move-job';
-import { licenseCap, publishDispatch } from './place-job';
+import { licenseCap, publishDispatch, refuseDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
 const mostAtOnce = 64;
@@ -81,11 +80,7 @@ export class HandOut {
   private async send(job: Dispatched): Promise<void> {
     const closed = await closedTopic(this.deps, job);
     if (!closed) return publishDispatch(this.deps, job);
-    const ending = { event: 'fail', ...closed, result: 'FAILED' } as const;
-    // It was counted as given out, and no worker had it: it costs what earlier attempts cost.
-    const set = { cost: job.cost ?? 0 };
-    if (!(await endBadly(this.deps, job, ending, { dispatchId: job.dispatch_id, set }))) return;
-    this.deps.registry.moved(job.worker_id, -1);
+    return refuseDispatch(this.deps, job, closed);
   }
 
   /** Another worker is to get these jobs, lives, and has room. */

@@ -3,8 +3,10 @@ import { awaitedWorker, chooseWorker, laneOf, levels, needsOf, timeoutsFor } fro
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { routingRules } from '../boundary';
 import { turnCost } from '../effective-config';
+import { isApprovedInput } from '../jobs/input-hash';
 import { dispatchPacket } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
+import { endBadly } from './move-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { preemptFor } from './preempt';
 import { rollBack } from './roll-back';
@@ -89,6 +91,7 @@ export async function publishDispatch(
   deps: SchedulingDeps,
   job: JobRecord & { worker_id: string; dispatch_id: string },
 ): Promise<void> {
+  if (job.approval && !(await isApprovedInput(deps.store, job))) return refuseDispatch(deps, job, inputChanged);
   const nowUs = deps.clock.nowUs();
   const { workflow, step } = workflowStepOf(job);
   const config = await deps.config.textAt({ tenant: job.tenant, team: job.request.team_id, workflow, step });
@@ -114,6 +117,23 @@ export async function publishDispatch(
     await deps.bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
   }
   deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);
+}
+
+const inputChanged = {
+  code: 'input_changed',
+  message: 'the input document changed after people approved the job; submit it again',
+};
+
+/** Ends a job that was claimed for a worker and must not be sent to it. No worker had it, so this attempt costs nothing. */
+export async function refuseDispatch(
+  deps: SchedulingDeps,
+  job: JobRecord & { worker_id: string; dispatch_id: string },
+  refusal: { code: string; message: string },
+): Promise<void> {
+  const ending = { event: 'fail', ...refusal, result: 'FAILED' } as const;
+  const set = { cost: job.cost ?? 0 };
+  if (!(await endBadly(deps, job, ending, { dispatchId: job.dispatch_id, set }))) return;
+  deps.registry.moved(job.worker_id, -1);
 }
 
 const budget = (constraints: Record<string, unknown> | undefined, name: string): number | undefined => {
