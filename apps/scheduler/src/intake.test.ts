@@ -54,6 +54,18 @@ describe('a job that arrives on the bus', () => {
     expect(worker.received[0]?.env).not.toMatchObject({ workflow_id: 'deploy' });
   });
 
+  it('is refused when it names the memory of another tenant', async () => {
+    const { events } = await use.start();
+    await use.submit({ memory_id: 'kb:payroll' }, 'globex');
+
+    await say({ job_id: 'j1', memory_id: 'mem:kb:payroll' });
+
+    await eventually(() =>
+      expect(events).toContainEqual(['refusedSubmission', 'j1', 'memory_id names the memory of another tenant']),
+    );
+    expect(await use.store.jobs.load('j1')).toBeUndefined();
+  });
+
   it('meets the same policy: a denial ends it', async () => {
     await use.start({ policy: ruled('deny') });
     const worker = await use.rawWorker({ id: 'w1' });

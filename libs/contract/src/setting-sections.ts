@@ -129,6 +129,7 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
   context: group('What workers are given to remember.', {
     allowed_memory_ids: words('Globs; when there is any, no other memory is; not set = any.', ['repo:*', 'kb:*']),
     denied_memory_ids: words('Globs of memories that jobs must not name.', []),
+    shared_memory_ids: words('Globs of memories that every tenant may use; read from system/default only.', []),
     max_context_tokens: whole('Tokens of a window.', 4_000),
     max_retrieved_chunks: whole('Pieces that are looked up.', 10),
     cross_tenant_access: yes('Memory of other tenants.', false),
@@ -215,6 +216,7 @@ const actors: Readonly<Record<string, SettingActor>> = {
   context: 'worker',
   'context.allowed_memory_ids': 'platform',
   'context.denied_memory_ids': 'platform',
+  'context.shared_memory_ids': 'platform',
   // Spec: "defined, not consumed at runtime".
   'context.redaction_policies': 'nobody',
   slo: 'nobody',

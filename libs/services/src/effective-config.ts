@@ -49,6 +49,11 @@ export class EffectiveConfig {
     return (await this.held(place)).budgets;
   }
 
+  /** The installation's own document, which no tenant can write. */
+  async installation(): Promise<Record<string, unknown> | undefined> {
+    return this.at({ tenant: '' });
+  }
+
   private async held(place: ConfigPlace): Promise<Held> {
     const key = JSON.stringify([place.tenant, place.team, place.workflow, place.step]);
     const found = this.kept.get(key);

@@ -93,6 +93,11 @@ export class DataRepository {
     return this.redis.getBuffer(keys.artifact(id));
   }
 
+  /** The tenant that used a memory first; undefined before any use, and for memories named after a job or run. */
+  async memoryOwner(id: string): Promise<string | undefined> {
+    return (await this.redis.get(keys.memoryOwner(id))) ?? undefined;
+  }
+
   /** Whatever stands at a `mem:` key; null when nothing does. */
   async memory(key: string): Promise<MemoryValue | null> {
     const type = await this.redis.type(key);

@@ -69,6 +69,13 @@ export type MoveOutcome =
   | { kind: 'other_tenant' }
   | { kind: 'missing' };
 
+/** A memory that a job or run names. */
+export interface MemoryClaim {
+  id: string;
+  /** The installation shares it among tenants, so that nobody owns it. */
+  shared: boolean;
+}
+
 export interface Acceptance {
   id: string;
   tenant: string;
@@ -85,6 +92,8 @@ export interface Acceptance {
   fence?: Fence;
   /** Refuse when the tenant has this many jobs that have not ended; 0 = no limit. */
   activeLimit: number;
+  /** The memory it names; its first use makes it the tenant's. Absent for the job's own and its run's own. */
+  memory?: MemoryClaim;
   /** A move made at birth, in the same step: held or denied. */
   next?: { event: 'hold' | 'deny'; extras: MoveExtras };
 }
@@ -94,7 +103,9 @@ export type AcceptOutcome =
   | { kind: 'replay'; answer: string }
   | { kind: 'conflict' }
   | { kind: 'backpressure'; active: number }
-  | { kind: 'exists' };
+  | { kind: 'exists' }
+  /** Its memory belongs to another tenant. */
+  | { kind: 'memory_taken' };
 
 export interface WorkerSlot {
   id: string;
@@ -219,6 +230,7 @@ export class JobRepository {
       }),
       ...(a.isNew && { is_new: true }),
       ...(a.fence && { fence: a.fence }),
+      ...(a.memory && { memory: a.memory }),
       ...(a.fields.run_path !== undefined && { run: a.fields.run, run_path: a.fields.run_path }),
       ...(a.next && { next: this.moveDocument(a.tenant, a.next.event, a.next.extras) }),
     };

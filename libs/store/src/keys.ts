@@ -78,6 +78,7 @@ const tables = {
   artifact: { template: 'art:<id>', type: 'string', holds: 'artifact bytes', kept: 'its retention class' },
   messages: { template: 'mem:<id>:events', type: 'list', holds: 'last 1000 turns of a conversation (JSON), oldest first', kept: 'for ever' },
   messagesDropped: { template: 'mem:<id>:dropped', type: 'string', holds: 'how many older turns were dropped', kept: 'for ever' },
+  memoryOwner: { template: '{s0}:mem:owner:<id>', type: 'string', holds: 'tenant whose job or run used a memory first', kept: 'for ever, as the memory' },
   memory: { template: 'mem:<id>', type: 'any', holds: 'memory of workers', kept: 'for ever' },
 
   // names the specification fixes

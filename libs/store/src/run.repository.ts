@@ -58,6 +58,7 @@ export class RunRepository {
       }),
       ...(run.fence && { fence: run.fence }),
       ...(run.parentId && { parent: run.parentId }),
+      ...(run.memory && { memory: run.memory }),
       ...(run.budget && { budget: run.budget }),
       tenant_limit: limits.tenant,
       all_limit: limits.all,

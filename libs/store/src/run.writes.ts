@@ -1,3 +1,4 @@
+import type { MemoryClaim } from './job.repository';
 import type { RunEnd, RunStatus } from '@svc/lifecycle';
 import type { Fence } from './lease';
 import type { JsonObject, LiveRunStatus, RunTimer } from './run.record';
@@ -18,6 +19,8 @@ export interface RunCreation {
   fence?: Fence;
   /** Run that started it: what it costs counts there too. */
   parentId?: string;
+  /** The memory its input names; the first use makes it the tenant's. */
+  memory?: MemoryClaim;
   /** What its jobs may cost together; micros, 0 = any amount. */
   budget?: { limit: number; action: string };
   /** Refuse when so many runs of the tenant, or of all, have not ended; 0 = no limit. */
@@ -37,6 +40,8 @@ export type CreateOutcome =
   | { kind: 'reserved' }
   | { kind: 'exists' }
   | { kind: 'no_workflow' }
+  /** Its memory belongs to another tenant. */
+  | { kind: 'memory_taken' }
   | { kind: 'full'; of: 'tenant' | 'all'; active: number };
 
 /** What one pass changed; whatever is absent stays as it is. */

@@ -52,7 +52,7 @@ export type ScriptName =
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
 /** In the order in which they use one another. */
-const includes = ['base', 'bull', 'lanes', 'inbox', 'tree', 'spend', 'job', 'dispatch', 'run', 'schedule'];
+const includes = ['base', 'bull', 'lanes', 'inbox', 'tree', 'spend', 'memory', 'job', 'dispatch', 'run', 'schedule'];
 
 const batches = new WeakMap<Redis, ScriptBatches>();
 

@@ -104,6 +104,12 @@ export const sayInChat = endpoint({
     optional: chatOptional,
   }),
   answer: { status: 200, body: chatMessage },
-  errors: ['content_required', 'run_not_found', 'tenant_access_denied'],
+  errors: [
+    'content_required',
+    'run_not_found',
+    'tenant_access_denied',
+    'memory_policy_violation',
+    'memory_policy_unreadable',
+  ],
   otherTenant: 'tenant_access_denied',
 });

@@ -1,6 +1,7 @@
-import { AppError, everyTenant, type Caller, type MemoryView } from '@svc/contract';
+import { AppError, type Caller, type MemoryView } from '@svc/contract';
 import type { MemoryValue, Store } from '@svc/store';
 import { isWithheld, ownerOfResult } from '../jobs/withheld';
+import { ownerOfMemory } from './memory-owner';
 
 const kinds = { ctx: 'context', res: 'result', mem: 'memory' } as const;
 
@@ -38,20 +39,13 @@ const maxBytes = 8 * 1_048_576;
 async function requireOwner(store: Store, caller: Caller, kind: string, key: string): Promise<void> {
   const name = key.slice(4).replace(kind === 'memory' ? /:(events|chunks|summary)$/ : /^$/, '');
   const job = await (kind === 'result' ? ownerOfResult(store, name) : store.jobs.load(name));
-  const tenant = job?.tenant ?? (await tenantOfRun(store, kind, name));
+  const tenant = job?.tenant ?? (kind === 'memory' ? await ownerOfMemory(store, name) : undefined);
   if (tenant === undefined) {
     if (caller.scope === '*') return;
     throw new AppError('not_found');
   }
   if (caller.scope !== '*' && tenant !== caller.scope) throw new AppError('tenant_access_denied');
   if (kind === 'result' && job && isWithheld(job)) throw new AppError('output_quarantined');
-}
-
-/** Of `mem:run:<run id>`, the memory that steps of a run share. */
-async function tenantOfRun({ runs }: Store, kind: string, name: string): Promise<string | undefined> {
-  if (kind !== 'memory' || !name.startsWith('run:')) return undefined;
-  const found = await runs.head(everyTenant, name.slice('run:'.length));
-  return found.kind === 'found' ? found.value.tenant : undefined;
 }
 
 function view(key: string, kind: string, body: Buffer, sizeBytes: number): MemoryView {

@@ -8,7 +8,7 @@ function listOf(context: Record<string, unknown>, name: string): string[] {
 }
 
 /** Shell-style: `*` any run, `?` one. Linear in the text, since a glob is split at its stars. */
-function matchesGlob(glob: string, text: string): boolean {
+export function matchesGlob(glob: string, text: string): boolean {
   const parts = glob.split('*');
   const same = (part: string, at: number) => [...part].every((char, i) => char === '?' || char === text[at + i]);
   let at = 0;

@@ -13,6 +13,7 @@ import { withDeriver } from '../topics/risk-tags';
 import type { TopicDeps } from '../topics/topic-deps';
 import { badEnd } from './endings';
 import { readAnswer, requestFingerprint, type FirstAnswer, type SubmitOutcome } from './idempotency';
+import { memoryClaim } from '../data/memory-owner';
 import { inputHash } from './input-hash';
 import { requestHash } from './job-packet';
 import { checkMemoryAccess } from './memory-access';
@@ -127,6 +128,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     priority: queuePriorities[asked.request.priority],
     activeLimit,
     isNew: true,
+    ...(body.memory_id !== undefined && { memory: await memoryClaim(deps.config, asked.request.memory_id) }),
     ...(birth.decision && { decision: birth.decision }),
     ...(birth.next && { next: birth.next }),
     ...(idempotencyKey && {
@@ -146,6 +148,8 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
       return readAnswer({ hash: fingerprint, answer: outcome.answer }, fingerprint);
     case 'backpressure':
       throw backpressure(outcome.active, activeLimit);
+    case 'memory_taken':
+      throw new AppError('memory_policy_violation', { memory_id: asked.request.memory_id });
     case 'conflict':
     case 'exists':
       throw new AppError('idempotency_conflict');

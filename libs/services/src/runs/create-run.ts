@@ -2,6 +2,7 @@ import { AppError } from '@svc/contract';
 import { CompileCache } from '@svc/schema';
 import type { Fence, WorkflowVersion } from '@svc/store';
 import { newRun, type RerunSeed, type RunGiven, type RunState, type WorkflowDefinition } from '@svc/workflow';
+import { memoryClaim } from '../data/memory-owner';
 import { numberAt } from '../effective-config';
 import { checkMemoryAccess } from '../jobs/memory-access';
 import { definitionOf } from '../workflows/workflow-view';
@@ -42,7 +43,9 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
   const place = { tenant: run.org_id, team: run.team_id, workflow: run.workflow_id };
   const config = await deps.config.at(place);
   const budgets = await deps.config.budgetsAt(place);
-  checkMemoryAccess(config, memoryIdOf(run.input));
+  const memoryId = memoryIdOf(run.input);
+  checkMemoryAccess(config, memoryId);
+  const memory = memoryId === undefined ? undefined : await memoryClaim(deps.config, memoryId);
   const limit = wanted.partOf ? 0 : tenantLimit(config);
   const allowed = wanted.partOf ? 0 : Math.max(0, deps.maxActiveRuns?.() ?? 0);
   const steps = newFields(run);
@@ -60,6 +63,7 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
       name: definition.name,
       limits: { tenant: limit, all: allowed },
       ...(wanted.partOf && { fence: wanted.partOf, parentId: wanted.partOf.run }),
+      ...(memory && { memory }),
       ...(budgets && { budget: { limit: budgets.nearest.perRunMax, action: budgets.nearest.action } }),
       ...(wanted.idempotency && {
         idempotency: {
@@ -80,6 +84,8 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
     case 'conflict':
     case 'reserved':
       throw new AppError('run_idempotency_conflict');
+    case 'memory_taken':
+      throw new AppError('memory_policy_violation', { memory_id: memoryId });
     case 'no_workflow':
       throw new AppError('workflow_not_found');
     case 'full':

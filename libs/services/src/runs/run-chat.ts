@@ -1,5 +1,6 @@
 import { AppError, chatRoles, type Caller, type ChatBody, type ChatMessage, type ChatView } from '@svc/contract';
 import type { RunRecord, StoredMessage } from '@svc/store';
+import { ownerOfMemory, requireMemory } from '../data/memory-owner';
 import { foundOf } from '../workflows/read-workflows';
 import { givenTo } from './run-codec';
 import type { StartRunDeps } from './run-deps';
@@ -11,8 +12,8 @@ type ReadDeps = Pick<StartRunDeps, 'store'>;
 type Line = Partial<Record<keyof ChatMessage | 'tenant', unknown>>;
 
 /**
- * Newest first. A memory that runs of several tenants name shows each tenant only what it said itself, and what has no
- * tenant. Core contract 5.6.
+ * Newest first. A memory that the installation shares shows each tenant its own lines, and its owner those without a tenant.
+ * Core contract 5.6.
  *
  * @throws run_not_found, tenant_access_denied
  */
@@ -23,8 +24,10 @@ export async function readChat(
   page: { limit: number; cursor?: number },
 ): Promise<ChatView> {
   const run = foundOf(await store.runs.head(caller.scope, runId), 'run_not_found');
-  const { items, next } = await store.chat.page(await memoryOfRun(store, run), page.limit, page.cursor);
-  const messages = items.flatMap((item) => messageOf(item, run) ?? []);
+  const memoryId = await memoryOfRun(store, run);
+  const owner = (await ownerOfMemory(store, memoryId)) ?? run.tenant;
+  const { items, next } = await store.chat.page(memoryId, page.limit, page.cursor);
+  const messages = items.flatMap((item) => messageOf(item, run, owner) ?? []);
   return { items: messages, ...(next !== null && { next_cursor: next }) };
 }
 
@@ -32,7 +35,8 @@ export async function readChat(
  * Says something. Only admins speak as agent or system. What a user says is also the signal `chat` of the run, for a step
  * that waits for it; nothing of it is kept for steps that do not wait yet. Core contract 5.6; engine contract B11.
  *
- * @throws content_required, run_not_found, tenant_access_denied, overloaded
+ * @throws content_required, run_not_found, tenant_access_denied, overloaded, memory_policy_violation,
+ *   memory_policy_unreadable
  */
 export async function sayInChat(
   deps: StartRunDeps,
@@ -54,6 +58,7 @@ export async function sayInChat(
   };
   const line = { ...message, role: message.role === 'agent' ? 'assistant' : message.role, tenant: run.tenant };
   const memoryId = await memoryOfRun(store, run);
+  await requireMemory(store, deps.config, run.tenant, memoryId);
   const bytes = Buffer.byteLength(JSON.stringify(line));
   await deps.admission.data(run.tenant, bytes, () => store.chat.append(memoryId, [line]));
   // If we die here, all can read the message and the run was not told: whoever got no answer says it again.
@@ -74,10 +79,10 @@ async function memoryOfRun({ runs }: Pick<ReadDeps['store'], 'runs'>, { id }: Ru
   return memoryOf({ id, input: givenTo(await runs.steps(id, [givenTo.path])) });
 }
 
-/** undefined when another tenant said it. */
-function messageOf({ position, text }: StoredMessage, run: RunRecord): ChatMessage | undefined {
+/** Undefined for another tenant's line. Workers write lines without a tenant: these belong to the memory's owner. */
+function messageOf({ position, text }: StoredMessage, run: RunRecord, owner: string): ChatMessage | undefined {
   const line = lineOf(text);
-  if (line.tenant !== undefined && line.tenant !== run.tenant) return undefined;
+  if ((line.tenant ?? owner) !== run.tenant) return undefined;
   const { metadata } = line;
   return {
     id: textOf(line.id) || String(position),

@@ -16,6 +16,7 @@ import { contentOfDocument, refersToSecret } from '../jobs/normalize-request';
 import type { LiveDecision } from '../policy/shadow-evaluation';
 import { askPolicy, decisionRecord, policyRequest } from '../jobs/policy-check';
 import { carriedLabels } from '../jobs/resubmit';
+import { memoryClaim } from '../data/memory-owner';
 import { inputHash } from '../jobs/input-hash';
 import { deadline, heldFor } from '../jobs/submit-job';
 import { withDeriver } from '../topics/risk-tags';
@@ -238,7 +239,8 @@ async function accept(
     throw new JobRefused(`the input of the job has ${bytes} bytes, and ${limits.contextBytes} are allowed`);
   }
   const config = await deps.config.at(placeOf(run));
-  const { topic } = request;
+  const { topic, memory_id: memoryId } = request;
+  const memory = memoryId === `run:${run.id}` ? undefined : await memoryClaim(deps.config, memoryId);
   const outcome = await deps.admission.job(tenant, bytes, () =>
     deps.store.jobs.accept({
       id,
@@ -256,10 +258,12 @@ async function accept(
       context,
       priority: queuePriorities[request.priority],
       activeLimit: 0,
+      ...(memory && { memory }),
       fence: { run: run.id, owner },
       ...birth,
     }),
   );
+  if (outcome.kind === 'memory_taken') throw new JobRefused(`the memory ${memoryId} belongs to another tenant`);
   // A turn that is made again finds its job there, and told of.
   if (live && outcome.kind === 'accepted') deps.shadows.decided(live);
 }

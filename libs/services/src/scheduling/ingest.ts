@@ -2,6 +2,7 @@ import { JobPriority, limits, type JobRequest } from '@svc/contract';
 import { isTenantName } from '@svc/identity';
 import { queuePriorities } from '@svc/routing';
 import type { Store, StoredRequest } from '@svc/store';
+import { memoryClaim } from '../data/memory-owner';
 import { contextPointer, requestHash } from '../jobs/job-packet';
 import { priorityOf } from '../jobs/priority';
 import { carriedLabels } from '../jobs/resubmit';
@@ -59,9 +60,13 @@ export async function ingestJob(
     context: '',
     priority: queuePriorities[request.priority],
     activeLimit: 0,
+    memory: await memoryClaim(deps.config, request.memory_id),
   };
   // Refused for want of room it stays on the bus, and comes again.
-  await deps.admission.job(tenant, bytes, () => deps.store.jobs.accept(acceptance));
+  const outcome = await deps.admission.job(tenant, bytes, () => deps.store.jobs.accept(acceptance));
+  if (outcome.kind === 'memory_taken') {
+    deps.events.refusedSubmission(id.slice(0, 64), 'memory_id names the memory of another tenant');
+  }
 }
 
 const contextKey = /^redis:\/\/(ctx|res):([^\s\p{Cc}]{1,512})$/u;

@@ -7,10 +7,11 @@
           priority, idempotency? = { key, hash, answer, ttl_sec }, active_limit, meta_sec,
           is_new? (its id was made for it, so nobody has it), run?, run_path? (the step whose job it is),
           fence? = { run, owner } (refused unless that owner holds the run's lock),
+          memory? = { id, shared? } (refused when it belongs to another tenant),
           queue (entry suffix), next? = a move made at birth, as for move_job }
         2 context document
 
-  Returns  accepted <µs>  |  replay <answer>  |  conflict  |  backpressure <active>  |  exists  |  fenced
+  Returns  accepted <µs>  |  replay <answer>  |  conflict  |  backpressure <active>  |  exists  |  fenced  |  memory_taken
 ]]
 local a = cjson.decode(ARGV[1])
 local record = KEYS[1]
@@ -31,6 +32,8 @@ if a.active_limit and a.active_limit > 0 then
   for _, state in ipairs(OPEN) do active = active + redis.call('ZCARD', key.jobsInState(a.tenant, state)) end
   if active >= a.active_limit then return { 'backpressure', tostring(active) } end
 end
+
+if a.memory and not take_memory(a.memory, a.tenant) then return { 'memory_taken' } end
 
 local at = micros()
 local stamp = text(at)

@@ -7,12 +7,12 @@
           idempotency? = { key, hash, answer, ttl_sec }, tenant_limit, all_limit (0 = none),
           fence? = { run, owner } (refused unless that owner holds that run's lock),
           name (of the workflow, for the board), steps, events,
-          parent? (run that started it), budget? = { limit (micros), action } } (JSON)
+          parent? (run that started it), memory? = { id, shared? } (refused when it belongs to another tenant), budget? = { limit (micros), action } } (JSON)
         2 header (JSON)   3 what its inbox begins with (JSON)
         4 and on: `steps` times path and step (JSON), then `events` events (JSON)
 
   Returns  created <µs>  |  replay <answer>  |  conflict  |  reserved  |  exists  |  no_workflow  |  fenced
-           |  full tenant <how many are active>  |  full all <how many>
+           |  memory_taken  |  full tenant <how many are active>  |  full all <how many>
 ]]
 local r, header = cjson.decode(ARGV[1]), ARGV[2]
 local id, tenant, workflow, reserved = r.id, r.tenant, r.workflow, r.idempotency
@@ -37,6 +37,8 @@ if r.all_limit > 0 then
   local active = redis.call('ZCARD', key.liveRuns())
   if active >= r.all_limit then return { 'full', 'all', text(active) } end
 end
+
+if r.memory and not take_memory(r.memory, tenant) then return { 'memory_taken' } end
 
 local at = micros()
 local stamp = text(at)

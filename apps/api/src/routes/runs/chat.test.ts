@@ -64,14 +64,83 @@ describe('the chat of a run', () => {
     ]);
   });
 
-  it('200: another tenant that names the same memory is not told what was said', async () => {
-    const id = await runs.run({ memory_id: 'berth' });
-    await runs.say(id, { content: 'secret' });
-    await runs.workflow(wait, { id: 'theirs' }, 'other');
-    const theirs = await runs.run({ memory_id: 'berth' }, { workflow: 'theirs', who: 'other' });
+  describe('a memory that another tenant used first', () => {
+    const line = '{"role":"assistant","content":"the answer of a worker"}';
+    const denied = { status: 403, code: 'MEMORY_POLICY_VIOLATION' };
+    const start = (memory_id: string, who: 'admin' | 'other') =>
+      api.as(who).post(`/api/v1/workflows/${who === 'other' ? 'theirs' : 'flow'}/runs`, { memory_id });
+    const submit = (memory_id: string, who: 'admin' | 'other') =>
+      api.as(who).post('/api/v1/jobs', { prompt: 'x', topic: 'job.default', memory_id });
+    const share = async (globs: string[]) => {
+      const data = { context: { shared_memory_ids: globs } };
+      expect((await api.as('admin').put('/api/v1/config', { scope: 'system', scope_id: 'default', data })).status).toBe(
+        204,
+      );
+    };
+    beforeEach(() => runs.workflow(wait, { id: 'theirs' }, 'other'));
 
-    expect((await runs.chat(theirs, '', 'other')).items).toEqual([]);
-    expect(contents(await runs.chat(id))).toEqual(['secret']);
+    it.each(['berth', 'mem:berth', 'kb:payroll', 'session:7'])('%s: 403 for its runs and jobs', async (memory) => {
+      await runs.run({ memory_id: memory });
+      expect((await submit(memory, 'admin')).status).toBe(200);
+
+      expect(told(await start(memory, 'other'))).toEqual(denied);
+      expect(told(await submit(memory, 'other'))).toEqual(denied);
+    });
+
+    it('belongs to the tenant of the job or run that it is named after', async () => {
+      const run = await runs.run();
+      const { body } = await submit('notes', 'admin');
+
+      for (const memory of [`run:${run}`, String(body['job_id'])]) {
+        expect(told(await start(memory, 'other'))).toEqual(denied);
+        expect(told(await submit(memory, 'other'))).toEqual(denied);
+      }
+    });
+
+    it('is read by its tenant alone', async () => {
+      await submit('kb:payroll', 'admin');
+      await api.store.redis.rpush('mem:kb:payroll:events', line);
+
+      const read = (who: 'admin' | 'other') => api.as(who).get('/api/v1/memory?key=mem:kb:payroll:events');
+
+      expect((await read('admin')).status).toBe(200);
+      expect((await read('other')).status).toBe(403);
+    });
+
+    it('is taken by one of many tenants that name it at once', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, i) => submit('new', i % 2 === 0 ? 'admin' : 'other')),
+      );
+
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(5);
+      expect(new Set(statuses.filter((_, i) => i % 2 === 0)).size).toBe(1);
+    });
+
+    it('is open to all when the installation shares it; tenants still read only their own lines of the chat', async () => {
+      await share(['berth*']);
+      const [ours, theirs] = [
+        await runs.run({ memory_id: 'berth' }),
+        String((await start('berth', 'other')).body['run_id']),
+      ];
+      await runs.say(ours, { content: 'ours' });
+      await runs.say(theirs, { content: 'theirs' }, 'other');
+
+      expect(contents(await runs.chat(ours))).toEqual(['ours']);
+      expect(contents(await runs.chat(theirs, '', 'other'))).toEqual(['theirs']);
+      await share([]);
+    });
+
+    it('stays closed in a run from the time when it was shared', async () => {
+      await runs.run({ memory_id: 'quay' });
+      await share(['quay']);
+      const theirs = String((await start('quay', 'other')).body['run_id']);
+      await share([]);
+      await api.store.redis.rpush('mem:quay:events', line);
+
+      expect(contents(await runs.chat(theirs, '', 'other'))).toEqual([]);
+      expect(told(await runs.say(theirs, { content: 'poison' }, 'other'))).toEqual(denied);
+    });
   });
 
   it('400, 403, 404: nothing said, an unknown role, a viewer, another tenant, no such run', async () => {
