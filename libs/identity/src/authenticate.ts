@@ -177,6 +177,7 @@ const callerOf = (identity: Identity, { tenant, scope }: { tenant: string; scope
   keyName: identity.keyName,
   allowCrossTenant: identity.allowCrossTenant,
   source: identity.source,
-  submitterId: `${identity.submitter}|principal:${identity.principalId}`,
+  // The bar separates identities: a subject of a token may hold one.
+  submitterId: `${identity.submitter}|principal:${identity.principalId.replaceAll('|', '%7C')}`,
   ...(identity.scopes && { scopes: identity.scopes }),
 });

@@ -13,8 +13,10 @@ export interface WorkflowWrite {
   document: JsonObject;
   /** The newest version as it was read, 0 = none; the write is refused when it is another. */
   expectedVersion?: number;
-  /** Who writes it. */
+  /** Who writes it, as readers are shown. */
   by: string;
+  /** Who writes it, as authentication established it: the key and the principal. */
+  author?: string;
 }
 
 export type WriteWorkflowOutcome =
@@ -33,6 +35,8 @@ export interface WorkflowVersion {
   document: JsonObject;
   written_at: number;
   written_by: string;
+  /** Identity of who wrote it; '' for versions from before it was kept. */
+  author: string;
 }
 
 /** The newest version, with who made the workflow. */
@@ -63,10 +67,10 @@ export class WorkflowRepository {
 
   /** Atomic: of writers that expect the same version, one wins. @param policy is replaced with it, or neither is written */
   async write(
-    { tenant, id, document, expectedVersion, by }: WorkflowWrite,
+    { tenant, id, document, expectedVersion, by, author = '' }: WorkflowWrite,
     policy?: PolicyPart,
   ): Promise<WriteWorkflowOutcome | { kind: 'policy_changed' }> {
-    const values = [id, tenant, JSON.stringify(document), hashOf(document), expectedVersion ?? '', by];
+    const values = [id, tenant, JSON.stringify(document), hashOf(document), expectedVersion ?? '', by, author];
     const reply = await this.run('writeWorkflow', id, values, policy);
     const [kind, version = '', at = ''] = reply as [WriteWorkflowOutcome['kind'] | 'policy_changed', string?, string?];
     switch (kind) {
@@ -84,15 +88,15 @@ export class WorkflowRepository {
 
   /** The newest version. */
   async get(scope: TenantScope, id: string): Promise<Of<WorkflowRecord>> {
-    const fields = ['tenant', 'version', 'document', 'at', 'by', 'created_at', 'created_by', 'removed_at'];
-    const [tenant, version, document, at, by, createdAt, createdBy, removedAt] = await this.redis.hmget(
+    const fields = ['tenant', 'version', 'document', 'at', 'by', 'author', 'created_at', 'created_by', 'removed_at'];
+    const [tenant, version, document, at, by, author, createdAt, createdBy, removedAt] = await this.redis.hmget(
       keys.workflow(id),
       ...fields,
     );
     if (!tenant || !document || removedAt) return { kind: 'missing' };
     if (scope !== '*' && scope !== tenant) return { kind: 'other_tenant' };
     const value = {
-      ...versionOf({ id, tenant, version: Number(version) }, document, at, by),
+      ...versionOf({ id, tenant, version: Number(version) }, document, at, by, author),
       created_at: Number(createdAt),
       created_by: createdBy ?? '',
     };
@@ -101,13 +105,13 @@ export class WorkflowRepository {
 
   /** Any version there was; of a workflow that was removed, as long as runs use it. */
   async version(scope: TenantScope, id: string, version: number): Promise<Of<WorkflowVersion>> {
-    const older = [`document:${version}`, `at:${version}`, `by:${version}`];
-    const fields = ['tenant', 'version', 'document', 'at', 'by', ...older];
+    const older = [`document:${version}`, `at:${version}`, `by:${version}`, `author:${version}`];
+    const fields = ['tenant', 'version', 'document', 'at', 'by', 'author', ...older];
     const [tenant, newest, ...rest] = await this.redis.hmget(keys.workflow(id), ...fields);
-    const [document, at, by] = Number(newest) === version ? rest : rest.slice(3);
+    const [document, at, by, author] = Number(newest) === version ? rest : rest.slice(4);
     if (!tenant || !document) return { kind: 'missing' };
     if (scope !== '*' && scope !== tenant) return { kind: 'other_tenant' };
-    return { kind: 'found', value: versionOf({ id, tenant, version }, document, at, by) };
+    return { kind: 'found', value: versionOf({ id, tenant, version }, document, at, by, author) };
   }
 
   /** The newest first; none for a workflow that the caller may not see or that was removed. */
@@ -176,7 +180,14 @@ const versionOf = (
   document: string,
   at: Text,
   by: Text,
-): WorkflowVersion => ({ ...of, document: jsonOf(document), written_at: Number(at), written_by: by ?? '' });
+  author: Text,
+): WorkflowVersion => ({
+  ...of,
+  document: jsonOf(document),
+  written_at: Number(at),
+  written_by: by ?? '',
+  author: author ?? '',
+});
 
 /** The same for documents that differ only in the order of their fields. */
 const hashOf = (document: JsonObject): string =>

@@ -1,5 +1,6 @@
 import { AppError, type Caller, type DeadLetterView } from '@svc/contract';
 import type { Store } from '@svc/store';
+import { joinIdentities } from '../identities';
 import { carriedLabels, resubmit, type ResubmitDeps } from '../jobs/resubmit';
 import { confirmQuarantine, type QuarantineDeps } from './settle-quarantine';
 
@@ -65,7 +66,8 @@ export async function retryDeadLetter(deps: ResubmitDeps, caller: Caller, id: st
       labels: { ...carriedLabels(request.labels), retry: 'true', dlq_entry: id, retry_of_job: id },
       env: { ...request.env, retry_of_job: id },
     },
-    submitter: caller.submitterId,
+    // The content is still the first submitter's.
+    submitter: joinIdentities(caller.submitterId, original.submitter),
     deadlineMs: request.deadline_ms > 0 ? deps.clock.nowMs() + request.deadline_ms : 0,
     once: `svc:dlq-retry:${id}:${letter.created_at}`,
   });

@@ -1,5 +1,6 @@
 import { AppError, type Caller } from '@svc/contract';
 import type { RemediationRecord, StoredRequest } from '@svc/store';
+import { joinIdentities } from '../identities';
 import { findJob } from './read-jobs';
 import { carriedLabels, resubmit, type ResubmitDeps } from './resubmit';
 
@@ -23,7 +24,8 @@ export async function remediateJob(
     traceId: original.trace_id,
     tenant: original.tenant,
     request: remedied(original.request, original.id, chosen),
-    submitter: caller.submitterId,
+    // The content is still the first submitter's.
+    submitter: joinIdentities(caller.submitterId, original.submitter),
     deadlineMs: original.request.deadline_ms > 0 ? deps.clock.nowMs() + original.request.deadline_ms : 0,
   });
   return { jobId, traceId: original.trace_id };

@@ -28,6 +28,9 @@ export interface CreatedRun {
   replayed: boolean;
 }
 
+/** Metadata of a run: identity of who wrote the version it runs. */
+export const definitionAuthor = 'definition_author';
+
 const compiled = new CompileCache();
 
 /**
@@ -110,10 +113,15 @@ const tierLimit = (current: number, allowed: number) =>
   });
 
 function runOf({ random, clock }: StartRunDeps, version: WorkflowVersion, wanted: NewRun, input: RunState['input']) {
-  const { id = random.uuid(), of } = wanted;
+  const { id = random.uuid() } = wanted;
+  const of = withAuthor(wanted.of, version.author);
   const place = { workflow_id: version.id, workflow_revision: version.version, org_id: version.tenant };
   return { ...newRun({ id, ...place, input, ...of }, clock.nowMs()), workflow_written_at: version.written_at };
 }
+
+/** What a run does is its definition's author's words as much as its starter's. */
+const withAuthor = (of: RunGiven, author: string): RunGiven =>
+  author === '' ? of : { ...of, metadata: { ...of.metadata, [definitionAuthor]: author } };
 
 /** `memory_id` of a run's input as it counts. @throws invalid_memory_id */
 function memoryIdOf(input: Record<string, unknown>): string | undefined {

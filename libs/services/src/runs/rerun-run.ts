@@ -3,7 +3,8 @@ import { isRunEnded } from '@svc/lifecycle';
 import { seedOf } from '@svc/workflow';
 import { foundOf } from '../workflows/read-workflows';
 import { definitionOf } from '../workflows/workflow-view';
-import { createRun } from './create-run';
+import { joinIdentities } from '../identities';
+import { createRun, definitionAuthor } from './create-run';
 import { runStateOf } from './run-codec';
 import type { StartRunDeps } from './run-deps';
 import { callOf } from './start-run';
@@ -17,7 +18,14 @@ export interface Rerun {
 }
 
 /** Metadata that says how a run came to be, and so is not the new one's. */
-const ofTheFirst: readonly string[] = ['submitter', 'request_id', 'dry_run', 'parent_run_id', 'parent_step_id'];
+const ofTheFirst: readonly string[] = [
+  'submitter',
+  definitionAuthor,
+  'request_id',
+  'dry_run',
+  'parent_run_id',
+  'parent_step_id',
+];
 
 /**
  * Runs again, by the newest definition, with the input of an earlier run; from a step on with what that run's steps before
@@ -47,7 +55,13 @@ export async function rerunRun(deps: StartRunDeps, caller: Caller, wanted: Rerun
       ...(source.team_id && { team_id: source.team_id }),
       ...call,
       labels: { ...labels, ...call.labels },
-      metadata: { ...Object.fromEntries(kept), ...rerun, ...call.metadata },
+      metadata: {
+        ...Object.fromEntries(kept),
+        ...rerun,
+        ...call.metadata,
+        // The input is still the first starter's.
+        submitter: joinIdentities(call.metadata.submitter, source.metadata?.['submitter']),
+      },
       ...rerun,
     },
   });

@@ -62,6 +62,8 @@ export interface UnattendedStart {
   input: Record<string, unknown>;
   /** In whose name. */
   by: string;
+  /** Identities of who wrote what starts it. */
+  submitter: string;
   idempotencyKey: string;
   labels?: Record<string, string>;
 }
@@ -70,10 +72,15 @@ export interface UnattendedStart {
 export async function startUnattended(deps: StartRunDeps, start: UnattendedStart): Promise<CreatedRun> {
   const workflow = foundOf(await deps.store.workflows.get(start.tenant, start.workflowId), 'workflow_not_found');
   const fingerprint = createHash('sha256').update(canonical(start.input)).digest('hex');
-  const { idempotencyKey, labels } = start;
+  const { idempotencyKey, labels, submitter } = start;
   return createRun(deps, workflow, {
     input: start.input,
-    of: { triggered_by: start.by, idempotency_key: idempotencyKey, ...(labels && { labels }) },
+    of: {
+      triggered_by: start.by,
+      metadata: { submitter },
+      idempotency_key: idempotencyKey,
+      ...(labels && { labels }),
+    },
     idempotency: { key: idempotencyKey, fingerprint },
   });
 }

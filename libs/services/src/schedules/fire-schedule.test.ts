@@ -33,6 +33,7 @@ describe('a time that has come', () => {
       {
         tenant: 'acme',
         workflowId: 'cargo',
+        submitter: 'apikey:key-of-ann|principal:ann',
         input: { crates: 7 },
         by: 'ann',
         idempotencyKey: `schedule:${id}:${dueMs}`,

@@ -3,6 +3,7 @@ import { isRunEnded } from '@svc/lifecycle';
 import { keys, type ScheduleNow, type ScheduleRecord, type StartOutcome, type Store } from '@svc/store';
 import { judgePassed } from '@svc/workflow';
 import type { Random } from '../deps';
+import { joinIdentities } from '../identities';
 import { documentOf, timesOf } from './schedule-view';
 
 export interface ScheduledStart {
@@ -11,6 +12,8 @@ export interface ScheduledStart {
   input: Record<string, unknown>;
   /** In whose name. */
   by: string;
+  /** Identities of the schedule's author and its last editor. */
+  submitter: string;
   /** Made of the schedule and the time: repeating a start is harmless. */
   idempotencyKey: string;
   labels?: Record<string, string>;
@@ -98,7 +101,7 @@ async function makeStart(
   { record, starts }: ScheduleNow,
   timeMs: number,
 ): Promise<StartOutcome> {
-  const { fields } = documentOf(record);
+  const { fields, author, editor } = documentOf(record);
   const { tenant, workflow_id: workflowId, created_by: by, last_run_id: before } = record;
   const at = new Date(timeMs).toISOString();
   // Starts that could not be made for so long that another time came have passed like any other.
@@ -117,6 +120,7 @@ async function makeStart(
       workflowId,
       input: fields.input,
       by,
+      submitter: joinIdentities(author ?? `principal:${by}`, editor),
       idempotencyKey: `schedule:${record.id}:${timeMs}`,
       labels: { schedule_id: record.id, scheduled_for: at },
     });

@@ -24,7 +24,7 @@ export async function addSchedule(
 ): Promise<ScheduleView> {
   const workflow = foundOf(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   const nowMs = await deps.store.schedules.nowMs();
-  const document = { fields, from_ms: nowMs };
+  const document = { fields, from_ms: nowMs, author: caller.submitterId };
   check(workflow, document, nowMs);
   const id = deps.random.uuid();
   const by = caller.principalId || caller.submitterId;
@@ -42,7 +42,7 @@ export async function putSchedule(
 ): Promise<ScheduleView> {
   const workflow = foundOf(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   return change(deps, caller, workflowId, id, (before, nowMs) => {
-    const document = { ...before, fields };
+    const document = { ...before, fields, editor: caller.submitterId };
     check(workflow, document, nowMs);
     return document;
   });

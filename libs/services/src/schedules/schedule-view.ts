@@ -7,6 +7,10 @@ export interface ScheduleDocument {
   fields: ScheduleFields;
   /** What an interval without `start_at` counts from, Unix ms: fixed once, so that its times never shift. */
   from_ms: number;
+  /** Identity of who made it; absent for schedules from before it was kept. */
+  author?: string;
+  /** Identity of who changed its fields last. */
+  editor?: string;
 }
 
 /** What the store holds was checked when it was written; only `save-schedule` writes it. */

@@ -42,7 +42,14 @@ export async function saveWorkflow(
       text: definition.policy_override,
       author: by,
     });
-    const write = { tenant: caller.tenant, id, document: { ...definition }, by, expectedVersion: record?.version ?? 0 };
+    const write = {
+      tenant: caller.tenant,
+      id,
+      document: { ...definition },
+      by,
+      author: caller.submitterId,
+      expectedVersion: record?.version ?? 0,
+    };
     const outcome = await deps.store.workflows.write(write, policy);
     if (outcome.kind === 'other_tenant') throw new AppError('tenant_access_denied');
     if (outcome.kind === 'changed' || outcome.kind === 'policy_changed') continue;
