@@ -112,7 +112,7 @@ export const loadScore = (worker: RoutableWorker): number =>
   (isHot(worker) ? 10 : 0);
 
 /**
- * Picks a worker: pools in order, in each the least loaded of two taken at random (power of two choices, so that many
+ * Picks a worker: pools in order, in each the less loaded of two different workers drawn at random (power of two choices, so that many
  * schedulers do not all pick the same one). Engine contract A5.
  *
  * @param random in [0, 1)
@@ -149,8 +149,10 @@ function pick(
   const wanted = preferredWorkerId && free.find(({ id }) => id === preferredWorkerId);
   if (wanted) return wanted;
   if (affinity !== undefined && free.length > 0) return rendezvous(free, affinity);
-  const one = free[Math.floor(random() * free.length)];
-  const two = free[Math.floor(random() * free.length)];
+  const first = Math.floor(random() * free.length);
+  // Drawn from the other workers: drawing the same worker twice would compare it with itself.
+  const second = (first + 1 + Math.floor(random() * (free.length - 1))) % free.length;
+  const [one, two] = [free[first], free[second]];
   if (!one || !two) return one;
   // Cool workers first: a hot one is taken only when there is no other.
   const cool = isHot(one) && isHot(two) ? free.find((worker) => !isHot(worker)) : undefined;

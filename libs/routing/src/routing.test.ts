@@ -58,6 +58,15 @@ const choose = (
   return choice.kind === 'worker' ? choice.worker.id : choice.reason;
 };
 
+/** The worker chosen when the random numbers are these. */
+const drawn = (workers: RoutableWorker[], ...numbers: number[]) => {
+  const pools = table('topics: {job.a: main}\npools: {main: {}}');
+  const choice = chooseWorker(pools, needsOf('job.a', [], {}), {}, workers, { readinessRequired: false }, () => {
+    return numbers.shift() ?? 0;
+  });
+  return choice.kind === 'worker' ? choice.worker.id : choice.reason;
+};
+
 describe('topic patterns', () => {
   it.each([
     ['job.a', 'job.a', true],
@@ -129,6 +138,23 @@ describe('choosing a worker', () => {
     expect(pick).toMatchObject({ worker: { id: 'idle' } });
     expect(choose(two, [worker({ id: 'hot', cpuLoad: 95 }), idle])).toBe('idle');
     expect(choose(two, [idle, busy], { wanted: 'busy' })).toBe('busy');
+  });
+
+  it('draws two different workers, so that of two the less loaded always gets the job', () => {
+    const [idle, busy] = [worker({ id: 'idle', maxParallel: 20 }), worker({ id: 'busy', maxParallel: 20, active: 19 })];
+
+    const draws = [0, 0.3, 0.6, 0.99];
+    const picked = draws.flatMap((one) => draws.map((two) => drawn([busy, idle], one, two)));
+
+    expect(new Set(picked)).toEqual(new Set(['idle']));
+  });
+
+  it('draws every pair of three workers', () => {
+    const workers = [0, 1, 2].map((active) => worker({ id: `w${active}`, maxParallel: 20, active }));
+
+    const pairs = [0, 0.4, 0.7].flatMap((one) => [0, 0.5].map((two) => drawn(workers, one, two)));
+
+    expect(pairs.sort()).toEqual(['w0', 'w0', 'w0', 'w0', 'w1', 'w1']);
   });
 
   it('keeps jobs of one affinity on one worker, and moves few when a worker leaves', () => {
