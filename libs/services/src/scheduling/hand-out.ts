@@ -59,12 +59,15 @@ export class HandOut {
       .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isKeptFor(needs, workerId, rules))
       .map(([id]) => id);
     if (lanes.length === 0) return 0;
+    const snapshot = await this.snapshot();
+    // Liveness is rechecked after the last wait before the claim. Engine contract A5 row 12.
+    if (!registry.one(workerId, clock.nowMs())) return 0;
     const taken = await store.jobs.claim(
       { id: worker.id, pool: worker.pool, max: worker.maxParallel },
       this.someOf(lanes),
       Array.from({ length: room }, () => random.uuid()),
       licenseCap(this.deps),
-      await this.snapshot(),
+      snapshot,
     );
     if (taken.length === 0) {
       this.lanes.readAtMs = 0;

@@ -32,17 +32,19 @@ export async function placeJob(
   // or the worker drops the repeat. Any other worker would run it a second time.
   const undelivered = job.state === 'SCHEDULED' ? job.worker_id : undefined;
   const preferredWorkerId = undelivered ?? job.request.labels['preferred_worker_id'];
-  const nowMs = clock.nowMs();
   const preferences = { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) };
   const rules = await routingRules(deps);
-  const workers = registry.routable(nowMs);
+  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
+  // Nothing is awaited between the liveness check and the write that dispatches. The holder of an undelivered dispatch is
+  // exempt: it may have received the job, and until it is declared lost any other worker would run it a second time.
+  const nowMs = clock.nowMs();
+  const workers = registry.routable(nowMs, undelivered);
   const choice = chooseWorker(fleet.pools(), needs, preferences, workers, rules, () => random.number());
   const awaited = awaitedWorker(fleet.pools(), needs, preferences, workers, rules);
   const worker = choice.kind === 'worker' ? choice.worker : undefined;
   const isRepeat = worker !== undefined && worker.id === undelivered && job.dispatch_id !== undefined;
   const dispatchId = (isRepeat && job.dispatch_id) || random.uuid();
   const constraints = decision?.constraints ?? job.safety?.constraints;
-  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
   const runMs = runningTime(deps, job, constraints);
   const outcome = await store.jobs.admit(job.id, {
     lane: {

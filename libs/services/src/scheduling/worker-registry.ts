@@ -66,7 +66,9 @@ export class WorkerRegistry {
       lastSeenMs: nowMs,
     };
     this.workers.set(beat.worker_id, after);
-    return { kind: before ? 'known' : 'new', freed: room(after) > had };
+    // Routing passed over a silent worker, so its return has to start dispatching again.
+    const isKnown = before !== undefined && !this.isSilent(before, nowMs);
+    return { kind: isKnown ? 'known' : 'new', freed: room(after) > had };
   }
 
   handshake(senderId: string, shake: Handshake, nowMs: number): void {
@@ -82,8 +84,11 @@ export class WorkerRegistry {
 
   /** Workers that went silent while we could hear. */
   silent(nowMs: number): string[] {
-    const isSilent = ({ lastSeenMs }: Known) => nowMs - Math.max(lastSeenMs, this.hearingSinceMs) > this.times.ttlMs;
-    return [...this.workers].flatMap(([id, known]) => (isSilent(known) ? [id] : []));
+    return [...this.workers].flatMap(([id, known]) => (this.isSilent(known, nowMs) ? [id] : []));
+  }
+
+  private isSilent({ lastSeenMs }: Known, nowMs: number): boolean {
+    return nowMs - Math.max(lastSeenMs, this.hearingSinceMs) > this.times.ttlMs;
   }
 
   /** Removes workers that went silent while we could hear; returns their ids. */
@@ -154,13 +159,21 @@ export class WorkerRegistry {
     return known && !known.picture.draining ? room(known) : 0;
   }
 
-  routable(nowMs: number): RoutableWorker[] {
-    return [...this.workers.values()].map((known) => this.view(known, nowMs));
+  /**
+   * Workers that are live at this moment, whether or not silent ones have been removed yet. Engine contract A5 rows 5, 12.
+   *
+   * @param alsoId included although it is silent
+   */
+  routable(nowMs: number, alsoId?: string): RoutableWorker[] {
+    return [...this.workers].flatMap(([id, known]) =>
+      id === alsoId || !this.isSilent(known, nowMs) ? [this.view(known, nowMs)] : [],
+    );
   }
 
+  /** The same for one worker. */
   one(id: string, nowMs: number): RoutableWorker | undefined {
     const known = this.workers.get(id);
-    return known && this.view(known, nowMs);
+    return known && !this.isSilent(known, nowMs) ? this.view(known, nowMs) : undefined;
   }
 
   pictures(): WorkerPicture[] {
