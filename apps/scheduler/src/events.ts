@@ -37,7 +37,8 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     },
     completed: (topic, status) => metrics.jobsCompleted.inc({ ...topicOf(topic), status }),
     waiting: (topic, reason) => {
-      metrics.routingFailures.inc({ reason });
+      // Without the capability's name, which would make a time series of each.
+      metrics.routingFailures.inc({ reason: reason.split(':', 1)[0] ?? reason });
       log.debug('job waits', { topic, reason });
     },
     replayed: (topic, what) => {

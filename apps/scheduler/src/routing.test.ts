@@ -183,11 +183,13 @@ describe('what a job asks of its worker', () => {
   );
 
   it('required capabilities choose the pool, and workers of it that have them', async () => {
-    await use.start({ pools: pools(pool('main'), pool('gpus', { requires: ['gpu'] })) });
+    const { metrics } = await use.start({ pools: pools(pool('main'), pool('gpus', { requires: ['gpu'] })) });
     await use.worker({ id: 'plain' });
     await use.worker({ id: 'boast', pool: 'gpus' });
+    await use.rawWorker({ id: 'other', pool: 'gpus', capabilities: ['disk'] });
     const id = await use.submit({ requires: [' GPU '] });
-    await waitFor([id], 'no_workers');
+    await waitFor([id], 'missing_capability: gpu');
+    expect(await metrics()).toContain('reason="missing_capability"');
 
     await use.worker({ id: 'able', pool: 'gpus', capabilities: ['gpu'] });
 

@@ -250,7 +250,9 @@ export const jobDetail = shape<JobDetail>({
     pool: text('Its pool.'),
     parent_job_id: text('Job this one came from.'),
     deadline_unix: micros('Deadline.'),
-    waiting_reason: text('Why it is with no worker yet, when it waits.'),
+    waiting_reason: text(
+      'Why it is with no worker yet, when it waits. `missing_capability: <name>` names a capability that the live workers of its pools lack.',
+    ),
     progress_percent: count('Last progress.'),
     progress_message: text('Last progress.'),
     execution_ms: count('As the worker measured it.'),

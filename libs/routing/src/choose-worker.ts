@@ -43,7 +43,10 @@ export interface RoutingRules {
 
 export type RoutingFailure = 'no_pool_mapping' | 'no_workers' | 'pool_overloaded';
 export type Choice =
-  { kind: 'worker'; worker: RoutableWorker } | { kind: 'none'; reason: RoutingFailure; detail: string };
+  | { kind: 'worker'; worker: RoutableWorker }
+  | { kind: 'none'; reason: RoutingFailure; detail: string }
+  /** Live workers of the pools lack nothing but capabilities; `capability` is one that the closest of them lacks. */
+  | { kind: 'none'; reason: 'missing_capability'; capability: string; detail: string };
 
 const normal = (text: string) => text.trim().toLowerCase();
 const covers = (held: readonly string[], wanted: readonly string[]) => {
@@ -67,19 +70,51 @@ export function poolsFor(table: PoolTable, needs: RoutingNeeds): { pools: Pool[]
   };
 }
 
+/** `waiting_reason` of a job for which no worker was found. */
+export const waitingReason = (choice: Extract<Choice, { kind: 'none' }>): string =>
+  choice.reason === 'missing_capability' ? `missing_capability: ${choice.capability}` : choice.reason;
+
 /** May this worker, load aside, run such a job? Engine contract A5 rows 5 to 7. */
 export function canServe(table: PoolTable, needs: RoutingNeeds, worker: RoutableWorker, rules: RoutingRules): boolean {
   const found = poolsFor(table, needs);
   return 'pools' in found && found.pools.some((pool) => fits(pool, needs, worker, rules));
 }
 
-const fits = (pool: Pool, needs: RoutingNeeds, worker: RoutableWorker, { readinessRequired }: RoutingRules): boolean =>
+const fits = (pool: Pool, needs: RoutingNeeds, worker: RoutableWorker, rules: RoutingRules): boolean =>
+  fitsExceptCapabilities(pool, needs, worker, rules) && covers(worker.capabilities, pool.requires);
+
+const fitsExceptCapabilities = (
+  pool: Pool,
+  needs: RoutingNeeds,
+  worker: RoutableWorker,
+  { readinessRequired }: RoutingRules,
+): boolean =>
   worker.pool === pool.name &&
   !worker.draining &&
   (!readinessRequired ||
     (worker.announced && worker.readyTopics.some((pattern) => matchesTopic(pattern, needs.topic)))) &&
-  Object.entries(needs.placement).every(([label, value]) => worker.labels[label] === value) &&
-  covers(worker.capabilities, pool.requires);
+  Object.entries(needs.placement).every(([label, value]) => worker.labels[label] === value);
+
+/**
+ * A capability that keeps live workers from such a job when nothing else does: of the worker that lacks the fewest, the
+ * first that its pool requires. Undefined when some worker can serve the job, or none comes that close.
+ */
+function missingCapability(
+  pools: readonly Pool[],
+  needs: RoutingNeeds,
+  workers: readonly RoutableWorker[],
+  rules: RoutingRules,
+): string | undefined {
+  let closest: string[] | undefined;
+  for (const pool of pools) {
+    for (const worker of workers) {
+      if (!fitsExceptCapabilities(pool, needs, worker, rules)) continue;
+      const missing = pool.requires.filter((entry) => !covers(worker.capabilities, [entry]));
+      if (!closest || missing.length < closest.length) closest = missing;
+    }
+  }
+  return closest?.[0];
+}
 
 /**
  * The worker that a job is to wait for: the preferred one, else the one its affinity falls on, of those that could serve
@@ -136,9 +171,16 @@ export function chooseWorker(
     if (picked) return { kind: 'worker', worker: picked };
   }
   const names = found.pools.map(({ name }) => name).join(', ');
-  return someone
-    ? { kind: 'none', reason: 'pool_overloaded', detail: `every worker of ${names} is at its limit` }
-    : { kind: 'none', reason: 'no_workers', detail: `no live worker of ${names} can serve ${needs.topic}` };
+  if (someone) return { kind: 'none', reason: 'pool_overloaded', detail: `every worker of ${names} is at its limit` };
+  const capability = missingCapability(found.pools, needs, workers, rules);
+  return capability === undefined
+    ? { kind: 'none', reason: 'no_workers', detail: `no live worker of ${names} can serve ${needs.topic}` }
+    : {
+        kind: 'none',
+        reason: 'missing_capability',
+        capability,
+        detail: `no live worker of ${names} has ${capability}`,
+      };
 }
 
 function pick(

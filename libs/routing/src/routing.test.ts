@@ -9,6 +9,7 @@ import {
   parsePools,
   parseTimeouts,
   timeoutsFor,
+  waitingReason,
   type PoolTable,
   type RetrySettings,
   type RoutableWorker,
@@ -55,7 +56,7 @@ const choose = (
     { readinessRequired: over.ready ?? false },
     () => over.random ?? 0,
   );
-  return choice.kind === 'worker' ? choice.worker.id : choice.reason;
+  return choice.kind === 'worker' ? choice.worker.id : waitingReason(choice);
 };
 
 /** The worker chosen when the random numbers are these. */
@@ -116,11 +117,24 @@ describe('choosing a worker', () => {
     expect(choose(two, [worker()], { requires: ['gpu'] })).toBe('no_pool_mapping');
   });
 
+  it('names a capability that the closest live worker lacks, when it lacks nothing else', () => {
+    const pools = table('topics: {job.a: main}\npools: {main: {requires: [gpu, "network:egress", disk]}}');
+    const lacking = worker({ capabilities: ['Disk ', 'GPU'] });
+
+    expect(choose(pools, [worker(), lacking])).toBe('missing_capability: network:egress');
+    expect(choose(pools, [])).toBe('no_workers');
+    expect(choose(pools, [{ ...lacking, pool: 'elsewhere' }])).toBe('no_workers');
+    expect(choose(pools, [{ ...lacking, draining: true }])).toBe('no_workers');
+    expect(choose(pools, [lacking], { labels: { 'placement.zone': 'a' } })).toBe('no_workers');
+    const full = worker({ active: 2, capabilities: ['gpu', 'network:egress', 'disk'] });
+    expect(choose(pools, [lacking, full])).toBe('pool_overloaded');
+  });
+
   it('leaves out workers without the pool’s capabilities, placement labels or readiness, and draining ones', () => {
     const pools = table('topics: {job.a: gpu}\npools: {gpu: {requires: [gpu]}}');
     const fit = worker({ pool: 'gpu', capabilities: ['gpu'], labels: { 'placement.zone': 'b' } });
 
-    expect(choose(pools, [worker({ pool: 'gpu' })])).toBe('no_workers');
+    expect(choose(pools, [worker({ pool: 'gpu' })])).toBe('missing_capability: gpu');
     expect(choose(pools, [fit], { labels: { 'placement.zone': 'a' } })).toBe('no_workers');
     expect(choose(pools, [fit], { labels: { 'placement.zone': 'b' } })).toBe('w');
     expect(choose(pools, [fit], { ready: true })).toBe('no_workers');

@@ -1,5 +1,5 @@
 import { jobCancelPacket, subjects } from '@svc/contract';
-import { awaitedWorker, chooseWorker, laneOf, levels, needsOf, timeoutsFor } from '@svc/routing';
+import { awaitedWorker, chooseWorker, laneOf, levels, needsOf, timeoutsFor, waitingReason } from '@svc/routing';
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { routingRules } from '../boundary';
 import { turnCost } from '../effective-config';
@@ -54,7 +54,7 @@ export async function placeJob(
     ...(worker && { worker: { id: worker.id, pool: worker.pool, max: worker.maxParallel } }),
     dispatchId,
     isRepeat,
-    reason: choice.kind === 'none' ? choice.reason : 'pool_overloaded',
+    reason: choice.kind === 'none' ? waitingReason(choice) : 'pool_overloaded',
     runMs,
     deadlineMs: job.deadline_ms,
     tenantCap: budget(constraints, 'max_concurrent_jobs') ?? 0,
