@@ -1,5 +1,5 @@
 import type { Bus } from '@svc/bus';
-import { subjects } from '@svc/contract';
+import { consumers, streams, subjects } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import { randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
@@ -31,6 +31,7 @@ export interface ContextParts {
 }
 
 const busAnswerMs = 1_000;
+const resultsHandledMs = 2_000;
 
 async function answers(bus: Bus): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
@@ -65,10 +66,14 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     }),
     bus: {
       publish: async (...args: Parameters<typeof bus.publish>) => bus.publish(...args),
-      publishDurable: async (...args: Parameters<typeof bus.publishDurable>) =>
-        void (await bus.publishDurable(...args)),
+      publishDurable: (...args: Parameters<typeof bus.publishDurable>) => bus.publishDurable(...args),
     },
     busAnswers: () => answers(bus),
+    resultsHandled: () => bus.isCaughtUp(consumers.schedulerResult, resultsHandledMs).catch(() => false),
+    withdrawDispatch: (seq: number) =>
+      bus.withdraw({ stream: streams.jobs.name, seq }).catch((error: unknown) => {
+        log.warn('the message of a superseded dispatch could not be deleted', { seq, error });
+      }),
     admission,
     config,
     topics: openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement }),

@@ -66,6 +66,7 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     scanLeft: (jobId, error) => log.warn('a scan is left to the queue', { job_id: jobId, error }),
     workerRefused: (workerId, reason) =>
       log.oncePer(`refused:${workerId}`, 3_600_000).warn('worker is not taken up', { worker_id: workerId, reason }),
+    jobsLost: (workerId, jobs) => log.warn('worker no longer has jobs that it was sent', { worker_id: workerId, jobs }),
     workerLost: (workerId, jobs) => log.warn('worker went silent', { worker_id: workerId, jobs }),
     preempted: (jobId) => log.info('job made room for a critical one', { job_id: jobId }),
   };

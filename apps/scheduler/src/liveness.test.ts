@@ -1,5 +1,5 @@
-import { heartbeatPacket } from '@svc/contract';
-import { decideJob } from '@svc/services';
+import { bootIdLabel, heartbeatPacket } from '@svc/contract';
+import { decideJob, releaseLostJobs } from '@svc/services';
 import { eventually } from '@svc/testing';
 import { useScheduler } from './use-scheduler.testing';
 
@@ -55,5 +55,70 @@ describe('a worker whose heartbeats have expired', () => {
       worker.beat();
       expect(worker.order()).toEqual([id]);
     });
+  });
+});
+
+describe('a worker that is restarted under the same id', () => {
+  const soon = { initial_backoff: '10ms' };
+  const lost = { attempts: 2, retry_count: 1 };
+
+  /** A scheduler, and a worker that counted its job and is gone without an answer. */
+  const crashed = async (labels: Record<string, string> = {}, retry: object = soon) => {
+    const scheduler = await use.start({ config: { retry } });
+    const worker = await use.rawWorker({ id: 'w1', max: 2, labels });
+    const id = await use.submit();
+    await worker.dispatched(id);
+    await use.until(id, 'RUNNING');
+    await eventually(() => expect(scheduler.ctx.registry.reportsJobs('w1')).toBe(true));
+    await worker.stop();
+    return { ...scheduler, id };
+  };
+
+  it('has its old jobs retried once its heartbeats no longer count them', async () => {
+    const { id, events } = await crashed();
+
+    const restarted = await use.rawWorker({ id: 'w1', max: 2 });
+
+    await restarted.answer(await restarted.dispatched(id));
+    await use.until(id, 'SUCCEEDED', lost);
+    expect(events).toContainEqual(['jobsLost', 'w1', 1]);
+    // The message of the first dispatch is gone, so that a durable consumer does not deliver it again.
+    expect(await use.stored('worker.w1.jobs')).toBe(1);
+  });
+
+  it('has them retried at the first heartbeat with a new boot id, although other jobs are counted', async () => {
+    const { id } = await crashed({ [bootIdLabel]: 'one' });
+
+    const restarted = await use.rawWorker({ id: 'w1', max: 2, labels: { [bootIdLabel]: 'two' }, counts: () => 1 });
+
+    await restarted.answer(await restarted.dispatched(id));
+    await use.until(id, 'SUCCEEDED', lost);
+  });
+
+  it('keeps a job whose result is stored and not handled yet', async () => {
+    const { ctx } = await use.start({ idle: true });
+    const worker = await use.rawWorker({ id: 'w1', max: 2 });
+    const id = await use.submit();
+    const { body: beat } = heartbeatOf('w1');
+    ctx.registry.heartbeat({ ...beat, labels: { [bootIdLabel]: 'one' } }, Date.now());
+    await decideJob(ctx, id);
+    await worker.dispatched(id);
+    const labels = { [bootIdLabel]: 'two' };
+    const replacedAtMs = Date.now() + 1;
+
+    const heard = { kind: 'known', freed: false, replacedAtMs } as const;
+    await releaseLostJobs({ ...ctx, resultsHandled: async () => false }, { ...beat, labels }, heard);
+    expect(await use.job(id)).toMatchObject({ state: 'RUNNING', attempts: 1 });
+
+    await releaseLostJobs({ ...ctx, resultsHandled: async () => true }, { ...beat, labels }, heard);
+    expect(await use.job(id)).toMatchObject({ state: 'RETRYING', error_message: 'worker w1 no longer has it' });
+  });
+
+  it('ends them when they have no retry left', async () => {
+    const { id } = await crashed({}, { max_retries: 0 });
+
+    await use.rawWorker({ id: 'w1', max: 2 });
+
+    await use.until(id, 'FAILED', { error_code: 'max_retries_exceeded' });
   });
 });

@@ -28,6 +28,8 @@ export interface RawWorkerPlan {
   answers?: (request: JobRequest) => readonly [Answer, JobResultDraft?];
   /** The id packets are sent under, when it is not its own. */
   sender?: string;
+  /** Jobs that its heartbeats count, in place of those it holds. */
+  counts?: () => number;
   /** It never says that it lives. */
   silent?: boolean;
 }
@@ -55,7 +57,14 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
     /** Ids of the jobs in the order they came. */
     order: () => received.map(({ job_id }) => job_id),
     beat(): void {
-      const beat = { worker_id: id, pool, max_parallel_jobs: max, active_jobs: held.size, capabilities, labels };
+      const beat = {
+        worker_id: id,
+        pool,
+        max_parallel_jobs: max,
+        active_jobs: plan.counts?.() ?? held.size,
+        capabilities,
+        labels,
+      };
       connection.publish(subjects.heartbeat.name, encodePacket(heartbeatPacket(head(), beat)));
     },
     shake({ draining = false, topics = ['job.>'] } = {}): void {

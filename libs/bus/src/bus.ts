@@ -14,7 +14,7 @@ import { DurablePublisher, type Stored } from '@svc/jetstream';
 import { connectionOptions, type BusOptions } from './options';
 import { packetHandler, type PacketDelivery } from './packet-handler';
 import { RefusalReports, type RefusedPacket } from './refusals';
-import { ensureStreams, storedMessages } from './streams';
+import { deleteMessage, ensureStreams, isCaughtUp, storedMessages } from './streams';
 import { messageHeaders, type Trace } from './trace';
 
 /** What the bus needs from, and tells, the process it lives in. */
@@ -89,6 +89,21 @@ export class Bus {
   /** Makes or updates the streams; nothing to do without JetStream. */
   async ensureStreams(): Promise<void> {
     if (this.options.jetstream) await ensureStreams(await this.connection.jetstreamManager(), this.options);
+  }
+
+  /**
+   * Whether a durable consumer has acknowledged every message that its stream holds at the time of the call. Without
+   * JetStream no message waits anywhere.
+   *
+   * @param withinMs how long to wait for that
+   */
+  async isCaughtUp(spec: ConsumerSpec, withinMs: number): Promise<boolean> {
+    return !this.options.jetstream || isCaughtUp(await this.connection.jetstreamManager(), spec, withinMs);
+  }
+
+  /** Deletes a stored message, so that it is not delivered (again). No-op when it is gone. */
+  async withdraw({ stream, seq }: Pick<Stored, 'stream' | 'seq'>): Promise<void> {
+    if (this.options.jetstream && stream) await deleteMessage(await this.connection.jetstreamManager(), stream, seq);
   }
 
   /** How many messages our streams hold; 0 without JetStream. */

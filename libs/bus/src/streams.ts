@@ -40,6 +40,38 @@ export async function storedMessages(manager: JetStreamManager): Promise<number>
   return states.reduce((sum, { state }) => sum + state.messages, 0);
 }
 
+const caughtUpPollMs = 50;
+
+/** Whether a consumer acknowledges, within a time, everything that its stream holds now. */
+export async function isCaughtUp(
+  manager: JetStreamManager,
+  { stream, durable }: ConsumerSpec,
+  withinMs: number,
+): Promise<boolean> {
+  const { state } = await manager.streams.info(stream);
+  const giveUpAtMs = performance.now() + withinMs;
+  for (;;) {
+    const {
+      num_pending: undelivered,
+      num_ack_pending: unacknowledged,
+      ack_floor,
+    } = await manager.consumers.info(stream, durable);
+    if (undelivered + unacknowledged === 0 || ack_floor.stream_seq >= state.last_seq) return true;
+    if (performance.now() >= giveUpAtMs) return false;
+    await new Promise((resume) => setTimeout(resume, caughtUpPollMs));
+  }
+}
+
+/** Deletes one message; no-op when it is gone. */
+export async function deleteMessage(manager: JetStreamManager, stream: string, seq: number): Promise<void> {
+  try {
+    await manager.streams.deleteMessage(stream, seq, false);
+  } catch (error) {
+    // The server's code (10057) says only that nothing was deleted; why, it says in words.
+    if (!(error instanceof NatsError) || error.api_error?.description !== 'no message found') throw error;
+  }
+}
+
 /** What a consumer of ours may ask to be different. */
 export interface ConsumerSettings {
   ackWaitMs: number;

@@ -139,6 +139,8 @@ export const topicConsumer = (subject: string, group = subject): ConsumerSpec<'j
   stream: streams.jobs.name,
 });
 
+/** Heartbeat label that names one process of a worker: a new value says that the worker was restarted. */
+export const bootIdLabel = 'svc.boot_id';
 /** Label that gives a repeated publish a fresh message id, so that the duplicate window does not swallow it. */
 export const busMessageIdLabel = 'svc.bus_msg_id';
 /** Env keys that fence a dispatch. Wire contract section 10. */

@@ -5,7 +5,8 @@ import type { Store } from '@svc/store';
 /** What services need of the bus. Publishing durably resolves once the bus has stored the message. */
 export interface JobBus {
   publish(subject: string, packet: Packet): Promise<void>;
-  publishDurable(subject: string, packet: Packet): Promise<void>;
+  /** Returns the sequence number of the stored message where the process needs it. */
+  publishDurable(subject: string, packet: Packet): Promise<{ seq: number } | void>;
 }
 
 export interface Clock {

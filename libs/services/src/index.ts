@@ -49,6 +49,7 @@ export type { ResultFacts } from './scheduling/output-facts';
 export * from './scheduling/scan-output';
 export * from './scheduling/scan-runner';
 export * from './scheduling/scheduling-deps';
+export * from './scheduling/release-jobs';
 export * from './scheduling/timers';
 export * from './scheduling/worker-registry';
 export * from './scheduling/workers';

@@ -177,6 +177,8 @@ export interface JobRecord {
   pool?: string;
   dispatch_id?: string;
   dispatched_at?: number;
+  /** Of the message that carries its dispatch; absent without JetStream. */
+  dispatch_seq?: number;
   started_at?: number;
   completed_at?: number;
   execution_ms?: number;
@@ -185,6 +187,8 @@ export interface JobRecord {
   progress_message?: string;
   /** Last sign of life of the current dispatch, µs. */
   progress_at?: number;
+  /** When a scheduler that could not yet tell whether it was answered first found it out of time; 0 = void. */
+  overdue_at?: number;
   result_ptr?: string;
   artifact_ptrs?: string[];
   error_code?: string;
@@ -210,8 +214,8 @@ export interface JobRecord {
 }
 
 const numbers = new Set([
-  'created_at', 'updated_at', 'attempts', 'deadline_ms', 'waiting_since', 'dispatched_at', 'started_at', 'completed_at',
-  'execution_ms', 'run_ms', 'progress_percent', 'progress_at', 'retry_count', 'preempted', 'cost',
+  'created_at', 'updated_at', 'attempts', 'deadline_ms', 'waiting_since', 'dispatched_at', 'dispatch_seq', 'started_at', 'completed_at',
+  'execution_ms', 'run_ms', 'progress_percent', 'progress_at', 'overdue_at', 'retry_count', 'preempted', 'cost',
 ]); // prettier-ignore
 const documents = new Set(['request', 'safety', 'approval', 'output_safety', 'artifact_ptrs', 'over_budget']);
 

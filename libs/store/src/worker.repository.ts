@@ -20,6 +20,8 @@ export interface WorkerPicture {
   last_heartbeat_ms: number;
   agent_name: string;
   draining: boolean;
+  /** Its heartbeats are known to count the jobs it runs. */
+  reports_jobs?: boolean;
 }
 
 export interface WorkerSnapshot {

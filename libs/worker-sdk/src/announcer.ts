@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { freemem, loadavg, cpus, totalmem } from 'node:os';
-import { ComponentRole, handshakePacket, heartbeatPacket, protocolVersion, subjects } from '@svc/contract';
+import { bootIdLabel, ComponentRole, handshakePacket, heartbeatPacket, protocolVersion, subjects } from '@svc/contract';
 import type { Link } from './link';
 import type { WorkerSettings } from './options';
 import { sdkVersion } from './version';
@@ -15,6 +16,8 @@ const percent = (part: number) => Math.min(100, Math.max(0, part * 100));
 export class Announcer {
   private timers: NodeJS.Timeout[] = [];
   private isDraining = false;
+  /** Tells schedulers this process from an earlier one of the same id. */
+  private readonly bootId = randomUUID();
 
   constructor(
     private readonly link: Link,
@@ -64,7 +67,7 @@ export class Announcer {
       running_jobs: jobIds.slice(0, mostListed),
       max_parallel_jobs: concurrency,
       capabilities: [...capabilities],
-      labels: { ...labels },
+      labels: { ...labels, [bootIdLabel]: this.bootId },
       cpu_load: percent((loadavg()[0] ?? 0) / cpus().length),
       memory_load: percent(1 - freemem() / totalmem()),
       auth_token: authToken,

@@ -100,8 +100,9 @@ export async function publishDispatch(
   const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config);
   // It runs from the moment it is on its way: an answer may be here before the bus has confirmed it.
   deps.inFlight.remember({ ...job, state: 'RUNNING', started_at: nowUs });
+  let stored: { seq: number } | void;
   try {
-    await deps.bus.publishDurable(subject, packet);
+    stored = await deps.bus.publishDurable(subject, packet);
   } catch (error) {
     deps.inFlight.forget(job.id);
     await rollBack(deps, job, error);
@@ -110,7 +111,7 @@ export async function publishDispatch(
   // A quick worker may have answered already: then this is refused, and rightly.
   const outcome = await deps.store.jobs.move('*', job.id, 'start', {
     dispatchId: job.dispatch_id,
-    set: { started_at: nowUs },
+    set: { started_at: nowUs, dispatch_seq: stored?.seq ?? 0 },
   });
   // It was ended or preempted between our write and our publish, and the word of that reached the worker before the job.
   if (outcome.kind === 'refused' && ['CANCELLED', 'TIMEOUT', 'RETRYING'].includes(outcome.state)) {

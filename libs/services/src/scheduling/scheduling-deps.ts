@@ -35,6 +35,8 @@ export interface SchedulingEvents {
   repairFailed(jobId: string, error: unknown, triesLeft: number): void;
   workerRefused(workerId: string, reason: string): void;
   workerLost(workerId: string, jobs: number): void;
+  /** Jobs that a live worker no longer has, usually after a restart, were released. */
+  jobsLost(workerId: string, jobs: number): void;
   preempted(jobId: string): void;
   /** A scan failed here and is left to the queue. */
   scanLeft(jobId: string, error: unknown): void;
@@ -53,6 +55,10 @@ export interface SchedulingDeps extends Base {
   events: SchedulingEvents;
   /** Whether the bus answers now, within a second. */
   busAnswers(): Promise<boolean>;
+  /** Whether every result stored at the time of the call has been handled by some scheduler; waits for that up to 2 s. */
+  resultsHandled(): Promise<boolean>;
+  /** Deletes the message of a superseded dispatch, so that no worker receives it (again). Never throws. */
+  withdrawDispatch(seq: number): Promise<void>;
   admission: Admission;
   license(): LicenseLimits;
   senderId: string;

@@ -1,7 +1,8 @@
 import type { Handshake, Heartbeat } from '@svc/contract';
-import { workerIdPattern } from '@svc/contract';
+import { bootIdLabel, workerIdPattern } from '@svc/contract';
 import type { RoutableWorker } from '@svc/routing';
 import type { WorkerPicture } from '@svc/store';
+import { AbsentJobs, isComplete, type Absence } from './absent-jobs';
 
 interface Known {
   picture: WorkerPicture;
@@ -9,7 +10,24 @@ interface Known {
   active: number;
   announcedAtMs: number;
   lastSeenMs: number;
+  /** When its heartbeat was last compared with the jobs recorded with it. */
+  comparedAtMs: number;
+  /** Boot ids of its processes, oldest first. */
+  boots: readonly string[];
+  /** Boot id of a process that announced that it drains: it finishes its jobs even beside its successor. */
+  drainingBoot?: string | undefined;
 }
+
+interface Announced {
+  topics: string[];
+  draining: boolean;
+  reportsJobs: boolean;
+  atMs: number;
+}
+
+/** Of one worker: more than ever overlap. */
+const bootsKept = 8;
+const compareEveryMs = 1_000;
 
 export interface RegistryTimes {
   /** A worker is gone this long after its last heartbeat. */
@@ -22,6 +40,8 @@ export interface HeartbeatOutcome {
   kind: 'new' | 'known';
   /** It has more room than before. */
   freed: boolean;
+  /** Another process of this worker was last heard then, and this is the first heartbeat of its successor. */
+  replacedAtMs?: number;
 }
 
 /** Why a heartbeat counts for nothing, whatever the license says; undefined when it counts. Wire contract 9. */
@@ -37,7 +57,8 @@ export function whyRefused(senderId: string, { worker_id: id }: Heartbeat): stri
 export class WorkerRegistry {
   private readonly workers = new Map<string, Known>();
   /** Handshakes that came before the first heartbeat. */
-  private readonly announced = new Map<string, { topics: string[]; draining: boolean; atMs: number }>();
+  private readonly announced = new Map<string, Announced>();
+  private readonly absent = new AbsentJobs();
   /** Jobs whose slot was given to another while their worker still ends them, by worker; until when, unix ms. */
   private readonly leaving = new Map<string, Map<string, number>>();
   private hearingSinceMs = 0;
@@ -59,27 +80,65 @@ export class WorkerRegistry {
     const announced = this.announced.get(beat.worker_id);
     const picture = pictureOf(beat, announced, nowMs);
     const had = before ? room(before) : 0;
+    picture.reports_jobs =
+      before?.picture.reports_jobs === true || announced?.reportsJobs === true || beat.active_jobs > 0;
+    const boot = beat.labels[bootIdLabel];
+    const boots = before?.boots ?? [];
+    const isNewBoot = boot !== undefined && !boots.includes(boot);
     const after: Known = {
       picture,
+      boots: isNewBoot ? [...boots, boot].slice(-bootsKept) : boots,
+      drainingBoot: before?.drainingBoot,
       active: Math.max(0, beat.active_jobs - this.leavingFrom(beat.worker_id, nowMs)),
       announcedAtMs: announced?.atMs ?? 0,
       lastSeenMs: nowMs,
+      comparedAtMs: before?.comparedAtMs ?? 0,
     };
     this.workers.set(beat.worker_id, after);
     // Routing passed over a silent worker, so its return has to start dispatching again.
     const isKnown = before !== undefined && !this.isSilent(before, nowMs);
-    return { kind: isKnown ? 'known' : 'new', freed: room(after) > had };
+    const wasReplaced = isNewBoot && boots.length > 0 && before?.drainingBoot !== boots.at(-1);
+    return {
+      kind: isKnown ? 'known' : 'new',
+      freed: room(after) > had,
+      ...(before && wasReplaced && { replacedAtMs: before.lastSeenMs }),
+    };
   }
 
   handshake(senderId: string, shake: Handshake, nowMs: number): void {
     if (senderId !== shake.component_id || !workerIdPattern.test(shake.component_id)) return;
-    const state = { topics: shake.ready_topics, draining: shake.capabilities['x-draining'] === true, atMs: nowMs };
+    const state = {
+      topics: shake.ready_topics,
+      draining: shake.capabilities['x-draining'] === true,
+      reportsJobs: shake.capabilities['heartbeats'] === true,
+      atMs: nowMs,
+    };
     this.announced.set(shake.component_id, state);
     const known = this.workers.get(shake.component_id);
     if (!known) return;
     known.announcedAtMs = nowMs;
     known.picture.ready_topics = state.topics;
     known.picture.draining = state.draining;
+    if (state.draining) known.drainingBoot = known.boots.at(-1);
+  }
+
+  /** Its heartbeats are known to count the jobs it runs: those of a worker that never counts say nothing about them. */
+  reportsJobs(id: string): boolean {
+    return this.workers.get(id)?.picture.reports_jobs === true;
+  }
+
+  /** Whether this heartbeat is to be compared with what is recorded: bounds what frequent heartbeats cost in Redis. */
+  startComparison(id: string, nowMs: number): boolean {
+    const known = this.workers.get(id);
+    if (!known?.picture.reports_jobs || nowMs - known.comparedAtMs < compareEveryMs) return false;
+    known.comparedAtMs = nowMs;
+    return true;
+  }
+
+  /** @param unlisted ids of jobs recorded with a worker that this heartbeat of it does not list */
+  absence(beat: Heartbeat, unlisted: readonly string[], { replacedAtMs }: HeartbeatOutcome, nowMs: number): Absence {
+    const isEvidence = this.reportsJobs(beat.worker_id) && isComplete(beat);
+    return { sinceMs: this.absent.note(beat.worker_id, isEvidence ? unlisted : [], nowMs), replacedAtMs };
   }
 
   /** Workers that went silent while we could hear. */
@@ -98,8 +157,19 @@ export class WorkerRegistry {
       this.workers.delete(id);
       this.announced.delete(id);
       this.leaving.delete(id);
+      this.absent.forget(id);
     }
     return gone;
+  }
+
+  /** The bus is connected now. */
+  isHearing(): boolean {
+    return this.hearingSinceMs > 0 && this.hearingSinceMs !== Infinity;
+  }
+
+  /** How long a silence has to last to mean something. */
+  get ttlMs(): number {
+    return this.times.ttlMs;
   }
 
   /** Long enough connected that a worker we never heard of is not there. */
@@ -190,6 +260,8 @@ export class WorkerRegistry {
         active: active_jobs,
         announcedAtMs: last_heartbeat_ms,
         lastSeenMs: last_heartbeat_ms,
+        comparedAtMs: 0,
+        boots: [picture.labels[bootIdLabel] ?? []].flat(),
       });
     }
   }
@@ -216,11 +288,7 @@ const unstatedRoom = 16;
 const room = ({ picture, active }: Known): number =>
   picture.max_parallel_jobs > 0 ? Math.max(0, picture.max_parallel_jobs - active) : unstatedRoom;
 
-const pictureOf = (
-  beat: Heartbeat,
-  announced: { topics: string[]; draining: boolean } | undefined,
-  nowMs: number,
-): WorkerPicture => ({
+const pictureOf = (beat: Heartbeat, announced: Announced | undefined, nowMs: number): WorkerPicture => ({
   worker_id: beat.worker_id,
   pool: beat.pool,
   region: beat.region,

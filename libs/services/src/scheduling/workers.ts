@@ -1,7 +1,7 @@
 import { jobCancelPacket, subjects, type Handshake, type Heartbeat, type JobProgress } from '@svc/contract';
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import type { WorkerSnapshot } from '@svc/store';
-import { retryOr } from './handle-result';
+import { releaseJob, releaseLostJobs } from './release-jobs';
 import type { SchedulingDeps } from './scheduling-deps';
 import { whyRefused } from './worker-registry';
 
@@ -26,6 +26,7 @@ export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat
   const heard = registry.heartbeat(beat, nowMs);
   if (heard.kind === 'new' || heard.freed) deps.wake(beat.worker_id);
   await cancelEnded(deps, beat);
+  await releaseLostJobs(deps, beat, heard);
 }
 
 /**
@@ -85,13 +86,7 @@ export async function loseWorker(deps: SchedulingDeps, workerId: string): Promis
   await deps.store.workers.dropLive(workerId);
   deps.events.workerLost(workerId, ids.length);
   for (const job of await deps.store.index.records(ids)) {
-    if (!isInFlight(job.state) || job.worker_id !== workerId) continue;
-    const failure = {
-      status: 'FAILED_RETRYABLE',
-      code: 'worker_lost',
-      message: `worker ${workerId} went silent`,
-    } as const;
-    await retryOr(deps, job, failure, { holder: workerId, ...(job.dispatch_id && { dispatchId: job.dispatch_id }) });
+    if (isInFlight(job.state)) await releaseJob(deps, job, workerId, `worker ${workerId} went silent`);
   }
 }
 
