@@ -1,10 +1,15 @@
-import { JobStatus, subjects } from '@svc/contract';
-import { loseWorker, timeOutRunning } from '@svc/services';
+import { heartbeatPacket, JobStatus, subjects } from '@svc/contract';
+import { decideJob, loseWorker, timeOutRunning } from '@svc/services';
 import { eventually } from '@svc/testing';
 import { allowAll, ruled, useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
 const { jobCancel, jobResult } = subjects;
+const heartbeatOf = (worker_id: string) =>
+  heartbeatPacket({ trace_id: '', sender_id: worker_id, nowUs: 1 }, { worker_id, pool: 'main', max_parallel_jobs: 1 })
+    .body;
+/** Beyond the running time of any job. */
+const lateMs = 1_000_000;
 const timeout = { error_code: 'timeout', error_message: 'timeout: deadline expired' };
 
 describe('the deadline of a job', () => {
@@ -121,6 +126,46 @@ describe('a job without a deadline', () => {
     await eventually(() => worker.answer(request), { withinMs: 15_000 });
     await use.until(id, 'SUCCEEDED');
   }, 40_000);
+
+  it('is out of time although schedulers restart more often than their grace period lasts', async () => {
+    const env = { workerHeartbeatTtlMs: 30_000 };
+    const first = await use.start({ withoutLoops: true, env });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    await worker.dispatched(id);
+    await use.until(id, 'RUNNING');
+    await first.stop();
+    /** The entry of the job, as a scheduler that has just started processes it so long after the time-out. */
+    const processed = async (afterMs: number) => {
+      const scheduler = await use.start({ idle: true, env });
+      scheduler.ctx.registry.hearing(Date.now() + lateMs + afterMs);
+      return timeOutRunning(scheduler.later(lateMs + afterMs), id);
+    };
+
+    expect(await processed(0)).toBeGreaterThan(0);
+    expect(await processed(20_000)).toBeGreaterThan(0);
+    expect(await processed(40_000)).toBeUndefined();
+
+    await use.until(id, 'TIMEOUT', { error_message: 'timeout: the worker did not answer in time' });
+  });
+
+  it('has the whole grace period again after an outage of the bus', async () => {
+    const { ctx, later } = await use.start({ idle: true });
+    const worker = await use.rawWorker({ id: 'w1' });
+    const id = await use.submit();
+    ctx.registry.heartbeat(heartbeatOf(worker.id), Date.now());
+    await decideJob(ctx, id);
+    const processed = (afterMs: number) => timeOutRunning(later(lateMs + afterMs), id);
+    ctx.registry.hearing(Date.now() + lateMs);
+    await processed(0);
+    ctx.registry.deaf();
+    await processed(20_000);
+    ctx.registry.hearing(Date.now() + lateMs + 40_000);
+
+    expect(await processed(40_000)).toBeGreaterThan(0);
+    expect(await processed(60_000)).toBeGreaterThan(0);
+    expect(await processed(75_000)).toBeUndefined();
+  });
 
   it('runs as long as its topic says, and is then taken from its worker', async () => {
     await use.start({ timeouts: { topics: { 'job.work': { running_timeout_seconds: 1 } } } });

@@ -1,4 +1,4 @@
-import { isInFlight } from '@svc/lifecycle';
+import { inFlightStates, isInFlight } from '@svc/lifecycle';
 import { timeoutsFor } from '@svc/routing';
 import type { JobRecord, MoveExtras } from '@svc/store';
 import type { Ending } from '../jobs/endings';
@@ -11,13 +11,14 @@ type LookAgainMs = number | undefined;
 
 /** How soon a job is looked at again whose worker cannot be heard now. */
 const unheardMs = 1_000;
+const maxGraces = 10;
 
 /**
  * The time of a job in flight is out. Progress is a sign of life that renews the running time, never the deadline nor what
  * policy allows. Safe to run twice: the second time-out is refused by the job table. Engine contract A9.
  *
- * While the bus is away, and shortly after it or this process came back, the worker may have answered long ago: the job is
- * not ended for an answer that nobody could hear, unless its deadline has passed.
+ * While the bus is unreachable, and for a grace period after it or this process came back, a result may be under way: the
+ * job is not ended unless its deadline has passed.
  */
 export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
   const job = await deps.store.jobs.load(id);
@@ -28,7 +29,7 @@ export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<
   const leftMs = Math.min(renewableMs, (job.dispatched_at ?? 0) / 1_000 + (runtimeCap(job) ?? Infinity) - nowMs);
   if (leftMs > 1) return leftMs;
   const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= nowMs;
-  if (!byDeadline && !deps.registry.heardSince((job.dispatched_at ?? 0) / 1_000, nowMs)) return unheardMs;
+  if (!byDeadline && !(await isGraceOver(deps, job, bornMs))) return unheardMs;
   await finish(deps, job, byDeadline ? deadlinePassed : runningTooLong, {
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
   });
@@ -37,6 +38,29 @@ export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<
     deps.wake(job.worker_id);
   }
   return undefined;
+}
+
+/**
+ * The grace period is kept with the job and counted in wall-clock time, so that schedulers which restart more often than it
+ * lasts cannot prolong it. An outage of the bus voids it: results that workers hold back arrive only afterwards.
+ *
+ * @param bornMs last sign of life of the dispatch; an earlier grace period belonged to another time-out
+ */
+async function isGraceOver(deps: SchedulingDeps, job: JobRecord, bornMs: number): Promise<boolean> {
+  const { store, registry, clock, resultsHandled } = deps;
+  const nowMs = clock.nowMs();
+  if (registry.heardSince((job.dispatched_at ?? 0) / 1_000, nowMs)) return true;
+  const sinceMs = (job.overdue_at ?? 0) / 1_000;
+  const isRunning = sinceMs > bornMs;
+  if (registry.isHearing() && isRunning) {
+    const tookMs = nowMs - sinceMs;
+    // Results stored before this process started come first; a backlog that never empties does not block for ever.
+    return tookMs >= registry.ttlMs && (tookMs >= maxGraces * registry.ttlMs || (await resultsHandled()));
+  }
+  if (!registry.isHearing() && !isRunning) return false;
+  const where = { states: inFlightStates, ...(job.dispatch_id && { dispatchId: job.dispatch_id }) };
+  await store.jobs.note(job.id, where, { overdue_at: registry.isHearing() ? clock.nowUs() : 0 });
+  return false;
 }
 
 const runningTooLong: Ending = {
