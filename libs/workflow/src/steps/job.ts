@@ -71,8 +71,10 @@ function jobAction({ draft, node, path }: At): DispatchJob {
   };
 }
 
+/** The priority that the run's input names, in any case; BATCH for any other value. */
 function priorityOf(value: unknown): DispatchJob['priority'] {
-  return value === 'CRITICAL' || value === 'INTERACTIVE' ? value : 'BATCH';
+  const name = typeof value === 'string' ? value.toUpperCase() : '';
+  return name === 'CRITICAL' || name === 'INTERACTIVE' ? name : 'BATCH';
 }
 
 /** What a loop's `input` says about the loop is not for its job. */

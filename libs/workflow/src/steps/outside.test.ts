@@ -20,6 +20,19 @@ describe('job', () => {
     expect(run.at('ask')).toMatchObject({ status: 'running', job_id: 'r1:ask@1', attempts: 1 });
   });
 
+  it.each([
+    ['critical', 'CRITICAL'],
+    ['Interactive', 'INTERACTIVE'],
+    ['batch', 'BATCH'],
+    ['urgent', 'BATCH'],
+    [7, 'BATCH'],
+    [undefined, 'BATCH'],
+  ])('an input that names the priority %j makes %s jobs', (priority, expected) => {
+    const run = started({ ask: {} }, { input: { priority } });
+
+    expect(run.asked('dispatchJob')).toMatchObject([{ priority: expected }]);
+  });
+
   it('without an input it gets the whole input of the run, and by default the topic of the workflow', () => {
     const run = started({ work: {} }, { input: { a: 1 } });
 
