@@ -10,9 +10,11 @@ const iso = (us: number): string => new Date(us / 1_000).toISOString();
 
 /** A definition for readers. Core contract 4. */
 export function workflowViewOf(version: WorkflowVersion, made: Pick<WorkflowRecord, 'created_at' | 'created_by'>) {
-  const { team_id = '', description = '', version: text = '', ...rest } = definitionOf(version);
+  const { team_id = '', description = '', version: text = '', steps, ...rest } = definitionOf(version);
   const view = {
     ...rest,
+    // Stored without it: the key is the id, and a definition that is sent back must equal the stored one.
+    steps: Object.fromEntries(Object.entries(steps).map(([id, step]) => [id, { id, ...step }])),
     team_id,
     description,
     version: text,

@@ -50,7 +50,7 @@ describe('POST /api/v1/workflows', () => {
     expect(renamed).not.toHaveProperty('policy_override');
 
     await put({ id: 'intake', steps: { only: { type: 'delay', delay_sec: 1 } } });
-    expect((await get('/intake')).body['steps']).toEqual({ only: { type: 'delay', delay_sec: 1 } });
+    expect((await get('/intake')).body['steps']).toEqual({ only: { id: 'only', type: 'delay', delay_sec: 1 } });
   });
 
   it('400: all that is wrong is told at once, each with its place', async () => {
@@ -102,6 +102,32 @@ describe('POST /api/v1/workflows', () => {
     expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
     expect(done).toBeGreaterThan(0);
     expect((await get('/intake')).body['revision']).toBe(1 + done);
+  });
+});
+
+describe('a returned definition', () => {
+  const stepIds = (body: Record<string, unknown>) =>
+    Object.entries(body['steps'] as Record<string, { id?: string }>).map(([key, { id }]) => [key, id]);
+  const ids = [
+    ['weigh', 'weigh'],
+    ['tell', 'tell'],
+  ];
+
+  it('has the id in each step, in every place where it is returned', async () => {
+    await put(intake);
+
+    expect(stepIds((await get('/intake')).body)).toEqual(ids);
+    expect(stepIds((await get('/intake/versions/1')).body)).toEqual(ids);
+    const [listed] = (await get()).body as unknown as Record<string, unknown>[];
+    expect(stepIds(listed ?? {})).toEqual(ids);
+  });
+
+  it('201: sent back unchanged it makes no new revision', async () => {
+    await put(intake);
+
+    expect((await put((await get('/intake')).body)).status).toBe(201);
+
+    expect((await get('/intake')).body['revision']).toBe(1);
   });
 });
 
