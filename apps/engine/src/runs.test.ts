@@ -162,14 +162,21 @@ describe('a run', () => {
     await eventually(async () => expect((await use.store.jobs.load(`${id}:long@1`))?.state).toBe('CANCELLED'));
   });
 
-  it('tells the world by an alert, once', async () => {
-    const { platform } = await use.start();
+  /** Alerts of `notify` steps as they arrive on the bus. */
+  async function tapAlerts(): Promise<Packet[]> {
+    const { platform } = use.engine;
     const heard: Packet[] = [];
     platform.bus.tap('sys.workflow.event', ({ bytes }) => {
       const decoded = decodePacket(bytes);
       if (decoded.kind === 'ok') heard.push(decoded.packet);
     });
     await platform.bus.flush();
+    return heard;
+  }
+
+  it('tells the world by an alert, once', async () => {
+    await use.start();
+    const heard = await tapAlerts();
 
     const id = await use.runOf(
       { tell: { type: 'notify', input: { level: 'warning', message: 'crate ${input.n}' } } },
@@ -183,5 +190,32 @@ describe('a run', () => {
       trace_id: id,
       body: { message: 'crate 3', severity: expect.anything() },
     });
+  });
+
+  it('publishes component and details of a notify step in the fields of the alert', async () => {
+    await use.start();
+    const heard = await tapAlerts();
+    const details = { bay: '${input.bay}', crates: [1, 2], full: true, tenant: 'other' };
+
+    const id = await use.runOf(
+      { tell: { type: 'notify', input: { message: 'full', component: 'harbour', details } } },
+      { bay: 'b7' },
+    );
+    const plain = await use.runOf({ tell: { type: 'notify', input: { message: 'full', details: 'see bay 7' } } });
+
+    for (const run of [id, plain]) await use.ended(run, 'succeeded');
+    await eventually(() => expect(heard).toHaveLength(2));
+    const alert = (run: string) => heard.find(({ trace_id }) => trace_id === run)?.body;
+    expect(alert(id)).toMatchObject({ component: 'harbour', source_component: 'harbour' });
+    // The platform's own keys win: a definition cannot make an alert look like another tenant's.
+    expect(alert(id)).toHaveProperty('details', {
+      bay: 'b7',
+      crates: '[1,2]',
+      full: 'true',
+      tenant: 'acme',
+      run_id: id,
+      workflow_id: (await use.state(id)).workflow_id,
+    });
+    expect(alert(plain)).toMatchObject({ source_component: 'workflow-engine', details: { details: 'see bay 7' } });
   });
 });

@@ -203,23 +203,25 @@ export interface AlertDraft {
   message: string;
   /** Absent for notices that report no failure. */
   code?: WireErrorCode;
+  /** Absent = the sender. */
+  component?: string;
   details?: Record<string, string>;
 }
 
 /** An alert with both twins of each field set, as writers must. Wire contract section 4, SystemAlert. */
 export function alertPacket(
   head: NewPacketHead,
-  { severity, message, code, details = {} }: AlertDraft,
+  { severity, message, code, component = head.sender_id, details = {} }: AlertDraft,
 ): PacketOf<'alert'> {
   const error_code_enum = code ?? WireErrorCode.ERROR_CODE_UNSPECIFIED;
   return anyAlert(head, {
     level: severity,
     message,
-    component: head.sender_id,
+    component,
     code: code === undefined ? '' : (WireErrorCode[code] ?? String(code)),
     severity: AlertSeverity[`ALERT_SEVERITY_${severity.toUpperCase() as Uppercase<typeof severity>}`],
     error_code_enum,
-    source_component: head.sender_id,
+    source_component: component,
     details,
     trace_id: head.trace_id,
   });

@@ -177,12 +177,19 @@ type Alert = Extract<Action, { kind: 'notify' }>['alert'];
 async function notify(deps: RunDeps, { run }: Of, alert: Alert): Promise<void> {
   const severity = severities.find((one) => one === alert.level) ?? 'info';
   const head = { trace_id: alert.trace_id || run.id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
-  const details = {
-    run_id: run.id,
-    workflow_id: run.workflow_id,
-    tenant: run.org_id,
-    component: alert.component,
-    ...(alert.details !== undefined && { details: JSON.stringify(alert.details) }),
-  };
-  await deps.bus.publish(subjects.workflowEvent.name, alertPacket(head, { severity, message: alert.message, details }));
+  const { message, component } = alert;
+  const own = { run_id: run.id, workflow_id: run.workflow_id, tenant: run.org_id };
+  // The platform's own keys win, so that no definition can publish in the name of another tenant or run.
+  const details = { ...detailMap(alert.details), ...own };
+  await deps.bus.publish(subjects.workflowEvent.name, alertPacket(head, { severity, message, component, details }));
+}
+
+/** `details` of a notify step as the string map of an alert: other values as JSON; what is not a map under `details`. */
+function detailMap(details: unknown): Record<string, string> {
+  if (details === undefined || details === null) return {};
+  const isMap = typeof details === 'object' && !Array.isArray(details);
+  const entries = Object.entries(isMap ? details : { details }) as [string, unknown][];
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
 }
