@@ -195,6 +195,8 @@ export interface JobRecord {
   error_message?: string;
   error_status?: string;
   last_state?: string;
+  /** Worker status that the state does not show: the job is FAILED, and its run may not retry it. */
+  reported?: 'FAILED_FATAL' | 'DENIED';
   retry_count: number;
   preempted?: number;
   safety?: DecisionRecord;

@@ -18,6 +18,8 @@ export interface Ending {
   event: JobEvent;
   code: string;
   message: string;
+  /** The status the worker reported. */
+  reported?: JobRecord['reported'];
   /** Also a synthetic result. */
   result?: Intent['result'];
   cancel?: string;
@@ -48,6 +50,7 @@ export function badEnd(job: Ended, ending: Ending, nowUs: number, deadLetterTtlS
       error_message: ending.message,
       error_status: status,
       last_state: job.state,
+      ...(ending.reported && { reported: ending.reported }),
     },
     unset: ['waiting_reason'],
     deadLetter: deadLetter(job, status, ending, nowUs, deadLetterTtlSec),

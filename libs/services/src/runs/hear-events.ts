@@ -76,7 +76,7 @@ const openJobs = ({ steps }: RunState): string[] =>
 /** The end of a job as the script that ended it tells it. */
 type ToldEnd = { kind: 'jobEnded'; jobId: string } & Partial<EndFacts>;
 
-type EndFacts = Pick<JobRecord, 'state' | 'error_status' | 'error_code' | 'error_message' | 'result_ptr'> & {
+type EndFacts = Pick<JobRecord, 'state' | 'reported' | 'error_code' | 'error_message' | 'result_ptr'> & {
   /** The result, when it is small. */
   body?: string;
 };
@@ -117,10 +117,9 @@ const ends: Partial<Record<JobState, JobEnd>> = {
   OUTPUT_QUARANTINED: 'OUTPUT_QUARANTINED',
 };
 
-function statusOf({ state, error_status }: EndFacts): JobEnd | undefined {
-  if (state !== 'FAILED') return ends[state];
-  return error_status === 'JOB_STATUS_FAILED_FATAL' ? 'FAILED_FATAL' : 'FAILED';
-}
+/** A worker's FAILED_FATAL and DENIED both leave the job FAILED, and mean different ends of its step. Engine contract B6. */
+const statusOf = ({ state, reported }: EndFacts): JobEnd | undefined =>
+  state === 'FAILED' && reported ? reported : ends[state];
 
 /** Only the job's own result becomes the output of its step; of any other pointer only the text is kept. */
 async function readBody(data: Stores['data'], jobId: string, pointer: string): Promise<string | undefined> {

@@ -130,7 +130,12 @@ function reportedEnd({ status, error_code: code, error_message: text }: JobResul
       return { event: 'timeOut', code: code || 'timeout', message };
     }
     case JobStatus.JOB_STATUS_DENIED:
-      return { event: 'fail', code: 'worker_denied', message: readable(text) || 'refused by the worker' };
+      return {
+        event: 'fail',
+        code: 'worker_denied',
+        message: readable(text) || 'refused by the worker',
+        reported: 'DENIED',
+      };
     default:
       return undefined;
   }
@@ -220,6 +225,7 @@ interface Failure {
   event: 'fail' | 'timeOut' | 'cancel' | 'quarantine';
   code: string;
   message: string;
+  reported?: JobRecord['reported'];
 }
 
 async function fail(
@@ -266,7 +272,11 @@ export async function retryOr(
   const own = timeoutsFor(deps.fleet.timeouts(), job.topic, workflow).maxRetries ?? settings.maxRetries;
   const allowed = Math.min(own, retryCap(job) ?? Infinity);
   const retryable = isRetryable(failure.status, failure.code, settings) && run === undefined;
-  if (!retryable) return fail(deps, job, { event: 'fail', ...failure }, before, facts);
+  if (!retryable) {
+    const { code, message, status } = failure;
+    const reported = status === 'FAILED_FATAL' ? { reported: status } : {};
+    return fail(deps, job, { event: 'fail', code, message, ...reported }, before, facts);
+  }
   if (job.retry_count >= allowed) {
     const message = `${failure.message} (after ${job.retry_count} retries)`;
     return fail(deps, job, { event: 'fail', code: 'max_retries_exceeded', message }, before, facts);

@@ -59,9 +59,9 @@ local TOLD_BYTES = 8192
 
 -- What the run whose step a job is hears of its end.
 local function job_end(id, record, state)
-  local status, code, message, pointer = unpack(redis.call('HMGET', record, 'error_status', 'error_code', 'error_message',
+  local reported, code, message, pointer = unpack(redis.call('HMGET', record, 'reported', 'error_code', 'error_message',
     'result_ptr'))
-  local told = { kind = 'jobEnded', jobId = id, state = state, error_status = status or nil, error_code = code or nil,
+  local told = { kind = 'jobEnded', jobId = id, state = state, reported = reported or nil, error_code = code or nil,
     error_message = message or nil, result_ptr = pointer or nil }
   if state == 'SUCCEEDED' and pointer == 'redis://' .. key.result(id) then
     local body = redis.call('GETRANGE', key.result(id), 0, TOLD_BYTES)
