@@ -38,7 +38,7 @@ export const workflows = {
     ask: {
       type: 'approval',
       input: { title: 'Shall it?' },
-      gate: { deny_requester: false, expires_sec: longestWaitSec },
+      gate: { expires_sec: longestWaitSec },
       on_error: 'refused',
     },
     go: work('ask', { condition: "steps.ask.status == 'succeeded'" }),

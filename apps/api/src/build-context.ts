@@ -102,7 +102,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
     resubmit: { ...base, kernel, admission },
-    approvals: { ...base, kernel, bus: jobBus, senderId, settings: { deadLetterTtlSec }, onPublishFailed },
+    approvals: { ...base, config, kernel, bus: jobBus, senderId, settings: { deadLetterTtlSec }, onPublishFailed },
     artifacts: {
       ...base,
       admission,

@@ -1,5 +1,5 @@
-import { approveJob, rejectJob } from '@svc/services';
-import type { GateRule } from '@svc/workflow';
+import { approveJob, changeDocument, rejectJob } from '@svc/services';
+import type { GateRule, StepDefinition } from '@svc/workflow';
 import { eventually, person } from '@svc/testing';
 import { useEngine } from './use-engine.testing';
 
@@ -8,15 +8,16 @@ const remarks = { reason: 'agreed', note: '' };
 
 describe('an approval gate', () => {
   /** A run that waits at its gate. */
-  async function atGate(gate: GateRule = {}, onError?: string) {
+  async function atGate(gate: GateRule = {}, onError?: string, more: Pick<StepDefinition, 'exclude_starter'> = {}) {
     const ask = {
       type: 'approval' as const,
       input: { title: 'Shall it?' },
       gate,
+      ...more,
       ...(onError && { on_error: onError }),
     };
-    const more = onError ? { [onError]: { topic: 'job.handled', input: { why: '${error.message}' } } } : {};
-    const id = await use.runOf({ ask, go: { topic: 'job.go', depends_on: ['ask'] }, ...more });
+    const handler = onError ? { [onError]: { topic: 'job.handled', input: { why: '${error.message}' } } } : {};
+    const id = await use.runOf({ ask, go: { topic: 'job.go', depends_on: ['ask'] }, ...handler });
     await use.step(id, 'ask', 'waiting');
     const jobId = `${id}:ask@1`;
     await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe('APPROVAL_REQUIRED'));
@@ -25,12 +26,47 @@ describe('an approval gate', () => {
   const approve = (jobId: string, name: string) => approveJob(use.engine.ctx, person(name), jobId, remarks);
   const reject = (jobId: string, name: string) => rejectJob(use.engine.ctx, person(name), jobId, remarks);
 
-  it('lets the run go on once somebody else than its starter approves', async () => {
+  it('can be approved by the starter of the run', async () => {
     await use.start();
     const { id, jobId } = await atGate();
+
+    await approve(jobId, 'ann');
+
+    const run = await use.ended(id, 'succeeded');
+    expect(run.steps['ask']?.output).toEqual({ approved: true, resolved_by: 'ann', comment: 'agreed' });
+  });
+
+  it('can be rejected by the starter of the run', async () => {
+    await use.start();
+    const { id, jobId } = await atGate();
+
+    await reject(jobId, 'ann');
+
+    await use.ended(id, 'denied');
+  });
+
+  it('without exclude_starter cannot be resolved by the starter where config says deny', async () => {
+    const { ctx } = await use.start();
+    const place = { scope: 'org', scope_id: 'acme' } as const;
+    await changeDocument(ctx, place, () => ({ data: { approvals: { run_starter: 'deny' } } }));
+    ctx.config.changed();
+    const { jobId } = await atGate();
+
+    await expect(approve(jobId, 'ann')).rejects.toMatchObject({ errorCode: 'self_approval_denied' });
+    await expect(reject(jobId, 'ann')).rejects.toMatchObject({ errorCode: 'self_approval_denied' });
+    await approve(jobId, 'bob');
+  });
+
+  it.each<[string, GateRule, Pick<StepDefinition, 'exclude_starter'>]>([
+    ['exclude_starter', {}, { exclude_starter: true }],
+    ['the older gate.deny_requester', { deny_requester: true }, {}],
+  ])('with %s lets the run go on once somebody else than its starter approves', async (_, gate, more) => {
+    await use.start();
+    const { id, jobId } = await atGate(gate, undefined, more);
     expect((await use.state(id)).status).toBe('waiting');
 
     await expect(approve(jobId, 'ann')).rejects.toMatchObject({ errorCode: 'self_approval_denied' });
+    await expect(reject(jobId, 'ann')).rejects.toMatchObject({ errorCode: 'self_approval_denied' });
     await approve(jobId, 'bob');
 
     const run = await use.ended(id, 'succeeded');

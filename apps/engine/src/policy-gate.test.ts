@@ -48,6 +48,30 @@ describe('policy and the jobs of a run', () => {
     expect((await use.ended(id, 'succeeded')).output).toEqual({ echo: { euro: 7 } });
   });
 
+  it('a step that policy holds can be approved by the starter of the run where config says allow', async () => {
+    const { ctx } = await use.start();
+    const place = { scope: 'org', scope_id: 'acme' } as const;
+    await changeDocument(ctx, place, () => ({ data: { approvals: { run_starter: 'allow' } } }));
+    ctx.config.changed();
+    const id = await use.runOf({ pay: { topic: 'job.pay', input: { euro: 7 } } });
+    await held(`${id}:pay@1`);
+
+    await approveJob(ctx, person('ann'), `${id}:pay@1`, remarks);
+
+    await use.ended(id, 'succeeded');
+  });
+
+  it('a definition cannot let the starter of its runs approve what policy holds', async () => {
+    await use.start();
+    const config = { approvals: { run_starter: 'allow' } };
+    const id = await use.runOf({ pay: { topic: 'job.pay' } }, {}, { config });
+    await held(`${id}:pay@1`);
+
+    await expect(approveJob(use.engine.ctx, person('ann'), `${id}:pay@1`, remarks)).rejects.toMatchObject({
+      errorCode: 'self_approval_denied',
+    });
+  });
+
   it('a step with policy_gate require_approval is held though policy allows it, and one denied by policy is not', async () => {
     await use.start();
     const gated = { policy_gate: 'require_approval' } as const;

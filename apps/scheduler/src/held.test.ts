@@ -75,7 +75,7 @@ describe('a gate', () => {
     await use.store.runs.create({ ...head, limits: { tenant: 0, all: 0 }, start: { kind: 'start' } });
     const id = await use.submit({ topic: 'job.svc.approval-gate' });
     await use.redis.hset(keys.job(id), 'run', 'r1');
-    await change(id, { gate: { quorum: 1, deny_requester: true, requester: 'ann' } });
+    await change(id, { gate: { quorum: 1, exclude_starter: true, requester: 'ann' } });
     return id;
   }
   const end = async () => {

@@ -57,7 +57,7 @@ export const errorCodes = {
   key_scope_insufficient: { status: 403, text: 'forbidden' },
   tier_limit_exceeded: { status: 403, text: 'tier_limit_exceeded' },
   policy_denied: { status: 403, text: 'denied by policy' },
-  self_approval_denied: { status: 403, text: 'the submitter of a job cannot decide its approval' },
+  self_approval_denied: { status: 403, text: 'callers cannot resolve the approval of their own job or run' },
   approval_forbidden: { status: 403, text: 'tenant access denied' },
   output_quarantined: { status: 403, text: 'output quarantined' },
   config_place_forbidden: { status: 403, text: 'this config document is not yours', code: 'CONFIG_KEY_FORBIDDEN' },

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { defaultSettings } from './settings';
+import { defaultSettings, runStarterRules } from './settings';
 
 /*
  * The sections of config documents that the product knows. Unknown sections, and unknown keys in a known one, are other
@@ -36,7 +36,7 @@ function told<S extends Joi.Schema>(schema: S, description: string, standard: un
   return standard === undefined ? described : described.default(standard);
 }
 
-const { retry, resources } = defaultSettings;
+const { retry, resources, approvals } = defaultSettings;
 const rate = (span: string) =>
   `Requests of a tenant to the gateway in ${span}, below its own limit and the license’s; 0 or not set = no such limit.`;
 const failModes = ['closed', 'open'];
@@ -147,6 +147,13 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
     input_fail_mode: one(failModes, 'When policy does not answer; POLICY_CHECK_FAIL_MODE when not set.'),
     output_fail_mode: one(failModes, 'When output cannot be checked; the policy’s own when not set.'),
   }),
+  approvals: group('Who may resolve approvals.', {
+    run_starter: one(
+      runStarterRules,
+      'What the starter of a run may resolve of its approvals: all, all but the steps that policy holds, or none. Steps with exclude_starter are never theirs to resolve.',
+      approvals.run_starter,
+    ),
+  }),
   boundary_hardening: group('Switches that the environment overrides; read from system/default only.', {
     schema_enforcement: one(['off', 'warn', 'enforce'], 'Whether schemas of topics refuse.', 'warn'),
     worker_attestation: one(['off', 'warn', 'enforce'], 'Whether workers must show a credential.', 'off'),
@@ -221,6 +228,7 @@ const actors: Readonly<Record<string, SettingActor>> = {
   'context.redaction_policies': 'nobody',
   slo: 'nobody',
   scheduler: 'platform',
+  approvals: 'platform',
   boundary_hardening: 'platform',
   'boundary_hardening.worker_attestation': 'nobody',
   mcp: 'nobody',

@@ -2,6 +2,10 @@
 export const configScopes = ['system', 'org', 'team', 'workflow', 'step'] as const;
 export type ConfigScope = (typeof configScopes)[number];
 
+/** What the starter of a run may resolve of its approvals. Core contract 13.2. */
+export const runStarterRules = ['allow', 'deny_policy_holds', 'deny'] as const;
+export type RunStarterRule = (typeof runStarterRules)[number];
+
 /**
  * Defaults of the system settings that the product reads, section by section. Spec: "System settings fields". A section in
  * a config document replaces the default section's keys one by one.
@@ -22,4 +26,5 @@ export const defaultSettings = {
     preemption_enabled: true,
     preemption_grace_period: 30,
   },
+  approvals: { run_starter: 'deny_policy_holds' },
 } as const;

@@ -70,8 +70,8 @@ export interface RemediationRecord {
 export interface GateTerms {
   /** Approvals of different people that it takes. */
   quorum: number;
-  /** Whoever started the run may not decide. */
-  deny_requester: boolean;
+  /** The starter of the run may not resolve it. */
+  exclude_starter: boolean;
   /** Principal that started the run. */
   requester: string;
   /** Role that may decide only once the gate was escalated. */

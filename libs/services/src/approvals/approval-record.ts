@@ -1,7 +1,8 @@
 import { limits, type Caller } from '@svc/contract';
 import { redactText } from '@svc/scanning';
-import type { ApprovalAnswer, ApprovalRecord, JobRecord } from '@svc/store';
+import type { ApprovalAnswer, ApprovalRecord } from '@svc/store';
 import type { RunEvent } from '@svc/workflow';
+import { sharesIdentity } from './may-resolve';
 
 export type Verdict = 'approved' | 'rejected';
 
@@ -18,24 +19,6 @@ export function verdictOf({ status, repair }: ApprovalRecord): Verdict | undefin
 
 /** By what name a decider is told to others. */
 export const nameOf = (caller: Caller): string => caller.principalId || caller.keyId;
-
-/** Same API key or same principal: `apikey:<hash>|principal:<id>`. */
-export function sharesIdentity(submitter: string, decider: string): boolean {
-  const parts = (text: string) => text.split('|').filter((part) => !part.endsWith(':'));
-  const theirs = new Set(parts(submitter));
-  return parts(decider).some((part) => theirs.has(part));
-}
-
-/**
- * Whether a caller asked for what is to be decided, and may not decide it for that. Whoever submitted a held job never may.
- * A gate was asked for by whoever started its run; its rule may let them decide, and without a rule they may not: engine
- * contract A13 "self approval" knows no exception, so only a rule can make one.
- */
-export function isOwn({ submitter, approval }: JobRecord, caller: Caller): boolean {
-  const gate = approval?.gate;
-  if (gate && !gate.deny_requester) return false;
-  return sharesIdentity(submitter, caller.submitterId) || (!!gate?.requester && gate.requester === caller.principalId);
-}
 
 /** The approval of a job as a caller's verdict leaves it. */
 export function resolution(

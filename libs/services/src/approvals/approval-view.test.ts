@@ -1,7 +1,7 @@
 import { listApprovals } from '@svc/contract';
 import { plainJob } from '../jobs/job-record.testing';
 import { approvalView } from './approval-view';
-import { remark, sharesIdentity } from './approval-record';
+import { remark } from './approval-record';
 
 const held = (labels: Record<string, string> = {}, topic = 'job.default') =>
   plainJob({ state: 'APPROVAL_REQUIRED', topic, approval: { status: 'pending', revision: 1 } }, { labels });
@@ -69,18 +69,6 @@ describe('approvalView', () => {
     expect(error).toBeUndefined();
   });
 }); // prettier-ignore
-
-it.each([
-  ['apikey:1|principal:ann', 'apikey:1|principal:ann', true],
-  ['apikey:1|principal:ann', 'apikey:2|principal:ann', true],
-  ['apikey:1|principal:ann', 'apikey:1|principal:bob', true],
-  ['apikey:1|principal:ann', 'apikey:2|principal:bob', false],
-  ['apikey:1|principal:', 'apikey:2|principal:', false],
-  ['apikey:1|principal:', 'apikey:1|principal:', true],
-  ['', 'apikey:1|principal:', false],
-])('%s and %s share an identity: %s', (submitter, decider, shared) => {
-  expect(sharesIdentity(submitter, decider)).toBe(shared);
-});
 
 it.each([
   ['  fine \n', 'fine'],

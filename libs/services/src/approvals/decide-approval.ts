@@ -1,6 +1,7 @@
 import { AppError, type Caller } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import type { ApprovalRecord, JobRecord } from '@svc/store';
+import type { EffectiveConfig } from '../effective-config';
 import { isApprovedInput, unreadableInput } from '../jobs/input-hash';
 import { isGate, requestHash } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
@@ -8,17 +9,18 @@ import {
   answerOf,
   approvalsOf,
   gateResolved,
-  isOwn,
   ownApproval,
   resolution,
   verdictOf,
   type Remarks,
   type Verdict,
 } from './approval-record';
+import { mayResolve, runStarterRuleFor } from './may-resolve';
 import { approvingEvent, isRunOver, settle, type SettleDeps } from './settle';
 
 export interface ApprovalDeps extends SettleDeps {
   kernel: Kernel;
+  config: EffectiveConfig;
 }
 
 export type ApprovalOutcome =
@@ -154,7 +156,7 @@ async function requireOpen(
   caller: Caller,
 ): Promise<ApprovalRecord> {
   const { approval, safety } = job;
-  if (isOwn(job, caller)) throw new AppError('self_approval_denied');
+  await requireMayResolve(deps, job, caller);
   const { escalate_to: later, escalated } = approval.gate ?? {};
   // Who is named for the escalation stands in for those who did not answer, and not before.
   if (later && later === caller.role && !escalated) throw new AppError('approval_forbidden', { error: notEscalated });
@@ -166,6 +168,16 @@ async function requireOpen(
 
 const unreadable =
   'the input is in a store that the platform cannot read, so no approval can cover it; submit it as context';
+
+/** @throws self_approval_denied */
+export async function requireMayResolve(
+  { config }: Pick<ApprovalDeps, 'config'>,
+  job: JobRecord,
+  caller: Caller,
+): Promise<void> {
+  if (!mayResolve(job, caller, await runStarterRuleFor(config, job))) throw new AppError('self_approval_denied');
+}
+
 const notEscalated = 'this gate is not escalated to your role yet';
 
 /** The request is the one that the approval is for. */

@@ -2,9 +2,10 @@ import { AppError, type ApprovalRepairView, type Caller } from '@svc/contract';
 import type { ApprovalRecord, JobRecord } from '@svc/store';
 import { isGate } from '../jobs/job-packet';
 import { actionability, approvalOf } from '../jobs/job-views';
-import { gateResolved, isOwn, nameOf, remark, verdictOf } from './approval-record';
-import { busy, findHeld, type ApprovalDeps } from './decide-approval';
+import { gateResolved, nameOf, remark, verdictOf } from './approval-record';
+import { busy, findHeld, requireMayResolve, type ApprovalDeps } from './decide-approval';
 import {
+  letsGoOn,
   planView,
   publishTarget,
   repairedApproval,
@@ -18,8 +19,8 @@ import { settle, tell } from './settle';
 
 /**
  * Says what is wrong with an approval and, when asked, mends it in one write: a decision that had stuck is carried out, a
- * job that nobody can decide any more is voided, and what was not published is. Who asked for the approval applies nothing
- * to it: a repair lets a job go on, and that is not theirs to bring about. Core contract 13.3.
+ * job that nobody can decide any more is voided, and what was not published is. A repair that lets the job go on is refused
+ * to callers who may not approve the job themselves. Core contract 13.3.
  *
  * @throws the codes of `repairApproval` in the contract
  */
@@ -30,8 +31,8 @@ export async function repairApproval(
   { apply, note = '' }: { apply: boolean; note?: string },
 ): Promise<ApprovalRepairView> {
   const job = await findHeld(deps, caller, id);
-  if (apply && isOwn(job, caller)) throw new AppError('self_approval_denied');
   const kind = await repairKindOf(deps, job);
+  if (apply && letsGoOn(kind, job)) await requireMayResolve(deps, job, caller);
   const found = viewOf(kind, job, job);
   if (!apply) return found;
   if (kind === 'none') throw new AppError('not_repairable', { ...found, apply });

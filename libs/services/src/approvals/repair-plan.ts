@@ -55,6 +55,12 @@ export function repairingEvent(kind: RepairKind, job: JobRecord): 'release' | 's
   }
 }
 
+/** Whether a repair has the effect of an approval. Publishing again, rejecting and invalidating do not. */
+export function letsGoOn(kind: RepairKind, job: JobRecord): boolean {
+  const event = repairingEvent(kind, job);
+  return event === 'release' || event === 'succeed';
+}
+
 /** The approval as a repair leaves it, but for who made it and when. */
 export function repairedApproval(kind: RepairKind, job: Held): ApprovalRecord {
   const { approval } = job;

@@ -50,6 +50,7 @@ class Given {
       standing: { entry: 'asleep', isPaused: false, inbox: 0 },
       hasEngine: true,
       maxParallelSteps: 10,
+      runStarter: 'deny_policy_holds',
       timers: this.timers,
       ...around,
     });

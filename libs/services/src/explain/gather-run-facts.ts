@@ -2,6 +2,7 @@ import { AppError, type TenantScope } from '@svc/contract';
 import { isRunEnded, isStepEnded } from '@svc/lifecycle';
 import type { RunTimer } from '@svc/store';
 import { defaultPlanLimits, timerParts, type RunState, type WorkflowDefinition } from '@svc/workflow';
+import { runStarterRule } from '../approvals/may-resolve';
 import { numberAt } from '../effective-config';
 import type { DefinitionBook } from '../runs/definition-book';
 import { runStateOf } from '../runs/run-codec';
@@ -36,6 +37,7 @@ export async function gatherRunFacts(deps: ExplainRunDeps, scope: TenantScope, i
     standing,
     // Looking for engines goes over every key of the store: only when one is missed.
     hasEngine: !isAwaited || (await store.workers.instances(['engine'])).length > 0,
+    runStarter: runStarterRule(config),
     maxParallelSteps: numberAt(config, 'resources', 'max_parallel_steps') ?? defaultPlanLimits.maxParallelSteps,
     timers: timersOf(run, timers),
   };

@@ -224,7 +224,7 @@ export const blockerCases: BlockerCase[] = [
         approval: {
           status: 'pending',
           revision: 1,
-          gate: { quorum: 2, deny_requester: true, requester: 'ann' },
+          gate: { quorum: 2, exclude_starter: true, requester: 'ann' },
           answers: [{ by: 'bob', role: 'admin', at: 1, approved: true }],
         },
       },

@@ -1,5 +1,6 @@
 import { approveJob, type Owner } from '@svc/contract';
 import type { DecisionRecord, JobRecord } from '@svc/store';
+import { requesterMayResolve, runStarterRule } from '../approvals/may-resolve';
 import { failMode } from '../effective-config';
 import { isGate } from '../jobs/job-packet';
 import { iso, sinceMs, stageOf, type JobFacts } from './job-facts';
@@ -81,7 +82,7 @@ export function lookAtApproval(facts: JobFacts): Look {
     kind: 'approval',
     what: (isGate(job.topic) ? gateText(job) : 'a person must approve it') + because,
     owner: isGate(job.topic) ? { kind: 'gate', id: request.step_id ?? job.id } : ruleOwner(safety),
-    how: `POST ${path} (or /reject), by ${approvers}${barred(job)}`,
+    how: `POST ${path} (or /reject), by ${approvers}${excluded(facts)}`,
     since: iso(sinceMs(facts)),
     clears_at: null,
   });
@@ -94,12 +95,13 @@ function gateText({ request, approval }: JobRecord): string {
   return quorum > 1 ? `${step} has ${given} of ${quorum} approvals` : `${step} must be approved`;
 }
 
-/** Engine contract A13 "self approval", B2 `deny_requester`. */
-function barred({ approval }: JobRecord): string {
-  const { deny_requester = false, escalate_to: role, escalated = false } = approval?.gate ?? {};
-  const ran = deny_requester ? ' nor started the run' : '';
+/** Whom the rule on self-approval excludes, and the role that the gate was escalated to. Core contract 13.2. */
+function excluded({ job, config }: JobFacts): string {
+  const { escalate_to: role, escalated = false } = job.approval?.gate ?? {};
   const raised = escalated && role !== undefined ? `; ${role} may decide too` : '';
-  return `, who must not have submitted it${ran}${raised}`;
+  if (requesterMayResolve(job, runStarterRule(config))) return raised;
+  const isOfRun = job.run !== undefined || job.approval?.gate !== undefined;
+  return `, who must not have ${isOfRun ? 'started the run' : 'submitted it'}${raised}`;
 }
 
 const { access } = approveJob;

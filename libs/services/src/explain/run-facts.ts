@@ -1,4 +1,4 @@
-import type { JobExplanation } from '@svc/contract';
+import type { JobExplanation, RunStarterRule } from '@svc/contract';
 import type { DecisionRecord, RunStanding } from '@svc/store';
 import { graphOf, type RunState, type StepDefinition, type StepRun, type WorkflowDefinition } from '@svc/workflow';
 
@@ -15,6 +15,8 @@ export interface RunAround {
   hasEngine: boolean;
   /** Job steps that may be out at once; 0 = any number. */
   maxParallelSteps: number;
+  /** `approvals.run_starter`. */
+  runStarter: RunStarterRule;
   /** When timers that are set are due, unix ms, by `<path>#<purpose>`; those of the run itself by `#<purpose>`. */
   timers: ReadonlyMap<string, number>;
 }

@@ -1,6 +1,6 @@
 import { approveJob, type Owner, type RunWait } from '@svc/contract';
 import { isStepEnded } from '@svc/lifecycle';
-import { graphOf, typeOf } from '@svc/workflow';
+import { excludesStarter, graphOf, typeOf } from '@svc/workflow';
 import { iso } from './job-facts';
 import { dependenciesOf, isMadeOfParts, type Place, type RunFacts } from './run-facts';
 
@@ -100,12 +100,15 @@ function outsideWait(facts: RunFacts, place: Place): RunWait {
 /** Engine contract B2 "approval". A gate whose end is consent clears by itself. */
 function approvalWait(facts: RunFacts, place: Place, atEnd: string): RunWait {
   const { path, step, def, record } = place;
-  const { quorum = 1, on_expiry = 'reject', deny_requester, escalate_to } = def.gate ?? {};
+  const { quorum = 1, on_expiry = 'reject', escalate_to } = def.gate ?? {};
   const { job_id: jobId = '', gate } = record;
   const given = gate?.approvals.length ?? 0;
   const expires = due(facts, place, 'expire');
   const escalated = gate?.escalated_to === undefined ? '' : `; it was escalated to ${escalate_to ?? 'nobody'}`;
-  const who = deny_requester ? 'anybody who may approve, but who started the run' : 'anybody who may approve';
+  const who =
+    excludesStarter(def) || facts.runStarter === 'deny'
+      ? 'anybody who may approve, but who started the run'
+      : 'anybody who may approve';
   const expiry = expires === undefined ? atEnd : `; at ${expires} it expires: ${on_expiry}`;
   return {
     kind: 'approval',

@@ -1,14 +1,16 @@
 import { AppError, approvalGateTopic, limits } from '@svc/contract';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, ApprovalRecord, StoredRequest } from '@svc/store';
-import type {
-  Compensate,
-  Compensation,
-  DispatchJob,
-  OpenGate,
-  RunState,
-  StepMeta,
-  WorkflowDefinition,
+import {
+  excludesStarter,
+  type Compensate,
+  type Compensation,
+  type DispatchJob,
+  type OpenGate,
+  type RunState,
+  type StepDefinition,
+  type StepMeta,
+  type WorkflowDefinition,
 } from '@svc/workflow';
 import { badEnd } from '../jobs/endings';
 import { isGate, requestHash } from '../jobs/job-packet';
@@ -151,7 +153,7 @@ export async function openGate(deps: RunDeps, of: Of, action: OpenGate): Promise
     decision: action.input ?? {},
   };
   const job = { id: action.jobId, path: action.path, request, document };
-  await accept(deps, of, { ...job, ...(await bornHeld(deps, of, job, gateOf(run, action.rule))) });
+  await accept(deps, of, { ...job, ...(await bornHeld(deps, of, job, gateOf(run, action.rule, step))) });
 }
 
 /** How a job is held that people must decide on whatever policy says. */
@@ -161,12 +163,12 @@ interface HeldJob {
   forMs(deps: RunDeps): number;
 }
 
-const gateOf = (run: RunState, rule: OpenGate['rule']): HeldJob => ({
+const gateOf = (run: RunState, rule: OpenGate['rule'], step: StepDefinition | undefined): HeldJob => ({
   reason: 'a step of a workflow asks',
   approval: {
     gate: {
       quorum: rule.quorum ?? 1,
-      deny_requester: rule.deny_requester ?? true,
+      exclude_starter: step !== undefined && excludesStarter(step),
       requester: run.triggered_by ?? '',
       ...(rule.escalate_to && { escalate_to: rule.escalate_to }),
     },

@@ -34,6 +34,7 @@ describe('a definition that is right', () => {
         ask: {
           type: 'approval',
           depends_on: ['llm'],
+          exclude_starter: true,
           gate: {
             expires_sec: 60,
             on_expiry: 'escalate',

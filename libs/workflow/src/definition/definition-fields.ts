@@ -133,6 +133,7 @@ export const readStep = fields<StepDefinition>(
     policy_gate: oneOf(['allow', 'deny', 'require_approval']),
     compensation,
     gate,
+    exclude_starter: flag,
     signal: name,
     mock_output: json,
   },

@@ -20,7 +20,7 @@ const ofKind: Readonly<Record<StepType, readonly StepField[]>> = {
   script: [...ofJobs, ...fanOut],
   input: [...ofJobs, ...fanOut],
   // A gate is a job too, but one that nobody works on.
-  approval: [...output, 'meta', 'route_labels', 'timeout_sec', 'gate', 'mock_output'],
+  approval: [...output, 'meta', 'route_labels', 'timeout_sec', 'gate', 'exclude_starter', 'mock_output'],
   signal: [...output, 'signal', 'timeout_sec', 'mock_output'],
   condition: output,
   switch: output,
@@ -37,6 +37,7 @@ const jobs = `jobs (${jobStepTypes.join(', ')})`;
 /** Who has a field that a kind does not have. */
 const owners: Partial<Record<StepField, string>> = {
   gate: 'approval steps',
+  exclude_starter: 'approval steps',
   signal: 'signal steps',
   delay_sec: 'delay steps',
   delay_until: 'delay steps',

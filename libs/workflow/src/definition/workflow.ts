@@ -56,7 +56,7 @@ export interface GateRule {
   escalate_after_sec?: number;
   /** Approvals of different people that it takes; 1 when absent. */
   quorum?: number;
-  /** Whoever started the run may not decide; so it is unless this says false. */
+  /** Older spelling of `exclude_starter` of the step; true has the same meaning, false none. */
   deny_requester?: boolean;
 }
 
@@ -93,10 +93,16 @@ export interface StepDefinition {
   policy_gate?: 'allow' | 'deny' | 'require_approval';
   compensation?: Compensation;
   gate?: GateRule;
+  /** The starter of the run may not resolve this approval step. */
+  exclude_starter?: boolean;
   /** Name of the signal that a `signal` step waits for; the step's own id when absent. */
   signal?: string;
   mock_output?: unknown;
 }
+
+/** Whether an approval step keeps the starter of the run from resolving it. */
+export const excludesStarter = ({ exclude_starter, gate }: StepDefinition): boolean =>
+  exclude_starter === true || gate?.deny_requester === true;
 
 /** A definition as it is stored; what the server sets is not part of it. Engine contract B1; core contract 4. */
 export interface WorkflowDefinition {

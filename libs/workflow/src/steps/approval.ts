@@ -51,7 +51,6 @@ const gateOf = ({ draft, path }: At): GateRun => draft.peek(path)?.gate ?? { app
 export function gateAnswered(at: At, answer: Extract<RunEvent, { kind: 'gateResolved' }>): Outcome | undefined {
   const { draft, node, path } = at;
   const { approved, by, role, comment } = answer;
-  if (by !== undefined && (node.def.gate?.deny_requester ?? true) && by === draft.run.triggered_by) return undefined;
   if (!approved) return refused(at, comment ?? 'rejected', who(by, role));
   const gate = gateOf(at);
   if (by !== undefined && gate.approvals.some((other) => other.by === by)) return undefined;

@@ -99,10 +99,9 @@ describe('approval', () => {
     expect(approvedByJob.run.status).toBe('succeeded');
   });
 
-  it('with a quorum needs different people, and with deny_requester not who started the run', () => {
-    const run = gate({ quorum: 2, deny_requester: true });
+  it('with a quorum needs different people', () => {
+    const run = gate({ quorum: 2 });
 
-    run.gate('ask', true, 'tom');
     run.gate('ask', true, 'ann');
     run.gate('ask', true, 'ann');
     expect(run.run.status).toBe('waiting');

@@ -122,7 +122,7 @@ describe('approvals of gates', () => {
     ['by the key that started the run', { submitterId: 'apikey:key-of-dora|principal:else' }],
     ['under the name that started the run', { submitterId: 'apikey:other|principal:dora' }],
     ['under the name that the gate knows', { submitterId: 'jwt:1|principal:', principalId: 'dora' }],
-  ])('403: the requester decides nothing, %s', async (_, over) => {
+  ])('403: with exclude_starter the starter of the run decides nothing, %s', async (_, over) => {
     const id = await given.gate({ quorum: 2 });
     const dora = person('else', over);
 
@@ -130,8 +130,8 @@ describe('approvals of gates', () => {
     expect((await load(id))?.approval?.revision).toBe(1);
   });
 
-  it('200: the requester decides a gate whose rule lets them, and no gate without a rule', async () => {
-    const ruled = await given.gate({ deny_requester: false });
+  it('200: the starter of the run decides a gate that does not exclude them; 403: the submitter of a plain job does not', async () => {
+    const ruled = await given.gate({ exclude_starter: false });
     const bare = await api.given.job({
       state: 'APPROVAL_REQUIRED',
       topic: 'job.svc.approval-gate',
@@ -149,7 +149,7 @@ describe('approvals of gates', () => {
   });
 
   it('409: a gate whose request changed is not approved', async () => {
-    const id = await given.gate({ quorum: 2 }, { approval: { job_hash: 'another', gate: { quorum: 2, deny_requester: true, requester: 'dora' } } });
+    const id = await given.gate({ quorum: 2 }, { approval: { job_hash: 'another', gate: { quorum: 2, exclude_starter: true, requester: 'dora' } } });
 
     expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_request' });
   });

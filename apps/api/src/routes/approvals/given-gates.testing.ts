@@ -38,7 +38,7 @@ export function givenGates(api: Api) {
         state: 'APPROVAL_REQUIRED',
         topic: 'job.svc.approval-gate',
         submitter: 'apikey:key-of-dora|principal:dora',
-        approval: { gate: { quorum: 1, deny_requester: true, requester: 'dora', ...terms } },
+        approval: { gate: { quorum: 1, exclude_starter: true, requester: 'dora', ...terms } },
         labels: { workflow_id: 'cargo', run_id: 'r1', step_id: 'ask', gate_type: 'workflow_approval' },
         ...over,
         fields: { run: 'r1', ...over.fields },

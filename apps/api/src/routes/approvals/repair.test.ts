@@ -151,7 +151,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     ['approved', 'SUCCEEDED', { approved: true, by: 'ola' }],
     ['rejected', 'DENIED', { approved: false, by: 'ola', comment: 'because' }],
   ] as const)('200: a gate that was %s ends, and its run hears of it', async (status, state, heard) => {
-    const gate = { quorum: 1, deny_requester: true, requester: 'dora' };
+    const gate = { quorum: 1, exclude_starter: true, requester: 'dora' };
     const id = await given.gate({}, { approval: { ...decided(status), gate } });
 
     await repair(id, { apply: true });
@@ -219,7 +219,31 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(await api.store.jobs.events(id)).toHaveLength(3);
   });
 
-  it('403: whoever asked for an approval repairs nothing of it, and may look', async () => {
+  it.each([
+    ['invalidate_stale_request', 'DENIED', async () => {
+      const id = await held({ submitter: 'apikey:1|principal:bob' });
+      await changeRequest(id);
+      return id;
+    }],
+    ['repair_rejected_resolution', 'DENIED', () => held({ approval: decided('rejected'), submitter: 'apikey:1|principal:bob' })],
+  ] as const)('200: the submitter of a job may apply %s, which does not let the job go on', async (kind, state, begin) => {
+    const { status, body } = await repair(await begin(), { apply: true });
+
+    expect({ status, body }).toMatchObject({ status: 200, body: { applied: true, state, plan: { kind } } });
+  });
+
+  it('200: the starter of a run may apply the repair that lets an approved gate of it go on, unless excluded', async () => {
+    const own = { submitter: 'apikey:1|principal:bob' };
+    const gate = (exclude_starter: boolean) => ({ quorum: 1, exclude_starter, requester: 'bob' });
+    const excluded = await given.gate({}, { ...own, approval: { ...decided('approved'), gate: gate(true) } });
+    const refused = await repair(excluded, { apply: true });
+    const allowed = await given.gate({}, { ...own, id: 'r1:ask@2', approval: { ...decided('approved'), gate: gate(false) } });
+
+    expect(told(refused)).toEqual({ status: 403, code: 'self_approval_denied' });
+    expect((await repair(allowed, { apply: true })).body).toMatchObject({ applied: true, state: 'SUCCEEDED' });
+  });
+
+  it('403: the submitter of a job may not apply the repair that lets it go on, and may look', async () => {
     const own = await held({ approval: decided('approved'), submitter: 'apikey:1|principal:bob' });
 
     expect((await repair(own)).status).toBe(200);
