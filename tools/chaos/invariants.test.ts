@@ -222,6 +222,14 @@ describe('I9 dead letters are complete', () => {
     expect(faults(withJob({ deadLetter: letter }))).toEqual(['I9 is SUCCEEDED and has a dead letter']);
   });
 
+  it('lets a failed attempt that its run retries be without one', () => {
+    const attempt = { ...dead, record: { ...dead.record, letter: 'withheld' as const } };
+
+    const missing = 'I9 is FAILED and has no dead letter';
+    expect(faults(withJob({ ...attempt, record: { ...attempt.record, run: 'r1' } }))).not.toContain(missing);
+    expect(faults(withJob(attempt))).toContain(missing);
+  });
+
   it('wants exactly one new job of a retry, and the letter gone', () => {
     const after = (jobs: Record<string, JobHistory>) =>
       faults(history({ calls: [submitted, retry], jobs: new Map(Object.entries(jobs)) }));

@@ -155,7 +155,7 @@ export const idempotent: Checker = ({ calls }) => {
   });
 };
 
-/** I9. Dead letters are complete: each failed or quarantined job has its own, no other has one, each retry made one job. */
+/** I9. Dead letters are complete: each failed or quarantined job that its run does not retry has its own, no other has one, each retry made one job. */
 export const deadLettersComplete: Checker = ({ jobs, calls }) => {
   const retried = new Set(calls.filter(({ act }) => act === 'retry').map(({ jobId }) => jobId));
   const children = groupBy(
@@ -166,7 +166,10 @@ export const deadLettersComplete: Checker = ({ jobs, calls }) => {
     if (!record) return [];
     const faults: string[] = [];
     const isDead = deadLetterStates.some((state) => state === record.state);
-    if (isDead && !deadLetter && !retried.has(id)) faults.push(`is ${record.state} and has no dead letter`);
+    // Its run retries it: only the final attempt has a letter.
+    const isWithheld = record.letter === 'withheld' && record.run !== undefined;
+    if (isDead && !deadLetter && !retried.has(id) && !isWithheld)
+      faults.push(`is ${record.state} and has no dead letter`);
     if (!isDead && deadLetter && record.state !== 'CANCELLED') faults.push(`is ${record.state} and has a dead letter`);
     const made = children.get(id)?.length ?? 0;
     const wasDone = calls.some(({ act, jobId, outcome }) => act === 'retry' && jobId === id && outcome === 'ok');

@@ -1,4 +1,6 @@
 import { DeniedError, FatalError, RetryableError, type Job } from '@svc/worker-sdk';
+import { writeWithheldLetter } from '@svc/services';
+import { eventually } from '@svc/testing';
 import type { StepDefinition } from '@svc/workflow';
 import { useEngine } from './use-engine.testing';
 
@@ -67,5 +69,95 @@ describe('a step with a retry policy', () => {
 
     await use.ended(id, topic === 'job.denied' ? 'denied' : 'failed');
     expect(calls.get(topic)).toBe(1);
+  });
+});
+
+describe('dead letters of a step with a retry policy', () => {
+  const flaky = (failures: number): StepDefinition => ({ topic: 'job.flaky', input: { failures }, retry });
+  const letters = async () =>
+    (await use.store.deadLetters.page('acme', 100)).items.map(({ job_id, reason_code }) => [job_id, reason_code]);
+
+  it('are none when a later attempt succeeds', async () => {
+    await use.start();
+
+    const id = await use.runOf({ work: flaky(2) });
+
+    await use.ended(id, 'succeeded');
+    expect((await use.store.jobs.load(`${id}:work@1`))?.state).toBe('FAILED');
+    expect(await letters()).toEqual([]);
+  });
+
+  it('come from the final attempt alone', async () => {
+    await use.start();
+
+    const id = await use.runOf({ work: flaky(99) });
+
+    await use.ended(id, 'failed');
+    expect(await letters()).toEqual([[`${id}:work@3`, 'worker_failed']]);
+  });
+
+  it('are none for the items of a fan-out that succeed in the end', async () => {
+    await use.start();
+
+    const id = await use.runOf({ work: { ...flaky(2), for_each: 'input.items' } }, { items: [1, 2] });
+
+    await use.ended(id, 'succeeded');
+    expect(await letters()).toEqual([]);
+  });
+
+  it('come at once from a failure that is not retried', async () => {
+    await use.start();
+
+    const id = await use.runOf({ work: { topic: 'job.denied', retry } });
+
+    await use.ended(id, 'denied');
+    expect(await letters()).toEqual([[`${id}:work@1`, 'worker_denied']]);
+  });
+
+  describe('of a child run', () => {
+    const sub = (inner: string): Record<string, StepDefinition> => ({
+      sub: { type: 'subworkflow', input: { workflow_id: inner }, retry: { ...retry, max_retries: 1 } },
+    });
+
+    it('are none when the step that starts it is retried and then succeeds', async () => {
+      await use.start();
+      const inner = await use.workflow({ work: { ...flaky(1), retry: { max_retries: 0 } } });
+
+      const id = await use.runOf(sub(inner));
+
+      await use.ended(id, 'succeeded');
+      expect(calls.get('job.flaky')).toBe(2);
+      expect(await letters()).toEqual([]);
+    });
+
+    it('come from its final attempt alone', async () => {
+      await use.start();
+      const inner = await use.workflow({ work: { ...flaky(99), retry: { max_retries: 0 } } });
+
+      const id = await use.runOf(sub(inner));
+
+      const run = await use.ended(id, 'failed');
+      const last = `${run.steps['sub']?.child_run_id}:work@1`;
+      expect(calls.get('job.flaky')).toBe(2);
+      await eventually(async () => expect(await letters()).toEqual([[last, 'worker_failed']]));
+    });
+
+    it('come from a step that its child handled, since nothing retries it', async () => {
+      await use.start();
+      const inner = await use.workflow({
+        work: { ...flaky(99), retry: { max_retries: 0 }, on_error: 'note' },
+        note: { topic: 'job.note' },
+      });
+
+      const id = await use.runOf(sub(inner));
+
+      const run = await use.ended(id, 'succeeded');
+      const handled = `${run.steps['sub']?.child_run_id}:work@1`;
+      await eventually(async () => expect(await letters()).toEqual([[handled, 'worker_failed']]));
+
+      await use.store.deadLetters.remove('acme', handled);
+      await writeWithheldLetter(use.engine.ctx, handled);
+      expect(await letters()).toEqual([]);
+    });
   });
 });

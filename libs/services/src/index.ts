@@ -38,6 +38,7 @@ export * from './jobs/remediate-job';
 export * from './jobs/resubmit';
 export * from './jobs/submit-job';
 export * from './jobs/withheld';
+export { writeWithheldLetter } from './jobs/withheld-letter';
 export * from './scheduling/check-metadata';
 export * from './scheduling/decide-job';
 export * from './scheduling/hand-out';

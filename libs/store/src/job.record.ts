@@ -197,6 +197,11 @@ export interface JobRecord {
   last_state?: string;
   /** Worker status that the state does not show: the job is FAILED, and its run may not retry it. */
   reported?: 'FAILED_FATAL' | 'DENIED';
+  /**
+   * `withhold`: its run retries it, so a failure writes no dead letter. `withheld`: it failed, and none was written.
+   * `written`: it was written later, as no attempt followed.
+   */
+  letter?: 'withhold' | 'withheld' | 'written';
   retry_count: number;
   preempted?: number;
   safety?: DecisionRecord;

@@ -59,6 +59,7 @@ export interface NotedWhere {
   guard?: Record<string, string>;
   /** What the run whose step it is hears of it (JSON). */
   post?: string;
+  deadLetter?: DeadLetterWrite;
 }
 
 export type MoveOutcome =
@@ -317,7 +318,7 @@ export class JobRepository {
    * @param entry a delayed queue entry that is not needed any more, taken away whatever became of the job
    */
   async note(id: string, where: NotedWhere, fields: Partial<JobRecord>, entry?: CarryEntry): Promise<boolean> {
-    const { states, holder, dispatchId, guard, post } = where;
+    const { states, holder, dispatchId, guard, post, deadLetter } = where;
     const document = {
       states,
       set: flat(fields),
@@ -325,6 +326,7 @@ export class JobRepository {
       ...(dispatchId && { dispatch_id: dispatchId }),
       ...(guard && { guard }),
       ...(post && { post }),
+      ...(deadLetter && { dead_letter: deadLetter }),
       ...(entry && { entry: { id, queue: entry.queue, suffix: entry.suffix } }),
     };
     const reply = await runScript(this.redis, 'note', keys.job(id), luaJson(document));

@@ -48,6 +48,36 @@ describe('badEnd', () => {
     });
   });
 
+  describe('of an attempt that its run retries', () => {
+    const attempt = (ending: Partial<Ending> & Pick<Ending, 'event'>) =>
+      badEnd(plainJob({ state: 'RUNNING', letter: 'withhold' }), { code: 'c', message: 'm', ...ending }, at, 60);
+
+    it.each(['fail', 'timeOut', 'refuse'] as const)('%s withholds the dead letter, and notes that', (event) => {
+      const { set, deadLetter, intent } = attempt({ event });
+
+      expect([set?.letter, deadLetter, intent]).toEqual(['withheld', undefined, undefined]);
+    });
+
+    it('a time-out is still reported on the bus, without the dead letter', () => {
+      const { intent = '' } = attempt({ event: 'timeOut', result: 'TIMEOUT', cancel: 'late' });
+
+      expect(JSON.parse(intent)).toEqual({ result: 'TIMEOUT', cancel: 'late' });
+    });
+
+    it.each<Partial<Ending> & Pick<Ending, 'event'>>([
+      { event: 'fail', reported: 'FAILED_FATAL' },
+      { event: 'fail', reported: 'DENIED' },
+      { event: 'deny' },
+      { event: 'quarantine' },
+    ])('%j is final, and has its dead letter at once', (ending) => {
+      const { set, deadLetter, intent = '' } = attempt(ending);
+
+      expect(set?.letter).toBeUndefined();
+      expect(deadLetter).toBeDefined();
+      expect(JSON.parse(intent)).toEqual({ dlq: true });
+    });
+  });
+
   it('a job that has ended waits for nothing', () => {
     expect(end({ event: 'fail' }).unset).toEqual(['waiting_reason']);
   });

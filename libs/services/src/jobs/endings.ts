@@ -33,16 +33,21 @@ const busStatus: Partial<Record<JobState, string>> = {
   OUTPUT_QUARANTINED: 'JOB_STATUS_DENIED',
 };
 
-type Ended = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'attempts' | 'state'>;
+type Ended = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'attempts' | 'state' | 'letter'>;
+
+/** The end is one that the run of the job retries: dead letters come from the final attempt only. Engine contract A1, B6. */
+const isRetriedByRun = (job: Ended, state: JobState, { reported }: Ending): boolean =>
+  job.letter === 'withhold' && (state === 'FAILED' || state === 'TIMEOUT') && !reported;
 
 /** Everything that a bad end writes beside the state: error fields, dead letter, what to publish. */
 export function badEnd(job: Ended, ending: Ending, nowUs: number, deadLetterTtlSec: number): MoveExtras {
   const state = jobStates.moves[ending.event].to;
   const status = busStatus[state] ?? `JOB_STATUS_${state}`;
+  const withheld = isRetriedByRun(job, state, ending);
   const intent: Intent = {
     ...(ending.result && { result: ending.result }),
     ...(ending.cancel && { cancel: ending.cancel }),
-    dlq: true,
+    ...(!withheld && { dlq: true }),
   };
   return {
     set: {
@@ -51,17 +56,20 @@ export function badEnd(job: Ended, ending: Ending, nowUs: number, deadLetterTtlS
       error_status: status,
       last_state: job.state,
       ...(ending.reported && { reported: ending.reported }),
+      ...(withheld && { letter: 'withheld' }),
     },
     unset: ['waiting_reason'],
-    deadLetter: deadLetter(job, status, ending, nowUs, deadLetterTtlSec),
-    intent: JSON.stringify(intent),
+    ...(!withheld && {
+      deadLetter: deadLetter({ ...job, last_state: job.state }, status, ending, nowUs, deadLetterTtlSec),
+    }),
+    ...(Object.keys(intent).length > 0 && { intent: JSON.stringify(intent) }),
   };
 }
 
-function deadLetter(
-  job: Ended,
+export function deadLetter(
+  job: Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'attempts'> & { last_state: string },
   status: string,
-  { code, message }: Ending,
+  { code, message }: Pick<Ending, 'code' | 'message'>,
   nowUs: number,
   ttlSec: number,
 ): DeadLetterWrite {
@@ -74,7 +82,7 @@ function deadLetter(
     status,
     reason,
     reason_code: code,
-    last_state: job.state,
+    last_state: job.last_state,
     attempts: job.attempts,
     created_at: new Date(nowUs / 1_000).toISOString(),
   };

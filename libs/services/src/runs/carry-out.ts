@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Action, RunEvent, StartChild } from '@svc/workflow';
 import { closeGate, escalateGate, remindGate } from '../approvals/gates';
 import { cancelJob } from '../jobs/cancel-job';
+import { writeWithheldLetter } from '../jobs/withheld-letter';
 import { Fenced } from '@svc/store';
 import type { RunDeps } from './run-deps';
 import { createRun } from './create-run';
@@ -78,6 +79,9 @@ async function act(deps: RunDeps, of: Of, action: Action): Promise<RunEvent | un
     case 'notify':
       await notify(deps, of, action.alert);
       return undefined;
+    case 'writeDeadLetters':
+      for (const jobId of action.jobIds) await writeWithheldLetter(deps, jobId);
+      return undefined;
     case 'finished':
       if (action.parentKey && of.run.parent) {
         const ended = { kind: 'childRunEnded', key: action.parentKey, childRunId: of.run.id, status: action.status };
@@ -146,6 +150,7 @@ async function startChild(deps: RunDeps, { run, owner }: Of, action: StartChild)
           parent_run_id: run.id,
           parent_step_id: action.step,
         },
+        ...(action.retried && { retried: true }),
         parent: { run_id: run.id, step_id: action.step, key: action.key },
         call_stack: action.callStack,
       },

@@ -145,7 +145,7 @@ async function hearChild(store: Pick<Stores, 'runs'>, told: ChildRunEnded): Prom
     return { ...told, status: 'failed', error: { message: 'nothing is left of the child run', code: 'run_lost' } };
   }
   const child = runStateOf(loaded);
-  const { input, context, error } = child;
+  const { input, context, error, letters } = child;
   return {
     ...told,
     input,
@@ -153,6 +153,7 @@ async function hearChild(store: Pick<Stores, 'runs'>, told: ChildRunEnded): Prom
     steps: stepsOf(child),
     ...(child.output !== undefined && { output: child.output }),
     ...(error && { error }),
+    ...(letters && { letters }),
   };
 }
 

@@ -46,7 +46,7 @@ export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob):
   const { run, definition } = of;
   const request = withSecrets(stepRequest(of, action), action.input);
   const document = inputDocument(request, run, action.input, of.nowMs);
-  const job = { id: action.jobId, path: action.path, request, document };
+  const job = { id: action.jobId, path: action.path, request, document, retried: action.retried === true };
   const isForced = definition.steps[action.step]?.policy_gate === 'require_approval';
   await accept(deps, of, { ...job, ...(isForced && (await bornHeld(deps, of, job, forced))) });
 }
@@ -223,6 +223,8 @@ interface NewJob extends Birth {
   path?: string;
   request: StoredRequest;
   document: object;
+  /** Its run makes another attempt should it fail. */
+  retried?: boolean;
 }
 
 /** A job that will never be taken, so trying again is of no use. */
@@ -232,7 +234,7 @@ export class JobRefused extends Error {}
 async function accept(
   deps: RunDeps,
   { run, owner, nowMs }: Of,
-  { id, path, request, document, live, ...birth }: NewJob,
+  { id, path, request, document, retried, live, ...birth }: NewJob,
 ): Promise<void> {
   const { org_id: tenant, triggered_by = '' } = run;
   const context = JSON.stringify(document);
@@ -256,6 +258,7 @@ async function accept(
         deadline_ms: isGate(topic) ? 0 : deadline(request.deadline_ms, config, nowMs, false),
         run: run.id,
         ...(path !== undefined && { run_path: path }),
+        ...(retried && { letter: 'withhold' as const }),
       },
       context,
       priority: queuePriorities[request.priority],

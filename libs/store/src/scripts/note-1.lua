@@ -4,7 +4,7 @@
 
   KEYS  1 job record
   ARGV  1 { states, holder?, dispatch_id?, guard? = { field = value }, set = {field, value, ...},
-          post? = event (JSON) for the run whose step it is, entry? = { id, queue, suffix }, to be taken away } (JSON)
+          post? = event (JSON) for the run whose step it is, dead_letter? = as for move_job, entry? = { id, queue, suffix }, to be taken away } (JSON)
 
   Returns  noted  |  stale  |  missing
 ]]
@@ -20,4 +20,9 @@ for field, value in pairs(n.guard or {}) do
 end
 if #n.set > 0 then redis.call('HSET', KEYS[1], unpack(n.set)) end
 if run and n.post then run_post(run, n.post, math.floor(micros() / 1000)) end
+if n.dead_letter then
+  local id, tenant = unpack(redis.call('HMGET', KEYS[1], 'id', 'tenant'))
+  local at = micros()
+  write_dead_letter(id, tenant, n.dead_letter, at, math.floor(at / 1000))
+end
 return { 'noted' }

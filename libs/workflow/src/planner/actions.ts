@@ -21,6 +21,8 @@ export type Action =
   | { kind: 'cancelChild'; id: string; key: string; childRunId?: string; reason: string }
   | { kind: 'notify'; id: string; step: string; alert: Alert }
   | Compensate
+  /** Jobs that failed without a dead letter, and that nothing retries any more. */
+  | { kind: 'writeDeadLetters'; id: string; jobIds: readonly string[] }
   | Finished;
 
 /** The rest of the request (meta, route labels, adapter, policy hint) stands in the definition of `step`. */
@@ -37,6 +39,8 @@ export interface DispatchJob {
   input: unknown;
   priority: 'CRITICAL' | 'INTERACTIVE' | 'BATCH';
   timeoutMs?: number;
+  /** Another attempt follows should this one fail, so the failure writes no dead letter. */
+  retried?: boolean;
 }
 
 export interface OpenGate {
@@ -60,6 +64,8 @@ export interface StartChild {
   workflowId: string;
   input: Record<string, unknown>;
   callStack: string[];
+  /** Another attempt follows should the child run fail. */
+  retried?: boolean;
 }
 
 export interface Alert {

@@ -3,6 +3,7 @@ import { kindOf } from '../steps';
 import { nextItem, wantsMore } from '../steps/for-each';
 import type { At, Outcome } from '../steps/kind';
 import { contextPath, isReserved, writePath } from './context-path';
+import { hasRetriesLeft, lastAttempt, markRetried } from './dead-letters';
 import type { Draft } from './draft';
 import { attemptId } from './ids';
 import { outputOf } from './output';
@@ -88,6 +89,7 @@ function launch(draft: Draft, path: string): void {
   run.tries += 1;
   run.started_at_ms ??= draft.around.nowMs;
   delete run.error;
+  if (kind.retries) markRetried(draft, path);
   if (kind.takesSlot) {
     run.slot = true;
     draft.run.counts.jobs += 1;
@@ -147,10 +149,8 @@ function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outc
 }
 
 function mayRetry(draft: Draft, path: string, { retryable }: Ended): boolean {
-  const at = draft.at(path);
   const run = draft.peek(path);
-  if (!retryable || !kindOf(at).retries || run?.status !== 'running') return false;
-  return run.tries <= (at.node.def.retry?.max_retries ?? draft.around.limits.defaultMaxRetries);
+  return retryable === true && run?.status === 'running' && hasRetriesLeft(draft, path);
 }
 
 /** Engine contract B6: backoff doubles up to a cap; the jitter keeps those who failed together from coming back together. */
@@ -182,6 +182,7 @@ function end(draft: Draft, path: string, { status, error }: Ended): void {
   const run = draft.enter(path, moves[status]);
   run.error = error;
   delete run.output;
+  if (status === 'failed' || status === 'timed_out') lastAttempt(draft, path);
   const data = { status, ...(error.code !== undefined && { code: error.code }), attempts: run.attempts };
   const jobId = run.job_id === undefined ? {} : { job_id: run.job_id };
   draft.note(status === 'cancelled' ? 'step_cancelled' : 'step_failed', { step_id: path, ...jobId, status, message: error.message, data }); // prettier-ignore

@@ -1,4 +1,5 @@
 import { isStepEnded, type RunEnd } from '@svc/lifecycle';
+import { settleLetters } from './dead-letters';
 import type { Draft } from './draft';
 import { runTimerId } from './ids';
 import { outputOf } from './output';
@@ -147,6 +148,7 @@ function finish(draft: Draft, status: RunEnd, error: RunError | undefined): void
   run.signals = [];
   run.ready = [];
   delete run.ending;
+  settleLetters(draft);
   const parentKey = run.parent?.key;
   draft.emit({
     kind: 'finished',

@@ -1,5 +1,6 @@
 import type { StepDefinition } from '../definition/workflow';
 import { Driver, type DriverOptions } from './driver.testing';
+import type { JobEnd } from './events';
 
 const started = (steps: Record<string, StepDefinition>, options: DriverOptions = {}): Driver => {
   const driver = new Driver(steps, options);
@@ -61,6 +62,86 @@ describe('tries', () => {
     expect(run.asked('cancelJob')).toMatchObject([{ jobId: 'r1:a@1' }]);
     run.job('a', 'CANCELLED');
     expect(run.run.status).toBe('timed_out');
+  });
+});
+
+describe('dead letters', () => {
+  const retry = { max_retries: 1 };
+  const asked = (run: Driver) => run.asked('writeDeadLetters').map(({ jobIds }) => jobIds);
+
+  it('attempts are dispatched as retried while the rule grants another one', () => {
+    const run = started({ a: { retry } });
+    run.job('a', 'FAILED');
+    run.fire('retry');
+    run.job('a', 'FAILED');
+
+    expect(run.asked('dispatchJob').map(({ retried = false }) => retried)).toEqual([true, false]);
+    expect(asked(run)).toEqual([]);
+  });
+
+  it('an attempt that would be retried has its letter written when its run ends first', () => {
+    const run = started({ a: { retry }, b: {} }, { definition: { on_failure: 'cancel_siblings' } });
+    run.job('a', 'FAILED');
+
+    run.job('b', 'FAILED_FATAL');
+
+    expect(asked(run)).toEqual([['r1:a@1']]);
+  });
+
+  it('a job that fails after it was told to stop has its letter written, unless another attempt replaces it', () => {
+    const stopped = started({ a: { retry }, b: {} });
+    stopped.job('b', 'FAILED_FATAL');
+    stopped.job('a', 'FAILED');
+    const replaced = started({ a: { retry, timeout_sec: 10 } });
+    replaced.fire('timeout');
+    replaced.send({ kind: 'jobEnded', jobId: 'r1:a@1', status: 'FAILED' });
+
+    expect(asked(stopped)).toEqual([['r1:a@1']]);
+    expect(asked(replaced)).toEqual([]);
+  });
+
+  it('a child run that is retried leaves its letters to its parent, and writes them when it succeeds', () => {
+    const inChild = (handler: JobEnd) => {
+      const run = started({ a: { on_error: 'h' }, h: {} }, { run: { retried: true } });
+      run.job('a', 'FAILED');
+      run.job('h', handler);
+      return run;
+    };
+
+    const failed = inChild('FAILED');
+    expect([failed.run.status, failed.run.letters, asked(failed)]).toEqual(['failed', ['r1:a@1', 'r1:h@1'], []]);
+    const succeeded = inChild('SUCCEEDED');
+    expect([succeeded.run.status, succeeded.run.letters, asked(succeeded)]).toEqual([
+      'succeeded',
+      undefined,
+      [['r1:a@1']],
+    ]);
+  });
+
+  it('the letters of a child run are dropped when another one is started, and written when none is', () => {
+    const run = started({ sub: { type: 'subworkflow', input: { workflow_id: 'inner' }, retry } });
+    const fail = (letters: string[]) => {
+      const { key = '' } = run.asked('startChild').at(-1) ?? {};
+      run.send({ kind: 'childRunEnded', key, childRunId: 'c', status: 'failed', letters });
+    };
+
+    fail(['c1:a@1']);
+    expect(asked(run)).toEqual([]);
+    run.fire('retry');
+    fail(['c2:a@1']);
+
+    expect(run.asked('startChild').map(({ retried = false }) => retried)).toEqual([true, false]);
+    expect(asked(run)).toEqual([['c2:a@1']]);
+  });
+
+  it('the letters of a child run are written when its parent ends before it starts another one', () => {
+    const run = started({ sub: { type: 'subworkflow', input: { workflow_id: 'inner' }, retry }, b: {} });
+    const { key = '' } = run.asked('startChild').at(-1) ?? {};
+    run.send({ kind: 'childRunEnded', key, childRunId: 'c1', status: 'failed', letters: ['c1:a@1'] });
+
+    run.job('b', 'FAILED_FATAL');
+
+    expect(asked(run)).toEqual([['c1:a@1']]);
   });
 });
 

@@ -34,6 +34,8 @@ export interface ChildRunEnded {
   ctx?: unknown;
   steps?: unknown;
   error?: RunError;
+  /** Jobs of the child run whose dead letters wait for its parent. */
+  letters?: string[];
 }
 
 /** Step runs and context entries of an earlier run that a rerun takes over. */

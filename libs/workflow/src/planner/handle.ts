@@ -1,10 +1,11 @@
-import { isRunEnded } from '@svc/lifecycle';
+import { isRunEnded, isStepEnded } from '@svc/lifecycle';
 import { kindOf } from '../steps';
 import { gateAnswered, gateExpired } from '../steps/approval';
 import { awaits } from '../steps/signal';
 import type { At, Outcome } from '../steps/kind';
 import { childRunEnded } from '../steps/subworkflow';
 import { apply, begin } from './attempt';
+import { childLetters, lettersDue, unwantedFailure } from './dead-letters';
 import type { Draft } from './draft';
 import { decideEnd } from './ending';
 import type { ChildRunEnded, JobEnded, RunEvent } from './events';
@@ -67,6 +68,7 @@ function jobEnded(draft: Draft, event: JobEnded): void {
     draft.confirm(`cancel:${jobId}`);
     // It was done before it heard that it should not be: it must be undone like any other.
     if (event.status === 'SUCCEEDED') pushUndo(draft, stopped, jobId, event.output);
+    else unwantedFailure(draft, stopped, jobId);
     return;
   }
   const at = current(draft, jobIdParts(jobId));
@@ -113,9 +115,12 @@ function childStarted(draft: Draft, key: string, childRunId: string): void {
 
 function childEnded(draft: Draft, event: ChildRunEnded): void {
   const { cancels } = draft.run;
-  if (Object.hasOwn(cancels, event.key)) {
+  const { letters = [] } = event;
+  const stopped = Object.hasOwn(cancels, event.key) ? cancels[event.key] : undefined;
+  if (stopped !== undefined) {
     delete cancels[event.key];
     draft.confirm(`cancel:${event.key}`);
+    if (isStepEnded(draft.peek(stopped)?.status ?? 'pending')) lettersDue(draft, letters);
     return;
   }
   const at = current(draft, childKeyParts(event.key));
@@ -123,6 +128,7 @@ function childEnded(draft: Draft, event: ChildRunEnded): void {
   draft.answered(at.path, event.key);
   draft.edit(at.path).child_run_id = event.childRunId;
   come(draft, at, childRunEnded(at, event));
+  childLetters(draft, at.path, letters);
 }
 
 function signalled(draft: Draft, { name, payload, id, kept }: Extract<RunEvent, { kind: 'signal' }>): void {

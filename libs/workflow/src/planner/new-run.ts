@@ -3,7 +3,7 @@ import type { RunState } from './run-state';
 type Needed = 'id' | 'workflow_id' | 'org_id' | 'input';
 type Optional =
   | 'workflow_revision' | 'team_id' | 'triggered_by' | 'labels' | 'metadata' | 'idempotency_key' | 'dry_run'
-  | 'rerun_of' | 'rerun_step' | 'parent' | 'call_stack'; // prettier-ignore
+  | 'rerun_of' | 'rerun_step' | 'parent' | 'retried' | 'call_stack'; // prettier-ignore
 
 /** What a run is made of, beside its place and input. */
 export type RunGiven = Partial<Pick<RunState, Optional>>;

@@ -61,6 +61,10 @@ export interface StepRun {
   result_ptr?: string;
   error?: RunError;
   job_id?: string;
+  /** Another attempt follows should this one fail. */
+  retried?: boolean;
+  /** Jobs of the child run that failed, until another child run replaces it: their dead letters are not written yet. */
+  letters?: string[];
   child_run_id?: string;
   gate?: GateRun;
   /** A job, gate or child run was asked for and has not been answered. */
@@ -133,6 +137,10 @@ export interface RunState {
   rerun_step?: string;
   /** Set on a child run: what its end is reported under. */
   parent?: { run_id: string; step_id: string; key: string };
+  /** Set on a child run whose parent starts another one should it fail. */
+  retried?: boolean;
+  /** Jobs that failed without a dead letter in a run that is retried itself. */
+  letters?: string[];
   /** Workflows above this run, outermost first; its own is not among them. */
   call_stack?: string[];
 

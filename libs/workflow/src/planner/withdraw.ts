@@ -1,5 +1,6 @@
 import { isStepEnded } from '@svc/lifecycle';
 import { kindOf } from '../steps';
+import { lastAttempt } from './dead-letters';
 import type { Draft } from './draft';
 import { attemptId, childKey, itemPath, pathParts } from './ids';
 
@@ -45,6 +46,8 @@ export function stop(draft: Draft, path: string, reason: string, how: EndOfRest 
   if (!run || isStepEnded(run.status)) return;
   stopRest(draft, path, reason, how);
   withdraw(draft, path, reason);
+  // It was waiting for an attempt that does not follow now.
+  if (run.next_attempt_at_ms !== undefined) lastAttempt(draft, path);
   const move = run.status === 'pending' ? 'cancel' : how;
   const after = draft.enter(path, move);
   after.skip_reason = reason;

@@ -68,6 +68,7 @@ function jobAction({ draft, node, path }: At): DispatchJob {
     input: run.input,
     priority: priorityOf(draft.run.input['priority']),
     ...(def.timeout_sec !== undefined && def.timeout_sec > 0 && { timeoutMs: def.timeout_sec * 1_000 }),
+    ...(run.retried && { retried: true }),
   };
 }
 

@@ -40,7 +40,8 @@ function startAction(at: At): StartChild {
   const run = draft.record(path);
   const { workflow_id, input } = run.input as { workflow_id: string; input: Record<string, unknown> };
   const key = childKey(draft.run.id, path, run.attempts);
-  return { kind: 'startChild', id: key, key, step: node.id, workflowId: workflow_id, input, callStack: stackOf(at) };
+  const child = { key, step: node.id, workflowId: workflow_id, input, callStack: stackOf(at) };
+  return { kind: 'startChild', id: key, ...child, ...(run.retried && { retried: true }) };
 }
 
 /** What the end of a child run means to the step that started it. */
@@ -58,7 +59,7 @@ export function childRunEnded(at: At, event: ChildRunEnded): Outcome {
   }
   const mapping = node.def.input?.['output_mapping'];
   if (mapping === undefined) return { kind: 'succeeded', output: event.output };
-  const { kind: _kind, key: _key, childRunId, ...told } = event;
+  const { kind: _kind, key: _key, letters: _letters, childRunId, ...told } = event;
   const started = draft.peek(path)?.input as { workflow_id: string; input: unknown };
   const child = { id: childRunId, workflow_id: started.workflow_id, input: started.input, ...told };
   const output = render(at, mapping, { child, subworkflow: child });

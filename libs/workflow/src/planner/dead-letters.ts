@@ -1,0 +1,62 @@
+import { isStepEnded } from '@svc/lifecycle';
+import { kindOf } from '../steps';
+import type { Draft } from './draft';
+
+/*
+ * The job of an attempt that would be retried writes no dead letter when it fails. Should no attempt follow after all, the
+ * run asks for the letter. In a child run that its parent would retry, it waits for the end of that run.
+ */
+
+/** Whether the step's rule grants another attempt after the current one, should that fail. */
+export function hasRetriesLeft(draft: Draft, path: string): boolean {
+  const at = draft.at(path);
+  if (!kindOf(at).retries) return false;
+  return draft.record(path).tries <= (at.node.def.retry?.max_retries ?? draft.around.limits.defaultMaxRetries);
+}
+
+/** Notes whether anything retries the attempt that begins. */
+export function markRetried(draft: Draft, path: string): void {
+  const run = draft.edit(path);
+  delete run.letters;
+  if (hasRetriesLeft(draft, path) || draft.run.retried) run.retried = true;
+  else delete run.retried;
+}
+
+/** The attempt was the last one of its step. */
+export function lastAttempt(draft: Draft, path: string): void {
+  const { retried, job_id, letters = [] } = draft.peek(path) ?? {};
+  if (retried) lettersDue(draft, job_id === undefined ? letters : [job_id, ...letters]);
+}
+
+/** A job failed that was no longer wanted. Nothing retries it, unless another attempt replaces it. */
+export function unwantedFailure(draft: Draft, path: string, jobId: string): void {
+  const step = draft.peek(path);
+  if (step && isStepEnded(step.status) && step.job_id === jobId) lettersDue(draft, [jobId]);
+}
+
+/** A child run ended and left its letters to its parent: they are due unless another child run replaces it. */
+export function childLetters(draft: Draft, path: string, letters: readonly string[]): void {
+  if (letters.length === 0) return;
+  if (draft.peek(path)?.next_attempt_at_ms === undefined) lettersDue(draft, letters);
+  else draft.edit(path).letters = [...letters];
+}
+
+/** Bounds the record of a child run: beyond it letters are written at once. */
+const maxLetters = 1_000;
+
+/** Jobs whose dead letter is written now, or with the end of a run that is retried itself. */
+export function lettersDue(draft: Draft, jobIds: readonly string[]): void {
+  const [first] = jobIds;
+  if (first === undefined) return;
+  const kept = [...new Set([...(draft.run.letters ?? []), ...jobIds])];
+  if (draft.run.retried && kept.length <= maxLetters) draft.run.letters = kept;
+  else draft.emit({ kind: 'writeDeadLetters', id: `letters:${first}`, jobIds });
+}
+
+/** The run has ended. One that its parent may retry keeps its letters for the parent to decide. */
+export function settleLetters(draft: Draft): void {
+  const { letters, status, id } = draft.run;
+  if (!letters || (status !== 'succeeded' && status !== 'denied')) return;
+  delete draft.run.letters;
+  draft.emit({ kind: 'writeDeadLetters', id: `letters:${id}`, jobIds: letters });
+}
