@@ -5,6 +5,7 @@ import { jobFields, parseJob, type DecisionRecord, type JobRecord } from './job.
 import { keys } from './keys';
 import { Fenced, type Fence } from './lease';
 import { luaJson } from './lua-json';
+import { auditKept } from './policy.repository';
 import { runScript } from './scripts';
 
 /** The queues a job can stand in, by their key in queues.config.ts. */
@@ -48,6 +49,8 @@ export interface MoveExtras {
   decision?: DecisionRecord;
   /** What the run whose step it is hears of it (JSON), before the end of the job if this ends it. */
   post?: string;
+  /** Entry (JSON) for the policy audit of the job's tenant. */
+  audit?: string;
 }
 
 /** When facts about a job are still to be written, and who hears of them. */
@@ -184,7 +187,20 @@ export class JobRepository {
 
   private moveDocument(scope: TenantScope, event: JobEvent, extras: MoveExtras): object {
     const { from: allowed, to } = jobStates.moves[event];
-    const { from: wanted, set, unset, park, carry, deadLetter, intent, dispatchId, holder, guard, post } = extras;
+    const {
+      from: wanted,
+      set,
+      unset,
+      park,
+      carry,
+      deadLetter,
+      intent,
+      dispatchId,
+      holder,
+      guard,
+      post,
+      audit,
+    } = extras;
     return {
       event,
       from: wanted ? allowed.filter((state) => wanted.includes(state)) : allowed,
@@ -201,6 +217,7 @@ export class JobRepository {
       ...(holder && { holder }),
       ...(guard && { guard }),
       ...(post && { post }),
+      ...(audit && { audit: { entry: audit, keep: auditKept } }),
     };
   }
 

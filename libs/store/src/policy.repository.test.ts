@@ -99,6 +99,16 @@ describe('the policy audit', () => {
     expect(await use.store.policy.audit('nobody')).toEqual([]);
   });
 
+  it('keeps calls apart from changes, the newest 500 of them', async () => {
+    await use.store.policy.recordAudit('acme', 'change');
+    for (let i = 0; i < 503; i++) await use.store.policy.recordCall('acme', `${i}`);
+
+    const calls = await use.store.policy.calls('acme');
+    expect([calls.length, calls[0], calls.at(-1)]).toEqual([500, '502', '3']);
+    expect(await use.store.policy.audit('acme')).toEqual(['change']);
+    expect(await use.store.policy.calls('globex')).toEqual([]);
+  });
+
   it('hears of a change in the same write, or of none, and keeps no more for it', async () => {
     for (let i = 0; i < 500; i++) await use.store.policy.recordAudit('acme', `${i}`);
     const change = (revision: number, entry: string) =>

@@ -29,8 +29,10 @@ const kept = 10;
 /** Held ones count too: whoever rolls back all day long cannot fill the store. */
 const keptAtMost = 100;
 const holdMs = 24 * 3_600_000;
-/** Newest entries of a tenant's policy audit that stay. */
+/** Newest entries of changes that a tenant's policy audit keeps. */
 export const auditKept = 500;
+/** Newest entries of calls that it keeps, apart from those of changes: frequent calls must not displace a change. */
+const callsKept = 500;
 
 /** Snapshots of the policy bundles, and who changed policies when. Policy contract 6.2, 10. */
 export class PolicyRepository {
@@ -71,20 +73,33 @@ export class PolicyRepository {
     };
   }
 
-  /** Appends an entry (JSON) to a tenant's policy audit, of which the newest 500 stay. */
+  /** Appends the entry (JSON) of a change to a tenant's policy audit, of which the newest 500 stay. */
   async recordAudit(tenant: string, entry: string): Promise<void> {
-    const key = keys.policyAudit(tenant);
+    await this.append(keys.policyAudit(tenant), entry, auditKept);
+  }
+
+  /** Appends the entry (JSON) of a call that changed nothing, of which the newest 500 stay. */
+  async recordCall(tenant: string, entry: string): Promise<void> {
+    await this.append(keys.policyAuditCalls(tenant), entry, callsKept);
+  }
+
+  /** Every entry of a change in a tenant's policy audit, newest first. */
+  async audit(tenant: string): Promise<string[]> {
+    return this.redis.lrange(keys.policyAudit(tenant), 0, -1);
+  }
+
+  /** Every entry of a call in a tenant's policy audit, newest first. */
+  async calls(tenant: string): Promise<string[]> {
+    return this.redis.lrange(keys.policyAuditCalls(tenant), 0, -1);
+  }
+
+  private async append(key: string, entry: string, keep: number): Promise<void> {
     const replies = await this.redis
       .multi()
       .lpush(key, entry)
-      .ltrim(key, 0, auditKept - 1)
+      .ltrim(key, 0, keep - 1)
       .exec();
     for (const [error] of replies ?? []) if (error) throw error;
-  }
-
-  /** Every entry of a tenant's policy audit, newest first. */
-  async audit(tenant: string): Promise<string[]> {
-    return this.redis.lrange(keys.policyAudit(tenant), 0, -1);
   }
 }
 

@@ -115,7 +115,7 @@ export const policyAudit = endpoint({
   path: '/api/v1/policy/audit',
   summary: 'Who changed policies, newest first',
   description:
-    'The newest 500 entries of the caller’s tenant. With type=output, its newest results that were withheld (output_quarantine), with what was found in them, and who released or confirmed them (output_release, output_confirm).',
+    'The newest 500 changes of the caller’s tenant, repairs of approvals included, and its newest 500 calls of evaluate, simulate and explain. With type=output, its newest results that were withheld (output_quarantine), with what was found in them, and who released or confirmed them (output_release, output_confirm).',
   access: policyRead,
   params: {},
   query: shape<PolicyAuditQuery>({

@@ -2,6 +2,7 @@ import { AppError, type ApprovalRepairView, type Caller } from '@svc/contract';
 import type { ApprovalRecord, JobRecord } from '@svc/store';
 import { isGate } from '../jobs/job-packet';
 import { actionability, approvalOf } from '../jobs/job-views';
+import { auditEntry } from '../policy/policy-audit';
 import { gateResolved, nameOf, remark, verdictOf } from './approval-record';
 import { busy, findHeld, requireMayResolve, type ApprovalDeps } from './decide-approval';
 import {
@@ -48,8 +49,11 @@ interface Mended {
 
 async function mend(deps: ApprovalDeps, caller: Caller, job: Held, kind: RepairKind, note: string): Promise<Mended> {
   const event = repairingEvent(kind, job);
+  const audit = auditOf(deps, caller, job, kind, note);
   if (!event) {
     const isPublished = await tell(deps, job);
+    // If the process dies here the publication has no entry, as when the replayer had made it.
+    if (isPublished) await deps.store.policy.recordAudit(job.tenant, audit);
     return { after: (await deps.store.jobs.load(job.id)) ?? job, applied: isPublished, isPublished };
   }
   const settled = await settle(deps, caller.scope, job, {
@@ -57,9 +61,31 @@ async function mend(deps: ApprovalDeps, caller: Caller, job: Held, kind: RepairK
     approval: signed(repairedApproval(kind, job), job, caller, { nowUs: deps.clock.nowUs(), note: remark(note), kind }),
     ending: endingOf(kind, job),
     post: isGate(job.topic) ? heardBy(kind, job) : '',
+    audit,
   });
   if (settled.kind === 'lost') throw busy();
   return { after: settled.job, applied: true, isPublished: settled.isPublished };
+}
+
+/** Entry (JSON) of the policy audit of the job's tenant. */
+function auditOf(deps: ApprovalDeps, caller: Caller, job: Held, kind: RepairKind, note: string): string {
+  const { reason, current_state: from, target_state: to, approval_status } = planView(kind, job);
+  const entry = auditEntry(
+    deps,
+    // A caller who may act for all tenants acts for this one.
+    { ...caller, tenant: job.tenant },
+    {
+      action: 'repair',
+      resource_type: 'job',
+      resource_id: job.id,
+      resource_name: job.topic,
+      job_id: job.id,
+      message: remark(note),
+      reason,
+      extra: { kind, from, to, approval_status },
+    },
+  );
+  return JSON.stringify(entry);
 }
 
 /** A decision that had stuck stays that of who made it; what nobody decided is resolved by whoever repairs it. */

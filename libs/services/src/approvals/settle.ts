@@ -24,6 +24,8 @@ export interface Settlement {
   ending?: Pick<Ending, 'code' | 'message'>;
   /** For the run of a gate (JSON). */
   post?: string;
+  /** For the policy audit of the job's tenant (JSON). */
+  audit?: string;
 }
 
 export type Settled = { kind: 'settled'; job: JobRecord; isPublished: boolean } | { kind: 'lost' };
@@ -53,6 +55,7 @@ export async function settle(
     from: ['APPROVAL_REQUIRED'],
     guard: { approval: JSON.stringify(job.approval) },
     ...(settlement.post && { post: settlement.post }),
+    ...(settlement.audit && { audit: settlement.audit }),
   });
   if (outcome.kind === 'other_tenant') throw new AppError('approval_forbidden');
   if (outcome.kind === 'missing') throw new AppError('approval_not_found');

@@ -41,14 +41,17 @@ export const auditOf = (...args: Parameters<typeof auditEntry>): NonNullable<Kep
   return { tenant: entry.tenant_id, entry: JSON.stringify(entry) };
 };
 
-/** Appends to the policy audit of the caller's tenant what changed nothing. Policy contract 10. */
+/**
+ * Appends a call that changed nothing to the policy audit of the caller's tenant. Such calls have a limit of their own, so
+ * that they never displace the entry of a change. Policy contract 10.
+ */
 export async function recordPolicyCall(
   deps: PolicyAuditDeps,
   caller: Caller,
   change: PolicyChange,
 ): Promise<PolicyAuditEntry> {
   const entry = auditEntry(deps, caller, change);
-  await deps.store.policy.recordAudit(entry.tenant_id, JSON.stringify(entry));
+  await deps.store.policy.recordCall(entry.tenant_id, JSON.stringify(entry));
   return entry;
 }
 
@@ -72,12 +75,21 @@ export async function listPolicyAudit(
 /** What was withheld, and what people made of it, newest first. */
 async function withFindings(deps: { store: Pick<Store, 'index'> }, tenant: string, told: readonly PolicyAuditEntry[]) {
   const outputs = told.filter(({ resource_type }) => resource_type === 'output');
-  const all = [...outputs, ...(await outputFindings(deps, tenant))];
-  return all.sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
+  return newestFirst([...outputs, ...(await outputFindings(deps, tenant))]);
 }
 
-const written = async ({ policy }: Pick<Store, 'policy'>, tenant: string): Promise<PolicyAuditEntry[]> =>
-  (await policy.audit(tenant)).map((text) => JSON.parse(text) as PolicyAuditEntry);
+/** Changes and calls of a tenant, newest first. */
+async function written({ policy }: Pick<Store, 'policy'>, tenant: string): Promise<PolicyAuditEntry[]> {
+  const lists = await Promise.all([policy.audit(tenant), policy.calls(tenant)]);
+  return newestFirst(lists.flat().map((text) => JSON.parse(text) as PolicyAuditEntry));
+}
+
+/** Entries of the same moment stay in the order in which they come. */
+const newestFirst = (entries: readonly PolicyAuditEntry[]): PolicyAuditEntry[] =>
+  entries
+    .map((entry) => ({ entry, atMs: Date.parse(entry.created_at) }))
+    .sort((a, b) => b.atMs - a.atMs)
+    .map(({ entry }) => entry);
 
 function fits(entry: PolicyAuditEntry, wanted: Omit<PolicyAuditQuery, 'limit' | 'offset'>): boolean {
   const { rule_id, type, action, agent_id, after, before, search } = wanted;

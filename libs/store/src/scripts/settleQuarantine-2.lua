@@ -19,7 +19,6 @@ if body ~= '' and redis.call('EXISTS', body) == 0 then return { 'expired' } end
 
 redis.call('HSET', KEYS[1], 'output_safety', verdict)
 if pointer ~= '' then redis.call('HSET', KEYS[1], 'result_ptr', pointer) end
-redis.call('LPUSH', key.policyAudit(tenant), entry)
-redis.call('LTRIM', key.policyAudit(tenant), 0, kept - 1)
+append_audit(tenant, entry, kept)
 scripts.removeDeadLetter({ KEYS[2] }, { id, tenant })
 return { 'settled' }

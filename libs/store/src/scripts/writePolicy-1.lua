@@ -21,10 +21,7 @@ if text ~= '' then
   if reply[1] ~= 'written' then return reply end
 end
 
-if audited ~= '' then
-  redis.call('LPUSH', key.policyAudit(audited), ARGV[13])
-  redis.call('LTRIM', key.policyAudit(audited), 0, tonumber(ARGV[14]) - 1)
-end
+if audited ~= '' then append_audit(audited, ARGV[13], ARGV[14]) end
 
 local at = 16
 for _ = 1, new do

@@ -18,6 +18,8 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     api.as(who).post(`/api/v1/approvals/${encodeURIComponent(id)}/repair`, body);
   const held = (over: GivenJob = {}) => api.given.job({ state: 'APPROVAL_REQUIRED', ...over });
 
+  const audit = async (who: Who = 'admin') =>
+    (await api.as(who).get('/api/v1/policy/audit?action=repair')).body['items'] as { extra: Record<string, string> }[];
   const decided = (status: 'approved' | 'rejected'): Partial<ApprovalRecord> => ({
     status,
     revision: 2,
@@ -124,6 +126,31 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(told(await repair(id, { apply: true }))).toEqual({ status: 409, code: 'not_repairable' });
   });
 
+  it.each(cases)('200: $kind is in the policy audit when it was applied, and only then', async ({ kind, given: begin, after }) => {
+    const id = await begin();
+    await repair(id);
+    expect(await audit()).toEqual([]);
+
+    await repair(id, { apply: true, note: ' mended ' });
+    await repair(id, { apply: true });
+
+    const [state, approval_status] = after;
+    expect(await audit()).toMatchObject([
+      {
+        action: 'repair',
+        resource_type: 'job',
+        resource_id: id,
+        job_id: id,
+        tenant_id: 'acme',
+        actor_id: 'bob',
+        role: 'admin',
+        message: 'mended',
+        extra: { kind, from: 'APPROVAL_REQUIRED', to: state, approval_status },
+      },
+    ]);
+    expect(await audit('other')).toEqual([]);
+  });
+
   it('200: a repaired approval is carried, stays that of who gave it, and is no decision of who repaired it', async () => {
     const id = await held({ approval: decided('approved') });
 
@@ -183,6 +210,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     );
 
     expect((await load(id))?.intent).toBeUndefined();
+    expect(await audit()).toMatchObject([{ resource_id: id, extra: { kind: 'replay_pending_publish', from: 'DENIED', to: 'DENIED', approval_status: 'rejected' } }]);
   });
 
   it('200: while the bus is away the repair is made, and says that the bus hears of it later', async () => {
@@ -217,6 +245,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(answers.filter(({ body }) => (body['plan'] as { kind?: string } | undefined)?.kind === 'repair_rejected_resolution')).toHaveLength(1);
     expect((await load(id))?.approval?.revision).toBe(3);
     expect(await api.store.jobs.events(id)).toHaveLength(3);
+    expect((await audit()).filter(({ extra }) => extra.kind === 'repair_rejected_resolution')).toHaveLength(1);
   });
 
   it.each([

@@ -225,6 +225,19 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
     expect((await api.as('admin').get('/api/v1/policy/audit?after=yesterday')).status).toBe(400);
     expect(await audit('', api.as('other'))).toMatchObject({ total: 0 });
   });
+
+  it('stays in the policy audit however often policy is evaluated afterwards, and calls have a limit of their own', async () => {
+    await put('secops~a', { content: content('a') });
+    const evaluate = () => api.as('admin').post('/api/v1/policy/evaluate', { topic: 'job.demo.echo' });
+    const audit = async (query: string) => (await api.as('admin').get(`/api/v1/policy/audit?${query}`)).body;
+
+    for (let sent = 0; sent < 510; sent += 30) await Promise.all(Array.from({ length: 30 }, evaluate));
+
+    await eventually(async () => expect(await audit('action=policy.evaluate')).toMatchObject({ total: 500 }));
+    expect(await audit('action=edit')).toMatchObject({ items: [{ resource_id: 'secops/a' }], total: 1 });
+    const { items, total } = (await audit('limit=500&offset=1')) as { items: { action: string }[]; total: number };
+    expect({ total, oldest: items.at(-1)?.action }).toEqual({ total: 501, oldest: 'edit' });
+  });
 });
 
 describe('GET /api/v1/policy/bundles', () => {

@@ -13,6 +13,12 @@ local function text(number)
   return string.format('%.0f', number)
 end
 
+-- Appends an entry (JSON) to the policy audit of a tenant; the newest `keep` entries stay.
+local function append_audit(tenant, entry, keep)
+  redis.call('LPUSH', key.policyAudit(tenant), entry)
+  redis.call('LTRIM', key.policyAudit(tenant), 0, tonumber(keep) - 1)
+end
+
 local function is(list, value)
   for _, v in ipairs(list) do
     if v == value then return true end

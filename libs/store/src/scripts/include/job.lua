@@ -92,6 +92,7 @@ end
     intent?        what is still to be published (JSON)           retain?  { meta_sec, data_sec } at an end
     worker?        into whose hands it goes                       counted? by the license
     post?          event (JSON) for the run whose step it is
+    audit?         { entry (JSON), keep } for the policy audit of the job's tenant
   }
   Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
 ]]
@@ -168,5 +169,6 @@ local function move_job(id, m, at)
   if m.park then carry(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms, path and run, path) end
   for _, q in ipairs(m.carry or {}) do carry(id, topic, q, now_ms, q.queue == 'jobs' and path and run, path) end
   if m.dead_letter then write_dead_letter(id, tenant, m.dead_letter, at, now_ms) end
+  if m.audit then append_audit(tenant, m.audit.entry, m.audit.keep) end
   return { 'moved', from, stamp }
 end
