@@ -1,6 +1,5 @@
 import type { TenantScope } from '@svc/contract';
 import type { Redis } from 'ioredis';
-import type { Page } from './job.index';
 import type { JobRecord, OutputSafetyRecord } from './job.record';
 import { keys } from './keys';
 import { auditKept } from './policy.repository';
@@ -17,6 +16,18 @@ export interface DeadLetter {
   last_state?: string;
   attempts?: number;
   created_at: string;
+}
+
+/** Where a letter stands in its tenant's list. */
+export interface DeadLetterPosition {
+  atUs: number;
+  id: string;
+}
+
+export interface DeadLetterPage {
+  items: DeadLetter[];
+  /** Present when there is more: the last position of this page, and the first of the next. */
+  more?: { last: DeadLetterPosition; next: DeadLetterPosition };
 }
 
 /** How the matter of a quarantined output ends. */
@@ -41,36 +52,33 @@ export class DeadLetterRepository {
     return scope === '*' || letter.tenant === scope ? letter : 'other_tenant';
   }
 
-  /** Newest first. The cursor is in µs here; routes speak unix seconds. */
-  async page(tenant: string, limit: number, cursorUs?: number): Promise<Page<DeadLetter>> {
-    const upper = cursorUs === undefined ? '+inf' : String(cursorUs);
-    const flat = await this.redis.zrevrangebyscore(
-      keys.deadLetters(tenant),
-      upper,
-      0,
-      'WITHSCORES',
-      'LIMIT',
-      0,
-      limit + 1,
-    );
-    const rows = flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, atUs: Number(flat[i + 1]) }] : []));
+  /**
+   * At most `limit` letters, newest first.
+   *
+   * @param from the time of the newest to show, µs; or the position after which the page begins, which need not exist any
+   *   more
+   */
+  async page(tenant: string, limit: number, from: number | DeadLetterPosition = Infinity): Promise<DeadLetterPage> {
+    const index = keys.deadLetters(tenant);
+    const [tied, upper] =
+      typeof from === 'number'
+        ? [[], Number.isFinite(from) ? String(from) : '+inf']
+        : [await this.tiedAfter(index, from), `(${from.atUs}`];
+    const flat = await this.redis.zrevrangebyscore(index, upper, 0, 'WITHSCORES', 'LIMIT', 0, limit + 1);
+    const older = flat.flatMap((id, i) => (i % 2 === 0 ? [{ id, atUs: Number(flat[i + 1]) }] : []));
+    const rows = [...tied, ...older];
     const shown = rows.slice(0, limit);
     const texts = shown.length > 0 ? await this.redis.mget(shown.map(({ id }) => keys.deadLetter(id))) : [];
     const items = texts.flatMap((text) => (text ? [JSON.parse(text) as DeadLetter] : []));
-    const last = shown.at(-1);
-    return { items, nextCursorUs: rows.length > limit && last ? last.atUs - 1 : null };
+    const [last, next] = [shown.at(-1), rows[limit]];
+    return { items, ...(last && next && { more: { last, next } }) };
   }
 
-  /** Every letter written within a time, both ends included, newest first. */
-  async between(tenant: string, fromUs: number, toUs: number): Promise<DeadLetter[]> {
-    const ids = await this.redis.zrevrangebyscore(keys.deadLetters(tenant), toUs, fromUs);
-    const texts = ids.length > 0 ? await this.redis.mget(ids.map((id) => keys.deadLetter(id))) : [];
-    return texts.flatMap((text) => (text ? [JSON.parse(text) as DeadLetter] : []));
-  }
-
-  /** Whether there is a letter that was written at this time or before. */
-  async anyUntil(tenant: string, untilUs: number): Promise<boolean> {
-    return (await this.redis.zcount(keys.deadLetters(tenant), 0, untilUs)) > 0;
+  /** Positions of the same microsecond that follow one; Redis orders those by the bytes of their ids, here descending. */
+  private async tiedAfter(index: string, { atUs, id }: DeadLetterPosition): Promise<DeadLetterPosition[]> {
+    const ids = await this.redis.zrevrangebyscore(index, atUs, atUs);
+    const bytes = Buffer.from(id);
+    return ids.flatMap((other) => (Buffer.compare(Buffer.from(other), bytes) < 0 ? [{ id: other, atUs }] : []));
   }
 
   /** Safe to repeat. */

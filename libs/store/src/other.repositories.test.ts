@@ -18,13 +18,27 @@ describe('dead letters', () => {
     await dead('x', 'other');
 
     const first = await use.store.deadLetters.page('acme', 2);
-    const second = await use.store.deadLetters.page('acme', 2, first.nextCursorUs ?? 0);
-    const third = await use.store.deadLetters.page('acme', 2, second.nextCursorUs ?? 0);
+    const second = await use.store.deadLetters.page('acme', 2, first.more?.last);
+    const third = await use.store.deadLetters.page('acme', 2, second.more?.last);
 
     const ids = [first, second, third].map(({ items }) => items.map(({ job_id }) => job_id));
     expect(ids).toEqual([['e', 'd'], ['c', 'b'], ['a']]);
-    expect(third.nextCursorUs).toBeNull();
+    expect([first.more?.next.id, second.more?.next.id, third.more]).toEqual(['c', 'a', undefined]);
     expect(await use.store.deadLetters.get('other', 'a')).toBe('other_tenant');
+  });
+
+  it('go on after a letter of the same microsecond, also when it was removed meanwhile', async () => {
+    for (const id of ['a', 'b', 'é', 'z']) {
+      await dead(id);
+      await use.redis.zadd(keys.deadLetters('acme'), 1_000, id);
+    }
+    const first = await use.store.deadLetters.page('acme', 2);
+    await use.store.deadLetters.remove('acme', 'z');
+
+    const rest = await use.store.deadLetters.page('acme', 2, first.more?.last);
+
+    expect([...first.items, ...rest.items].map(({ job_id }) => job_id)).toEqual(['é', 'z', 'b', 'a']);
+    expect(rest.more).toBeUndefined();
   });
 
   it('leave Bull Board together with their entry, and may be removed twice', async () => {

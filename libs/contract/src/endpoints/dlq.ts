@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { count, cursor, jobId, pageLimit, text } from '../fields';
 import { shape } from '../shape';
-import { listView } from './jobs';
+import { listView, type ListView } from './jobs';
 
 /** Core contract 3. */
 export interface DeadLetterView {
@@ -44,15 +44,40 @@ export const listDeadLetters = endpoint({
   errors: [],
 });
 
+export interface DeadLetterPageQuery {
+  limit: number;
+  cursor?: number;
+  tiebreaker?: string;
+}
+export interface DeadLetterPageView extends ListView<DeadLetterView> {
+  next_tiebreaker?: string;
+}
+
 export const pageDeadLetters = endpoint({
   id: 'dlq.page',
   method: 'get',
   path: '/api/v1/dlq/page',
   summary: 'Dead letters page by page; cursors are unix seconds',
+  description:
+    'A page has at most as many items as its limit, so that it may end within a second. Pass next_tiebreaker back beside next_cursor, and the next page begins exactly after the last item. Without it the next page begins at the end of that second: items of it may repeat, and where one second holds more items than a page, the rest of them is not listed.',
   access: read,
   params: {},
-  query: shape<{ limit: number; cursor?: number }>({ required: { limit: pageLimit(100) }, optional: { cursor } }),
-  answer: { status: 200, body: listView<DeadLetterView>(deadLetterView) },
+  query: shape<DeadLetterPageQuery>({
+    required: { limit: pageLimit(100) },
+    optional: {
+      cursor,
+      tiebreaker: Joi.string()
+        .allow('')
+        .max(4_096)
+        .description('Position within the second of the cursor: next_tiebreaker of the last page, unchanged.'),
+    },
+  }),
+  answer: {
+    status: 200,
+    body: listView<DeadLetterView>(deadLetterView).append<DeadLetterPageView>({
+      next_tiebreaker: Joi.string().description('Pass back as tiebreaker beside the cursor; absent at the end.'),
+    }),
+  },
   errors: [],
 });
 

@@ -1,5 +1,5 @@
-import { AppError, type Caller, type DeadLetterView } from '@svc/contract';
-import type { Store } from '@svc/store';
+import { AppError, type Caller, type DeadLetterPageView, type DeadLetterView } from '@svc/contract';
+import type { DeadLetterPosition, Store } from '@svc/store';
 import { joinIdentities } from '../identities';
 import { carriedLabels, resubmit, type ResubmitDeps } from '../jobs/resubmit';
 import { confirmQuarantine, type QuarantineDeps } from './settle-quarantine';
@@ -13,20 +13,38 @@ export async function listDeadLetters(
   return (await store.deadLetters.page(tenant, limit)).items;
 }
 
-/** The same page by page; cursors in unix seconds, so a page begins at the end of the second it was cut in. */
+/**
+ * The same page by page. Cursors are unix seconds, which a page may be cut within; the tiebreaker says where exactly, and
+ * wins over the cursor. Without it the next page begins at the end of that second, so that letters may repeat and none is
+ * skipped, unless one second holds more letters than a page.
+ */
 export async function pageDeadLetters(
-  { store }: { store: Store },
+  { store }: { store: Pick<Store, 'deadLetters'> },
   tenant: string,
-  limit: number,
-  cursorUs: number | undefined,
-): Promise<{ items: DeadLetterView[]; next_cursor: number | null }> {
-  const page = await store.deadLetters.page(tenant, limit, cursorUs);
-  if (page.nextCursorUs === null) return { items: page.items, next_cursor: null };
-  // A second may hold more letters than fit: all of them come with this page, so that none is skipped.
-  const secondUs = Math.floor(page.nextCursorUs / 1e6) * 1e6;
-  const rest = await store.deadLetters.between(tenant, secondUs, page.nextCursorUs);
-  const more = await store.deadLetters.anyUntil(tenant, secondUs - 1);
-  return { items: [...page.items, ...rest], next_cursor: more ? secondUs / 1e6 - 1 : null };
+  { limit, cursor: cursorUs, tiebreaker = '' }: { limit: number; cursor?: number; tiebreaker?: string },
+): Promise<DeadLetterPageView> {
+  const after = positionIn(tiebreaker);
+  const { items, more } = await store.deadLetters.page(tenant, limit, after ?? cursorUs);
+  if (!more) return { items, next_cursor: null };
+  const second = secondOf(more.last.atUs);
+  const isCutWithin = secondOf(more.next.atUs) === second;
+  // A caller that sends no tiebreaker would get a page that lies within one second again and again.
+  const isStuck = !after && cursorUs !== undefined && secondOf(cursorUs) === second;
+  return {
+    items,
+    next_cursor: isCutWithin && !isStuck ? second : second - 1,
+    next_tiebreaker: tiebreakerOf(more.last),
+  };
+}
+
+const secondOf = (us: number): number => Math.floor(us / 1e6);
+
+const tiebreakerOf = ({ atUs, id }: DeadLetterPosition): string => Buffer.from(`${atUs}:${id}`).toString('base64url');
+
+/** Undefined for what is no tiebreaker: as with a bad cursor, it is ignored. */
+function positionIn(tiebreaker: string): DeadLetterPosition | undefined {
+  const [, at, id] = /^(\d{1,16}):(.+)$/s.exec(Buffer.from(tiebreaker, 'base64url').toString()) ?? [];
+  return at !== undefined && id !== undefined ? { atUs: Number(at), id } : undefined;
 }
 
 /**

@@ -11,15 +11,16 @@ describe('dead letters', () => {
   const remove = (id: string) => api.as('admin').del(`/api/v1/dlq/${id}`);
   const idsOf = (letters: unknown) => (letters as Letters).map(({ job_id }) => job_id);
 
-  async function walk(limit: number) {
-    const seen: string[] = [];
-    let cursor: unknown = '';
-    for (let pages = 0; cursor !== null && pages < 50; pages++) {
-      const { body } = await page(`limit=${limit}&cursor=${String(cursor)}`);
-      seen.push(...idsOf(body['items']));
-      cursor = body['next_cursor'];
+  /** The pages of a whole walk; `exact` passes the tiebreaker back, otherwise only the cursor. */
+  async function walk(limit: number, { exact } = { exact: true }) {
+    const pages: string[][] = [];
+    let [cursor, tiebreaker]: [unknown, unknown] = ['', ''];
+    while (cursor !== null && pages.length < 50) {
+      const { body } = await page(`limit=${limit}&cursor=${String(cursor)}&tiebreaker=${exact ? String(tiebreaker) : ''}`);
+      pages.push(idsOf(body['items']));
+      [cursor, tiebreaker] = [body['next_cursor'], body['next_tiebreaker'] ?? ''];
     }
-    return seen;
+    return pages;
   }
   /** Puts letters at times of the test's choice, oldest first. */
   const letAt = async (secondsAgo: readonly number[]) => {
@@ -61,7 +62,44 @@ describe('dead letters', () => {
     it.each([1, 2, 5])('200: pages of %s lose nothing when many letters share a second', async (limit) => {
       const ids = await letAt([30, 20, 20, 20, 20, 20, 10, 10]);
 
-      expect(await walk(limit)).toEqual([...ids].reverse());
+      const pages = await walk(limit);
+
+      expect(pages.flat()).toEqual([...ids].reverse());
+      expect(pages.slice(0, -1).map((items) => items.length)).toEqual(pages.slice(0, -1).map(() => limit));
+    });
+
+    it('200: a page never has more items than its limit, however many share a second', async () => {
+      await letAt(Array.from({ length: 40 }, () => 20));
+
+      const { body } = await page('limit=3');
+
+      expect(body['items']).toHaveLength(3);
+    });
+
+    it.each([5, 6, 7])('200: pages of %s whose callers pass back only the seconds may repeat and lose nothing', async (limit) => {
+      const ids = await letAt([30, 20, 20, 20, 20, 20, 10, 10]);
+
+      const pages = await walk(limit, { exact: false });
+
+      expect([...new Set(pages.flat())]).toEqual([...ids].reverse());
+      expect(pages.every((items) => items.length <= limit)).toBe(true);
+    });
+
+    it('200: callers that pass back only the seconds come to an end, also where a second holds more than a page', async () => {
+      const ids = await letAt([30, 20, 20, 20, 20, 20, 10, 10]);
+
+      const pages = await walk(2, { exact: false });
+
+      expect(pages.length).toBeLessThan(8);
+      expect(pages.at(-1)).toEqual([ids[0]]);
+    });
+
+    it.each(['x', 'MTo', '%00', Buffer.from('9'.repeat(30) + ':a').toString('base64url')])('200: the tiebreaker %j is none and is ignored', async (bad) => {
+      const [, newest] = await letAt([30, 10]);
+
+      const { status, body } = await page(`limit=1&tiebreaker=${bad}`);
+
+      expect([status, idsOf(body['items'])]).toEqual([200, [newest]]);
     });
 
     it('200: a letter is found by when it was listed, though its own clock says another second', async () => {
@@ -70,7 +108,7 @@ describe('dead letters', () => {
       const created_at = new Date(Date.now() - 21_000).toISOString();
       await api.store.redis.set(`{s0}:dlq:entry:${ids[1] ?? ''}`, JSON.stringify({ ...letter, created_at }));
 
-      expect(await walk(1)).toEqual([...ids].reverse());
+      expect((await walk(1)).flat()).toEqual([...ids].reverse());
     });
 
     it('200: the cursor is in seconds, and null at the end', async () => {

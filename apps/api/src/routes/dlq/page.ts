@@ -2,6 +2,4 @@ import { pageDeadLetters as endpoint } from '@svc/contract';
 import { pageDeadLetters } from '@svc/services';
 import { handle } from '../../context';
 
-export const page = handle(endpoint, ({ query, caller, ctx }) =>
-  pageDeadLetters(ctx.submit, caller.tenant, query.limit, query.cursor),
-);
+export const page = handle(endpoint, ({ query, caller, ctx }) => pageDeadLetters(ctx.submit, caller.tenant, query));
