@@ -17,7 +17,7 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
-import { openFleetFiles } from '@svc/services';
+import { ConfiguredFleet, openFleetFiles } from '@svc/services';
 import type { Store } from '@svc/store';
 import { eventually, useServers, type Servers } from '@svc/testing';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -55,6 +55,8 @@ export interface Api {
   readonly kernel: Kernel;
   readonly servers: Servers;
   readonly options: MountOptions;
+  /** Path of a shipped configuration file. */
+  config(file: string): string;
   readonly given: GivenJobs;
   /** What nobody expected; a test that leaves any fails. */
   readonly defects: unknown[];
@@ -82,6 +84,7 @@ interface Running {
   platform: Platform;
   kernel: Kernel;
   ctx: ApiContext;
+  fleet: ConfiguredFleet;
   listening: Listening;
   dir: string;
   options: MountOptions;
@@ -112,6 +115,7 @@ export function useApi(wanted: UseApiOptions = {}): Api {
     defects.length = 0;
     api.license('community');
     running().ctx.submit.config.changed();
+    await running().fleet.refresh();
     await platform.bus.flush();
     heard.length = 0;
   });
@@ -145,6 +149,7 @@ export function useApi(wanted: UseApiOptions = {}): Api {
     },
     servers,
     defects,
+    config,
     get given() {
       return givenJobs(running().platform.store, running().kernel);
     },
@@ -211,10 +216,12 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
   const probes = { addr: env.metricsAddr, open: false };
   const platform = await openPlatform(boot, { service: 'gateway', queues, probes, metrics: opened });
   const onProblem = (problem: unknown) => void defects.push(problem);
-  const fleet = await openFleetFiles(
+  const fleetHooks = { onProblem, onChange: () => undefined };
+  const files = await openFleetFiles(
     { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: false },
-    { onProblem, onChange: () => undefined },
+    fleetHooks,
   );
+  const fleet = new ConfiguredFleet(files, platform.store, env, fleetHooks);
   const { kernel, policyFindings } = await openServiceKernel(boot, platform, metrics);
   const built = buildContext(boot, {
     platform,
@@ -245,5 +252,5 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
   platform.bus.tap('sys.>', ({ subject, bytes }) => void heard.push({ subject, bytes }));
   await platform.bus.flush();
   health.started();
-  return { platform, kernel, ctx, listening, dir, options };
+  return { platform, kernel, ctx, fleet, listening, dir, options };
 }

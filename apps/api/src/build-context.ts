@@ -19,8 +19,8 @@ import {
   openTopics,
   ShadowSummaries,
   topicLog,
-  type Fleet,
   type LicenseLimits,
+  type StoredFleet,
 } from '@svc/services';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
@@ -31,7 +31,7 @@ export interface ContextParts {
   policyFindings: StatusParts['policyFindings'];
   endings: JobEndings;
   platform: Platform;
-  fleet: Fleet;
+  fleet: StoredFleet;
   kernel: Kernel;
   metrics: OpenMetrics<typeof gatewayMetrics & typeof kernelMetrics>['metrics'];
 }

@@ -69,6 +69,7 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     metrics,
     endings: await openEndings(boot),
   });
+  fleet.follow(ctx.submit.config, (error) => log.warn('pools and timeouts could not be reloaded', { error }));
   platform.bus.subscribe({ name: 'sys.config.changed', payload: 'alert' }, () => ctx.submit.config.changed());
   const identity = openIdentity(boot, platform.store.redis);
   const options = mountOptions(boot, { platform, identity, metrics, config: ctx.submit.config });

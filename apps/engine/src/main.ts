@@ -54,6 +54,7 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
   });
   const ctx = buildContext(boot, { platform, fleet, kernel, events: runEvents(metrics, log), metrics });
   readGauges(opened, ctx);
+  fleet.follow(ctx.config, (error) => log.warn('pools and timeouts could not be reloaded', { error }));
   platform.bus.subscribe(subjects.configChanged, () => ctx.config.changed());
   onStop(
     'loops',

@@ -80,6 +80,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     },
   );
   readGauges(opened, ctx);
+  fleet.follow(ctx.config, (error) => log.warn('pools and timeouts could not be reloaded', { error }));
   bus.subscribe(subjects.configChanged, () => ctx.config.changed());
 
   onStop(

@@ -35,6 +35,12 @@ export interface Fleet {
   timeouts(): TimeoutTable;
 }
 
+/** The same, where a config document holds them. */
+export interface StoredFleet extends Fleet {
+  /** Reads the document again if it was written since: one small read. A reload that begins now sees every earlier write. */
+  reload(): Promise<void>;
+}
+
 export interface Base {
   store: Store;
   clock: Clock;

@@ -8,7 +8,7 @@ export interface AnnounceDeps {
   bus: JobBus;
   senderId: string;
   config: EffectiveConfig;
-  /** A notice could not be sent; replicas find the change by themselves within 30 s. */
+  /** A notice could not be sent or followed; replicas find the change by themselves within 30 s. */
   onNoticeFailed(error: unknown): void;
 }
 

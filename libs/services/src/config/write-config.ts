@@ -1,6 +1,7 @@
 import { AppError, limits, type Caller } from '@svc/contract';
 import { policyPlace } from '@svc/policy';
 import { ownerOf, type ConfigDocument, type Store } from '@svc/store';
+import type { StoredFleet } from '../deps';
 import { bundlesIn, requireRoom as requireBundleRoom } from '../policy/bundles-document';
 import { auditOf, type PolicyAuditDeps } from '../policy/policy-audit';
 import { announceChange, type AnnounceDeps } from './announce-change';
@@ -12,6 +13,7 @@ import { sealBundles, type SealDeps, type SealedData } from './seal-bundles';
 
 export interface ConfigWriteDeps extends AnnounceDeps, ConfigRules {
   store: Pick<Store, 'config'>;
+  fleet: StoredFleet;
   policy: SealDeps & PolicyAuditDeps;
   /** In production a topic may not name a pool that is not defined. Operations contract 4.1. */
   strictPools: boolean;
@@ -49,6 +51,9 @@ export async function writeConfig(
   };
   const replace = isPolicy(place) ? replaceWith(deps, caller, sealed.data) : undefined;
   await changeDocument(deps, place, change, replace);
+  // The caller's next request to this replica finds the pools that were written. A reload that fails is made up for within
+  // a second.
+  if (isDefault(place)) await deps.fleet.reload().catch(deps.onNoticeFailed);
   // Should we die here, replicas find the change by themselves within 30 s.
   await announceChange(deps, place);
 }

@@ -1,4 +1,5 @@
 import { defaultTimeouts, parsePools } from '@svc/routing';
+import { eventually } from '@svc/testing';
 import { useConfig } from '../config/config.testing';
 import { syncFiles } from '../config/sync-files';
 import { ConfiguredFleet } from './configured-fleet';
@@ -87,6 +88,34 @@ describe('the pools and timeouts in force', () => {
     await use.given('system', 'default', {});
     await fleet.refresh();
     expect(fleet.pools()).toBe(ofFile);
+  });
+
+  it('are reloaded at a change notice, without a look at the files', async () => {
+    file.hash = undefined;
+    const fleet = open();
+    const { config } = use.replica();
+    fleet.follow(config, (error) => told.push(String(error)));
+    await change({ pools: { topics: {}, pools: { spare: {} } } });
+
+    config.changed();
+
+    await eventually(async () => expect(Object.keys(fleet.pools().pools)).toEqual(['spare']));
+    expect(told).toEqual([]);
+  });
+
+  it('are those of the newest document after many reloads and writes at once', async () => {
+    file.hash = undefined;
+    const fleet = open();
+    for (let i = 0; i < 20; i++) {
+      const earlier = [fleet.reload(), fleet.reload()];
+      await change({ pools: { topics: {}, pools: { [`pool-${i}`]: {} } } });
+
+      await fleet.reload();
+
+      expect(Object.keys(fleet.pools().pools)).toEqual([`pool-${i}`]);
+      await Promise.all(earlier);
+      expect(Object.keys(fleet.pools().pools)).toEqual([`pool-${i}`]);
+    }
   });
 
   it('cost one small read to look after while nothing changes', async () => {

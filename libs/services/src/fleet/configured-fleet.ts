@@ -3,6 +3,8 @@ import { parsePools, parseTimeouts, type PoolTable, type TimeoutTable } from '@s
 import type { Store } from '@svc/store';
 import { defaultPlace } from '../config/config-place';
 import { readDocument } from '../config/documents';
+import type { StoredFleet } from '../deps';
+import type { EffectiveConfig } from '../effective-config';
 import type { FleetFileHooks, FleetFiles } from './fleet-files';
 
 /** A table of system/default, and which file it was made from. */
@@ -16,8 +18,10 @@ interface Held<T> {
  * the files, which are then about to be written there. What an operator changes in the document holds until the file
  * changes. Spec: "Config document"; operations contract 5.
  */
-export class ConfiguredFleet implements FleetFiles {
+export class ConfiguredFleet implements FleetFiles, StoredFleet {
   private revision = 0;
+  private reading: Promise<void> = Promise.resolve();
+  private next: Promise<void> | undefined;
   private heldPools: Held<PoolTable> | undefined;
   private heldTimeouts: Held<TimeoutTable> | undefined;
 
@@ -40,9 +44,30 @@ export class ConfiguredFleet implements FleetFiles {
     return this.files.hashes();
   }
 
-  /** Looks at the files, and at the document if it was written since: one small read. What is bad leaves what stood. */
+  /** Reads the files again if they changed, and the document. A bad one leaves what was in force. */
   async refresh(): Promise<void> {
     await this.files.refresh();
+    await this.reload();
+  }
+
+  /** One read at a time, so that an older document never replaces a newer one; callers that wait share the next read. */
+  reload(): Promise<void> {
+    if (this.next) return this.next;
+    const next = this.reading.then(() => {
+      this.next = undefined;
+      return this.read();
+    });
+    this.next = next;
+    this.reading = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Reloads at each change notice, so that a change does not wait for the next `refresh`. */
+  follow(config: EffectiveConfig, onFailed: (error: unknown) => void): void {
+    config.onChange(() => void this.reload().catch(onFailed));
+  }
+
+  private async read(): Promise<void> {
     const { scope, scope_id } = defaultPlace;
     const revision = await this.store.config.revision(scope, scope_id);
     if (revision === this.revision) return;

@@ -1,11 +1,11 @@
 import { AppError, type Caller, type TopicBody, type TopicView } from '@svc/contract';
-import type { Fleet } from '../deps';
+import type { StoredFleet } from '../deps';
 import { announceChange, type AnnounceDeps } from '../config/announce-change';
 import { topicViews, type TopicReadDeps } from './list-topics';
 import { entryKey, optionalTextsOf, tidy, type TopicRegistration } from './registration';
 import { changeTopics, topicsScope } from './topics-document';
 
-export type TopicWriteDeps = TopicReadDeps & AnnounceDeps;
+export type TopicWriteDeps = TopicReadDeps & AnnounceDeps & { fleet: StoredFleet };
 
 /** Every replica holds the registry in memory. */
 const mostTopics = 5_000;
@@ -22,7 +22,7 @@ export async function registerTopic(
   body: TopicBody,
 ): Promise<{ view: TopicView; created: boolean }> {
   if (body.tenant_id && body.tenant_id !== caller.tenant) throw new AppError('tenant_access_denied');
-  requirePool(deps.fleet, body);
+  await requirePool(deps.fleet, body);
   await requireSchemas(deps, body);
   const registration = registrationOf(body, caller.tenant);
   const key = entryKey(registration);
@@ -39,10 +39,14 @@ export async function registerTopic(
   return { view: view(registration), created };
 }
 
-function requirePool(fleet: Fleet, { pool, status }: TopicBody): void {
+async function requirePool(fleet: StoredFleet, { pool, status }: TopicBody): Promise<void> {
   if (pool === '' && status === 'disabled') return;
   if (pool === '') throw violation('pool', 'is needed unless the topic is disabled');
-  if (!Object.hasOwn(fleet.pools().pools, pool)) throw new AppError('pool_not_found');
+  const isKnown = () => Object.hasOwn(fleet.pools().pools, pool);
+  if (isKnown()) return;
+  // Another replica may have answered the write that added it, and its notice be under way.
+  await fleet.reload();
+  if (!isKnown()) throw new AppError('pool_not_found');
 }
 
 async function requireSchemas({ store }: TopicWriteDeps, body: TopicBody): Promise<void> {

@@ -1,5 +1,7 @@
 import { changeDocument } from '@svc/services';
 import { eventually } from '@svc/testing';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 
@@ -73,6 +75,27 @@ describe('POST /api/v1/topics', () => {
     expect(told(await register({ ...tea, tenant_id: 'globex' }))).toEqual({ status: 403, code: 'tenant_access_denied' });
     expect(told(await register({ ...tea, pool: 'teapot' }))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
     expect((await register({ name: 'job.off', status: 'disabled' })).status).toBe(201);
+  });
+
+  describe('of a pool that was just added to the configuration', () => {
+    // The pools file wins over a document that was made from another file.
+    const _poolsFileHash = createHash('sha256').update(readFileSync(api.config('pools.yaml'))).digest('hex');
+    const data = { pools: { topics: {}, pools: { kettle: {} } }, _poolsFileHash };
+    const kettle = { name: 'job.kettle', pool: 'kettle' };
+
+    it('201: by the replica that answered the write', async () => {
+      expect(told(await register(kettle))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
+      expect((await api.as('admin').put('/api/v1/config', { scope: 'system', data })).status).toBe(204);
+
+      expect((await api.as('admin').get('/api/v1/pools/kettle')).status).toBe(200);
+      expect((await register(kettle)).status).toBe(201);
+    });
+
+    it('201: by another replica, which no notice has reached', async () => {
+      await changeDocument(api.ctx.config, { scope: 'system', scope_id: 'default' }, () => ({ data }));
+
+      expect((await register(kettle)).status).toBe(201);
+    });
   });
 
   it('403: operators read topics and do not write them', async () => {
