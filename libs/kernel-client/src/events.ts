@@ -38,6 +38,8 @@ export interface KernelEvents {
 }
 
 const quietMs = 10_000;
+/** Faults of a refused file that are written out in its log line. */
+const loggedFaults = 20;
 
 /** Events as log lines and, where the process has them, metrics. Operations contract 2.4. */
 export function kernelEvents(log: Logger, metrics?: Handles<typeof kernelMetrics>): KernelEvents {
@@ -46,7 +48,9 @@ export function kernelEvents(log: Logger, metrics?: Handles<typeof kernelMetrics
       if (report.what === 'policy') metrics?.policyLoads.inc({ result: report.kind === 'loaded' ? 'ok' : 'error' });
       if (report.kind === 'refused') {
         const kept = 'file is not used, the last good one or the built-in stands';
-        for (const problem of report.problems) log.error(kept, { file: report.what, problem });
+        const { what, problems } = report;
+        // A file is refused as a whole: one line, however many faults it has.
+        log.error(kept, { file: what, faults: problems.length, problems: problems.slice(0, loggedFaults) });
       } else if (report.what === 'scanners') {
         log.info('scanners are in force');
       } else {

@@ -9,6 +9,8 @@ import type { SnapshotHistory } from './snapshot-history';
 export interface LoadedFilesDeps {
   loadPolicy(): Promise<LoadedPolicy>;
   loadScanners(): Promise<ReadScanners>;
+  /** Problems of the scanners file that were reported before, so that the built-in scanners are in force. */
+  refusedScanners?: readonly string[] | undefined;
   build(scanners: Scanners): Scanner;
   history: Pick<SnapshotHistory, 'add'>;
   cache: Pick<DecisionCache, 'clear'>;
@@ -25,6 +27,7 @@ export class LoadedFiles {
   private loadedAtMs: number;
   /** What was wrong with the last load, as it was told; undefined when nothing was. */
   private refused: string | undefined;
+  private refusedScanners: string | undefined;
   private isUnread = false;
   private loading: Promise<void> | undefined;
   private again = false;
@@ -34,6 +37,7 @@ export class LoadedFiles {
     private readonly deps: LoadedFilesDeps,
   ) {
     this.loadedAtMs = deps.nowMs();
+    this.refusedScanners = deps.refusedScanners && faultsOf(deps.refusedScanners);
   }
 
   get inForce(): InForce {
@@ -78,7 +82,7 @@ export class LoadedFiles {
   private async takePolicy(loaded: LoadedPolicy): Promise<void> {
     const { cache, history, events, nowMs } = this.deps;
     this.isUnread = !loaded.ok && loaded.isUnread;
-    const refused = loaded.ok ? undefined : loaded.problems.join('\n');
+    const refused = loaded.ok ? undefined : faultsOf(loaded.problems);
     const isSame = loaded.ok && loaded.policy.snapshot === this.current.policy.snapshot;
     if ((isSame || !loaded.ok) && refused === this.refused) return;
     this.refused = refused;
@@ -92,9 +96,18 @@ export class LoadedFiles {
 
   private takeScanners(read: ReadScanners): void {
     const { events, build } = this.deps;
-    if (!read.ok) return events.loaded({ kind: 'refused', what: 'scanners', problems: read.problems });
+    const reported = this.refusedScanners;
+    this.refusedScanners = read.ok ? undefined : faultsOf(read.problems);
+    if (!read.ok) {
+      if (this.refusedScanners === reported) return;
+      return events.loaded({ kind: 'refused', what: 'scanners', problems: read.problems });
+    }
     const before = this.current.scanner;
-    if (before.isOf(read.scanners)) return;
+    if (before.isOf(read.scanners)) {
+      // The file that is in force was put back.
+      if (reported !== undefined) events.loaded({ kind: 'loaded', what: 'scanners' });
+      return;
+    }
     this.current = { ...this.current, scanner: build(read.scanners) };
     events.loaded({ kind: 'loaded', what: 'scanners' });
     this.retired.add(before);
@@ -104,6 +117,8 @@ export class LoadedFiles {
     }, retireAfterMs).unref();
   }
 }
+
+const faultsOf = (problems: readonly string[]): string => problems.join('\n');
 
 export function reportPolicy(loaded: LoadedPolicy, events: KernelEvents): void {
   if (!loaded.ok) return events.loaded({ kind: 'refused', what: 'policy', problems: loaded.problems });

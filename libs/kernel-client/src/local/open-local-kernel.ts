@@ -84,6 +84,7 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
     {
       loadPolicy: () => loadPolicy(source),
       loadScanners: readScanners,
+      refusedScanners: first.refusedScanners,
       build,
       history,
       cache,
@@ -176,5 +177,7 @@ async function firstLoad(
     throw new StartError('the policy cannot be used', name, mend);
   }
   if (!scanners.ok) events.loaded({ kind: 'refused', what: 'scanners', problems: scanners.problems });
-  return { policy, scanners: scanners.ok ? scanners.scanners : standardScanners() };
+  return scanners.ok
+    ? { policy, scanners: scanners.scanners, refusedScanners: undefined }
+    : { policy, scanners: standardScanners(), refusedScanners: scanners.problems };
 }

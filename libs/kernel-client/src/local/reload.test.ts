@@ -190,4 +190,46 @@ describe('files and bundles that change all the time', () => {
       .hset('svc:cfg:revisions', 'system:policy', revision)
       .exec();
   }
+
+  it('a bad scanners file is one log line and one report, however many faults it has and however often the rest changes', async () => {
+    const pattern = (name: string, severity: string) =>
+      `      - {name: ${name}, regex: 'dock-[0-9]', severity: ${severity}, confidence: high}`;
+    const scanners = (severity: string, count: number) =>
+      ['version: v1', 'scanners:', '  secret:', '    finding_type: secret_leak', '    patterns:']
+        .concat(Array.from({ length: count }, (_, i) => pattern(`p${i}`, severity)))
+        .join('\n');
+    files.scanners(scanners('high', 1));
+    await open();
+    const of = (what: string, kind: string) => reports.filter((report) => report.what === what && report.kind === kind);
+
+    files.scanners(scanners('none', 26));
+    await eventually(() => expect(of('scanners', 'refused')).toHaveLength(1));
+    // The second is in force only after the scanners were looked at along with the first.
+    for (const version of [1, 2]) {
+      files.policy(policyOf(version));
+      await eventually(() => expect(of('policy', 'loaded')).toHaveLength(1 + version));
+    }
+
+    expect(of('scanners', 'refused')).toHaveLength(1);
+    const told = lines.filter((line) => line.includes('scanners.yaml:'));
+    expect(told).toEqual([expect.stringMatching(/scanners\.yaml:6:.*scanners\.yaml:7:/)]);
+    expect(told[0]).toContain('26');
+
+    files.scanners(scanners('high', 1));
+    await eventually(() => expect(reports.at(-1)).toEqual({ kind: 'loaded', what: 'scanners' }));
+  }, 20_000);
+
+  it('a scanners file that is bad at the start is not reported again while it stays the same', async () => {
+    files.scanners('scanners: 7');
+    await open();
+
+    for (const version of [1, 2]) {
+      files.policy(policyOf(version));
+      await eventually(() =>
+        expect(reports.filter(({ what, kind }) => what === 'policy' && kind === 'loaded')).toHaveLength(1 + version),
+      );
+    }
+
+    expect(reports.filter(({ what }) => what === 'scanners')).toHaveLength(1);
+  }, 20_000);
 });
