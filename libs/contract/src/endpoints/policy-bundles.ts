@@ -5,6 +5,7 @@ import { shape } from '../shape';
 import {
   bundleParams,
   bundleQuery,
+  lastWritten,
   policyRead,
   policyWrite,
   sha256,
@@ -45,7 +46,7 @@ export interface BundleItem extends BundleFacts {
 export interface BundlesView {
   bundles: Record<string, BundleRecordView>;
   items: BundleItem[];
-  updated_at: string;
+  updated_at: string | null;
 }
 
 const facts = {
@@ -97,7 +98,7 @@ export const listBundles = endpoint({
             }),
           )
           .description('By id, without their content.'),
-        updated_at: time('When any of them was last written; empty when none ever was.'),
+        updated_at: lastWritten('When any of them was last written.'),
       },
     }),
   },

@@ -19,6 +19,9 @@ export const signedFields = {
 };
 
 export const time = (description: string): Joi.StringSchema => text(`${description} RFC 3339.`);
+/** Of a list: null while it has nothing that was ever written. */
+export const lastWritten = (description: string): Joi.Schema<string | null> =>
+  Joi.string().allow(null).description(`${description} RFC 3339; null when none ever was.`);
 export const sha256 = (description: string): Joi.StringSchema => text(`${description} SHA-256, hex.`);
 
 export interface SignatureView {

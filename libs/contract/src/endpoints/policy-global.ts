@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { text } from '../fields';
 import { shape } from '../shape';
-import { policyRead, policyWrite, sha256, signedFields, time, type Signed } from './policy-fields';
+import { lastWritten, policyRead, policyWrite, sha256, signedFields, type Signed } from './policy-fields';
 
 export const globalSections = [
   'input_rules',
@@ -23,7 +23,7 @@ export interface GlobalSectionView {
 export interface GlobalPolicyView {
   snapshot_version: string;
   snapshot_hash: string;
-  updated_at: string;
+  updated_at: string | null;
   sections: Record<string, GlobalSectionView>;
 }
 export interface GlobalSectionBody {
@@ -39,7 +39,7 @@ const view = shape<GlobalPolicyView>({
   required: {
     snapshot_version: text('Names what all sections are now; send it with the next write.'),
     snapshot_hash: text('The same.'),
-    updated_at: time('When any section was last written; empty when none ever was.'),
+    updated_at: lastWritten('When any section was last written.'),
     sections: Joi.object()
       .pattern(
         /.*/,

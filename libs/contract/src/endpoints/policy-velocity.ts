@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { count, strings, text } from '../fields';
 import { shape } from '../shape';
-import { policyRead, policyWrite, signedFields, time, type Signed } from './policy-fields';
+import { lastWritten, policyRead, policyWrite, signedFields, time, type Signed } from './policy-fields';
 import { fragmentErrors, type FragmentError } from './policy-rules';
 
 export const velocityDecisions = ['deny', 'require_approval', 'throttle', 'allow'] as const;
@@ -27,8 +27,8 @@ export interface VelocityFields {
 export interface VelocityRuleView extends VelocityFields {
   id: string;
   enabled: boolean;
-  created_at: string;
-  updated_at: string;
+  created_at?: string;
+  updated_at?: string;
 }
 export interface VelocityBody extends VelocityFields, Signed {
   id?: string;
@@ -38,7 +38,7 @@ export interface VelocityRulesView {
   items: VelocityRuleView[];
   count: number;
   limit: number;
-  updated_at: string;
+  updated_at: string | null;
   upgrade_url: string;
   errors?: FragmentError[];
 }
@@ -87,10 +87,12 @@ const view = shape<VelocityRuleView>({
     decision,
     reason: text('What the caller is told.'),
     enabled: Joi.boolean(),
-    created_at: time('When it was made.'),
-    updated_at: time('When it was last written.'),
   },
-  optional: { throttle_duration: text('When a throttled request may come again.') },
+  optional: {
+    throttle_duration: text('When a throttled request may come again.'),
+    created_at: time('When it was made; absent when its writer did not say.'),
+    updated_at: time('When it was last written; absent when its writer did not say.'),
+  },
 });
 const body = shape<VelocityBody>({
   required: fields,
@@ -126,7 +128,7 @@ export const listVelocityRules = endpoint({
         items: Joi.array().items(view),
         count: count('How many there are.'),
         limit: Joi.number().integer().description('How many the plan allows; -1 = any number.'),
-        updated_at: time('When any was last written; empty when none ever was.'),
+        updated_at: lastWritten('When any was last written.'),
         upgrade_url: text('Where more can be had.'),
       },
       optional: { errors: fragmentErrors },

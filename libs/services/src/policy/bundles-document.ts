@@ -16,7 +16,7 @@ export interface StoredBundles {
   /** Everything that stands there, as it stands there. */
   raw: Bundles;
   /** When any was last written; '' when none ever was. */
-  updatedAt: string;
+  updatedAt: string | null;
 }
 
 export interface BundleChange<T> {
@@ -42,7 +42,7 @@ export function storedOf(document: ConfigDocument | undefined): StoredBundles {
   return {
     bundles: readBundles(document?.data).bundles,
     raw: bundlesIn(document?.data),
-    updatedAt: document?.updated_at ?? '',
+    updatedAt: document?.updated_at || null,
   };
 }
 

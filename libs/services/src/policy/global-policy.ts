@@ -86,7 +86,9 @@ function viewOf(bundles: ReadonlyMap<string, BundleRecord>): GlobalPolicyView {
   return {
     snapshot_version: version,
     snapshot_hash: version,
-    updated_at: records.map(({ record }) => record?.updated_at ?? '').reduce((a, b) => (a > b ? a : b)),
+    updated_at: records
+      .map(({ record }) => record?.updated_at || null)
+      .reduce((a, b) => ((a ?? '') > (b ?? '') ? a : b)),
     sections: Object.fromEntries(records.map(({ name, record }) => [name, sectionView(bundleOf[name], record)])),
   };
 }

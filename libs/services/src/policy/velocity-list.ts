@@ -39,12 +39,12 @@ export async function listVelocityRules(deps: PolicyReadDeps & VelocityDeps): Pr
     if (view) items.push(view);
     else errors.push({ fragment_id: bundleId, error: 'does not hold one velocity rule' });
   }
-  items.sort((a, b) => (a.updated_at === b.updated_at ? compare(a.id, b.id) : compare(b.updated_at, a.updated_at)));
+  items.sort((a, b) => compare(b.updated_at ?? '', a.updated_at ?? '') || compare(a.id, b.id));
   return {
     items,
     count: items.length,
     limit: most,
-    updated_at: items[0]?.updated_at ?? '',
+    updated_at: items[0]?.updated_at ?? null,
     upgrade_url: '',
     ...(errors.length > 0 && { errors }),
   };

@@ -61,8 +61,8 @@ export function velocityView(id: string, record: BundleRecord, document: PolicyD
     decision: decision satisfies VelocityDecision,
     reason,
     enabled: record.enabled,
-    created_at: record.created_at ?? '',
-    updated_at: record.updated_at ?? '',
+    ...(record.created_at && { created_at: record.created_at }),
+    ...(record.updated_at && { updated_at: record.updated_at }),
     ...(throttle_duration && { throttle_duration }),
   };
 }

@@ -245,7 +245,7 @@ describe('GET /api/v1/policy/bundles', () => {
   const { put, get, list, content } = bundleCalls(api);
 
   it('200: every bundle with its facts, by id; their content once', async () => {
-    expect((await list()).body).toEqual({ bundles: {}, items: [], updated_at: '' });
+    expect((await list()).body).toEqual({ bundles: {}, items: [], updated_at: null });
     await put('secops~b', { content: content('b') });
     await put('secops~a', { content: `${content('a')}\noutput_rules: [{id: o, decision: deny}]`, enabled: false });
 

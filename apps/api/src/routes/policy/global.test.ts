@@ -36,7 +36,7 @@ describe('the global policy', () => {
       ['mcp_tool_rules', 'secops/global-mcp-tool', ''],
       ['invariants', 'secops/invariants', ''],
     ]);
-    expect(view).toMatchObject({ snapshot_hash: view.snapshot_version, updated_at: '' });
+    expect(view).toMatchObject({ snapshot_hash: view.snapshot_version, updated_at: null });
   });
 
   it('200: sections change together, are signed and in force; those not named stay', async () => {

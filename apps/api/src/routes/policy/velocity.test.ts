@@ -54,7 +54,7 @@ describe('velocity rules', () => {
   });
 
   it('200: are listed with the last changed first', async () => {
-    expect(await list()).toEqual({ items: [], count: 0, limit: -1, updated_at: '', upgrade_url: '' });
+    expect(await list()).toEqual({ items: [], count: 0, limit: -1, updated_at: null, upgrade_url: '' });
     await add({ ...pace, id: 'a' });
     await add({ ...pace, id: 'b', window: '24h', decision: 'throttle' });
     await change('a', { ...pace, threshold: 9, enabled: false });
@@ -70,6 +70,22 @@ describe('velocity rules', () => {
       ],
     });
     expect(listed['updated_at']).toBe(listed.items[0]?.['updated_at']);
+  });
+
+  it('200: a time that its writer did not say is left out', async () => {
+    await add({ ...pace, id: 'a' });
+    const key = 'cfg:system:policy';
+    const document = JSON.parse((await api.store.redis.get(key)) ?? '') as {
+      data: { bundles: Record<string, object> };
+    };
+    const record = { ...document.data.bundles['velocity/a'], created_at: undefined, updated_at: undefined };
+    document.data.bundles['velocity/a'] = record;
+    await api.store.redis.set(key, JSON.stringify(document));
+
+    const listed = await list();
+
+    expect(listed).toMatchObject({ count: 1, updated_at: null, items: [{ id: 'a' }] });
+    expect(Object.keys(listed.items[0] ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/_at$/)]));
   });
 
   it('200: changing one keeps whether it is in force, and when it was made', async () => {
