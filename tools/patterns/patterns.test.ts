@@ -12,6 +12,7 @@ const knownBuilders: Readonly<Record<string, string>> = {
   'libs/runtime/src/logger/format.ts': 'a class of characters',
   'libs/scanning/src/checks-pii.ts': 'words of fixed length, from the start of a text',
   'libs/scanning/src/context.ts': 'words of fixed length',
+  'libs/scanning/src/mask-tokens.ts': 'of the built-in patterns, judged here one by one; each begins with a literal',
   'libs/scanning/src/scanner-set.ts': 'of the built-in patterns, judged here one by one',
   'libs/scanning/src/views/disguise.ts': 'words of bounded length, at one place at a time',
   'libs/scanning/src/views/level.ts': 'words of bounded length',

@@ -1,3 +1,4 @@
+import { redactText } from '@svc/scanning';
 import { Writable } from 'node:stream';
 import { openLogger, type LoggerOptions } from './logger';
 import { maskValues } from './redact';
@@ -118,6 +119,32 @@ describe('a secret stays out', () => {
     ['as this process knows it', { reason: 'the value is hunter2-configured' }],
     ['in the name of a field', { map: { 'hunter2-configured': 1 } }],
   ];
+
+  const prefixes = ['AKIA', 'ASIA', 'AROA', 'AIDA', 'AGPA', 'ANPA', 'ANVA', 'ABIA', 'ACCA'];
+
+  it.each(prefixes)('as an access key of a cloud that begins with %s, by the same form as a scan finds', (prefix) => {
+    const key = `${prefix}IOSFODNN7REALKEY`;
+    const { log, json } = logTo();
+
+    for (const text of [key, `${key}2`, `${prefix}0000000000000000`]) log.error('failed', { reason: text });
+
+    const reasons = [key, `${key}2`, `${prefix}0000000000000000`].map((text) => redactText(text));
+    expect(json().map(({ reason }) => reason)).toEqual(reasons);
+    expect(reasons[0]).toBe('[REDACTED]');
+  });
+
+  it.each([
+    ['a private key', `-----BEGIN ${'PGP'} PRIVATE KEY BLOCK-----\nhunter2\n-----END PGP PRIVATE KEY BLOCK-----`],
+    ['a token that was cut short', `ghp${'_'}hunter2hunter2hunter2`],
+    ['an encrypted JSON web token', 'eyJhbGciOiJSU0EtT0FFUCJ9.hunter2hunter2.hunter2.x.y'],
+  ])('as %s', (_what, reason) => {
+    const { log, lines } = logTo();
+
+    log.error('failed', { reason });
+
+    expect(lines.join('')).not.toContain('hunter2hunter2');
+    expect(lines.join('')).toContain('[REDACTED]');
+  });
 
   it.each(secrets)('%s', (_where, fields) => {
     const { log, lines } = logTo({ maskers: [maskValues(['hunter2-configured'])] });
