@@ -5,6 +5,8 @@ import { limits } from './limits';
 
 export const jobId = Joi.string().min(1).max(limits.idChars).description('Job id.');
 export const text = (description: string): Joi.StringSchema => Joi.string().allow('').description(description);
+/** Text that loses the spaces around it. Of a JSON body nothing else is converted. */
+export const trimmed = (): Joi.StringSchema => Joi.string().trim().prefs({ convert: true });
 export const micros = (description: string): Joi.NumberSchema =>
   Joi.number().integer().description(`${description} Microseconds since the epoch.`);
 export const count = (description: string): Joi.NumberSchema => Joi.number().integer().min(0).description(description);

@@ -26,8 +26,9 @@ export interface CaseWorld {
 
 /**
  * What holds for every declared endpoint, read off its declaration: 401 without credentials, 403 without permission, 400 that
- * names the field for each body field, 400 for a field the route does not know, 413 for a body beyond its limit. No case needs
- * a record to exist: the gate and validation come before any look-up.
+ * names the field for each body field, 400 for a number, boolean, object or list that is sent as text, 400 for a field the
+ * route does not know and for a body of `null`, 413 for a body beyond its limit. No case needs a record to exist: the gate
+ * and validation come before any look-up.
  */
 export function endpointCases(endpoints: readonly Endpoint[], world: CaseWorld): EndpointCase[] {
   return endpoints.flatMap((endpoint) => [
@@ -87,9 +88,10 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
     if (wrong === undefined) return [];
     const run = async () => {
       const answer = await send(JSON.stringify({ [field]: wrong }));
-      const special = Object.values(endpoint.violationCodes ?? {}).map((code) => new AppError(code).toBody().code);
-      const codes = [...new Set(special), 'invalid_body'];
-      const violations = expectError(answer, 400, codes)['violations'] as { field: string; message: string }[];
+      const violations = expectError(answer, 400, codesOf(endpoint))['violations'] as {
+        field: string;
+        message: string;
+      }[];
       assert.ok(
         violations.some((violation) => violation.field === field && violation.message !== ''),
         `no violation names ${field}: ${JSON.stringify(violations)}`,
@@ -98,6 +100,22 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
     return [{ name: `${title(endpoint)} 400: a bad ${field} is named`, run }];
   });
 
+  const texts = typedFields(body.describe()).map(({ path, text }) => ({
+    name: `${title(endpoint)} 400: ${path.join('.')} is not made of text`,
+    run: async () => {
+      const answer = await send(JSON.stringify(nested(path, text)));
+      const violations = expectError(answer, 400, codesOf(endpoint))['violations'] as { path: string }[];
+      const expected = path.join('.').replaceAll('.0', '[0]');
+      assert.ok(
+        violations.some((violation) => violation.path === expected),
+        `no violation names ${expected}: ${JSON.stringify(violations)}`,
+      );
+    },
+  }));
+  const nothing = {
+    name: `${title(endpoint)} 400: a body of null`,
+    run: async () => void expectError(await send('null'), 400, ['invalid_body']),
+  };
   const unknown = {
     name: `${title(endpoint)} 400: a field it does not know`,
     run: async () => {
@@ -118,8 +136,36 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
     },
   };
   const refusesUnknown = !bodyIgnoresUnknown && !allowsUnknown(body);
-  return [...fields, ...(refusesUnknown ? [unknown] : []), garbled, large];
+  return [...fields, ...texts, nothing, ...(refusesUnknown ? [unknown] : []), garbled, large];
 }
+
+/** Codes by which violations in a body may be answered. */
+const codesOf = ({ violationCodes = {} }: Endpoint): string[] => [
+  ...new Set(Object.values(violationCodes).map((code) => new AppError(code).toBody().code)),
+  'invalid_body',
+];
+
+interface Described {
+  type?: string;
+  keys?: Record<string, Described>;
+  items?: Described[];
+}
+/** What a lenient reader would take for a value of each type. */
+const lenientTexts: Readonly<Record<string, string>> = { number: '1', boolean: 'true', object: '{}', array: '[]' };
+
+/** Fields that are no text, at any depth, each with a text that looks like one. */
+const typedFields = (
+  { keys = {}, items = [] }: Described,
+  at: readonly string[] = [],
+): { path: string[]; text: string }[] =>
+  [...Object.entries(keys), ...items.slice(0, 1).map((item) => ['0', item] as const)].flatMap(([name, field]) => {
+    const path = [...at, name];
+    const text = lenientTexts[field.type ?? ''];
+    return [...(text === undefined ? [] : [{ path, text }]), ...typedFields(field, path)];
+  });
+
+const nested = (path: readonly string[], value: unknown): unknown =>
+  path.reduceRight<unknown>((inner, name) => (name === '0' ? [inner] : { [name]: inner }), value);
 
 const allowsUnknown = (schema: Joi.Schema): boolean => {
   const { flags, keys } = schema.describe() as { flags?: { unknown?: boolean }; keys?: object };

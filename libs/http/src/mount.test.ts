@@ -48,11 +48,15 @@ describe('the gate and what it guards', () => {
         'POST /api/v1/notes/:id 400: a bad tags is named',
         'POST /api/v1/notes/:id 400: a bad count is named',
         'POST /api/v1/notes/:id 400: a bad tenant_id is named',
+        'POST /api/v1/notes/:id 400: tags is not made of text',
+        'POST /api/v1/notes/:id 400: count is not made of text',
+        'POST /api/v1/notes/:id 400: a body of null',
         'POST /api/v1/notes/:id 400: a field it does not know',
         'POST /api/v1/notes/:id 400: not JSON',
         'POST /api/v1/notes/:id 413: a body beyond the limit',
         'PUT /api/v1/notes/:id 401: no credentials',
         'PUT /api/v1/notes/:id 400: a bad title is named',
+        'PUT /api/v1/notes/:id 400: a body of null',
         'PUT /api/v1/notes/:id 400: not JSON',
         'PUT /api/v1/notes/:id 413: a body beyond the limit',
         'DELETE /api/v1/notes/:id 401: no credentials',
@@ -169,6 +173,25 @@ describe('the gate and what it guards', () => {
         { in: 'body', field: 'tags', path: 'tags[1]', message: 'tags[1] must be a string' },
         { in: 'body', field: 'count', path: 'count', message: 'count must be greater than or equal to 0' },
       ]);
+    });
+
+    it('400: numbers in a body are not made of text, while those of a query are', async () => {
+      const post = api.as('admin');
+
+      for (const count of ['5', '1e3', ' 5', true])
+        expect((await post('POST', note, { title: 'x', count })).body).toMatchObject({
+          code: 'invalid_body',
+          violations: [{ in: 'body', field: 'count', message: 'count must be a number' }],
+        });
+      expect((await post('POST', `${note}?limit=7`, { title: 'x', count: 5 })).body).toMatchObject({ limit: 7 });
+    });
+
+    it('400: a body that is no object, also where it may be left out', async () => {
+      for (const text of ['null', '[]', '7', '"{}"', 'false']) {
+        const violations = [{ in: 'body', field: '', path: '', message: 'send a JSON object as the body' }];
+        expect((await api.as('admin')('PUT', note, text)).body).toMatchObject({ code: 'invalid_body', violations });
+        expect((await api.as('admin')('POST', note, text)).body).toMatchObject({ code: 'invalid_body', violations });
+      }
     });
 
     it('400: a field with a code of its own', async () => {

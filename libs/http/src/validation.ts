@@ -34,12 +34,13 @@ const mostViolations = 100;
 export function validatorOf(endpoint: Endpoint): Validate {
   const { bodyOptional, bodyIgnoresUnknown = false } = endpoint;
   // Settings that are compiled into the schema need not be merged at every request.
-  const prepared = (schema: Joi.ObjectSchema, stripUnknown: boolean) =>
-    schema.prefs({ abortEarly: false, stripUnknown, errors: { wrap: { label: false } } });
+  const prepared = (schema: Joi.ObjectSchema, stripUnknown: boolean, more: Joi.ValidationOptions = {}) =>
+    schema.prefs({ abortEarly: false, stripUnknown, errors: { wrap: { label: false } }, ...more });
   const params = Object.keys(endpoint.params).length > 0 && prepared(Joi.object(endpoint.params), false);
   const query = prepared(endpoint.query ?? noQuery, true);
   const unasked = frozen(query.validate({}));
-  const body = endpoint.body && prepared(endpoint.body, bodyIgnoresUnknown);
+  // Paths and queries are text; JSON has types of its own, and `"5"` is not a number there.
+  const body = endpoint.body && prepared(endpoint.body, bodyIgnoresUnknown, { convert: false });
   const fields = endpoint.body && !bodyIgnoresUnknown ? fieldsOf(endpoint.body) : undefined;
   return (raw) => {
     if (fields) requireFewStrangers(raw.body, fields);
@@ -56,12 +57,14 @@ export function validatorOf(endpoint: Endpoint): Validate {
     };
     const isAsked = Object.keys(raw.query as object).length > 0;
     if (isAsked) violations.push(...repeated(raw.query));
+    const sent = raw.body === undefined && bodyOptional ? {} : raw.body;
+    const hasObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
     const checked = {
       params: params ? check('path', params, raw.params) : raw.params,
       query: !isAsked && unasked ? unasked : check('query', query, once(raw.query)),
-      body: body ? check('body', body, raw.body ?? (bodyOptional ? {} : undefined)) : {},
+      body: body && hasObject ? check('body', body, sent) : {},
     };
-    if (body && (raw.body ?? undefined) === undefined && !bodyOptional) violations.push(noBody);
+    if (body && !hasObject) violations.push(noObject);
     if (!body && raw.body !== undefined && !isEmptyObject(raw.body)) violations.push(unexpectedBody);
     if (violations.length > 0) throw refusal(endpoint, violations, isStrange);
     return checked;
@@ -95,7 +98,7 @@ const stranger = (place: Place, field: string, path: string): Violation => {
 const frozen = ({ error, value }: Joi.ValidationResult): unknown =>
   error ? undefined : Object.freeze(value as Record<string, unknown>);
 
-const noBody: Violation = { in: 'body', field: '', path: '', message: 'send a JSON object as the body' };
+const noObject: Violation = { in: 'body', field: '', path: '', message: 'send a JSON object as the body' };
 const unexpectedBody: Violation = { in: 'body', field: '', path: '', message: 'this route takes no body' };
 const isEmptyObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;

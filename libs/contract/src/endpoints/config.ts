@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { anyObject, flag, text } from '../fields';
+import { anyObject, flag, text, trimmed } from '../fields';
 import { limits } from '../limits';
 import { configScopes, type ConfigScope } from '../settings';
 import { shape } from '../shape';
@@ -51,8 +51,7 @@ export interface ConfigWrite {
 const access = { permission: 'config.read', roles: ['admin', 'operator'] } as const;
 const invalid = 'config_request_invalid';
 const scope = Joi.string<ConfigScope>().valid(...configScopes);
-const id = (description: string) =>
-  Joi.string().trim().allow('').empty('').max(limits.idChars).description(description);
+const id = (description: string) => trimmed().allow('').empty('').max(limits.idChars).description(description);
 const revision = Joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER);
 
 export const getConfig = endpoint({

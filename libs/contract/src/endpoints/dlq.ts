@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { count, cursor, jobId, pageLimit, text } from '../fields';
+import { count, cursor, jobId, pageLimit, text, trimmed } from '../fields';
 import { shape } from '../shape';
 import { listView, type ListView } from './jobs';
 
@@ -131,7 +131,7 @@ export const releaseDeadLetter = endpoint({
   access: write,
   params: { job_id: jobId },
   body: shape<ReleaseBody>({
-    required: { reason: Joi.string().trim().min(1).max(2_000).description('Why it may be read.') },
+    required: { reason: trimmed().min(1).max(2_000).description('Why it may be read.') },
   }),
   answer: {
     status: 200,

@@ -156,7 +156,12 @@ export const putBundle = endpoint({
     },
     optional: {
       ...signedFields,
-      expected_sha256: Joi.string().hex().length(64).lowercase().description('SHA-256 of the text this one replaces.'),
+      expected_sha256: Joi.string()
+        .hex()
+        .length(64)
+        .lowercase()
+        .prefs({ convert: true })
+        .description('SHA-256 of the text this one replaces.'),
     },
   }),
   violationCodes: { content: 'policy_validation_failed' },

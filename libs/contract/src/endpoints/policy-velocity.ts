@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { count, strings, text } from '../fields';
+import { count, strings, text, trimmed } from '../fields';
 import { shape } from '../shape';
 import { lastWritten, policyRead, policyWrite, signedFields, time, type Signed } from './policy-fields';
 import { fragmentErrors, type FragmentError } from './policy-rules';
@@ -43,8 +43,7 @@ export interface VelocityRulesView {
   errors?: FragmentError[];
 }
 
-const words = (what: string) =>
-  Joi.array().items(Joi.string().trim().min(1).max(512)).max(100).default([]).description(what);
+const words = (what: string) => Joi.array().items(trimmed().min(1).max(512)).max(100).default([]).description(what);
 const match = shape<VelocityMatch>({
   required: {
     topics: words('Topics, which may hold *.'),
@@ -53,7 +52,7 @@ const match = shape<VelocityMatch>({
   },
 });
 const decision = Joi.string<VelocityDecision>().valid(...velocityDecisions);
-const duration = Joi.string().trim().max(32);
+const duration = trimmed().max(32);
 const id = Joi.string()
   .pattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
   .messages({
@@ -61,17 +60,17 @@ const id = Joi.string()
   });
 
 const fields = {
-  name: Joi.string().trim().max(120).description('What people call it.'),
+  name: trimmed().max(120).description('What people call it.'),
   match: match.default({ topics: [], tenants: [], risk_tags: [] }).description('Requests it counts; all when empty.'),
   window: duration.description('Whole seconds from 1s to 24h, such as 5m.'),
-  key: Joi.string().trim().max(512).description('What is counted together, such as tenant:labels.customer.'),
+  key: trimmed().max(512).description('What is counted together, such as tenant:labels.customer.'),
   threshold: Joi.number()
     .integer()
     .min(1)
     .max(1_000_000_000)
     .description('Requests within the window that are still fine.'),
   decision: decision.description('What becomes of those beyond.'),
-  reason: Joi.string().trim().max(4_096).description('What the caller is told.'),
+  reason: trimmed().max(4_096).description('What the caller is told.'),
 };
 const throttle = duration.description('When a throttled request may come again; the window when left out.');
 const view = shape<VelocityRuleView>({

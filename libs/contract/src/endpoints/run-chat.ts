@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { anyObject, count, pageLimit, text } from '../fields';
+import { anyObject, count, pageLimit, text, trimmed } from '../fields';
 import { limits } from '../limits';
 import { shape } from '../shape';
 import { readWorkflows as read, runId, time } from './workflow-fields';
@@ -89,12 +89,7 @@ export const sayInChat = endpoint({
   params: { id: runId },
   body: shape<ChatBody>({
     required: {
-      content: Joi.string()
-        .allow('')
-        .trim()
-        .max(65_536)
-        .default('')
-        .description('Needed; spaces around it are dropped.'),
+      content: trimmed().allow('').max(65_536).default('').description('Needed; spaces around it are dropped.'),
       role: Joi.string<ChatBody['role']>()
         .valid('user', 'agent', 'assistant', 'system')
         .empty('')

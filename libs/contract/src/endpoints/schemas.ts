@@ -23,7 +23,7 @@ export const putSchema = endpoint({
     'A $ref to the $id of a registered schema resolves; nothing is fetched from outside. Patterns are of the RE2 class.',
   access: write,
   params: {},
-  body: shape<SchemaView>({ required: { id: schemaId.trim(), schema: document } }),
+  body: shape<SchemaView>({ required: { id: schemaId.trim().prefs({ convert: true }), schema: document } }),
   violationCodes: { id: 'config_schema_violation', schema: 'config_schema_violation' },
   answer: { status: 204 },
   errors: ['config_schema_violation', 'tier_limit_exceeded'],

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
-import { count, strings, text } from '../fields';
+import { count, strings, text, trimmed } from '../fields';
 import { limits } from '../limits';
 import { shape } from '../shape';
 
@@ -82,8 +82,8 @@ const topicName = Joi.string()
   .pattern(/^job\.[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_*-]+)*$/)
   .messages({ 'string.pattern.base': '{{#label}} must be job. and tokens of letters, digits, _, - joined by dots' });
 const words = (description: string) =>
-  Joi.array().items(Joi.string().trim().min(1).max(wordChars)).max(mostWords).default([]).description(description);
-const name = (description: string) => Joi.string().trim().allow('').max(nameChars).description(description);
+  Joi.array().items(trimmed().min(1).max(wordChars)).max(mostWords).default([]).description(description);
+const name = (description: string) => trimmed().allow('').max(nameChars).description(description);
 const fault = 'topic_schema_violation';
 
 export const registerTopic = endpoint({

@@ -7,7 +7,7 @@ export interface ParsedWrite extends ConfigWrite {
   prefix: string;
 }
 
-const prefs = { abortEarly: false, convert: true, errors: { wrap: { label: false } } } as const;
+const prefs = { abortEarly: false, convert: false, errors: { wrap: { label: false } } } as const;
 
 /**
  * Reads the body of a write: with a string `scope` it names its document, without one it is data for system/default. Core

@@ -40,7 +40,9 @@ export async function actionApproval(
 async function describedAction(store: Pick<Store, 'data'>, job: JobRecord): Promise<string | undefined> {
   const text = await readContext(store, job);
   const document = text && parsed(text);
-  const { error, value } = actionDescriptor.required().validate(fieldOf(fieldOf(document, 'context'), 'action'));
+  const { error, value } = actionDescriptor
+    .required()
+    .validate(fieldOf(fieldOf(document, 'context'), 'action'), { convert: false });
   return error ? undefined : bindingHash(value);
 }
 

@@ -58,6 +58,13 @@ describe('GET /api/v1/config', () => {
     expect((await get('', api.as('operator'))).status).toBe(200);
   });
 
+  it('400: a revision or data that is sent as text writes nothing', async () => {
+    for (const more of [{ revision: '0' }, { data: '{"a":1}' }, { meta: '{}' }])
+      expect(told(await put(team({ a: 1 }, more)))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
+
+    expect((await get('?scope=team&scope_id=dock')).status).toBe(404);
+  });
+
   it('200: the last 20 revisions can be read, 404: those before them cannot, nor those to come', async () => {
     for (let i = 1; i <= 22; i++) await put(team({ i }));
     const at = (revision: number) => get(`?scope=team&scope_id=dock&revision=${revision}`);
