@@ -13,7 +13,8 @@ describe('identities behind a piece of work', () => {
     ['the same person with another key', 'apikey:1|principal:ann', 'apikey:2|principal:ann', true],
     ['anybody among several', 'apikey:1|principal:ann|apikey:2|principal:bob', 'apikey:3|principal:bob', true],
     ['keys that name nobody', 'apikey:1|principal:', 'apikey:2|principal:', false],
-    ['nothing', '', '', false],
+    ['a key that names nobody, with itself', 'apikey:1|principal:', 'apikey:1|principal:', true],
+    ['nothing', '', 'apikey:1|principal:', false],
   ])('are shared: %s', (_, one, other, shared) => {
     expect(sharesIdentity(one, other)).toBe(shared);
   });

@@ -3,7 +3,6 @@ export * from './admission/admission-settings';
 export * from './admission/tenant-rates';
 export { approvalContext } from './approvals/approval-context';
 export type { Remarks } from './approvals/approval-record';
-export { sharesIdentity } from './approvals/may-resolve';
 export { approveJob, rejectJob, type ApprovalDeps, type ApprovalOutcome } from './approvals/decide-approval';
 export { closeGate, escalateGate, remindGate } from './approvals/gates';
 export { listApprovals } from './approvals/list-approvals';

@@ -216,6 +216,8 @@ export interface JobRecord {
   over_budget?: OverBudget;
   /** Run whose step or compensation it is: it hears of the job's end. Only the engine sets it. */
   run?: string;
+  /** Identity of who wrote the version of the workflow that its run runs. */
+  author?: string;
   /** Step or item of that run; absent for a compensation. */
   run_path?: string;
 }

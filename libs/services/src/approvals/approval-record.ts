@@ -2,7 +2,7 @@ import { limits, type Caller } from '@svc/contract';
 import { redactText } from '@svc/scanning';
 import type { ApprovalAnswer, ApprovalRecord } from '@svc/store';
 import type { RunEvent } from '@svc/workflow';
-import { sharesIdentity } from './may-resolve';
+import { sharesIdentity } from '../identities';
 
 export type Verdict = 'approved' | 'rejected';
 

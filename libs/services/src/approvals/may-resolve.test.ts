@@ -1,7 +1,7 @@
 import { runStarterRules, type RunStarterRule } from '@svc/contract';
 import type { GateTerms } from '@svc/store';
 import { person } from '@svc/testing';
-import { mayResolve, runStarterRule, sharesIdentity } from './may-resolve';
+import { mayResolve, runStarterRule } from './may-resolve';
 
 describe('mayResolve', () => {
   const gate = (exclude_starter: boolean): GateTerms => ({ quorum: 1, exclude_starter, requester: 'ann' });
@@ -40,6 +40,20 @@ describe('mayResolve', () => {
     });
   });
 
+  describe('the author of the workflow, of runs that others started', () => {
+    const author = person('eve', { submitterId: 'apikey:5|principal:eve' });
+    const rows: [Kind, Record<RunStarterRule, boolean>][] = [
+      ['a step that policy holds', { allow: true, deny_policy_holds: false, deny: false }],
+      ['an approval step', { allow: true, deny_policy_holds: true, deny: false }],
+    ];
+
+    it.each(rows)('%s', (kind, expected) => {
+      const job = { ...kinds[kind], author: 'apikey:4|principal:eve' };
+
+      for (const rule of runStarterRules) expect(mayResolve(job, author, rule)).toBe(expected[rule]);
+    });
+  });
+
   it('the starter that an approval step names is recognised by the principal alone', () => {
     const caller = person('ann', { submitterId: 'jwt:9|principal:' });
 
@@ -55,16 +69,4 @@ it.each([
   [{ approvals: { run_starter: 'anything' } }, 'deny_policy_holds'],
 ])('config %j reads as run_starter %s', (config, rule) => {
   expect(runStarterRule(config)).toBe(rule);
-});
-
-it.each([
-  ['apikey:1|principal:ann', 'apikey:1|principal:ann', true],
-  ['apikey:1|principal:ann', 'apikey:2|principal:ann', true],
-  ['apikey:1|principal:ann', 'apikey:1|principal:bob', true],
-  ['apikey:1|principal:ann', 'apikey:2|principal:bob', false],
-  ['apikey:1|principal:', 'apikey:2|principal:', false],
-  ['apikey:1|principal:', 'apikey:1|principal:', true],
-  ['', 'apikey:1|principal:', false],
-])('%s and %s share an identity: %s', (submitter, decider, shared) => {
-  expect(sharesIdentity(submitter, decider)).toBe(shared);
 });

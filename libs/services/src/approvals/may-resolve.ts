@@ -1,15 +1,19 @@
 import { defaultSettings, runStarterRules, type Caller, type RunStarterRule } from '@svc/contract';
 import type { JobRecord } from '@svc/store';
 import { section, type EffectiveConfig } from '../effective-config';
+import { sharesIdentity } from '../identities';
+import { workflowStepOf } from '../jobs/workflow-step';
 
-type HeldJob = Pick<JobRecord, 'submitter' | 'run' | 'approval'>;
+type HeldJob = Pick<JobRecord, 'submitter' | 'author' | 'run' | 'approval'>;
 
 /**
  * Whether a caller may resolve the approval of a job, as far as self-approval is concerned. Callers who neither submitted the
- * job nor started its run always may. Core contract 13.2.
+ * job, nor started its run, nor wrote its workflow always may. Core contract 13.2.
  */
-export const mayResolve = (job: HeldJob, caller: Caller, rule: RunStarterRule): boolean =>
-  !isRequester(job, caller) || requesterMayResolve(job, rule);
+export function mayResolve(job: HeldJob, caller: Caller, rule: RunStarterRule): boolean {
+  if (isRequester(job, caller)) return requesterMayResolve(job, rule);
+  return !sharesIdentity(job.author ?? '', caller.submitterId) || authorMayResolve(job, rule);
+}
 
 /**
  * Whether those who asked for a held job may resolve its approval themselves: never the submitter of a plain job; the
@@ -20,23 +24,23 @@ export function requesterMayResolve({ run, approval }: Omit<HeldJob, 'submitter'
   return run !== undefined && rule === 'allow';
 }
 
+/**
+ * Whether the author of a workflow may resolve approvals of runs that others started. What its steps do is the author's
+ * words, so steps that policy holds need somebody else; an approval step asks about the run, which the starter answers for.
+ */
+const authorMayResolve = ({ approval }: HeldJob, rule: RunStarterRule): boolean =>
+  approval?.gate ? rule !== 'deny' : rule === 'allow';
+
 /** The caller submitted the job, or started the run whose step it is. */
 function isRequester({ submitter, approval }: HeldJob, { submitterId, principalId }: Caller): boolean {
   const starter = approval?.gate?.requester ?? '';
   return sharesIdentity(submitter, submitterId) || (starter !== '' && starter === principalId);
 }
 
-/** Same API key or same principal: `apikey:<hash>|principal:<id>`. */
-export function sharesIdentity(submitter: string, decider: string): boolean {
-  const parts = (text: string) => text.split('|').filter((part) => !part.endsWith(':'));
-  const theirs = new Set(parts(submitter));
-  return parts(decider).some((part) => theirs.has(part));
-}
-
 /** `approvals.run_starter` of the job's config documents. A definition's own `config` cannot relax it. */
 export async function runStarterRuleFor(config: EffectiveConfig, job: JobRecord): Promise<RunStarterRule> {
-  const { team_id: team, workflow_id: workflow } = job.request;
-  return runStarterRule(await config.at({ tenant: job.tenant, team, workflow }));
+  const { workflow } = workflowStepOf(job);
+  return runStarterRule(await config.at({ tenant: job.tenant, team: job.request.team_id, workflow }));
 }
 
 export function runStarterRule(config: Record<string, unknown> | undefined): RunStarterRule {

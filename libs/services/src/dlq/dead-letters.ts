@@ -85,7 +85,7 @@ export async function retryDeadLetter(deps: ResubmitDeps, caller: Caller, id: st
       env: { ...request.env, retry_of_job: id },
     },
     // The content is still the first submitter's.
-    submitter: joinIdentities(caller.submitterId, original.submitter),
+    submitter: joinIdentities(caller.submitterId, original.submitter, original.author),
     deadlineMs: request.deadline_ms > 0 ? deps.clock.nowMs() + request.deadline_ms : 0,
     once: `svc:dlq-retry:${id}:${letter.created_at}`,
   });

@@ -25,7 +25,7 @@ export async function remediateJob(
     tenant: original.tenant,
     request: remedied(original.request, original.id, chosen),
     // The content is still the first submitter's.
-    submitter: joinIdentities(caller.submitterId, original.submitter),
+    submitter: joinIdentities(caller.submitterId, original.submitter, original.author),
     deadlineMs: original.request.deadline_ms > 0 ? deps.clock.nowMs() + original.request.deadline_ms : 0,
   });
   return { jobId, traceId: original.trace_id };

@@ -22,6 +22,7 @@ import { memoryClaim } from '../data/memory-owner';
 import { inputHash } from '../jobs/input-hash';
 import { deadline, heldFor } from '../jobs/submit-job';
 import { withDeriver } from '../topics/risk-tags';
+import { definitionAuthor } from './create-run';
 import type { RunDeps } from './run-deps';
 
 /** The run and definition that a job is made of. */
@@ -244,6 +245,7 @@ async function accept(
   }
   const config = await deps.config.at(placeOf(run));
   const { topic, memory_id: memoryId } = request;
+  const author = run.metadata?.[definitionAuthor];
   const memory = memoryId === `run:${run.id}` ? undefined : await memoryClaim(deps.config, memoryId);
   const outcome = await deps.admission.job(tenant, bytes, () =>
     deps.store.jobs.accept({
@@ -257,6 +259,7 @@ async function accept(
         job_hash: requestHash({ id, tenant, topic, request }),
         deadline_ms: isGate(topic) ? 0 : deadline(request.deadline_ms, config, nowMs, false),
         run: run.id,
+        ...(author !== undefined && { author }),
         ...(path !== undefined && { run_path: path }),
         ...(retried && { letter: 'withhold' as const }),
       },
