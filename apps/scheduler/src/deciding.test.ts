@@ -37,6 +37,15 @@ describe('an allowed job', () => {
     const settings = { retry: { max_retries: 1 }, models: { allowed: ['small'] } };
     expect(JSON.parse(env['SVC_EFFECTIVE_CONFIG'] ?? '')).toEqual(settings);
   });
+
+  it('brings its worker an empty effective config when no document exists', async () => {
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1' });
+
+    const { env } = await worker.dispatched(await use.submit());
+
+    expect(env['SVC_EFFECTIVE_CONFIG']).toBe('{}');
+  });
 });
 
 describe('a job that policy denies by the time the scheduler asks', () => {

@@ -38,12 +38,12 @@ describe('config that a service keeps', () => {
     expect(await config.at(place)).toEqual({ a: 2 });
   });
 
-  it('is nothing when no document says anything, and holds no tables of the installation', async () => {
+  it('is empty when no document sets anything, and holds no tables of the installation', async () => {
     const { config } = use.replica();
-    expect(await config.textAt(place)).toBeUndefined();
+    expect(await config.textAt(place)).toBe('{}');
     await use.given('system', 'default', { pools: {}, timeouts: {}, _poolsFileHash: 'x', _timeoutsFileHash: 'y' });
     config.changed();
-    expect(await config.textAt(place)).toBeUndefined();
+    expect(await config.textAt(place)).toBe('{}');
 
     await use.given('org', 'acme', { a: 1 });
     config.changed();

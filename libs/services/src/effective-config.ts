@@ -67,10 +67,10 @@ export class EffectiveConfig {
     return held;
   }
 
-  /** The same as JSON, written once, as workers get it; undefined when no document says anything. Wire contract 13. */
-  async textAt(place: ConfigPlace): Promise<string | undefined> {
+  /** The same as JSON, serialized once, for workers; `{}` when no document sets anything. Wire contract 13. */
+  async textAt(place: ConfigPlace): Promise<string> {
     const data = await this.at(place);
-    if (!data) return undefined;
+    if (!data) return '{}';
     const text = this.texts.get(data) ?? JSON.stringify(data);
     this.texts.set(data, text);
     return text;

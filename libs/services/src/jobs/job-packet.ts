@@ -85,13 +85,13 @@ export const requestHash = (job: Described): string => jobHash(jobRequestDraft(j
 /**
  * A dispatch: the subject of the chosen worker and the packet for it. Wire contract 10.
  *
- * @param effectiveConfig of the job's place, JSON
+ * @param effectiveConfig of the job's tenant, team, workflow and step, JSON
  */
 export function dispatchPacket(
   job: JobRecord & { worker_id: string; dispatch_id: string },
   senderId: string,
   nowUs: number,
-  effectiveConfig?: string,
+  effectiveConfig: string,
 ): { subject: string; packet: PacketOf<'job_request'> } {
   const draft = jobRequestDraft(job);
   const remainingMs = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - Math.floor(nowUs / 1_000)) : 0;
@@ -104,7 +104,7 @@ export function dispatchPacket(
       env: {
         ...draft.env,
         ...constraintEnv(job.safety),
-        ...(effectiveConfig && { SVC_EFFECTIVE_CONFIG: effectiveConfig }),
+        SVC_EFFECTIVE_CONFIG: effectiveConfig,
         [dispatchEnv.dispatchId]: job.dispatch_id,
         [dispatchEnv.attempt]: String(job.attempts),
       },
