@@ -62,7 +62,8 @@ export function startLyingWorker(world: World, random: () => number): Promise<Sc
   return start(world, 'liar', async (worker, request) => {
     const lie: Reply = { status: 'SUCCEEDED', text: 'a lie' };
     await worker.answer(request, lie, 'somebody-else');
-    await worker.answer({ ...request, env: { ...request.env, SVC_DISPATCH_ID: 'never-was' } }, lie);
+    const dispatch = { dispatch_id: 'never-was', attempt: 1, assigned_worker_id: 'liar' };
+    await worker.answer({ ...request, dispatch }, lie);
     if (random() < 0.1) return;
     const reply = replyTo(request.topic, Number(request.env['SVC_ATTEMPT']), request.job_id);
     await worker.answer(request, reply);

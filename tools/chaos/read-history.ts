@@ -108,7 +108,7 @@ export async function readDispatches(
 function hashOf(request: JobRequest, record: JobRecord | undefined): string {
   const env = Object.fromEntries(Object.entries(request.env).filter(([name]) => !name.startsWith('SVC_')));
   const budget = { ...request.budget, deadline_ms: record?.request.deadline_ms ?? 0 };
-  return jobHash({ ...request, env, budget });
+  return jobHash({ ...request, env, budget, identity: null });
 }
 
 const ofJobs = [queues.jobs, queues.jobWaiting, queues.jobApprovals, queues.jobRunning, queues.outputScan];

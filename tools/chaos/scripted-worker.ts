@@ -58,12 +58,12 @@ export async function startScriptedWorker(plan: WorkerPlan) {
       if (sender === id) held.delete(request.job_id);
       const key = `res:${request.job_id}:${randomUUID()}`;
       await redis.set(key, reply.text ?? 'done', 'EX', 3_600);
-      const dispatchId = request.env['SVC_DISPATCH_ID'] ?? '';
+      const { dispatch } = request;
       answers.push({
         jobId: request.job_id,
         senderId: sender,
         workerId: sender,
-        dispatchId,
+        dispatchId: dispatch?.dispatch_id ?? '',
         resultPtr: `redis://${key}`,
       });
       const packet = jobResultPacket(head(sender), {
@@ -71,8 +71,7 @@ export async function startScriptedWorker(plan: WorkerPlan) {
         worker_id: sender,
         status: jobStatusOf(reply.status),
         execution_ms: 1,
-        dispatch_id: dispatchId,
-        attempt: Number(request.env['SVC_ATTEMPT'] ?? 0),
+        dispatch,
         ...(reply.status === 'SUCCEEDED' && { result_ptr: `redis://${key}`, cost_usd: 0.004 }),
         ...(reply.errorCode !== undefined && { error_code: reply.errorCode, error_message: reply.errorCode }),
       });

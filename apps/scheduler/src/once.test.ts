@@ -16,10 +16,10 @@ async function running() {
   return { ...scheduler, worker, id, request };
 }
 
-const resultOf = ({ job_id, env }: JobRequest, status: 'SUCCEEDED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL') =>
+const resultOf = ({ job_id, dispatch }: JobRequest, status: 'SUCCEEDED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL') =>
   jobResultPacket(
     { trace_id: '', sender_id: 'w1', nowUs: 1 },
-    { job_id, worker_id: 'w1', status: jobStatusOf(status), dispatch_id: env['SVC_DISPATCH_ID'] ?? '' },
+    { job_id, worker_id: 'w1', status: jobStatusOf(status), dispatch },
   ).body;
 
 describe('what the queues run may be run again, at once or later', () => {

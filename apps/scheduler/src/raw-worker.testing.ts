@@ -10,6 +10,7 @@ import {
   subjects,
   wire,
   workerJobsSubject,
+  type JobProgressDraft,
   type JobRequest,
   type JobResultDraft,
 } from '@svc/contract';
@@ -22,7 +23,7 @@ export interface RawWorkerPlan {
   max?: number;
   capabilities?: string[];
   labels?: Record<string, string>;
-  /** Off: an older worker, which knows of no dispatch ids. */
+  /** Off: an older worker, which does not echo its dispatch. */
   echo?: boolean;
   /** Answers each job at once with this. */
   answers?: (request: JobRequest) => readonly [Answer, JobResultDraft?];
@@ -75,8 +76,8 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
       };
       connection.publish(subjects.handshake.name, encodePacket(handshakePacket(head(), shake)));
     },
-    progress(job_id: string, percent = 50): void {
-      const progress = jobProgressPacket(head(), { job_id, percent, message: 'working' });
+    progress(job_id: string, percent = 50, over: JobProgressDraft = {}): void {
+      const progress = jobProgressPacket(head(), { job_id, percent, message: 'working', ...over });
       connection.publish(subjects.jobProgress.name, encodePacket(progress));
     },
     /** The n-th dispatch of a job that reached this worker. */
@@ -89,13 +90,12 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
     /** Answers a dispatch; resolves when the bus has stored the answer. */
     async answer(request: JobRequest, status: Answer = 'SUCCEEDED', over: JobResultDraft = {}): Promise<void> {
       held.delete(request.job_id);
-      const dispatch = echo ? { dispatch_id: request.env['SVC_DISPATCH_ID'] ?? '' } : {};
       const draft = {
         job_id: request.job_id,
         worker_id: id,
         status: jobStatusOf(status === 'UNKNOWN' ? 'FAILED' : status),
         execution_ms: 5,
-        ...dispatch,
+        ...(echo && { dispatch: request.dispatch }),
         ...over,
       };
       const packet = rawPacket(jobResultPacket(head(), draft));

@@ -155,7 +155,10 @@ describe('other ends a worker can report', () => {
 
 describe('a result that counts for nothing', () => {
   it.each([
-    ['of an earlier dispatch', { dispatch_id: 'old' }, 'stale dispatch'],
+    ['of an earlier dispatch', { dispatch: { dispatch_id: 'old' } }, 'stale dispatch'],
+    ['of an earlier attempt', { dispatch: { attempt: 7 } }, 'stale dispatch'],
+    ['of a dispatch to another worker', { dispatch: { assigned_worker_id: 'w2' } }, 'stale dispatch'],
+    ['for another tenant', { identity: { tenant_id: 'globex' } }, 'identity of another tenant'],
     ['that names another worker', { worker_id: 'w2' }, 'not the worker that holds it'],
   ])('one %s', async (_, over, why) => {
     const { events } = await use.start();

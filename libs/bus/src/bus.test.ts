@@ -38,7 +38,8 @@ async function bus(more: Partial<BusOptions> = {}, deps: Partial<BusDeps> = {}):
 }
 
 const head = { trace_id: 'trace-1', sender_id: 'gateway', nowUs: 1_790_000_000_000_000 };
-const result = (job_id: string, attempt = 1) => jobResultPacket(head, { job_id, worker_id: 'w-1', status: 5, attempt });
+const result = (job_id: string, attempt = 1) =>
+  jobResultPacket(head, { job_id, worker_id: 'w-1', status: 5, dispatch: { attempt } });
 const { jobResult } = subjects;
 
 beforeEach(async () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { Writer } from 'protobufjs/minimal';
 import {
   alertPacket,
   decodePacket,
@@ -17,6 +18,12 @@ import {
 const head = { trace_id: 't', sender_id: 's', nowUs: 1_790_000_000_123_456 };
 const raw = (packet: object) => wire.BusPacket.encode({ protocol_version: 1, sender_id: 's', ...packet }).finish();
 const request = { job_id: 'j', topic: 'job.t' };
+/** A length-delimited field, written without the generated code. */
+const wireField = (number: number, bytes: Uint8Array) =>
+  Writer.create()
+    .uint32(number * 8 + 2)
+    .bytes(bytes)
+    .finish();
 
 describe('decodePacket', () => {
   it('gives back what was built, to the microsecond', () => {
@@ -49,6 +56,8 @@ describe('decodePacket', () => {
     ['invalid', 101, raw({ heartbeat: { pool: 'p' } })],
     ['invalid', 202, raw({ job_request: { ...request, tenant_id: 'a', env: { tenant_id: 'b' } } })],
     ['invalid', 202, raw({ job_request: { ...request, tenant_id: 'a', meta: { tenant_id: 'b' } } })],
+    ['invalid', 202, raw({ job_request: { ...request, tenant_id: 'a', identity: { tenant_id: 'b' } } })],
+    ['invalid', 202, raw({ identity: { tenant_id: 'b' }, job_request: { ...request, tenant_id: 'a' } })],
     ['ok', undefined, raw({ job_request: { ...request, env: { tenant_id: 'b' } } })],
     ['ok', undefined, raw({ job_request: { ...request, tenant_id: 'a', env: { tenant_id: 'a' }, meta: {} } })],
   ])('%s %s', (kind, code, bytes) => {
@@ -67,6 +76,34 @@ describe('decodePacket', () => {
     const unknown = Buffer.from('f20300', 'hex');
 
     expect(decodePacket(Buffer.concat([raw({ job_request: request }), unknown])).kind).toBe('ok');
+  });
+
+  it('reads a result without the dispatch when its field holds what an older worker put there', () => {
+    const core = wire.JobResult.encode({ job_id: 'j', worker_id: 'w', status: 5, cost_usd: 0.5 }).finish();
+    const older = [
+      ...core,
+      ...wireField(10, Buffer.from('d3c1a0b2-0000')),
+      0x58,
+      3,
+      ...wireField(99, Buffer.from('later')),
+    ];
+    const bytes = Buffer.concat([raw({}), wireField(11, Uint8Array.from(older))]);
+
+    expect(decodePacket(bytes)).toMatchObject({ kind: 'ok', packet: { body: { job_id: 'j', cost_usd: 0.5 } } });
+    expect(decodePacket(bytes)).not.toHaveProperty('packet.body.dispatch');
+  });
+
+  it('keeps the dispatch beside another optional field that cannot be read', () => {
+    const core = wire.JobResult.encode({ job_id: 'j', worker_id: 'w', status: 5, dispatch: { attempt: 2 } }).finish();
+    const bytes = Buffer.concat([raw({}), wireField(11, Buffer.concat([core, wireField(12, Uint8Array.of(0xff))]))]);
+
+    expect(decodePacket(bytes)).toMatchObject({ kind: 'ok', packet: { body: { dispatch: { attempt: 2 } } } });
+  });
+
+  it('refuses a result whose own fields cannot be read', () => {
+    const bytes = Buffer.concat([raw({}), wireField(11, wireField(1, Uint8Array.of(0xff)))]);
+
+    expect(decodePacket(bytes)).toMatchObject({ kind: 'malformed', code: 101 });
   });
 
   it('takes an unknown status of a result as FAILED and any other unknown enum value as unspecified', () => {
@@ -124,9 +161,10 @@ describe('builders', () => {
   });
 
   it('a result echoes its dispatch', () => {
-    const packet = jobResultPacket(head, { job_id: 'j', worker_id: 'w', status: 5, dispatch_id: 'd', attempt: 3 });
+    const dispatch = { dispatch_id: 'd', attempt: 3, assigned_worker_id: 'w' };
+    const packet = jobResultPacket(head, { job_id: 'j', worker_id: 'w', status: 5, dispatch });
 
-    expect(decodePacket(encodePacket(packet))).toMatchObject({ packet: { body: { dispatch_id: 'd', attempt: 3 } } });
+    expect(decodePacket(encodePacket(packet))).toMatchObject({ packet: { body: { dispatch } } });
   });
 });
 

@@ -1,7 +1,17 @@
 import type { svc } from './proto/generated/bus';
 import { plainMessage } from './proto/plain';
 import { wellFormed } from './proto/well-formed';
-import { AlertSeverity, JobStatus, WireErrorCode, wire, type Draft, type Message } from './proto/messages';
+import { withoutUnreadableFields } from './proto/readable';
+import {
+  AlertSeverity,
+  JobStatus,
+  WireErrorCode,
+  wire,
+  type Draft,
+  type IdentityBinding,
+  type Message,
+  type SignatureMetadata,
+} from './proto/messages';
 
 /** Messages of each payload, by its field name in the packet. Wire contract section 1. */
 export interface PayloadDrafts {
@@ -27,6 +37,9 @@ export interface PacketHead {
   auth_token: string;
   /** Empty when unsigned. */
   signature: Uint8Array;
+  signature_metadata?: SignatureMetadata;
+  /** Tenant and principal on whose behalf the packet was sent. */
+  identity?: IdentityBinding;
 }
 
 /** One packet as code reads it: its head, and one payload as `kind` and `body`. */
@@ -68,10 +81,21 @@ export function decodePacket(bytes: Uint8Array, maxBytes = maxPacketBytes): Deco
     return { ...refused, kind: 'malformed', code: WireErrorCode.ERROR_CODE_MALFORMED_PACKET, reason };
   }
   try {
-    return readPacket(wire.BusPacket.decode(bytes));
+    return readPacket(decodeRaw(bytes));
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'not a packet';
     return { ...refused, kind: 'malformed', code: WireErrorCode.ERROR_CODE_MALFORMED_PACKET, reason };
+  }
+}
+
+/** An optional field that cannot be read costs the field, not the packet. @throws Error when the packet itself is unreadable */
+function decodeRaw(bytes: Uint8Array): svc.agent.v1.BusPacket {
+  try {
+    return wire.BusPacket.decode(bytes);
+  } catch (error) {
+    const readable = withoutUnreadableFields(bytes);
+    if (!readable) throw error;
+    return wire.BusPacket.decode(readable);
   }
 }
 
@@ -93,6 +117,8 @@ function readPacket(raw: svc.agent.v1.BusPacket): Decoded {
     created_at_us: microseconds(raw.created_at),
     auth_token: raw.auth_token,
     signature: Uint8Array.from(raw.signature),
+    ...(raw.signature_metadata && { signature_metadata: plainMessage(raw.signature_metadata) }),
+    ...(raw.identity && { identity: plainMessage(raw.identity) }),
     kind,
     body: plainMessage(raw[kind] ?? {}),
   } as Packet;
@@ -115,10 +141,10 @@ function brokenRule(packet: Packet): Pick<Refusal, 'code' | 'reason'> | undefine
     return { code: WireErrorCode.ERROR_CODE_MALFORMED_PACKET, reason: `${packet.kind} without ${missing.join(', ')}` };
   }
   if (packet.kind !== 'job_request') return undefined;
-  const { tenant_id, env, meta } = packet.body;
-  const others = [env['tenant_id'], meta?.tenant_id].filter((other) => other);
-  if (!tenant_id || others.every((other) => other === tenant_id)) return undefined;
-  return { code: WireErrorCode.ERROR_CODE_PERMISSION_DENIED, reason: 'tenant_id differs from env or meta' };
+  const { tenant_id, env, meta, identity } = packet.body;
+  const others = [env['tenant_id'], meta?.tenant_id, identity?.tenant_id, packet.identity?.tenant_id];
+  if (!tenant_id || others.every((other) => !other || other === tenant_id)) return undefined;
+  return { code: WireErrorCode.ERROR_CODE_PERMISSION_DENIED, reason: 'tenant_id differs from env, meta or identity' };
 }
 
 function missingFields(packet: Packet): string[] {
@@ -146,10 +172,10 @@ export function encodePacket(packet: Packet): Uint8Array {
 
 /** The packet in the generated shape. */
 export function rawPacket(packet: Packet): svc.agent.v1.BusPacket.$Properties {
-  const { trace_id, sender_id, created_at_us, auth_token, signature, kind, body } = packet;
+  const { created_at_us, kind, body, ...head } = packet;
   const seconds = Math.floor(created_at_us / 1e6);
   const created_at = { seconds, nanos: Math.round(created_at_us - seconds * 1e6) * 1e3 };
-  return { trace_id, sender_id, created_at, protocol_version: protocolVersion, auth_token, signature, [kind]: body };
+  return { ...head, created_at, protocol_version: protocolVersion, [kind]: body };
 }
 
 export interface NewPacketHead {

@@ -68,7 +68,10 @@ describe('message ids', () => {
 
   it('results of two attempts, or of two outcomes, differ', () => {
     const id = (attempt: number, status: number) =>
-      messageId('sys.job.result', jobResultPacket(head, { job_id: 'j', worker_id: 'w', status, attempt }));
+      messageId(
+        'sys.job.result',
+        jobResultPacket(head, { job_id: 'j', worker_id: 'w', status, dispatch: { attempt } }),
+      );
 
     expect([id(1, 5), id(2, 5), id(2, 9)]).toEqual([
       'sys.job.result:j:1:SUCCEEDED',

@@ -1,4 +1,5 @@
 import type { Packet, PayloadKind } from './packets';
+import type { DispatchIdentity, JobRequest } from './proto/messages';
 import { jobStatusName } from './proto/names';
 
 /** A stream of JetStream. Retention is by limits, on disk. Wire contract section 7. */
@@ -143,8 +144,16 @@ export const topicConsumer = (subject: string, group = subject): ConsumerSpec<'j
 export const bootIdLabel = 'svc.boot_id';
 /** Label that gives a repeated publish a fresh message id, so that the duplicate window does not swallow it. */
 export const busMessageIdLabel = 'svc.bus_msg_id';
-/** Env keys that fence a dispatch. Wire contract section 10. */
+/** Env keys that repeat a request's dispatch for older workers. Wire contract section 10. */
 export const dispatchEnv = { dispatchId: 'SVC_DISPATCH_ID', attempt: 'SVC_ATTEMPT' } as const;
+
+/** The dispatch of a request, read from its env when the field is absent; empty and 0 when neither is set. */
+export const dispatchOf = ({ dispatch, env }: Pick<JobRequest, 'dispatch' | 'env'>): DispatchIdentity =>
+  dispatch ?? {
+    dispatch_id: env[dispatchEnv.dispatchId] ?? '',
+    attempt: Number(env[dispatchEnv.attempt]) || 0,
+    assigned_worker_id: '',
+  };
 
 /**
  * The message id of a durable publish, undefined for payloads that carry none. It holds the attempt, so that a second
@@ -152,15 +161,15 @@ export const dispatchEnv = { dispatchId: 'SVC_DISPATCH_ID', attempt: 'SVC_ATTEMP
  */
 export function messageId(subject: string, packet: Packet): string | undefined {
   if (packet.kind === 'job_request') {
-    const { job_id, labels, env } = packet.body;
+    const { job_id, labels } = packet.body;
     const label = labels[busMessageIdLabel];
     if (label) return `jobreq:${subject}:${label}`;
-    const attempt = env[dispatchEnv.attempt];
-    return attempt ? `jobreq:${job_id}:${attempt}` : `jobreq:${job_id}`;
+    const { attempt } = dispatchOf(packet.body);
+    return attempt > 0 ? `jobreq:${job_id}:${attempt}` : `jobreq:${job_id}`;
   }
   if (packet.kind === 'job_result') {
-    const { job_id, attempt, status } = packet.body;
-    return `${subject}:${job_id}:${attempt}:${jobStatusName(status)}`;
+    const { job_id, dispatch, status } = packet.body;
+    return `${subject}:${job_id}:${dispatch?.attempt ?? 0}:${jobStatusName(status)}`;
   }
   return undefined;
 }

@@ -6,12 +6,13 @@ import {
   jobStatusOf,
   subjects,
   WireErrorCode,
+  type JobCancel,
   type JobRequest,
   type PacketOf,
 } from '@svc/contract';
 import { bestMatch } from '@svc/routing';
 import { failureOf, FatalError, JobAborted, RetryableError } from './errors';
-import { buildJob, identityOf, type DispatchIdentity } from './job';
+import { buildJob, echoOf, identityOf, isCancelled, type DispatchIdentity } from './job';
 import type { Keeper } from './keeper';
 import type { Ledger, Receipt, Running } from './ledger';
 import type { Link, TraceHeaders } from './link';
@@ -90,18 +91,16 @@ export class Executor {
   async refuse(incoming: Incoming, error: RetryableError): Promise<void> {
     const packet = this.read(incoming);
     if (!packet || this.deps.ledger.find(identityOf(packet.body))) return;
-    await this.publish(
-      this.result(packet, identityOf(packet.body), failureOf(error), 0, { artifacts: [] }),
-      incoming.trace,
-    );
+    await this.publish(this.result(packet, failureOf(error), 0, { artifacts: [] }), incoming.trace);
     incoming.receipt.ack();
   }
 
-  /** @param graceSec how long its handler has to end by itself; 0 = the worker's own grace */
-  cancel(jobId: string, reason: string, graceSec = 0): void {
+  /** Stops the runs that the cancel covers; their handlers get its grace period, or the worker's own when it is 0. */
+  cancel(cancel: JobCancel): void {
+    const { reason, grace_sec: graceSec } = cancel;
     const graceMs = graceSec > 0 ? Math.min(graceSec * 1_000, longestTimerMs) : undefined;
     for (const { identity, abort } of this.deps.ledger.running()) {
-      if (identity.jobId === jobId) abort.abort(new JobAborted('cancelled', reason || 'cancelled', graceMs));
+      if (isCancelled(identity, cancel)) abort.abort(new JobAborted('cancelled', reason || 'cancelled', graceMs));
     }
   }
 
@@ -149,7 +148,7 @@ export class Executor {
       for (const receipt of running.receipts) receipt.nak();
       return;
     }
-    const result = this.result(packet, identity, ending, performance.now() - startedMs, yields);
+    const result = this.result(packet, ending, performance.now() - startedMs, yields);
     const publish = () => this.publish(result, incoming.trace);
     await publish();
     // If we die here, the message comes again, and the repeated result changes nothing.
@@ -241,7 +240,8 @@ export class Executor {
     const { link } = this.deps;
     const { job_id, env } = body;
     return new ProgressReports(({ percent, message }) => {
-      const report = { job_id, step_id: env['step_id'], percent, message, status: jobStatusOf('RUNNING') };
+      const status = jobStatusOf('RUNNING');
+      const report = { job_id, step_id: env['step_id'], percent, message, status, ...echoOf(body) };
       if (!link.connection.isClosed())
         link.send(subjects.jobProgress.name, jobProgressPacket(link.head(trace_id), report));
     });
@@ -249,7 +249,6 @@ export class Executor {
 
   private result(
     { body, trace_id }: { body: JobRequest; trace_id: string },
-    { dispatchId, attempt }: DispatchIdentity,
     { status, ...rest }: Ending,
     elapsedMs: number,
     { artifacts: artifact_ptrs, costUsd }: Yields,
@@ -260,8 +259,7 @@ export class Executor {
       status: jobStatusOf(status),
       execution_ms: Math.round(elapsedMs),
       artifact_ptrs,
-      dispatch_id: dispatchId,
-      attempt,
+      ...echoOf(body),
       ...(costUsd !== undefined && { cost_usd: costUsd }),
       ...rest,
     });

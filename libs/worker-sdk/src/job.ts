@@ -1,4 +1,4 @@
-import { dispatchEnv, type JobRequest } from '@svc/contract';
+import { dispatchOf, type JobCancel, type JobRequest, type JobResultDraft } from '@svc/contract';
 import { FatalError, RetryableError } from './errors';
 import type { ArtifactOptions, Job, JobConstraints } from './types';
 
@@ -17,12 +17,28 @@ export interface DispatchIdentity {
   attempt: number;
 }
 
-/** Read off a packet; a scheduler that does not name the dispatch leaves it empty and the attempt 0. */
-export const identityOf = ({ job_id, env }: JobRequest): DispatchIdentity => ({
-  jobId: job_id,
-  dispatchId: env[dispatchEnv.dispatchId] ?? '',
-  attempt: Number(env[dispatchEnv.attempt]) || 0,
-});
+/** Read from a request; a scheduler that does not name the dispatch leaves it empty and the attempt 0. */
+export function identityOf(request: JobRequest): DispatchIdentity {
+  const { dispatch_id: dispatchId, attempt } = dispatchOf(request);
+  return { jobId: request.job_id, dispatchId, attempt };
+}
+
+/** What results and progress repeat of their request, so that those of an earlier dispatch are told apart. */
+export function echoOf(request: JobRequest): Pick<JobResultDraft, 'dispatch' | 'identity'> {
+  const dispatch = dispatchOf(request);
+  const isNamed = dispatch.dispatch_id !== '' || dispatch.attempt > 0;
+  return { ...(isNamed && { dispatch }), identity: request.identity };
+}
+
+/**
+ * Does a cancel stop this run? One that names a dispatch stops that one and older ones of the job, never a newer one. Wire
+ * contract 10 item 6.
+ */
+export function isCancelled(run: DispatchIdentity, { job_id, dispatch }: JobCancel): boolean {
+  if (run.jobId !== job_id) return false;
+  if (!dispatch?.dispatch_id || run.dispatchId === '') return true;
+  return run.dispatchId === dispatch.dispatch_id || run.attempt < dispatch.attempt;
+}
 
 /**
  * What a handler sees of its job.

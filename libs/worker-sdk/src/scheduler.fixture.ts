@@ -6,6 +6,7 @@ import {
   messageId,
   streams,
   workerJobsSubject,
+  type JobCancelDraft,
   type JobRequestDraft,
   type Packet,
   type PacketOf,
@@ -60,10 +61,10 @@ export async function openScheduler(natsUrl: string, redisUrl: string, eventuall
       await connection.jetstream().publish(subject ?? '', encodePacket(packet), { msgID, headers: trace });
     },
     publish: (subject: string, bytes: Uint8Array) => connection.publish(subject, bytes),
-    cancel: (job_id: string, grace_sec = 0) =>
+    cancel: (job_id: string, grace_sec = 0, dispatch?: JobCancelDraft['dispatch']) =>
       connection.publish(
         'sys.job.cancel',
-        encodePacket(jobCancelPacket(head(), { job_id, reason: 'no more', grace_sec })),
+        encodePacket(jobCancelPacket(head(), { job_id, reason: 'no more', grace_sec, dispatch })),
       ),
     /** The results of a job, once there are this many. */
     results: (jobId: string, count = 1) =>

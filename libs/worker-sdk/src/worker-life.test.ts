@@ -62,7 +62,7 @@ describe('stopping a worker', () => {
     door.resolve();
     await stopped;
 
-    expect(refused).toMatchObject({ status: 10, error_code: 'worker_unavailable', dispatch_id: 'd-1' });
+    expect(refused).toMatchObject({ status: 10, error_code: 'worker_unavailable', dispatch: { dispatch_id: 'd-1' } });
     expect((await scheduler.results('running'))[0]).toMatchObject({ status: 5 });
   });
 

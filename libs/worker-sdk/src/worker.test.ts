@@ -128,8 +128,7 @@ describe('a worker', () => {
       status: 5,
       worker_id: 'w-1',
       result_ptr: 'redis://res:j',
-      dispatch_id: 'd-7',
-      attempt: 3,
+      dispatch: { dispatch_id: 'd-7', attempt: 3 },
     });
     expect(JSON.parse((await scheduler.redis.get('res:j')) ?? '')).toEqual({ echo: 'hello', pointer: artifact });
     expect(await scheduler.redis.get(artifact.slice('redis://'.length))).toBe('file');
@@ -345,7 +344,7 @@ describe('the same job again', () => {
     await scheduler.results('j');
     await scheduler.dispatch({ job_id: 'j', env: { SVC_DISPATCH_ID: 'd-2', SVC_ATTEMPT: '2' } }, { to: 'w-1' });
 
-    expect((await scheduler.results('j', 2)).map(({ dispatch_id }) => dispatch_id)).toEqual(['d-1', 'd-2']);
+    expect((await scheduler.results('j', 2)).map(({ dispatch }) => dispatch?.dispatch_id)).toEqual(['d-1', 'd-2']);
     expect(attempts).toEqual([1, 2]);
   });
 });

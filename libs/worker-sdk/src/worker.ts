@@ -105,8 +105,7 @@ export class RunningWorker implements Worker {
       callback: (error, { data }) => {
         const decoded = error ? undefined : decodePacket(data);
         if (decoded?.kind !== 'ok' || decoded.packet.kind !== 'job_cancel') return;
-        const { job_id: jobId, reason, grace_sec: graceSec } = decoded.packet.body;
-        executor.cancel(jobId, reason, graceSec);
+        executor.cancel(decoded.packet.body);
       },
     });
     const topics = Object.keys(settings.topics).map((topic) => link.topicConsumer(topic));

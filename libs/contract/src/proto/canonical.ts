@@ -30,6 +30,7 @@ export function jobHash(request: JobRequestDraft): string {
     ...request,
     labels: without(request.labels, unhashedLabel),
     env: without(request.env, unhashedEnv),
+    dispatch: null,
   };
   return createHash('sha256').update(canonicalJobRequest(hashed)).digest('hex');
 }

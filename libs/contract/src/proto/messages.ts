@@ -11,8 +11,10 @@ type MessageKeys<P> = {
       : never;
 }[FieldKeys<P>];
 
+type Field<T> = T extends readonly (infer E)[] ? (IsMessage<E> extends true ? Message<E>[] : T) : T;
+
 /** A message as code reads it: scalars, lists and maps are always there (proto3 defaults), messages may be absent. */
-export type Message<P> = { [K in Exclude<FieldKeys<P>, MessageKeys<P>>]-?: NonNullable<P[K]> } & {
+export type Message<P> = { [K in Exclude<FieldKeys<P>, MessageKeys<P>>]-?: Field<NonNullable<P[K]>> } & {
   [K in MessageKeys<P>]?: Message<NonNullable<P[K]>>;
 };
 
@@ -32,9 +34,15 @@ export type JobMetadata = Message<svc.agent.v1.JobMetadata.$Properties>;
 export type Budget = Message<svc.agent.v1.Budget.$Properties>;
 export type Compensation = Message<svc.agent.v1.Compensation.$Properties>;
 export type ContextHints = Message<svc.agent.v1.ContextHints.$Properties>;
+export type DispatchIdentity = Message<svc.agent.v1.DispatchIdentity.$Properties>;
+export type IdentityBinding = Message<svc.agent.v1.IdentityBinding.$Properties>;
+export type ResourceRef = Message<svc.agent.v1.ResourceRef.$Properties>;
+export type SignatureMetadata = Message<svc.agent.v1.SignatureMetadata.$Properties>;
 
 export type JobRequestDraft = Draft<svc.agent.v1.JobRequest.$Properties>;
 export type JobResultDraft = Draft<svc.agent.v1.JobResult.$Properties>;
+export type JobCancelDraft = Draft<svc.agent.v1.JobCancel.$Properties>;
+export type JobProgressDraft = Draft<svc.agent.v1.JobProgress.$Properties>;
 export type SystemAlertDraft = Draft<svc.agent.v1.SystemAlert.$Properties>;
 
 const v1 = svc.agent.v1;

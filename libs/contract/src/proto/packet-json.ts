@@ -13,21 +13,22 @@ export function packetToJson(packet: Packet): Record<string, unknown> {
     senderId: packet.sender_id,
     createdAt: { seconds, nanos: Math.round(packet.created_at_us - seconds * 1e6) * 1e3 },
     protocolVersion: String(protocolVersion),
+    ...(packet.identity && { identity: messageJson(packet.identity) }),
     [camel(packet.kind)]: messageJson({ ...packet.body, auth_token: '' }),
   };
 }
 
 const camel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-const isEmpty = (value: unknown) =>
-  !value || (typeof value === 'object' && !(value instanceof Uint8Array) && Object.keys(value).length === 0);
+const isEmpty = (value: unknown) => !value || (typeof value === 'object' && Object.keys(value).length === 0);
 
 const messageJson = (message: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(message)
       .filter(
         ([field, value]) =>
-          !isEmpty(value) || (typeof value === 'object' && !mapFields.has(field) && !Array.isArray(value)),
+          !isEmpty(value) ||
+          (typeof value === 'object' && !mapFields.has(field) && !Array.isArray(value) && !ArrayBuffer.isView(value)),
       )
       .map(([field, value]) => [camel(field), valueJson(field, value)]),
   );
@@ -35,7 +36,8 @@ const messageJson = (message: object): Record<string, unknown> =>
 function valueJson(field: string, value: unknown): unknown {
   if (typeof value === 'number') return numberJson(field, value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => valueJson('', item));
+  if (typeof value !== 'object' || value === null) return value;
   return mapFields.has(field) ? value : messageJson(value);
 }
 

@@ -40,6 +40,10 @@ function plainValue(field: string, value: unknown): unknown {
   if (scalars.has(typeof value) || value instanceof Uint8Array) return value;
   // The runtime reads 64-bit integers as Long objects wherever that package is installed.
   if (isLong(value)) return value.toNumber();
-  if (Array.isArray(value)) return [...(value as unknown[])];
+  if (Array.isArray(value)) return value.map((item: unknown) => plainItem(item));
   return mapFields.has(field) ? { ...(value as object) } : plainMessage(value as object);
 }
+
+/** Lists hold scalars or messages, never maps. */
+const plainItem = (item: unknown): unknown =>
+  typeof item === 'object' && item !== null && !(item instanceof Uint8Array) ? plainMessage(item) : item;

@@ -1,30 +1,5 @@
-import {
-  canonicalJobRequest,
-  decodePacket,
-  encodePacket,
-  jobHash,
-  jobRequestPacket,
-  packetToJson,
-  type Packet,
-} from '../index';
-
-/** A writer of its own, a few lines from the protobuf specification: what it writes owes nothing to the generated code. */
-const varint = (value: number): number[] =>
-  value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
-const int = (field: number, value: number) => [...varint(field * 8), ...varint(value)];
-const bytes = (field: number, value: readonly number[]) => [
-  ...varint(field * 8 + 2),
-  ...varint(value.length),
-  ...value,
-];
-const text = (field: number, value: string) => bytes(field, [...Buffer.from(value)]);
-const entry = (field: number, key: string, value: string) => bytes(field, [...text(1, key), ...text(2, value)]);
-const float = (field: number, value: number) => {
-  const buffer = Buffer.alloc(4);
-  buffer.writeFloatLE(value);
-  return [...varint(field * 8 + 5), ...buffer];
-};
-const hex = (parts: readonly number[]) => Buffer.from(parts).toString('hex');
+import { decodePacket, encodePacket, packetToJson, type Packet } from '../index';
+import { bytes, double, entry, float, hex, int, text } from './wire-writer.testing';
 
 const head = (sender: string) => [
   ...text(1, 'trace-1'),
@@ -32,6 +7,29 @@ const head = (sender: string) => [
   ...bytes(3, [...int(1, 1_790_000_000), ...int(2, 250_000_000)]),
   ...int(4, 1),
 ];
+
+const dispatch = [...text(1, 'd-1'), ...int(2, 2), ...text(3, 'w-1')];
+const dispatchJson = { dispatchId: 'd-1', attempt: 2, assignedWorkerId: 'w-1' };
+const identity = [...text(1, 'acme'), ...text(2, 'ada'), ...text(3, 'bot'), ...text(4, 'del-1')];
+const identityJson = { tenantId: 'acme', principalId: 'ada', actorId: 'bot', delegationId: 'del-1' };
+const resource = [
+  ...text(1, 'redis'),
+  ...text(2, 'redis://res:job-1'),
+  ...bytes(3, [1, 2, 255]),
+  ...text(4, 'application/json'),
+  ...int(5, 1_073_741_824),
+  ...bytes(6, [...int(1, 1_790_000_000), ...int(2, 5)]),
+  ...text(7, 'result'),
+];
+const resourceJson = {
+  resolverId: 'redis',
+  uri: 'redis://res:job-1',
+  sha256: 'AQL/',
+  mediaType: 'application/json',
+  sizeBytes: 1_073_741_824,
+  expiresAt: { seconds: 1_790_000_000, nanos: 5 },
+  purpose: 'result',
+};
 
 const request = [
   ...text(1, 'job-1'),
@@ -60,7 +58,18 @@ const request = [
     ...text(8, 'pack'),
     ...entry(9, 'k', 'v'),
   ]),
-  ...bytes(17, [...text(1, 'job.undo'), ...int(3, 1), ...text(9, 'acme'), ...entry(11, 'u', 'x')]),
+  ...bytes(17, [
+    ...text(1, 'job.undo'),
+    ...int(3, 1),
+    ...text(9, 'acme'),
+    ...entry(11, 'u', 'x'),
+    ...bytes(13, identity),
+    ...bytes(14, dispatch),
+    ...bytes(15, resource),
+  ]),
+  ...bytes(18, identity),
+  ...bytes(19, dispatch),
+  ...bytes(20, resource),
 ];
 
 const vectors: Record<string, { wire: string; json: object }> = {
@@ -100,7 +109,13 @@ const vectors: Record<string, { wire: string; json: object }> = {
           priority: 'JOB_PRIORITY_INTERACTIVE',
           tenantId: 'acme',
           labels: { u: 'x' },
+          identity: identityJson,
+          dispatch: dispatchJson,
+          contextRef: resourceJson,
         },
+        identity: identityJson,
+        dispatch: dispatchJson,
+        contextRef: resourceJson,
       },
     },
   },
@@ -117,8 +132,12 @@ const vectors: Record<string, { wire: string; json: object }> = {
         ...text(7, 'it broke'),
         ...text(8, 'redis://art:1'),
         ...int(9, 201),
-        ...text(10, 'd-1'),
-        ...int(11, 2),
+        ...bytes(10, dispatch),
+        ...bytes(11, identity),
+        ...bytes(12, resource),
+        ...bytes(13, resource),
+        ...bytes(13, text(2, 'redis://art:2')),
+        ...double(1000, 0.25),
       ]),
       ...text(18, 'secret-token'),
     ]),
@@ -134,8 +153,11 @@ const vectors: Record<string, { wire: string; json: object }> = {
         errorMessage: 'it broke',
         artifactPtrs: ['redis://art:1'],
         errorCodeEnum: 'ERROR_CODE_RESOURCE_EXHAUSTED',
-        dispatchId: 'd-1',
-        attempt: 2,
+        dispatch: dispatchJson,
+        identity: identityJson,
+        resultRef: resourceJson,
+        artifactRefs: [resourceJson, { uri: 'redis://art:2' }],
+        costUsd: 0.25,
       },
     },
   },
@@ -158,6 +180,7 @@ const vectors: Record<string, { wire: string; json: object }> = {
         ...text(16, 'memo'),
         ...text(18, 'credential'),
         ...text(19, 'Ada'),
+        ...text(1000, 'job-1'),
       ]),
     ]),
     json: {
@@ -177,6 +200,7 @@ const vectors: Record<string, { wire: string; json: object }> = {
         progressPct: 7,
         lastMemo: 'memo',
         agentName: 'Ada',
+        runningJobs: ['job-1'],
       },
     },
   },
@@ -221,6 +245,10 @@ const vectors: Record<string, { wire: string; json: object }> = {
         ...text(5, 'redis://res:job-1'),
         ...text(6, 'redis://art:1'),
         ...int(7, 4),
+        ...bytes(8, dispatch),
+        ...bytes(9, identity),
+        ...bytes(10, resource),
+        ...bytes(11, resource),
       ]),
     ]),
     json: {
@@ -233,12 +261,39 @@ const vectors: Record<string, { wire: string; json: object }> = {
         resultPtr: 'redis://res:job-1',
         artifactPtrs: ['redis://art:1'],
         status: 'JOB_STATUS_RUNNING',
+        dispatch: dispatchJson,
+        identity: identityJson,
+        resultRef: resourceJson,
+        artifactRefs: [resourceJson],
       },
     },
   },
   job_cancel: {
-    wire: hex([...head('gateway'), ...bytes(16, [...text(1, 'job-1'), ...text(2, 'why'), ...text(3, 'ada')])]),
-    json: { senderId: 'gateway', jobCancel: { jobId: 'job-1', reason: 'why', requestedBy: 'ada' } },
+    wire: hex([
+      ...head('gateway'),
+      ...bytes(5, [...text(1, 'v1'), ...text(2, 'alg'), ...bytes(3, [7]), ...text(4, 'aud'), ...text(6, 'key')]),
+      ...bytes(6, identity),
+      ...bytes(16, [
+        ...text(1, 'job-1'),
+        ...text(2, 'why'),
+        ...text(3, 'ada'),
+        ...bytes(4, dispatch),
+        ...bytes(5, identity),
+        ...int(1000, 30),
+      ]),
+    ]),
+    json: {
+      senderId: 'gateway',
+      identity: identityJson,
+      jobCancel: {
+        jobId: 'job-1',
+        reason: 'why',
+        requestedBy: 'ada',
+        dispatch: dispatchJson,
+        identity: identityJson,
+        graceSec: 30,
+      },
+    },
   },
   handshake: {
     wire: hex([
@@ -299,67 +354,5 @@ describe('packets written by another hand', () => {
     expect(packet.auth_token).toBe('secret-token');
     expect(JSON.stringify(packetToJson(packet))).not.toMatch(/secret-token|credential|c2lnbmVk/);
     expect(JSON.stringify(packetToJson(decoded(vectors['heartbeat']?.wire ?? '')))).not.toContain('credential');
-  });
-});
-
-describe('the deterministic encoding', () => {
-  const base = {
-    job_id: 'j',
-    topic: 'job.t',
-    labels: { b: '1', '10': 'x', '9': 'y', a: '2', é: '3', '💡': '4', '\uFF61': '5' },
-  };
-  const sorted = ['10', '9', 'a', 'b', 'é', '\uFF61', '💡'] as const;
-
-  it('maps are sorted by the bytes of their keys, also keys that look like numbers', () => {
-    const expected = [
-      ...text(1, 'j'),
-      ...text(2, 'job.t'),
-      ...sorted.flatMap((key) => entry(15, key, base.labels[key])),
-    ];
-
-    expect(hex([...canonicalJobRequest(base)])).toBe(hex(expected));
-  });
-
-  it('the hash of a job is that of those bytes, known by value', () => {
-    expect(jobHash({ job_id: 'j', topic: 'job.t' })).toBe(
-      // sha256 of 0a016a12056a6f622e74
-      'c6c74205d8699491b0120c887491f10a466cd66aac96e2c7b70ed85c1915251c',
-    );
-  });
-
-  it('the hash does not see the order of maps, nor what the platform adds after the decision', () => {
-    const later = {
-      ...base,
-      labels: {
-        ...Object.fromEntries(Object.entries(base.labels).reverse()),
-        approval_granted: 'true',
-        approval_snapshot: 's',
-        'svc.bus_msg_id': 'x',
-        'policy.attachment_id': 'job/j/policy',
-      },
-      env: { SVC_EFFECTIVE_CONFIG: '{}' },
-    };
-
-    expect(jobHash(later)).toBe(jobHash(base));
-  });
-
-  it('the hash sees every other change', () => {
-    const changes = [
-      { topic: 'job.u' },
-      { labels: { ...base.labels, a: '3' } },
-      { env: { tenant_id: 'x' } },
-      { meta: { risk_tags: ['x'] } },
-      { compensation: { topic: 'job.undo' } },
-    ];
-    const hashes = changes.map((change) => jobHash({ ...base, ...change }));
-
-    expect(new Set([jobHash(base), ...hashes]).size).toBe(changes.length + 1);
-  });
-
-  it('a request read off the wire hashes as the one that was written', () => {
-    const packet = jobRequestPacket({ trace_id: 't', sender_id: 's', nowUs: 1 }, base);
-    const read = decoded(Buffer.from(encodePacket(packet)).toString('hex'));
-
-    expect(read.kind === 'job_request' && jobHash(read.body)).toBe(jobHash(base));
   });
 });

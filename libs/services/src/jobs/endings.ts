@@ -1,3 +1,4 @@
+import type { DispatchIdentity } from '@svc/contract';
 import type { JobEvent, JobState } from '@svc/lifecycle';
 import { jobStates } from '@svc/lifecycle';
 import type { DeadLetter, DeadLetterWrite, JobRecord, MoveExtras } from '@svc/store';
@@ -10,6 +11,8 @@ export interface Intent {
   cancel?: string;
   /** How long the job then has to end by itself; absent = as long as its worker grants. */
   grace_sec?: number;
+  /** Dispatch to cancel, when the job may have a newer one by the time of the publish; absent = the one it is in then. */
+  dispatch?: DispatchIdentity;
   /** Copy of the dead letter. */
   dlq?: true;
 }

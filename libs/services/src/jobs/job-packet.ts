@@ -4,6 +4,7 @@ import {
   jobHash,
   jobRequestPacket,
   workerJobsSubject,
+  type DispatchIdentity,
   type JobRequestDraft,
   type PacketOf,
 } from '@svc/contract';
@@ -100,6 +101,8 @@ export function dispatchPacket(
     { trace_id: job.trace_id, sender_id: senderId, nowUs },
     {
       ...draft,
+      identity: identityOf(job),
+      dispatch: dispatchIdentity(job),
       labels: { ...draft.labels, ...approvalLabels(job), ...bypassLabels(job) },
       env: {
         ...draft.env,
@@ -113,6 +116,34 @@ export function dispatchPacket(
   );
   return { subject: workerJobsSubject(job.worker_id), packet };
 }
+
+/** The dispatch that a job is in; undefined before its first. Wire contract 10 item 6. */
+export const dispatchIdentity = (
+  job: Pick<JobRecord, 'dispatch_id' | 'attempts' | 'worker_id'>,
+): DispatchIdentity | undefined =>
+  job.dispatch_id === undefined
+    ? undefined
+    : { dispatch_id: job.dispatch_id, attempt: job.attempts, assigned_worker_id: job.worker_id ?? '' };
+
+/**
+ * Does an echoed dispatch name another than the one the job is in? Workers that echo nothing are told apart by worker id
+ * alone. Wire contract 10 item 6.
+ */
+export function isStaleDispatch(
+  echoed: DispatchIdentity | undefined,
+  job: Pick<JobRecord, 'dispatch_id' | 'attempts' | 'worker_id'>,
+): boolean {
+  if (!echoed) return false;
+  const { dispatch_id: id, attempt, assigned_worker_id: assigned } = echoed;
+  if (assigned !== '' && assigned !== job.worker_id) return true;
+  return id === '' ? attempt > 0 && attempt !== job.attempts : id !== job.dispatch_id;
+}
+
+const identityOf = ({ tenant, request }: Pick<JobRecord, 'tenant' | 'request'>) => ({
+  tenant_id: tenant,
+  principal_id: request.principal_id,
+  actor_id: request.actor_id,
+});
 
 /** Wire contract 13: the constraints as a whole, and copies of single ones. */
 function constraintEnv(decision: DecisionRecord | undefined): Record<string, string> {

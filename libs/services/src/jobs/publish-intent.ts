@@ -1,7 +1,8 @@
-import { jobCancelPacket, jobResultPacket, JobStatus, subjects } from '@svc/contract';
+import { jobCancelPacket, jobResultPacket, JobStatus, subjects, type DispatchIdentity } from '@svc/contract';
 import type { JobRecord } from '@svc/store';
 import type { Base, JobBus } from '../deps';
 import type { Intent } from './endings';
+import { dispatchIdentity } from './job-packet';
 
 type IntentDeps = Pick<Base, 'store' | 'clock'> & { bus: JobBus; senderId: string };
 type Intended = Pick<JobRecord, 'id' | 'trace_id' | 'intent' | 'worker_id' | 'error_code' | 'error_message' | 'state'>;
@@ -33,8 +34,9 @@ export async function publishIntent({ store, bus, clock, senderId }: IntentDeps,
   if (intent.result) await bus.publishDurable(subjects.jobResult.name, result(statusOf[intent.result]));
   if (intent.cancel) {
     const { cancel: reason, grace_sec = 0 } = intent;
-    const cancel = jobCancelPacket(head, { job_id: job.id, reason, requested_by: senderId, grace_sec });
-    await bus.publish(subjects.jobCancel.name, cancel);
+    const dispatch = intent.dispatch ?? (await currentDispatch(store, job.id));
+    const cancel = { job_id: job.id, reason, requested_by: senderId, grace_sec, dispatch };
+    await bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
   }
   if (intent.dlq) {
     // A quarantine has no status of its own and appears as DENIED. Engine contract A1.
@@ -43,4 +45,10 @@ export async function publishIntent({ store, bus, clock, senderId }: IntentDeps,
     await bus.publishDurable(subjects.jobDlq.name, result(statusOf[status]));
   }
   await store.jobs.intentDone(job.id, job.intent);
+}
+
+/** Read afresh: the caller's copy of the job may be older than its last dispatch, and a job that ended gets no other. */
+async function currentDispatch({ jobs }: Base['store'], id: string): Promise<DispatchIdentity | undefined> {
+  const job = await jobs.load(id);
+  return job && dispatchIdentity(job);
 }

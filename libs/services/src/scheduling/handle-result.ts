@@ -4,6 +4,7 @@ import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { toMicros } from '@svc/policy';
 import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
+import { isStaleDispatch } from '../jobs/job-packet';
 import { isForeignResult, isOwnResult, isStorePointer } from '../jobs/withheld';
 import { checkResult } from '../topics/check-result';
 import { checkContent, cleanContent, type ContentCheck } from './check-content';
@@ -35,7 +36,7 @@ export async function handleResult(deps: SchedulingDeps, senderId: string, resul
     // The answer to a job that was taken back: its heartbeats counted it until now, unless its slot was given away at once.
     // Wire contract 11. Should we count one too few, the slots in Redis still hold.
     if (senderId === result.worker_id && !deps.registry.left(senderId, result.job_id)) free(deps, senderId);
-    if (job && senderId === job.worker_id) await afterPreemption(deps, job, result.dispatch_id);
+    if (job && senderId === job.worker_id) await afterPreemption(deps, job, result.dispatch);
     return;
   }
   await settle(deps, job, result, brought);
@@ -81,8 +82,9 @@ function whyIgnored(job: JobRecord | undefined, senderId: string, result: JobRes
   if (!job) return 'unknown job';
   if (!withWorker.includes(job.state)) return `job is ${job.state}`;
   if (job.worker_id !== result.worker_id || senderId !== result.worker_id) return 'not the worker that holds it';
-  // Workers that do not echo the dispatch are told apart by worker alone.
-  if (result.dispatch_id && result.dispatch_id !== job.dispatch_id) return 'stale dispatch';
+  if (isStaleDispatch(result.dispatch, job)) return 'stale dispatch';
+  const { tenant_id: tenant = '' } = result.identity ?? {};
+  if (tenant !== '' && tenant !== job.tenant) return 'identity of another tenant';
   return undefined;
 }
 

@@ -4,7 +4,7 @@ import type { DecisionRecord, JobRecord } from '@svc/store';
 import { routingRules } from '../boundary';
 import { turnCost } from '../effective-config';
 import { isApprovedInput } from '../jobs/input-hash';
-import { dispatchPacket } from '../jobs/job-packet';
+import { dispatchIdentity, dispatchPacket } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
 import { endBadly } from './move-job';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -116,7 +116,12 @@ export async function publishDispatch(
   // It was ended or preempted between our write and our publish, and the word of that reached the worker before the job.
   if (outcome.kind === 'refused' && ['CANCELLED', 'TIMEOUT', 'RETRYING'].includes(outcome.state)) {
     const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
-    const cancel = { job_id: job.id, reason: 'taken back before it arrived', requested_by: deps.senderId };
+    const cancel = {
+      job_id: job.id,
+      reason: 'taken back before it arrived',
+      requested_by: deps.senderId,
+      dispatch: dispatchIdentity(job),
+    };
     await deps.bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
   }
   deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);

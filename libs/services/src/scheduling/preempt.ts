@@ -1,10 +1,11 @@
-import { defaultSettings } from '@svc/contract';
+import { defaultSettings, type DispatchIdentity } from '@svc/contract';
 import { isInFlight } from '@svc/lifecycle';
 import { canServe, type RoutingNeeds } from '@svc/routing';
 import type { CarryEntry, JobRecord } from '@svc/store';
 import { routingRules } from '../boundary';
 import { numberAt, section } from '../effective-config';
 import type { Intent } from '../jobs/endings';
+import { dispatchIdentity, isStaleDispatch } from '../jobs/job-packet';
 import { entryPriority, moveAndTell, untilDeadline } from './move-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { workflowStepOf } from '../jobs/workflow-step';
@@ -38,7 +39,8 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
     .sort((a, b) => (b.started_at ?? 0) - (a.started_at ?? 0))[0];
   if (!victim?.worker_id || !victim.dispatch_id) return false;
   const grace_sec = await graceSec(deps, victim);
-  const intent: Intent = { cancel: 'preempted', grace_sec };
+  const dispatch = dispatchIdentity(victim);
+  const intent: Intent = { cancel: 'preempted', grace_sec, ...(dispatch && { dispatch }) };
   const times = (victim.preempted ?? 0) + 1;
   // Meanwhile its worker may still be at it: nobody else gets it before that worker answers, or its time is over.
   const delayMs = untilDeadline(deps, victim, Math.max(leastDelayMs, grace_sec * 1_000));
@@ -72,9 +74,13 @@ const preemptedEntry = (job: JobRecord, delayMs: number): CarryEntry => ({
 });
 
 /** The worker of a job that was stopped for another has ended it: it need not wait out its grace. */
-export async function afterPreemption(deps: SchedulingDeps, job: JobRecord, dispatchId: string): Promise<void> {
+export async function afterPreemption(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  dispatch: DispatchIdentity | undefined,
+): Promise<void> {
   if (job.state !== 'RETRYING' || job.waiting_reason !== waitingReason) return;
-  if (dispatchId !== '' && dispatchId !== job.dispatch_id) return;
+  if (isStaleDispatch(dispatch, job)) return;
   const entry = preemptedEntry(job, 0);
   const where = { states: ['RETRYING'], dispatchId: job.dispatch_id ?? '' } as const;
   // If we die between these two, the replayer finds that nothing carries the job.

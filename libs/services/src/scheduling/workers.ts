@@ -1,6 +1,7 @@
 import { jobCancelPacket, subjects, type Handshake, type Heartbeat, type JobProgress } from '@svc/contract';
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import type { WorkerSnapshot } from '@svc/store';
+import { dispatchIdentity } from '../jobs/job-packet';
 import { releaseJob, releaseLostJobs } from './release-jobs';
 import type { SchedulingDeps } from './scheduling-deps';
 import { whyRefused } from './worker-registry';
@@ -40,7 +41,12 @@ async function cancelEnded(deps: SchedulingDeps, { worker_id: worker, running_jo
     const endedUs = job.completed_at ?? deps.clock.nowUs();
     if (job.worker_id !== worker || !isTerminal(job.state) || deps.clock.nowUs() - endedUs < cancelAfterUs) continue;
     const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
-    const cancel = { job_id: job.id, reason: `job is ${job.state}`, requested_by: deps.senderId };
+    const cancel = {
+      job_id: job.id,
+      reason: `job is ${job.state}`,
+      requested_by: deps.senderId,
+      dispatch: dispatchIdentity(job),
+    };
     await deps.bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
   }
 }
@@ -54,11 +60,16 @@ export function hearHandshake(deps: SchedulingDeps, senderId: string, shake: Han
   if (deps.registry.room(shake.component_id) > 0) deps.wake(shake.component_id);
 }
 
-/** Keeps the last progress with the job; its arrival renews the running time. Wire contract 11 "(better)". */
+/**
+ * Keeps the last progress with the job; its arrival renews the running time. Only the assigned worker's counts, and only
+ * for the current dispatch when it names one. Wire contract 10 item 6, 11 "(better)".
+ */
 export async function hearProgress(deps: SchedulingDeps, senderId: string, progress: JobProgress): Promise<void> {
+  const { dispatch_id: dispatchId = '', assigned_worker_id: assigned = '' } = progress.dispatch ?? {};
+  if (assigned !== '' && assigned !== senderId) return;
   await deps.store.jobs.note(
     progress.job_id,
-    { states: ['DISPATCHED', 'RUNNING'], holder: senderId },
+    { states: ['DISPATCHED', 'RUNNING'], holder: senderId, dispatchId },
     {
       progress_percent: Math.min(100, Math.max(0, progress.percent)),
       progress_message: progress.message.slice(0, 1_000),

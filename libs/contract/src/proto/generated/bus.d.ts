@@ -41,6 +41,12 @@ export namespace svc {
                 /** BusPacket protocol_version. */
                 protocol_version: number;
 
+                /** BusPacket signature_metadata. */
+                signature_metadata?: (svc.agent.v1.SignatureMetadata.$Properties|null);
+
+                /** BusPacket identity. */
+                identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
                 /** BusPacket job_request. */
                 job_request?: (svc.agent.v1.JobRequest.$Properties|null);
 
@@ -119,6 +125,12 @@ export namespace svc {
                     /** BusPacket protocol_version */
                     protocol_version?: (number|null);
 
+                    /** BusPacket signature_metadata */
+                    signature_metadata?: (svc.agent.v1.SignatureMetadata.$Properties|null);
+
+                    /** BusPacket identity */
+                    identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
                     /** BusPacket job_request */
                     job_request?: (svc.agent.v1.JobRequest.$Properties|null);
 
@@ -171,6 +183,8 @@ export namespace svc {
                   sender_id?: string|null;
                   created_at?: google.protobuf.Timestamp.$Shape|null;
                   protocol_version?: number|null;
+                  signature_metadata?: svc.agent.v1.SignatureMetadata.$Shape|null;
+                  identity?: svc.agent.v1.IdentityBinding.$Shape|null;
                   job_request?: svc.agent.v1.JobRequest.$Shape|null;
                   job_result?: svc.agent.v1.JobResult.$Shape|null;
                   heartbeat?: svc.agent.v1.Heartbeat.$Shape|null;
@@ -188,6 +202,330 @@ export namespace svc {
                 } & (
                   ({ payload?: undefined; job_request?: null; job_result?: null; heartbeat?: null; alert?: null; job_progress?: null; job_cancel?: null; handshake?: null; worker_handshake_challenge_request?: null; worker_handshake_challenge?: null; worker_handshake_authenticate?: null; worker_handshake_result?: null }|{ payload?: "job_request"; job_request: svc.agent.v1.JobRequest.$Shape; job_result?: null; heartbeat?: null; alert?: null; job_progress?: null; job_cancel?: null; handshake?: null; worker_handshake_challenge_request?: null; worker_handshake_challenge?: null; worker_handshake_authenticate?: null; worker_handshake_result?: null }|{ payload?: "job_result"; job_request?: null; job_result: svc.agent.v1.JobResult.$Shape; heartbeat?: null; alert?: null; job_progress?: null; job_cancel?: null; handshake?: null; worker_handshake_challenge_request?: null; worker_handshake_challenge?: null; worker_handshake_authenticate?: null; worker_handshake_result?: null }|{ payload?: "heartbeat"; job_request?: null; job_result?: null; heartbeat: svc.agent.v1.Heartbeat.$Shape; alert?: null; job_progress?: null; job_cancel?: null; handshake?: null; worker_handshake_challenge_request?: null; worker_handshake_challenge?: null; worker_handshake_authenticate?: null; worker_handshake_result?: null }|{ payload?: "alert"; job_request?: null; job_result?: null; heartbeat?: null; alert: svc.agent.v1.SystemAlert.$Shape; job_progress?: null; job_cancel?: null; handshake?: null; worker_handshake_challenge_request?: null; worker_handshake_challenge?: null; worker_handshake_authenticate?: null; worker_handshake_result?: null }|{ payload?: "job_progress"; job_request?: null; job_result?: null; heartbeat?: null; alert?: null; job_progress: svc.agent.v1.JobProgress.$Shape; job_cancel?: null; handshake?: null; worker_handshake_challenge_request?: null; worker_handshake_challenge?: null; worker_handshake_authenticate?: null; worker_handshake_result?: null }|{ payload?: "job_cancel"; job_request?: null; job_result?: null; heartbeat?: null; alert?: null; job_progress?: null; job_cancel: svc.agent.v1.JobCancel.$Shape; handshake?: null; worker_handshake_challenge_request?: null; worker_handshake_challenge?: null; worker_handshake_authenticate?: null; worker_handshake_result?: null }|{ payload?: "handshake"; job_request?: null; job_result?: null; heartbeat?: null; alert?: null; job_progress?: null; job_cancel?: null; handshake: svc.agent.v1.Handshake.$Shape; worker_handshake_challenge_request?: null; worker_handshake_challenge?: null; worker_handshake_authenticate?: null; worker_handshake_result?: null }|{ payload?: "worker_handshake_challenge_request"; job_request?: null; job_result?: null; heartbeat?: null; alert?: null; job_progress?: null; job_cancel?: null; handshake?: null; worker_handshake_challenge_request: svc.agent.v1.WorkerHandshakeChallengeRequest.$Shape; worker_handshake_challenge?: null; worker_handshake_authenticate?: null; worker_handshake_result?: null }|{ payload?: "worker_handshake_challenge"; job_request?: null; job_result?: null; heartbeat?: null; alert?: null; job_progress?: null; job_cancel?: null; handshake?: null; worker_handshake_challenge_request?: null; worker_handshake_challenge: svc.agent.v1.WorkerHandshakeChallenge.$Shape; worker_handshake_authenticate?: null; worker_handshake_result?: null }|{ payload?: "worker_handshake_authenticate"; job_request?: null; job_result?: null; heartbeat?: null; alert?: null; job_progress?: null; job_cancel?: null; handshake?: null; worker_handshake_challenge_request?: null; worker_handshake_challenge?: null; worker_handshake_authenticate: svc.agent.v1.WorkerHandshakeAuthenticate.$Shape; worker_handshake_result?: null }|{ payload?: "worker_handshake_result"; job_request?: null; job_result?: null; heartbeat?: null; alert?: null; job_progress?: null; job_cancel?: null; handshake?: null; worker_handshake_challenge_request?: null; worker_handshake_challenge?: null; worker_handshake_authenticate?: null; worker_handshake_result: svc.agent.v1.WorkerHandshakeResult.$Shape })
                 );
+            }
+
+            /**
+             * Properties of a SignatureMetadata.
+             * @deprecated Use svc.agent.v1.SignatureMetadata.$Properties instead.
+             */
+            interface ISignatureMetadata extends svc.agent.v1.SignatureMetadata.$Properties {
+            }
+
+            /** Represents a SignatureMetadata. */
+            class SignatureMetadata {
+
+                /**
+                 * Constructs a new SignatureMetadata.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: svc.agent.v1.SignatureMetadata.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** SignatureMetadata profile_version. */
+                profile_version: string;
+
+                /** SignatureMetadata algorithm. */
+                algorithm: string;
+
+                /** SignatureMetadata message_id. */
+                message_id: Uint8Array;
+
+                /** SignatureMetadata audience. */
+                audience: string;
+
+                /** SignatureMetadata expires_at. */
+                expires_at?: (google.protobuf.Timestamp.$Properties|null);
+
+                /** SignatureMetadata key_id. */
+                key_id: string;
+
+                /**
+                 * Encodes the specified SignatureMetadata message. Does not implicitly {@link svc.agent.v1.SignatureMetadata.verify|verify} messages.
+                 * @param message SignatureMetadata message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: svc.agent.v1.SignatureMetadata.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes a SignatureMetadata message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {svc.agent.v1.SignatureMetadata & svc.agent.v1.SignatureMetadata.$Shape} SignatureMetadata
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): svc.agent.v1.SignatureMetadata & svc.agent.v1.SignatureMetadata.$Shape;
+            }
+
+            namespace SignatureMetadata {
+
+                /** Properties of a SignatureMetadata. */
+                interface $Properties {
+
+                    /** SignatureMetadata profile_version */
+                    profile_version?: (string|null);
+
+                    /** SignatureMetadata algorithm */
+                    algorithm?: (string|null);
+
+                    /** SignatureMetadata message_id */
+                    message_id?: (Uint8Array|null);
+
+                    /** SignatureMetadata audience */
+                    audience?: (string|null);
+
+                    /** SignatureMetadata expires_at */
+                    expires_at?: (google.protobuf.Timestamp.$Properties|null);
+
+                    /** SignatureMetadata key_id */
+                    key_id?: (string|null);
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Shape of a SignatureMetadata. */
+                type $Shape = svc.agent.v1.SignatureMetadata.$Properties;
+            }
+
+            /**
+             * Properties of an IdentityBinding.
+             * @deprecated Use svc.agent.v1.IdentityBinding.$Properties instead.
+             */
+            interface IIdentityBinding extends svc.agent.v1.IdentityBinding.$Properties {
+            }
+
+            /** Represents an IdentityBinding. */
+            class IdentityBinding {
+
+                /**
+                 * Constructs a new IdentityBinding.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: svc.agent.v1.IdentityBinding.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** IdentityBinding tenant_id. */
+                tenant_id: string;
+
+                /** IdentityBinding principal_id. */
+                principal_id: string;
+
+                /** IdentityBinding actor_id. */
+                actor_id: string;
+
+                /** IdentityBinding delegation_id. */
+                delegation_id: string;
+
+                /**
+                 * Encodes the specified IdentityBinding message. Does not implicitly {@link svc.agent.v1.IdentityBinding.verify|verify} messages.
+                 * @param message IdentityBinding message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: svc.agent.v1.IdentityBinding.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes an IdentityBinding message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {svc.agent.v1.IdentityBinding & svc.agent.v1.IdentityBinding.$Shape} IdentityBinding
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): svc.agent.v1.IdentityBinding & svc.agent.v1.IdentityBinding.$Shape;
+            }
+
+            namespace IdentityBinding {
+
+                /** Properties of an IdentityBinding. */
+                interface $Properties {
+
+                    /** IdentityBinding tenant_id */
+                    tenant_id?: (string|null);
+
+                    /** IdentityBinding principal_id */
+                    principal_id?: (string|null);
+
+                    /** IdentityBinding actor_id */
+                    actor_id?: (string|null);
+
+                    /** IdentityBinding delegation_id */
+                    delegation_id?: (string|null);
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Shape of an IdentityBinding. */
+                type $Shape = svc.agent.v1.IdentityBinding.$Properties;
+            }
+
+            /**
+             * Properties of a DispatchIdentity.
+             * @deprecated Use svc.agent.v1.DispatchIdentity.$Properties instead.
+             */
+            interface IDispatchIdentity extends svc.agent.v1.DispatchIdentity.$Properties {
+            }
+
+            /** Represents a DispatchIdentity. */
+            class DispatchIdentity {
+
+                /**
+                 * Constructs a new DispatchIdentity.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: svc.agent.v1.DispatchIdentity.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** DispatchIdentity dispatch_id. */
+                dispatch_id: string;
+
+                /** DispatchIdentity attempt. */
+                attempt: number;
+
+                /** DispatchIdentity assigned_worker_id. */
+                assigned_worker_id: string;
+
+                /**
+                 * Encodes the specified DispatchIdentity message. Does not implicitly {@link svc.agent.v1.DispatchIdentity.verify|verify} messages.
+                 * @param message DispatchIdentity message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: svc.agent.v1.DispatchIdentity.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes a DispatchIdentity message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {svc.agent.v1.DispatchIdentity & svc.agent.v1.DispatchIdentity.$Shape} DispatchIdentity
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): svc.agent.v1.DispatchIdentity & svc.agent.v1.DispatchIdentity.$Shape;
+            }
+
+            namespace DispatchIdentity {
+
+                /** Properties of a DispatchIdentity. */
+                interface $Properties {
+
+                    /** DispatchIdentity dispatch_id */
+                    dispatch_id?: (string|null);
+
+                    /** DispatchIdentity attempt */
+                    attempt?: (number|null);
+
+                    /** DispatchIdentity assigned_worker_id */
+                    assigned_worker_id?: (string|null);
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Shape of a DispatchIdentity. */
+                type $Shape = svc.agent.v1.DispatchIdentity.$Properties;
+            }
+
+            /**
+             * Properties of a ResourceRef.
+             * @deprecated Use svc.agent.v1.ResourceRef.$Properties instead.
+             */
+            interface IResourceRef extends svc.agent.v1.ResourceRef.$Properties {
+            }
+
+            /** Represents a ResourceRef. */
+            class ResourceRef {
+
+                /**
+                 * Constructs a new ResourceRef.
+                 * @param [properties] Properties to set
+                 */
+                constructor(properties?: svc.agent.v1.ResourceRef.$Properties);
+
+                /** Unknown fields preserved while decoding when enabled */
+                $unknowns?: Uint8Array[];
+
+                /** ResourceRef resolver_id. */
+                resolver_id: string;
+
+                /** ResourceRef uri. */
+                uri: string;
+
+                /** ResourceRef sha256. */
+                sha256: Uint8Array;
+
+                /** ResourceRef media_type. */
+                media_type: string;
+
+                /** ResourceRef size_bytes. */
+                size_bytes: number;
+
+                /** ResourceRef expires_at. */
+                expires_at?: (google.protobuf.Timestamp.$Properties|null);
+
+                /** ResourceRef purpose. */
+                purpose: string;
+
+                /**
+                 * Encodes the specified ResourceRef message. Does not implicitly {@link svc.agent.v1.ResourceRef.verify|verify} messages.
+                 * @param message ResourceRef message or plain object to encode
+                 * @param [writer] Writer to encode to
+                 * @returns Writer
+                 */
+                static encode(message: svc.agent.v1.ResourceRef.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+
+                /**
+                 * Decodes a ResourceRef message from the specified reader or buffer.
+                 * @param reader Reader or buffer to decode from
+                 * @param [length] Message length if known beforehand
+                 * @returns {svc.agent.v1.ResourceRef & svc.agent.v1.ResourceRef.$Shape} ResourceRef
+                 * @throws {Error} If the payload is not a reader or valid buffer
+                 * @throws {$protobuf.util.ProtocolError} If required fields are missing
+                 */
+                static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): svc.agent.v1.ResourceRef & svc.agent.v1.ResourceRef.$Shape;
+            }
+
+            namespace ResourceRef {
+
+                /** Properties of a ResourceRef. */
+                interface $Properties {
+
+                    /** ResourceRef resolver_id */
+                    resolver_id?: (string|null);
+
+                    /** ResourceRef uri */
+                    uri?: (string|null);
+
+                    /** ResourceRef sha256 */
+                    sha256?: (Uint8Array|null);
+
+                    /** ResourceRef media_type */
+                    media_type?: (string|null);
+
+                    /** ResourceRef size_bytes */
+                    size_bytes?: (number|null);
+
+                    /** ResourceRef expires_at */
+                    expires_at?: (google.protobuf.Timestamp.$Properties|null);
+
+                    /** ResourceRef purpose */
+                    purpose?: (string|null);
+
+                    /** Unknown fields preserved while decoding when enabled */
+                    $unknowns?: Uint8Array[];
+                }
+
+                /** Shape of a ResourceRef. */
+                type $Shape = svc.agent.v1.ResourceRef.$Properties;
             }
 
             /** JobPriority enum. */
@@ -488,6 +826,15 @@ export namespace svc {
                 /** JobRequest compensation. */
                 compensation?: (svc.agent.v1.Compensation.$Properties|null);
 
+                /** JobRequest identity. */
+                identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
+                /** JobRequest dispatch. */
+                dispatch?: (svc.agent.v1.DispatchIdentity.$Properties|null);
+
+                /** JobRequest context_ref. */
+                context_ref?: (svc.agent.v1.ResourceRef.$Properties|null);
+
                 /**
                  * Encodes the specified JobRequest message. Does not implicitly {@link svc.agent.v1.JobRequest.verify|verify} messages.
                  * @param message JobRequest message or plain object to encode
@@ -562,6 +909,15 @@ export namespace svc {
 
                     /** JobRequest compensation */
                     compensation?: (svc.agent.v1.Compensation.$Properties|null);
+
+                    /** JobRequest identity */
+                    identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
+                    /** JobRequest dispatch */
+                    dispatch?: (svc.agent.v1.DispatchIdentity.$Properties|null);
+
+                    /** JobRequest context_ref */
+                    context_ref?: (svc.agent.v1.ResourceRef.$Properties|null);
 
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];
@@ -881,6 +1237,15 @@ export namespace svc {
                 /** Compensation meta. */
                 meta?: (svc.agent.v1.JobMetadata.$Properties|null);
 
+                /** Compensation identity. */
+                identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
+                /** Compensation dispatch. */
+                dispatch?: (svc.agent.v1.DispatchIdentity.$Properties|null);
+
+                /** Compensation context_ref. */
+                context_ref?: (svc.agent.v1.ResourceRef.$Properties|null);
+
                 /**
                  * Encodes the specified Compensation message. Does not implicitly {@link svc.agent.v1.Compensation.verify|verify} messages.
                  * @param message Compensation message or plain object to encode
@@ -941,6 +1306,15 @@ export namespace svc {
                     /** Compensation meta */
                     meta?: (svc.agent.v1.JobMetadata.$Properties|null);
 
+                    /** Compensation identity */
+                    identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
+                    /** Compensation dispatch */
+                    dispatch?: (svc.agent.v1.DispatchIdentity.$Properties|null);
+
+                    /** Compensation context_ref */
+                    context_ref?: (svc.agent.v1.ResourceRef.$Properties|null);
+
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];
                 }
@@ -995,11 +1369,17 @@ export namespace svc {
                 /** JobResult error_code_enum. */
                 error_code_enum: svc.agent.v1.ErrorCode;
 
-                /** JobResult dispatch_id. */
-                dispatch_id: string;
+                /** JobResult dispatch. */
+                dispatch?: (svc.agent.v1.DispatchIdentity.$Properties|null);
 
-                /** JobResult attempt. */
-                attempt: number;
+                /** JobResult identity. */
+                identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
+                /** JobResult result_ref. */
+                result_ref?: (svc.agent.v1.ResourceRef.$Properties|null);
+
+                /** JobResult artifact_refs. */
+                artifact_refs: svc.agent.v1.ResourceRef.$Properties[];
 
                 /** JobResult cost_usd. */
                 cost_usd?: (number|null);
@@ -1055,11 +1435,17 @@ export namespace svc {
                     /** JobResult error_code_enum */
                     error_code_enum?: (svc.agent.v1.ErrorCode|null);
 
-                    /** JobResult dispatch_id */
-                    dispatch_id?: (string|null);
+                    /** JobResult dispatch */
+                    dispatch?: (svc.agent.v1.DispatchIdentity.$Properties|null);
 
-                    /** JobResult attempt */
-                    attempt?: (number|null);
+                    /** JobResult identity */
+                    identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
+                    /** JobResult result_ref */
+                    result_ref?: (svc.agent.v1.ResourceRef.$Properties|null);
+
+                    /** JobResult artifact_refs */
+                    artifact_refs?: (svc.agent.v1.ResourceRef.$Properties[]|null);
 
                     /** JobResult cost_usd */
                     cost_usd?: (number|null);
@@ -1112,6 +1498,18 @@ export namespace svc {
                 /** JobProgress status. */
                 status: svc.agent.v1.JobStatus;
 
+                /** JobProgress dispatch. */
+                dispatch?: (svc.agent.v1.DispatchIdentity.$Properties|null);
+
+                /** JobProgress identity. */
+                identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
+                /** JobProgress result_ref. */
+                result_ref?: (svc.agent.v1.ResourceRef.$Properties|null);
+
+                /** JobProgress artifact_refs. */
+                artifact_refs: svc.agent.v1.ResourceRef.$Properties[];
+
                 /**
                  * Encodes the specified JobProgress message. Does not implicitly {@link svc.agent.v1.JobProgress.verify|verify} messages.
                  * @param message JobProgress message or plain object to encode
@@ -1157,6 +1555,18 @@ export namespace svc {
                     /** JobProgress status */
                     status?: (svc.agent.v1.JobStatus|null);
 
+                    /** JobProgress dispatch */
+                    dispatch?: (svc.agent.v1.DispatchIdentity.$Properties|null);
+
+                    /** JobProgress identity */
+                    identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
+                    /** JobProgress result_ref */
+                    result_ref?: (svc.agent.v1.ResourceRef.$Properties|null);
+
+                    /** JobProgress artifact_refs */
+                    artifact_refs?: (svc.agent.v1.ResourceRef.$Properties[]|null);
+
                     /** Unknown fields preserved while decoding when enabled */
                     $unknowns?: Uint8Array[];
                 }
@@ -1193,6 +1603,12 @@ export namespace svc {
                 /** JobCancel requested_by. */
                 requested_by: string;
 
+                /** JobCancel dispatch. */
+                dispatch?: (svc.agent.v1.DispatchIdentity.$Properties|null);
+
+                /** JobCancel identity. */
+                identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
+
                 /** JobCancel grace_sec. */
                 grace_sec: number;
 
@@ -1228,6 +1644,12 @@ export namespace svc {
 
                     /** JobCancel requested_by */
                     requested_by?: (string|null);
+
+                    /** JobCancel dispatch */
+                    dispatch?: (svc.agent.v1.DispatchIdentity.$Properties|null);
+
+                    /** JobCancel identity */
+                    identity?: (svc.agent.v1.IdentityBinding.$Properties|null);
 
                     /** JobCancel grace_sec */
                     grace_sec?: (number|null);

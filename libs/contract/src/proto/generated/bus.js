@@ -33,6 +33,8 @@ $root.svc = (function() {
                 BusPacket.prototype.sender_id = "";
                 BusPacket.prototype.created_at = null;
                 BusPacket.prototype.protocol_version = 0;
+                BusPacket.prototype.signature_metadata = null;
+                BusPacket.prototype.identity = null;
                 BusPacket.prototype.job_request = null;
                 BusPacket.prototype.job_result = null;
                 BusPacket.prototype.heartbeat = null;
@@ -69,6 +71,10 @@ $root.svc = (function() {
                         $root.google.protobuf.Timestamp.encode(message.created_at, writer.uint32(26).fork(), _depth + 1).ldelim();
                     if (message.protocol_version != null && $Object.hasOwnProperty.call(message, "protocol_version") && message.protocol_version !== 0)
                         writer.uint32(32).int32(message.protocol_version);
+                    if (message.signature_metadata != null && $Object.hasOwnProperty.call(message, "signature_metadata"))
+                        $root.svc.agent.v1.SignatureMetadata.encode(message.signature_metadata, writer.uint32(42).fork(), _depth + 1).ldelim();
+                    if (message.identity != null && $Object.hasOwnProperty.call(message, "identity"))
+                        $root.svc.agent.v1.IdentityBinding.encode(message.identity, writer.uint32(50).fork(), _depth + 1).ldelim();
                     if (message.job_request != null && $Object.hasOwnProperty.call(message, "job_request"))
                         $root.svc.agent.v1.JobRequest.encode(message.job_request, writer.uint32(82).fork(), _depth + 1).ldelim();
                     if (message.job_result != null && $Object.hasOwnProperty.call(message, "job_result"))
@@ -159,6 +165,18 @@ $root.svc = (function() {
                                     message.protocol_version = value;
                                 else
                                     delete message.protocol_version;
+                                continue;
+                            }
+                        case 5: {
+                                if (wireType !== 2)
+                                    break;
+                                message.signature_metadata = $root.svc.agent.v1.SignatureMetadata.decode(reader, reader.size(), $undefined, _depth + 1, message.signature_metadata);
+                                continue;
+                            }
+                        case 6: {
+                                if (wireType !== 2)
+                                    break;
+                                message.identity = $root.svc.agent.v1.IdentityBinding.decode(reader, reader.size(), $undefined, _depth + 1, message.identity);
                                 continue;
                             }
                         case 10: {
@@ -274,6 +292,520 @@ $root.svc = (function() {
                 };
 
                 return BusPacket;
+            })();
+
+            v1.SignatureMetadata = (function() {
+
+                var SignatureMetadata = function (properties) {
+                    if (properties)
+                        for (var keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                SignatureMetadata.prototype.profile_version = "";
+                SignatureMetadata.prototype.algorithm = "";
+                SignatureMetadata.prototype.message_id = $util.newBuffer([]);
+                SignatureMetadata.prototype.audience = "";
+                SignatureMetadata.prototype.expires_at = null;
+                SignatureMetadata.prototype.key_id = "";
+
+                SignatureMetadata.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.profile_version != null && $Object.hasOwnProperty.call(message, "profile_version") && message.profile_version !== "")
+                        writer.uint32(10).string(message.profile_version);
+                    if (message.algorithm != null && $Object.hasOwnProperty.call(message, "algorithm") && message.algorithm !== "")
+                        writer.uint32(18).string(message.algorithm);
+                    if (message.message_id != null && $Object.hasOwnProperty.call(message, "message_id") && message.message_id.length)
+                        writer.uint32(26).bytes(message.message_id);
+                    if (message.audience != null && $Object.hasOwnProperty.call(message, "audience") && message.audience !== "")
+                        writer.uint32(34).string(message.audience);
+                    if (message.expires_at != null && $Object.hasOwnProperty.call(message, "expires_at"))
+                        $root.google.protobuf.Timestamp.encode(message.expires_at, writer.uint32(42).fork(), _depth + 1).ldelim();
+                    if (message.key_id != null && $Object.hasOwnProperty.call(message, "key_id") && message.key_id !== "")
+                        writer.uint32(50).string(message.key_id);
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (var i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                SignatureMetadata.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    var end, message, value;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.svc.agent.v1.SignatureMetadata();
+                    while (reader.pos < end) {
+                        var start = reader.pos;
+                        var tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        var wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.profile_version = value;
+                                else
+                                    delete message.profile_version;
+                                continue;
+                            }
+                        case 2: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.algorithm = value;
+                                else
+                                    delete message.algorithm;
+                                continue;
+                            }
+                        case 3: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.bytes()).length)
+                                    message.message_id = value;
+                                else
+                                    delete message.message_id;
+                                continue;
+                            }
+                        case 4: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.audience = value;
+                                else
+                                    delete message.audience;
+                                continue;
+                            }
+                        case 5: {
+                                if (wireType !== 2)
+                                    break;
+                                message.expires_at = $root.google.protobuf.Timestamp.decode(reader, reader.size(), $undefined, _depth + 1, message.expires_at);
+                                continue;
+                            }
+                        case 6: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.key_id = value;
+                                else
+                                    delete message.key_id;
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                return SignatureMetadata;
+            })();
+
+            v1.IdentityBinding = (function() {
+
+                var IdentityBinding = function (properties) {
+                    if (properties)
+                        for (var keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                IdentityBinding.prototype.tenant_id = "";
+                IdentityBinding.prototype.principal_id = "";
+                IdentityBinding.prototype.actor_id = "";
+                IdentityBinding.prototype.delegation_id = "";
+
+                IdentityBinding.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.tenant_id != null && $Object.hasOwnProperty.call(message, "tenant_id") && message.tenant_id !== "")
+                        writer.uint32(10).string(message.tenant_id);
+                    if (message.principal_id != null && $Object.hasOwnProperty.call(message, "principal_id") && message.principal_id !== "")
+                        writer.uint32(18).string(message.principal_id);
+                    if (message.actor_id != null && $Object.hasOwnProperty.call(message, "actor_id") && message.actor_id !== "")
+                        writer.uint32(26).string(message.actor_id);
+                    if (message.delegation_id != null && $Object.hasOwnProperty.call(message, "delegation_id") && message.delegation_id !== "")
+                        writer.uint32(34).string(message.delegation_id);
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (var i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                IdentityBinding.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    var end, message, value;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.svc.agent.v1.IdentityBinding();
+                    while (reader.pos < end) {
+                        var start = reader.pos;
+                        var tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        var wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.tenant_id = value;
+                                else
+                                    delete message.tenant_id;
+                                continue;
+                            }
+                        case 2: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.principal_id = value;
+                                else
+                                    delete message.principal_id;
+                                continue;
+                            }
+                        case 3: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.actor_id = value;
+                                else
+                                    delete message.actor_id;
+                                continue;
+                            }
+                        case 4: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.delegation_id = value;
+                                else
+                                    delete message.delegation_id;
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                return IdentityBinding;
+            })();
+
+            v1.DispatchIdentity = (function() {
+
+                var DispatchIdentity = function (properties) {
+                    if (properties)
+                        for (var keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                DispatchIdentity.prototype.dispatch_id = "";
+                DispatchIdentity.prototype.attempt = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+                DispatchIdentity.prototype.assigned_worker_id = "";
+
+                DispatchIdentity.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.dispatch_id != null && $Object.hasOwnProperty.call(message, "dispatch_id") && message.dispatch_id !== "")
+                        writer.uint32(10).string(message.dispatch_id);
+                    if (message.attempt != null && $Object.hasOwnProperty.call(message, "attempt") && (typeof message.attempt === "object" ? message.attempt.low || message.attempt.high : message.attempt !== 0))
+                        writer.uint32(16).uint64(message.attempt);
+                    if (message.assigned_worker_id != null && $Object.hasOwnProperty.call(message, "assigned_worker_id") && message.assigned_worker_id !== "")
+                        writer.uint32(26).string(message.assigned_worker_id);
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (var i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                DispatchIdentity.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    var end, message, value;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.svc.agent.v1.DispatchIdentity();
+                    while (reader.pos < end) {
+                        var start = reader.pos;
+                        var tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        var wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.dispatch_id = value;
+                                else
+                                    delete message.dispatch_id;
+                                continue;
+                            }
+                        case 2: {
+                                if (wireType !== 0)
+                                    break;
+                                if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                    message.attempt = value;
+                                else
+                                    delete message.attempt;
+                                continue;
+                            }
+                        case 3: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.assigned_worker_id = value;
+                                else
+                                    delete message.assigned_worker_id;
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                return DispatchIdentity;
+            })();
+
+            v1.ResourceRef = (function() {
+
+                var ResourceRef = function (properties) {
+                    if (properties)
+                        for (var keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                            if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                                this[keys[i]] = properties[keys[i]];
+                };
+
+                ResourceRef.prototype.resolver_id = "";
+                ResourceRef.prototype.uri = "";
+                ResourceRef.prototype.sha256 = $util.newBuffer([]);
+                ResourceRef.prototype.media_type = "";
+                ResourceRef.prototype.size_bytes = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
+                ResourceRef.prototype.expires_at = null;
+                ResourceRef.prototype.purpose = "";
+
+                ResourceRef.encode = function (message, writer, _depth) {
+                    if (!writer)
+                        writer = $Writer.create();
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $util.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    if (message.resolver_id != null && $Object.hasOwnProperty.call(message, "resolver_id") && message.resolver_id !== "")
+                        writer.uint32(10).string(message.resolver_id);
+                    if (message.uri != null && $Object.hasOwnProperty.call(message, "uri") && message.uri !== "")
+                        writer.uint32(18).string(message.uri);
+                    if (message.sha256 != null && $Object.hasOwnProperty.call(message, "sha256") && message.sha256.length)
+                        writer.uint32(26).bytes(message.sha256);
+                    if (message.media_type != null && $Object.hasOwnProperty.call(message, "media_type") && message.media_type !== "")
+                        writer.uint32(34).string(message.media_type);
+                    if (message.size_bytes != null && $Object.hasOwnProperty.call(message, "size_bytes") && (typeof message.size_bytes === "object" ? message.size_bytes.low || message.size_bytes.high : message.size_bytes !== 0))
+                        writer.uint32(40).uint64(message.size_bytes);
+                    if (message.expires_at != null && $Object.hasOwnProperty.call(message, "expires_at"))
+                        $root.google.protobuf.Timestamp.encode(message.expires_at, writer.uint32(50).fork(), _depth + 1).ldelim();
+                    if (message.purpose != null && $Object.hasOwnProperty.call(message, "purpose") && message.purpose !== "")
+                        writer.uint32(58).string(message.purpose);
+                    if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                        for (var i = 0; i < message.$unknowns.length; ++i)
+                            writer.raw(message.$unknowns[i]);
+                    return writer;
+                };
+
+                ResourceRef.decode = function (reader, length, _end, _depth, _target) {
+                    if (!(reader instanceof $Reader))
+                        reader = $Reader.create(reader);
+                    if (_depth === $undefined)
+                        _depth = 0;
+                    if (_depth > $Reader.recursionLimit)
+                        throw $Error("max depth exceeded");
+                    var end, message, value;
+                    if (length === $undefined)
+                        end = reader.len;
+                    else {
+                        end = reader.pos + length;
+                        if (end > reader.len)
+                            throw $RangeError("index out of range");
+                        length = reader.len;
+                        reader.len = end;
+                    }
+                    message = _target || new $root.svc.agent.v1.ResourceRef();
+                    while (reader.pos < end) {
+                        var start = reader.pos;
+                        var tag = reader.tag();
+                        if (tag === _end) {
+                            _end = $undefined;
+                            break;
+                        }
+                        var wireType = tag & 7;
+                        switch (tag >>>= 3) {
+                        case 1: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.resolver_id = value;
+                                else
+                                    delete message.resolver_id;
+                                continue;
+                            }
+                        case 2: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.uri = value;
+                                else
+                                    delete message.uri;
+                                continue;
+                            }
+                        case 3: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.bytes()).length)
+                                    message.sha256 = value;
+                                else
+                                    delete message.sha256;
+                                continue;
+                            }
+                        case 4: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.media_type = value;
+                                else
+                                    delete message.media_type;
+                                continue;
+                            }
+                        case 5: {
+                                if (wireType !== 0)
+                                    break;
+                                if (typeof (value = reader.uint64()) === "object" ? value.low || value.high : value !== 0)
+                                    message.size_bytes = value;
+                                else
+                                    delete message.size_bytes;
+                                continue;
+                            }
+                        case 6: {
+                                if (wireType !== 2)
+                                    break;
+                                message.expires_at = $root.google.protobuf.Timestamp.decode(reader, reader.size(), $undefined, _depth + 1, message.expires_at);
+                                continue;
+                            }
+                        case 7: {
+                                if (wireType !== 2)
+                                    break;
+                                if ((value = reader.stringVerify()).length)
+                                    message.purpose = value;
+                                else
+                                    delete message.purpose;
+                                continue;
+                            }
+                        }
+                        reader.skipType(wireType, _depth, tag);
+                        if (!reader.discardUnknown) {
+                            $util.makeProp(message, "$unknowns", false);
+                            (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                        }
+                    }
+                    if (length !== $undefined) {
+                        if (reader.pos !== end)
+                            throw $RangeError("index out of range");
+                        reader.len = length;
+                    }
+                    if (_end !== $undefined)
+                        throw $Error("missing end group");
+                    return message;
+                };
+
+                return ResourceRef;
             })();
 
             v1.JobPriority = (function() {
@@ -413,6 +945,9 @@ $root.svc = (function() {
                 JobRequest.prototype.labels = $util.emptyObject;
                 JobRequest.prototype.meta = null;
                 JobRequest.prototype.compensation = null;
+                JobRequest.prototype.identity = null;
+                JobRequest.prototype.dispatch = null;
+                JobRequest.prototype.context_ref = null;
 
                 JobRequest.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -457,6 +992,12 @@ $root.svc = (function() {
                         $root.svc.agent.v1.JobMetadata.encode(message.meta, writer.uint32(130).fork(), _depth + 1).ldelim();
                     if (message.compensation != null && $Object.hasOwnProperty.call(message, "compensation"))
                         $root.svc.agent.v1.Compensation.encode(message.compensation, writer.uint32(138).fork(), _depth + 1).ldelim();
+                    if (message.identity != null && $Object.hasOwnProperty.call(message, "identity"))
+                        $root.svc.agent.v1.IdentityBinding.encode(message.identity, writer.uint32(146).fork(), _depth + 1).ldelim();
+                    if (message.dispatch != null && $Object.hasOwnProperty.call(message, "dispatch"))
+                        $root.svc.agent.v1.DispatchIdentity.encode(message.dispatch, writer.uint32(154).fork(), _depth + 1).ldelim();
+                    if (message.context_ref != null && $Object.hasOwnProperty.call(message, "context_ref"))
+                        $root.svc.agent.v1.ResourceRef.encode(message.context_ref, writer.uint32(162).fork(), _depth + 1).ldelim();
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -683,6 +1224,24 @@ $root.svc = (function() {
                                 if (wireType !== 2)
                                     break;
                                 message.compensation = $root.svc.agent.v1.Compensation.decode(reader, reader.size(), $undefined, _depth + 1, message.compensation);
+                                continue;
+                            }
+                        case 18: {
+                                if (wireType !== 2)
+                                    break;
+                                message.identity = $root.svc.agent.v1.IdentityBinding.decode(reader, reader.size(), $undefined, _depth + 1, message.identity);
+                                continue;
+                            }
+                        case 19: {
+                                if (wireType !== 2)
+                                    break;
+                                message.dispatch = $root.svc.agent.v1.DispatchIdentity.decode(reader, reader.size(), $undefined, _depth + 1, message.dispatch);
+                                continue;
+                            }
+                        case 20: {
+                                if (wireType !== 2)
+                                    break;
+                                message.context_ref = $root.svc.agent.v1.ResourceRef.decode(reader, reader.size(), $undefined, _depth + 1, message.context_ref);
                                 continue;
                             }
                         }
@@ -1174,6 +1733,9 @@ $root.svc = (function() {
                 Compensation.prototype.principal_id = "";
                 Compensation.prototype.labels = $util.emptyObject;
                 Compensation.prototype.meta = null;
+                Compensation.prototype.identity = null;
+                Compensation.prototype.dispatch = null;
+                Compensation.prototype.context_ref = null;
 
                 Compensation.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -1208,6 +1770,12 @@ $root.svc = (function() {
                             writer.uint32(90).fork().uint32(10).string(keys[i]).uint32(18).string(message.labels[keys[i]]).ldelim();
                     if (message.meta != null && $Object.hasOwnProperty.call(message, "meta"))
                         $root.svc.agent.v1.JobMetadata.encode(message.meta, writer.uint32(98).fork(), _depth + 1).ldelim();
+                    if (message.identity != null && $Object.hasOwnProperty.call(message, "identity"))
+                        $root.svc.agent.v1.IdentityBinding.encode(message.identity, writer.uint32(106).fork(), _depth + 1).ldelim();
+                    if (message.dispatch != null && $Object.hasOwnProperty.call(message, "dispatch"))
+                        $root.svc.agent.v1.DispatchIdentity.encode(message.dispatch, writer.uint32(114).fork(), _depth + 1).ldelim();
+                    if (message.context_ref != null && $Object.hasOwnProperty.call(message, "context_ref"))
+                        $root.svc.agent.v1.ResourceRef.encode(message.context_ref, writer.uint32(122).fork(), _depth + 1).ldelim();
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -1394,6 +1962,24 @@ $root.svc = (function() {
                                 message.meta = $root.svc.agent.v1.JobMetadata.decode(reader, reader.size(), $undefined, _depth + 1, message.meta);
                                 continue;
                             }
+                        case 13: {
+                                if (wireType !== 2)
+                                    break;
+                                message.identity = $root.svc.agent.v1.IdentityBinding.decode(reader, reader.size(), $undefined, _depth + 1, message.identity);
+                                continue;
+                            }
+                        case 14: {
+                                if (wireType !== 2)
+                                    break;
+                                message.dispatch = $root.svc.agent.v1.DispatchIdentity.decode(reader, reader.size(), $undefined, _depth + 1, message.dispatch);
+                                continue;
+                            }
+                        case 15: {
+                                if (wireType !== 2)
+                                    break;
+                                message.context_ref = $root.svc.agent.v1.ResourceRef.decode(reader, reader.size(), $undefined, _depth + 1, message.context_ref);
+                                continue;
+                            }
                         }
                         reader.skipType(wireType, _depth, tag);
                         if (!reader.discardUnknown) {
@@ -1418,6 +2004,7 @@ $root.svc = (function() {
 
                 var JobResult = function (properties) {
                     this.artifact_ptrs = [];
+                    this.artifact_refs = [];
                     if (properties)
                         for (var keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                             if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -1433,8 +2020,10 @@ $root.svc = (function() {
                 JobResult.prototype.error_message = "";
                 JobResult.prototype.artifact_ptrs = $util.emptyArray;
                 JobResult.prototype.error_code_enum = 0;
-                JobResult.prototype.dispatch_id = "";
-                JobResult.prototype.attempt = 0;
+                JobResult.prototype.dispatch = null;
+                JobResult.prototype.identity = null;
+                JobResult.prototype.result_ref = null;
+                JobResult.prototype.artifact_refs = $util.emptyArray;
                 JobResult.prototype.cost_usd = null;
 
                 var $oneOfFields;
@@ -1471,12 +2060,17 @@ $root.svc = (function() {
                             writer.uint32(66).string(message.artifact_ptrs[i]);
                     if (message.error_code_enum != null && $Object.hasOwnProperty.call(message, "error_code_enum") && message.error_code_enum !== 0)
                         writer.uint32(72).int32(message.error_code_enum);
-                    if (message.dispatch_id != null && $Object.hasOwnProperty.call(message, "dispatch_id") && message.dispatch_id !== "")
-                        writer.uint32(82).string(message.dispatch_id);
-                    if (message.attempt != null && $Object.hasOwnProperty.call(message, "attempt") && message.attempt !== 0)
-                        writer.uint32(88).int32(message.attempt);
+                    if (message.dispatch != null && $Object.hasOwnProperty.call(message, "dispatch"))
+                        $root.svc.agent.v1.DispatchIdentity.encode(message.dispatch, writer.uint32(82).fork(), _depth + 1).ldelim();
+                    if (message.identity != null && $Object.hasOwnProperty.call(message, "identity"))
+                        $root.svc.agent.v1.IdentityBinding.encode(message.identity, writer.uint32(90).fork(), _depth + 1).ldelim();
+                    if (message.result_ref != null && $Object.hasOwnProperty.call(message, "result_ref"))
+                        $root.svc.agent.v1.ResourceRef.encode(message.result_ref, writer.uint32(98).fork(), _depth + 1).ldelim();
+                    if (message.artifact_refs != null && message.artifact_refs.length)
+                        for (var i = 0; i < message.artifact_refs.length; ++i)
+                            $root.svc.agent.v1.ResourceRef.encode(message.artifact_refs[i], writer.uint32(106).fork(), _depth + 1).ldelim();
                     if (message.cost_usd != null && $Object.hasOwnProperty.call(message, "cost_usd"))
-                        writer.uint32(97).double(message.cost_usd);
+                        writer.uint32(8001).double(message.cost_usd);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -1593,22 +2187,30 @@ $root.svc = (function() {
                         case 10: {
                                 if (wireType !== 2)
                                     break;
-                                if ((value = reader.stringVerify()).length)
-                                    message.dispatch_id = value;
-                                else
-                                    delete message.dispatch_id;
+                                message.dispatch = $root.svc.agent.v1.DispatchIdentity.decode(reader, reader.size(), $undefined, _depth + 1, message.dispatch);
                                 continue;
                             }
                         case 11: {
-                                if (wireType !== 0)
+                                if (wireType !== 2)
                                     break;
-                                if (value = reader.int32())
-                                    message.attempt = value;
-                                else
-                                    delete message.attempt;
+                                message.identity = $root.svc.agent.v1.IdentityBinding.decode(reader, reader.size(), $undefined, _depth + 1, message.identity);
                                 continue;
                             }
                         case 12: {
+                                if (wireType !== 2)
+                                    break;
+                                message.result_ref = $root.svc.agent.v1.ResourceRef.decode(reader, reader.size(), $undefined, _depth + 1, message.result_ref);
+                                continue;
+                            }
+                        case 13: {
+                                if (wireType !== 2)
+                                    break;
+                                if (!(message.artifact_refs && message.artifact_refs.length))
+                                    message.artifact_refs = [];
+                                message.artifact_refs.push($root.svc.agent.v1.ResourceRef.decode(reader, reader.size(), $undefined, _depth + 1));
+                                continue;
+                            }
+                        case 1000: {
                                 if (wireType !== 1)
                                     break;
                                 message.cost_usd = reader.double();
@@ -1639,6 +2241,7 @@ $root.svc = (function() {
 
                 var JobProgress = function (properties) {
                     this.artifact_ptrs = [];
+                    this.artifact_refs = [];
                     if (properties)
                         for (var keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                             if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -1652,6 +2255,10 @@ $root.svc = (function() {
                 JobProgress.prototype.result_ptr = "";
                 JobProgress.prototype.artifact_ptrs = $util.emptyArray;
                 JobProgress.prototype.status = 0;
+                JobProgress.prototype.dispatch = null;
+                JobProgress.prototype.identity = null;
+                JobProgress.prototype.result_ref = null;
+                JobProgress.prototype.artifact_refs = $util.emptyArray;
 
                 JobProgress.encode = function (message, writer, _depth) {
                     if (!writer)
@@ -1675,6 +2282,15 @@ $root.svc = (function() {
                             writer.uint32(50).string(message.artifact_ptrs[i]);
                     if (message.status != null && $Object.hasOwnProperty.call(message, "status") && message.status !== 0)
                         writer.uint32(56).int32(message.status);
+                    if (message.dispatch != null && $Object.hasOwnProperty.call(message, "dispatch"))
+                        $root.svc.agent.v1.DispatchIdentity.encode(message.dispatch, writer.uint32(66).fork(), _depth + 1).ldelim();
+                    if (message.identity != null && $Object.hasOwnProperty.call(message, "identity"))
+                        $root.svc.agent.v1.IdentityBinding.encode(message.identity, writer.uint32(74).fork(), _depth + 1).ldelim();
+                    if (message.result_ref != null && $Object.hasOwnProperty.call(message, "result_ref"))
+                        $root.svc.agent.v1.ResourceRef.encode(message.result_ref, writer.uint32(82).fork(), _depth + 1).ldelim();
+                    if (message.artifact_refs != null && message.artifact_refs.length)
+                        for (var i = 0; i < message.artifact_refs.length; ++i)
+                            $root.svc.agent.v1.ResourceRef.encode(message.artifact_refs[i], writer.uint32(90).fork(), _depth + 1).ldelim();
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -1770,6 +2386,32 @@ $root.svc = (function() {
                                     delete message.status;
                                 continue;
                             }
+                        case 8: {
+                                if (wireType !== 2)
+                                    break;
+                                message.dispatch = $root.svc.agent.v1.DispatchIdentity.decode(reader, reader.size(), $undefined, _depth + 1, message.dispatch);
+                                continue;
+                            }
+                        case 9: {
+                                if (wireType !== 2)
+                                    break;
+                                message.identity = $root.svc.agent.v1.IdentityBinding.decode(reader, reader.size(), $undefined, _depth + 1, message.identity);
+                                continue;
+                            }
+                        case 10: {
+                                if (wireType !== 2)
+                                    break;
+                                message.result_ref = $root.svc.agent.v1.ResourceRef.decode(reader, reader.size(), $undefined, _depth + 1, message.result_ref);
+                                continue;
+                            }
+                        case 11: {
+                                if (wireType !== 2)
+                                    break;
+                                if (!(message.artifact_refs && message.artifact_refs.length))
+                                    message.artifact_refs = [];
+                                message.artifact_refs.push($root.svc.agent.v1.ResourceRef.decode(reader, reader.size(), $undefined, _depth + 1));
+                                continue;
+                            }
                         }
                         reader.skipType(wireType, _depth, tag);
                         if (!reader.discardUnknown) {
@@ -1802,6 +2444,8 @@ $root.svc = (function() {
                 JobCancel.prototype.job_id = "";
                 JobCancel.prototype.reason = "";
                 JobCancel.prototype.requested_by = "";
+                JobCancel.prototype.dispatch = null;
+                JobCancel.prototype.identity = null;
                 JobCancel.prototype.grace_sec = 0;
 
                 JobCancel.encode = function (message, writer, _depth) {
@@ -1817,8 +2461,12 @@ $root.svc = (function() {
                         writer.uint32(18).string(message.reason);
                     if (message.requested_by != null && $Object.hasOwnProperty.call(message, "requested_by") && message.requested_by !== "")
                         writer.uint32(26).string(message.requested_by);
+                    if (message.dispatch != null && $Object.hasOwnProperty.call(message, "dispatch"))
+                        $root.svc.agent.v1.DispatchIdentity.encode(message.dispatch, writer.uint32(34).fork(), _depth + 1).ldelim();
+                    if (message.identity != null && $Object.hasOwnProperty.call(message, "identity"))
+                        $root.svc.agent.v1.IdentityBinding.encode(message.identity, writer.uint32(42).fork(), _depth + 1).ldelim();
                     if (message.grace_sec != null && $Object.hasOwnProperty.call(message, "grace_sec") && message.grace_sec !== 0)
-                        writer.uint32(32).int32(message.grace_sec);
+                        writer.uint32(8000).int32(message.grace_sec);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -1880,6 +2528,18 @@ $root.svc = (function() {
                                 continue;
                             }
                         case 4: {
+                                if (wireType !== 2)
+                                    break;
+                                message.dispatch = $root.svc.agent.v1.DispatchIdentity.decode(reader, reader.size(), $undefined, _depth + 1, message.dispatch);
+                                continue;
+                            }
+                        case 5: {
+                                if (wireType !== 2)
+                                    break;
+                                message.identity = $root.svc.agent.v1.IdentityBinding.decode(reader, reader.size(), $undefined, _depth + 1, message.identity);
+                                continue;
+                            }
+                        case 1000: {
                                 if (wireType !== 0)
                                     break;
                                 if (value = reader.int32())
@@ -1978,7 +2638,7 @@ $root.svc = (function() {
                         writer.uint32(154).string(message.agent_name);
                     if (message.running_jobs != null && message.running_jobs.length)
                         for (var i = 0; i < message.running_jobs.length; ++i)
-                            writer.uint32(162).string(message.running_jobs[i]);
+                            writer.uint32(8002).string(message.running_jobs[i]);
                     if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                         for (var i = 0; i < message.$unknowns.length; ++i)
                             writer.raw(message.$unknowns[i]);
@@ -2173,7 +2833,7 @@ $root.svc = (function() {
                                     delete message.agent_name;
                                 continue;
                             }
-                        case 20: {
+                        case 1000: {
                                 if (wireType !== 2)
                                     break;
                                 if (!(message.running_jobs && message.running_jobs.length))
