@@ -1,14 +1,15 @@
 /**
  * Everything a fresh machine needs, in one place: packages from the lock file, redis-server, nats-server, and for the
- * tests Chromium. Plain Node, since it runs before there are packages. What is there already is left alone.
+ * tests Chromium and Python. Plain Node, since it runs before there are packages. What is there already is left alone.
  *
- * `npm run setup [-- --browser]`; `npm start`, `npm run demo` and `npm test` call it first.
+ * `npm run setup [-- --browser --python]`; `npm start`, `npm run demo` and `npm test` call it first.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { installPackages } from './setup/packages.mjs';
 import { installPrograms } from './setup/install.mjs';
 import { programs, usable } from './setup/programs.mjs';
+import { installPythonPackages } from './setup/python-packages.mjs';
 import { say, SetUpError } from './setup/say.mjs';
 import { oneAtATime } from './setup/turn.mjs';
 
@@ -16,10 +17,11 @@ const oldestNode = [20, 19];
 
 /**
  * @param browser also Chromium
+ * @param python also Python and the packages of the third-party worker
  * @param servers Redis and NATS even when REDIS_URL and NATS_URL name others: tests kill theirs
  * @throws SetUpError that says exactly what to do
  */
-export async function setUp({ browser = false, servers = false } = {}) {
+export async function setUp({ browser = false, python = false, servers = false } = {}) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])) {
     throw new SetUpError(`Node ${oldestNode.join('.')} or newer is needed; this is ${process.versions.node}.`);
@@ -28,16 +30,20 @@ export async function setUp({ browser = false, servers = false } = {}) {
     ...(servers || !process.env.REDIS_URL ? [programs.redis] : []),
     ...(servers || !process.env.NATS_URL ? [programs.nats] : []),
     ...(browser ? [programs.chromium] : []),
+    ...(python ? [programs.python] : []),
   ];
   await oneAtATime(async () => {
     await installPackages();
     const missing = wanted.filter((program) => !usable(program));
     if (missing.length > 0) await installPrograms(missing);
+    if (python) await installPythonPackages(usable(programs.python));
   });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({ options: { browser: { type: 'boolean' }, servers: { type: 'boolean' } } });
+  const { values } = parseArgs({
+    options: { browser: { type: 'boolean' }, python: { type: 'boolean' }, servers: { type: 'boolean' } },
+  });
   await orExplain(async () => {
     await setUp(values);
     say('everything is there');

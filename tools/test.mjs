@@ -15,7 +15,7 @@ const nx = bin('nx/dist/bin/nx.js');
 /** Tests that kill and restart services and stores: beside others they would be late, and make those late. */
 const heavy = String.raw`tools/chaos/(big-restart|chaos|crash-walk|single-faults)\.test\.ts$`;
 
-await orExplain(() => setUp({ browser: true, servers: true }));
+await orExplain(() => setUp({ browser: true, python: true, servers: true }));
 
 const scratch = mkdtempSync(join(tmpdir(), 'svc-results-'));
 const steps = [

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { privateBin } from './paths.mjs';
+import { pipOf } from './pip.mjs';
 
 /** The programs the stack and the tests run, by what they are called on different systems. */
 export const programs = {
@@ -27,6 +28,14 @@ export const programs = {
     debian: ['chromium', 'fonts-liberation'],
     elsewhere: 'Fedora: dnf install chromium    Alpine: apk add chromium    macOS: brew install --cask chromium',
   },
+  python: {
+    title: 'Python 3.10 or newer with pip',
+    names: ['python3'],
+    oldest: [3, 10],
+    debian: ['python3', 'python3-pip-whl'],
+    elsewhere: 'Fedora: dnf install python3-pip    Alpine: apk add py3-pip    macOS: brew install python',
+    works: (path) => pipOf(path) !== undefined,
+  },
 };
 
 const serverFolders = ['/usr/sbin', '/usr/local/sbin'];
@@ -35,7 +44,8 @@ const serverFolders = ['/usr/sbin', '/usr/local/sbin'];
 const folders = () => [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...serverFolders, privateBin];
 
 /** @returns the path of a program of at least the version we need, or undefined */
-export const usable = (program) => found(program).find(({ version }) => isNewEnough(version, program.oldest))?.path;
+export const usable = ({ oldest, works = () => true, ...program }) =>
+  found(program).find(({ path, version }) => isNewEnough(version, oldest) && works(path))?.path;
 
 /** All candidates with their versions; `[0, 0]` for one that does not say. */
 export const found = ({ names }) =>

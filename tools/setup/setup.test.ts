@@ -39,6 +39,26 @@ describe('set-up', () => {
     expect(found).toBe(newer);
   });
 
+  it('takes no Python without pip', async () => {
+    const python = (folder: string, pip: 'has' | 'lacks') => {
+      const file = program(folder, 'python3', 'Python 3.12.1');
+      if (pip === 'lacks') writeFileSync(file, "#!/bin/sh\n[ $1 = --version ] && echo 'Python 3.12.1'\n");
+      return file;
+    };
+    python('bare', 'lacks');
+    const complete = python('complete', 'has');
+    const PATH = [join(dir, 'bare'), join(dir, 'complete'), process.env['PATH']].join(delimiter);
+
+    const found = await runModule(
+      `import { programs, usable } from 'programs'; console.log(usable(programs.python));`,
+      {
+        PATH,
+      },
+    );
+
+    expect(found).toBe(complete);
+  });
+
   it('says exactly what to install where there is no apt-get', async () => {
     const code = `import { installPrograms } from 'install'; import { programs } from 'programs';
       await installPrograms([programs.redis, programs.nats]).catch(({ message }) => console.log(message));`;

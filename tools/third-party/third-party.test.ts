@@ -1,0 +1,139 @@
+import { decodePacket, jobStatusName, type Packet } from '@svc/contract';
+import { endChild, eventually, spawnLeashed } from '@svc/testing';
+import type { ChildProcess } from 'node:child_process';
+import { connect, type NatsConnection } from 'nats';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '../demo/client';
+import { startStack, type Stack } from '../stack';
+import { coreServices } from '../stack/settings';
+import { requirePython, scriptPath } from './python';
+
+jest.setTimeout(120_000);
+
+const services = coreServices.filter(({ name }) => name === 'scheduler' || name === 'api');
+const patience = { withinMs: 60_000, everyMs: 50 };
+
+/** Gateway and scheduler as built, with workers that use the published Python package and nothing of this repository. */
+describe('workers built on the published Python package', () => {
+  let stack: Stack;
+  let connection: NatsConnection;
+  const workers: ChildProcess[] = [];
+  const heard: Packet[] = [];
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-third-party-'));
+
+  beforeAll(async () => {
+    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], WORKER_READINESS_REQUIRED: 'true' };
+    stack = await startStack({ dataDir, env: { ...env, WORKER_READINESS_TTL: '1h' }, services, usualPorts: false });
+    connection = await connect({ servers: stack.info.nats_url });
+    for (const subject of ['sys.job.>', 'sys.alert']) {
+      connection.subscribe(subject, {
+        callback: (_, { data }) => {
+          const decoded = decodePacket(data);
+          if (decoded.kind === 'ok') heard.push(decoded.packet);
+        },
+      });
+    }
+    await connection.flush();
+    await Promise.all([startWorker('worker.py', 'py-worker'), startWorker('agent.py', 'py-agent')]);
+  }, 180_000);
+  afterAll(async () => {
+    await Promise.all(workers.map((worker) => endChild(worker)));
+    await connection?.close();
+    await stack?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }, 30_000);
+
+  async function startWorker(script: string, id: string): Promise<void> {
+    const { nats_url: NATS_URL, redis_url: REDIS_URL } = stack.info;
+    const env = { ...process.env, NATS_URL, REDIS_URL, WORKER_ID: id };
+    const worker = spawnLeashed(requirePython(), [scriptPath(script)], { env, output: 'pipe' });
+    workers.push(worker);
+    let output = '';
+    for (const stream of [worker.stdout, worker.stderr]) stream?.on('data', (data: Buffer) => (output += String(data)));
+    await eventually(() => {
+      if (!output.includes('ready')) throw new Error(`${script} is not ready: ${output}`);
+    }, patience);
+  }
+
+  const admin = () => new Client(stack.info, 'admin');
+  async function submit(topic: string, prompt = 'hello'): Promise<string> {
+    const { status, body } = await admin().post('/api/v1/jobs', { topic, prompt });
+    expect([status, body]).toEqual([200, expect.objectContaining({ job_id: expect.any(String) as string })]);
+    return String(body['job_id']);
+  }
+  const job = async (id: string) => (await admin().get(`/api/v1/jobs/${id}`)).body;
+  const until = (id: string, fields: object) =>
+    eventually(async () => expect(await job(id)).toMatchObject(fields), patience);
+  const results = (id: string, worker: string) =>
+    heard.flatMap((packet) =>
+      packet.kind === 'job_result' && packet.sender_id === worker && packet.body.job_id === id ? [packet.body] : [],
+    );
+  const storedResult = async (id: string) => (await admin().get(`/api/v1/memory?ptr=redis://res:${id}`)).body;
+
+  it('200 jobs are completed, each once, with the dispatch echoed', async () => {
+    const ids = await Promise.all(Array.from({ length: 200 }, (_, i) => submit('job.demo.echo', `hello ${i}`)));
+
+    for (const id of ids) await until(id, { state: 'SUCCEEDED', attempts: 1, worker_id: 'py-worker' });
+
+    const echoes = () =>
+      ids.map((id) => results(id, 'py-worker').map(({ dispatch, identity }) => ({ dispatch, identity })));
+    const echoed = await eventually(() => {
+      const heardOfAll = echoes();
+      expect(heardOfAll.flat()).toHaveLength(200);
+      return heardOfAll;
+    }, patience);
+    expect(new Set(echoed.map(([result]) => result?.dispatch?.dispatch_id)).size).toBe(200);
+    const dispatch = expect.objectContaining({ attempt: 1, assigned_worker_id: 'py-worker' }) as object;
+    const identity = expect.objectContaining({ tenant_id: stack.info.principals.admin.tenant }) as object;
+    expect(echoed).toEqual(ids.map(() => [{ dispatch, identity }]));
+    expect(JSON.stringify(await storedResult(ids[7] ?? ''))).toContain('hello 7');
+  });
+
+  it('a retryable failure is retried, and the second attempt succeeds', async () => {
+    const id = await submit('job.demo.flaky');
+
+    await until(id, { state: 'SUCCEEDED', attempts: 2 });
+
+    const ended = () =>
+      results(id, 'py-worker').map(({ status, dispatch }) => [jobStatusName(status), dispatch?.attempt]);
+    const bothAttempts = [
+      ['FAILED_RETRYABLE', 1],
+      ['SUCCEEDED', 2],
+    ];
+    await eventually(() => expect(ended()).toEqual(bothAttempts), patience);
+  });
+
+  it('progress is kept, and a cancel stops the dispatch it names', async () => {
+    const id = await submit('job.demo.slow');
+    await until(id, { state: 'RUNNING', progress_percent: 40, progress_message: 'waiting for a cancel' });
+
+    const { status } = await admin().post(`/api/v1/jobs/${id}/cancel`);
+
+    expect(status).toBe(200);
+    await eventually(() => expect(results(id, 'py-worker')).toHaveLength(1), patience);
+    const [result] = results(id, 'py-worker');
+    const cancels = heard.flatMap((packet) =>
+      packet.kind === 'job_cancel' && packet.body.job_id === id ? [packet.body.dispatch] : [],
+    );
+    expect(jobStatusName(result?.status ?? 0)).toBe('CANCELLED');
+    expect(cancels[0]).toEqual(result?.dispatch);
+    expect(await job(id)).toMatchObject({ state: 'CANCELLED' });
+  });
+
+  it('the package’s high-level agent, which echoes no dispatch, completes jobs too', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => submit('job.demo.agent', `hello ${i}`)));
+
+    for (const id of ids) await until(id, { state: 'SUCCEEDED', attempts: 1, worker_id: 'py-agent' });
+
+    const echoed = () => ids.flatMap((id) => results(id, 'py-agent').map(({ dispatch }) => dispatch));
+    await eventually(() => expect(echoed()).toEqual(Array(20).fill(undefined)), patience);
+    expect(JSON.stringify(await storedResult(ids[3] ?? ''))).toContain('hello 3');
+  });
+
+  it('no packet was refused', () => {
+    const alerts = heard.flatMap(({ kind, body }) => (kind === 'alert' && 'error_code_enum' in body ? [body] : []));
+    expect(alerts.filter(({ error_code_enum: code }) => code >= 100 && code < 200)).toEqual([]);
+  });
+});
