@@ -9,6 +9,7 @@ export * from './proto/messages';
 export * from './proto/canonical';
 export * from './proto/names';
 export * from './proto/packet-json';
+export * from './resource-ref';
 export * from './subjects';
 export * from './yaml-document';
 export { yamlStructureFaults, yamlTextFault, type YamlFault } from './yaml-structure';

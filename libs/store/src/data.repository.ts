@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { createHash } from 'node:crypto';
 import { keys } from './keys';
 
 export interface ArtifactMeta {
@@ -17,12 +18,16 @@ export type MemoryValue =
   | { type: 'hash'; items: Record<string, Buffer> };
 
 const mostMemoryItems = 1_000;
+const digestPartBytes = 1_048_576;
 
 /** Key families that hold the inputs and results of jobs. Every other key of this Redis is out of reach of a pointer. */
 const bodyKey = /^(?:redis:\/\/)?((?:ctx|res):.+)$/s;
 
 /** The key behind a pointer to an input or a result; undefined for any other key or scheme. */
 const bodyKeyOf = (pointer: string): string | undefined => bodyKey.exec(pointer)?.[1];
+
+const artifactKey = /^redis:\/\/(art:(?!meta:).+)$/s;
+const artifactKeyOf = (pointer: string): string | undefined => artifactKey.exec(pointer)?.[1];
 
 /** The data plane: bodies behind pointers. Wire contract 12. It knows no tenants; who may read is decided above. */
 export class DataRepository {
@@ -52,7 +57,10 @@ export class DataRepository {
    */
   async read(pointer: string, maxBytes: number): Promise<{ body: Buffer; sizeBytes: number } | null> {
     const key = bodyKeyOf(pointer);
-    if (key === undefined) return null;
+    return key === undefined ? null : this.readKey(key, maxBytes);
+  }
+
+  private async readKey(key: string, maxBytes: number): Promise<{ body: Buffer; sizeBytes: number } | null> {
     try {
       const body = await this.redis.getrangeBuffer(key, 0, maxBytes - 1);
       if (body.length === 0) return (await this.redis.exists(key)) === 1 ? { body, sizeBytes: 0 } : null;
@@ -63,6 +71,25 @@ export class DataRepository {
       if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return null;
       throw error;
     }
+  }
+
+  /**
+   * Size and SHA-256 of the input, result or artifact behind a pointer; null when it does not exist and for pointers to
+   * anything else. Read in parts, so that a large body neither fills the memory nor blocks the process.
+   *
+   * @param maxBytes larger bodies are not hashed
+   */
+  async digest(pointer: string, maxBytes: number): Promise<{ sizeBytes: number; sha256?: Buffer } | null> {
+    const key = bodyKeyOf(pointer) ?? artifactKeyOf(pointer);
+    const head = key === undefined ? null : await this.readKey(key, 1);
+    if (key === undefined || !head) return null;
+    const { sizeBytes } = head;
+    if (sizeBytes > maxBytes) return { sizeBytes };
+    const hash = createHash('sha256');
+    for (let from = 0; from < sizeBytes; from += digestPartBytes) {
+      hash.update(await this.redis.getrangeBuffer(key, from, Math.min(from + digestPartBytes, sizeBytes) - 1));
+    }
+    return { sizeBytes, sha256: hash.digest() };
   }
 
   /** Stores the redacted copy of a result; the same content gets the same pointer. */

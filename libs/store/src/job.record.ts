@@ -31,6 +31,17 @@ export interface StoredRequest {
   env: Record<string, string>;
   /** Where the input document is, when not at the job's own place: jobs that come over the bus may name another. */
   context_ptr?: string;
+  /** What the submitter states about the input document, for its readers to verify. */
+  context_ref?: {
+    resolver_id?: string;
+    /** Hex. */
+    sha256?: string;
+    media_type?: string;
+    size_bytes?: number;
+    /** Seconds since 1970. */
+    expires_at?: number;
+    purpose?: string;
+  };
   /** How long it may wait before it is first given out, ms; absent = as long as its deadline allows. */
   queue_ttl_ms?: number;
   parent_job_id?: string;

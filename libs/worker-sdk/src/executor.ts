@@ -12,7 +12,7 @@ import {
 } from '@svc/contract';
 import { bestMatch } from '@svc/routing';
 import { failureOf, FatalError, JobAborted, RetryableError } from './errors';
-import { buildJob, echoOf, identityOf, isCancelled, type DispatchIdentity } from './job';
+import { buildJob, contextPointerOf, echoOf, identityOf, isCancelled, type DispatchIdentity } from './job';
 import type { Keeper } from './keeper';
 import type { Ledger, Receipt, Running } from './ledger';
 import type { Link, TraceHeaders } from './link';
@@ -205,7 +205,8 @@ export class Executor {
       const errorCode = WireErrorCode.ERROR_CODE_WORKER_UNAVAILABLE;
       throw new RetryableError(`this worker does not serve ${request.topic}`, { code: 'topic_not_served', errorCode });
     }
-    const input = request.context_ptr ? await store.readContext(request.context_ptr) : undefined;
+    const pointer = contextPointerOf(request);
+    const input = pointer ? await store.readContext(pointer, request.context_ref) : undefined;
     const job = buildJob(request, trace_id, input, {
       signal,
       deadline: deadlineMs > 0 ? new Date(Date.now() + deadlineMs) : undefined,

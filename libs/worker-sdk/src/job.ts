@@ -23,6 +23,10 @@ export function identityOf(request: JobRequest): DispatchIdentity {
   return { jobId: request.job_id, dispatchId, attempt };
 }
 
+/** Where the input document is; '' when the job has none. */
+export const contextPointerOf = ({ context_ptr: pointer, context_ref: ref }: JobRequest): string =>
+  pointer || (ref?.uri ?? '');
+
 /** What results and progress repeat of their request, so that those of an earlier dispatch are told apart. */
 export function echoOf(request: JobRequest): Pick<JobResultDraft, 'dispatch' | 'identity'> {
   const dispatch = dispatchOf(request);
@@ -56,7 +60,7 @@ export function buildJob(request: JobRequest, traceId: string, input: unknown, p
     tenant: request.tenant_id,
     traceId,
     input,
-    contextPtr: request.context_ptr,
+    contextPtr: contextPointerOf(request),
     prompt: typeof prompt === 'string' ? prompt : '',
     context: document['context'] ?? input,
     env: request.env,

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { WireErrorCode } from '@svc/contract';
+import { createHash, randomUUID } from 'node:crypto';
+import { integrityErrorCode, integrityFault, WireErrorCode, type ResourceRef } from '@svc/contract';
 import Redis from 'ioredis';
 import { FatalError, RetryableError } from './errors';
 import type { ArtifactOptions } from './types';
@@ -23,15 +23,18 @@ export class DataStore {
    * The document a pointer leads to: parsed when it is JSON, else its text; undefined for pointers of another scheme,
    * which are the handler's business.
    *
-   * @throws FatalError when nothing is there, RetryableError when the store does not answer
+   * @param ref what the document must be like, when the job states it
+   * @throws FatalError when nothing is there or it is not as stated, RetryableError when the store does not answer
    */
-  async readContext(pointer: string): Promise<unknown> {
+  async readContext(pointer: string, ref?: ResourceRef): Promise<unknown> {
     if (!pointer.startsWith(scheme)) return undefined;
-    const text = await attempt(this.redis.get(pointer.slice(scheme.length)));
-    if (text === null) {
+    const body = await attempt(this.redis.getBuffer(pointer.slice(scheme.length)));
+    if (body === null) {
       const errorCode = WireErrorCode.ERROR_CODE_NOT_FOUND;
       throw new FatalError('the context of this job is not in the store', { code: 'context_missing', errorCode });
     }
+    if (ref) verify(body, ref);
+    const text = body.toString('utf8');
     try {
       return JSON.parse(text);
     } catch {
@@ -73,6 +76,15 @@ export class DataStore {
   async close(): Promise<void> {
     await this.redis.quit().catch(() => this.redis.disconnect());
   }
+}
+
+/** @throws FatalError when the document is not what the reference states */
+function verify(body: Buffer, ref: ResourceRef): void {
+  const sha256 = ref.sha256.length > 0 ? createHash('sha256').update(body).digest() : undefined;
+  const fault = integrityFault(ref, { sizeBytes: body.length, ...(sha256 && { sha256 }) });
+  if (!fault) return;
+  const errorCode = WireErrorCode.ERROR_CODE_INVALID_INPUT;
+  throw new FatalError(`context_ref: ${fault}`, { code: integrityErrorCode, errorCode });
 }
 
 async function attempt<T>(command: Promise<T>): Promise<T> {

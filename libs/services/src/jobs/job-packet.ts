@@ -10,6 +10,7 @@ import {
 } from '@svc/contract';
 import type { DecisionRecord, JobRecord, StoredRequest } from '@svc/store';
 import { verdictOf } from '../approvals/approval-record';
+import { wireContextRef } from './context-ref';
 
 type Described = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request'>;
 
@@ -24,6 +25,9 @@ export function jobRequestDraft({ id, tenant, topic, request }: Described): JobR
     topic,
     priority: busPriority[request.priority],
     context_ptr: contextPointer({ id, request }),
+    ...(request.context_ref && {
+      context_ref: wireContextRef(request.context_ref, contextPointer({ id, request })),
+    }),
     adapter_id: request.adapter_id ?? '',
     env: { ...request.env, ...identityEnv(tenant, request) },
     parent_job_id: request.parent_job_id ?? '',

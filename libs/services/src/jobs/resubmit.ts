@@ -37,9 +37,10 @@ export async function resubmit(
 ): Promise<string> {
   const context = await store.data.context(contextPointer(original), limits.contextBytes);
   // The new job is in no run, whatever step the old one carried out.
-  const { context_ptr: elsewhere, workflow_id: _workflow, run_id: _run, step_id: _step, ...rest } = next.request;
-  // What we could read is copied to the new job's own place; what we never could stays where it is.
-  const request = context || !elsewhere ? rest : { ...rest, context_ptr: elsewhere };
+  const { workflow_id: _workflow, run_id: _run, step_id: _step, ...outsideRun } = next.request;
+  const { context_ptr: elsewhere, context_ref: _reference, ...rest } = outsideRun;
+  // A document that could be read is copied to the new job's own place, perhaps in part; any other stays where it is.
+  const request = context || !elsewhere ? rest : outsideRun;
   const job = { id: next.id, tenant: next.tenant, topic: request.topic, request };
   const accept = () =>
     store.jobs.accept({

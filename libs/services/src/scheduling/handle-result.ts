@@ -13,6 +13,7 @@ import { endBadly, entryPriority, moveAndTell, untilDeadline } from './move-job'
 import type { Brought } from './output-facts';
 import { retryCap } from './place-job';
 import { afterPreemption } from './preempt';
+import { checkReferences, withPointers } from './result-references';
 import { retrySettings } from './retry-settings';
 import { scanEntry } from './scan-output';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -23,7 +24,8 @@ import { workflowStepOf } from '../jobs/workflow-step';
  * Records what a worker answered. Only the worker that holds the job, with its current dispatch, is heard; repeats and late
  * answers change nothing. Returns once the end is written, so the message may then be acknowledged. Engine contract A10.
  */
-export async function handleResult(deps: SchedulingDeps, senderId: string, result: JobResult): Promise<void> {
+export async function handleResult(deps: SchedulingDeps, senderId: string, packet: JobResult): Promise<void> {
+  const result = withPointers(packet);
   const bringing = broughtBy(deps, result);
   // What this process gave out is at hand, as it was then, and need not be read: what is written holds only for this very
   // dispatch and worker, while they have the job. When it does not hold, Redis is asked.
@@ -158,6 +160,9 @@ function costOf({ cost = 0 }: Held, { cost_usd: told }: JobResult): Pick<JobReco
   return isCost ? { cost: cost + toMicros(told) } : {};
 }
 
+/** Content that failed its check is not offered to readers. */
+const withoutPointers = ({ result_ptr: _result, artifact_ptrs: _artifacts, ...facts }: Partial<JobRecord>) => facts;
+
 /** What failed on the way to a success. */
 const history = ['waiting_reason', 'error_code', 'error_message', 'error_status', 'last_state'] as const;
 
@@ -169,6 +174,8 @@ async function succeed(
   before: MoveExtras,
   facts: Partial<JobRecord>,
 ): Promise<boolean> {
+  const broken = await checkReferences(deps.store, job, result);
+  if (broken) return fail(deps, job, { event: 'fail', ...broken }, before, withoutPointers(facts));
   const check = await checkMetadata(deps, job, result, brought);
   const set: Partial<JobRecord> = { ...facts, ...check.set };
   if (check.decision === 'QUARANTINE') return quarantine(deps, job, before, set);

@@ -3,6 +3,7 @@ import { isTenantName } from '@svc/identity';
 import { queuePriorities } from '@svc/routing';
 import type { Store, StoredRequest } from '@svc/store';
 import { memoryClaim } from '../data/memory-owner';
+import { storedContextRef } from '../jobs/context-ref';
 import { contextPointer, requestHash } from '../jobs/job-packet';
 import { priorityOf } from '../jobs/priority';
 import { carriedLabels } from '../jobs/resubmit';
@@ -28,9 +29,10 @@ export async function ingestJob(
   deps: SchedulingDeps,
   senderId: string,
   traceId: string,
-  packet: JobRequest,
+  submitted: JobRequest,
   defaultTenant: string,
 ): Promise<void> {
+  const packet = { ...submitted, context_ptr: submitted.context_ptr || (submitted.context_ref?.uri ?? '') };
   const tenant = packet.tenant_id || packet.meta?.tenant_id || defaultTenant;
   const id = packet.job_id;
   if (!plainId.test(id) || !isTenantName(tenant)) {
@@ -77,9 +79,10 @@ const contextKey = /^redis:\/\/(ctx|res):([^\s\p{Cc}]{1,512})$/u;
  */
 async function whyUnfit(
   { jobs }: Pick<Store, 'jobs'>,
-  { job_id: id, context_ptr: pointer }: JobRequest,
+  { job_id: id, context_ptr: pointer, context_ref: ref }: JobRequest,
   tenant: string,
 ): Promise<string | undefined> {
+  if (ref?.uri && ref.uri !== pointer) return 'context_ref names another resource than context_ptr';
   if (pointer === '' || pointer === `redis://ctx:${id}`) return undefined;
   if (!pointer.startsWith('redis://')) return undefined;
   const [, kind, name = ''] = contextKey.exec(pointer) ?? [];
@@ -98,6 +101,7 @@ function requestOf(packet: JobRequest, config: Record<string, unknown> | undefin
   const optional = {
     adapter_id: own(packet.adapter_id),
     context_ptr: packet.context_ptr === `redis://ctx:${packet.job_id}` ? undefined : own(packet.context_ptr),
+    context_ref: storedContextRef(packet),
     capability: own(meta?.capability),
     actor_type: actorOf[meta?.actor_type ?? 0],
     pack_id: own(meta?.pack_id),
