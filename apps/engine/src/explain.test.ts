@@ -80,7 +80,11 @@ describe('why a run is where it is', () => {
     const clears = Object.fromEntries(told.waits.map(({ kind, clears_at }) => [kind, clears_at]));
     expect(clears).toMatchObject({ timer: new Date(began + 300_000).toISOString(), signal: null });
     expect(Date.parse(clears['approval'] ?? '')).toBeGreaterThanOrEqual(began + 600_000);
-    expect(told.waits.find(({ kind }) => kind === 'approval')?.job_state).toBe('APPROVAL_REQUIRED');
+    // The step waits a moment before the job of its gate is there.
+    await eventually(async () => {
+      const { waits } = await explain(id);
+      expect(waits.find(({ kind }) => kind === 'approval')?.job_state).toBe('APPROVAL_REQUIRED');
+    });
   });
 
   it('it is over: which step failed it', async () => {
