@@ -187,20 +187,8 @@ export class JobRepository {
 
   private moveDocument(scope: TenantScope, event: JobEvent, extras: MoveExtras): object {
     const { from: allowed, to } = jobStates.moves[event];
-    const {
-      from: wanted,
-      set,
-      unset,
-      park,
-      carry,
-      deadLetter,
-      intent,
-      dispatchId,
-      holder,
-      guard,
-      post,
-      audit,
-    } = extras;
+    const { from: wanted, set, unset, park, carry, deadLetter, intent } = extras;
+    const { dispatchId, holder, guard, post, audit } = extras;
     return {
       event,
       from: wanted ? allowed.filter((state) => wanted.includes(state)) : allowed,
