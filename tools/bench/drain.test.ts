@@ -20,7 +20,7 @@ describe('a drain through the whole product', () => {
     const counter = await CallCounter.open(stack.info.redis_url, await addressesOf(redis, observerName));
 
     const { jobs: done, commands, cpuUs } = await runDrain(product, jobs);
-    const calls = sum(counter.close());
+    const calls = sum(await counter.close());
 
     expect(done).toBe(jobs);
     expect(calls / jobs).toBeLessThanOrEqual(mostCalls);

@@ -1,5 +1,4 @@
-import { eventually } from '@svc/testing';
-import { Redis } from 'ioredis';
+import { eventually, monitorCommands, type MonitoredCommand } from '@svc/testing';
 import { useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
@@ -11,12 +10,6 @@ const jobs = 200;
 /** What connections and idle queues cost does not grow with jobs. */
 const idle = ['bzpopmin', 'client', 'config', 'hello', 'info', 'monitor', 'ping', 'quit'];
 
-interface Seen {
-  command: string;
-  source: string;
-  args: string[];
-}
-
 describe('the cost of one job in Redis, while many are under way', () => {
   it(`is at most ${mostCalls} calls and ${mostCommands} commands, those inside scripts included`, async () => {
     await use.start({ withoutLoops: true });
@@ -24,12 +17,8 @@ describe('the cost of one job in Redis, while many are under way', () => {
     // Warm: scripts are loaded, config is read.
     await use.until(await use.submit(), 'SUCCEEDED');
 
-    const client = new Redis(use.servers.redisUrl);
-    const monitor = await client.monitor();
-    const seen: Seen[] = [];
-    monitor.on('monitor', (_at: string, [command = '', ...args]: string[], source: string) =>
-      seen.push({ command: command.toLowerCase(), args, source }),
-    );
+    const seen: MonitoredCommand[] = [];
+    const monitor = await monitorCommands(use.servers.redisUrl, (command) => seen.push(command));
     await Promise.all(Array.from({ length: jobs }, () => use.submit()));
     // Asked seldom: the questions are counted too.
     await eventually(async () => expect(await use.redis.zcard('{s0}:index:acme:SUCCEEDED')).toBe(jobs + 1), {
@@ -37,14 +26,13 @@ describe('the cost of one job in Redis, while many are under way', () => {
       everyMs: 200,
     });
     await eventually(async () => expect(await use.redis.zcard('{s0}:output-scan:delayed')).toBe(0), { everyMs: 200 });
-    monitor.disconnect();
-    client.disconnect();
+    await monitor.close();
 
-    const counted = seen.filter(({ command }) => !idle.includes(command));
-    const calls = counted.filter(({ source }) => source !== 'lua');
+    const counted = seen.filter(({ name }) => !idle.includes(name));
+    const calls = counted.filter(({ from }) => from !== 'lua');
     console.info(
       `a job: ${perJob(calls)} calls, ${perJob(counted)} commands\ncalls\n${table(calls)}\nin scripts\n${table(
-        counted.filter(({ source }) => source === 'lua'),
+        counted.filter(({ from }) => from === 'lua'),
       )}`,
     );
     expect(perJob(calls)).toBeLessThanOrEqual(mostCalls);
@@ -55,14 +43,11 @@ describe('the cost of one job in Redis, while many are under way', () => {
   }, 60_000);
 });
 
-const perJob = (seen: readonly Seen[]): number => Math.round((10 * seen.length) / jobs) / 10;
+const perJob = (seen: readonly MonitoredCommand[]): number => Math.round((10 * seen.length) / jobs) / 10;
 
-function table(seen: readonly Seen[]): string {
+function table(seen: readonly MonitoredCommand[]): string {
   const counts = new Map<string, number>();
-  for (const { command, args } of seen) {
-    const name = command.startsWith('eval') ? `${command} ${(args[0] ?? '').slice(0, 8)}` : command;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
+  for (const { name } of seen) counts.set(name, (counts.get(name) ?? 0) + 1);
   const most = [...counts].sort(([, a], [, b]) => b - a);
   return most.map(([name, count]) => `  ${(count / jobs).toFixed(1)} ${name}`).join('\n');
 }

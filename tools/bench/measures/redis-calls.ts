@@ -12,7 +12,7 @@ export async function redisCalls(session: Session): Promise<number> {
   const counter = await CallCounter.open(product.stack.info.redis_url, await addressesOf(product.redis, observerName));
   const jobs = session.sizes.counted;
   await runDrain(product, jobs);
-  const calls = counter.close();
+  const calls = await counter.close();
   const largest = [...calls].sort(([, a], [, b]) => b - a).slice(0, 12);
   const named = largest.map(([name, count]) => `${name} ${(count / jobs).toFixed(2)}`);
   session.say(`Redis calls a job: ${named.join(', ')}`);

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** One command that Redis executed, as MONITOR shows it. */
+export interface MonitoredCommand {
+  /** Address (`host:port`) of the client, or `lua` for a command inside a script. */
+  from: string;
+  /** In lower case; a script has the first eight characters of its hash, which tell scripts apart. */
+  name: string;
+}
+
+export interface CommandMonitor {
+  /** Ends it; resolves when every command that was executed before this call has been reported. */
+  close(): Promise<void>;
+}
+
+/**
+ * Reports every command from now on, through a socket of its own: a client library that gets monitor lines before it has
+ * switched to monitor mode takes them for answers to its commands. It slows Redis down, so nothing may be timed meanwhile.
+ */
+export async function monitorCommands(
+  redisUrl: string,
+  onCommand: (command: MonitoredCommand) => void,
+): Promise<CommandMonitor> {
+  const socket = await open(redisUrl);
+  const marker = randomUUID();
+  let rest = '';
+  let confirm: () => void = () => undefined;
+  const confirmed = new Promise<void>((resolve) => (confirm = resolve));
+  let seeMarker: () => void = () => undefined;
+  const markerSeen = new Promise<void>((resolve) => (seeMarker = resolve));
+  socket.on('data', (data) => {
+    const lines = (rest + data.toString('latin1')).split('\r\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.includes(marker)) seeMarker();
+      else if (line === '+OK') confirm();
+      else {
+        const command = parseMonitorLine(line);
+        if (command) onCommand(command);
+      }
+    }
+  });
+  const lost = once(socket, 'close').then(() => Promise.reject(new Error('the monitor lost its connection to Redis')));
+  lost.catch(() => undefined); // awaited below, and not an error once the monitor is closed
+  socket.write('MONITOR\r\n');
+  await Promise.race([confirmed, lost]);
+  return {
+    async close() {
+      const sender = await open(redisUrl);
+      // Redis reports commands in the order of execution.
+      sender.write(`ECHO ${marker}\r\n`);
+      await Promise.race([markerSeen, lost]);
+      sender.destroy();
+      socket.destroy();
+    },
+  };
+}
+
+async function open(redisUrl: string): Promise<Socket> {
+  const { hostname, port } = new URL(redisUrl);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  // A close event follows each error.
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+/** Line breaks inside arguments are escaped, so a line is a command: `+<time> [<db> <from>] "<command>" "<argument>" ...`. */
+export function parseMonitorLine(line: string): MonitoredCommand | undefined {
+  const parts = /^\+[\d.]+ \[\d+ ([^\]]+)\] "([^"]+)"(?: "([^"]{0,8}))?/.exec(line);
+  if (!parts) return undefined;
+  const [, from = '', command = '', argument = ''] = parts;
+  const name = command.toLowerCase();
+  return { from, name: name === 'evalsha' ? `${name} ${argument}` : name };
+}
