@@ -1,5 +1,5 @@
 import { repositoryRoot } from '../stack/settings';
-import { Supervised } from '../stack/supervised';
+import { Supervised, type UnaskedEnd } from '../stack/supervised';
 import { build } from 'esbuild';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import type { World } from './world';
 export async function startWorkerProcesses(
   ids: readonly string[],
   urls: { nats: string; redis: string },
+  onUnaskedEnd?: (end: UnaskedEnd) => void,
 ): Promise<Supervised[]> {
   // Beside the packages it needs, so that Node finds them.
   const folder = join(repositoryRoot, 'node_modules', '.svc-chaos');
@@ -31,7 +32,13 @@ export async function startWorkerProcesses(
     const plan = { name: id, command: process.execPath, args: [script], cwd: repositoryRoot, env };
     return new Supervised(
       { ...plan, isReady: async () => true },
-      { onLine: () => undefined, onChange: () => undefined, firstPauseMs: 100, longestPauseMs: 1_000 },
+      {
+        onLine: () => undefined,
+        onChange: () => undefined,
+        ...(onUnaskedEnd && { onUnaskedEnd }),
+        firstPauseMs: 100,
+        longestPauseMs: 1_000,
+      },
     );
   });
   await Promise.all(workers.map((worker) => worker.start()));

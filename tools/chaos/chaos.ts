@@ -11,6 +11,7 @@ import { Load } from './load';
 import { readHistory, readLeft } from './read-history';
 import { seeded } from './seeded';
 import { timersFired, type Fired } from './timer-invariants';
+import { UnaskedEnds } from './unasked-ends';
 import { putWorkflows } from './workflows';
 import { outageOf, startWorld, type World } from './world';
 
@@ -51,14 +52,12 @@ const progressEveryMs = 10_000;
 /** Lets clients and faults loose on real processes for a while, then counts. The same seed brings the same faults. */
 export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: ChaosOptions): Promise<ChaosReport> {
   const ways: CutProxy[] = [];
-  const ends: { service: string; line: string }[] = [];
+  const ends = new UnaskedEnds(say);
   const world = await startWorld({
     // With a kernel process every other seed: its breaker opens for 30 s and keeps much else from happening.
     services: seed % 2 === 0 ? [kernelService, ...coreServices] : coreServices,
-    onLine(service, line) {
-      onLine?.(service, line);
-      if (/^ended \(/.test(line)) ends.push({ service, line });
-    },
+    ...(onLine && { onLine }),
+    onUnaskedEnd: (end) => ends.addService(end),
     detour: cutDetour(ways),
   });
   await putWorkflows(world);
@@ -68,10 +67,11 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
   ]);
   ways.push(...workerWays);
   const [workerRedis, workerNats] = workerWays;
-  const workers = await startWorkerProcesses(['chaos-1', 'chaos-2', 'chaos-3'], {
-    redis: workerRedis.url,
-    nats: workerNats.url,
-  });
+  const workers = await startWorkerProcesses(
+    ['chaos-1', 'chaos-2', 'chaos-3'],
+    { redis: workerRedis.url, nats: workerNats.url },
+    (end) => ends.addWorker(end),
+  );
   const oddRandom = seeded(seed + 2);
   const odd = [await startSlowWorker(world, oddRandom), await startLyingWorker(world, oddRandom)];
   try {
@@ -104,7 +104,7 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
       history,
       faults: storm.struck,
       settledMs,
-      late: [...late, ...badEnds(ends), ...storm.complaints.map(complaint)],
+      late: [...late, ...ends.violations, ...storm.complaints.map(complaint)],
     });
   } finally {
     await Promise.all(odd.map((worker) => worker.stop()));
@@ -158,12 +158,6 @@ async function settle({ store }: World): Promise<Violation[]> {
     return [{ invariant: 'I15', jobId: '', text: `not at rest after ${settleWithinMs} ms: ${JSON.stringify(left)}` }];
   }
 }
-
-/** A service that is asked to end does so by itself, in time, and without complaint; it never ends unasked. */
-const badEnds = (ends: readonly { service: string; line: string }[]): Violation[] =>
-  ends.flatMap(({ service, line }) =>
-    /\((SIGKILL|exit code 0)\)/.test(line) ? [] : [{ invariant: 'exit', jobId: service, text: line }],
-  );
 
 const complaint = (text: string): Violation => ({ invariant: 'exit', jobId: '', text });
 

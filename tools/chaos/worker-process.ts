@@ -1,3 +1,4 @@
+import { poisonedExit } from './poisoned-exit';
 import { createWorker, FatalError, RetryableError } from '@svc/worker-sdk';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -32,7 +33,7 @@ const worker = createWorker({
     'job.chaos.broken': async () => {
       throw new FatalError('broken');
     },
-    'job.chaos.poison': async () => process.exit(1),
+    'job.chaos.poison': async () => process.exit(poisonedExit),
     'job.chaos.leak': async () => ({ note: `the key is ${secret}` }),
   },
   onError: () => undefined,

@@ -16,7 +16,7 @@ import { ensureLicense } from '../stack/license';
 import { portPicker } from '../stack/ports';
 import { answersOk } from '../stack/probe';
 import { coreServices, repositoryRoot, type ServicePlan } from '../stack/settings';
-import { Supervised } from '../stack/supervised';
+import { Supervised, type UnaskedEnd } from '../stack/supervised';
 import { JournalClient } from './client';
 import { startNatsCrashProxy, startRedisCrashProxy } from './crash-proxy';
 import type { Answer, Call, Outage } from './history';
@@ -45,6 +45,7 @@ export interface WorldOptions {
   /** Puts something between a service and its servers; by default its crash proxies. */
   detour?(service: string, ports: { redis: number; nats: number }, operations: Operations): Promise<Detour>;
   onLine?(service: string, line: string): void;
+  onUnaskedEnd?(end: UnaskedEnd): void;
 }
 
 /** Redis, NATS and the services as processes, what clients and workers noted down, and a look behind. */
@@ -179,7 +180,7 @@ async function environmentsOf(
   return environments(given, () => pick(0));
 }
 
-function supervise(plan: ServicePlan, env: NodeJS.ProcessEnv, { onLine }: WorldOptions): Supervised {
+function supervise(plan: ServicePlan, env: NodeJS.ProcessEnv, { onLine, onUnaskedEnd }: WorldOptions): Supervised {
   const readyUrl = `http://${addressOf(env, plan.readyAt)}/readyz`;
   return new Supervised(
     {
@@ -193,6 +194,7 @@ function supervise(plan: ServicePlan, env: NodeJS.ProcessEnv, { onLine }: WorldO
     {
       onLine: (line) => onLine?.(plan.name, line),
       onChange: () => undefined,
+      ...(onUnaskedEnd && { onUnaskedEnd }),
       firstPauseMs: 20,
       longestPauseMs: 20,
     },

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { endChild, isRunning, spawnLeashed } from '@svc/testing';
 
@@ -17,12 +18,23 @@ export interface SupervisedOptions {
   onLine(line: string): void;
   /** Called whenever a process has started or ended. */
   onChange(): void;
+  /** Called when a process that should run has ended without a request, or not as requested. */
+  onUnaskedEnd?(end: UnaskedEnd): void;
   readyWithinMs?: number;
   firstPauseMs?: number;
   longestPauseMs?: number;
 }
 
-const rememberedLines = 40;
+/** How a process ended by itself, or why it had to be killed after it was asked to end. */
+export interface UnaskedEnd {
+  name: string;
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** Of this process, at most 50, oldest first. */
+  lastLines: readonly string[];
+}
+
+const rememberedLines = 50;
 const probeEveryMs = 25;
 /** After this long a process counts as healthy, and its next death is a first one again. */
 const settledAfterMs = 10_000;
@@ -34,7 +46,12 @@ export class Supervised {
   private wanted = false;
   private deaths = 0;
   private restartTimer: NodeJS.Timeout | undefined;
-  private readonly lastLines: string[] = [];
+  /** Of the process that was started last. */
+  private lastLines: string[] = [];
+  /** Resolves when that process has ended and its output has been read. */
+  private closed: Promise<unknown> = Promise.resolve();
+  /** The signal with which each process was asked to end. */
+  private readonly asked = new WeakMap<ChildProcess, NodeJS.Signals>();
 
   constructor(
     private readonly plan: ProcessPlan,
@@ -71,19 +88,28 @@ export class Supervised {
   async stop(withinMs = 10_000, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     this.wanted = false;
     clearTimeout(this.restartTimer);
-    if (this.child) await endChild(this.child, signal, withinMs);
+    await this.end(signal, withinMs);
   }
 
   /** Ends it the hard way and lets the supervisor bring it back. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    if (this.child) await endChild(this.child, signal);
+    await this.end(signal);
+  }
+
+  private async end(signal: NodeJS.Signals, withinMs?: number): Promise<void> {
+    if (!this.child) return;
+    if (isRunning(this.child)) this.asked.set(this.child, signal);
+    await endChild(this.child, signal, withinMs);
   }
 
   /** Resolves once it serves, also in the middle of a restart. */
   async untilReady(): Promise<void> {
     const deadlineMs = Date.now() + (this.options.readyWithinMs ?? 60_000);
     while (!(await this.serves())) {
-      if (this.pid === undefined && !this.wanted) throw this.failure('ended before it was ready');
+      if (this.pid === undefined && !this.wanted) {
+        await this.closed;
+        throw this.failure('ended before it was ready');
+      }
       if (Date.now() > deadlineMs) throw this.failure('was not ready in time');
       await new Promise((resume) => setTimeout(resume, probeEveryMs));
     }
@@ -100,15 +126,22 @@ export class Supervised {
     const { command, args, cwd, env } = this.plan;
     const child = spawnLeashed(command, args, { cwd, env, output: 'pipe' });
     const startedMs = Date.now();
+    const lines: string[] = [];
     this.child = child;
+    this.lastLines = lines;
     this.launchedAtMs = startedMs;
+    this.closed = once(child, 'close');
     for (const output of [child.stdout, child.stderr]) {
-      if (output) createInterface({ input: output }).on('line', (line) => this.note(line));
+      if (output) createInterface({ input: output }).on('line', (line) => this.note(line, lines));
     }
     child.once('exit', (code, signal) => {
       this.deaths = Date.now() - startedMs > settledAfterMs ? 1 : this.deaths + 1;
       if (this.wanted) {
-        this.note(`ended (${signal ?? `exit code ${code}`}); starting it again`);
+        const asked = this.asked.get(child);
+        const isExpected = asked === 'SIGKILL' || (asked !== undefined && code === 0);
+        // Its last lines may not have been read yet.
+        if (!isExpected) child.once('close', () => this.options.onUnaskedEnd?.({ name: this.name, code, signal, lastLines: lines })); // prettier-ignore
+        this.note(`ended (${signal ?? `exit code ${code}`}); starting it again`, lines);
         this.restartLater();
       }
       this.options.onChange();
@@ -123,9 +156,9 @@ export class Supervised {
     this.restartTimer = setTimeout(() => this.wanted && this.pid === undefined && this.launch(), pauseMs);
   }
 
-  private note(line: string): void {
-    this.lastLines.push(line);
-    if (this.lastLines.length > rememberedLines) this.lastLines.shift();
+  private note(line: string, lines: string[]): void {
+    lines.push(line);
+    if (lines.length > rememberedLines) lines.shift();
     this.options.onLine(line);
   }
 
