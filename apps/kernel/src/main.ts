@@ -2,7 +2,7 @@ import { grpcServices } from '@svc/contract';
 import { startGrpcServer } from '@svc/grpc';
 import { velocityRulesInForce } from '@svc/identity';
 import { localKernelSettings, openLocalKernel } from '@svc/kernel-client';
-import { openLicenseOf } from '@svc/platform';
+import { openLicenseOf, whenAvailable } from '@svc/platform';
 import {
   commonMetrics,
   kernelEnv,
@@ -51,7 +51,8 @@ async function start(boot: Boot<KernelEnv>): Promise<void> {
 
   const license = openLicenseOf({ env, clock, log });
   const maxVelocityRules = () => velocityRulesInForce(license.entitlements());
-  const kernel = await openLocalKernel(localKernelSettings(env), { redis, log, clock, metrics, maxVelocityRules });
+  const deps = { redis, log, clock, metrics, maxVelocityRules };
+  const kernel = await whenAvailable(boot, 'store', () => openLocalKernel(localKernelSettings(env), deps));
   onStop('kernel', () => kernel.close());
   health.dependsOn('policy', async () => {
     const state = kernel.ready();

@@ -1,5 +1,5 @@
 import { subjects } from '@svc/contract';
-import { openPlatform, openServiceKernel } from '@svc/platform';
+import { openPlatform, openServiceKernel, whenAvailable } from '@svc/platform';
 import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import {
@@ -49,7 +49,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   });
   const { store, bus } = platform;
   registry.hearing(clock.nowMs());
-  const snapshot = await store.workers.snapshot();
+  const snapshot = await whenAvailable(boot, 'store', () => store.workers.snapshot());
   if (snapshot) registry.warm(snapshot.workers, clock.nowMs());
 
   const fleetHooks = {

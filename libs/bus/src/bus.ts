@@ -55,9 +55,10 @@ export interface Consumption {
 }
 
 /**
- * Connects to NATS, now or whenever it can be reached, and stays connected.
+ * Connects to NATS and stays connected. Each server is tried once.
  *
- * @throws Error when the options cannot be used, such as a certificate that is not there
+ * @throws Error when none accepts the connection, or when the options cannot be used, such as a
+ *   certificate that is not there
  */
 export async function openBus(options: BusOptions, deps: BusDeps): Promise<Bus> {
   return new Bus(await connect(connectionOptions(options)), options, deps);

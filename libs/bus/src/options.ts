@@ -64,7 +64,10 @@ function tlsOf(env: BusEnv): BusOptions['tls'] {
   };
 }
 
-/** The options in the client's words: reconnects for ever, and the first connection too keeps trying. */
+/** Limit of the first connection attempt to each server, and of each reconnection. */
+const connectTimeoutMs = 5_000;
+
+/** The options in the client's words. A connection that was made once reconnects for ever. */
 export function connectionOptions(options: BusOptions): ConnectionOptions {
   const { url, tls, auth } = options;
   const servers = url.split(',').map((server) => server.trim());
@@ -75,7 +78,7 @@ export function connectionOptions(options: BusOptions): ConnectionOptions {
     maxReconnectAttempts: -1,
     reconnectTimeWait: options.reconnectWaitMs,
     pingInterval: options.pingIntervalMs,
-    waitOnFirstConnect: true,
+    timeout: connectTimeoutMs,
     ignoreAuthErrorAbort: true,
     ...(needsTls && { tls: tlsOptions(tls ?? {}) }),
     ...(auth && 'nkeySeed' in auth ? { authenticator: nkeyAuthenticator(Buffer.from(auth.nkeySeed)) } : auth),

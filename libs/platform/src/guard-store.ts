@@ -17,7 +17,7 @@ import {
   type StoreFindingCode,
 } from '@svc/store';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { whenAvailable } from './when-available';
 
 export type StoreMetrics = Pick<OpenMetrics<typeof commonMetrics>['metrics'], 'storeFindings'>;
 
@@ -28,7 +28,6 @@ export interface GuardedParts {
 }
 
 const checkEveryMs = 60_000;
-const askAgainMs = 500;
 
 /**
  * Looks at start, every minute and after each new connection whether Redis keeps what it acknowledges, and whether it has
@@ -36,7 +35,7 @@ const askAgainMs = 500;
  * `svc_store_findings` and to admins in the status, and stops nothing. It waits for a Redis that does not answer yet.
  *
  * @returns what is wrong now
- * @throws StartError in production, naming all that is to be set
+ * @throws StartError in production, naming all that is to be set; DependencyUnavailable after `SVC_START_WAIT`
  */
 export async function guardStore(
   boot: Boot<EnvOf<typeof commonVariables>>,
@@ -45,7 +44,7 @@ export async function guardStore(
   const { env, onStop } = boot;
   const { redis } = parts.store;
   const guard = new StoreGuard(boot, parts);
-  const facts = await whenItAnswers(boot, () => readRedisFacts(redis));
+  const facts = boot.stopping.aborted ? undefined : await whenAvailable(boot, 'store', () => readRedisFacts(redis));
   if (facts && env.production) refuseUnsafe(guard.judge(facts), env.redisUrl);
   await guard.check();
   const again = () => void guard.check();
@@ -56,21 +55,6 @@ export async function guardStore(
     redis.off('ready', again);
   });
   return () => guard.findings;
-}
-
-async function whenItAnswers(
-  { log, stopping }: Boot<EnvOf<typeof commonVariables>>,
-  ask: () => Promise<RedisFacts>,
-): Promise<RedisFacts | undefined> {
-  while (!stopping.aborted) {
-    try {
-      return await ask();
-    } catch (error) {
-      log.oncePer('store guard', 10_000).warn('store does not answer yet', { error });
-      await sleep(askAgainMs);
-    }
-  }
-  return undefined;
 }
 
 function refuseUnsafe(findings: readonly StoreFinding[], url: string): void {

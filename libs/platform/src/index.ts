@@ -1,2 +1,3 @@
 export * from './open-platform';
 export * from './open-service-kernel';
+export * from './when-available';

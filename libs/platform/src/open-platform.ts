@@ -1,4 +1,4 @@
-import { busOptions, openBus, type Bus } from '@svc/bus';
+import { busOptions, openBus, type Bus, type BusDeps } from '@svc/bus';
 import { WireErrorCode } from '@svc/contract';
 import { openLicense, type License } from '@svc/identity';
 import type { AnyQueueSpec } from '@svc/queues';
@@ -7,6 +7,7 @@ import { openRedis, openStore, requireWritable, type InstanceRecord, type Store,
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { guardStore, type StoreMetrics } from './guard-store';
+import { whenAvailable } from './when-available';
 
 type CommonEnv = EnvOf<typeof commonVariables>;
 
@@ -39,6 +40,8 @@ const instanceEveryMs = 5_000;
 /**
  * Opens what every service stands on. The probes answer first, so that whoever waits sees "not ready" rather than nothing;
  * what is opened here is closed by the process's stop steps, in reverse.
+ *
+ * @throws DependencyUnavailable when store or bus do not answer within `SVC_START_WAIT`
  */
 export async function openPlatform(boot: Boot<CommonEnv>, options: PlatformOptions): Promise<Platform> {
   const { env, health, log, clock, build, onStop } = boot;
@@ -83,7 +86,7 @@ async function openTheStore(
 
 async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, senderId: string): Promise<Bus> {
   const { env, health, log, clock, onStop } = boot;
-  const bus = await openBus(busOptions(env, senderId), {
+  const deps: BusDeps = {
     nowUs: () => clock.nowUs(),
     onMalformed: ({ subject, reason, code }) => {
       // The reason is text that a sender can vary without end; a metric's label may not.
@@ -96,9 +99,10 @@ async function openTheBus(boot: Boot<CommonEnv>, options: PlatformOptions, sende
       else if (event === 'disconnected') options.onDisconnected?.();
     },
     onError: (error, where) => log.oncePer(`bus:${where}`, 10_000).warn('bus failed', { error, subject: where }),
-  });
+  };
+  const bus = await whenAvailable(boot, 'bus', () => openBus(busOptions(env, senderId), deps));
   onStop('bus', () => bus.drain());
-  await bus.ensureStreams();
+  await whenAvailable(boot, 'bus', () => bus.ensureStreams());
   health.dependsOn('nats', async () => {
     if (!bus.status().isConnected) throw new Error('disconnected');
     // A server that hangs keeps its connections.

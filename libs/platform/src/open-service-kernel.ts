@@ -4,6 +4,7 @@ import { velocityRulesInForce } from '@svc/identity';
 import type { ApiEnv, Boot, EngineEnv, SchedulerEnv } from '@svc/runtime';
 import { randomUUID } from 'node:crypto';
 import type { Platform } from './open-platform';
+import { whenAvailable } from './when-available';
 
 /** What is wrong with the policy that should be in force, while the last good one is. */
 export interface PolicyFinding {
@@ -29,14 +30,15 @@ export async function openServiceKernel(
 ): Promise<ServiceKernel> {
   const { env, log, clock, onStop } = boot;
   const watch = new PolicyWatch(boot, platform);
-  const kernel = await openKernel(kernelSettings(env), {
+  const deps: KernelDeps = {
     redis: platform.store.redis,
     log,
     clock,
     metrics,
     maxVelocityRules: () => velocityRulesInForce(platform.license.entitlements()),
     onReload: (report) => watch.heard(report),
-  });
+  };
+  const kernel = await whenAvailable(boot, 'store', () => openKernel(kernelSettings(env), deps));
   onStop('kernel', () => kernel.close());
   return { kernel, policyFindings: () => watch.findings };
 }

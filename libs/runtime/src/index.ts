@@ -9,7 +9,7 @@ export * from './logger';
 export * from './metrics';
 export { startProbeServer, type ProbeServer } from './probe-server';
 export { runService, type Boot, type Service } from './service/service';
-export { StartError } from './service/start-error';
+export { DependencyUnavailable, StartError } from './service/start-error';
 export {
   loadTls,
   tlsClientOptions,

@@ -5,7 +5,13 @@ export { fuzzed, fuzzTimeoutMs, hostileJson, hostileText, mutatedBytes, nested }
 export { findProgram, requireProgram } from './find-program';
 export { accepts, freePort, tryPort } from './free-port';
 export { eachNastyDocument, hostileYaml } from './hostile-yaml';
-export { startService, type RunningService } from './start-service';
+export {
+  launchService,
+  startService,
+  type LaunchedService,
+  type RunningService,
+  type ServiceName,
+} from './start-service';
 export { endChild, isRunning, spawnLeashed, type LeashOptions } from './leash';
 export { History, linearized, type Linearized, type Model, type Operation } from './linearizable';
 export { startNameServer, type NameAnswer, type NameServer } from './name-server';

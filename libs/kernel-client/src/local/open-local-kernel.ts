@@ -1,4 +1,4 @@
-import { StartError, type Clock, type Handles, type kernelMetrics, type Logger } from '@svc/runtime';
+import { DependencyUnavailable, StartError, type Clock, type Handles, type kernelMetrics, type Logger } from '@svc/runtime';
 import type { Redis } from 'ioredis';
 import { kernelEvents, type KernelEvents, type LoadReport } from '../events';
 import type { Kernel } from '../kernel';
@@ -53,7 +53,7 @@ const standardScanning: ScannerSettings = { threads: 2, limitMs: 10_000 };
  * Opens the kernel within this process: loads policy, bundles and scanners, and loads them again when they change. A policy that
  * is bad when it is loaded again leaves the last good one in force. Policy contract 4; spec: "Scanner definitions file".
  *
- * @throws StartError with every problem of the policy
+ * @throws StartError with every problem of the policy; DependencyUnavailable when Redis does not answer
  */
 export async function openLocalKernel(settings: LocalKernelSettings, deps: KernelDeps): Promise<Kernel> {
   const { redis, clock } = deps;
@@ -171,6 +171,9 @@ async function firstLoad(
   events: KernelEvents,
 ) {
   const [policy, scanners] = await Promise.all([loadPolicy(source), readScanners()]);
+  if (!policy.ok && policy.isUnread) {
+    throw new DependencyUnavailable('the policy bundles cannot be read', name, policy.problems.join('\n  '));
+  }
   reportPolicy(policy, events);
   if (!policy.ok) {
     const mend = ['Mend these; nothing runs without a good policy.', ...policy.problems].join('\n  ');

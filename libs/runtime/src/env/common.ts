@@ -26,6 +26,13 @@ const about = variables({
     shownDefault: 'host name',
     doc: 'Name of this replica: label `pod` of its metrics, and prefix of the locks it holds.',
   },
+  startWaitMs: {
+    name: 'SVC_START_WAIT',
+    type: 'duration',
+    min: '1s',
+    default: '5m',
+    doc: 'How long a start waits for Redis and for NATS, each; then the process exits with 75.',
+  },
   tlsMinVersion: {
     name: 'SVC_TLS_MIN_VERSION',
     type: 'enum',

@@ -7,7 +7,7 @@ import { EnvError, formatProblem } from '../env/problem';
 import { readEnv, type Reading } from '../env/read';
 import { Health } from '../health';
 import { maskValues, openLogger, type Logger } from '../logger';
-import { asStartError } from './start-error';
+import { asStartError, DependencyUnavailable } from './start-error';
 import { StopSteps } from './stop-steps';
 
 /** What a service is given to start with. */
@@ -45,6 +45,8 @@ const options = {
   'check-env': { type: 'boolean' },
 } as const;
 const usageExit = 2;
+/** `EX_TEMPFAIL`: a supervisor may start the process again, nothing in it has failed. */
+const unavailableExit = 75;
 
 /**
  * Runs a service as this process: arguments, environment, start, and on SIGTERM or SIGINT readiness 503, then the stop
@@ -123,7 +125,7 @@ async function start<T extends Variables>(
     const known = asStartError(error);
     if (known) process.stderr.write(`${service.name}: ${known.message}: ${known.where}\n  ${known.mend}\n`);
     else log.error('start failed', { error });
-    return stop('start failed', 1);
+    return stop('start failed', known instanceof DependencyUnavailable ? unavailableExit : 1);
   }
   if (isStopping) return;
   health.started();

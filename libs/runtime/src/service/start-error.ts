@@ -17,6 +17,9 @@ export class StartError extends Error {
   }
 }
 
+/** A dependency did not answer in the time that a start waits for it. A restart may succeed without any change. */
+export class DependencyUnavailable extends StartError {}
+
 const systemErrors: Record<string, { what: string; mend: string }> = {
   EADDRINUSE: { what: 'the address is in use', mend: 'Stop the process that holds it, or listen somewhere else.' },
   EADDRNOTAVAIL: {
