@@ -1,11 +1,23 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
-/** A TCP port of the loopback address that nobody listens on at this moment. */
+/**
+ * Below the range from which the system takes ports for outgoing connections and for listeners on port 0: until the caller
+ * listens, and while a server that was killed is down, no other program is given the port.
+ */
+const firstPort = 20_000;
+const portCount = 10_000;
+/** Ports are tried in order from a random one, so that processes that pick at once pick different ones. */
+let nextOffset = randomInt(portCount);
+
+/** A TCP port of the loopback address on which nothing listens at this moment. A process gets each port once. */
 export async function freePort(): Promise<number> {
-  const port = await tryPort(0);
-  if (port === undefined) throw new Error('the system has no free port');
-  return port;
+  for (let tries = 0; tries < portCount; tries++) {
+    const port = await tryPort(firstPort + (nextOffset++ % portCount));
+    if (port !== undefined) return port;
+  }
+  throw new Error(`no port from ${firstPort} to ${firstPort + portCount - 1} is free`);
 }
 
 /** @returns the port when it can be listened on (0: any), undefined when it is taken */

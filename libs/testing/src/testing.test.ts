@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Redis from 'ioredis';
@@ -83,6 +83,17 @@ describe('eventually', () => {
   });
 });
 
+describe('freePort', () => {
+  it('picks each port once, and none that the system may give to another program', async () => {
+    const [from = 0] = systemRange();
+
+    const ports = await Promise.all(Array.from({ length: 50 }, () => freePort()));
+
+    expect(new Set(ports).size).toBe(50);
+    expect(Math.max(...ports)).toBeLessThan(from);
+  });
+});
+
 describe('tryPort', () => {
   it('answers undefined for a port that is taken', async () => {
     const server = await startRedis();
@@ -92,6 +103,12 @@ describe('tryPort', () => {
     await server.stop();
   });
 });
+
+/** The first and last port that the system gives to outgoing connections; where it cannot be read, the usual range. */
+const systemRange = (): number[] => {
+  const file = '/proc/sys/net/ipv4/ip_local_port_range';
+  return existsSync(file) ? readFileSync(file, 'utf8').split(/\s+/).map(Number) : [32_768, 60_999];
+};
 
 /** A process that starts a server on the leash and then waits to be killed. */
 function dyingOwner(port: number, dataDir: string) {
