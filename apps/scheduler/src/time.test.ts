@@ -43,9 +43,9 @@ describe('the deadline of a job', () => {
     expect(job.error_message).toContain('queue_ttl_ms of 50 ms');
 
     const worker = await use.rawWorker({ id: 'w1' });
-    const taken = await use.submit({ queue_ttl_ms: 200 });
+    const taken = await use.submit({ queue_ttl_ms: 2_000 });
     const dispatch = await worker.dispatched(taken);
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await new Promise((resolve) => setTimeout(resolve, 2_050));
     await worker.answer(dispatch);
     await use.until(taken, 'SUCCEEDED');
   });
@@ -61,7 +61,7 @@ describe('the deadline of a job', () => {
 
   it('ends one that is throttled, however long the rule lets it wait', async () => {
     await use.start({ policy: allowAll, idle: true });
-    const id = await use.submit({ deadline_ms: 1_500 });
+    const id = await use.submit({ deadline_ms: 8_000 });
     await use.policy(ruled('throttle', 'throttle_duration: 60s'));
 
     await use.start({ withoutLoops: true });
@@ -74,7 +74,7 @@ describe('the deadline of a job', () => {
     await use.start({ withoutLoops: true, config: { retry: { initial_backoff: '1m', max_backoff: '1m' } } });
     await use.rawAnswering('FAILED_RETRYABLE');
 
-    const id = await use.submit({ deadline_ms: 500 });
+    const id = await use.submit({ deadline_ms: 3_000 });
 
     await use.until(id, 'TIMEOUT', { ...timeout, last_state: 'RETRYING', attempts: 1 });
   });
@@ -82,13 +82,13 @@ describe('the deadline of a job', () => {
   it('ends one that runs: its worker is told to stop, and its late result changes nothing', async () => {
     const { events } = await use.start({ withoutLoops: true });
     const worker = await use.rawWorker({ id: 'w1' });
-    const id = await use.submit({ deadline_ms: 400 });
+    const id = await use.submit({ deadline_ms: 3_000 });
     const request = await worker.dispatched(id);
 
     await use.until(id, 'TIMEOUT', { ...timeout, last_state: 'RUNNING' });
     await worker.answer(request);
 
-    expect(request.budget?.deadline_ms).toBeLessThanOrEqual(400);
+    expect(request.budget?.deadline_ms).toBeLessThanOrEqual(3_000);
     expect(await use.said('job_cancel', jobCancel.name, id)).toMatchObject([{ reason: 'timeout' }]);
     await eventually(() => expect(events).toContainEqual(['ignoredResult', id, 'job is TIMEOUT']));
     expect(await use.deadLetter(id)).toMatchObject({ reason_code: 'timeout' });

@@ -126,8 +126,9 @@ describe('a worker that dies', () => {
 describe('the bus', () => {
   it('long work is kept alive: it is delivered once', async () => {
     let ran = 0;
-    await created(() => ((ran += 1), new Promise((resume) => setTimeout(resume, 1_500))), {
-      ackWaitMs: 500,
+    await created(() => ((ran += 1), new Promise((resume) => setTimeout(resume, 5_000))), {
+      // The process must not stand still for two thirds of the wait, or the server delivers again with good reason.
+      ackWaitMs: 2_000,
       concurrency: 2,
     }).start();
 
