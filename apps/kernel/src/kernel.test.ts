@@ -17,6 +17,7 @@ const policy = `version: '1'
 rules:
   - {id: held, match: {topics: [job.held]}, decision: require_approval, reason: ask}
   - {id: slow, match: {topics: [job.slow]}, decision: throttle, throttle_duration: 7s}
+  - {id: paced, match: {topics: [job.paced]}, decision: deny, velocity: {max_requests: 1, window_seconds: 60, key: topic}}
   - {id: banned, match: {topics: [job.banned]}, decision: deny, remediations: [{id: r, title: t, add_labels: {a: b}}]}
   - {id: server, match: {labels: {_zone: dock}}, decision: deny}
   - {id: big, match: {metadata: {amount_gt: 10}}, decision: deny}
@@ -135,6 +136,15 @@ describe('the kernel over gRPC', () => {
     const without = ['velocity', 'content'] as const;
     expect(await remote.simulate(slow, { without })).toEqual(await local.simulate(slow, { without }));
     await expect(remote.simulate(job({}), { candidate: { id: 'x', content: 'rules: 7' } })).rejects.toThrow();
+  });
+
+  it('is given what permitted the job before, and does not apply a velocity limit to it again', async () => {
+    const paced = (id: string) => job({ topic: 'job.paced', job_id: id });
+    const { policy_snapshot } = await remote.check(paced('first'));
+    const prior_permit = { policy_snapshot, rule_id: 'ok' };
+
+    expect((await remote.check(paced('second'))).decision).toBe('DENY');
+    expect((await remote.check({ ...paced('second'), prior_permit })).decision).toBe('ALLOW');
   });
 
   it('names the same snapshots', async () => {

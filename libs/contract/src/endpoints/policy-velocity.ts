@@ -110,6 +110,11 @@ const violationCodes = Object.fromEntries(
 );
 const entitled = 'tier_limit_exceeded' as const;
 const writes = [entitled, 'velocity_rule_invalid', 'policy_version_conflict', 'policy_signing_required'] as const;
+/** Policy contract 3.7. */
+const velocityCounting =
+  'Every request that reaches the rule counts, including requests that the rule refuses. A request is refused when more ' +
+  'than `threshold` requests are in the window up to and including it; requests that arrive later do not affect it. An ' +
+  'accepted job is checked again before dispatch, and the limit is not applied to it again while the policy is unchanged.';
 const path = '/api/v1/policy/velocity-rules/:rule_id' as const;
 const params = { rule_id: Joi.string().min(1).max(64).description('Rule id.') };
 
@@ -141,6 +146,7 @@ export const addVelocityRule = endpoint({
   method: 'post',
   path: '/api/v1/policy/velocity-rules',
   summary: 'Make a velocity rule',
+  description: velocityCounting,
   access: policyWrite,
   params: {},
   body,
@@ -154,6 +160,7 @@ export const putVelocityRule = endpoint({
   method: 'put',
   path,
   summary: 'Replace a velocity rule',
+  description: velocityCounting,
   access: policyWrite,
   params,
   body,

@@ -32,6 +32,14 @@ describe('the decision cache', () => {
     expect(kept.get(other ?? '', 'j2')).toEqual({ ...held, approval_ref: 'j2' });
   });
 
+  it('a job that was permitted before shares the decision too', () => {
+    const prior_permit = { policy_snapshot: policy.snapshot, rule_id: 'a' };
+
+    expect(cache().keyOf(policy, { topic: 'job.a', job_id: 'j1', prior_permit })).toBe(
+      cache().keyOf(policy, { topic: 'job.a', job_id: 'j1' }),
+    );
+  });
+
   it('every other difference counts: a field, the content, the policy', () => {
     const keys = [
       cache().keyOf(policy, { topic: 'job.a' }),

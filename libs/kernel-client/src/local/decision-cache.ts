@@ -20,7 +20,8 @@ export class DecisionCache {
   keyOf(policy: Policy, request: PolicyRequest): string | undefined {
     if (this.settings.ttlMs <= 0 || policy.hasVelocityRules || request.action !== undefined) return undefined;
     if (policy.inputRules.length > 0 && request.input_content !== undefined) return undefined;
-    const { job_id: _, input_content: content, ...rest } = request;
+    // `prior_permit` matters to velocity rules only.
+    const { job_id: _, prior_permit: __, input_content: content, ...rest } = request;
     const text = content === undefined ? '' : typeof content === 'string' ? content : Buffer.from(content);
     const hash = createHash('sha256').update(sortedJson(rest)).update('\0').update(text).digest('hex');
     return `${policy.snapshot} ${hash}`;

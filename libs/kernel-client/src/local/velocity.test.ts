@@ -41,11 +41,11 @@ describe('velocity windows in Redis', () => {
     await server.stop();
   });
 
-  it('counts each job once, this one included, and says when it is over', async () => {
+  it('answers the position of each job, which later requests do not change, and says when it is over', async () => {
     const counts = [];
     for (const member of ['a', 'b', 'a', 'c']) counts.push(await velocity.count(of(member)));
 
-    expect(counts.map((answer) => answer.kind === 'count' && answer.count)).toEqual([1, 2, 2, 3]);
+    expect(counts.map((answer) => answer.kind === 'count' && answer.count)).toEqual([1, 2, 1, 3]);
     expect(seen).toEqual(['pace within', 'pace within', 'pace within', 'pace over']);
   });
 
@@ -140,6 +140,25 @@ describe('velocity windows in Redis', () => {
 
     const counts = answers.map((answer) => (answer.kind === 'count' ? answer.count : 0)).sort((a, b) => a - b);
     expect(counts).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+  });
+
+  it('a request that leaves the window moves those after it forward', async () => {
+    for (const member of ['a', 'b', 'c']) await velocity.count(of(member));
+    await redis.zincrby(await onlyKey(), '-60001', 'a');
+
+    expect(await velocity.look(of('c'))).toEqual({ kind: 'count', count: 2 });
+    expect(await velocity.count(of('c'))).toEqual({ kind: 'count', count: 2 });
+    expect(await velocity.count(of('a'))).toEqual({ kind: 'count', count: 3 });
+  });
+
+  it('a new request comes after all others, also when the clock was set back', async () => {
+    await velocity.count(of('b'));
+    await redis.zincrby(await onlyKey(), '10000', 'b');
+
+    expect(await velocity.count(of('a'))).toEqual({ kind: 'count', count: 2 });
+    expect(await velocity.count(of('c'))).toEqual({ kind: 'count', count: 3 });
+    expect(await velocity.count(of('b'))).toEqual({ kind: 'count', count: 1 });
+    expect(await velocity.look(of('a'))).toEqual({ kind: 'count', count: 2 });
   });
 
   it('says so when the store does not answer', async () => {

@@ -82,7 +82,7 @@ const verdicts: ReadonlyMap<string, PolicyDecision['decision']> = new Map(
 );
 
 /** Facts that have no field of their own on the wire. */
-const serverFacts = ['server_labels', 'org_id', 'team_id', 'workflow_id', 'step_id', 'action', 'agent', 'delegation', 'risk_tag_deriver'] as const satisfies readonly (keyof PolicyRequest)[]; // prettier-ignore
+const serverFacts = ['server_labels', 'org_id', 'team_id', 'workflow_id', 'step_id', 'action', 'agent', 'delegation', 'risk_tag_deriver', 'prior_permit'] as const satisfies readonly (keyof PolicyRequest)[]; // prettier-ignore
 
 const nothing = Buffer.alloc(0);
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));

@@ -61,6 +61,7 @@ function* pipeline(
     velocityFailMode,
     trace,
     countsNothing: without.includes('velocity'),
+    priorPermit: priorPermitUnder(policy, request),
   }).outcome();
   if (byRules.verdict === 'DENY' || byRules.verdict === 'THROTTLE') return { outcome: byRules, snapshot };
 
@@ -72,6 +73,10 @@ function* pipeline(
   });
   return { outcome, snapshot: config ? `${snapshot}|cfg:${config.hash}` : snapshot };
 }
+
+/** The part of a snapshot before `|` names the policy. Policy contract 4.2. */
+const priorPermitUnder = ({ snapshot }: Policy, { prior_permit: prior }: PolicyRequest) =>
+  prior?.policy_snapshot.split('|')[0] === snapshot ? prior : undefined;
 
 function afterLists(
   policy: Policy,

@@ -36,6 +36,18 @@ export interface PolicyRequest {
   delegation?: DelegationFacts;
   /** The deriver registered for the topic (3.2 step 4). */
   risk_tag_deriver?: RiskTagDeriver;
+  /** The last decision on this very request, when it permitted the request. Set by the server only. */
+  prior_permit?: PriorPermit;
+}
+
+/**
+ * Velocity limits are applied to a request once per policy: while the policy is the same, a velocity rule that did not
+ * refuse the request then does not refuse it now, however full its window is.
+ */
+export interface PriorPermit {
+  policy_snapshot: string;
+  /** Empty when no rule decided. */
+  rule_id: string;
 }
 
 export interface RequestMeta {
@@ -84,5 +96,5 @@ export interface VelocityCheck {
   member: string | undefined;
 }
 
-/** `count` is that of the window, this request included. */
+/** `count` is the position of the request in the window: the requests before it, and itself. */
 export type VelocityAnswer = { kind: 'count'; count: number } | { kind: 'unavailable' };

@@ -5,7 +5,7 @@ import type { Policy } from '../compile/merge-policies';
 import type { RuleSet } from '../compile/rule-set';
 import { isPermitting } from '../document/words';
 import { ofRule, stricterOf, type Outcome } from './outcome';
-import type { VelocityAnswer, VelocityCheck } from './request';
+import type { PriorPermit, VelocityAnswer, VelocityCheck } from './request';
 import type { RuleTrace, SearchSet } from './trace';
 
 export type Asking<T> = Generator<VelocityCheck, T, VelocityAnswer>;
@@ -15,6 +15,8 @@ export interface SearchOptions {
   velocityFailMode: 'open' | 'closed';
   /** Rules with a velocity window never fire. */
   countsNothing?: boolean;
+  /** The decision that permitted this request under this policy before. */
+  priorPermit?: PriorPermit | undefined;
   /** Where to note each rule looked at; absent when nobody asks. */
   trace?: RuleTrace[] | undefined;
 }
@@ -104,6 +106,11 @@ export class Search {
       this.note(set, rule, 'not_matched', 'velocity.key');
       return false;
     }
+    const before = this.before(rule);
+    if (before !== undefined) {
+      if (!before) this.note(set, rule, 'not_matched', 'velocity.max_requests');
+      return before;
+    }
     const { windowSeconds, maxRequests } = velocity;
     const member = this.facts.jobId === '' ? undefined : this.facts.jobId;
     const answer: VelocityAnswer = this.storeIsDown
@@ -118,6 +125,14 @@ export class Search {
     if (this.options.velocityFailMode === 'closed') this.uncounted ??= rule;
     this.note(set, rule, 'unavailable', 'velocity');
     return false;
+  }
+
+  /** Whether a velocity rule fired when this request was permitted before; undefined when that is not known. */
+  private before(rule: CompiledRule): boolean | undefined {
+    const { priorPermit } = this.options;
+    if (!priorPermit) return undefined;
+    if (!isPermitting(rule.verdict)) return false;
+    return rule.id === priorPermit.rule_id || undefined;
   }
 
   private byDefault(): Outcome {

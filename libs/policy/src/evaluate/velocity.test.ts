@@ -60,6 +60,41 @@ describe('velocity rules', () => {
     expect(verdict(bundles, { ...request, topic: 'job.ban' }, {}, counted(2))).toEqual(['DENY', 'ban']);
   });
 
+  it('does not refuse again what it let through under the same policy, and counts nothing for that', () => {
+    const asked: VelocityCheck[] = [];
+    const full = (check: VelocityCheck) => {
+      asked.push(check);
+      return counted(9)();
+    };
+    const permitted = (policy_snapshot: string) => ({ ...request, prior_permit: { policy_snapshot, rule_id: 'ok' } });
+
+    expect(verdict(policy, permitted(policy.snapshot), {}, full)).toEqual(['ALLOW', 'ok']);
+    expect(verdict(policy, permitted(`${policy.snapshot}|cfg:abc`), {}, full)).toEqual(['ALLOW', 'ok']);
+    expect(asked).toEqual([]);
+    expect(verdict(policy, permitted('another'), {}, full)).toEqual(['THROTTLE', 'pace']);
+  });
+
+  it('what was permitted before is denied all the same by a rule that counts nothing', () => {
+    const banning = policyOf(`rules:\n${pace('pace', 'tenant')}\n  - {id: no, decision: deny}`);
+    const prior_permit = { policy_snapshot: banning.snapshot, rule_id: '' };
+
+    expect(verdict(banning, { ...request, prior_permit }, {}, counted(9))).toEqual(['DENY', 'no']);
+  });
+
+  it('a rule that permitted a request permits it again, and one that did not is asked', () => {
+    const permitting = policyOf(
+      'rules: [{id: busy, decision: allow, velocity: {max_requests: 2, window_seconds: 60, key: tenant}}]',
+    );
+    const permitted = (rule_id: string) => ({
+      ...request,
+      prior_permit: { policy_snapshot: permitting.snapshot, rule_id },
+    });
+
+    expect(verdict(permitting, permitted('busy'), {}, counted(1))).toEqual(['ALLOW', 'busy']);
+    expect(verdict(permitting, permitted('other'), {}, counted(1))).toEqual(['DENY', '']);
+    expect(verdict(permitting, permitted('other'), {}, counted(3))).toEqual(['ALLOW', 'busy']);
+  });
+
   it('is a conversation: each check waits for its answer', () => {
     const conversation = evaluation(policy, request);
 

@@ -44,6 +44,16 @@ export function policyRequest(
   };
 }
 
+/**
+ * The decision kept with a job, when it permitted the job as it is now. Policy is asked again before each dispatch, and a
+ * velocity window that has filled up since must not refuse a job that it let through. Policy contract 3.7.
+ */
+export function priorPermit({ safety, job_hash }: JobRecord): Pick<PolicyRequest, 'prior_permit'> {
+  const permits = safety?.decision === 'ALLOW' || safety?.decision === 'ALLOW_WITH_CONSTRAINTS';
+  if (!permits || !safety.policy_snapshot || safety.job_hash !== job_hash) return {};
+  return { prior_permit: { policy_snapshot: safety.policy_snapshot, rule_id: safety.rule_id ?? '' } };
+}
+
 export type Verdict = { kind: 'decided'; decision: PolicyDecision } | { kind: 'unavailable'; error: Error };
 
 /**

@@ -7,7 +7,7 @@ import { badEnd, type Ending } from '../jobs/endings';
 import { failMode, type FailMode } from '../effective-config';
 import { contextPointer, isGate, ownContextPointer, requestHash } from '../jobs/job-packet';
 import { contentOfDocument } from '../jobs/normalize-request';
-import { askPolicy, decisionRecord, policyPart, policyRequest } from '../jobs/policy-check';
+import { askPolicy, decisionRecord, policyPart, policyRequest, priorPermit } from '../jobs/policy-check';
 import { inputHash, unreadableInput } from '../jobs/input-hash';
 import { heldFor } from '../jobs/submit-job';
 import { isStorePointer } from '../jobs/withheld';
@@ -62,7 +62,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   if (await isApproved(deps, job, context)) return proceed(deps, job, undefined);
 
   const derived = await withDeriver(deps.topics, job.tenant, job.topic);
-  const question = { ...policyRequest(job, contentOf(context), config), ...derived };
+  const question = { ...policyRequest(job, contentOf(context), config), ...derived, ...priorPermit(job) };
   const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
   const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
   if (verdict.kind === 'unavailable') return unavailable(deps, job, mode);
