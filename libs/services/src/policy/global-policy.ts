@@ -58,10 +58,7 @@ export async function putGlobalPolicy(
       const record = bundleRecord(content, write, { replaced, key, now: textOfTime(nowMs) });
       set.set(bundleId, content === '' ? undefined : record);
     }
-    const next = new Map(
-      [...stored.bundles, ...set].flatMap(([id, record]) => (record ? [[id, record] as const] : [])),
-    );
-    const view = viewOf(next);
+    const view = viewOf(new Map([...stored.bundles, ...set]));
     const entry: PolicyChange = {
       action: 'edit',
       resource_type: 'policy',
@@ -80,7 +77,7 @@ const preparedText = (deps: PolicyWriteDeps, name: GlobalSection, content: strin
     ? ''
     : prepareContent(deps, { id: bundleOf[name], content, field: `sections.${name}.content` }).content;
 
-function viewOf(bundles: ReadonlyMap<string, BundleRecord>): GlobalPolicyView {
+function viewOf(bundles: ReadonlyMap<string, BundleRecord | undefined>): GlobalPolicyView {
   const records = globalSections.map((name) => ({ name, record: bundles.get(bundleOf[name]) }));
   const version = versionOf(bundles);
   return {
@@ -101,7 +98,7 @@ const sectionView = (bundle_id: string, record: BundleRecord | undefined): Globa
 });
 
 /** Drafts count: whoever writes over one must have seen it. Bundles beside the sections do not. */
-const versionOf = (bundles: ReadonlyMap<string, BundleRecord>): string =>
+const versionOf = (bundles: ReadonlyMap<string, BundleRecord | undefined>): string =>
   contentHash(
     JSON.stringify(
       globalSections.map((name) => {

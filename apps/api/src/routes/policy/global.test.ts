@@ -81,6 +81,17 @@ describe('the global policy', () => {
     expect((await list()).body['items']).toMatchObject([{ id: 'secops/global-output' }]);
   });
 
+  it('200: the answer to a removal is what is stored, and its version is good for the next write', async () => {
+    await write({ sections: { input_rules: a, output_rules: b } });
+
+    const removed = await write({ sections: { input_rules: { content: '' } } });
+
+    expect(removed).toMatchObject({ status: 200, body: { sections: { input_rules: { content: '' }, output_rules: b } } });
+    expect(removed.body).toEqual(await read());
+    const { snapshot_version } = removed.body;
+    expect((await write({ snapshot_version, sections: { input_rules: b } })).status).toBe(200);
+  });
+
   it('409 POLICY_VERSION_CONFLICT: any section changed since it was read; other bundles do not count', async () => {
     const { snapshot_version } = await read();
     await put('secops~other', a);
