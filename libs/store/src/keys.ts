@@ -100,6 +100,7 @@ const tables = {
   breaker: { template: 'svc:cb:<name>', type: 'hash', holds: 'circuit breaker', kept: '5 min after its last change' },
   velocity: { template: 'svc:velocity:<rule>:<hash>', type: 'zset', holds: 'requests in a velocity window', kept: 'two windows + 60 s' },
   velocityWindows: { template: 'svc:velocity-windows:<rule>', type: 'zset', holds: 'hashes of the windows of a velocity rule that hold requests, by until when (ms); the newest 10000', kept: 'two windows + 60 s' },
+  velocityThrottled: { template: 'svc:velocity-throttled:<tenant>:<hour>', type: 'hash', holds: 'submissions of a tenant (`*`: of all) that a rule throttled in an hour: `count:<minute>:<rule>`, and `last:<rule>` (ms)', kept: '26 h' },
   policySnapshots: { template: 'svc:safety:snapshots', type: 'list', holds: '10 newest policy snapshots', kept: 'for ever' },
   bundleSnapshots: { template: 'svc:policy:snapshots', type: 'zset', holds: 'ids of snapshots of the policy bundles, by when they were taken (µs)', kept: 'the newest 10, and those a rollback of the last 24 h names' },
   bundleSnapshotHeads: { template: 'svc:policy:snapshots:heads', type: 'hash', holds: 'when and why each was taken (JSON)', kept: 'with the snapshot' },

@@ -1,4 +1,4 @@
-import { keys } from './keys';
+import { keyNameOf, keys } from './keys';
 import { useStore } from './store.testing';
 
 describe('windows of velocity rules', () => {
@@ -41,5 +41,34 @@ describe('windows of velocity rules', () => {
     expect(seen).toContain('job-w1199');
     expect(seen).not.toContain('job-w0');
     expect(windows).toHaveLength(1_001);
+  });
+});
+
+describe('throttled submissions', () => {
+  const use = useStore();
+  const hour = 3_600_000;
+  const nowMs = 1_000 * hour + 30_000;
+
+  it('are counted by the minute, for their tenant and for all, since a time', async () => {
+    const { velocity } = use.store;
+    await velocity.countThrottled('acme', 'slow:er', nowMs - 25 * hour);
+    await velocity.countThrottled('acme', 'slow:er', nowMs - hour);
+    await velocity.countThrottled('acme', 'slow:er', nowMs - 2);
+    await velocity.countThrottled('acme', 'slow:er', nowMs - 1);
+    await velocity.countThrottled('globex', 'slow:er', nowMs);
+
+    const ofTenant = await velocity.throttled('acme', nowMs - 24 * hour, nowMs);
+
+    expect(ofTenant).toEqual([
+      { ruleId: 'slow:er', atMs: nowMs - hour, count: 1 },
+      { ruleId: 'slow:er', atMs: nowMs - 1, count: 2 },
+    ]);
+    const ofAll = await velocity.throttled('*', nowMs - 24 * hour, nowMs);
+    expect(ofAll.map(({ count }) => count)).toEqual([1, 3]);
+    expect(await velocity.throttled('initech', nowMs - 24 * hour, nowMs)).toEqual([]);
+    for (const key of await use.redis.keys('svc:velocity-throttled:*')) {
+      expect(keyNameOf(key)).toBe('velocityThrottled');
+      expect(await use.redis.ttl(key)).toBeGreaterThan(25 * 3_600);
+    }
   });
 });

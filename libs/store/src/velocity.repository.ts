@@ -1,3 +1,4 @@
+import { everyTenant } from '@svc/contract';
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
 
@@ -9,6 +10,19 @@ export interface VelocityWindow {
   /** Job of the newest of these. */
   newestJob: string;
 }
+
+/** Submissions that a rule throttled in one minute. */
+export interface ThrottledMinute {
+  ruleId: string;
+  /** Start of the minute; of the last submission when that is in this minute. */
+  atMs: number;
+  count: number;
+}
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+/** The last 24 hours touch 25 hours of the clock. */
+const throttledKeptSec = 26 * 3_600;
 
 /** Windows of a rule that kernels remember: of more, those that were counted in last. */
 export const velocityWindowsRemembered = 10_000;
@@ -43,6 +57,36 @@ export class VelocityRepository {
     return { windows: windows.filter(({ count }) => count > 0), isWhole };
   }
 
+  /** Counts a throttled submission, of which no job is kept, for its tenant and for all. */
+  async countThrottled(tenant: string, ruleId: string, nowMs: number): Promise<void> {
+    const writing = this.redis.pipeline();
+    for (const whose of [tenant, everyTenant]) {
+      const key = keys.velocityThrottled(whose, String(Math.floor(nowMs / hourMs)));
+      writing.hincrby(key, `count:${Math.floor(nowMs / minuteMs)}:${ruleId}`, 1);
+      writing.hset(key, `last:${ruleId}`, String(nowMs));
+      writing.expire(key, throttledKeptSec);
+    }
+    for (const [error] of (await writing.exec()) ?? []) if (error) throw error;
+  }
+
+  /**
+   * Throttled submissions since a time at most 24 hours ago.
+   *
+   * @param tenant `*`: of every tenant
+   */
+  async throttled(tenant: string, sinceMs: number, nowMs: number): Promise<ThrottledMinute[]> {
+    const reading = this.redis.pipeline();
+    for (let hour = Math.floor(sinceMs / hourMs); hour <= Math.floor(nowMs / hourMs); hour += 1)
+      reading.hgetall(keys.velocityThrottled(tenant, String(hour)));
+    const replies = (await reading.exec()) ?? [];
+    return replies
+      .flatMap(([error, fields]) => {
+        if (error) throw error;
+        return throttledMinutes(fields as Record<string, string>);
+      })
+      .filter(({ atMs }) => atMs >= sinceMs && atMs <= nowMs);
+  }
+
   /** Each rule has its share of what is read, so that one with very many windows hides no other. */
   private async remembered(ruleIds: readonly string[], nowMs: number) {
     const share = Math.max(1, Math.floor(mostWindows / Math.max(1, ruleIds.length)));
@@ -61,3 +105,14 @@ export class VelocityRepository {
     };
   }
 }
+
+/** The counts of one hour. */
+const throttledMinutes = (fields: Readonly<Record<string, string>>): ThrottledMinute[] =>
+  Object.entries(fields).flatMap(([field, count]) => {
+    const [, minute, ruleId] = /^count:(\d+):(.*)$/s.exec(field) ?? [];
+    if (minute === undefined || ruleId === undefined) return [];
+    const startMs = Number(minute) * minuteMs;
+    const lastMs = Number(fields[`last:${ruleId}`]);
+    const isLast = lastMs >= startMs && lastMs < startMs + minuteMs;
+    return [{ ruleId, atMs: isLast ? lastMs : startMs, count: Number(count) }];
+  });

@@ -112,8 +112,11 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   const asking = { ...question, ...derived };
   const verdict = await askPolicy(deps.kernel, 'evaluate', asking, policyTimeoutMs);
   const settled = settledBy(asking, verdict);
-  // Nothing is kept of a throttled job, and the next line refuses it.
-  if (settled?.decision.decision === 'THROTTLE') deps.shadows.decided(settled);
+  // No record is kept of a throttled job: what counts decisions is updated before the refusal below.
+  if (settled?.decision.decision === 'THROTTLE') {
+    deps.shadows.decided(settled);
+    await store.velocity.countThrottled(asked.tenant, settled.decision.rule_id, clock.nowMs());
+  }
   const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
   const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
   const birth = decideBirth(deps, jobId, asked, verdict, { deadlineMs, mode, context });

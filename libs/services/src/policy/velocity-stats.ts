@@ -19,13 +19,14 @@ const hours = 24;
 const mostJobs = 1_000;
 const topRules = 10;
 
-interface Seen {
+interface Hit {
   ruleId: string;
   atMs: number;
+  count: number;
 }
 
 /**
- * How often each velocity rule decided about a job in the last 24 hours, and how full its windows are. Counts cover the
+ * How often each velocity rule decided about a submission in the last 24 hours, and how full its windows are. Counts cover the
  * caller's tenant, or every tenant for a caller who acts for all. Policy contract 8.
  *
  * @throws tier_limit_exceeded
@@ -34,11 +35,14 @@ export async function velocityStats(deps: VelocityStatsDeps, caller: Caller): Pr
   const { items: rules, errors = [] } = await listVelocityRules(deps);
   const nowMs = deps.clock.nowMs();
   const lengths = new Map(rules.map(({ id, window }) => [id, parseDuration(window) ?? 0]));
-  const [hits, { windows, isWhole }] = await Promise.all([
+  const whose = caller.scope === everyTenant ? everyTenant : caller.tenant;
+  const [decided, throttled, { windows, isWhole }] = await Promise.all([
     decidedJobs(deps, caller, nowMs),
+    deps.store.velocity.throttled(whose, nowMs - hours * hourMs, nowMs),
     deps.store.velocity.windows(lengths, nowMs),
   ]);
   const own = await ownWindows(deps, caller, windows);
+  const hits = [...decided, ...throttled];
   const items = rules.map((rule) => statOf(rule, { hits, windows: own, nowMs }));
   const partly = {
     fragment_id: 'windows',
@@ -54,7 +58,7 @@ export async function velocityStats(deps: VelocityStatsDeps, caller: Caller): Pr
 }
 
 /** Which rule decided about the newest jobs of the last 24 hours, and when. */
-async function decidedJobs({ store }: VelocityStatsDeps, caller: Caller, nowMs: number): Promise<Seen[]> {
+async function decidedJobs({ store }: VelocityStatsDeps, caller: Caller, nowMs: number): Promise<Hit[]> {
   const tenants = caller.scope === everyTenant ? await store.index.tenants() : [caller.tenant];
   const share = Math.max(1, Math.floor(mostJobs / Math.max(1, tenants.length)));
   const afterUs = (nowMs - hours * hourMs) * 1_000;
@@ -62,7 +66,7 @@ async function decidedJobs({ store }: VelocityStatsDeps, caller: Caller, nowMs: 
   const jobs = await store.index.records(pages.flatMap(({ items }) => items.map(({ id }) => id)));
   return jobs.flatMap(({ safety }) => {
     const isHit = safety?.rule_id !== undefined && safety.checked_at >= afterUs;
-    return isHit ? [{ ruleId: safety.rule_id ?? '', atMs: Math.floor(safety.checked_at / 1_000) }] : [];
+    return isHit ? [{ ruleId: safety.rule_id ?? '', atMs: Math.floor(safety.checked_at / 1_000), count: 1 }] : [];
   });
 }
 
@@ -79,27 +83,31 @@ async function ownWindows(
 }
 
 interface Facts {
-  hits: readonly Seen[];
+  hits: readonly Hit[];
   windows: readonly VelocityWindow[];
   nowMs: number;
 }
 
 function statOf({ id, threshold }: VelocityRuleView, { hits, windows, nowMs }: Facts): VelocityStat {
-  const times = hits.filter(({ ruleId }) => ruleId === id).map(({ atMs }) => atMs);
+  const own = hits.filter(({ ruleId }) => ruleId === id);
+  const lastMs = own.reduce((last, { atMs }) => Math.max(last, atMs), 0);
+  const total = countOf(own);
   const counts = windows.filter(({ ruleId }) => ruleId === id).map(({ count }) => count);
   const hourly = Array.from({ length: hours }, (_, i) => {
     const endMs = nowMs - (hours - 1 - i) * hourMs;
-    return times.filter((atMs) => atMs > endMs - hourMs && atMs <= endMs).length;
+    return countOf(own.filter(({ atMs }) => atMs > endMs - hourMs && atMs <= endMs));
   });
   return {
     id,
-    hit_count_24h: times.length,
-    hit_rate_24h: times.length / hours,
+    hit_count_24h: total,
+    hit_rate_24h: total / hours,
     current_window_count: counts.reduce((sum, count) => sum + count, 0),
     current_window_max: Math.max(0, ...counts),
     active_buckets: counts.length,
     exceeded_buckets: counts.filter((count) => count > threshold).length,
-    last_triggered: times.length > 0 ? textOfTime(Math.max(...times)) : null,
+    last_triggered: lastMs > 0 ? textOfTime(lastMs) : null,
     hourly_hits: hourly,
   };
 }
+
+const countOf = (hits: readonly Hit[]): number => hits.reduce((sum, { count }) => sum + count, 0);

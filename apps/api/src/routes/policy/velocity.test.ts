@@ -220,6 +220,24 @@ describe('GET /api/v1/policy/velocity-rules/stats', () => {
     expect(everywhere).toMatchObject({ hit_count_24h: 1, active_buckets: 1 });
   });
 
+  it('200: counts submissions that a rule throttled, of which there is no job', async () => {
+    const before = await api.kernel.listSnapshots();
+    await add({ ...pace, id: 'slow', decision: 'throttle', key: 'topic', window: '24h' });
+    await eventually(async () => expect((await api.kernel.listSnapshots()).length).toBeGreaterThan(before.length));
+    await eventually(async () => expect((await submit('job.demo.echo')).status).toBe(429));
+    expect((await submit('job.demo.echo')).status).toBe(429);
+
+    const [slow] = (await stats()).items;
+
+    expect(slow).toMatchObject({ id: 'slow', hit_count_24h: 2, hit_rate_24h: 2 / 24 });
+    expect((slow?.['hourly_hits'] as number[]).reduce((sum, hits) => sum + hits, 0)).toBe(2);
+    expect(slow?.['last_triggered']).toMatch(/^20/);
+    const [ofOthers] = (await stats(api.as('other'))).items;
+    expect(ofOthers).toMatchObject({ hit_count_24h: 0, last_triggered: null });
+    const [everywhere] = (await stats(api.as('everywhere'))).items;
+    expect(everywhere).toMatchObject({ hit_count_24h: 2 });
+  });
+
   it('200 without rules; 403 tier_limit_exceeded without the entitlement', async () => {
     await add({ ...pace, id: 'a' });
     await remove('a');
