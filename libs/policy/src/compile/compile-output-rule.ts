@@ -1,7 +1,7 @@
 import type { OutputRule, TopicOverride } from '../document/policy-document';
 import type { ContentNeeds } from '../evaluate/content';
 import { compileMatch, type Condition } from './conditions';
-import { compileGlob, type TextTest } from './glob';
+import { compileGlob, globNarrowness, type TextTest } from './glob';
 import { compileRegex } from './regex';
 
 export interface CompiledOutputRule {
@@ -15,8 +15,13 @@ export interface CompiledOutputRule {
   hold: boolean;
 }
 
-export interface CompiledOverride extends TopicOverride {
+/** Settings of the output policy that are overridden for a topic; all others are those of the policy. */
+export type OutputOverride = Omit<TopicOverride, 'topic_pattern'>;
+
+interface CompiledOverride {
   matches: TextTest;
+  narrowness: number;
+  override: OutputOverride;
 }
 
 const actions = { allow: 'ALLOW', deny: 'QUARANTINE', quarantine: 'QUARANTINE', redact: 'REDACT' } as const;
@@ -47,5 +52,27 @@ export function compileOutputRule({ id, decision, reason, hold, match = {} }: Ou
   };
 }
 
-export const compileOverrides = (overrides: readonly TopicOverride[] = []): CompiledOverride[] =>
-  overrides.map((override) => ({ ...override, matches: compileGlob(override.topic_pattern) }));
+/**
+ * Compiles the topic overrides of all documents, in merge order. The first override of a document that matches a topic
+ * counts. Of several documents, each setting is taken from the override with the narrowest pattern that has the setting,
+ * and of equally narrow ones from the later document. Spec: `output_policy.topic_overrides`.
+ *
+ * @returns the override for a topic, already folded; undefined when no pattern matches
+ */
+export function compileOverrides(
+  documents: readonly (readonly TopicOverride[])[],
+): (topic: string) => OutputOverride | undefined {
+  const compiled = documents.map((overrides) => overrides.map(compileOverride));
+  return (topic) => {
+    const [first, ...others] = compiled
+      .flatMap((overrides) => overrides.find(({ matches }) => matches(topic)) ?? [])
+      .sort((a, b) => a.narrowness - b.narrowness);
+    return others.reduce((merged, { override }) => ({ ...merged, ...override }), first?.override);
+  };
+}
+
+const compileOverride = ({ topic_pattern, ...override }: TopicOverride): CompiledOverride => ({
+  override,
+  matches: compileGlob(topic_pattern),
+  narrowness: globNarrowness(topic_pattern),
+});

@@ -35,6 +35,13 @@ export function literalPrefix(pattern: string): string {
   return end < 0 ? folded : folded.slice(0, end);
 }
 
+/** How narrow a glob is: a name without wildcards is narrowest, then the glob with the most characters besides `*`. */
+export function globNarrowness(pattern: string): number {
+  const folded = fold(pattern);
+  if (!/[*?[]/.test(folded)) return Infinity;
+  return (tokens(folded) ?? []).filter(({ kind }) => kind === 'one').length;
+}
+
 /** A test that holds when any of the patterns does; plain names are looked up, only real globs are tried one by one. */
 export function anyGlob(patterns: readonly string[]): TextTest {
   const names = new Set(patterns.filter((p) => !/[*?[]/.test(p)).map(fold));

@@ -14,7 +14,7 @@ import {
   compileOutputRule,
   compileOverrides,
   type CompiledOutputRule,
-  type CompiledOverride,
+  type OutputOverride,
 } from './compile-output-rule';
 import { compileRule, type CompiledRule, type PlacedRule } from './compile-rule';
 import { legacyRules } from './legacy-rules';
@@ -70,7 +70,8 @@ export interface CompiledPolicy {
   inputRules: Tiered<CompiledInputRule>;
   requireHuman: RequireHuman;
   outputPolicy: OutputPolicy;
-  outputOverrides: readonly CompiledOverride[];
+  /** Settings that are overridden for a topic, already folded. */
+  outputOverride: (topic: string) => OutputOverride | undefined;
   outputRules: readonly CompiledOutputRule[];
 }
 
@@ -106,6 +107,11 @@ export function mergePolicies(documents: readonly PolicyDocument[], options: Mer
   const inputPolicy = first('input_policy');
   const requireHuman = first('require_human');
   const outputPolicy = first('output_policy') ?? { enabled: false, fail_mode: 'closed' };
+  const overrides = documents.flatMap(({ output_policy }) => {
+    const { topic_overrides: list = [] } = output_policy ?? {};
+    return list.length > 0 ? [list] : [];
+  });
+  const furtherOverrides = overrides.filter((list) => list !== outputPolicy.topic_overrides);
   const defaults = documents.flatMap(({ tier, selector, default_decision }) =>
     default_decision === undefined ? [] : [{ tier, keys: selectorKeys(selector ?? {}), default_decision }],
   );
@@ -113,6 +119,7 @@ export function mergePolicies(documents: readonly PolicyDocument[], options: Mer
     version, default_tenant: defaultTenant, defaults, tenants, ignored, rules: rules.map(hashed),
     input_policy: inputPolicy, input_rules: inputRules.map(hashed), require_human: requireHuman,
     output_policy: outputPolicy, output_rules: outputRules.map(hashed),
+    ...(furtherOverrides.length > 0 && { output_overrides: furtherOverrides }),
   }; // prettier-ignore
 
   return Object.freeze({
@@ -137,7 +144,7 @@ export function mergePolicies(documents: readonly PolicyDocument[], options: Mer
       ),
       requireHuman: requireHuman ?? {},
       outputPolicy,
-      outputOverrides: compileOverrides(outputPolicy.topic_overrides),
+      outputOverride: compileOverrides(overrides),
       outputRules: outputRules.filter(({ rule }) => rule.enabled).map(({ rule }) => compileOutputRule(rule)),
     },
   });

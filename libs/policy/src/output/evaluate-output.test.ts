@@ -79,6 +79,73 @@ describe('output rules, content phase', () => {
     expect(short(evaluateOutput(policy, request({ topic: 'job.b' }), body('pii')))).toEqual(['QUARANTINE', 'any']);
   });
 
+  describe('topic overrides of several documents', () => {
+    const overridden = (...lists: string[]) =>
+      policyOf(
+        Object.fromEntries(
+          lists.map((list, i) => [
+            `secops/${i}`,
+            i === 0
+              ? `output_policy: {enabled: true, topic_overrides: [${list}]}\noutput_rules:\n${secret}`
+              : `output_policy: {topic_overrides: [${list}]}`,
+          ]),
+        ),
+      );
+    const decided = (policy: ReturnType<typeof policyOf>, topic = 'job.a.b', find = body('secret')) =>
+      evaluateOutput(policy, request({ topic }), find).decision;
+    const fault: FindOutput = () => ({ kind: 'fault' });
+
+    it('are all in force, and the rest of the section is that of the first document', () => {
+      const policy = overridden(
+        '',
+        '{topic_pattern: job.a.*, enabled: false}',
+        '{topic_pattern: job.b, enabled: false}',
+      );
+
+      expect(['job.a.b', 'job.b', 'job.c'].map((topic) => decided(policy, topic))).toEqual([
+        'ALLOW',
+        'ALLOW',
+        'QUARANTINE',
+      ]);
+    });
+
+    it('a narrower pattern wins over a wider one, wherever each is written', () => {
+      const off = '{topic_pattern: job.a.*, enabled: false}';
+      const on = '{topic_pattern: job.*, enabled: true}';
+
+      expect([decided(overridden(off, on)), decided(overridden(on, off))]).toEqual(['ALLOW', 'ALLOW']);
+      expect(decided(overridden('{topic_pattern: job.a.b, enabled: true}', off))).toBe('QUARANTINE');
+      expect(decided(overridden(off, '{topic_pattern: "*.a.b?", enabled: true}'), 'job.a.bb')).toBe('ALLOW');
+    });
+
+    it('of equally narrow ones the later document wins, setting by setting', () => {
+      const policy = overridden(
+        '{topic_pattern: job.a.*, enabled: true, fail_mode: open}',
+        '{topic_pattern: job.a.*, scanners: [secret]}',
+        '{topic_pattern: job.a.*, fail_mode: closed}',
+      );
+
+      expect(decided(policy)).toBe('QUARANTINE');
+      expect(decided(policy, 'job.a.b', fault)).toBe('QUARANTINE');
+      const turned = overridden('{topic_pattern: job.a.b, enabled: true}', '{topic_pattern: job.a.b, enabled: false}');
+      expect(decided(turned)).toBe('ALLOW');
+    });
+
+    it('of one document the first that matches counts, as a whole', () => {
+      const policy = overridden('{topic_pattern: job.*, fail_mode: closed}, {topic_pattern: job.a.b, enabled: false}');
+
+      expect(decided(policy)).toBe('QUARANTINE');
+    });
+
+    it('change the snapshot', () => {
+      const [one, other] = ['enabled: false', 'enabled: true'].map((set) =>
+        overridden('', `{topic_pattern: job.a, ${set}}`),
+      );
+
+      expect(one?.snapshot).not.toBe(other?.snapshot);
+    });
+  });
+
   it('a scanner at fault withholds when closed, and is passed over when open', () => {
     const fault: FindOutput = () => ({ kind: 'fault' });
     const throws: FindOutput = () => {

@@ -1,4 +1,4 @@
-import type { CompiledOutputRule, CompiledOverride } from '../compile/compile-output-rule';
+import type { CompiledOutputRule, OutputOverride } from '../compile/compile-output-rule';
 import { firstFailing } from '../compile/conditions';
 import { factsOf, type Facts } from '../compile/facts';
 import { fold } from '../compile/glob';
@@ -40,7 +40,7 @@ function decideOutput(
   findOutput: FindOutput | undefined,
   onError: ((error: unknown) => void) | undefined,
 ): Result {
-  const override = compiled.outputOverrides.find(({ matches }) => matches(fold(request.topic)));
+  const override = compiled.outputOverride(fold(request.topic));
   if (!(override?.enabled ?? compiled.outputPolicy.enabled)) return allow('the output policy is off');
   const facts = outputFacts(request, defaultTenant);
   const rules = compiled.outputRules
@@ -121,7 +121,7 @@ function outputFacts(request: OutputRequest, defaultTenant: string | undefined):
 const scannerOf: Readonly<Record<string, string>> = { secret_leak: 'secret', pii: 'pii', code_injection: 'injection' };
 
 /** A topic override with `scanners` runs only those on its topics. Spec: `output_policy.topic_overrides`. */
-function chosenNeeds(needs: ContentNeeds, override: CompiledOverride | undefined): ContentNeeds {
+function chosenNeeds(needs: ContentNeeds, override: OutputOverride | undefined): ContentNeeds {
   const chosen = override?.scanners;
   if (!chosen?.length) return needs;
   const scanners = needs.scanners.filter((scanner) => chosen.includes(scanner));

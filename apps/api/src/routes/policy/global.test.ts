@@ -20,6 +20,10 @@ function globalPolicy(api: Api) {
 const stale = { status: 409, code: 'POLICY_VERSION_CONFLICT' };
 const a = { content: ban('a', 'job.a') };
 const b = { content: ban('b', 'job.b') };
+const largeOutput = {
+  job_id: 'j', tenant: 'acme', labels: {}, result_ptr: '', artifact_ptrs: [], error_message: '', error_code: '',
+  worker_id: 'w', execution_ms: 1, output_size_bytes: 11 * 1_024 * 1_024, capabilities: [], risk_tags: [], principal_id: '', pack_id: '',
+}; // prettier-ignore
 
 describe('the global policy', () => {
   const api = useApi();
@@ -86,10 +90,24 @@ describe('the global policy', () => {
 
     const removed = await write({ sections: { input_rules: { content: '' } } });
 
-    expect(removed).toMatchObject({ status: 200, body: { sections: { input_rules: { content: '' }, output_rules: b } } });
+    expect(removed).toMatchObject({
+      status: 200,
+      body: { sections: { input_rules: { content: '' }, output_rules: b } },
+    });
     expect(removed.body).toEqual(await read());
     const { snapshot_version } = removed.body;
     expect((await write({ snapshot_version, sections: { input_rules: b } })).status).toBe(200);
+  });
+
+  it('200: topic overrides are in force though the policy file has an output policy', async () => {
+    const check = async (topic: string) => (await api.kernel.checkOutput({ ...largeOutput, topic })).decision;
+    expect(await check('job.demo.echo')).toBe('QUARANTINE');
+
+    const content = 'output_policy:\n  topic_overrides: [{topic_pattern: job.demo.echo, enabled: false}]\n';
+    expect((await write({ sections: { output_rules: { content } } })).status).toBe(200);
+
+    await eventually(async () => expect(await check('job.demo.echo')).toBe('ALLOW'));
+    expect(await check('job.demo.other')).toBe('QUARANTINE');
   });
 
   it('409 POLICY_VERSION_CONFLICT: any section changed since it was read; other bundles do not count', async () => {
