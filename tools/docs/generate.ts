@@ -7,6 +7,7 @@ import {
   endpoints,
   errorCodes,
   permissions,
+  sectionHomes,
   settingActor,
   settingSections,
   streams,
@@ -14,6 +15,7 @@ import {
 } from '@svc/contract';
 import { openapi } from '@svc/http';
 import { approvalStates, jobStates, runEnds, runStates, stepStates, terminalStates } from '@svc/lifecycle';
+import { policySections } from '@svc/policy';
 import { queues } from '@svc/queues.config';
 import {
   apiEnv,
@@ -247,8 +249,13 @@ const settings = () =>
   page(
     'Settings in config documents',
     'libs/contract/src/setting-sections.ts',
-    'Sections of `system/default`, and of org, team, workflow and step documents; the narrowest document that has a section decides ([operations](operations.md#config-documents)). A known setting must have its type; unknown ones are kept as they are. A default holds where nothing is set, unless the meaning says otherwise.',
+    'Sections of `system/default`, and of org, team, workflow and step documents; the narrowest document that has a section decides ([operations](operations.md#config-documents)). A known setting must have its type. Unknown sections and settings are kept as they are and sent to workers with the rest. A default holds where nothing is set, unless the meaning says otherwise.',
     'Who acts: the platform; the worker, which gets the effective config of each job as `SVC_EFFECTIVE_CONFIG`; or nobody, when a setting is only checked and kept.',
+    `A write is refused when no code would read it: ${Object.entries(sectionHomes)
+      .map(([name, home]) => `\`${name}\` outside of \`${home}\``)
+      .join(
+        ', ',
+      )}, any other section in \`system/policy\`, and in every document the sections of policy documents (${policySections.map((name) => `\`${name}\``).join(', ')}), which belong into [policy bundles](operations.md#policy-bundles). \`null\`, which removes a section, is accepted everywhere.`,
     ...Object.entries(settingSections).flatMap(([name, section]: [string, Joi.Schema]) => {
       const described = section.describe() as DescribedSetting;
       const rows = Object.entries(described.keys ?? {}).flatMap(([field, one]) => settingRows(`${name}.${field}`, one));

@@ -199,6 +199,19 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
   }),
 };
 
+/** Tables of the installation, which the scheduler writes from its files and workers are not sent. */
+export const installationSections = ['pools', 'timeouts', '_poolsFileHash', '_timeoutsFileHash'] as const;
+
+/**
+ * Sections that are read from one document only. Workers are sent every other section of the documents that are merged
+ * for a job, known here or not, so that only these sections and those of policy documents have no effect elsewhere.
+ */
+export const sectionHomes: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(installationSections.map((name) => [name, 'system/default'])),
+  boundary_hardening: 'system/default',
+  bundles: 'system/policy',
+};
+
 /**
  * Who acts on a setting: the platform; workers, who get effective config with each job as SVC_EFFECTIVE_CONFIG and alone know
  * what a job says to a model; or nobody, when it is checked and kept.

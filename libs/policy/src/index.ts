@@ -14,6 +14,7 @@ export { mergePolicies, type MergeOptions, type Policy, type Sourced } from './c
 export type { MergedTenant } from './compile/merge-tenants';
 export { parsePolicy, type ParsedPolicy, type ParseOptions } from './document/parse-policy';
 export type * from './document/policy-document';
+export { policySections } from './document/schema';
 export { isStricter, type RuleDecision, type Severity, type Tier, type Verdict } from './document/words';
 export type { ContentFinding, ContentNeeds, ScanContent } from './evaluate/content';
 export { decide, decideAsync } from './evaluate/decide';

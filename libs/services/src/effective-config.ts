@@ -1,4 +1,4 @@
-import { configScopes } from '@svc/contract';
+import { configScopes, installationSections } from '@svc/contract';
 import { budgetsOf, type Budgets } from '@svc/policy';
 import type { ConfigDocument, Store } from '@svc/store';
 import { belongsTo } from './config/config-place';
@@ -19,8 +19,7 @@ interface Held {
 }
 
 const keptMs = 30_000;
-/** Tables of the installation that stand in system/default and are no settings of a job: its worker is not sent them. */
-const installationKeys = ['pools', 'timeouts', '_poolsFileHash', '_timeoutsFileHash'];
+const installationKeys: readonly string[] = installationSections;
 
 /**
  * Merges config documents for a place: system, org, team, workflow, step; a narrower document's top-level key replaces the

@@ -121,7 +121,7 @@ const written = Joi.any();
 const write = {
   path: '/api/v1/config',
   description:
-    'Each top-level key of the data replaces that key; other keys stay, and null removes one. A body without a string `scope` is, as a whole, data for system/default.',
+    'Each top-level key of the data replaces that key; other keys stay, and null removes one. A body without a string `scope` is, as a whole, data for system/default. A section that no code reads from that document, such as `output_policy`, is refused.',
   access: { permission: 'config.write', roles: ['admin'] },
   params: {},
   // What the fields must be depends on the form: `configWrite` says.

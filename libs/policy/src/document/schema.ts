@@ -148,6 +148,9 @@ const version: Joi.Schema<string> = Joi.any().custom((written: unknown, helpers)
   return helpers.error('fault', { detail: 'must be text, such as "1"' });
 });
 
+/** Keys of a policy document that say what the document is and not what it rules. */
+const headKeys = ['version', 'tier', 'selector'];
+
 /** A whole policy document, without the `source` that only its loader knows. Policy contract 2.1. */
 export const documentSchema = section<Omit<PolicyDocument, 'source'>>({
   required: {
@@ -180,3 +183,8 @@ export const documentSchema = section<Omit<PolicyDocument, 'source'>>({
     }),
   },
 });
+
+/** Sections of a policy document. They are read from policy documents only. */
+export const policySections: readonly string[] = Object.keys(
+  (documentSchema.describe() as { keys: object }).keys,
+).filter((key) => !headKeys.includes(key));

@@ -5,7 +5,7 @@ import type { StoredFleet } from '../deps';
 import { bundlesIn, requireRoom as requireBundleRoom } from '../policy/bundles-document';
 import { auditOf, type PolicyAuditDeps } from '../policy/policy-audit';
 import { announceChange, type AnnounceDeps } from './announce-change';
-import { dataFaults, mostBytes, mostKeys, type DataFault } from './check-data';
+import { dataFaults, mostBytes, mostKeys, unreadFaults, type DataFault } from './check-data';
 import { isDefault, isTenants, placeOf, requireReplaceable, requireWritable, type ConfigRules } from './config-place';
 import { changeDocument, readDocument, type Change, type DocumentPlace, type Replace } from './documents';
 import { parseWrite, type ParsedWrite } from './parse-write';
@@ -37,7 +37,7 @@ export async function writeConfig(
   if (!place) throw invalid('scope_id', `is needed for scope ${write.scope}`);
   requireWritable(deps, caller, place);
   if (isDefault(place) && Object.hasOwn(write.data, 'bundles')) throw new AppError('config_key_forbidden');
-  const checked = isPolicy(place) ? sealBundles(deps.policy, write.data) : checkedData(deps, place, write.data);
+  const checked = isPolicy(place) ? sealedData(deps, place, write.data) : checkedData(deps, place, write.data);
   if (!checked.ok) throw refused(write, checked.faults);
   const sealed = { ...write, data: checked.data };
   await requireRoom(deps, caller, place);
@@ -72,6 +72,11 @@ function replaceWith({ policy }: ConfigWriteDeps, caller: Caller, { bundles }: P
 
 const isPolicy = ({ scope, scope_id }: DocumentPlace): boolean =>
   scope === policyPlace.scope && scope_id === policyPlace.scope_id;
+
+function sealedData({ policy }: ConfigWriteDeps, place: DocumentPlace, data: ParsedWrite['data']): SealedData {
+  const faults = unreadFaults(place, data);
+  return faults.length > 0 ? { ok: false, faults } : sealBundles(policy, data);
+}
 
 function checkedData({ strictPools }: ConfigWriteDeps, place: DocumentPlace, data: ParsedWrite['data']): SealedData {
   const faults = dataFaults(place, data, strictPools);

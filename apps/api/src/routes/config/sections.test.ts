@@ -61,6 +61,56 @@ describe('known sections', () => {
   });
 }); // prettier-ignore
 
+describe('sections that are not read where they are written', () => {
+  const overrides = { topic_overrides: [{ topic_pattern: 'job.a', enabled: false }] };
+  const places = [
+    ['system/default', {}],
+    ['an org', { scope: 'org' }],
+    ['a team', { scope: 'team', scope_id: 'dock' }],
+    ['a workflow', { scope: 'workflow', scope_id: 'intake' }],
+  ] as const;
+
+  it.each(places)('400: a section of policy documents in %s', async (_, place) => {
+    const data = { output_policy: overrides, retry: { max_retries: 1 } };
+
+    const { status, body } = await write('scope' in place ? { ...place, data } : data);
+
+    const path = 'scope' in place ? 'data.output_policy' : 'output_policy';
+    expect({ status, code: body['code'] }).toEqual(invalid);
+    expect(body['violations']).toEqual([
+      expect.objectContaining({ in: 'body', path, message: expect.stringContaining('/api/v1/policy/bundles') }),
+    ]);
+  });
+
+  it.each(['pools', 'timeouts', 'boundary_hardening', '_poolsFileHash'])(
+    '400: %s outside of system/default',
+    async (name) => {
+      const answer = await write({ scope: 'org', data: { [name]: {} } });
+
+      expect(told(answer)).toEqual(invalid);
+      expect(answer.body['violations']).toMatchObject([
+        { path: `data.${name}`, message: 'is read from system/default only: write it there' },
+      ]);
+    },
+  );
+
+  it('400: anything but bundles in system/policy, and bundles anywhere else', async () => {
+    const inPolicy = await write({ scope: 'system', scope_id: 'policy', data: { output_policy: overrides } });
+    const inOrg = await write({ scope: 'org', data: { bundles: {} } });
+
+    expect([told(inPolicy), told(inOrg)]).toEqual([invalid, invalid]);
+    expect(inPolicy.body['violations']).toMatchObject([{ path: 'data.output_policy' }]);
+    expect(inOrg.body['violations']).toMatchObject([
+      { path: 'data.bundles', message: 'is read from system/policy only: write it there' },
+    ]);
+  });
+
+  it('204: null removes what an older version stored', async () => {
+    expect((await write({ scope: 'org', data: { pools: null, rules: null } })).status).toBe(204);
+    expect((await write({ scope: 'system', scope_id: 'policy', data: { rules: null } })).status).toBe(204);
+  });
+});
+
 describe('policy bundles in system/policy', () => {
   const bundles = (bundles: unknown) => write({ scope: 'system', scope_id: 'policy', data: { bundles } });
   const content = 'tenants:\n  acme: {deny_topics: [job.demo.echo]}\n';
