@@ -110,7 +110,9 @@ export const registerTopic = endpoint({
       output_schema_id: name('Registered schema for results.'),
       pack_id: name('Pack that brought it.'),
       capability: name('Capability its jobs use.'),
-      risk_tag_deriver: name('How policy derives risk tags from a job’s content.'),
+      risk_tag_deriver: name(
+        'How policy derives risk tags from a job’s content: `amount-threshold` gives `low`, from 100 `review` and from 300 `blocked`, beside `risk_tags` and in place of the client’s; `amount-threshold:small=0,large=5000` has other tags and amounts.',
+      ),
     },
   }),
   violationCodes: Object.fromEntries(

@@ -88,7 +88,7 @@ describe('what each key of a match asks for', () => {
 
   it('derived risk tags replace those of the caller, and no usable amount is the worst case', () => {
     const policy = allowWhen('{risk_tags: [huge]}');
-    const tiers = [100, 1_000].map((above) => ({ above, tag: above === 100 ? 'big' : 'huge' }));
+    const tiers = [100, 1_000].map((from) => ({ from, tag: from === 100 ? 'big' : 'huge' }));
     const of = (content: string) =>
       verdict(policy, {
         input_content: content,

@@ -121,11 +121,11 @@ function parseJson(text: string | undefined): unknown {
 
 /** An amount that is missing, zero or negative is treated as the worst case. */
 function derivedTags(deriver: RiskTagDeriver, document: unknown): string[] {
-  const highestFirst = [...deriver.tiers].sort((a, b) => b.above - a.above);
+  const highestFirst = [...deriver.tiers].sort((a, b) => b.from - a.from);
   const amount = isRecord(document) ? document['amount'] : undefined;
   const usable = typeof amount === 'number' && amount > 0;
-  const tier = usable ? highestFirst.find(({ above }) => amount > above) : highestFirst[0];
-  return tier ? [tier.tag] : [];
+  const tier = usable ? highestFirst.find(({ from }) => amount >= from) : highestFirst[0];
+  return [...(tier ? [tier.tag] : []), ...(deriver.tags ?? [])];
 }
 
 const mcpLabels = {

@@ -1,4 +1,4 @@
-import { policyOf, verdict } from '../policy.testing';
+import { allowWhen, policyOf, verdict } from '../policy.testing';
 import { parseDeriver } from './deriver';
 
 describe('a deriver of risk tags', () => {
@@ -6,14 +6,14 @@ describe('a deriver of risk tags', () => {
     expect(parseDeriver('amount-threshold: petty=0, large=5000.5')).toEqual({
       kind: 'amount-threshold',
       tiers: [
-        { tag: 'petty', above: 0 },
-        { tag: 'large', above: 5_000.5 },
+        { tag: 'petty', from: 0 },
+        { tag: 'large', from: 5_000.5 },
       ],
     });
-    expect(parseDeriver(' Amount-Threshold ')?.tiers.map(({ tag }) => tag)).toEqual([
-      'amount_low',
-      'amount_medium',
-      'amount_high',
+    expect(parseDeriver(' Amount-Threshold ')?.tiers).toEqual([
+      { tag: 'low', from: 0 },
+      { tag: 'review', from: 100 },
+      { tag: 'blocked', from: 300 },
     ]);
   });
 
@@ -23,8 +23,35 @@ describe('a deriver of risk tags', () => {
   ); // prettier-ignore
 
   it.each([
+    ['{"amount": 99.99}', 'low'],
+    ['{"amount": 100}', 'review'],
+    ['{"amount": 299.99}', 'review'],
+    ['{"amount": 300}', 'blocked'],
+    ['{"amount": 0}', 'blocked'],
+  ])('%s is %s by the usual tiers', (input_content, tag) => {
+    const deriver = parseDeriver('amount-threshold');
+    const request = { input_content, ...(deriver && { risk_tag_deriver: deriver }) };
+    const tagged = ['low', 'review', 'blocked'].filter((one) => verdict(allowWhen(`{risk_tags: [${one}]}`), request)[0] === 'ALLOW'); // prettier-ignore
+
+    expect(tagged).toEqual([tag]);
+  });
+
+  it('gives its tag beside those of the registration, and both replace those of the client', () => {
+    const deriver = parseDeriver('amount-threshold');
+    const request = {
+      input_content: '{"amount": 120}',
+      meta: { risk_tags: ['mine'] },
+      ...(deriver && { risk_tag_deriver: { ...deriver, tags: ['Payment'] } }),
+    };
+    const has = (tag: string) => verdict(allowWhen(`{risk_tags: [${tag}]}`), request)[0] === 'ALLOW';
+
+    expect(['review', 'payment', 'mine', 'low'].map(has)).toEqual([true, true, false, false]);
+  });
+
+  it.each([
     ['{"amount": 50}', 'ALLOW'],
-    ['{"amount": 5001}', 'DENY'],
+    ['{"amount": 4999}', 'ALLOW'],
+    ['{"amount": 5000}', 'DENY'],
     ['{"amount": 0}', 'DENY'],
     ['{"amount": -5}', 'DENY'],
     ['{}', 'DENY'],

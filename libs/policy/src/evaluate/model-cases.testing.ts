@@ -174,7 +174,7 @@ const chains = [
   { chain: ['Root', 'helper'], depth: 2, scope: ['Read', 'pay'] },
   { chain: ['other'], depth: 1, scope: [] },
 ];
-const tiers = [{ above: 0, tag: 'x' }, { above: 9, tag: 'BIG' }]; // prettier-ignore
+const tiers = [{ from: 0, tag: 'x' }, { from: 10, tag: 'BIG' }]; // prettier-ignore
 const anyRequest: fc.Arbitrary<PolicyRequest> = fc
   .tuple(
     fc.record({

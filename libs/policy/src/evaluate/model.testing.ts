@@ -196,9 +196,9 @@ function holds(match: RuleMatch, request: PolicyRequest): boolean {
 
 function tagsOf({ risk_tag_deriver, input_content, meta }: PolicyRequest): readonly string[] {
   if (!risk_tag_deriver) return meta?.risk_tags ?? [];
-  const tiers = [...risk_tag_deriver.tiers].sort((a, b) => b.above - a.above);
+  const tiers = [...risk_tag_deriver.tiers].sort((a, b) => b.from - a.from);
   const amount = content(input_content)['amount'];
-  const tier = typeof amount === 'number' && amount > 0 ? tiers.find(({ above }) => amount > above) : tiers[0];
+  const tier = typeof amount === 'number' && amount > 0 ? tiers.find(({ from }) => amount >= from) : tiers[0];
   return tier ? [tier.tag] : (meta?.risk_tags ?? []);
 }
 

@@ -62,10 +62,12 @@ export interface RequestMeta {
   labels?: Readonly<Record<string, string>>;
 }
 
-/** Turns the content's numeric `amount` into a risk tag: that of the highest tier the amount is above. */
+/** Turns the content's numeric `amount` into a risk tag: that of the highest tier that the amount reaches. */
 export interface RiskTagDeriver {
   kind: 'amount-threshold';
-  tiers: readonly { above: number; tag: string }[];
+  tiers: readonly { from: number; tag: string }[];
+  /** Tags of the topic's registration, which its jobs have beside the derived one. */
+  tags?: readonly string[];
 }
 
 /** The record of one decision, in wire spelling. */

@@ -8,7 +8,8 @@ export async function withDeriver(
   topic: string,
 ): Promise<Pick<PolicyRequest, 'risk_tag_deriver'>> {
   const found = await registry.find(tenant, topic);
-  const text = found.kind === 'registered' ? found.registration.risk_tag_deriver : undefined;
+  if (found.kind !== 'registered') return {};
+  const { risk_tag_deriver: text, risk_tags: tags } = found.registration;
   const deriver = text ? parseDeriver(text) : undefined;
-  return deriver ? { risk_tag_deriver: deriver } : {};
+  return deriver ? { risk_tag_deriver: { ...deriver, ...(tags.length > 0 && { tags }) } } : {};
 }

@@ -4,11 +4,11 @@ import { told } from '../../caller.testing';
 describe('a topic that derives risk tags from the amount', () => {
   const api = useApi();
   const topic = 'job.demo.pay';
-  beforeAll(() =>
-    api.policy(
-      'default_decision: allow\nrules: [{id: large, decision: deny, match: {risk_tags: [large]}}, {id: mine, decision: deny, match: {risk_tags: [mine]}}]',
-    ),
-  );
+  const tags = ['large', 'mine', 'payment', 'low', 'review', 'blocked'];
+  beforeAll(() => {
+    const rules = tags.map((tag) => `{id: ${tag}, decision: deny, match: {risk_tags: [${tag}]}}`);
+    return api.policy(`default_decision: allow\nrules: [${rules.join(', ')}]`);
+  });
   beforeEach(async () => {
     const risk_tag_deriver = 'amount-threshold:petty=0,large=500';
     const answer = await api.as('admin').post('/api/v1/topics', { name: topic, pool: 'demo', risk_tag_deriver });
@@ -30,6 +30,21 @@ describe('a topic that derives risk tags from the amount', () => {
     ]);
     expect([await simulate(20), await simulate(501), await simulate(-1)]).toEqual(['', 'large', 'large']);
     expect((await api.as('other').post('/api/v1/policy/simulate', { topic, meta: { risk_tags: ['mine'] } })).body['ruleId']).toBe('mine'); // prettier-ignore
+  });
+
+  it('has tiers at 100 and 300 unless it says otherwise, beside the tags of the registration', async () => {
+    const body = { name: topic, pool: 'demo', risk_tag_deriver: 'amount-threshold' };
+    const matched = async (amount: number) => {
+      const asked = { topic, input_content: JSON.stringify({ amount }) };
+      return (await api.as('admin').post('/api/v1/policy/simulate', asked)).body['ruleId'];
+    };
+
+    await api.as('admin').post('/api/v1/topics', body);
+    const byAmount = [await matched(99), await matched(100), await matched(299), await matched(300)];
+    await api.as('admin').post('/api/v1/topics', { ...body, risk_tags: ['payment'] });
+
+    expect(byAmount).toEqual(['low', 'review', 'review', 'blocked']);
+    expect(await matched(99)).toBe('payment');
   });
 
   it('is what a dry run of a workflow asks with', async () => {
