@@ -6,7 +6,8 @@ import { ack, openBus, type Bus } from './index';
 let nats: TestServer;
 let bus: Bus;
 const head = { trace_id: 'trace-1', sender_id: 'w-1', nowUs: 1_790_000_000_000_000 };
-const result = (job_id: string) => jobResultPacket(head, { job_id, worker_id: 'w-1', status: 5, dispatch: { attempt: 1 } });
+const result = (job_id: string) =>
+  jobResultPacket(head, { job_id, worker_id: 'w-1', status: 5, dispatch: { attempt: 1 } });
 const { jobResult, jobSubmit } = subjects;
 const spec = consumers.schedulerResult;
 

@@ -201,7 +201,9 @@ export interface VelocityStatsView {
 const stat = shape<VelocityStat>({
   required: {
     id: text('Rule id.'),
-    hit_count_24h: count('Decisions of the last 24 hours: about the newest 1000 jobs, and all submissions it throttled.'),
+    hit_count_24h: count(
+      'Decisions of the last 24 hours: about the newest 1000 jobs, and all submissions it throttled.',
+    ),
     hit_rate_24h: Joi.number().min(0).description('The same by the hour.'),
     current_window_count: count('Requests in its windows now.'),
     current_window_max: count('Requests in the fullest of them.'),

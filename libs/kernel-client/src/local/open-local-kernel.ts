@@ -1,4 +1,11 @@
-import { DependencyUnavailable, StartError, type Clock, type Handles, type kernelMetrics, type Logger } from '@svc/runtime';
+import {
+  DependencyUnavailable,
+  StartError,
+  type Clock,
+  type Handles,
+  type kernelMetrics,
+  type Logger,
+} from '@svc/runtime';
 import type { Redis } from 'ioredis';
 import { kernelEvents, type KernelEvents, type LoadReport } from '../events';
 import type { Kernel } from '../kernel';
