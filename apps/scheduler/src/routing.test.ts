@@ -189,7 +189,8 @@ describe('what a job asks of its worker', () => {
     await use.rawWorker({ id: 'other', pool: 'gpus', capabilities: ['disk'] });
     const id = await use.submit({ requires: [' GPU '] });
     await waitFor([id], 'missing_capability: gpu');
-    expect(await metrics()).toContain('reason="missing_capability"');
+    // Counted once the record is written.
+    await eventually(async () => expect(await metrics()).toContain('reason="missing_capability"'));
 
     await use.worker({ id: 'able', pool: 'gpus', capabilities: ['gpu'] });
 
