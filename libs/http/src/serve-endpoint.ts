@@ -32,7 +32,7 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
     const caller =
       access === 'public'
         ? await knownCaller(incoming, endpoint, options, allows)
-        : await authenticated(incoming, options, allows);
+        : await authenticated(incoming, endpoint, options, allows);
     if (caller) exchange.tenant = caller.tenant;
     const limits = endpoint.unlimited ? undefined : options.rateLimits;
     if (limits && caller) await takeRate(res, limits.api, `tenant:${caller.tenant}`);
@@ -60,13 +60,13 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
 
 /** For a public route: who asks, if that can be told. A store that is away must not keep a probe from answering. */
 async function knownCaller(
-  { req, path }: Incoming,
-  { knowsCallers }: Endpoint,
+  { req }: Incoming,
+  endpoint: Endpoint,
   options: MountOptions,
   allows: OriginCheck,
 ): Promise<Caller | undefined> {
-  if (!knowsCallers || isForged(req, allows)) return undefined;
-  const outcome = await options.authenticate(credentialsOf(req, path)).catch(() => undefined);
+  if (!endpoint.knowsCallers || isForged(req, allows)) return undefined;
+  const outcome = await options.authenticate(credentialsOf(req, endpoint)).catch(() => undefined);
   return outcome?.kind === 'caller' ? outcome.caller : undefined;
 }
 
@@ -78,12 +78,13 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 /** @throws unauthorized, tenant_access_denied, tenant_id_required, key_scope_insufficient, origin_not_allowed, rate_limited */
 async function authenticated(
   { req, res, path, ip, exchange }: Incoming,
+  endpoint: Endpoint,
   options: MountOptions,
   allows: OriginCheck,
 ): Promise<Caller> {
   const outcome = isForged(req, allows)
     ? ({ kind: 'refused', code: 'origin_not_allowed' } as const)
-    : await options.authenticate(credentialsOf(req, path));
+    : await options.authenticate(credentialsOf(req, endpoint));
   if (outcome.kind === 'caller') return outcome.caller;
   const { method = '' } = req;
   options.onRefused?.({ code: outcome.code, method, path, ip, requestId: exchange.requestId });
@@ -91,15 +92,18 @@ async function authenticated(
   throw new AppError(outcome.code, 'extras' in outcome ? outcome.extras : {});
 }
 
-/** Everything in a request by which a caller may be known. */
-export const credentialsOf = (req: IncomingMessage, path: string): Parameters<MountOptions['authenticate']>[0] => ({
+/** The credentials of a request for a route or page, which is named as it is declared. */
+export const credentialsOf = (
+  req: IncomingMessage,
+  { method, path }: Pick<Endpoint, 'method' | 'path'>,
+): Parameters<MountOptions['authenticate']>[0] => ({
   authorization: req.headers.authorization,
   apiKey: headerOf(req, 'x-api-key'),
   cookie: req.headers.cookie,
   tenant: headerOf(req, 'x-tenant-id'),
   principalId: headerOf(req, 'x-principal-id'),
   principalRole: headerOf(req, 'x-principal-role'),
-  request: { method: req.method ?? '', path },
+  request: { method: method.toUpperCase(), path },
 });
 
 /** @throws rate_limited */

@@ -21,7 +21,10 @@ export interface Presented {
   /** Headers `X-Principal-Id` and `X-Principal-Role`. */
   principalId?: string | undefined;
   principalRole?: string | undefined;
-  /** What is asked for, for keys bound to scopes; transports without paths leave it out. */
+  /**
+   * The route that was found, by its declared method and path, for keys bound to scopes. Never the path as it was sent: it has
+   * other spellings than the one that scopes are compared with. Transports without paths leave it out.
+   */
   request?: { method: string; path: string };
 }
 

@@ -18,6 +18,8 @@ describe('scopes of an API key', () => {
     [['jobs:*'], 'GET', '/api/v1/status', ''],
     [['jobs:*'], 'GET', '/api/v1/constructor', ''],
     [['viewer'], 'GET', '/api/v1/status', undefined],
+    [['read', 'jobs:write'], 'POST', '/api/v1/unmapped', ''],
+    [['operator'], 'POST', '/api/v1/unmapped', undefined],
   ])('%j %s %s lacks %p', (scopes, method, path, lacks) => {
     expect(missingScope(scopes, method, path)).toBe(lacks);
   });

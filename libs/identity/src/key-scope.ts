@@ -39,17 +39,16 @@ const resourceOf = (path: string): string | undefined => {
 };
 
 /**
- * What a scoped key lacks for a request, or undefined when its scopes allow it. A key without scopes is not bound by them.
+ * The scope that a key lacks for a route, or undefined when its scopes allow it. A key without scopes is not bound by them.
  *
- * @returns the scope that would do; empty for a path that belongs to no resource
+ * @param path as the route declares it, never as a request spells it: the router decodes what a request sends
+ * @returns a scope that would suffice; empty for a path that belongs to no resource
  */
 export function missingScope(scopes: readonly string[], method: string, path: string): string | undefined {
   if (scopes.length === 0) return undefined;
   const act = ['GET', 'HEAD', 'OPTIONS'].includes(method.toUpperCase()) ? 'read' : 'write';
   const resource = resourceOf(path);
-  const sufficient: readonly string[] = roleScopes[act];
-  // Every role scope opens an unmapped path: the role check follows.
-  const roles: readonly string[] = resource ? sufficient : roleScopes.read;
+  const roles: readonly string[] = roleScopes[act];
   if (scopes.some((scope) => roles.includes(scope))) return undefined;
   if (!resource) return '';
   return scopes.some((scope) => scope === `${resource}:${act}` || scope === `${resource}:*`)

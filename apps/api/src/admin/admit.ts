@@ -6,6 +6,9 @@ import type { AdminDeps } from './deps';
 /** Role admin, or `admin.*` when RBAC is entitled: these pages show what every other permission guards. */
 export const adminAccess: Access = { permission: 'admin.*', roles: ['admin'] };
 
+/** For the scopes of a key: the pages belong to no resource and change nothing. */
+const adminPages = { method: 'get', path: '/admin' } as const;
+
 /**
  * Who asks for an admin page: the session of the cookie, or an API key or bearer token in a header. A guess at a
  * credential costs the same rate limit here as on the REST routes.
@@ -15,7 +18,7 @@ export const adminAccess: Access = { permission: 'admin.*', roles: ['admin'] };
 export async function admit(req: Request, { surface }: AdminDeps): Promise<Caller> {
   const { method, originalUrl, ip = '' } = req;
   const path = originalUrl.split('?', 1)[0] ?? '';
-  const outcome = await surface.authenticate(credentialsOf(req, path));
+  const outcome = await surface.authenticate(credentialsOf(req, adminPages));
   if (outcome.kind === 'refused') {
     const requestId = String(req.res?.getHeader('X-Request-Id') ?? '');
     surface.onRefused?.({ code: outcome.code, method, path, ip, requestId });
