@@ -241,11 +241,13 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
     onDefect: onProblem,
     ...wanted.mount,
   };
-  const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000 };
+  const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
   const listening = await serve(mount(routes, ctx, options).finish(), {
     host: '127.0.0.1',
     port: 0,
     ...timeouts,
+    maxConnections: 1_000,
+    maxConnectionsPerAddress: 1_000,
     onProblem,
   });
   onStop('http', () => listening.close(100));

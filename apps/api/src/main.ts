@@ -1,5 +1,5 @@
 import { endpoints } from '@svc/contract';
-import { mount, openapi, serve, serveSwagger } from '@svc/http';
+import { mount, openapi, proxyCheck, serve, serveSwagger } from '@svc/http';
 import { openPlatform, openServiceKernel } from '@svc/platform';
 import { queues } from '@svc/queues.config';
 import {
@@ -85,6 +85,12 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
       }),
     requestTimeoutMs: env.httpReadTimeoutMs,
     idleTimeoutMs: env.httpIdleTimeoutMs,
+    writeTimeoutMs: env.httpWriteTimeoutMs,
+    maxConnections: env.httpMaxConnections,
+    maxConnectionsPerAddress: env.httpMaxConnectionsPerAddress,
+    isProxy: proxyCheck(env.trustedProxies),
+    onConnectionRefused: (limit) =>
+      log.oncePer(`connections:${limit}`, 10_000).warn('connections are refused: the limit is reached', { limit }),
     onProblem: (problem) => log.error('certificate is not used, the last good one stands', { error: problem }),
   });
   onStop('http', () => web.close(10_000));

@@ -44,6 +44,7 @@ export function mountOptions(
       artifact: Math.ceil((env.artifactMaxBytes * 4) / 3) + 65_536,
     },
     allowedOrigins: env.allowedOrigins,
+    trustedProxies: env.trustedProxies,
     ...(env.production && env.httpTlsCert && { hstsMaxAgeSec: env.hstsMaxAgeSec }),
     handlerTimeoutMs: env.httpWriteTimeoutMs,
     asAppError,
@@ -51,7 +52,8 @@ export function mountOptions(
       const route = endpoint?.path ?? 'none';
       metrics.httpRequests.inc({ method, route, status: String(status) });
       metrics.httpSeconds.observe({ method, route }, durationMs / 1_000);
-      if (status === 429) metrics.rateLimited.inc({ scope: endpoint?.access === 'public' ? 'public' : 'tenant' });
+      if (status === 429)
+        metrics.rateLimited.inc({ scope: endpoint && endpoint.access !== 'public' ? 'tenant' : 'public' });
       log.debug('served', { method, route, status, duration_ms: durationMs, request_id: requestId, tenant });
     },
     onRefused: ({ code, method, path, requestId }) =>

@@ -5,6 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** What is known of a request while it is being served. */
 export interface Exchange {
   requestId: string;
+  /** The client's address, through trusted proxies only. */
+  ip: string;
   startedNs: bigint;
   endpoint?: Endpoint;
   /** The authenticated tenant, for logs. */
@@ -15,15 +17,18 @@ const slot = Symbol('exchange');
 type Marked = IncomingMessage & { [slot]?: Exchange };
 
 /** Starts the exchange of a request: takes the caller's request id when it is a plain one, else makes one. Core contract 1.6. */
-export function openExchange(req: Marked): Exchange {
+export function openExchange(req: Marked, ip: string): Exchange {
   const given = req.headers['x-request-id'];
   const requestId = typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : freshId();
-  const exchange: Exchange = { requestId, startedNs: process.hrtime.bigint() };
+  const exchange: Exchange = { requestId, ip, startedNs: process.hrtime.bigint() };
   req[slot] = exchange;
   return exchange;
 }
 
-export const exchangeOf = (req: Marked): Exchange => req[slot] ?? openExchange(req);
+export const exchangeOf = (req: Marked): Exchange => req[slot] ?? openExchange(req, req.socket.remoteAddress ?? '');
+
+/** The client's address, for pages that get a bare request. */
+export const clientAddressOf = (req: Marked): string => exchangeOf(req).ip;
 
 const idBytes = 8;
 let pool = Buffer.alloc(0);

@@ -23,6 +23,8 @@ export function failures({ asAppError, onDefect }: MountOptions): Fail {
     }
     const told = outcome ?? new AppError('internal_error');
     const body = told.toBody();
+    // A page may have allowed caches to keep what it was about to answer.
+    res.setHeader('Cache-Control', 'no-store');
     for (const [name, value] of Object.entries(told.headers)) res.setHeader(name, value);
     sendJson(res, body.status, body);
   };

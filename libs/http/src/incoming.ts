@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
-import proxyAddr from 'proxy-addr';
+import { clientAddressBehind } from './client-address';
 import { openExchange, type Exchange } from './exchange';
 
 /** A request on its way through the surface, with its answer. */
@@ -20,17 +20,18 @@ export interface Incoming {
 export function incomingFrom(
   trustedProxies: readonly string[],
 ): (req: IncomingMessage, res: ServerResponse) => Incoming {
-  const trusts = trustedProxies.length > 0 ? proxyAddr.compile([...trustedProxies]) : undefined;
+  const clientOf = clientAddressBehind(trustedProxies);
   return (req, res) => {
     const { url = '/' } = req;
     const mark = url.indexOf('?');
+    const ip = clientOf(req.socket.remoteAddress, headerOf(req, 'x-forwarded-for'));
     return {
       req,
       res,
-      exchange: openExchange(req),
+      exchange: openExchange(req, ip),
       path: mark < 0 ? url : url.slice(0, mark),
       search: mark < 0 ? '' : url.slice(mark + 1),
-      ip: (trusts ? proxyAddr(req, trusts) : req.socket.remoteAddress) ?? '',
+      ip,
     };
   };
 }

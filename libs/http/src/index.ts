@@ -1,4 +1,5 @@
 export { parseJson } from './body';
+export { addressBucket, clientAddressBehind, proxyCheck, type ClientAddress } from './client-address';
 export { originCheck, type OriginCheck } from './cors';
 export { isForged } from './forgery';
 export { mayUse, type GateRules } from './gate';
@@ -18,5 +19,7 @@ export { credentialsOf } from './serve-endpoint';
 export { serveSwagger } from './swagger';
 export { endpointCases, type CaseWorld, type EndpointCase } from './endpoint-cases';
 export { openapi, type ApiInfo } from './openapi';
+export { clientAddressOf } from './exchange';
+export { guessBucket, publicBucket } from './take-rate';
 export { serve, type Listening, type ServeOptions } from './server';
 export { checkNamedTenant, validatorOf } from './validation';

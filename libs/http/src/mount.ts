@@ -9,6 +9,7 @@ import { baseHeaders, requireOneHost } from './headers';
 import { incomingFrom, type Incoming } from './incoming';
 import type { MountOptions } from './options';
 import { serveEndpoint } from './serve-endpoint';
+import { publicBucket, takeRate } from './take-rate';
 
 /** An app to which pages can be added before `finish` closes it with the answers for unknown paths and failures. */
 export interface Surface {
@@ -34,6 +35,13 @@ export function mount<Ctx>(routes: readonly Route<Ctx>[], ctx: Ctx, options: Mou
   const allowOrigin = crossOrigin(allows);
   const fail = failures(options);
 
+  /** Pages and unknown paths, which no route limits. */
+  const serveOther = async ({ req, res, ip }: Incoming, isBadPath: boolean): Promise<void> => {
+    if (options.rateLimits) await takeRate(res, options.rateLimits.open, publicBucket(ip));
+    if (isBadPath) throw badPath();
+    app(req, res);
+  };
+
   const listener: RequestListener = (req, res) => {
     const incoming = arrive(req, res);
     setHeaders(incoming);
@@ -42,9 +50,9 @@ export function mount<Ctx>(routes: readonly Route<Ctx>[], ctx: Ctx, options: Mou
       requireOneHost(req);
       if (allowOrigin(req, res)) return;
       const found = find(req.method ?? 'GET', incoming.path);
-      if (found.kind === 'bad_path') throw badPath();
-      if (found.kind === 'none') app(req, res);
-      else found.target(incoming, found.params).catch((error: unknown) => fail(error, req, res));
+      const serving =
+        found.kind === 'route' ? found.target(incoming, found.params) : serveOther(incoming, found.kind === 'bad_path');
+      serving.catch((error: unknown) => fail(error, req, res));
     } catch (error) {
       fail(error, req, res);
     }

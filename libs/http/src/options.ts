@@ -21,13 +21,16 @@ export interface Served {
 export interface MountOptions {
   authenticate: Authenticate;
   gate: GateRules;
-  /** Absent = no rate limits. `api` counts tenants and failed callers, `open` counts addresses on public routes. */
+  /**
+   * Absent = no rate limits. `api` counts tenants and failed callers, `open` counts addresses on public routes, pages and
+   * unknown paths.
+   */
   rateLimits?: { api: RateLimiter; open: RateLimiter };
   /** Body limits in bytes, by the name an endpoint's `bodyLimit` uses. */
   bodyLimits: { json: number; job: number; artifact: number };
   /** Origins that may call from browsers; empty = loopback and the service's own. */
   allowedOrigins: readonly string[];
-  /** Proxies whose X-Forwarded-For is believed, as Express' `trust proxy`; empty = none. */
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed; empty = none. SVC_TRUSTED_PROXIES. */
   trustedProxies?: readonly string[];
   /** In production with TLS only. */
   hstsMaxAgeSec?: number;

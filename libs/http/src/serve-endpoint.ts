@@ -9,7 +9,7 @@ import { mayUse } from './gate';
 import { Answered, type Route } from './handler';
 import { headerOf, queryOf, type Incoming } from './incoming';
 import type { MountOptions } from './options';
-import type { RateLimiter } from './rate-limiter';
+import { guessBucket, publicBucket, takeRate } from './take-rate';
 import { checkNamedTenant, validatorOf } from './validation';
 
 /** Serves one request of a route; `params` are those of its path. */
@@ -36,7 +36,7 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
     if (caller) exchange.tenant = caller.tenant;
     const limits = endpoint.unlimited ? undefined : options.rateLimits;
     if (limits && caller) await takeRate(res, limits.api, `tenant:${caller.tenant}`);
-    else if (limits) await takeRate(res, limits.open, `public:${ip}`);
+    else if (limits) await takeRate(res, limits.open, publicBucket(ip));
     const bytes = hasBody(req) ? await readBody(req, limitBytes) : noBytes;
     const missing = options.missingDependency?.(endpoint);
     if (missing) throw new AppError(missing);
@@ -88,7 +88,7 @@ async function authenticated(
   if (outcome.kind === 'caller') return outcome.caller;
   const { method = '' } = req;
   options.onRefused?.({ code: outcome.code, method, path, ip, requestId: exchange.requestId });
-  if (options.rateLimits) await takeRate(res, options.rateLimits.api, `ip:${ip}`);
+  if (options.rateLimits) await takeRate(res, options.rateLimits.api, guessBucket(ip));
   throw new AppError(outcome.code, 'extras' in outcome ? outcome.extras : {});
 }
 
@@ -105,13 +105,6 @@ export const credentialsOf = (
   principalRole: headerOf(req, 'x-principal-role'),
   request: { method: method.toUpperCase(), path },
 });
-
-/** @throws rate_limited */
-async function takeRate(res: ServerResponse, limiter: RateLimiter, bucket: string): Promise<void> {
-  const { allowed, headers } = await limiter(bucket);
-  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
-  if (!allowed) throw new AppError('rate_limited');
-}
 
 /** The handler goes on when time is up, as nothing can stop it; only its answer is no longer waited for. */
 function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {

@@ -14,6 +14,9 @@ const options: ServeOptions = {
   port: 0,
   requestTimeoutMs: 5_000,
   idleTimeoutMs: 60_000,
+  writeTimeoutMs: 60_000,
+  maxConnections: 100,
+  maxConnectionsPerAddress: 100,
   onProblem: (problem) => void problems.push(problem),
 };
 

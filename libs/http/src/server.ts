@@ -2,9 +2,10 @@ import { loadTls, systemClock, tlsServerOptions, watchTls, type TlsFiles, type T
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { boundConnections, endStalled, trackAnswers, type ConnectionLimits } from './connections';
 import { answerMalformed } from './malformed';
 
-export interface ServeOptions {
+export interface ServeOptions extends ConnectionLimits {
   host: string;
   /** 0 = any free port. */
   port: number;
@@ -13,6 +14,8 @@ export interface ServeOptions {
   requestTimeoutMs: number;
   /** How long an unused connection is kept. GATEWAY_HTTP_IDLE_TIMEOUT. */
   idleTimeoutMs: number;
+  /** A connection is ended when the bytes of an answer have not moved for so long. GATEWAY_HTTP_WRITE_TIMEOUT. */
+  writeTimeoutMs: number;
   /** A TLS pair that could not be loaded after a change; the old one stays. */
   onProblem(problem: unknown): void;
   /** How often the TLS files are looked at; 30 s when absent. */
@@ -46,8 +49,10 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
   const server = options.tls
     ? await tlsServer(app, timeouts, options.tls, options, watching.signal)
     : createServer(timeouts, app);
-  answerMalformed(server);
-  const sockets = openSockets(server);
+  const sockets = boundConnections(server, options);
+  const answersOf = trackAnswers(server);
+  endStalled(server, options.writeTimeoutMs, answersOf);
+  answerMalformed(server, answersOf);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => resolve());
@@ -97,12 +102,3 @@ function drain(server: Server | TlsServer, sockets: ReadonlySet<Socket>, drainMs
 }
 
 const endAll = (sockets: readonly Socket[]): void => sockets.forEach((socket) => socket.destroy());
-
-function openSockets(server: Server | TlsServer): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  return sockets;
-}

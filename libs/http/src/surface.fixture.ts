@@ -143,8 +143,15 @@ export async function startSurface(some: Partial<MountOptions> = {}, act: Ctx['a
     },
   );
   const onProblem = (problem: Error) => void told.defects.push(problem);
-  const timeouts = { requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 };
-  const listening = await serve(surface.finish(), { host: '127.0.0.1', port: 0, ...timeouts, onProblem });
+  const timeouts = { requestTimeoutMs: 5_000, idleTimeoutMs: 5_000, writeTimeoutMs: 5_000 };
+  const connections = { maxConnections: 1_000, maxConnectionsPerAddress: 1_000 };
+  const listening = await serve(surface.finish(), {
+    host: '127.0.0.1',
+    port: 0,
+    ...timeouts,
+    ...connections,
+    onProblem,
+  });
   const url = `http://127.0.0.1:${listening.port}`;
 
   const send = async (method: string, path: string, { headers = {}, body }: { headers?: Record<string, string>; body?: unknown } = {}) => {

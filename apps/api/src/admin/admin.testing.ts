@@ -55,9 +55,10 @@ export function useAdminSite({ production = false } = {}): AdminSite {
     const redis = new Redis(server.url);
     const store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
     const site = buildSite({ store, set, production, defects, onStop: (_name, stop) => void stops.push(stop) });
-    const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000 };
+    const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
+    const connections = { maxConnections: 1_000, maxConnectionsPerAddress: 1_000 };
     const onProblem = (problem: unknown) => void defects.push(problem);
-    const listening = await serve(site, { host: '127.0.0.1', port: 0, ...timeouts, onProblem });
+    const listening = await serve(site, { host: '127.0.0.1', port: 0, ...timeouts, ...connections, onProblem });
     open = { server, redis, store, listening };
   }, 30_000);
   beforeEach(async () => {

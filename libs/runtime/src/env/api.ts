@@ -7,7 +7,7 @@ import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
 import { policySigningRules, policySigningVariables } from './policy-signing';
 import { readinessVariables } from './readiness';
-import { metricsPrivate, needed, pair } from './rules';
+import { cidrRanges, metricsPrivate, needed, pair } from './rules';
 import { schemaVariables } from './schemas';
 
 const gateway = variables({
@@ -32,7 +32,7 @@ const gateway = variables({
     type: 'duration',
     min: '1s',
     default: '30s',
-    doc: 'An answer must have left.',
+    doc: 'How long a handler may take, and how long the bytes of an answer may wait for a client that does not read.',
   },
   httpIdleTimeoutMs: {
     name: 'GATEWAY_HTTP_IDLE_TIMEOUT',
@@ -40,6 +40,25 @@ const gateway = variables({
     min: '1s',
     default: '120s',
     doc: 'An idle connection is closed.',
+  },
+  httpMaxConnections: {
+    name: 'GATEWAY_HTTP_MAX_CONNECTIONS',
+    type: 'int',
+    min: 1,
+    default: '4096',
+    doc: 'Open HTTP connections; further ones are closed at once.',
+  },
+  httpMaxConnectionsPerAddress: {
+    name: 'GATEWAY_HTTP_MAX_CONNECTIONS_PER_ADDRESS',
+    type: 'int',
+    min: 1,
+    default: '512',
+    doc: 'Open HTTP connections of one address (an IPv6 /64 counts as one); trusted proxies have no such limit.',
+  },
+  trustedProxies: {
+    name: 'SVC_TRUSTED_PROXIES',
+    type: 'list',
+    doc: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed, exactly: 10.1.2.0/24.',
   },
   httpTlsCert: {
     name: 'GATEWAY_HTTP_TLS_CERT',
@@ -169,6 +188,7 @@ const gateway = variables({
 });
 
 const gatewayRules: Rule<EnvOf<typeof gateway>> = (env) => [
+  ...cidrRanges('SVC_TRUSTED_PROXIES', env.trustedProxies),
   ...pair('GATEWAY_HTTP_TLS_CERT', env.httpTlsCert, 'GATEWAY_HTTP_TLS_KEY', env.httpTlsKey),
   ...pair('GRPC_TLS_CERT', env.grpcTlsCert, 'GRPC_TLS_KEY', env.grpcTlsKey),
   ...needed(

@@ -217,6 +217,22 @@ describe('development', () => {
   );
 });
 
+describe('SVC_TRUSTED_PROXIES', () => {
+  const read = (ranges: string) => readEnv(apiEnv, { SVC_TRUSTED_PROXIES: ranges }, dev);
+
+  it('takes addresses and exact ranges', () => {
+    const ranges = ['10.1.2.3', '10.1.2.0/24', '2001:db8::/32', '::1', 'fd00::7'];
+
+    expect(read(ranges.join(', ')).values.trustedProxies).toEqual(ranges);
+  });
+
+  it.each([
+    '0.0.0.0/0', '::/0', '10.1.2.3/24', '10.0.0.0/33', '2001:db8::1/32', '::ffff:0:0/96', 'loopback', 'proxy.example', '10.0.0.0/255.0.0.0', '*', '10.0.0.0/', 'true',
+  ])('%s stops the start, in development too', (range) => {
+    expect(problemsOf(() => read(`10.1.2.3,${range}`))).toEqual(['SVC_TRUSTED_PROXIES']);
+  }); // prettier-ignore
+});
+
 describe('weaknessOf', () => {
   it.each([
     ['short', 'at least 12 characters'],

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { formatAddress, isLoopback, type Address } from '../address';
 import { weaknessOf } from './secret-strength';
 import type { Problem } from './problem';
@@ -63,6 +64,41 @@ export function strong(
       mend: 'Generate one, for example with `openssl rand -base64 36`, or accept it with SVC_SKIP_SECRET_VALIDATION=true.',
     },
   ];
+}
+
+/**
+ * Addresses and CIDR ranges that end where they say: no host bits, no names, no IPv4 in IPv6 form. A range of all addresses is
+ * refused, as it would let every client write its own address.
+ */
+export function cidrRanges(name: string, ranges: readonly string[]): Problem[] {
+  const wrong = ranges.find((range) => !isExactRange(range));
+  if (wrong === undefined) return [];
+  return [
+    {
+      name,
+      given: JSON.stringify(wrong),
+      expected: 'addresses or CIDR ranges without host bits, none of them /0',
+      mend: 'Name the addresses of the proxies, such as 10.1.2.3 or 10.1.2.0/24.',
+    },
+  ];
+}
+
+function isExactRange(range: string): boolean {
+  const [address = '', prefix, more] = range.split('/');
+  const version = isIP(address);
+  if (version === 0 || more !== undefined || address.includes('%') || /^::ffff:/i.test(address)) return false;
+  if (prefix === undefined) return true;
+  const bits = version === 4 ? 32 : 128;
+  if (!/^[1-9]\d{0,2}$/.test(prefix) || Number(prefix) > bits) return false;
+  return (addressBits(address, version) & ((1n << BigInt(bits - Number(prefix))) - 1n)) === 0n;
+}
+
+function addressBits(address: string, version: number): bigint {
+  if (version === 4) return address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const [before, after] = [head, tail ?? ''].map((text) => (text ? text.split(':') : [])) as [string[], string[]];
+  const groups = [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
+  return groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n);
 }
 
 /** A variable that another setting makes necessary. */
