@@ -1,9 +1,9 @@
 import { AppError, type Caller, type Endpoint } from '@svc/contract';
 import type { GrpcCall } from '@svc/grpc';
-import { checkNamedTenant, mayUse, validatorOf, type MountOptions } from '@svc/http';
+import { checkNamedTenant, clientAddressBehind, guessBucket, mayUse, validatorOf, type MountOptions } from '@svc/http';
 
 /** What of the HTTP surface's options the gRPC surface goes by: both have one gate. */
-export type GateOptions = Pick<MountOptions, 'authenticate' | 'gate' | 'rateLimits' | 'onRefused'>;
+export type GateOptions = Pick<MountOptions, 'authenticate' | 'gate' | 'rateLimits' | 'onRefused' | 'trustedProxies'>;
 
 type BodyOf<E> = E extends Endpoint<string, infer _Query, infer Body> ? Body : never;
 
@@ -41,9 +41,10 @@ async function authenticated(call: GrpcCall, endpoint: Endpoint, options: GateOp
     request,
   });
   if (outcome.kind === 'caller') return outcome.caller;
-  const ip = call.peer.replace(/:\d+$/, '');
+  const peer = call.peer.replace(/:\d+$/, '');
+  const ip = clientAddressBehind(options.trustedProxies ?? [])(peer, call.metadata('x-forwarded-for'));
   options.onRefused?.({ code: outcome.code, ...request, method: 'GRPC', ip, requestId: '' });
-  await takeRate(options, `ip:${ip}`);
+  await takeRate(options, guessBucket(ip));
   throw new AppError(outcome.code, outcome.extras ?? {});
 }
 
