@@ -65,9 +65,10 @@ async function knownCaller(
   options: MountOptions,
   allows: OriginCheck,
 ): Promise<Caller | undefined> {
-  if (!endpoint.knowsCallers || isForged(req, allows)) return undefined;
+  if (!endpoint.knowsCallers) return undefined;
   const outcome = await options.authenticate(credentialsOf(req, endpoint)).catch(() => undefined);
-  return outcome?.kind === 'caller' ? outcome.caller : undefined;
+  if (outcome?.kind !== 'caller' || (outcome.byCookie && isForged(req, allows))) return undefined;
+  return outcome.caller;
 }
 
 const noBytes = Buffer.alloc(0);
@@ -82,9 +83,9 @@ async function authenticated(
   options: MountOptions,
   allows: OriginCheck,
 ): Promise<Caller> {
-  const outcome = isForged(req, allows)
-    ? ({ kind: 'refused', code: 'origin_not_allowed' } as const)
-    : await options.authenticate(credentialsOf(req, endpoint));
+  const known = await options.authenticate(credentialsOf(req, endpoint));
+  const isUnproven = known.kind === 'caller' && known.byCookie && isForged(req, allows);
+  const outcome = isUnproven ? ({ kind: 'refused', code: 'origin_not_allowed' } as const) : known;
   if (outcome.kind === 'caller') return outcome.caller;
   const { method = '' } = req;
   options.onRefused?.({ code: outcome.code, method, path, ip, requestId: exchange.requestId });

@@ -117,7 +117,8 @@ async function authenticate({ apiKey, cookie, tenant }: Presented) {
   if (!['admin', 'user', 'viewer', 'everyone'].includes(role))
     return { kind: 'refused', code: 'unauthorized' } as const;
   const known = caller(role === 'everyone' ? 'admin' : role, tenant ?? 'acme');
-  return { kind: 'caller', caller: role === 'everyone' ? { ...known, scope: '*' } : known } as const;
+  const byCookie = apiKey === undefined;
+  return { kind: 'caller', caller: role === 'everyone' ? { ...known, scope: '*' } : known, byCookie } as const;
 }
 
 export const bodyLimits = { json: 2_000, job: 4_000, artifact: 8_000 };

@@ -29,7 +29,12 @@ export interface Presented {
 }
 
 export type AuthOutcome =
-  | { kind: 'caller'; caller: Caller }
+  | {
+      kind: 'caller';
+      caller: Caller;
+      /** Known by the session cookie, which browsers send along with requests that other sites make. */
+      byCookie?: boolean;
+    }
   | {
       kind: 'refused';
       code: Extract<
@@ -68,7 +73,7 @@ export interface AuthenticateSettings {
 export function authenticator(deps: AuthenticateDeps, settings: AuthenticateSettings): Authenticate {
   const honoursHeaders = !settings.production || settings.allowHeaderPrincipal;
   return async (presented) => {
-    const identity = await identify(presented, deps, settings);
+    const { identity, byCookie } = await identify(presented, deps, settings);
     if (!identity) return { kind: 'refused', code: 'unauthorized' };
 
     const { request } = presented;
@@ -81,7 +86,7 @@ export function authenticator(deps: AuthenticateDeps, settings: AuthenticateSett
     const choice = chooseTenant(identity, presented.tenant, settings.defaultTenant);
     if (choice.kind === 'refused') return choice;
     const named = honoursHeaders ? withHeaderPrincipal(identity, presented, deps.roles?.()) : identity;
-    return { kind: 'caller', caller: callerOf(named, choice) };
+    return { kind: 'caller', caller: callerOf(named, choice), byCookie };
   };
 }
 
@@ -89,7 +94,7 @@ async function identify(
   presented: Presented,
   { keys, bearer, sessions }: AuthenticateDeps,
   settings: AuthenticateSettings,
-): Promise<Identity | undefined> {
+): Promise<{ identity: Identity | undefined; byCookie: boolean }> {
   const bySession = async (token: string) => {
     const record = await sessions?.find(token);
     return record && identityOfSession(record, keys);
@@ -98,16 +103,20 @@ async function identify(
 
   const token = /^bearer +(\S.*)$/i.exec(presented.authorization?.trim() ?? '')?.[1]?.trim();
   // Sessions stand for API keys, so a deployment that wants JWTs only refuses them too.
-  if (token && !token.startsWith(sessionPrefix)) return byBearer(token, bearer);
-  if (settings.jwtRequired) return undefined;
-  if (token) return bySession(token);
+  if (token && !token.startsWith(sessionPrefix)) return presentedBy(await byBearer(token, bearer));
+  if (settings.jwtRequired) return presentedBy(undefined);
+  if (token) return presentedBy(await bySession(token));
   const key = bareKey(presented.apiKey ?? '');
-  if (key) return byKey(key);
-  const cookie = sessionCookie(presented.cookie);
-  if (cookie) return bySession(cookie);
-  if (presented.protocols) return byKey(keyOfProtocols(presented.protocols) ?? '');
-  return settings.allowAnonymous && !settings.production ? anonymous(settings.defaultTenant) : undefined;
+  if (key) return presentedBy(await byKey(key));
+  const [cookie, second] = sessionCookies(presented.cookie);
+  // A neighbouring site can add a cookie for the whole domain, and which of two comes first is for the browser to say.
+  if (second !== undefined) return presentedBy(undefined);
+  if (cookie !== undefined) return { identity: await bySession(cookie), byCookie: true };
+  if (presented.protocols) return presentedBy(await byKey(keyOfProtocols(presented.protocols) ?? ''));
+  return presentedBy(settings.allowAnonymous && !settings.production ? anonymous(settings.defaultTenant) : undefined);
 }
+
+const presentedBy = (identity: Identity | undefined) => ({ identity, byCookie: false });
 
 async function byBearer(token: string, checks: readonly BearerCheck[]): Promise<Identity | undefined> {
   for (const check of checks) {
@@ -131,10 +140,10 @@ export function bareKey(text: string): string {
 
 export const sessionCookieName = 'svc_session';
 
-/** The session token of a Cookie header; undefined when there is none. */
-export function sessionCookie(header: string | undefined): string | undefined {
-  const pair = header?.split(';').find((part) => part.trim().startsWith(`${sessionCookieName}=`));
-  return pair?.slice(pair.indexOf('=') + 1).trim() || undefined;
+/** The session tokens of a Cookie header: browsers send several when more than one site may set them. */
+export function sessionCookies(header: string | undefined): string[] {
+  const pairs = (header ?? '').split(';').filter((part) => part.trim().startsWith(`${sessionCookieName}=`));
+  return pairs.map((pair) => pair.slice(pair.indexOf('=') + 1).trim()).filter((token) => token !== '');
 }
 
 const anonymous = (tenant: string): Identity => ({

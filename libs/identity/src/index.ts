@@ -2,7 +2,7 @@ export { openApiKeys, type ApiKeys, type ApiKeySettings } from './api-keys';
 export {
   authenticator,
   bareKey,
-  sessionCookie,
+  sessionCookies,
   sessionCookieName,
   type Authenticate,
   type AuthenticateDeps,

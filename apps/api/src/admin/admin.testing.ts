@@ -44,7 +44,7 @@ export interface AdminSite {
 export const ownForm = (site: AdminSite) => ({ Origin: site.url, Accept: 'text/html' });
 
 /** The admin pages and the API viewer on a port, over a Redis of this file's own that is empty before each test. */
-export function useAdminSite({ production = false } = {}): AdminSite {
+export function useAdminSite({ production = false, trustedProxies = [] as readonly string[] } = {}): AdminSite {
   const set = { ...usual };
   const defects: unknown[] = [];
   const stops: (() => unknown)[] = [];
@@ -54,7 +54,14 @@ export function useAdminSite({ production = false } = {}): AdminSite {
     const server = await startRedis();
     const redis = new Redis(server.url);
     const store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
-    const site = buildSite({ store, set, production, defects, onStop: (_name, stop) => void stops.push(stop) });
+    const site = buildSite({
+      store,
+      set,
+      production,
+      trustedProxies,
+      defects,
+      onStop: (_name, stop) => void stops.push(stop),
+    });
     const timeouts = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
     const connections = { maxConnections: 1_000, maxConnectionsPerAddress: 1_000 };
     const onProblem = (problem: unknown) => void defects.push(problem);
@@ -96,11 +103,12 @@ interface SiteParts {
   store: Store;
   set: Settings;
   production: boolean;
+  trustedProxies: readonly string[];
   defects: unknown[];
   onStop(name: string, stop: () => unknown): void;
 }
 
-function buildSite({ store, set, production, defects, onStop }: SiteParts) {
+function buildSite({ store, set, production, trustedProxies, defects, onStop }: SiteParts) {
   const nowMs = () => Date.now();
   const onProblem = (problem: unknown) => void defects.push(problem);
   const held = openApiKeys(
@@ -134,6 +142,7 @@ function buildSite({ store, set, production, defects, onStop }: SiteParts) {
     rateLimits: { api: limiter, open: limiter },
     bodyLimits: { json: 10_000, job: 10_000, artifact: 10_000 },
     allowedOrigins: [],
+    trustedProxies,
     handlerTimeoutMs: 10_000,
     onDefect: onProblem,
     checkAnswers: true,

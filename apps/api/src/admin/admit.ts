@@ -1,5 +1,5 @@
 import { AppError, type Access, type Caller } from '@svc/contract';
-import { credentialsOf, mayUse } from '@svc/http';
+import { clientAddressOf, credentialsOf, guessBucket, mayUse } from '@svc/http';
 import type { Request } from 'express';
 import type { AdminDeps } from './deps';
 
@@ -16,10 +16,11 @@ const adminPages = { method: 'get', path: '/admin' } as const;
  * @throws unauthorized, access_denied, rate_limited, and what else the authenticator refuses with
  */
 export async function admit(req: Request, { surface }: AdminDeps): Promise<Caller> {
-  const { method, originalUrl, ip = '' } = req;
+  const { method, originalUrl } = req;
   const path = originalUrl.split('?', 1)[0] ?? '';
   const outcome = await surface.authenticate(credentialsOf(req, adminPages));
   if (outcome.kind === 'refused') {
+    const ip = clientAddressOf(req);
     const requestId = String(req.res?.getHeader('X-Request-Id') ?? '');
     surface.onRefused?.({ code: outcome.code, method, path, ip, requestId });
     if (presentsCredentials(req)) await takeGuess(ip, surface);
@@ -35,6 +36,6 @@ const presentsCredentials = ({ headers }: Request): boolean =>
   Boolean(headers.authorization || headers['x-api-key'] || headers.cookie);
 
 async function takeGuess(ip: string, { rateLimits }: AdminDeps['surface']): Promise<void> {
-  const verdict = await rateLimits?.api(`ip:${ip}`);
+  const verdict = await rateLimits?.api(guessBucket(ip));
   if (verdict && !verdict.allowed) throw new AppError('rate_limited', {}, { ...verdict.headers });
 }

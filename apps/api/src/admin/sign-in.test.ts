@@ -153,6 +153,25 @@ describe('signing in', () => {
     expect([there.get('Location'), astray.get('Location')]).toEqual(['/admin/jobs/j1', '/admin/queues']);
   });
 
+  it('401: two session cookies, of which one was put there by a neighbouring site', async () => {
+    const own = sessionOf(await send({ api_key: apiKeys.admin }));
+    const planted = sessionOf(await send({ api_key: apiKeys.everywhere }));
+
+    expect((await queues(`${planted}; ${own}`)).status).toBe(401);
+    expect((await queues(`${own}; ${planted}`)).status).toBe(401);
+    expect((await queues(`a=b; ${own}; c=d`)).status).toBe(200);
+  });
+
+  it('signing out ends the sessions of all cookies that came', async () => {
+    const [own, other] = [sessionOf(await send({ api_key: apiKeys.admin })), sessionOf(await send({ api_key: apiKeys.other }))];
+
+    await request(site.url)
+      .post('/admin/logout')
+      .set({ ...ownForm(site), Cookie: `${own}; ${other}` });
+
+    expect([(await queues(own)).status, (await queues(other)).status]).toEqual([401, 401]);
+  }); // prettier-ignore
+
   describe('signing out', () => {
     it('ends the session on the server and takes the cookie away', async () => {
       const session = sessionOf(await send({ api_key: apiKeys.admin }));
@@ -179,6 +198,57 @@ describe('signing in', () => {
 
       expect((await queues(session)).status).toBe(200);
     });
+  });
+});
+
+describe('signing in behind a trusted proxy', () => {
+  const site = useAdminSite({ trustedProxies: ['127.0.0.1'] });
+  const send = (client: string, apiKey: string) =>
+    request(site.url)
+      .post('/admin/login')
+      .set({ ...ownForm(site), 'X-Forwarded-For': client })
+      .type('form')
+      .send({ api_key: apiKey });
+
+  it('429: one client’s guesses do not keep the others out, whatever address it claims to come from', async () => {
+    for (let i = 0; i < signInTries; i++) {
+      expect((await send(`203.0.113.${i}, 198.51.100.1`, `guess-${i}`)).status).toBe(401);
+    }
+
+    expect((await send('198.51.100.1', apiKeys.admin)).status).toBe(429);
+    expect((await send('198.51.100.2', apiKeys.admin)).status).toBe(303);
+  });
+
+  it('429: the addresses of one IPv6 network count as one', async () => {
+    for (let i = 0; i < signInTries; i++) {
+      expect((await send(`2001:db8:0:1::${i}`, `guess-${i}`)).status).toBe(401);
+    }
+
+    expect((await send('2001:db8:0:1:ffff::1', apiKeys.admin)).status).toBe(429);
+    expect((await send('2001:db8:0:2::1', apiKeys.admin)).status).toBe(303);
+  });
+
+  it('429: one key that is tried from many addresses; other keys are not affected', async () => {
+    for (let i = 0; i < signInTries; i++) expect((await send(`203.0.113.${i}`, apiKeys.viewer)).status).toBe(401);
+
+    expect((await send('203.0.113.99', apiKeys.viewer)).status).toBe(429);
+    expect((await send('203.0.113.99', apiKeys.admin)).status).toBe(303);
+  });
+});
+
+describe('signing in without a trusted proxy', () => {
+  const site = useAdminSite();
+
+  it('429: an address that the client writes itself counts for nothing', async () => {
+    const send = (i: number) =>
+      request(site.url)
+        .post('/admin/login')
+        .set({ ...ownForm(site), 'X-Forwarded-For': `203.0.113.${i}` })
+        .type('form')
+        .send({ api_key: `guess-${i}` });
+    for (let i = 0; i < signInTries; i++) expect((await send(i)).status).toBe(401);
+
+    expect((await send(99)).status).toBe(429);
   });
 });
 

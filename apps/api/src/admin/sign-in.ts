@@ -1,6 +1,6 @@
 import { AppError, type Caller } from '@svc/contract';
-import { mayUse } from '@svc/http';
-import { bareKey, sessionCookie, sha256 } from '@svc/identity';
+import { addressBucket, clientAddressOf, mayUse } from '@svc/http';
+import { bareKey, sessionCookies, sha256 } from '@svc/identity';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { adminAccess } from './admit';
@@ -10,7 +10,11 @@ import { sendPage } from './page';
 import { clearSessionCookie, setSessionCookie } from './session-cookie';
 import { signInPage, signOutPage } from './sign-in-page';
 
-/** Tries of one address in a minute; the next is told to wait, and nobody is ever locked out. Quality: Login. */
+/**
+ * Attempts in a minute of one address, and with one key from anywhere; the next has to wait, and there is no lockout. The key
+ * counts by its digest, so that the attempts with a stolen key do not depend on how many addresses its thief has. Quality:
+ * Login.
+ */
 export const signInTries = 10;
 const windowSec = 60;
 
@@ -24,23 +28,26 @@ const formBody = express.urlencoded({ extended: false, limit: '8kb', parameterLi
 /** `/admin/login` and `/admin/logout`. Core contract 1.1; identity contract 2.7, 3.2. */
 export function signIn(deps: AdminDeps): express.Router {
   const router = express.Router({ caseSensitive: true });
-  const limiter = new RateLimiterRedis({
-    storeClient: deps.store.redis,
-    keyPrefix: 'svc:rl:signin',
-    points: signInTries,
-    duration: windowSec,
-    rejectIfRedisNotReady: true,
-  });
+  const attempts = (keyPrefix: string) =>
+    new RateLimiterRedis({
+      storeClient: deps.store.redis,
+      keyPrefix,
+      points: signInTries,
+      duration: windowSec,
+      rejectIfRedisNotReady: true,
+    });
+  const ofAddress = attempts('svc:rl:signin');
+  const ofKey = attempts('svc:rl:signin-key');
   router.get('/login', (req, res) => {
     const next = ownPage(req.query['next']);
     sendPage(res, 200, signInPage(next ? { next } : {}));
   });
-  router.post('/login', onlyOwnForms, limited(limiter), form, async (req, res) => {
+  router.post('/login', onlyOwnForms, limited(ofAddress, addressOf), form, limited(ofKey, keyOf), async (req, res) => {
     const { api_key: key, tenant, next } = fieldsOf(req.body);
     const caller = await checkKey(key, tenant, deps);
     if (!caller) return sendPage(res, 401, signInPage({ problem: refused, tenant, next: ownPage(next) ?? '' }));
     await startSession(req, res, deps, { keyDigest: sha256(key), tenant: caller.tenant });
-    await limiter.delete(req.ip ?? '');
+    await Promise.all([ofAddress.delete(addressOf(req)), ofKey.delete(keyOf(req))]);
     res.redirect(303, ownPage(next) ?? home);
   });
   router.get('/logout', (_req, res) => sendPage(res, 200, signOutPage));
@@ -55,11 +62,14 @@ export function signIn(deps: AdminDeps): express.Router {
 const onlyOwnForms: RequestHandler = (req, _res, next) =>
   next(isOwnForm(req) ? undefined : new AppError('origin_not_allowed'));
 
+const addressOf = (req: Request): string => addressBucket(clientAddressOf(req));
+const keyOf = (req: Request): string => sha256(fieldsOf(req.body).api_key).slice(0, 16);
+
 const limited =
-  (limiter: RateLimiterRedis): RequestHandler =>
+  (limiter: RateLimiterRedis, bucketOf: (req: Request) => string): RequestHandler =>
   async (req, res, next) => {
     try {
-      await limiter.consume(req.ip ?? '');
+      await limiter.consume(bucketOf(req));
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       const waitSec = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
@@ -108,8 +118,7 @@ async function startSession(
 }
 
 async function endSession(req: Request, { sessions }: AdminDeps): Promise<void> {
-  const token = sessionCookie(req.headers.cookie);
-  if (token) await sessions.end(token);
+  for (const token of sessionCookies(req.headers.cookie)) await sessions.end(token);
 }
 
 /** A place to go to after signing in: a page of ours, and nothing a browser could read as another host's. */

@@ -1,0 +1,57 @@
+import { openSessions, sha256, type Sessions } from '@svc/identity';
+import { keys } from '@svc/store';
+import { useApi } from './api.testing';
+import { send } from './fuzz/wire-client.testing';
+import { keysOf } from './identities.testing';
+
+describe('a session cookie at the API', () => {
+  const api = useApi();
+  let sessions: Sessions;
+  beforeAll(() => {
+    const keyOf = (digest: string) => keys.session(digest);
+    sessions = openSessions(api.store.redis, { keyOf, ttlSec: 600, nowMs: () => Date.now() });
+  });
+  const cookieOf = async (who: 'admin' | 'other') => {
+    const { token } = await sessions.create({ keyDigest: sha256(keysOf[who].key), tenant: keysOf[who].tenant });
+    return `svc_session=${token}`;
+  };
+  /** A request that a page of another site makes the browser send. */
+  const submit = async (headers: Record<string, string>) => {
+    const body = Buffer.from(JSON.stringify({ prompt: 'x', topic: 'job.demo.echo' }));
+    const { status, text } = await send(api.url, { method: 'POST', target: '/api/v1/jobs', headers, body });
+    return { status, code: (JSON.parse(text) as { code?: string }).code };
+  };
+  const forged = { status: 403, code: 'origin_not_allowed' };
+
+  it('403: a credential that does not count is no proof of where a request comes from', async () => {
+    const Cookie = await cookieOf('admin');
+    const beside: Record<string, string>[] = [
+      {},
+      { Authorization: 'Basic eDp5' },
+      { Authorization: 'Bearer' },
+      { Authorization: 'x' },
+      { 'X-API-Key': '""' },
+      { 'X-API-Key': "'" },
+    ];
+
+    for (const headers of beside) {
+      expect([headers, await submit({ Cookie, ...headers })]).toEqual([headers, forged]);
+    }
+  });
+
+  it('200: a key beside the cookie counts before it, and a page of ours may use the cookie', async () => {
+    const Cookie = await cookieOf('admin');
+
+    expect((await submit({ Cookie, 'X-API-Key': keysOf.user.key })).status).toBe(200);
+    expect((await submit({ Cookie, 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
+  });
+
+  it('401: two of them, in either order', async () => {
+    const [own, planted] = [await cookieOf('admin'), await cookieOf('other')];
+    const list = (Cookie: string) => send(api.url, { method: 'GET', target: '/api/v1/jobs', headers: { Cookie } });
+
+    expect((await list(own)).status).toBe(200);
+    expect((await list(`${planted}; ${own}`)).status).toBe(401);
+    expect((await list(`${own}; ${planted}`)).status).toBe(401);
+  });
+});
