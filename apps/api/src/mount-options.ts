@@ -1,5 +1,5 @@
 import { AppError } from '@svc/contract';
-import { cappedBy, rateLimiter, type MountOptions, type RateLimiterOptions } from '@svc/http';
+import { cappedBy, hostCheck, rateLimiter, type MountOptions, type RateLimiterOptions } from '@svc/http';
 import type { Platform } from '@svc/platform';
 import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
 import { tenantRates, type EffectiveConfig } from '@svc/services';
@@ -44,6 +44,7 @@ export function mountOptions(
       artifact: Math.ceil((env.artifactMaxBytes * 4) / 3) + 65_536,
     },
     allowedOrigins: env.allowedOrigins,
+    ...browserTrust(env),
     trustedProxies: env.trustedProxies,
     ...(env.production && env.httpTlsCert && { hstsMaxAgeSec: env.hstsMaxAgeSec }),
     handlerTimeoutMs: env.httpWriteTimeoutMs,
@@ -61,6 +62,20 @@ export function mountOptions(
     onDefect: (error, { endpoint, requestId }) => log.error('defect', { error, endpoint, request_id: requestId }),
     checkAnswers: false,
   };
+}
+
+/**
+ * Which hosts and origins browsers may use where nothing is configured. Production is reached over TLS, whose certificate a
+ * rebound name does not match, and never without credentials, so it may have any name.
+ */
+export function browserTrust({
+  production,
+  allowedHosts,
+  httpAddr,
+}: Pick<ApiEnv, 'production' | 'allowedHosts' | 'httpAddr'>): Pick<MountOptions, 'trustsLoopback' | 'allowsHost'> {
+  const isListed = allowedHosts.length > 0;
+  const check = isListed ? hostCheck([...allowedHosts, httpAddr.host].filter(Boolean)) : hostCheck([]);
+  return { trustsLoopback: !production, ...((isListed || !production) && { allowsHost: check }) };
 }
 
 const lost =

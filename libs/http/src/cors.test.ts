@@ -14,7 +14,17 @@ describe('which origins may call', () => {
     ['file://localhost', false],
     ['null', false],
   ])('none configured: %s %p', (origin, allowed) => {
-    expect(originCheck([])(origin, 'gate.example')).toBe(allowed);
+    expect(originCheck([], { trustsLoopback: true })(origin, 'gate.example')).toBe(allowed);
+  });
+
+  it.each([
+    ['http://localhost:3000', false],
+    ['http://127.0.0.1:9', false],
+    ['http://[::1]:8082', false],
+    ['http://app.localhost', false],
+    ['https://gate.example', true],
+  ])('none configured, loopback not trusted: %s %p', (origin, allowed) => {
+    expect(originCheck([], { trustsLoopback: false })(origin, 'gate.example')).toBe(allowed);
   });
 
   it.each([
@@ -25,7 +35,22 @@ describe('which origins may call', () => {
     ['http://localhost:3000', false],
     ['null', false],
   ])('one configured: %s %p', (origin, allowed) => {
-    expect(originCheck(['https://ui.example/'])(origin, 'gate.example')).toBe(allowed);
+    expect(originCheck(['https://ui.example/'], { trustsLoopback: true })(origin, 'gate.example')).toBe(allowed);
+  });
+});
+
+describe('a dev server on the same machine', () => {
+  it('403: it cannot act with the session cookie of the service in production, where no origins are configured', async () => {
+    const headers = { Origin: 'http://localhost:3000', Cookie: 'svc_session=x' };
+    const put = async (trustsLoopback: boolean) => {
+      const api = await startSurface({ trustsLoopback });
+      const answered = await api.send('PUT', '/api/v1/notes/n1', { headers, body: {} });
+      await api.close();
+      return [answered.status, answered.headers.get('access-control-allow-credentials')];
+    };
+
+    expect(await put(false)).toEqual([403, null]);
+    expect(await put(true)).toEqual([200, 'true']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { AppError } from '@svc/contract';
 import cors from 'cors';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isLoopbackName } from './hosts';
 
 const options = {
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
@@ -22,21 +23,18 @@ const options = {
 export type OriginCheck = (origin: string, host: string | undefined) => boolean;
 
 /**
- * Exact origins; with none configured, loopback and the origin the service is reached at. `null` (sandboxed frames, files)
- * is never allowed. Core contract 1.6. WebSocket upgrades use the same check.
+ * Exact origins; with none configured, the origin the service is reached at, and loopback where that is trusted. `null`
+ * (sandboxed frames, files) is never allowed. Core contract 1.6. WebSocket upgrades use the same check.
  */
-export function originCheck(allowed: readonly string[]): OriginCheck {
+export function originCheck(allowed: readonly string[], { trustsLoopback }: { trustsLoopback: boolean }): OriginCheck {
   const listed = new Set(allowed.map((origin) => origin.trim().replace(/\/$/, '').toLowerCase()).filter(Boolean));
   if (listed.size > 0) return (origin) => listed.has(origin.toLowerCase());
   return (origin, host) => {
     const url = URL.canParse(origin) ? new URL(origin) : undefined;
     if (!url || !/^https?:$/.test(url.protocol)) return false;
-    return isLoopback(url.hostname) || url.host === host?.toLowerCase();
+    return (trustsLoopback && isLoopbackName(url.hostname)) || url.host === host?.toLowerCase();
   };
 }
-
-const isLoopback = (name: string): boolean =>
-  name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
 
 /** A page of the service itself, such as `/swagger/`: browsers do not let another site's page claim so. */
 const isOwnPage = ({ headers }: IncomingMessage): boolean => headers['sec-fetch-site'] === 'same-origin';

@@ -1,5 +1,6 @@
 import { AppError } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
+import type { HostCheck } from './hosts';
 import type { Incoming } from './incoming';
 
 /** Core contract 1.6. Answers hold data of a tenant, so no cache may keep them. */
@@ -26,18 +27,24 @@ export function baseHeaders(hstsMaxAgeSec: number | undefined): (incoming: Incom
 }
 
 /**
- * Refuses a second Host header: Node keeps the first, a proxy may have looked at the other. Quality: HTTP.
+ * Refuses a second Host header, as Node keeps the first and a proxy may have looked at the other, and a host that is not
+ * served here. Quality: HTTP.
  *
+ * @param allows absent = any host
  * @throws invalid_body
  */
-export function requireOneHost({ rawHeaders }: IncomingMessage): void {
+export function requireHost({ rawHeaders, headers }: IncomingMessage, allows: HostCheck | undefined): void {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
-  if (hosts <= 1) return;
-  throw new AppError('invalid_body', {
-    violations: [{ in: 'header', field: 'Host', path: 'Host', message: 'send it once' }],
-  });
+  if (hosts > 1) throw badHost('send it once');
+  // HTTP/1.0 needs none, and no browser speaks it.
+  if (allows && headers.host !== undefined && !allows(headers.host)) {
+    throw badHost('this host is not served here; SVC_ALLOWED_HOSTS lists those that are');
+  }
 }
+
+const badHost = (message: string): AppError =>
+  new AppError('invalid_body', { violations: [{ in: 'header', field: 'Host', path: 'Host', message }] });

@@ -5,7 +5,7 @@ import { crossOrigin, originCheck } from './cors';
 import { badPath, failures, noRoute } from './failures';
 import { routeFinder } from './find-route';
 import type { Route } from './handler';
-import { baseHeaders, requireOneHost } from './headers';
+import { baseHeaders, requireHost } from './headers';
 import { incomingFrom, type Incoming } from './incoming';
 import type { MountOptions } from './options';
 import { serveEndpoint } from './serve-endpoint';
@@ -25,7 +25,7 @@ export interface Surface {
  */
 export function mount<Ctx>(routes: readonly Route<Ctx>[], ctx: Ctx, options: MountOptions): Surface {
   refuseDoubles(routes.map(({ endpoint }) => endpoint));
-  const allows = originCheck(options.allowedOrigins);
+  const allows = originCheck(options.allowedOrigins, { trustsLoopback: options.trustsLoopback ?? false });
   const find = routeFinder(
     routes.map((route) => ({ endpoint: route.endpoint, target: serveEndpoint(route, ctx, options, allows) })),
   );
@@ -47,7 +47,7 @@ export function mount<Ctx>(routes: readonly Route<Ctx>[], ctx: Ctx, options: Mou
     setHeaders(incoming);
     if (options.onServed) report(incoming, options.onServed);
     try {
-      requireOneHost(req);
+      requireHost(req, options.allowsHost);
       if (allowOrigin(req, res)) return;
       const found = find(req.method ?? 'GET', incoming.path);
       const serving =

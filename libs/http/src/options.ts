@@ -1,6 +1,7 @@
 import type { AppError, Endpoint, ErrorCode } from '@svc/contract';
 import type { Authenticate } from '@svc/identity';
 import type { GateRules } from './gate';
+import type { HostCheck } from './hosts';
 import type { RateLimiter } from './rate-limiter';
 
 /** A request that has been answered, for logs and metrics. */
@@ -28,8 +29,12 @@ export interface MountOptions {
   rateLimits?: { api: RateLimiter; open: RateLimiter };
   /** Body limits in bytes, by the name an endpoint's `bodyLimit` uses. */
   bodyLimits: { json: number; job: number; artifact: number };
-  /** Origins that may call from browsers; empty = loopback and the service's own. */
+  /** Origins that may call from browsers; empty = the service's own, and loopback where that is trusted. */
   allowedOrigins: readonly string[];
+  /** Pages of any program on the browser's machine may call with the session cookie; never in production. */
+  trustsLoopback?: boolean;
+  /** Names the service may be called by; absent = any. SVC_ALLOWED_HOSTS. */
+  allowsHost?: HostCheck;
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed; empty = none. SVC_TRUSTED_PROXIES. */
   trustedProxies?: readonly string[];
   /** In production with TLS only. */

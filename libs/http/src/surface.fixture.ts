@@ -135,6 +135,7 @@ export async function startSurface(some: Partial<MountOptions> = {}, act: Ctx['a
       gate: { rbac: () => false },
       bodyLimits,
       allowedOrigins: [],
+      trustsLoopback: true,
       handlerTimeoutMs: 5_000,
       checkAnswers: true,
       onServed: (served) => void told.served.push(served),

@@ -125,6 +125,11 @@ export const gatewayAuthVariables = variables({
     type: 'list',
     doc: 'Browser origins that may call the gateway and open streams.',
   },
+  allowedHosts: {
+    name: 'SVC_ALLOWED_HOSTS',
+    type: 'list',
+    doc: 'Host names the gateway may be called by, beside addresses and localhost; unset, production takes any and development those without a dot.',
+  },
 });
 
 type Auth = EnvOf<typeof gatewayAuthVariables> & { readonly skipSecretValidation: boolean };
