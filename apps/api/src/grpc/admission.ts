@@ -30,20 +30,42 @@ export function admission<E extends Endpoint>(endpoint: E, options: GateOptions)
   };
 }
 
+/**
+ * The check of a call that goes on for long: since it was admitted, its credential may have been revoked, or have lost its
+ * role or tenant. It takes nothing from the rate limit.
+ *
+ * @returns checks one call
+ * @throws (from the returned function) unauthorized, tenant_access_denied, access_denied, …
+ */
+export function readmission(endpoint: Endpoint, options: GateOptions) {
+  const { access } = endpoint;
+  return async (call: GrpcCall, admitted: Caller): Promise<void> => {
+    const outcome = await options.authenticate(credentialsOf(call, endpoint));
+    if (outcome.kind === 'refused') throw new AppError(outcome.code, outcome.extras ?? {});
+    const { caller } = outcome;
+    if (caller.tenant !== admitted.tenant || caller.scope !== admitted.scope)
+      throw new AppError('tenant_access_denied');
+    if (access !== 'public' && !mayUse(caller, access, options.gate)) throw new AppError('access_denied');
+  };
+}
+
+const requestFor = ({ method, path }: Endpoint) => ({ method: method.toUpperCase(), path });
+
+const credentialsOf = (call: GrpcCall, endpoint: Endpoint): Parameters<GateOptions['authenticate']>[0] => ({
+  authorization: call.metadata('authorization'),
+  apiKey: call.metadata('x-api-key'),
+  tenant: call.metadata('x-tenant-id'),
+  principalId: call.metadata('x-principal-id'),
+  principalRole: call.metadata('x-principal-role'),
+  request: requestFor(endpoint),
+});
+
 async function authenticated(call: GrpcCall, endpoint: Endpoint, options: GateOptions): Promise<Caller> {
-  const request = { method: endpoint.method.toUpperCase(), path: endpoint.path };
-  const outcome = await options.authenticate({
-    authorization: call.metadata('authorization'),
-    apiKey: call.metadata('x-api-key'),
-    tenant: call.metadata('x-tenant-id'),
-    principalId: call.metadata('x-principal-id'),
-    principalRole: call.metadata('x-principal-role'),
-    request,
-  });
+  const outcome = await options.authenticate(credentialsOf(call, endpoint));
   if (outcome.kind === 'caller') return outcome.caller;
   const peer = call.peer.replace(/:\d+$/, '');
   const ip = clientAddressBehind(options.trustedProxies ?? [])(peer, call.metadata('x-forwarded-for'));
-  options.onRefused?.({ code: outcome.code, ...request, method: 'GRPC', ip, requestId: '' });
+  options.onRefused?.({ code: outcome.code, ...requestFor(endpoint), method: 'GRPC', ip, requestId: '' });
   await takeRate(options, guessBucket(ip));
   throw new AppError(outcome.code, outcome.extras ?? {});
 }

@@ -6,7 +6,7 @@ import type { ApiContext } from '../context';
 import type { GateOptions } from './admission';
 import { getJobStatus } from './get-job-status';
 import { submitJob } from './submit-job';
-import { watchJob } from './watch-job';
+import { watchIntervals, watchJob, type WatchSettings } from './watch-job';
 
 type GrpcBoot = Pick<Boot<ApiEnv>, 'env' | 'log' | 'health' | 'clock'>;
 type GrpcOptions = GateOptions & Pick<MountOptions, 'asAppError'>;
@@ -19,9 +19,15 @@ export interface ApiGrpcServer {
 const graceMs = 10_000;
 
 /** Serves `svc.v1.SvcApi`, behind the same gate as REST. Wire contract 18.1. */
-export async function startGrpcServer(boot: GrpcBoot, ctx: ApiContext, options: GrpcOptions): Promise<ApiGrpcServer> {
+export async function startGrpcServer(
+  boot: GrpcBoot,
+  ctx: ApiContext,
+  options: GrpcOptions,
+  intervals: Omit<WatchSettings, 'maxStreamsPerTenant'> = watchIntervals,
+): Promise<ApiGrpcServer> {
   const { env, log, health, clock } = boot;
   const { grpcTlsCert: cert, grpcTlsKey: key } = env;
+  const watching = { ...intervals, maxStreamsPerTenant: env.grpcMaxStreamsPerTenant };
   const server = await startServer(
     {
       address: env.grpcAddr,
@@ -37,7 +43,7 @@ export async function startGrpcServer(boot: GrpcBoot, ctx: ApiContext, options: 
         [grpcServices.gateway]: {
           SubmitJob: submitJob(ctx, options),
           GetJobStatus: getJobStatus(ctx, options),
-          WatchJob: watchJob(ctx, options),
+          WatchJob: watchJob(ctx, options, watching, clock),
         },
       },
     },

@@ -1,10 +1,10 @@
-import { getJob as endpoint } from '@svc/contract';
+import { AppError, getJob as endpoint } from '@svc/contract';
 import { stream } from '@svc/grpc';
 import { isTerminal } from '@svc/lifecycle';
+import type { Clock } from '@svc/runtime';
 import type { JobRecord } from '@svc/store';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiContext } from '../context';
-import { admission, type GateOptions } from './admission';
+import { admission, readmission, type GateOptions } from './admission';
 import { findOwnJob } from './find-own-job';
 import { visibleResult } from './get-job-status';
 
@@ -20,24 +20,76 @@ interface WatchJobEvent {
   at_us: number;
 }
 
-const everyMs = 250;
+export interface WatchSettings {
+  /** Streams of a tenant at this replica. GATEWAY_GRPC_MAX_STREAMS_PER_TENANT. */
+  maxStreamsPerTenant: number;
+  /** How often a job that has not ended is read. Its end is noticed at once. */
+  readEveryMs: number;
+  /** How often the credential of a stream is checked again. */
+  recheckEveryMs: number;
+}
 
-/** The job's state now, then each change that is seen, and the end after a terminal state. Wire contract 18.1. */
-export function watchJob(ctx: ApiContext, options: GateOptions) {
+export const watchIntervals = { readEveryMs: 2_000, recheckEveryMs: 30_000 } as const;
+
+/**
+ * The job's state now, then each change that is seen, and the end after a terminal state. A stream ends when its credential no
+ * longer admits it. Wire contract 18.1.
+ *
+ * @throws (from the stream) rate_limited when the tenant has as many streams as it may
+ */
+export function watchJob(ctx: ApiContext, options: GateOptions, settings: WatchSettings, clock: Pick<Clock, 'nowMs'>) {
   const admit = admission(endpoint, options);
+  const readmit = readmission(endpoint, options);
+  const openStream = streamLimit(settings.maxStreamsPerTenant);
+  const { readEveryMs, recheckEveryMs } = settings;
+
   return stream<{ job_id: string }, WatchJobEvent>(async function* ({ job_id }, call) {
     const { caller } = await admit(call, { params: { id: job_id } });
-    let last = '';
-    while (!call.signal.aborted) {
-      const job = await findOwnJob(ctx, caller, job_id);
-      const event = eventOf(job);
-      const seen = JSON.stringify({ ...event, at_us: 0 });
-      if (seen !== last) yield event;
-      last = seen;
-      if (isTerminal(job.state)) return;
-      await delay(everyMs, undefined, { signal: call.signal }).catch(() => undefined);
+    const close = openStream(caller.tenant);
+    try {
+      let last = '';
+      let recheckAtMs = clock.nowMs() + recheckEveryMs;
+      while (!call.signal.aborted) {
+        const nowMs = clock.nowMs();
+        if (nowMs >= recheckAtMs) {
+          await readmit(call, caller);
+          recheckAtMs = nowMs + recheckEveryMs;
+        }
+        // Begun before the job is read, so that an end in between is not missed.
+        const { ended, cancel } = ctx.reads.endings.wait(job_id, Math.min(readEveryMs, recheckAtMs - nowMs));
+        call.signal.addEventListener('abort', cancel, { once: true });
+        try {
+          const job = await findOwnJob(ctx, caller, job_id);
+          const event = eventOf(job);
+          const seen = JSON.stringify({ ...event, at_us: 0 });
+          if (seen !== last) yield event;
+          last = seen;
+          if (isTerminal(job.state)) return;
+          await ended;
+        } finally {
+          cancel();
+          call.signal.removeEventListener('abort', cancel);
+        }
+      }
+    } finally {
+      close();
     }
   });
+}
+
+/** Counts the open streams of each tenant. @returns opens one, and closes it when its result is called */
+function streamLimit(maxStreams: number): (tenant: string) => () => void {
+  const open = new Map<string, number>();
+  return (tenant) => {
+    const before = open.get(tenant) ?? 0;
+    if (before >= maxStreams) throw new AppError('rate_limited', {}, { 'Retry-After': '1' });
+    open.set(tenant, before + 1);
+    return () => {
+      const left = (open.get(tenant) ?? 1) - 1;
+      if (left > 0) open.set(tenant, left);
+      else open.delete(tenant);
+    };
+  };
 }
 
 const eventOf = (job: JobRecord): WatchJobEvent => ({

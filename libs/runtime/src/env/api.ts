@@ -60,6 +60,13 @@ const gateway = variables({
     type: 'list',
     doc: 'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed, exactly: 10.1.2.0/24.',
   },
+  grpcMaxStreamsPerTenant: {
+    name: 'GATEWAY_GRPC_MAX_STREAMS_PER_TENANT',
+    type: 'int',
+    min: 1,
+    default: '100',
+    doc: 'Jobs that a tenant may watch at once over gRPC, at each replica.',
+  },
   httpTlsCert: {
     name: 'GATEWAY_HTTP_TLS_CERT',
     type: 'path',

@@ -42,12 +42,6 @@ export const grpcServerVariables = variables({
     default: '30s',
     doc: 'How long calls may go on when a connection is renewed.',
   },
-  grpcMinClientPingMs: {
-    name: 'SVC_GRPC_SERVER_ENFORCEMENT_MIN_TIME',
-    type: 'duration',
-    default: '15s',
-    doc: 'Clients that ping more often are dropped.',
-  },
 });
 
 /** Reflection tells a stranger what is served, so production needs it asked for twice. */
