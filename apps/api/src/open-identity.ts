@@ -32,7 +32,15 @@ export function openIdentity({ env, clock, log }: Boot<ApiEnv>, redis: Redis): G
       production: env.production,
       skipSecretValidation: env.skipSecretValidation,
     },
-    { nowMs, onProblem },
+    {
+      nowMs,
+      onProblem,
+      onAdminByDefault: (origin, entries) =>
+        log.warn('keys that name no role are admin keys: name a role', {
+          variable: origin,
+          entries: entries.join(', '),
+        }),
+    },
   );
   const jwt = openJwt(
     {

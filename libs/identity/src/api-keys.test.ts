@@ -18,14 +18,22 @@ describe('configured API keys', () => {
   const dir = mkdtempSync(join(tmpdir(), 'keys-'));
   const path = join(dir, 'keys');
   const problems: string[] = [];
+  const admins: [string, readonly number[]][] = [];
   let nowMs = Date.UTC(2026, 0, 1);
   const open = (some: Partial<ApiKeySettings>) =>
     openApiKeys(
       { ...settings, ...some },
-      { nowMs: () => nowMs, onProblem: ({ message }) => void problems.push(message) },
+      {
+        nowMs: () => nowMs,
+        onProblem: ({ message }) => void problems.push(message),
+        onAdminByDefault: (...told) => void admins.push(told),
+      },
     );
   afterAll(() => rmSync(dir, { recursive: true }));
-  beforeEach(() => problems.splice(0));
+  beforeEach(() => {
+    problems.splice(0);
+    admins.splice(0);
+  });
 
   it('a key is found by its digest and known by the first 12 digits of it', () => {
     const digest = sha256('k1');
@@ -90,15 +98,27 @@ describe('configured API keys', () => {
     expect(problems).toHaveLength(1);
   });
 
+  it('listed keys without a role are reported, since they are admin keys; SVC_API_KEY is one by definition', () => {
+    writeFileSync(path, 'acme:f1:viewer\nacme:f2');
+    const keys = open({ key: 'k0', keys: 'k1,acme:k2:viewer,acme:k3', path });
+
+    expect(keys.find(sha256('k1'))?.role).toBe('admin');
+    expect(admins).toEqual([
+      ['SVC_API_KEYS', [1, 3]],
+      ['SVC_API_KEYS_PATH', [2]],
+    ]);
+  });
+
   it('production does not start without a key', () => {
     expect(() => open({ production: true })).toThrow(/production needs an API key/);
   });
 
   it.each([
     ['short1', /at least 32 characters/],
-    ['a'.repeat(40), /at least two of/],
-    ['ab1'.repeat(12), /repeats itself/],
-    [`changeme-${strong}`, /well-known word "changeme"/],
+    ['a'.repeat(40), /at least two kinds of characters/],
+    ['ab1'.repeat(12), /characters that repeat less/],
+    [`changeme-${strong}`, /no common word in it/],
+    [`abcdef-${strong}`, /no common word in it/],
   ])('production refuses the weak key %s', (keys, message) => {
     expect(() => open({ production: true, keys })).toThrow(message);
     expect(() => open({ production: true, keys, skipSecretValidation: true })).not.toThrow();

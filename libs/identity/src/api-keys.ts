@@ -25,6 +25,13 @@ export interface ApiKeys extends KeySource {
   count(): number;
 }
 
+export interface ApiKeyHooks {
+  nowMs(): number;
+  onProblem(problem: Error): void;
+  /** Entries of a list, counted from 1, that name no role and so are admin keys. Also when the key file changed. */
+  onAdminByDefault(origin: string, entries: readonly number[]): void;
+}
+
 interface HeldKey {
   digest: string;
   identity: Identity;
@@ -39,12 +46,13 @@ type HeldKeys = ReadonlyMap<string, HeldKey>;
  * @throws Error naming the variable and the entry when a key is malformed, too weak for production, or none is configured
  *   in production
  */
-export function openApiKeys(
-  settings: ApiKeySettings,
-  { nowMs, onProblem }: { nowMs(): number; onProblem(problem: Error): void },
-): ApiKeys {
+export function openApiKeys(settings: ApiKeySettings, { nowMs, onProblem, onAdminByDefault }: ApiKeyHooks): ApiKeys {
   const { path, defaultTenant } = settings;
-  const hold = (entries: KeyEntry[], origin: string): HeldKeys => holdKeys(entries, origin, settings);
+  const hold = (entries: KeyEntry[], origin: string): HeldKeys => {
+    const admins = entries.flatMap(({ isAdminByDefault }, i) => (isAdminByDefault ? [i + 1] : []));
+    if (admins.length > 0) onAdminByDefault(origin, admins);
+    return holdKeys(entries, origin, settings);
+  };
   const listed = hold(parseKeyList(settings.keys, 'SVC_API_KEYS', defaultTenant), 'SVC_API_KEYS');
   const single = hold(singleKey(settings), 'SVC_API_KEY');
   const file = path
@@ -79,7 +87,16 @@ export function openApiKeys(
 
 const singleKey = ({ key, defaultTenant }: ApiKeySettings): KeyEntry[] =>
   key.trim()
-    ? [{ key: key.trim(), tenant: defaultTenant, role: 'admin', principalId: '', allowCrossTenant: false }]
+    ? [
+        {
+          key: key.trim(),
+          tenant: defaultTenant,
+          role: 'admin',
+          isAdminByDefault: false,
+          principalId: '',
+          allowCrossTenant: false,
+        },
+      ]
     : [];
 
 function holdKeys(entries: KeyEntry[], origin: string, { production, skipSecretValidation }: ApiKeySettings): HeldKeys {

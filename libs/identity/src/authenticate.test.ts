@@ -50,7 +50,7 @@ describe('authentication', () => {
       production: false,
       skipSecretValidation: false,
     },
-    { nowMs: () => nowMs, onProblem: (problem) => { throw problem; } },
+    { nowMs: () => nowMs, onProblem: (problem) => { throw problem; }, onAdminByDefault: () => undefined },
   ); // prettier-ignore
   beforeAll(async () => {
     store = await startRedis();

@@ -1,13 +1,16 @@
 import { parseKeyList } from './key-list';
 
 const read = (text: string) => parseKeyList(text, 'SVC_API_KEYS', 'default');
-const admin = (key: string, tenant = 'default') => ({
+const withRole = (role: string, key: string, tenant = 'default') => ({
   key,
   tenant,
-  role: 'admin',
+  role,
+  isAdminByDefault: false,
   principalId: '',
   allowCrossTenant: false,
 });
+/** What an entry without a role is. */
+const admin = (key: string, tenant?: string) => ({ ...withRole('admin', key, tenant), isAdminByDefault: true });
 
 describe('every written form of SVC_API_KEYS', () => {
   it('a comma list names keys of the default tenant', () => {
@@ -21,8 +24,8 @@ describe('every written form of SVC_API_KEYS', () => {
   it('colons add tenant, role and principal', () => {
     expect(read('acme:k1,acme:k2:viewer,acme:k3:secops:spiffe://acme/bot')).toEqual([
       admin('k1', 'acme'),
-      { ...admin('k2', 'acme'), role: 'viewer' },
-      { ...admin('k3', 'acme'), principalId: 'spiffe://acme/bot' },
+      withRole('viewer', 'k2', 'acme'),
+      { ...withRole('admin', 'k3', 'acme'), principalId: 'spiffe://acme/bot' },
     ]);
   });
 
@@ -31,7 +34,7 @@ describe('every written form of SVC_API_KEYS', () => {
   });
 
   const entry = { tenant: 'acme', role: 'operator', principal_id: 'bo', allow_cross_tenant: true };
-  const full = { ...admin('k1', 'acme'), role: 'operator', principalId: 'bo', allowCrossTenant: true };
+  const full = { ...withRole('operator', 'k1', 'acme'), principalId: 'bo', allowCrossTenant: true };
   it.each([
     ['an array', [{ key: 'k1', ...entry }, 'k2'], [full, admin('k2')]],
     ['an object by key', { k1: entry, k2: {} }, [full, admin('k2')]],

@@ -5,6 +5,8 @@ export interface KeyEntry {
   key: string;
   tenant: string;
   role: string;
+  /** The entry names no role, so it is an admin key. */
+  isAdminByDefault: boolean;
   principalId: string;
   /** Milliseconds since 1970; absent = never. */
   expiresAtMs?: number;
@@ -88,6 +90,7 @@ function readEntry(entry: Record<string, unknown>, where: string, defaultTenant:
     key,
     tenant,
     role: roleName(text('role', 'admin')),
+    isAdminByDefault: text('role', '') === '',
     principalId: text('principal_id', ''),
     allowCrossTenant: crossTenant,
     ...(expiresAt && { expiresAtMs: readTime(expiresAt, `${where}: expires_at`) }),

@@ -120,7 +120,7 @@ function buildSite({ store, set, production, trustedProxies, defects, onStop }: 
       production: false,
       skipSecretValidation: true,
     },
-    { nowMs, onProblem },
+    { nowMs, onProblem, onAdminByDefault: () => undefined },
   );
   const sessions = openSessions(store.redis, { keyOf: (digest) => keys.session(digest), ttlSec: 3_600, nowMs });
   const limiter = async (bucket: string) => ({

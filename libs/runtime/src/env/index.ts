@@ -7,3 +7,4 @@ export { kernelEnv, type KernelEnv } from './kernel';
 export { EnvError, formatProblem, type Problem } from './problem';
 export { isProduction, readEnv, type Reading } from './read';
 export { schedulerEnv, type SchedulerEnv } from './scheduler';
+export { weaknessOf } from './secret-strength';

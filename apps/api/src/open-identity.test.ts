@@ -1,0 +1,32 @@
+import { apiEnv, Health, readEnv, silentLogger, systemClock, type LogFields } from '@svc/runtime';
+import { Redis } from 'ioredis';
+import { openIdentity } from './open-identity';
+
+describe('the log of the start', () => {
+  it('says which listed keys are admin keys because they name no role, and none of the keys', () => {
+    const warnings: [string, LogFields | undefined][] = [];
+    const log = { ...silentLogger, warn: (text: string, fields?: LogFields) => void warnings.push([text, fields]) };
+    const { values: env } = readEnv(apiEnv, { SVC_API_KEYS: 'secret-one,acme:secret-two:viewer,acme:secret-three' });
+    const clock = systemClock();
+    const redis = new Redis({ lazyConnect: true });
+
+    openIdentity(
+      {
+        env,
+        log,
+        clock,
+        health: new Health({ clock }),
+        build: { version: '0.0.0', commit: 'c', date: '', protocol: 1 },
+        stopping: new AbortController().signal,
+        onStop: () => undefined,
+      },
+      redis,
+    );
+
+    expect(warnings).toEqual([
+      ['keys that name no role are admin keys: name a role', { variable: 'SVC_API_KEYS', entries: '1, 3' }],
+    ]);
+    expect(JSON.stringify(warnings)).not.toContain('secret-');
+    redis.disconnect();
+  });
+});
