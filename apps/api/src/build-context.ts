@@ -132,7 +132,11 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     policyShadows: { ...policyDocuments, store, summaries: new ShadowSummaries(store, clock) },
     fleet: { store, clock, fleet, workerTtlMs: env.workerHeartbeatTtlMs },
     topics: { ...changes, topics, workerTtlMs: env.workerHeartbeatTtlMs },
-    schemas: { ...changes, maxSchemas: () => license.entitlements().max_schema_count },
+    schemas: {
+      ...changes,
+      defaultTenant: env.defaultTenant,
+      maxSchemas: () => license.entitlements().max_schema_count,
+    },
     config: {
       ...changes,
       defaultTenant: env.defaultTenant,

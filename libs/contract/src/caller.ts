@@ -21,3 +21,12 @@ export interface Caller {
   /** Scopes of a managed API key; absent = the credential is not bound to scopes. Identity contract 4. */
   scopes?: readonly string[];
 }
+
+/**
+ * The tenants whose records of the installation (schemas, policies, queues) a caller manages: every tenant's for callers of
+ * the default tenant and for cross-tenant credentials that named no tenant, the caller's own otherwise. Policy contract 6.
+ */
+export const managedScope = (
+  { tenant, scope }: Pick<Caller, 'tenant' | 'scope'>,
+  defaultTenant: string,
+): TenantScope => (scope === everyTenant || tenant === defaultTenant ? everyTenant : tenant);

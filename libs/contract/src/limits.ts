@@ -30,4 +30,6 @@ export const limits = {
   registryKeys: 10_000,
   /** Team, workflow and step documents of a tenant. */
   configDocuments: 1_000,
+  /** Registered schemas of one tenant; those of the installation are bounded by the license alone. */
+  tenantSchemas: 1_000,
 } as const;

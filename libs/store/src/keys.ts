@@ -118,9 +118,12 @@ const tables = {
   configRevisions: { template: 'svc:cfg:revisions', type: 'hash', holds: 'revision of each config document, by `<scope>:<id>`', kept: 'for ever' },
   configHistory: { template: 'svc:cfg:history:<scope>:<id>', type: 'list', holds: 'last 20 revisions of a config document (JSON), newest first; fewer when it is over 1.6 MiB', kept: 'for ever' },
   configsOf: { template: 'svc:cfg:of:<tenant>', type: 'set', holds: '`<scope>:<id>` of the team, workflow and step documents that a tenant wrote', kept: 'for ever' },
-  schema: { template: 'schema:<id>', type: 'hash', holds: 'registered JSON Schema (`document`, JSON) and its `$id`', kept: 'for ever' },
-  schemas: { template: 'schema:index', type: 'zset', holds: 'ids of registered schemas, by when they were written (µs)', kept: 'for ever' },
-  schemaAliases: { template: 'schema:aliases', type: 'hash', holds: '`$id` of a schema to the id it is registered under', kept: 'for ever' },
+  schema: { template: 'schema:<id>', type: 'hash', holds: 'registered JSON Schema (`document`, JSON), its `$id` and the `tenant` that owns it, absent for the installation', kept: 'for ever' },
+  schemas: { template: 'schema:index', type: 'zset', holds: 'ids of the schemas of the installation, by when they were written (µs)', kept: 'for ever' },
+  schemaAliases: { template: 'schema:aliases', type: 'hash', holds: '`$id` of a schema of the installation to the id it is registered under', kept: 'for ever' },
+  tenantSchemas: { template: 'svc:schemas:tenants', type: 'zset', holds: 'ids of the schemas of all tenants, by when they were written (µs)', kept: 'for ever' },
+  schemasOf: { template: 'svc:schemas:of:<tenant>', type: 'zset', holds: 'ids of the schemas of a tenant, by when they were written (µs)', kept: 'for ever' },
+  schemaAliasesOf: { template: 'svc:schemas:aliases:<tenant>', type: 'hash', holds: '`$id` of a schema of a tenant to the id it is registered under', kept: 'for ever' },
 } as const satisfies Record<string, KeySpec>; // prettier-ignore
 
 export const keyTable: Readonly<Record<KeyName, KeySpec>> = tables;

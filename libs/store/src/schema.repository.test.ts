@@ -1,11 +1,12 @@
+import { limits } from '@svc/contract';
 import { useStore } from './store.testing';
 
 const use = useStore();
 let now = 0;
 
-const write = (id: string, document: Record<string, unknown>, most = 0) => {
+const write = (id: string, document: Record<string, unknown>, most = 0, scope = '*') => {
   const alias = document['$id'];
-  return use.store.schemas.write({
+  return use.store.schemas.write(scope, {
     id,
     document,
     ...(typeof alias === 'string' && { alias }),
@@ -19,22 +20,22 @@ describe('registered schemas', () => {
     const outcomes = [await write('a', { title: 'old' }), await write('b', {}), await write('a', { title: 'new' })];
 
     expect(outcomes.map(({ kind }) => kind)).toEqual(['created', 'created', 'replaced']);
-    expect(await use.store.schemas.read('a')).toEqual({ title: 'new' });
-    expect([await use.store.schemas.ids(10), await use.store.schemas.ids(1)]).toEqual([['a', 'b'], ['a']]);
+    expect(await use.store.schemas.read('*', 'a')).toEqual({ document: { title: 'new' }, tenant: '' });
+    expect([await use.store.schemas.ids('*', 10), await use.store.schemas.ids('*', 1)]).toEqual([['a', 'b'], ['a']]);
   });
 
   it('are found by their $id, which belongs to one of them and goes with it', async () => {
     await write('a', { $id: 'acme:item' });
 
     expect(await write('b', { $id: 'acme:item' })).toEqual({ kind: 'alias_taken', by: 'a' });
-    expect(await use.store.schemas.readByAlias('acme:item')).toEqual({ $id: 'acme:item' });
+    expect(await use.store.schemas.readByAlias('', 'acme:item')).toEqual({ $id: 'acme:item' });
 
     await write('a', { $id: 'acme:thing' });
-    expect(await use.store.schemas.readByAlias('acme:item')).toBeUndefined();
+    expect(await use.store.schemas.readByAlias('', 'acme:item')).toBeUndefined();
     expect(await write('b', { $id: 'acme:item' })).toEqual({ kind: 'created' });
 
-    await use.store.schemas.remove('b');
-    expect(await use.store.schemas.readByAlias('acme:item')).toBeUndefined();
+    await use.store.schemas.remove('*', 'b');
+    expect(await use.store.schemas.readByAlias('', 'acme:item')).toBeUndefined();
   });
 
   it('are no more than the plan allows; replacing one is always possible', async () => {
@@ -48,9 +49,35 @@ describe('registered schemas', () => {
   it('may be removed twice, and leave nothing', async () => {
     await write('a', { $id: 'acme:item' });
 
-    expect([await use.store.schemas.remove('a'), await use.store.schemas.remove('a')]).toEqual([true, false]);
-    expect(await use.store.schemas.read('a')).toBeUndefined();
-    expect(await use.redis.keys('schema:*')).toEqual([]);
+    expect([await use.store.schemas.remove('*', 'a'), await use.store.schemas.remove('*', 'a')]).toEqual([
+      'removed',
+      'missing',
+    ]);
+    expect(await use.store.schemas.read('*', 'a')).toBeUndefined();
+    expect(await use.redis.keys('*schema*')).toEqual([]);
+  });
+
+  it('of a tenant are found by it alone and leave nothing', async () => {
+    await write('a', { $id: 'item' }, 0, 'acme');
+    await write('b', { $id: 'item' }, 0, 'globex');
+
+    expect(await use.store.schemas.read('globex', 'a')).toBeUndefined();
+    expect(await use.store.schemas.ids('acme', 10)).toEqual(['a']);
+    expect(await use.store.schemas.ids('*', 10)).toEqual(['b', 'a']);
+    expect(await use.store.schemas.readByAlias('', 'item')).toBeUndefined();
+    expect(await use.store.schemas.remove('globex', 'a')).toBe('other_tenant');
+
+    await use.store.schemas.remove('acme', 'a');
+    await use.store.schemas.remove('*', 'b');
+    expect(await use.redis.keys('*schema*')).toEqual([]);
+  });
+
+  it('of a tenant are bounded, however many the plan allows', async () => {
+    const members = Array.from({ length: limits.tenantSchemas }, (_, i) => [i, `s${i}`]).flat();
+    await use.redis.zadd('svc:schemas:of:acme', ...members);
+
+    expect(await write('a', {}, 0, 'acme')).toEqual({ kind: 'tenant_full', count: limits.tenantSchemas });
+    expect(await write('a', {}, 0, 'globex')).toEqual({ kind: 'created' });
   });
 });
 

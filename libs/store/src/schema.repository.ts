@@ -1,3 +1,4 @@
+import { everyTenant, limits, type TenantScope } from '@svc/contract';
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
 import { runScript } from './scripts';
@@ -15,48 +16,87 @@ export interface SchemaWrite {
 }
 
 export type SchemaOutcome =
-  { kind: 'created' } | { kind: 'replaced' } | { kind: 'full'; count: number } | { kind: 'alias_taken'; by: string };
+  | { kind: 'created' }
+  | { kind: 'replaced' }
+  | { kind: 'other_tenant' }
+  | { kind: 'full'; count: number }
+  | { kind: 'tenant_full'; count: number }
+  | { kind: 'alias_taken'; by: string };
 
-/** Registered JSON Schemas; they belong to the installation, not to a tenant. Core contract 10. */
+/** A schema and its owner. */
+export interface OwnedSchema {
+  document: SchemaDocument;
+  /** '' = the installation. */
+  tenant: string;
+}
+
+/**
+ * Registered JSON Schemas. Each belongs to the tenant that wrote it first, or to the installation; a schema without an owner
+ * belongs to the installation. Core contract 10.
+ */
 export class SchemaRepository {
   constructor(private readonly redis: Redis) {}
 
-  async write({ id, document, alias = '', most, nowUs }: SchemaWrite): Promise<SchemaOutcome> {
-    const text = JSON.stringify(document);
-    const reply = await runScript(this.redis, 'writeSchema', ...this.keysOf(id), id, text, alias, most, nowUs);
+  /** @param scope sets the owner of a new schema: the tenant, or the installation for every tenant */
+  async write(scope: TenantScope, { id, document, alias = '', most, nowUs }: SchemaWrite): Promise<SchemaOutcome> {
+    const args = [id, scope, JSON.stringify(document), alias, most, limits.tenantSchemas, nowUs];
+    const reply = await runScript(this.redis, 'writeSchema', keys.schema(id), ...args);
     const [kind, detail = ''] = reply as [SchemaOutcome['kind'], string?];
     switch (kind) {
       case 'full':
+      case 'tenant_full':
         return { kind, count: Number(detail) };
       case 'alias_taken':
         return { kind, by: detail };
       case 'created':
       case 'replaced':
+      case 'other_tenant':
         return { kind };
     }
   }
 
-  /** Returns whether there was one. */
-  async remove(id: string): Promise<boolean> {
-    const reply = await runScript(this.redis, 'removeSchema', ...this.keysOf(id), id);
-    return (reply as [string])[0] === 'removed';
+  async remove(scope: TenantScope, id: string): Promise<'removed' | 'missing' | 'other_tenant'> {
+    const reply = await runScript(this.redis, 'removeSchema', keys.schema(id), id, scope);
+    return (reply as ['removed' | 'missing' | 'other_tenant'])[0];
   }
 
-  async read(id: string): Promise<SchemaDocument | undefined> {
-    const text = await this.redis.hget(keys.schema(id), 'document');
-    return text ? (JSON.parse(text) as SchemaDocument) : undefined;
+  /** A schema of the scope or of the installation. */
+  async read(scope: TenantScope, id: string): Promise<OwnedSchema | undefined> {
+    const [document, tenant] = await this.redis.hmget(keys.schema(id), 'document', 'tenant');
+    if (!document) return undefined;
+    const owner = tenant ?? '';
+    const isVisible = owner === '' || scope === everyTenant || scope === owner;
+    return isVisible ? { document: JSON.parse(document) as SchemaDocument, tenant: owner } : undefined;
   }
 
-  /** The schema that others refer to by this `$id`. */
-  async readByAlias(alias: string): Promise<SchemaDocument | undefined> {
-    const id = await this.redis.hget(keys.schemaAliases(), alias);
-    return id ? this.read(id) : undefined;
+  /**
+   * The schema that schemas of an owner refer to by this `$id`: one of its own before one of the installation.
+   *
+   * @param tenant '' = the installation
+   */
+  async readByAlias(tenant: string, alias: string): Promise<SchemaDocument | undefined> {
+    const [own, shared] = await Promise.all([
+      tenant === '' ? null : this.redis.hget(keys.schemaAliasesOf(tenant), alias),
+      this.redis.hget(keys.schemaAliases(), alias),
+    ]);
+    const id = own ?? shared;
+    return id ? (await this.read(tenant, id))?.document : undefined;
   }
 
-  /** Newest first. */
-  async ids(limit: number): Promise<string[]> {
-    return this.redis.zrevrange(keys.schemas(), 0, limit - 1);
+  /** Ids of the schemas of the scope and of the installation, newest first. */
+  async ids(scope: TenantScope, limit: number): Promise<string[]> {
+    const tenants = scope === everyTenant ? keys.tenantSchemas() : keys.schemasOf(scope);
+    const pages = await Promise.all(
+      [keys.schemas(), tenants].map((index) => this.redis.zrevrange(index, 0, limit - 1, 'WITHSCORES')),
+    );
+    return pages
+      .flatMap((page) => pairsIn(page))
+      .sort((a, b) => b.writtenUs - a.writtenUs || (a.id < b.id ? 1 : -1))
+      .slice(0, limit)
+      .map(({ id }) => id);
   }
-
-  private readonly keysOf = (id: string) => [keys.schema(id), keys.schemas(), keys.schemaAliases()] as const;
 }
+
+/** Members and scores, which Redis returns alternately. */
+const pairsIn = (page: readonly string[]): { id: string; writtenUs: number }[] =>
+  page.flatMap((id, i) => (i % 2 === 0 ? [{ id, writtenUs: Number(page[i + 1]) }] : []));

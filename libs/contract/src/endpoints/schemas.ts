@@ -20,20 +20,20 @@ export const putSchema = endpoint({
   path: '/api/v1/schemas',
   summary: 'Register a JSON Schema, or replace it',
   description:
-    'A $ref to the $id of a registered schema resolves; nothing is fetched from outside. Patterns are of the RE2 class.',
+    'The first write sets the owner: the tenant, or the installation for callers of the default tenant. Only the owner replaces it. A $ref to the $id of a schema of the same owner or of the installation resolves; nothing is fetched from outside. Patterns are of the RE2 class.',
   access: write,
   params: {},
   body: shape<SchemaView>({ required: { id: schemaId.trim().prefs({ convert: true }), schema: document } }),
   violationCodes: { id: 'config_schema_violation', schema: 'config_schema_violation' },
   answer: { status: 204 },
-  errors: ['config_schema_violation', 'tier_limit_exceeded'],
+  errors: ['config_schema_violation', 'tenant_access_denied', 'tier_limit_exceeded'],
 });
 
 export const listSchemas = endpoint({
   id: 'schemas.list',
   method: 'get',
   path: '/api/v1/schemas',
-  summary: 'Ids of the registered schemas, newest first',
+  summary: 'Ids of the schemas of the tenant and of the installation, newest first',
   access: read,
   params: {},
   query: shape<{ limit: number }>({ required: { limit: pageLimit(100) } }),
@@ -51,6 +51,7 @@ export const getSchema = endpoint({
   summary: 'One registered schema',
   access: read,
   params: { id: schemaId },
+  otherTenant: 'absent',
   answer: { status: 200, body: shape<SchemaView>({ required: { id: schemaId, schema: document } }) },
   errors: ['config_schema_not_found'],
 });
@@ -62,8 +63,9 @@ export const removeSchema = endpoint({
   summary: 'Remove a registered schema that no topic uses',
   access: write,
   params: { id: schemaId },
+  otherTenant: 'tenant_access_denied',
   answer: { status: 204 },
-  errors: ['config_schema_in_use'],
+  errors: ['config_schema_in_use', 'tenant_access_denied'],
 });
 
 export const schemaEndpoints = [putSchema, listSchemas, getSchema, removeSchema] as const;

@@ -145,7 +145,7 @@ async function goOn(deps: RunDeps, turn: TurnOf, first: RunEvent[], heard: numbe
   const { opened, definition } = turn;
   const nowMs = Math.floor(opened.nowUs / 1_000);
   const limits = await limitsOf(deps, turn.before, definition);
-  const checkSchema = await schemaCheckOf(deps.schemas, definition);
+  const checkSchema = await schemaCheckOf(deps.schemas, turn.before.org_id, definition);
   let { before } = turn;
   let { revision } = opened;
   let events = first;

@@ -3,6 +3,7 @@ import type { SchemaCheck, StepDefinition, WorkflowDefinition } from '@svc/workf
 import type { SchemaBook } from '../schemas/schema-book';
 
 type Which = 'input' | 'output';
+type Find = (id: string) => ReturnType<SchemaBook['find']>;
 type Checker = (value: unknown) => string | undefined;
 
 const compiled = new CompileCache();
@@ -11,19 +12,21 @@ const shown = 5;
 const usesNone = new WeakSet<WorkflowDefinition>();
 
 /**
- * What checks inputs and outputs of a definition's steps. Registered schemas are looked up beforehand, since a pass does no
- * I/O; undefined when no step has a schema.
+ * What checks inputs and outputs of a definition's steps, with schemas of the run's tenant and of the installation.
+ * Registered schemas are looked up beforehand, since a pass does no I/O; undefined when no step has a schema.
  */
 export async function schemaCheckOf(
   book: Pick<SchemaBook, 'find'>,
+  tenant: string,
   definition: WorkflowDefinition,
 ): Promise<SchemaCheck | undefined> {
   if (usesNone.has(definition)) return undefined;
   const { steps } = definition;
+  const find: Find = (id) => book.find(tenant, id);
   const checkers = new Map<StepDefinition, Partial<Record<Which, Checker>>>();
   for (const step of Object.values(steps)) {
-    const input = await checkerOf(book, step.input_schema, step.input_schema_id, 'input');
-    const output = await checkerOf(book, step.output_schema, step.output_schema_id, 'output');
+    const input = await checkerOf(find, step.input_schema, step.input_schema_id, 'input');
+    const output = await checkerOf(find, step.output_schema, step.output_schema_id, 'output');
     if (input ?? output) checkers.set(step, { ...(input && { input }), ...(output && { output }) });
   }
   if (checkers.size === 0) {
@@ -34,7 +37,7 @@ export async function schemaCheckOf(
 }
 
 async function checkerOf(
-  book: Pick<SchemaBook, 'find'>,
+  find: Find,
   own: Record<string, unknown> | undefined,
   id: string | undefined,
   which: Which,
@@ -45,7 +48,7 @@ async function checkerOf(
     checks.push(outcome.kind === 'compiled' ? fits(outcome.schema, which) : () => `the ${which} schema cannot be used`);
   }
   if (id !== undefined && id !== '') {
-    const found = await book.find(id);
+    const found = await find(id);
     if (found.kind === 'ready') checks.push(fits(found.schema, which));
     else
       checks.push(

@@ -1,14 +1,28 @@
-import { AppError, type SchemaView } from '@svc/contract';
+import { AppError, managedScope, type Caller, type SchemaView } from '@svc/contract';
 import type { Store } from '@svc/store';
 
-/** Ids of the registered schemas, newest first. Core contract 10. */
-export const listSchemas = async ({ store }: { store: Store }, limit: number): Promise<{ schemas: string[] }> => ({
-  schemas: await store.schemas.ids(limit),
+export interface SchemaReadDeps {
+  store: Pick<Store, 'schemas'>;
+  /** TENANT_ID: its callers manage the schemas of all tenants. */
+  defaultTenant: string;
+}
+
+/** Ids of the schemas of the caller's tenant and of the installation, newest first. Core contract 10. */
+export const listSchemas = async (
+  { store, defaultTenant }: SchemaReadDeps,
+  caller: Caller,
+  limit: number,
+): Promise<{ schemas: string[] }> => ({
+  schemas: await store.schemas.ids(managedScope(caller, defaultTenant), limit),
 });
 
-/** @throws config_schema_not_found */
-export async function getSchema({ store }: { store: Store }, id: string): Promise<SchemaView> {
-  const schema = await store.schemas.read(id);
-  if (!schema) throw new AppError('config_schema_not_found');
-  return { id, schema };
+/** @throws config_schema_not_found, also for a schema of another tenant */
+export async function getSchema(
+  { store, defaultTenant }: SchemaReadDeps,
+  caller: Caller,
+  id: string,
+): Promise<SchemaView> {
+  const found = await store.schemas.read(managedScope(caller, defaultTenant), id);
+  if (!found) throw new AppError('config_schema_not_found');
+  return { id, schema: found.document };
 }

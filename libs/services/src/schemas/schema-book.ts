@@ -1,5 +1,5 @@
 import { CompileCache, type CompiledSchema, type Violation } from '@svc/schema';
-import type { SchemaDocument, Store } from '@svc/store';
+import type { OwnedSchema, SchemaDocument, Store } from '@svc/store';
 import type { Clock } from '../deps';
 
 export type SchemaFound =
@@ -18,15 +18,20 @@ export class SchemaBook {
     private readonly clock: Clock,
   ) {}
 
-  /** A schema by its id, ready to check with, or why it cannot be. */
-  async find(id: string): Promise<SchemaFound> {
-    const kept = this.kept.get(id);
+  /**
+   * A schema of a tenant or of the installation, ready to check with, or why it cannot be used.
+   *
+   * @param tenant owner of the topic or run that names it; '' = the installation, whose topics use its schemas only
+   */
+  async find(tenant: string, id: string): Promise<SchemaFound> {
+    const key = JSON.stringify([tenant, id]);
+    const kept = this.kept.get(key);
     if (kept && kept.untilMs > this.clock.nowMs()) return kept.found;
-    const found = this.read(id);
+    const found = this.read(tenant, id);
     if (this.kept.size >= mostKept) this.kept.clear();
-    this.kept.set(id, { found, untilMs: this.clock.nowMs() + keptMs });
+    this.kept.set(key, { found, untilMs: this.clock.nowMs() + keptMs });
     // The next one tries again rather than failing with what failed before.
-    found.catch(() => this.kept.delete(id));
+    found.catch(() => this.kept.delete(key));
     return found;
   }
 
@@ -35,19 +40,19 @@ export class SchemaBook {
     this.kept.clear();
   }
 
-  private async read(id: string): Promise<SchemaFound> {
-    const document = await this.store.schemas.read(id);
-    return document ? this.compile(document) : { kind: 'missing' };
+  private async read(tenant: string, id: string): Promise<SchemaFound> {
+    const found = await this.store.schemas.read(tenant, id);
+    return found ? this.compile(found) : { kind: 'missing' };
   }
 
-  /** Compiles a document with whatever registered schemas it leads to. */
-  private async compile(document: SchemaDocument): Promise<SchemaFound> {
+  /** Compiles a document with the registered schemas that it refers to, of its owner or of the installation. */
+  private async compile({ document, tenant }: OwnedSchema): Promise<SchemaFound> {
     const known = new Map<string, SchemaDocument>();
     for (;;) {
       const outcome = this.compiled.compile(document, known);
       if (outcome.kind === 'compiled') return { kind: 'ready', schema: outcome.schema };
       if (outcome.kind === 'invalid') return outcome;
-      const other = await this.store.schemas.readByAlias(outcome.id);
+      const other = await this.store.schemas.readByAlias(tenant, outcome.id);
       if (!other) {
         const message = `refers to ${outcome.id}, which is not registered: register it, or take the reference out`;
         return { kind: 'invalid', violations: [{ path: '$', message }] };

@@ -1,13 +1,13 @@
-import { AppError, type SchemaView } from '@svc/contract';
+import { AppError, everyTenant, managedScope, type Caller, type SchemaView } from '@svc/contract';
 import { compileSchema, idOf, type Violation } from '@svc/schema';
-import type { Store } from '@svc/store';
 import { announceChange, type AnnounceDeps } from '../config/announce-change';
 import { readEntries } from '../topics/registration';
 import { readTopics, type DocumentDeps } from '../topics/topics-document';
+import type { SchemaReadDeps } from './read-schemas';
 
 export type SchemaWriteDeps = DocumentDeps &
-  AnnounceDeps & {
-    store: Store;
+  AnnounceDeps &
+  SchemaReadDeps & {
     /** Of the license in force; 0 and -1 = any number. Identity contract 9.3. */
     maxSchemas(): number;
   };
@@ -17,11 +17,12 @@ const schemasScope = { scope: 'system', scope_id: 'schemas' } as const;
 const reserved = ['index', 'aliases'];
 
 /**
- * Registers a schema, or replaces the one of the same id. Schemas that it refers to may come later. Core contract 10.
+ * Registers a schema, or replaces the one of the same id. Schemas that it refers to may come later. The first write sets the
+ * owner: the caller's tenant, or the installation for callers who act for all tenants. Core contract 10.
  *
- * @throws config_schema_violation, tier_limit_exceeded
+ * @throws config_schema_violation, tenant_access_denied, tier_limit_exceeded
  */
-export async function putSchema(deps: SchemaWriteDeps, { id, schema }: SchemaView): Promise<void> {
+export async function putSchema(deps: SchemaWriteDeps, caller: Caller, { id, schema }: SchemaView): Promise<void> {
   if (reserved.includes(id))
     throw refused([{ path: '$', message: `the id ${id} is taken by the service: choose another` }]);
   const compilation = compileSchema(schema, new Map());
@@ -29,11 +30,18 @@ export async function putSchema(deps: SchemaWriteDeps, { id, schema }: SchemaVie
   const alias = idOf(schema);
   const most = deps.maxSchemas();
   const nowUs = deps.clock.nowUs();
-  const outcome = await deps.store.schemas.write({ id, document: schema, ...(alias && { alias }), most, nowUs });
+  const scope = managedScope(caller, deps.defaultTenant);
+  const write = { id, document: schema, ...(alias && { alias }), most, nowUs };
+  const outcome = await deps.store.schemas.write(scope, write);
+  if (outcome.kind === 'other_tenant') throw new AppError('tenant_access_denied');
   if (outcome.kind === 'alias_taken') {
     throw refused([
       { path: '/$id', message: `is the $id of schema ${outcome.by} already: choose another, or remove that one first` },
     ]);
+  }
+  if (outcome.kind === 'tenant_full') {
+    const message = `there are ${outcome.count} schemas of this tenant already: remove one that no topic uses`;
+    throw refused([{ path: '$', message }]);
   }
   if (outcome.kind === 'full') throw full(outcome.count, most);
   // Should we die here, replicas find the change by themselves within 30 s.
@@ -52,15 +60,23 @@ const full = (current: number, allowed: number) =>
   });
 
 /**
- * Removes a schema that no topic uses; that there is none is no fault. A topic registered with it at the same moment would
- * then name a schema that is missing, and its jobs are told so.
+ * Removes a schema that no topic uses; removing one that does not exist is a no-op. Topics of other tenants cannot use the
+ * schema of a tenant, so they do not prevent its removal. The jobs of a topic that is registered with it at the same moment
+ * fail with `schema_not_found`.
  *
- * @throws config_schema_in_use
+ * @throws config_schema_in_use, tenant_access_denied
  */
-export async function removeSchema(deps: SchemaWriteDeps, id: string): Promise<void> {
+export async function removeSchema(deps: SchemaWriteDeps, caller: Caller, id: string): Promise<void> {
+  const scope = managedScope(caller, deps.defaultTenant);
   const { entries } = readEntries(await readTopics(deps));
-  const users = entries.filter((entry) => entry.input_schema_id === id || entry.output_schema_id === id);
-  if (users.length > 0) throw new AppError('config_schema_in_use');
+  const isUsed = entries.some(
+    (entry) =>
+      (scope === everyTenant || entry.tenant_id === scope) &&
+      (entry.input_schema_id === id || entry.output_schema_id === id),
+  );
+  if (isUsed) throw new AppError('config_schema_in_use');
+  const outcome = await deps.store.schemas.remove(scope, id);
+  if (outcome === 'other_tenant') throw new AppError('tenant_access_denied');
   // Dying in between is harmless, as above.
-  if (await deps.store.schemas.remove(id)) await announceChange(deps, schemasScope);
+  if (outcome === 'removed') await announceChange(deps, schemasScope);
 }

@@ -21,11 +21,11 @@ export async function admitTopic(deps: TopicDeps, { tenant, topic, document }: I
   const found = await deps.registry.find(tenant, topic);
   if (found.kind === 'open') return;
   if (found.kind === 'unknown') throw unknownTopic(found.known);
-  const { status, input_schema_id: schemaId } = found.registration;
+  const { status, input_schema_id: schemaId, tenant_id: schemaOwner } = found.registration;
   if (status === 'disabled') throw new AppError('topic_disabled', { error_code: 'topic_disabled' });
   if (status === 'deprecated') deps.events.deprecatedTopic(topic, tenant);
   if (!schemaId) return;
-  const misfit = await checkDocument(deps, { topic, tenant, what: 'input', schemaId }, async () => ({
+  const misfit = await checkDocument(deps, { topic, tenant, what: 'input', schemaId, schemaOwner }, async () => ({
     value: inputOf(document),
   }));
   // A schema that is missing or broken is the registration's fault, but the job cannot be let in unchecked.

@@ -7,7 +7,7 @@ export interface Misfit {
   violations: Violation[];
 }
 
-export type Checked = Pick<SchemaMismatch, 'topic' | 'tenant' | 'what' | 'schemaId' | 'jobId'>;
+export type Checked = Pick<SchemaMismatch, 'topic' | 'tenant' | 'what' | 'schemaId' | 'schemaOwner' | 'jobId'>;
 
 /** A document to check, or why there is none that could be. */
 export type ReadDocument = { value: unknown } | { fault: string };
@@ -32,10 +32,10 @@ export async function checkDocument(
 
 async function misfitOf(
   { schemas }: TopicDeps,
-  { what, schemaId }: Checked,
+  { what, schemaId, schemaOwner = '' }: Checked,
   read: () => Promise<ReadDocument>,
 ): Promise<Misfit | undefined> {
-  const found = await schemas.find(schemaId);
+  const found = await schemas.find(schemaOwner, schemaId);
   switch (found.kind) {
     case 'missing': {
       const message = `the ${what} schema ${schemaId} is not registered`;

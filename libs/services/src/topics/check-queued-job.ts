@@ -27,9 +27,11 @@ export async function checkQueuedJob(
   if (closed || passedGateway(job)) return closed;
   const { tenant, topic } = job;
   const found = await topics.registry.find(tenant, topic);
-  const schemaId = found.kind === 'registered' ? found.registration.input_schema_id : undefined;
+  if (found.kind !== 'registered') return undefined;
+  const { input_schema_id: schemaId, tenant_id: schemaOwner } = found.registration;
   if (!schemaId) return undefined;
-  return checkDocument(topics, { topic, tenant, what: 'input', schemaId, jobId: job.id }, () => readInput(store, job));
+  const checked = { topic, tenant, what: 'input', schemaId, schemaOwner, jobId: job.id } as const;
+  return checkDocument(topics, checked, () => readInput(store, job));
 }
 
 /** Why no job of this topic runs; from memory, so it may be asked of each job that is given out. */

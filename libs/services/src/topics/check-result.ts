@@ -17,9 +17,10 @@ export async function checkResult(
 ): Promise<TopicRefusal | undefined> {
   const { tenant, topic } = job;
   const found = await topics.registry.find(tenant, topic);
-  const schemaId = found.kind === 'registered' ? found.registration.output_schema_id : undefined;
+  if (found.kind !== 'registered') return undefined;
+  const { output_schema_id: schemaId, tenant_id: schemaOwner } = found.registration;
   if (!schemaId) return undefined;
-  const checked = { topic, tenant, what: 'output', schemaId, jobId: job.id } as const;
+  const checked = { topic, tenant, what: 'output', schemaId, schemaOwner, jobId: job.id } as const;
   const misfit = await checkDocument(topics, checked, () => readResult(store, job.id, resultPtr));
   return misfit && { code: 'output_schema_validation_failed', message: misfit.message };
 }

@@ -23,7 +23,7 @@ export async function registerTopic(
 ): Promise<{ view: TopicView; created: boolean }> {
   if (body.tenant_id && body.tenant_id !== caller.tenant) throw new AppError('tenant_access_denied');
   await requirePool(deps.fleet, body);
-  await requireSchemas(deps, body);
+  await requireSchemas(deps, caller, body);
   const registration = registrationOf(body, caller.tenant);
   const key = entryKey(registration);
   let created = false;
@@ -49,10 +49,11 @@ async function requirePool(fleet: StoredFleet, { pool, status }: TopicBody): Pro
   if (!isKnown()) throw new AppError('pool_not_found');
 }
 
-async function requireSchemas({ store }: TopicWriteDeps, body: TopicBody): Promise<void> {
+/** A topic uses schemas of its own tenant and of the installation. */
+async function requireSchemas({ store }: TopicWriteDeps, { tenant }: Caller, body: TopicBody): Promise<void> {
   for (const field of ['input_schema_id', 'output_schema_id'] as const) {
     const id = body[field];
-    if (id && !(await store.schemas.read(id))) throw violation(field, `no schema is registered as ${id}`);
+    if (id && !(await store.schemas.read(tenant, id))) throw violation(field, `no schema is registered as ${id}`);
   }
 }
 

@@ -12,6 +12,8 @@ export interface SchemaMismatch {
   tenant: string;
   what: 'input' | 'output';
   schemaId: string;
+  /** Tenant of the registration that names the schema; absent = the installation's. */
+  schemaOwner?: string | undefined;
   /** Absent at the gateway, where a refused job has none. */
   jobId?: string;
   message: string;

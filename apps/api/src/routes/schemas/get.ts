@@ -2,4 +2,4 @@ import { getSchema as endpoint } from '@svc/contract';
 import { getSchema } from '@svc/services';
 import { handle } from '../../context';
 
-export const get = handle(endpoint, ({ params, ctx }) => getSchema(ctx.schemas, params.id));
+export const get = handle(endpoint, ({ params, caller, ctx }) => getSchema(ctx.schemas, caller, params.id));

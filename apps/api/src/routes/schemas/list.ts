@@ -2,4 +2,4 @@ import { listSchemas as endpoint } from '@svc/contract';
 import { listSchemas } from '@svc/services';
 import { handle } from '../../context';
 
-export const list = handle(endpoint, ({ query, ctx }) => listSchemas(ctx.schemas, query.limit));
+export const list = handle(endpoint, ({ query, caller, ctx }) => listSchemas(ctx.schemas, caller, query.limit));

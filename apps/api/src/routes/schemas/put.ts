@@ -2,4 +2,4 @@ import { putSchema as endpoint } from '@svc/contract';
 import { putSchema } from '@svc/services';
 import { handle } from '../../context';
 
-export const put = handle(endpoint, ({ body, ctx }) => putSchema(ctx.schemas, body));
+export const put = handle(endpoint, ({ body, caller, ctx }) => putSchema(ctx.schemas, caller, body));

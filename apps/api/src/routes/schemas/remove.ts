@@ -2,4 +2,4 @@ import { removeSchema as endpoint } from '@svc/contract';
 import { removeSchema } from '@svc/services';
 import { handle } from '../../context';
 
-export const remove = handle(endpoint, ({ params, ctx }) => removeSchema(ctx.schemas, params.id));
+export const remove = handle(endpoint, ({ params, caller, ctx }) => removeSchema(ctx.schemas, caller, params.id));

@@ -1,0 +1,26 @@
+import { useEngine } from './use-engine.testing';
+
+describe('a step that names a registered schema', () => {
+  const use = useEngine();
+  const register = (scope: string, document: Record<string, unknown>) =>
+    use.store.schemas.write(scope, { id: 'Crate', document, most: 0, nowUs: 1 });
+  const steps = { weigh: { type: 'transform', input: { crate: 7 }, output_schema_id: 'Crate' } } as const;
+
+  it.each(['acme', '*'])('is checked with a schema of its tenant or of the installation: %s', async (owner) => {
+    await use.start();
+    await register(owner, { properties: { crate: { type: 'string' } } });
+
+    const run = await use.ended(await use.runOf(steps), 'failed');
+
+    expect(run.steps['weigh']?.error?.message).toContain('/crate must be string');
+  });
+
+  it('is not checked with a schema of another tenant', async () => {
+    await use.start();
+    await register('globex', { properties: { crate: { type: 'string' } } });
+
+    const run = await use.ended(await use.runOf(steps), 'failed');
+
+    expect(run.steps['weigh']?.error?.message).toBe('the output schema Crate is not registered');
+  });
+});
