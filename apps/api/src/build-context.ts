@@ -122,6 +122,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       kernel,
       settings: { redact: env.policyEvaluateRedact },
       maxContentBytes: env.policyMaxBytes,
+      defaultTenant: env.defaultTenant,
       resolve: openResolver(() => clock.nowMs()),
       onCall: async (call) =>
         auditPolicyCall(base, call).catch((error: unknown) =>

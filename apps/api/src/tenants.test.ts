@@ -33,7 +33,13 @@ describe('another tenant', () => {
     const { body } = await api.as('admin').post('/api/v1/artifacts', { content: canary, labels: { [canary]: canary } });
     await api.store.redis.set(`mem:${done}`, canary);
     const steps = { [canary]: { type: 'delay', delay_sec: 1 } };
-    await api.as('admin').post('/api/v1/workflows', { id: 'workflow-acme', name: canary, steps });
+    const rule = `{ id: ${canary}, match: { topics: [job.${canary}] }, decision: deny }`;
+    const policy_override = `tier: workflow\nselector: { workflow_id: workflow-acme }\nrules: [${rule}]`;
+    const workflow = { id: 'workflow-acme', name: canary, steps, policy_override };
+    expect((await api.as('admin').post('/api/v1/workflows', workflow)).status).toBe(201);
+    await api.as('everywhere').post('/api/v1/policy/bundles/snapshots', { note: 'all' });
+    const snapshots = await api.as('everywhere').get('/api/v1/policy/bundles/snapshots');
+    const [{ id: snapshot }] = snapshots.body['items'] as [{ id: string }];
     const hourly = { name: canary, cron: '0 * * * *', input: { [canary]: canary } };
     const schedule = (await api.as('admin').post('/api/v1/workflows/workflow-acme/schedules', hourly)).body;
     const config = { data: { [canary]: canary }, meta: { tenant: 'acme', why: canary } };
@@ -44,11 +50,14 @@ describe('another tenant', () => {
     const run = String(started.body['run_id']);
     await api.as('admin').post(`/api/v1/workflow-runs/${run}/chat`, { content: canary });
     const artifact = String(body['artifact_ptr']);
-    return { held, done, failed, denied, artifact, schedule: String(schedule['id']), run };
+    return { held, done, failed, denied, artifact, schedule: String(schedule['id']), run, snapshot };
   }
   type Planted = Awaited<ReturnType<typeof plant>>;
 
-  const records = ({ id, path }: Endpoint, { held, done, failed, denied, artifact, run }: Planted): string[] => {
+  const records = ({ id, path }: Endpoint, planted: Planted): string[] => {
+    const { held, done, failed, denied, artifact, run, snapshot } = planted;
+    if (path.includes(':snapshot_id')) return [snapshot];
+    if (path.includes(':bundle_id')) return ['workflow~workflow-acme~policy'];
     if (id.startsWith('approvals.')) return [held];
     if (id.startsWith('artifacts.')) return [encodeURIComponent(artifact)];
     if (id.startsWith('traces.')) return ['trace-acme'];

@@ -18,6 +18,8 @@ export interface BundleRecord {
   content: string;
   enabled: boolean;
   author?: string;
+  /** Of an override: the tenant of its workflow. */
+  tenant?: string;
   message?: string;
   created_at?: string;
   updated_at?: string;
@@ -72,3 +74,12 @@ export function bundleFamily(id: string): BundleFamily {
  */
 export const bundleSnapshotId = (takenAt: string, bundles: Readonly<Record<string, unknown>>): string =>
   `${takenAt.slice(0, 19)}Z-${canonicalHash(bundles).slice(0, 10)}`;
+
+/**
+ * Whether a tenant reads a bundle: an override belongs to the tenant of its workflow, all others apply to every tenant. An
+ * override that names no tenant is read by callers for all tenants alone.
+ *
+ * @param scope '*' = every tenant
+ */
+export const isBundleVisible = (scope: string, id: string, { tenant }: Pick<BundleRecord, 'tenant'>): boolean =>
+  scope === '*' || bundleFamily(id) !== 'override' || tenant === scope;

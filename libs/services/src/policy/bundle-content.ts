@@ -50,12 +50,14 @@ export function invalidPolicy(problems: readonly Problem[], field: string): AppE
 export interface BundleWrite extends Signed {
   enabled: boolean;
   version?: string;
+  /** Of an override: the tenant of its workflow. */
+  tenant?: string;
 }
 
 /** A bundle as it is to be stored, in the place of another one or as a new one. Policy contract 4.4, 6.1. */
 export function bundleRecord(
   content: string,
-  { enabled, author, message, version }: BundleWrite,
+  { enabled, author, message, version, tenant }: BundleWrite,
   { replaced, key, now }: { replaced: BundleRecord | undefined; key: SigningKey | undefined; now: string },
 ): BundleRecord {
   const { installed_at, version: before } = replaced ?? {};
@@ -64,6 +66,7 @@ export function bundleRecord(
     content,
     enabled,
     ...(author && { author }),
+    ...(tenant && { tenant }),
     ...(message && { message }),
     created_at: replaced?.created_at ?? now,
     updated_at: now,

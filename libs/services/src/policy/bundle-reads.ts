@@ -8,14 +8,17 @@ import {
   type Caller,
 } from '@svc/contract';
 import { bundleFamily, contentHash, type BundleRecord } from '@svc/policy';
-import { readStoredBundles } from './bundles-document';
+import { readVisibleBundles } from './bundles-document';
 import type { ParsedBundles } from './parsed-bundles';
 import type { PolicyReadDeps } from './policy-deps';
 import { shadowHeadView, type ShadowReadDeps } from './shadow-read';
 
-/** Every bundle, by byte order of its id. Policy contract 6.1. */
-export async function listBundles(deps: Pick<PolicyReadDeps, 'store' | 'parsed'>): Promise<BundlesView> {
-  const { bundles, updatedAt } = await readStoredBundles(deps);
+/** Every bundle that applies to the caller's tenant, by byte order of its id. Policy contract 6.1. */
+export async function listBundles(
+  deps: Pick<PolicyReadDeps, 'store' | 'parsed' | 'defaultTenant'>,
+  caller: Caller,
+): Promise<BundlesView> {
+  const { bundles, updatedAt } = await readVisibleBundles(deps, caller);
   return {
     bundles: Object.fromEntries([...bundles].map(([id, record]) => [id, recordView(record)])),
     items: [...bundles].map(([id, record]) => itemOf(deps.parsed, id, record)),
@@ -25,11 +28,14 @@ export async function listBundles(deps: Pick<PolicyReadDeps, 'store' | 'parsed'>
 
 /** One bundle, with what the caller's tenant tries in its place. @throws bundle_not_found */
 export async function getBundle(
-  deps: Pick<PolicyReadDeps, 'store'> & ShadowReadDeps,
-  { tenant }: Caller,
+  deps: Pick<PolicyReadDeps, 'store' | 'defaultTenant'> & ShadowReadDeps,
+  caller: Caller,
   id: string,
 ): Promise<BundleView> {
-  const [{ bundles }, shadow] = await Promise.all([readStoredBundles(deps), deps.store.shadows.head(tenant, id)]);
+  const [{ bundles }, shadow] = await Promise.all([
+    readVisibleBundles(deps, caller),
+    deps.store.shadows.head(caller.tenant, id),
+  ]);
   const record = bundles.get(id);
   if (!record) throw new AppError('bundle_not_found');
   return { id, ...recordView(record), ...(shadow && { shadow: shadowHeadView(shadow) }) };

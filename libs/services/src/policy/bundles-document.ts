@@ -1,5 +1,5 @@
-import { AppError, type Caller } from '@svc/contract';
-import { policyPlace, readBundles, type BundleRecord } from '@svc/policy';
+import { AppError, managedScope, type Caller } from '@svc/contract';
+import { isBundleVisible, policyPlace, readBundles, type BundleRecord } from '@svc/policy';
 import type { ConfigDocument, PolicySnapshot } from '@svc/store';
 import { announceChange } from '../config/announce-change';
 import { readDocument, successor } from '../config/documents';
@@ -36,6 +36,24 @@ const mostBytes = 4 * 1_024 * 1_024;
 
 export async function readStoredBundles(deps: Pick<PolicyReadDeps, 'store'>): Promise<StoredBundles> {
   return storedOf(await readDocument(deps, policyPlace));
+}
+
+/** The bundles that a caller reads: all but the overrides of other tenants' workflows. */
+export async function readVisibleBundles(
+  deps: Pick<PolicyReadDeps, 'store' | 'defaultTenant'>,
+  caller: Caller,
+): Promise<Pick<StoredBundles, 'bundles' | 'updatedAt'>> {
+  const { bundles, updatedAt } = await readStoredBundles(deps);
+  return { bundles: visibleTo(deps, caller, bundles), updatedAt };
+}
+
+export function visibleTo(
+  { defaultTenant }: Pick<PolicyReadDeps, 'defaultTenant'>,
+  caller: Caller,
+  bundles: StoredBundles['bundles'],
+): StoredBundles['bundles'] {
+  const scope = managedScope(caller, defaultTenant);
+  return new Map([...bundles].filter(([id, record]) => isBundleVisible(scope, id, record)));
 }
 
 export function storedOf(document: ConfigDocument | undefined): StoredBundles {

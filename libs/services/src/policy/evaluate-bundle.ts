@@ -1,7 +1,7 @@
-import { AppError, type PolicyDecisionView, type SimulateBundleBody } from '@svc/contract';
+import { AppError, type Caller, type PolicyDecisionView, type SimulateBundleBody } from '@svc/contract';
 import type { PolicyTrial } from '@svc/kernel-client';
 import { prepareContent } from './bundle-content';
-import { readStoredBundles } from './bundles-document';
+import { readVisibleBundles } from './bundles-document';
 import { askKernel } from './evaluate-ask';
 import type { Asking, PolicyEvaluateDeps } from './evaluate-policy';
 import { policyQuestion } from './evaluate-question';
@@ -9,7 +9,7 @@ import { decisionView } from './evaluate-view';
 import type { PolicyReadDeps, PolicyWriteDeps } from './policy-deps';
 
 export type SimulateBundleDeps = PolicyEvaluateDeps &
-  Pick<PolicyReadDeps, 'store'> &
+  Pick<PolicyReadDeps, 'store' | 'defaultTenant'> &
   Pick<PolicyWriteDeps, 'maxContentBytes'>;
 
 /**
@@ -26,19 +26,22 @@ export async function simulateBundle(
   { request: asked, content }: SimulateBundleBody,
 ): Promise<PolicyDecisionView> {
   const request = await policyQuestion(deps, caller, asked);
-  const candidate = await candidateOf(deps, id, content);
+  const candidate = candidateOf(deps, id, content ?? (await storedContent(deps, caller, id)));
   const decision = await askKernel(() => deps.kernel.simulate(request, { candidate }));
   await deps.onCall({ action: 'policy.simulate', caller, request, decision });
   return decisionView(decision);
 }
 
-/** @throws bundle_not_found, policy_validation_failed, request_too_large */
-export async function candidateOf(
-  deps: Pick<PolicyReadDeps, 'store'> & Pick<PolicyWriteDeps, 'maxContentBytes'>,
-  id: string,
-  content: string | undefined,
-): Promise<NonNullable<PolicyTrial['candidate']>> {
-  const text = content ?? (await readStoredBundles(deps)).bundles.get(id)?.content;
-  if (text === undefined) throw new AppError('bundle_not_found');
-  return { id, content: prepareContent(deps, { id, content: text }).content };
+/** @throws bundle_not_found */
+async function storedContent(deps: SimulateBundleDeps, caller: Caller, id: string): Promise<string> {
+  const record = (await readVisibleBundles(deps, caller)).bundles.get(id);
+  if (!record) throw new AppError('bundle_not_found');
+  return record.content;
 }
+
+/** @throws policy_validation_failed, request_too_large */
+export const candidateOf = (
+  deps: Pick<PolicyWriteDeps, 'maxContentBytes'>,
+  id: string,
+  content: string,
+): NonNullable<PolicyTrial['candidate']> => ({ id, content: prepareContent(deps, { id, content }).content });

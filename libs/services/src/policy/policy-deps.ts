@@ -19,12 +19,12 @@ export interface PolicyReadDeps {
   /** The documents that bundles are merged into, as the kernel reads them; those that cannot be read are left out. */
   basePolicy(): Promise<readonly PolicyDocument[]>;
   clock: AnnounceDeps['clock'];
+  /** TENANT_ID: the tenant of those who run the installation. */
+  defaultTenant: string;
 }
 
 export interface PolicyWriteDeps extends PolicyReadDeps, AnnounceDeps {
   signing: PolicySigning;
-  /** TENANT_ID: the tenant of those who run the installation. */
-  defaultTenant: string;
   /** SAFETY_POLICY_MAX_BYTES: what kernels take of one document. */
   maxContentBytes: number;
   /** Of the license in force; 0 and -1 = any number. Identity contract 9.3. */

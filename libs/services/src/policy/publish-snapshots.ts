@@ -3,7 +3,7 @@ import { bundleSnapshotId, readBundles } from '@svc/policy';
 import type { PolicySnapshot } from '@svc/store';
 import { textOfTime } from './bundle-content';
 import { recordView } from './bundle-reads';
-import { readStoredBundles } from './bundles-document';
+import { readStoredBundles, visibleTo, type StoredBundles } from './bundles-document';
 import { auditOf } from './policy-audit';
 import { requirePolicyWriter, type PolicyReadDeps, type PolicyWriteDeps } from './policy-deps';
 
@@ -16,7 +16,7 @@ export function snapshotOf(bundles: Readonly<Record<string, unknown>>, nowMs: nu
 /** Keeps what stands now. @throws tenant_access_denied */
 export async function takeSnapshot(deps: PolicyWriteDeps, caller: Caller, note: string): Promise<SnapshotView> {
   requirePolicyWriter(deps, caller);
-  const { raw } = await readStoredBundles(deps);
+  const { raw, bundles } = await readStoredBundles(deps);
   const snapshot = snapshotOf(raw, deps.clock.nowMs(), note);
   const audit = auditOf(deps, caller, {
     action: 'snapshot',
@@ -27,7 +27,8 @@ export async function takeSnapshot(deps: PolicyWriteDeps, caller: Caller, note: 
     snapshot_after: snapshot.id,
   });
   await deps.store.policy.keep({ nowUs: deps.clock.nowUs(), taken: [snapshot], audit });
-  return viewOf(snapshot);
+  const { bundles: _, ...item } = snapshot;
+  return { ...item, ...bundlesView(visibleTo(deps, caller, bundles)) };
 }
 
 /** Newest first. */
@@ -35,9 +36,16 @@ export const listSnapshots = async ({ store }: Pick<PolicyReadDeps, 'store'>): P
   items: await store.policy.snapshots(),
 });
 
-/** @throws snapshot_not_found */
-export const getSnapshot = async (deps: Pick<PolicyReadDeps, 'store'>, id: string): Promise<SnapshotView> =>
-  viewOf(await findSnapshot(deps, id));
+/** A snapshot with the bundles that the caller reads. @throws snapshot_not_found */
+export async function getSnapshot(
+  deps: Pick<PolicyReadDeps, 'store' | 'defaultTenant'>,
+  caller: Caller,
+  id: string,
+): Promise<SnapshotView> {
+  const { bundles, ...item } = await findSnapshot(deps, id);
+  const visible = visibleTo(deps, caller, readBundles({ bundles }).bundles);
+  return { ...item, ...bundlesView(visible) };
+}
 
 /** @throws snapshot_not_found */
 export async function findSnapshot({ store }: Pick<PolicyReadDeps, 'store'>, id: string): Promise<PolicySnapshot> {
@@ -46,7 +54,6 @@ export async function findSnapshot({ store }: Pick<PolicyReadDeps, 'store'>, id:
   return snapshot;
 }
 
-const viewOf = ({ bundles, ...item }: PolicySnapshot): SnapshotView => ({
-  ...item,
-  bundles: Object.fromEntries([...readBundles({ bundles }).bundles].map(([id, record]) => [id, recordView(record)])),
+const bundlesView = (bundles: StoredBundles['bundles']): Pick<SnapshotView, 'bundles'> => ({
+  bundles: Object.fromEntries([...bundles].map(([id, record]) => [id, recordView(record)])),
 });

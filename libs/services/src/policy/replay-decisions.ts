@@ -36,7 +36,7 @@ const standing = [
 export async function replayPolicy(deps: ReplayDeps, caller: Caller, body: ReplayBody): Promise<ReplayView> {
   const range = rangeOf(body);
   const tenants = await tenantsOf(deps, caller, body.filters.tenant);
-  const trial = await trialOf(deps, body);
+  const trial = trialOf(deps, body);
   const { jobs, isCut } = await jobsOf(deps, tenants, body);
 
   let snapshot = '';
@@ -77,9 +77,9 @@ async function tenantsOf({ store }: ReplayDeps, caller: Caller, named: string | 
 }
 
 /** @throws invalid_body, policy_validation_failed, request_too_large */
-async function trialOf(deps: ReplayDeps, body: ReplayBody): Promise<PolicyTrial> {
+function trialOf(deps: ReplayDeps, body: ReplayBody): PolicyTrial {
   const { candidate_bundle_id: id, candidate_content: content, use_current_policy } = body;
-  if (id !== undefined && content !== undefined) return { candidate: await candidateOf(deps, id, content), without };
+  if (id !== undefined && content !== undefined) return { candidate: candidateOf(deps, id, content), without };
   if (use_current_policy && id === undefined && content === undefined) return { without };
   const field = id === undefined && content !== undefined ? 'candidate_bundle_id' : 'candidate_content';
   const message = 'send use_current_policy true, or candidate_bundle_id with candidate_content';

@@ -1,6 +1,6 @@
-import type { FragmentError, RuleSourceView } from '@svc/contract';
+import type { Caller, FragmentError, RuleSourceView } from '@svc/contract';
 import { bundleFamily, contentHash, type BundleRecord, type PolicyDocument } from '@svc/policy';
-import { readStoredBundles } from './bundles-document';
+import { readVisibleBundles } from './bundles-document';
 import type { PolicyReadDeps } from './policy-deps';
 
 /** A document whose rules are listed. */
@@ -12,13 +12,14 @@ export interface Fragment {
 }
 
 /**
- * The policy file and every bundle, in the order they are merged, with what cannot be read told apart. Policy contract 4.1,
- * 7.
+ * The policy file and every bundle that the caller reads, in the order they are merged; those that cannot be parsed are
+ * returned as errors. Policy contract 4.1, 7.
  */
 export async function policyFragments(
   deps: PolicyReadDeps,
+  caller: Caller,
 ): Promise<{ fragments: Fragment[]; errors?: FragmentError[] }> {
-  const [base, { bundles }] = await Promise.all([deps.basePolicy(), readStoredBundles(deps)]);
+  const [base, { bundles }] = await Promise.all([deps.basePolicy(), readVisibleBundles(deps, caller)]);
   const fragments: Fragment[] = base.map((document) => ({
     document,
     source: { fragment_id: 'base', tier: document.tier, ...(document.version && { version: document.version }) },

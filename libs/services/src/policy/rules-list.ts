@@ -8,9 +8,13 @@ interface Listing {
   include_disabled: boolean;
 }
 
-/** Rules of the file and of every bundle. Policy contract 7. */
-export async function listRules(deps: PolicyReadDeps, { include_disabled }: Listing): Promise<RulesView> {
-  const { fragments, ...errors } = await policyFragments(deps);
+/** Rules of the file and of every bundle that the caller reads. Policy contract 7. */
+export async function listRules(
+  deps: PolicyReadDeps,
+  caller: Caller,
+  { include_disabled }: Listing,
+): Promise<RulesView> {
+  const { fragments, ...errors } = await policyFragments(deps, caller);
   const shown = fragments.filter(({ enabled }) => enabled || include_disabled);
   return { items: shown.flatMap(ruleViews), ...errors };
 }
@@ -33,7 +37,7 @@ export async function listOutputRules(
   { include_disabled }: Listing,
 ): Promise<OutputRulesView> {
   const [{ fragments, ...errors }, checked] = await Promise.all([
-    policyFragments(deps),
+    policyFragments(deps, caller),
     checkedOutputs(deps, caller.tenant),
   ]);
   const items = fragments

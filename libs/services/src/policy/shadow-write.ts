@@ -3,12 +3,14 @@ import { contentHash } from '@svc/policy';
 import type { StoredShadow } from '@svc/store';
 import { announceChange, type AnnounceDeps } from '../config/announce-change';
 import { prepareContent, textOfTime } from './bundle-content';
-import { readStoredBundles } from './bundles-document';
+import { readVisibleBundles } from './bundles-document';
 import { auditOf, type PolicyChange } from './policy-audit';
 import type { PolicyWriteDeps } from './policy-deps';
 import { shadowView, type ShadowReadDeps } from './shadow-read';
 
-export type ShadowWriteDeps = AnnounceDeps & Pick<PolicyWriteDeps, 'store' | 'maxContentBytes'> & ShadowReadDeps;
+export type ShadowWriteDeps = AnnounceDeps &
+  Pick<PolicyWriteDeps, 'store' | 'maxContentBytes' | 'defaultTenant'> &
+  ShadowReadDeps;
 
 /** Every service that decides keeps the texts of all tenants at hand. */
 const mostBytesOfTenant = 4 * 1_024 * 1_024;
@@ -28,7 +30,7 @@ export async function putShadow(
   const { tenant } = caller;
   const { content } = prepareContent(deps, { id, content: sent });
   const bytes = Buffer.byteLength(content);
-  const [{ bundles }, shadows] = await Promise.all([readStoredBundles(deps), store.shadows.ofTenant(tenant)]);
+  const [{ bundles }, shadows] = await Promise.all([readVisibleBundles(deps, caller), store.shadows.ofTenant(tenant)]);
   if (!bundles.has(id)) throw new AppError('bundle_not_found');
   const others = shadows.filter(({ bundle_id }) => bundle_id !== id);
   requireRoom(bytes + others.reduce((sum, other) => sum + other.bytes, 0));

@@ -37,10 +37,12 @@ export async function overridePart(
   const replaced = stored.bundles.get(id);
   const prepared = text ? prepareBundle(text, id) : undefined;
   if (!prepared?.ok && !Object.hasOwn(stored.raw, id)) return undefined;
-  if (prepared?.ok && replaced?.enabled && replaced.content === prepared.content) return undefined;
+  const { tenant } = caller;
+  const isUnchanged = replaced?.tenant === tenant && replaced.enabled;
+  if (prepared?.ok && isUnchanged && replaced.content === prepared.content) return undefined;
   const now = textOfTime(deps.clock.nowMs());
   const record = prepared?.ok
-    ? bundleRecord(prepared.content, { enabled: true, author }, { replaced, key: signingKeyOf(deps), now })
+    ? bundleRecord(prepared.content, { enabled: true, author, tenant }, { replaced, key: signingKeyOf(deps), now })
     : undefined;
   const bundles = after(stored, new Map([[id, record]]));
   requireRoom(deps, stored.raw, bundles);

@@ -2,4 +2,4 @@ import { listBundles as endpoint } from '@svc/contract';
 import { listBundles as list } from '@svc/services';
 import { handle } from '../../context';
 
-export const listBundles = handle(endpoint, ({ ctx }) => list(ctx.policyDocuments));
+export const listBundles = handle(endpoint, ({ caller, ctx }) => list(ctx.policyDocuments, caller));

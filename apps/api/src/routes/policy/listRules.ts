@@ -2,4 +2,4 @@ import { listRules as endpoint } from '@svc/contract';
 import { listRules as list } from '@svc/services';
 import { handle } from '../../context';
 
-export const listRules = handle(endpoint, ({ query, ctx }) => list(ctx.policyDocuments, query));
+export const listRules = handle(endpoint, ({ query, caller, ctx }) => list(ctx.policyDocuments, caller, query));
