@@ -19,6 +19,7 @@ export function statusDeps(
   return {
     store,
     clock,
+    defaultTenant: env.defaultTenant,
     startedAtMs: clock.nowMs(),
     build: { version: build.version, commit: build.commit, date: build.date },
     instanceId: instance.id,

@@ -149,6 +149,6 @@ function buildSite({ store, set, production, trustedProxies, defects, onStop }: 
   };
   const { app, finish } = mount([], {}, surface);
   serveSwagger(app, openapi(endpoints, apiInfo('0.0.0')));
-  mountAdmin(app, { env: { production }, onStop }, { store, sessions, surface });
+  mountAdmin(app, { env: { production, defaultTenant: 'acme' }, onStop }, { store, sessions, surface });
   return finish();
 }

@@ -167,6 +167,53 @@ describe('the board', () => {
     ]);
   });
 
+  it('shows of an entry of another tenant neither id, options, parent nor times', async () => {
+    const given = givenJobs(site.store);
+    await given.failed('secret-of-globex', { topic: 'job.a', tenant: 'globex' });
+    await given.failed('secret-too', { topic: 'job.b', tenant: 'globex' });
+
+    const seen = await entriesOf('deadLetters');
+
+    expect(JSON.stringify(seen)).not.toContain('secret');
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(2);
+    for (const entry of seen) {
+      expect(entry).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{16}$/), timestamp: 0, opts: {}, data: {} });
+      expect(entry).not.toHaveProperty('finishedOn');
+    }
+    const theirs = (await entriesOf('deadLetters', apiKeys.other)).map(({ id }) => id).sort();
+    expect(theirs).toEqual(['job-secret-of-globex', 'job-secret-too']);
+  });
+
+  it('404: a guessed id of an entry of another tenant is answered like one that does not exist', async () => {
+    await givenJobs(site.store).failed('theirs', { topic: 'job.a', tenant: 'globex' });
+
+    const [guessed, absent] = [
+      await get('/api/queues/dead-letters/job-theirs'),
+      await get('/api/queues/dead-letters/x'),
+    ];
+
+    expect([guessed.status, guessed.body]).toEqual([404, absent.body]);
+    expect((await get('/api/queues/dead-letters/job-theirs', apiKeys.other)).status).toBe(200);
+  });
+
+  it('shows Redis and its clients to operators only', async () => {
+    const reads = boardRoutes().filter(({ verb, path }) => verb === 'get' && path.startsWith('/api/'));
+
+    for (const { path } of reads) {
+      const target = path.replace(':queueName', 'jobs').replace(':jobId', 'none').replace(/:\w+/g, 'x');
+      const { text } = await get(target, apiKeys.other);
+      for (const internal of ['fragmentationRatio', 'connected', 'blocked', '"addr"', '127.0.0.1']) {
+        expect([target, text.includes(internal)]).toEqual([target, false]);
+      }
+    }
+
+    expect(reads.length).toBeGreaterThan(5);
+    expect((await get('/api/redis/stats', apiKeys.other)).status).toBe(404);
+    for (const operator of [apiKeys.admin, apiKeys.everywhere]) {
+      expect((await get('/api/redis/stats', operator)).body).toHaveProperty('memory');
+    }
+  });
+
   it('shows a tenant its dead letters also when the job’s record has expired', async () => {
     await givenJobs(site.store).failed('old', { topic: 'job.old' });
     await site.redis.del(keys.job('old'));

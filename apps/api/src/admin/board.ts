@@ -1,11 +1,11 @@
 import { createBullBoard } from '@bull-board/api';
-import { AppError, type TenantScope } from '@svc/contract';
+import { AppError } from '@svc/contract';
 import { openQueue, type AnyQueueSpec } from '@svc/queues';
 import type { Store } from '@svc/store';
 import express, { type RequestHandler, type Router } from 'express';
 import { jobIdOf, jobPath } from './entry-view';
 import { LocalBoard } from './local-board';
-import { TenantQueue } from './tenant-queue';
+import { TenantQueue, type Viewer } from './tenant-queue';
 
 export const boardPath = '/admin/queues';
 
@@ -48,13 +48,9 @@ export interface Board {
  *
  * Pausing is refused too: it would stop all tenants. Each adapter is read-only, and besides no method but GET passes.
  *
- * @param scope whose request is being served, so that entries of other tenants are not shown
+ * @param viewer whose request is being served, so that entries of other tenants are not shown
  */
-export function openBoard(
-  store: Store,
-  queues: Readonly<Record<string, AnyQueueSpec>>,
-  scope: () => TenantScope,
-): Board {
+export function openBoard(store: Store, queues: Readonly<Record<string, AnyQueueSpec>>, viewer: () => Viewer): Board {
   // Of its own: BullMQ gives its connection commands that every pipeline of the store's would copy, at each request.
   const redis = store.redis.duplicate({ enableAutoPipelining: false });
   // The store's own connection tells of a store that is away.
@@ -63,7 +59,7 @@ export function openBoard(
   const pages = new LocalBoard();
   pages.setBasePath(boardPath);
   createBullBoard({
-    queues: opened.map(({ spec, queue }) => new TenantQueue(queue, adapterOptions(spec), store, scope)),
+    queues: opened.map(({ spec, queue }) => new TenantQueue(queue, adapterOptions(spec), store, viewer)),
     serverAdapter: pages,
     options: {
       uiConfig: {

@@ -16,7 +16,8 @@ describe('the flow of a run in the board', () => {
     const { body } = await request(site.url)
       .get(`/admin/queues/api/queues/${queue}/${encodeURIComponent(id)}/flow`)
       .set({ 'X-API-Key': apiKey });
-    return (body as { flowRoot: Node | null }).flowRoot;
+    // Absent from the 404 for an entry that the viewer does not see.
+    return (body as { flowRoot?: Node }).flowRoot ?? null;
   };
   const plain = ({ name, state, children }: Node): unknown => [name, state, children.map(plain)];
 

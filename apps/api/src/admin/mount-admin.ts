@@ -1,4 +1,4 @@
-import { AppError, type Caller } from '@svc/contract';
+import { AppError, managedScope, type Caller } from '@svc/contract';
 import type { MountOptions } from '@svc/http';
 import type { Sessions } from '@svc/identity';
 import { queues } from '@svc/queues.config';
@@ -28,13 +28,18 @@ export interface AdminParts {
  */
 export function mountAdmin(
   app: Express,
-  { env, onStop }: Pick<Boot<Pick<ApiEnv, 'production'>>, 'env' | 'onStop'>,
+  { env, onStop }: Pick<Boot<Pick<ApiEnv, 'production' | 'defaultTenant'>>, 'env' | 'onStop'>,
   { store, sessions, surface }: AdminParts,
 ): void {
   const deps: AdminDeps = { store, sessions, surface, secureCookies: env.production };
   const viewing = new AsyncLocalStorage<Caller>();
-  // Nothing of the board runs outside a request; '' is no tenant's name, so a slip would show nothing.
-  const board = openBoard(store, queues, () => viewing.getStore()?.scope ?? '');
+  const board = openBoard(store, queues, () => {
+    const caller = viewing.getStore();
+    // The board runs inside requests only. '' is the name of no tenant, so that nothing is shown outside of one.
+    return caller
+      ? { scope: caller.scope, manages: managedScope(caller, env.defaultTenant) }
+      : { scope: '', manages: '' };
+  });
   onStop('bull board', () => board.close());
 
   app.get('/admin', (_req, res) => res.redirect(303, boardPath));

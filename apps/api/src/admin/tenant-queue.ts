@@ -1,31 +1,41 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { QueueAdapterOptions } from '@bull-board/api/typings/app';
-import type { TenantScope } from '@svc/contract';
+import { everyTenant, type TenantScope } from '@svc/contract';
 import type { Store } from '@svc/store';
 import type { FlowProducer, Job, Queue } from 'bullmq';
+import { createHmac, randomBytes } from 'node:crypto';
 import { jobIdOf, runIdOf } from './entry-view';
 
 /** What stands in place of an entry that the viewer may not see. */
 export const hiddenName = '(another tenant)';
 
+/** Whose request is being served. */
+export interface Viewer {
+  /** Entries of these tenants are shown. */
+  scope: TenantScope;
+  /** The tenants whose records of the installation the viewer manages; '*' = an operator, who sees Redis itself too. */
+  manages: TenantScope;
+}
+
 /**
  * A queue as an admin of one tenant may see it. Queues are shared by all tenants, so each entry is held against the tenant
- * of its job or run; another tenant's keeps its place and its count, and shows neither topic, payload, error nor log.
+ * of its job or run. Another tenant's entry keeps its place and its count; its id, which names a job, run or schedule, is
+ * replaced by a keyed digest, and everything else is removed. Only operators see the store behind the queues.
  */
 export class TenantQueue extends BullMQAdapter {
   constructor(
     queue: Queue,
     options: Partial<QueueAdapterOptions>,
     private readonly store: Pick<Store, 'index' | 'deadLetters' | 'runIndex'>,
-    /** Whose request is being served. */
-    private readonly scope: () => TenantScope,
+    private readonly viewer: () => Viewer,
   ) {
     super(queue, options);
   }
 
   override async getJob(id: string): Promise<Job | undefined> {
     const entry = await super.getJob(id);
-    return entry && (await this.shown([entry]))[0];
+    // Like a missing entry: a masked one would confirm that a guessed id exists.
+    return entry && (await this.sees([entry]))(entry) ? entry : undefined;
   }
 
   override async getJobs(...page: Parameters<BullMQAdapter['getJobs']>): Promise<Job[]> {
@@ -35,6 +45,22 @@ export class TenantQueue extends BullMQAdapter {
   override async getJobLogs(id: string): Promise<string[]> {
     const entry = await super.getJob(id);
     return entry && (await this.sees([entry]))(entry) ? super.getJobLogs(id) : [];
+  }
+
+  override async getRedisInfo(): Promise<string | null> {
+    return this.isOperator() ? super.getRedisInfo() : null;
+  }
+
+  override async getDatastoreStats(): ReturnType<BullMQAdapter['getDatastoreStats']> {
+    return this.isOperator() ? super.getDatastoreStats() : null;
+  }
+
+  override async getWorkers(): ReturnType<BullMQAdapter['getWorkers']> {
+    return this.isOperator() ? super.getWorkers() : null;
+  }
+
+  override async getJobSchedulers(): ReturnType<BullMQAdapter['getJobSchedulers']> {
+    return this.isOperator() ? super.getJobSchedulers() : [];
   }
 
   /** A flow is read past the adapter; it is of one tenant, so its root tells whether it may be seen. */
@@ -52,20 +78,22 @@ export class TenantQueue extends BullMQAdapter {
     return Object.assign(Object.create(producer) as FlowProducer, guarded);
   }
 
+  private readonly isOperator = () => this.viewer().manages === everyTenant;
+
   private async shown(entries: Job[]): Promise<Job[]> {
     const sees = await this.sees(entries);
-    return entries.map((entry) => (sees(entry) ? entry : hidden(entry)));
+    return entries.map((entry) => (sees(entry) ? entry : masked(entry)));
   }
 
   /** Which of these entries the viewer may see. */
   private async sees(entries: readonly Job[]): Promise<(entry: Job) => boolean> {
-    if (this.scope() === '*') return () => true;
+    if (this.viewer().scope === everyTenant) return () => true;
     const [jobs, runs] = await Promise.all([this.seenJobs(entries), this.seenRuns(entries)]);
     return ({ data }) => jobs.has(jobIdOf(data) ?? '') || runs.has(runIdOf(data) ?? '');
   }
 
   private async seenRuns(entries: readonly Job[]): Promise<ReadonlySet<string>> {
-    const scope = this.scope();
+    const { scope } = this.viewer();
     const ids = [...new Set(entries.flatMap(({ data }) => runIdOf(data) ?? []))];
     const tenants = await this.store.runIndex.tenantsOf(ids);
     return new Set(ids.filter((id) => tenants.get(id) === scope));
@@ -73,7 +101,7 @@ export class TenantQueue extends BullMQAdapter {
 
   /** Ids of the jobs of these entries that the viewer may see. A dead letter outlives the record of its job. */
   private async seenJobs(entries: readonly Job[]): Promise<ReadonlySet<string>> {
-    const scope = this.scope();
+    const { scope } = this.viewer();
     const ids = [...new Set(entries.flatMap(({ data }) => jobIdOf(data) ?? []))];
     const records = await this.store.index.records(ids);
     const known = new Set(records.map(({ id }) => id));
@@ -87,10 +115,29 @@ export class TenantQueue extends BullMQAdapter {
   }
 }
 
-/** The entry was read for this answer only, so it can be emptied where it is. */
-function hidden(entry: Job): Job {
+/** Of this process: a digest identifies an entry on the pages of one gateway and cannot be computed from a guessed id. */
+const maskKey = randomBytes(32);
+const maskOf = (id: string): string => createHmac('sha256', maskKey).update(id).digest('hex').slice(0, 16);
+
+/** Masked in place, since the entry was read for this response only. */
+function masked(entry: Job): Job {
+  entry.id = maskOf(`${entry.queueName}:${entry.id ?? ''}`);
   entry.name = hiddenName;
   entry.data = {};
+  entry.opts = {};
+  delete entry.parent;
+  delete entry.parentKey;
+  delete entry.processedOn;
+  delete entry.finishedOn;
+  delete entry.processedBy;
+  delete entry.deduplicationId;
+  delete entry.repeatJobKey;
+  entry.timestamp = 0;
+  entry.delay = 0;
+  entry.priority = 0;
+  entry.attemptsMade = 0;
+  entry.attemptsStarted = 0;
+  entry.deferredFailure = '';
   entry.failedReason = '';
   entry.stacktrace = [];
   entry.returnvalue = null;

@@ -74,7 +74,7 @@ describe('GET /api/v1/status', () => {
   const status = (who: 'admin' | 'viewer' | 'other') => api.as(who).get('/api/v1/status');
   const forAdmins = ['instance_id', 'rate_limiter', 'circuit_breakers', 'input_fail_open_total', 'ha_env', 'replicas'];
 
-  it('200: counts the tenant’s own jobs; admins see the installation too', async () => {
+  it('200: counts the tenant’s own jobs; operators see the installation too', async () => {
     for (const state of ['PENDING', 'APPROVAL_REQUIRED', 'RUNNING', 'SUCCEEDED', 'CANCELLED', 'DENIED'] as const) {
       await api.given.job({ state });
     }
@@ -102,6 +102,22 @@ describe('GET /api/v1/status', () => {
       rate_limiter: { mode: 'memory' },
     });
     expect(viewer.body['nats']).not.toHaveProperty('url');
+  });
+
+  it('200: an admin of a tenant sees no addresses, hosts or findings of the installation', async () => {
+    const workers = { captured_at: '2026-01-01T00:00:00Z', writer_id: 'scheduler-1', pools: {}, workers: [] };
+    await api.store.workers.writeSnapshot(workers);
+
+    const [tenant, everywhere] = [await status('other'), await api.as('everywhere').get('/api/v1/status')];
+
+    for (const field of ['instance_id', 'ha_env', 'snapshot_meta', 'replicas']) {
+      expect(tenant.body).not.toHaveProperty(field);
+      expect(everywhere.body).toHaveProperty(field);
+    }
+    expect(tenant.body['nats']).not.toHaveProperty('url');
+    expect(tenant.body['redis']).not.toHaveProperty('findings');
+    expect(tenant.body['policy']).toEqual({ ok: true });
+    expect(JSON.stringify(tenant.body)).not.toMatch(/127\.0\.0\.1|scheduler-1/);
   });
 
   it('200: an answer is kept for a while, for each tenant and for admins apart', async () => {

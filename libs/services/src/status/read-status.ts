@@ -1,4 +1,4 @@
-import type { Caller, StatusView } from '@svc/contract';
+import { everyTenant, managedScope, type Caller, type StatusView } from '@svc/contract';
 import type { JobState } from '@svc/lifecycle';
 import type { Store } from '@svc/store';
 import type { Clock } from '../deps';
@@ -7,12 +7,14 @@ import type { Clock } from '../deps';
 export interface StatusDeps {
   store: Store;
   clock: Clock;
+  /** TENANT_ID: its admins run the installation. */
+  defaultTenant: string;
   startedAtMs: number;
   build: { version: string; commit: string; date: string };
   instanceId: string;
-  /** What is wrong with the store, for admins. */
+  /** Problems of the store, for operators. */
   storeFindings(): readonly Record<string, string>[];
-  /** What is wrong with a policy that was refused, for admins; the last good one is in force. */
+  /** Problems of a policy that was refused, for operators; the last good one is in effect. */
   policyFindings(): readonly Record<string, string>[];
   bus(): { isConnected: boolean; url: string };
   license(): Record<string, unknown>;
@@ -27,19 +29,31 @@ const keptMs = 2_000;
 const newest = 500;
 const kept = new WeakMap<object, Map<string, { status: StatusView; untilMs: number }>>();
 
+/** Admins of the default tenant and admins for all tenants are operators; they alone see addresses, hosts and findings. */
+type Audience = 'tenant' | 'tenant_admin' | 'operator';
+
+const audienceOf = ({ defaultTenant }: StatusDeps, caller: Caller): Audience => {
+  if (caller.role !== 'admin') return 'tenant';
+  return managedScope(caller, defaultTenant) === everyTenant ? 'operator' : 'tenant_admin';
+};
+
 /**
- * State of the installation, kept 2 s for each tenant and for admins apart. Core contract 12; identity contract 16.
+ * State of the installation, cached for 2 s for each tenant and audience. Core contract 12; identity contract 16.
  *
  * @returns whether the answer was made now
  */
 export async function readStatus(deps: StatusDeps, caller: Caller): Promise<{ status: StatusView; fresh: boolean }> {
-  const admin = caller.role === 'admin';
-  const key = `${admin ? 'admin' : 'other'}:${caller.tenant}`;
+  const audience = audienceOf(deps, caller);
+  const key = `${audience}:${caller.tenant}`;
   const cache = kept.get(deps) ?? new Map<string, { status: StatusView; untilMs: number }>();
   kept.set(deps, cache);
   const found = cache.get(key);
   if (found && found.untilMs > deps.clock.nowMs()) return { status: found.status, fresh: false };
-  const status = { ...(await forAll(deps, caller.tenant)), ...(admin && (await forAdmins(deps))) };
+  const status = {
+    ...(await forAll(deps, caller.tenant)),
+    ...(audience !== 'tenant' && (await forTenantAdmins(deps))),
+    ...(audience === 'operator' && (await forOperators(deps))),
+  };
   if (cache.size > 1_000) cache.clear();
   cache.set(key, { status, untilMs: deps.clock.nowMs() + keptMs });
   return { status, fresh: true };
@@ -77,12 +91,20 @@ function pipeline(counts: ReadonlyMap<JobState, number>): Record<string, number>
   };
 }
 
-async function forAdmins(deps: StatusDeps): Promise<Partial<StatusView>> {
+async function forTenantAdmins(deps: StatusDeps): Promise<Partial<StatusView>> {
+  return {
+    policy: { ok: deps.policyFindings().length === 0 },
+    rate_limiter: { mode: deps.rateLimiterMode },
+    circuit_breakers: await deps.breakers(),
+    input_fail_open_total: deps.failOpenTotal(),
+  };
+}
+
+async function forOperators(deps: StatusDeps): Promise<Partial<StatusView>> {
   const { store } = deps;
-  const [instances, snapshot, breakers] = await Promise.all([
+  const [instances, snapshot] = await Promise.all([
     store.workers.instances(['api', 'scheduler', 'engine', 'kernel']),
     store.workers.snapshot(),
-    deps.breakers(),
   ]);
   const bus = deps.bus();
   const replicas: Record<string, unknown[]> = {};
@@ -92,9 +114,6 @@ async function forAdmins(deps: StatusDeps): Promise<Partial<StatusView>> {
     redis: { ok: true, status: store.redis.status, findings: deps.storeFindings() },
     policy: { ok: deps.policyFindings().length === 0, findings: deps.policyFindings() },
     instance_id: deps.instanceId,
-    rate_limiter: { mode: deps.rateLimiterMode },
-    circuit_breakers: breakers,
-    input_fail_open_total: deps.failOpenTotal(),
     ha_env: deps.environment,
     ...(snapshot && { snapshot_meta: { writer_id: snapshot.writer_id, captured_at: snapshot.captured_at } }),
     replicas,
