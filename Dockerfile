@@ -1,7 +1,9 @@
 # One image for every service; APP says which one a container runs: api, scheduler, engine or kernel.
 #
 #   docker build -t svc .
-#   docker run -e APP=scheduler -e REDIS_URL=... -e NATS_URL=... svc
+#   docker run -e APP=scheduler -e REDIS_URL=rediss://... -e NATS_URL=tls://... svc
+#
+# It runs under production rules: encrypted connections, strong keys, signed policies. `-e SVC_ENV=development` turns them off.
 
 FROM node:20-bookworm-slim AS source
 WORKDIR /src
@@ -32,7 +34,11 @@ COPY tools/container/healthcheck.mjs ./healthcheck.mjs
 ARG APP=api
 ARG VERSION=
 ARG COMMIT=
-ENV NODE_ENV=production APP=${APP} SVC_BUILD_VERSION=${VERSION} SVC_BUILD_COMMIT=${COMMIT}
+ENV NODE_ENV=production SVC_ENV=production APP=${APP} SVC_BUILD_VERSION=${VERSION} SVC_BUILD_COMMIT=${COMMIT}
+# A container is reached through its published ports, which say who can. Metrics stay within it under production rules unless
+# they are made public.
+ENV GATEWAY_HTTP_ADDR=:8081 GATEWAY_GRPC_ADDR=:8080 GATEWAY_METRICS_ADDR=:9092 \
+    SCHEDULER_METRICS_ADDR=:9090 WORKFLOW_ENGINE_HTTP_ADDR=:9093 SAFETY_KERNEL_ADMIN_ADDR=:9095
 
 # Policy, pools, timeouts and scanners; mount a folder of your own over it.
 VOLUME /app/config

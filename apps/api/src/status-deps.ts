@@ -1,6 +1,6 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform, ServiceKernel } from '@svc/platform';
-import type { ApiEnv, Boot } from '@svc/runtime';
+import { apiEnv, envFindings, type ApiEnv, type Boot } from '@svc/runtime';
 import type { StatusDeps } from '@svc/services';
 
 export interface StatusParts {
@@ -35,5 +35,9 @@ export function statusDeps(
     failOpenTotal,
     openHandles: () => process.getActiveResourcesInfo().length,
     environment: { audit_transport: 'buffer' },
+    rules: {
+      rules: env.production ? 'production' : 'development',
+      findings: envFindings(apiEnv, env).map((finding) => ({ ...finding })),
+    },
   };
 }

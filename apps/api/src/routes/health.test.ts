@@ -120,6 +120,15 @@ describe('GET /api/v1/status', () => {
     expect(JSON.stringify(tenant.body)).not.toMatch(/127\.0\.0\.1|scheduler-1/);
   });
 
+  it('200: operators see which rules are in effect, and whether other machines can reach development rules', async () => {
+    const { body } = await status('admin');
+
+    expect(body['environment']).toEqual({ rules: 'development', findings: [] });
+    for (const who of ['viewer', 'other'] as const) {
+      expect((await status(who)).body).not.toHaveProperty('environment');
+    }
+  });
+
   it('200: an answer is kept for a while, for each tenant and for admins apart', async () => {
     let nowMs = Date.now() + 60_000;
     const clock = jest.spyOn(api.ctx.status.clock, 'nowMs').mockImplementation(() => nowMs);
@@ -131,6 +140,23 @@ describe('GET /api/v1/status', () => {
     expect(await cache('admin')).toBe('MISS');
 
     clock.mockRestore();
+  });
+});
+
+describe('GET /api/v1/status of a gateway that listens on all addresses under development rules', () => {
+  const api = useApi({ env: { GATEWAY_HTTP_ADDR: ':8081' } });
+
+  it('200: operators see the finding', async () => {
+    expect((await api.as('admin').get('/api/v1/status')).body['environment']).toEqual({
+      rules: 'development',
+      findings: [
+        {
+          finding: 'development_exposed',
+          what: 'development rules are in effect on addresses that other machines can reach: GATEWAY_HTTP_ADDR=:8081',
+          mend: 'Set SVC_ENV=production, or listen on 127.0.0.1.',
+        },
+      ],
+    });
   });
 });
 

@@ -22,6 +22,7 @@ export interface StatusView {
   rate_limiter?: Record<string, unknown>;
   circuit_breakers?: Record<string, unknown>;
   input_fail_open_total?: number;
+  environment?: Record<string, unknown>;
   ha_env?: Record<string, unknown>;
   snapshot_meta?: Record<string, unknown>;
   replicas?: Record<string, unknown>;
@@ -59,6 +60,7 @@ export const getStatus = endpoint({
         rate_limiter: anyObject('For admins.'),
         circuit_breakers: anyObject('For admins.'),
         input_fail_open_total: Joi.number().min(0),
+        environment: anyObject('Rules in effect, production or development, and findings. For operators.'),
         ha_env: anyObject('For operators.'),
         snapshot_meta: anyObject('For operators.'),
         replicas: anyObject('For operators.'),

@@ -11,9 +11,30 @@ import { cidrRanges, metricsPrivate, needed, pair } from './rules';
 import { schemaVariables } from './schemas';
 
 const gateway = variables({
-  httpAddr: { name: 'GATEWAY_HTTP_ADDR', type: 'address', default: ':8081', doc: 'HTTP, WebSocket and the dashboard.' },
-  grpcAddr: { name: 'GATEWAY_GRPC_ADDR', type: 'address', default: ':8080', doc: 'gRPC.' },
-  metricsAddr: { name: 'GATEWAY_METRICS_ADDR', type: 'address', default: ':9092', doc: 'Metrics and probes.' },
+  httpAddr: {
+    name: 'GATEWAY_HTTP_ADDR',
+    type: 'address',
+    default: '127.0.0.1:8081',
+    productionDefault: ':8081',
+    listens: true,
+    doc: 'HTTP, WebSocket and the dashboard.',
+  },
+  grpcAddr: {
+    name: 'GATEWAY_GRPC_ADDR',
+    type: 'address',
+    default: '127.0.0.1:8080',
+    productionDefault: ':8080',
+    listens: true,
+    doc: 'gRPC.',
+  },
+  metricsAddr: {
+    name: 'GATEWAY_METRICS_ADDR',
+    type: 'address',
+    default: '127.0.0.1:9092',
+    productionDefault: ':9092',
+    listens: true,
+    doc: 'Metrics and probes.',
+  },
   metricsPublic: {
     name: 'GATEWAY_METRICS_PUBLIC',
     type: 'bool',

@@ -1,9 +1,17 @@
 import { hostname } from 'node:os';
 import { variables, type EnvOf, type Rule } from './declare';
+import { environments, environmentSpellings } from './environments';
 import { encrypted, needed, pair, refusedInProduction, strong } from './rules';
 
 const about = variables({
-  environment: { name: 'SVC_ENV', type: 'string', default: '', doc: 'production or prod turns on the strict rules.' },
+  environment: {
+    name: 'SVC_ENV',
+    type: 'enum',
+    choices: environments,
+    spellings: environmentSpellings,
+    default: 'development',
+    doc: 'production (or prod) turns on the strict rules. A value that is not known stops the start.',
+  },
   productionFlag: { name: 'SVC_PRODUCTION', type: 'bool', default: 'false', doc: 'Turns on the strict rules as well.' },
   logLevel: {
     name: 'SVC_LOG_LEVEL',

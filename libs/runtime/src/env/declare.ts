@@ -21,7 +21,11 @@ interface Declared {
 
 /** One environment variable. A `family` is every variable whose name starts alike: `SVC_KEY_<ID>`. */
 export type Variable =
-  | (Declared & { type: 'string' | 'url' | 'path' | 'bool' | 'address' | 'list' | 'family' })
+  | (Declared & { type: 'string' | 'url' | 'path' | 'bool' | 'list' | 'family' })
+  | (Declared & {
+      type: 'address';
+      /** The service listens there; otherwise it connects to it. */ listens?: true;
+    })
   | (Declared & { type: 'int' | 'number'; min?: number; max?: number })
   | (Declared & {
       type: 'duration';

@@ -14,7 +14,14 @@ export const engineEnv = envSpec({
     ...policyVariables,
     ...admissionVariables,
     ...variables({
-      httpAddr: { name: 'WORKFLOW_ENGINE_HTTP_ADDR', type: 'address', default: ':9093', doc: 'Metrics and probes.' },
+      httpAddr: {
+        name: 'WORKFLOW_ENGINE_HTTP_ADDR',
+        type: 'address',
+        default: '127.0.0.1:9093',
+        productionDefault: ':9093',
+        listens: true,
+        doc: 'Metrics and probes.',
+      },
       metricsPublic: {
         name: 'WORKFLOW_ENGINE_METRICS_PUBLIC',
         type: 'bool',

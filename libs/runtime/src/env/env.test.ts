@@ -2,6 +2,7 @@ import { apiEnv } from './api';
 import { envSpec, variables } from './declare';
 import { envHelp, envReport, envTable } from './describe';
 import { engineEnv } from './engine';
+import { exposedListeners } from './exposed';
 import { kernelEnv } from './kernel';
 import { parseValue } from './parse';
 import { EnvError } from './problem';
@@ -115,8 +116,16 @@ describe('isProduction', () => {
     expect(isProduction(source)).toBe(true),
   );
 
-  it('is off by default, and never guessed from a slip', () => {
-    expect(isProduction({ SVC_ENV: 'staging' })).toBe(false);
+  it.each([{}, { SVC_ENV: '' }, { SVC_ENV: 'development' }, { SVC_ENV: 'dev' }])('%j is not', (source) =>
+    expect(isProduction(source)).toBe(false),
+  );
+
+  it.each(['prod-eu', 'live', 'staging', 'producton'])('SVC_ENV=%s stops the start: it may mean either', (text) => {
+    expect(problemsOf(() => isProduction({ SVC_ENV: text }))).toEqual(['SVC_ENV']);
+    expect(problemsOf(() => isProduction({ SVC_ENV: text, SVC_PRODUCTION: 'true' }))).toEqual(['SVC_ENV']);
+  });
+
+  it('is never guessed from a slip', () => {
     expect(problemsOf(() => isProduction({ SVC_PRODUCTION: 'ture' }))).toEqual(['SVC_PRODUCTION']);
   });
 });
@@ -136,6 +145,18 @@ describe.each([apiEnv, schedulerEnv, engineEnv, kernelEnv])('the environment of 
 
     expect(unread).toEqual([]);
     expect(names).toHaveLength(new Set(names).size);
+  });
+
+  it('listens on this machine only in development, unless told otherwise', () => {
+    const listeners = all.filter((variable) => variable.type === 'address' && variable.default !== undefined);
+    const { values } = readEnv(spec as typeof engineEnv, {}, dev);
+
+    expect(listeners.length).toBeGreaterThan(0);
+    expect(listeners.filter((variable) => !('listens' in variable))).toEqual([]);
+    expect(exposedListeners(spec as typeof engineEnv, values)).toEqual([]);
+    const [first] = listeners;
+    const wide = readEnv(spec as typeof engineEnv, { [first?.name ?? '']: ':7000' }, dev).values;
+    expect(exposedListeners(spec as typeof engineEnv, wide)).toEqual([`${first?.name}=:7000`]);
   });
 
   it('is listed whole in help and in the table for the docs', () => {

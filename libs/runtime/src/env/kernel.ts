@@ -5,8 +5,21 @@ import { policyRules, policyVariables } from './policy';
 import { metricsPrivate, needed, pair } from './rules';
 
 const kernel = variables({
-  addr: { name: 'SAFETY_KERNEL_ADDR', type: 'address', default: 'localhost:50051', doc: 'Where the kernel listens.' },
-  adminAddr: { name: 'SAFETY_KERNEL_ADMIN_ADDR', type: 'address', default: ':9095', doc: 'Metrics and probes.' },
+  addr: {
+    name: 'SAFETY_KERNEL_ADDR',
+    type: 'address',
+    default: 'localhost:50051',
+    listens: true,
+    doc: 'Where the kernel listens.',
+  },
+  adminAddr: {
+    name: 'SAFETY_KERNEL_ADMIN_ADDR',
+    type: 'address',
+    default: '127.0.0.1:9095',
+    productionDefault: ':9095',
+    listens: true,
+    doc: 'Metrics and probes.',
+  },
   metricsPublic: {
     name: 'SAFETY_KERNEL_METRICS_PUBLIC',
     type: 'bool',

@@ -1,3 +1,4 @@
+import { commonVariables } from './common';
 import type { EnvOf, EnvSpec, Variable, Variables } from './declare';
 import { expectedForm, parseBool, parseValue } from './parse';
 import { EnvError, type Problem } from './problem';
@@ -23,9 +24,10 @@ interface Found {
 }
 
 /**
- * Production or not (operations contract 1.1).
+ * Production or not (operations contract 1.1). Development when neither variable is set.
  *
- * @throws EnvError when SVC_PRODUCTION is not a boolean: guessing "no" would lift every strict rule by a typing slip
+ * @throws EnvError when SVC_PRODUCTION is not a boolean or SVC_ENV is not known: guessing "no" would lift every strict rule
+ *   by a typing slip
  */
 export function isProduction(source: NodeJS.ProcessEnv): boolean {
   const flag = source.SVC_PRODUCTION || 'false';
@@ -35,7 +37,19 @@ export function isProduction(source: NodeJS.ProcessEnv): boolean {
       { name: 'SVC_PRODUCTION', given: quote(flag), expected: 'true or false', mend: 'Write one of the two.' },
     ]);
   }
-  return production || ['production', 'prod'].includes((source.SVC_ENV ?? '').toLowerCase());
+  const name = source.SVC_ENV?.trim() || 'development';
+  const environment = parseValue(commonVariables.environment, name);
+  if (environment === undefined) {
+    throw new EnvError('environment', [
+      {
+        name: 'SVC_ENV',
+        given: quote(name),
+        expected: 'production (or prod) or development (or dev)',
+        mend: 'Write one of them: production turns on the strict rules, development turns them off.',
+      },
+    ]);
+  }
+  return production || environment === 'production';
 }
 
 /**

@@ -8,7 +8,14 @@ import { metricsPrivate } from './rules';
 import { schemaVariables } from './schemas';
 
 const scheduler = variables({
-  metricsAddr: { name: 'SCHEDULER_METRICS_ADDR', type: 'address', default: ':9090', doc: 'Metrics and probes.' },
+  metricsAddr: {
+    name: 'SCHEDULER_METRICS_ADDR',
+    type: 'address',
+    default: '127.0.0.1:9090',
+    productionDefault: ':9090',
+    listens: true,
+    doc: 'Metrics and probes.',
+  },
   metricsPublic: {
     name: 'SCHEDULER_METRICS_PUBLIC',
     type: 'bool',

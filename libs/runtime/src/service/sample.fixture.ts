@@ -12,7 +12,7 @@ void runService({
       ...commonVariables,
       ...variables({
         mode: { name: 'MODE', type: 'string', default: 'well', doc: 'How to misbehave.' },
-        addr: { name: 'ADDR', type: 'address', default: '127.0.0.1:0', doc: 'Where to listen.' },
+        addr: { name: 'ADDR', type: 'address', default: '127.0.0.1:0', listens: true, doc: 'Where to listen.' },
         key: { name: 'KEY', type: 'string', secret: true, doc: 'A secret.' },
       }),
     },

@@ -66,6 +66,15 @@ describe('a service', () => {
     expect(out).not.toContain('hunter2');
   });
 
+  it('warns when development rules listen beyond this machine', async () => {
+    const { out, messages } = await stopWith('SIGTERM', { ADDR: '0.0.0.0:0' });
+
+    expect(messages[0]).toBe(
+      'development rules are in effect on addresses that other machines can reach: ADDR=0.0.0.0:0',
+    );
+    expect(out).toContain('SVC_ENV=production');
+  });
+
   it('stops on SIGINT too', async () => {
     expect((await stopWith('SIGINT', {})).code).toBe(0);
   });
@@ -149,6 +158,17 @@ describe('a start that fails', () => {
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain('sample: 3 problem(s) in the environment');
     expect(err).not.toContain('    at ');
+  });
+});
+
+describe('SVC_ENV', () => {
+  it('stops the start when it names no known environment', async () => {
+    const { code, err, out } = await run({ SVC_ENV: 'prod-eu' }).ended;
+
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('SVC_ENV');
+    expect(err).toContain('"prod-eu"');
+    expect(err).toContain('production (or prod) or development (or dev)');
   });
 });
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { readBuildInfo, type BuildInfo } from '../build-info';
 import { systemClock, type Clock } from '../clock';
-import { envHelp, envReport, type EnvSpec, type Variables } from '../env';
+import { envFindings, envHelp, envReport, type EnvSpec, type Variables } from '../env';
 import type { EnvOf } from '../env/declare';
 import { EnvError, formatProblem } from '../env/problem';
 import { readEnv, type Reading } from '../env/read';
@@ -117,6 +117,7 @@ async function start<T extends Variables>(
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal, 0));
 
   for (const warning of reading.warnings) log.warn('variable is ignored', { problem: formatProblem(warning).trim() });
+  for (const { what, mend } of envFindings(service.env, reading.values)) log.warn(what, { mend });
   try {
     const onStop = (name: string, step: () => unknown) => steps.add(name, step);
     await service.start({ env: reading.values, log, health, clock, build, stopping: stopping.signal, onStop });

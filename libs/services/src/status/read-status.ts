@@ -23,6 +23,8 @@ export interface StatusDeps {
   failOpenTotal(): number;
   openHandles(): number;
   environment: Record<string, unknown>;
+  /** Which rules are in effect, and problems of the environment, for operators. */
+  rules: { rules: 'production' | 'development'; findings: readonly Record<string, string>[] };
 }
 
 const keptMs = 2_000;
@@ -114,6 +116,7 @@ async function forOperators(deps: StatusDeps): Promise<Partial<StatusView>> {
     redis: { ok: true, status: store.redis.status, findings: deps.storeFindings() },
     policy: { ok: deps.policyFindings().length === 0, findings: deps.policyFindings() },
     instance_id: deps.instanceId,
+    environment: deps.rules,
     ha_env: deps.environment,
     ...(snapshot && { snapshot_meta: { writer_id: snapshot.writer_id, captured_at: snapshot.captured_at } }),
     replicas,
