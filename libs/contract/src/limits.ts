@@ -32,4 +32,7 @@ export const limits = {
   configDocuments: 1_000,
   /** Registered schemas of one tenant; those of the installation are bounded by the license alone. */
   tenantSchemas: 1_000,
+  /** Registered topics of one tenant, and of all tenants together: every replica holds the registry in memory. */
+  tenantTopics: 1_000,
+  topics: 5_000,
 } as const;

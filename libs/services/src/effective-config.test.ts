@@ -38,6 +38,18 @@ describe('config that a service keeps', () => {
     expect(await config.at(place)).toEqual({ a: 2 });
   });
 
+  it('of one tenant stays in memory when another tenant asks for many teams', async () => {
+    const { config } = use.replica();
+    await use.given('org', 'acme', { a: 1 });
+    await config.at(place);
+
+    const teams = Array.from({ length: 10_002 }, (_, i) => ({ tenant: 'globex', team: `t${i}` }));
+    await Promise.all(teams.map((other) => config.at(other)));
+
+    await use.given('org', 'acme', { a: 2 });
+    expect(await config.at(place)).toEqual({ a: 1 });
+  });
+
   it('is empty when no document sets anything, and holds no tables of the installation', async () => {
     const { config } = use.replica();
     expect(await config.textAt(place)).toBe('{}');

@@ -19,6 +19,8 @@ interface Held {
 }
 
 const keptMs = 30_000;
+const maxPlacesOfTenant = 200;
+const maxTenants = 10_000;
 const installationKeys: readonly string[] = installationSections;
 
 /**
@@ -31,7 +33,7 @@ export class EffectiveConfig {
   private readonly texts = new WeakMap<object, string>();
   /** How often config changed, so that what was read before a change is not kept after it. */
   private changes = 0;
-  private readonly kept = new Map<string, Held & { untilMs: number }>();
+  private readonly kept = new Map<string, Map<string, Held & { untilMs: number }>>();
 
   constructor(
     private readonly store: Pick<Store, 'config'>,
@@ -54,16 +56,25 @@ export class EffectiveConfig {
   }
 
   private async held(place: ConfigPlace): Promise<Held> {
-    const key = JSON.stringify([place.tenant, place.team, place.workflow, place.step]);
-    const found = this.kept.get(key);
+    const key = JSON.stringify([place.team, place.workflow, place.step]);
+    const found = this.kept.get(place.tenant)?.get(key);
     if (found && found.untilMs > this.clock.nowMs()) return found;
     const before = this.changes;
     const documents = await documentsAt(this.store, place);
     const held = { data: settingsOf(documents), budgets: budgetsOf(place.tenant, documents) };
     if (before !== this.changes) return held;
-    if (this.kept.size > 10_000) this.kept.clear();
-    this.kept.set(key, { ...held, untilMs: this.clock.nowMs() + keptMs });
+    this.keep(place.tenant, key, held);
     return held;
+  }
+
+  /** Callers choose the names of teams, so a tenant that asks for many evicts its own places and no other tenant's. */
+  private keep(tenant: string, key: string, held: Held): void {
+    const own = this.kept.get(tenant) ?? new Map<string, Held & { untilMs: number }>();
+    own.delete(key);
+    evictOldest(own, maxPlacesOfTenant);
+    own.set(key, { ...held, untilMs: this.clock.nowMs() + keptMs });
+    if (!this.kept.has(tenant)) evictOldest(this.kept, maxTenants);
+    this.kept.set(tenant, own);
   }
 
   /** The same as JSON, serialized once, for workers; `{}` when no document sets anything. Wire contract 13. */
@@ -86,6 +97,12 @@ export class EffectiveConfig {
   onChange(listener: () => void): void {
     this.listeners.push(listener);
   }
+}
+
+/** Makes room for one more. */
+function evictOldest(map: Map<string, unknown>, max: number): void {
+  const [oldest] = map.keys();
+  if (map.size >= max && oldest !== undefined) map.delete(oldest);
 }
 
 function scopesOf({ tenant, team, workflow, step }: ConfigPlace): (readonly [string, string])[] {

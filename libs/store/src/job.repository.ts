@@ -91,7 +91,8 @@ export interface Acceptance {
   priority: number;
   /** Its id was made for it, so that nobody else can have it. */
   isNew?: boolean;
-  idempotency?: { key: string; hash: string; answer: string; ttlSec: number };
+  /** Internal keys are kept apart from those of clients, who could otherwise reserve them. */
+  idempotency?: { key: string; hash: string; answer: string; ttlSec: number; isInternal?: boolean };
   /** Refuse unless who asks for it has its run: one that was frozen must not make jobs of what has moved on. */
   fence?: Fence;
   /** Refuse when the tenant has this many jobs that have not ended; 0 = no limit. */
@@ -232,6 +233,7 @@ export class JobRepository {
           hash: a.idempotency.hash,
           answer: a.idempotency.answer,
           ttl_sec: a.idempotency.ttlSec,
+          ...(a.idempotency.isInternal && { internal: true }),
         },
       }),
       ...(a.isNew && { is_new: true }),

@@ -19,6 +19,7 @@ const tables = {
   tenants: { template: '{s0}:tenants', type: 'set', holds: 'tenants that ever submitted', kept: 'for ever' },
   trace: { template: '{s0}:trace:<id>', type: 'zset', holds: 'job ids of a trace, by created_at (µs)', kept: 'JOB_META_TTL after its last job' },
   idempotency: { template: '{s0}:idempotency:<tenant>:<key>', type: 'hash', holds: 'request hash and answer of the first request with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
+  once: { template: '{s0}:once:<tenant>:<key>', type: 'hash', holds: 'request hash and answer of the first of repeated internal submissions, such as the retry of a dead letter; clients cannot name these keys', kept: '24 h' },
   approvals: { template: '{s0}:approvals:<tenant>', type: 'zset', holds: 'job ids that have an approval, by updated_at (µs)', kept: 'pruned by the reconciler' },
   intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids whose bus messages are still to be published, by µs', kept: 'until published' },
 

@@ -87,7 +87,7 @@ export async function retryDeadLetter(deps: ResubmitDeps, caller: Caller, id: st
     // The content is still the first submitter's.
     submitter: joinIdentities(caller.submitterId, original.submitter, original.author),
     deadlineMs: request.deadline_ms > 0 ? deps.clock.nowMs() + request.deadline_ms : 0,
-    once: `svc:dlq-retry:${id}:${letter.created_at}`,
+    once: `dlq-retry:${id}:${letter.created_at}`,
   });
   // If we die here the entry stays and the new job runs; asked again, or by many at once, it is the same new job.
   await deps.store.deadLetters.remove(letter.tenant, id);

@@ -57,7 +57,9 @@ export async function resubmit(
       context: context?.toString('utf8') ?? '',
       priority: queuePriorities[request.priority],
       activeLimit: 0,
-      ...(next.once && { idempotency: { key: next.once, hash: next.once, answer: next.id, ttlSec: onceTtlSec } }),
+      ...(next.once && {
+        idempotency: { key: next.once, hash: next.once, answer: next.id, ttlSec: onceTtlSec, isInternal: true },
+      }),
     });
   const outcome = await admission.job(next.tenant, context?.length ?? 0, accept);
   if (outcome.kind === 'replay') return outcome.answer;

@@ -1,4 +1,4 @@
-import { AppError, type Caller, type TopicBody, type TopicView } from '@svc/contract';
+import { AppError, limits, type Caller, type TopicBody, type TopicView } from '@svc/contract';
 import type { StoredFleet } from '../deps';
 import { announceChange, type AnnounceDeps } from '../config/announce-change';
 import { topicViews, type TopicReadDeps } from './list-topics';
@@ -6,9 +6,6 @@ import { entryKey, optionalTextsOf, tidy, type TopicRegistration } from './regis
 import { changeTopics, topicsScope } from './topics-document';
 
 export type TopicWriteDeps = TopicReadDeps & AnnounceDeps & { fleet: StoredFleet };
-
-/** Every replica holds the registry in memory. */
-const mostTopics = 5_000;
 
 /**
  * Registers a topic for the caller's tenant, or replaces its registration; a global one of the same name is hidden from the
@@ -29,14 +26,21 @@ export async function registerTopic(
   let created = false;
   await changeTopics(deps, (data) => {
     created = !Object.hasOwn(data, key);
-    if (created && Object.keys(data).length >= mostTopics)
-      throw violation('name', `there are ${mostTopics} topics already: remove one that nobody uses`);
+    if (created) requireRoom(Object.keys(data), caller.tenant);
     return { ...data, [key]: registration };
   });
   // Should we die here, replicas find the change by themselves within 30 s.
   await announceChange(deps, topicsScope);
   const view = await topicViews(deps);
   return { view: view(registration), created };
+}
+
+/** One tenant cannot use up the registry of all. */
+function requireRoom(keys: readonly string[], tenant: string): void {
+  if (keys.length >= limits.topics) throw violation('name', `there are ${limits.topics} topics already: remove one`);
+  const own = keys.filter((key) => key.startsWith(entryKey({ name: '', tenant_id: tenant }))).length;
+  if (own >= limits.tenantTopics)
+    throw violation('name', `there are ${limits.tenantTopics} topics of this tenant already: remove one`);
 }
 
 async function requirePool(fleet: StoredFleet, { pool, status }: TopicBody): Promise<void> {

@@ -4,7 +4,7 @@
 
   KEYS  1 job record
   ARGV  1 the acceptance (JSON): { id, tenant, trace_id, topic, fields = {field, value, ...}, decision,
-          priority, idempotency? = { key, hash, answer, ttl_sec }, active_limit, meta_sec,
+          priority, idempotency? = { key, hash, answer, ttl_sec, internal? (in a namespace that clients cannot name) }, active_limit, meta_sec,
           is_new? (its id was made for it, so nobody has it), run?, run_path? (the step whose job it is),
           fence? = { run, owner } (refused unless that owner holds the run's lock),
           memory? = { id, shared? } (refused when it belongs to another tenant),
@@ -18,7 +18,7 @@ local record = KEYS[1]
 
 if a.fence and redis.call('GET', key.runLock(a.fence.run)) ~= a.fence.owner then return { 'fenced' } end
 
-local reserved = a.idempotency and key.idempotency(a.tenant, a.idempotency.key)
+local reserved = a.idempotency and (a.idempotency.internal and key.once or key.idempotency)(a.tenant, a.idempotency.key)
 if reserved then
   local hash, answer = unpack(redis.call('HMGET', reserved, 'hash', 'answer'))
   if hash then

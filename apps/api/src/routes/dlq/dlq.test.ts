@@ -184,6 +184,20 @@ describe('dead letters', () => {
       expect((await api.store.jobs.load(id))?.state).toBe('OUTPUT_QUARANTINED');
     });
 
+    it('200: a client cannot reserve the retry with an idempotency key of its own', async () => {
+      const id = await api.given.job({ state: 'FAILED' });
+      const created = (await api.store.deadLetters.get('acme', id)) as { created_at: string };
+      const key = `svc:dlq-retry:${id}:${created.created_at}`;
+      const submitted = await api.as('user').post('/api/v1/jobs', { prompt: 'x' }, { 'Idempotency-Key': key });
+      expect(submitted.status).toBe(200);
+
+      const { status, body } = await retry(id);
+
+      expect(status).toBe(200);
+      expect(body['job_id']).not.toBe(submitted.body['job_id']);
+      expect(await list()).toEqual([]);
+    });
+
     it('404: no such letter', async () => {
       expect(told(await retry('nothing-of-that-name'))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
     });

@@ -1,3 +1,4 @@
+import { limits } from '@svc/contract';
 import { changeDocument } from '@svc/services';
 import { eventually } from '@svc/testing';
 import { createHash } from 'node:crypto';
@@ -33,6 +34,20 @@ describe('POST /api/v1/topics', () => {
     expect((await submit('job.default', api.as('other'))).status).toBe(200);
     expect(told(await submit('job.own', api.as('other')))).toEqual({ status: 400, code: 'unknown_topic' });
     expect(await list(api.as('other'))).toContainEqual(expect.objectContaining({ name: 'job.default', pool: 'demo' }));
+  });
+
+  it('400: a tenant with many topics registers no more, and leaves room for others', async () => {
+    const own = Array.from({ length: limits.tenantTopics }, (_, i) => [`tenant:globex:job.t${i}`, { pool: 'demo' }]);
+    await changeDocument(api.ctx.config, { scope: 'system', scope_id: 'topics' }, () => ({
+      data: Object.fromEntries(own) as Record<string, unknown>,
+    }));
+
+    expect((await register(tea, api.as('other'))).body).toMatchObject({
+      status: 400,
+      violations: [{ field: 'name', message: `there are ${limits.tenantTopics} topics of this tenant already: remove one` }],
+    });
+    expect((await register({ ...tea, name: 'job.t0' }, api.as('other'))).status).toBe(200);
+    expect((await register(tea)).status).toBe(201);
   });
 
   it('of many at once none is lost, and those that lose every race are told', async () => {
