@@ -18,8 +18,18 @@ import { connect, headers } from 'nats';
 type Eventually = <T>(check: () => T, patience: { withinMs: number }) => Promise<T>;
 
 /** Plays the platform: makes the streams, dispatches, and hears all that workers say. */
-export async function openScheduler(natsUrl: string, redisUrl: string, eventually: Eventually) {
-  const connection = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+export async function openScheduler(
+  natsUrl: string,
+  redisUrl: string,
+  eventually: Eventually,
+  credentials: { user?: string; pass?: string } = {},
+) {
+  const connection = await connect({
+    servers: natsUrl,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 50,
+    ...credentials,
+  });
   const redis = new Redis(redisUrl);
   const manager = await connection.jetstreamManager();
   for (const { name, subjects } of Object.values(streams)) await manager.streams.add({ name, subjects: [...subjects] });
