@@ -219,10 +219,15 @@ describe('production', () => {
     expect(gatewayProblems(more)).toEqual([]);
   });
 
-  it('kernel: needs a certificate', () => {
+  it('kernel: needs a certificate, and an authority for those of its clients unless it is declared open', () => {
     const source = { ...secure, SAFETY_POLICY_PUBLIC_KEY: 'p' };
+    const problems = (more: NodeJS.ProcessEnv) => problemsOf(() => readEnv(kernelEnv, { ...source, ...more }, prod));
+    const certificate = { SAFETY_KERNEL_TLS_CERT: 'c', SAFETY_KERNEL_TLS_KEY: 'k' };
 
-    expect(problemsOf(() => readEnv(kernelEnv, source, prod))).toEqual(['SAFETY_KERNEL_TLS_CERT']);
+    expect(problems({})).toEqual(['SAFETY_KERNEL_TLS_CERT', 'SAFETY_KERNEL_TLS_CA']);
+    expect(problems(certificate)).toEqual(['SAFETY_KERNEL_TLS_CA']);
+    expect(problems({ ...certificate, SAFETY_KERNEL_OPEN: 'true' })).toEqual([]);
+    expect(problems({ ...certificate, SAFETY_KERNEL_TLS_CA: 'ca' })).toEqual([]);
   });
 });
 

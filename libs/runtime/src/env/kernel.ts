@@ -31,7 +31,13 @@ const kernel = variables({
   tlsCa: {
     name: 'SAFETY_KERNEL_TLS_CA',
     type: 'path',
-    doc: 'Given, clients must show a certificate that comes from it.',
+    doc: 'Given, clients must show a certificate that comes from it; needed in production.',
+  },
+  open: {
+    name: 'SAFETY_KERNEL_OPEN',
+    type: 'bool',
+    default: 'false',
+    doc: 'Answers clients without a certificate in production too: whoever reaches the port can ask as any tenant.',
   },
 });
 
@@ -42,6 +48,12 @@ const kernelRules: Rule<EnvOf<typeof kernel>> = (env) => [
     'SAFETY_KERNEL_TLS_CERT',
     env.tlsCert,
     'production serves the kernel over TLS only',
+  ),
+  ...needed(
+    env.production && !env.open,
+    'SAFETY_KERNEL_TLS_CA',
+    env.tlsCa,
+    'production answers only clients with a certificate; SAFETY_KERNEL_OPEN=true answers every client',
   ),
   ...metricsPrivate(
     env.production,
