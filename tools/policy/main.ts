@@ -12,15 +12,15 @@ type Say = (line: string) => void;
 /** @returns whether all is well, and what to print as JSON */
 type Outcome = { ok: boolean; report: Record<string, unknown> };
 
-async function check({ files: [file = ''], bundles }: PolicyOptions, say: Say): Promise<Outcome> {
-  const policy = await readPolicy(file, bundles);
+async function check({ files: [file = ''], bundles, overrides }: PolicyOptions, say: Say): Promise<Outcome> {
+  const policy = await readPolicy(file, bundles, overrides);
   const rules = policy.rules.length + policy.inputRules.length + policy.outputRules.length;
   say(`${file}: well formed, ${rules} rules, snapshot ${policy.snapshot}`);
   return { ok: true, report: { file, rules, snapshot: policy.snapshot } };
 }
 
 async function test(options: PolicyOptions, say: Say): Promise<Outcome> {
-  const policy = await readPolicy(options.files[0] ?? '', options.bundles);
+  const policy = await readPolicy(options.files[0] ?? '', options.bundles, options.overrides);
   const cases = parseCases(await textOf(options.cases), options.cases);
   const outcomes = await runCases(policy, await scannersOf(options), cases);
   for (const { name, faults, reason } of outcomes) {
@@ -44,8 +44,8 @@ const shown = 20;
 
 async function diff(options: PolicyOptions, say: Say): Promise<Outcome> {
   const [old = '', fresh = ''] = options.files;
-  const before = await readPolicy(old, options.bundles);
-  const after = await readPolicy(fresh, options.bundles);
+  const before = await readPolicy(old, options.bundles, options.overrides);
+  const after = await readPolicy(fresh, options.bundles, options.overrides);
   const { questions, warnings } = await decisionsOf(options);
   const found = await difference({ before, after }, await scannersOf(options), questions);
   const {

@@ -1,3 +1,4 @@
+import { overrideModes, type OverrideMode } from '@svc/contract';
 import { parseArgs } from 'node:util';
 import type { Thresholds } from './diff';
 
@@ -9,6 +10,7 @@ export const help = `npm run policy -- COMMAND: tests policies before they are p
   export FILE --since 7d          writes those decisions to FILE, for a diff elsewhere; inputs of jobs are in it
 
   --bundles DIR       bundles that are in force beside FILE: DIR/secops/name.yaml is the bundle secops/name
+  --overrides MODE    policy.overrides of the installation: tighten (default) or extend
   --scanners FILE     scanner definitions (default config/output_scanners.yaml)
   --json              one line of JSON on standard output, all else on standard error
   --help              this text
@@ -35,6 +37,7 @@ export interface PolicyOptions {
   files: readonly string[];
   cases: string;
   bundles: string | undefined;
+  overrides: OverrideMode;
   scanners: string;
   minCoverage: number;
   sinceMs: number;
@@ -70,6 +73,7 @@ export function readOptions(args: string[]): PolicyOptions | undefined {
     files,
     cases: values.cases ?? '',
     bundles: values.bundles,
+    overrides: overrideMode(values.overrides),
     scanners: values.scanners,
     minCoverage: percent('--min-coverage', values['min-coverage']),
     sinceMs: duration(values.since),
@@ -93,6 +97,7 @@ function parsed(args: string[]) {
       options: {
         cases: { type: 'string' },
         bundles: { type: 'string' },
+        overrides: { type: 'string', default: 'tighten' },
         scanners: { type: 'string', default: 'config/output_scanners.yaml' },
         'min-coverage': { type: 'string', default: '0' },
         since: { type: 'string', default: '7d' },
@@ -109,6 +114,12 @@ function parsed(args: string[]) {
   } catch (error) {
     throw new Unusable([error instanceof Error ? error.message : String(error)]);
   }
+}
+
+function overrideMode(text: string): OverrideMode {
+  const mode = overrideModes.find((known) => known === text);
+  if (!mode) throw new Unusable([`--overrides is one of ${overrideModes.join(', ')}, not ${text}`]);
+  return mode;
 }
 
 function percent(option: string, text: string): number {

@@ -45,6 +45,28 @@ input_rules:
   - {id: told, severity: high, match: {keywords: [password]}, decision: deny}
 `;
 
+describe('overrides of workflows among the bundles', () => {
+  it('tighten, or permit more where the option says that the installation lets them', async () => {
+    const base = file('p.yaml', "version: '1'\ndefault_decision: deny\n");
+    const text = 'tier: workflow\nselector: {workflow_id: w}\nrules: [{id: o, decision: allow}]\n';
+    file('bundles/workflow/w/policy.yaml', text);
+    const cases = parseCases(
+      'cases: [{name: a, request: {topic: job.a, tenant: t, workflow_id: w}, expect: {decision: allow}}]',
+      'c.yaml',
+    );
+    const faults = async (...args: string[]) => {
+      const { overrides } = readOptions(['check', base, ...args]) ?? {};
+      const policy = await readPolicy(base, join(dir, 'bundles'), overrides);
+      return (await runCases(policy, standardScanners(), cases)).flatMap((outcome) => outcome.faults);
+    };
+
+    expect(await faults()).toEqual([expect.stringContaining('decision')]);
+    expect(await faults('--overrides', 'tighten')).toEqual([expect.stringContaining('decision')]);
+    expect(await faults('--overrides', 'extend')).toEqual([]);
+    expect(await problems(() => readOptions(['check', base, '--overrides', 'loosen']))).toHaveLength(1);
+  });
+});
+
 describe('cases of a policy', () => {
   const run = async (cases: string) =>
     runCases(

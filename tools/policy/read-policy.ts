@@ -1,6 +1,6 @@
 import { readCapped } from '@svc/kernel-client';
 import { mergeBundles, parsePolicy, type BundleRecord, type Policy } from '@svc/policy';
-import { printProblem } from '@svc/contract';
+import { printProblem, type OverrideMode } from '@svc/contract';
 import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { Unusable } from './options';
@@ -12,7 +12,11 @@ const maxBytes = 2 * 1_024 * 1_024;
  *
  * @throws Unusable with every fault and its line
  */
-export async function readPolicy(file: string, bundlesDir: string | undefined): Promise<Policy> {
+export async function readPolicy(
+  file: string,
+  bundlesDir: string | undefined,
+  overrides?: OverrideMode,
+): Promise<Policy> {
   const bundles = new Map<string, string>();
   for (const path of bundlesDir === undefined ? [] : yamlFiles(bundlesDir)) {
     bundles.set(idOf(relative(bundlesDir ?? '', path)), await textOf(path));
@@ -24,7 +28,7 @@ export async function readPolicy(file: string, bundlesDir: string | undefined): 
   const [base] = parsed;
   if (problems.length > 0 || !base?.ok) throw new Unusable(problems);
   const records = [...bundles].map(([id, content]): [string, BundleRecord] => [id, { content, enabled: true }]);
-  const merged = mergeBundles({ base: [base.document], bundles: new Map(records) });
+  const merged = mergeBundles({ base: [base.document], bundles: new Map(records), ...(overrides && { overrides }) });
   if (!merged.ok) throw new Unusable(merged.problems.map(printProblem));
   return merged.policy;
 }

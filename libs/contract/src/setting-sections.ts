@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { defaultSettings, runStarterRules } from './settings';
+import { defaultSettings, overrideModes, runStarterRules } from './settings';
 
 /*
  * The sections of config documents that the product knows. Unknown sections, and unknown keys in a known one, are other
@@ -154,6 +154,13 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
       approvals.run_starter,
     ),
   }),
+  policy: group('How policy is read; read from system/default only.', {
+    overrides: one(
+      overrideModes,
+      'Whether a workflow’s policy_override only tightens what the wider policy decides, or may also permit what no rule of it decides.',
+      'tighten',
+    ),
+  }),
   boundary_hardening: group('Switches that the environment overrides; read from system/default only.', {
     schema_enforcement: one(['off', 'warn', 'enforce'], 'Whether schemas of topics refuse.', 'warn'),
     worker_attestation: one(['off', 'warn', 'enforce'], 'Whether workers must show a credential.', 'off'),
@@ -208,6 +215,7 @@ export const installationSections = ['pools', 'timeouts', '_poolsFileHash', '_ti
  */
 export const sectionHomes: Readonly<Record<string, string>> = {
   ...Object.fromEntries(installationSections.map((name) => [name, 'system/default'])),
+  policy: 'system/default',
   boundary_hardening: 'system/default',
   bundles: 'system/policy',
 };
@@ -242,6 +250,7 @@ const actors: Readonly<Record<string, SettingActor>> = {
   slo: 'nobody',
   scheduler: 'platform',
   approvals: 'platform',
+  policy: 'platform',
   boundary_hardening: 'platform',
   'boundary_hardening.worker_attestation': 'nobody',
   mcp: 'nobody',

@@ -6,6 +6,10 @@ export type ConfigScope = (typeof configScopes)[number];
 export const runStarterRules = ['allow', 'deny_policy_holds', 'deny'] as const;
 export type RunStarterRule = (typeof runStarterRules)[number];
 
+/** `tighten`: a workflow's `policy_override` never lifts what the wider policy decides. `extend`: it may permit more. */
+export const overrideModes = ['tighten', 'extend'] as const;
+export type OverrideMode = (typeof overrideModes)[number];
+
 /**
  * Defaults of the system settings that the product reads, section by section. Spec: "System settings fields". A section in
  * a config document replaces the default section's keys one by one.

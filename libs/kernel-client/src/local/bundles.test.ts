@@ -54,7 +54,7 @@ describe('bundles in the kernel', () => {
     store = openStore(redis, queues, { metaSec: 60, dataSec: 60 });
   });
   beforeEach(async () => {
-    await redis.del('cfg:system:policy', 'svc:cfg:revisions');
+    await redis.del('cfg:system:policy', 'cfg:system:default', 'svc:cfg:revisions');
     revision = 0;
     reports = [];
     files = kernelFiles();
@@ -156,6 +156,36 @@ describe('bundles in the kernel', () => {
     await store.config.replace({ ...document, revision: 1, updated_at: '', meta: {} }, 0);
 
     expect(await ruleFor(await open({ scope: 'org', id: 'rules', key: 'mine' }), 'job.a')).toBe('a');
+  });
+
+  it('of workflows permit more once the installation’s own settings say so, in every kernel, with another snapshot', async () => {
+    const override = `tier: workflow\nselector: {workflow_id: w}\n${allowing('a')}`;
+    await write({ 'workflow/w/policy': bundle(override) });
+    const kernels = await Promise.all([open(), open()]);
+    const decisions = () =>
+      Promise.all(kernels.map((kernel) => kernel.check({ topic: 'job.a', tenant: 'acme', workflow_id: 'w' })));
+    const configure = async (policy: object, at: number) => {
+      const document = {
+        scope: 'system',
+        scope_id: 'default',
+        data: { policy },
+        revision: at,
+        updated_at: '',
+        meta: {},
+      };
+      expect(await store.config.replace(document, at - 1)).toBe(true);
+    };
+    const becomes = (decision: string) =>
+      eventually(async () => expect((await decisions()).map((one) => one.decision)).toEqual([decision, decision]));
+    const [before] = await decisions();
+    expect(before?.decision).toBe('DENY');
+
+    await configure({ overrides: 'extend' }, 1);
+    await becomes('ALLOW');
+    expect((await decisions())[0]?.policy_snapshot).not.toBe(before?.policy_snapshot);
+    await configure({ overrides: 'anything else' }, 2);
+    await becomes('DENY');
+    expect((await decisions())[0]?.policy_snapshot).toBe(before?.policy_snapshot);
   });
 
   describe('and their signatures', () => {

@@ -1,4 +1,5 @@
-import { bundleSignatureFault, readBundles, type BundleRecord, type TrustedKeys } from '@svc/policy';
+import type { OverrideMode } from '@svc/contract';
+import { bundleSignatureFault, overrideModeOf, readBundles, type BundleRecord, type TrustedKeys } from '@svc/policy';
 import { StartError } from '@svc/runtime';
 import { ConfigRepository, type ConfigDocument } from '@svc/store';
 import type { Redis } from 'ioredis';
@@ -19,11 +20,24 @@ export interface BundleSettings {
 
 export type LoadedBundles =
   /** `unsigned`: what is wrong with signatures of bundles that are taken all the same. */
-  | { ok: true; bundles: ReadonlyMap<string, BundleRecord>; revision: number; unsigned: readonly string[] }
+  | {
+      ok: true;
+      bundles: ReadonlyMap<string, BundleRecord>;
+      overrides: OverrideMode;
+      /** Of the documents that were read. */
+      revisions: string;
+      unsigned: readonly string[];
+    }
   /** `unread`: the store did not answer, so that nothing is known of how they are now. */
   | { ok: false; problems: string[]; unread?: true };
 
-/** Reads the bundles of the config document, and tells cheaply whether they changed. Policy contract 4.1, 4.4. */
+/** The document of the installation's settings, among them how far workflow overrides go. */
+const installation = ['system', 'default'] as const;
+
+/**
+ * Reads the bundles of the config document and the settings of the installation that concern them, and detects cheaply
+ * whether either document changed. Policy contract 3.3, 4.1, 4.4.
+ */
 export class BundleSource {
   private readonly config: ConfigRepository;
   private readonly trusted: TrustedKeys;
@@ -39,32 +53,40 @@ export class BundleSource {
 
   async load(): Promise<LoadedBundles> {
     const { key, strict } = this.settings;
-    const document = await this.document();
+    const [document, settings] = await this.documents();
     const { bundles, faults } = readBundles({ bundles: document?.data[key] });
     const unreadable = faults.map((bundle) => `bundle ${bundle}: is no record with a text in content`);
     const unsigned = strict === 'off' ? [] : [...bundles].flatMap(([name, bundle]) => this.faultOf(name, bundle));
     const problems = [...unreadable, ...(strict === 'enforce' ? unsigned : [])];
     return problems.length > 0
       ? { ok: false, problems }
-      : { ok: true, bundles, revision: document?.revision ?? 0, unsigned };
+      : {
+          ok: true,
+          bundles,
+          overrides: overrideModeOf(settings?.data),
+          revisions: revisionsOf([document, settings]),
+          unsigned,
+        };
   }
 
-  /** Of the document, as it was last replaced; 0 when it never was. One small read. */
-  async revision(): Promise<number> {
-    const { disabled, scope, id } = this.settings;
-    return disabled ? 0 : this.config.revision(scope, id);
+  /** Of the documents as they were last replaced; 0 for one that never was. Two small reads. */
+  async revisions(): Promise<string> {
+    if (this.settings.disabled) return '';
+    return (await Promise.all(this.places().map(([scope, id]) => this.config.revision(scope, id)))).join();
   }
 
-  /** Of the document as it stands, whoever wrote it. */
-  async storedRevision(): Promise<number> {
-    return (await this.document())?.revision ?? 0;
+  /** Of the documents as they are stored, including writes by others that did not record a revision. */
+  async storedRevisions(): Promise<string> {
+    return revisionsOf(await this.documents());
   }
 
-  private async document(): Promise<ConfigDocument | undefined> {
-    const { disabled, scope, id } = this.settings;
-    if (disabled) return undefined;
-    const [document] = await this.config.documents([[scope, id]]);
-    return document ?? undefined;
+  private async documents(): Promise<(ConfigDocument | null)[]> {
+    return this.settings.disabled ? [] : this.config.documents(this.places());
+  }
+
+  private places() {
+    const { scope, id } = this.settings;
+    return [[scope, id] as const, installation];
   }
 
   /** A draft decides nothing, so nobody has to have signed it. */
@@ -73,6 +95,9 @@ export class BundleSource {
     return fault ? [`bundle ${name}: ${fault}`] : [];
   }
 }
+
+const revisionsOf = (documents: readonly (ConfigDocument | null | undefined)[]): string =>
+  documents.map((document) => document?.revision ?? 0).join();
 
 function trustedKeys({ publicKeys, strict, disabled }: BundleSettings): TrustedKeys {
   const keys = Object.entries(publicKeys).map(([id, text]) => {

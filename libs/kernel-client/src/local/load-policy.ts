@@ -28,8 +28,8 @@ export type LoadedPolicy =
   | {
       ok: true;
       policy: Policy;
-      /** Of the document that holds the bundles. */
-      revision: number;
+      /** Of the config documents that it was read from. */
+      revisions: string;
       /** Bundles that are taken though their signature is not good. */
       unsigned: readonly string[];
     }
@@ -49,11 +49,12 @@ export async function loadPolicy(source: PolicySource): Promise<LoadedPolicy> {
   const merged = mergeBundles({
     base: [base.document],
     bundles: bundles.bundles,
+    overrides: bundles.overrides,
     ...(max !== undefined && { maxVelocityRules: max }),
   });
   if (!merged.ok)
     return { ok: false, isUnread, problems: merged.problems.map((problem) => `bundle ${problemText(problem)}`) };
-  return { ok: true, policy: merged.policy, revision: bundles.revision, unsigned: bundles.unsigned };
+  return { ok: true, policy: merged.policy, revisions: bundles.revisions, unsigned: bundles.unsigned };
 }
 
 /** Reads and checks the document of the file or URL. Policy contract 4.3. */

@@ -100,7 +100,7 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
     },
   );
   const reload = () => loaded.reload().catch((error: unknown) => events.failed('files', error));
-  const onChange = (read: () => Promise<number>) => whenChanged(read, first.policy.revision, () => void reload());
+  const onChange = (read: () => Promise<string>) => whenChanged(read, first.policy.revisions, () => void reload());
   watch.start({
     onChange: reload,
     onRestless: () => events.failed('files', new Error(`still being written to, and not read before: ${paths.join()}`)),
@@ -111,12 +111,12 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
     every(mostBetweenLooksMs, () => loaded.mustAskAgain && void reload()),
     every(
       bundlesLookMs,
-      onChange(() => bundles.revision()),
+      onChange(() => bundles.revisions()),
     ),
     // Others than this product may have written it, without a word.
     every(
       reloadIntervalMs,
-      onChange(() => bundles.storedRevision()),
+      onChange(() => bundles.storedRevisions()),
     ),
     ...(policyUrl ? [every(reloadIntervalMs, () => void reload())] : []),
   ];
@@ -137,10 +137,10 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
 }
 
 /** A store that does not answer is asked again the next time. */
-function whenChanged(revision: () => Promise<number>, first: number, reload: () => void): () => void {
+function whenChanged(revisions: () => Promise<string>, first: string, reload: () => void): () => void {
   let last = first;
   return () =>
-    void revision().then(
+    void revisions().then(
       (now) => {
         if (now === last) return;
         last = now;

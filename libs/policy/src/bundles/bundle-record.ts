@@ -1,3 +1,4 @@
+import type { OverrideMode } from '@svc/contract';
 import { canonicalHash } from '../compile/canonical-json';
 import { isRecord } from '../compile/json-path';
 
@@ -64,6 +65,15 @@ export function bundleFamily(id: string): BundleFamily {
   if (id.startsWith('secops/')) return 'operators';
   if (id.startsWith('velocity/')) return 'velocity';
   return /^(workflow|session|job)\/[^/]+\/policy$/.test(id) ? 'override' : 'pack';
+}
+
+/** Whether a bundle is a workflow's `policy_override`. */
+export const isWorkflowOverride = (id: string): boolean => /^workflow\/[^/]+\/policy$/.test(id);
+
+/** Mode set by the data of system/default; any value but `extend` is the stricter mode. Policy contract 3.3. */
+export function overrideModeOf(data: Readonly<Record<string, unknown>> | undefined): OverrideMode {
+  const policy = data?.['policy'];
+  return isRecord(policy) && policy['overrides'] === 'extend' ? 'extend' : 'tighten';
 }
 
 /**

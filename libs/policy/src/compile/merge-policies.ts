@@ -1,3 +1,4 @@
+import type { OverrideMode } from '@svc/contract';
 import type {
   InputPolicy,
   InputRule,
@@ -7,6 +8,7 @@ import type {
   RequireHuman,
   Selector,
 } from '../document/policy-document';
+import { isWorkflowOverride } from '../bundles/bundle-record';
 import { isPermitting, type Tier } from '../document/words';
 import { canonicalHash } from './canonical-json';
 import { compileInputRule, type CompiledInputRule } from './compile-input-rule';
@@ -65,6 +67,13 @@ export interface CompiledPolicy {
   global: RuleSet;
   invariantAllows: RuleSet;
   defaults: Tiered<'allow' | 'deny'>;
+  /** Parts of workflow overrides, which only tighten the decision of all other sets. Empty in mode `extend`. */
+  overrides: {
+    rules: Tiered<CompiledRule>;
+    inputRules: Tiered<CompiledInputRule>;
+    /** All default decisions except those by which an override would permit. */
+    defaults: Tiered<'allow' | 'deny'>;
+  };
   tenants: ReadonlyMap<string, CompiledTenant>;
   inputPolicy: Required<InputPolicy>;
   inputRules: Tiered<CompiledInputRule>;
@@ -84,6 +93,8 @@ export interface CompiledTenant {
 export interface MergeOptions {
   /** How many velocity rules the licence allows; undefined or negative: any number. */
   maxVelocityRules?: number;
+  /** Whether workflow overrides may permit what the wider policy does not; default `tighten`. */
+  overrides?: OverrideMode;
 }
 
 /**
@@ -91,13 +102,21 @@ export interface MergeOptions {
  * bundles by byte order of their ids. Policy contract 4.1.
  */
 export function mergePolicies(documents: readonly PolicyDocument[], options: MergeOptions = {}): Policy {
-  const { maxVelocityRules = -1 } = options;
+  const { maxVelocityRules = -1, overrides: mode = 'tighten' } = options;
+  const setOf = searchSets(mode);
   const placed = replaceSameIds(
     documents.flatMap((document) => place(document, [...legacyRules(document), ...document.rules])),
+    setOf,
   );
-  const { kept: rules, ignored } = withinLicence(placed, maxVelocityRules);
-  const inputRules = replaceSameIds(documents.flatMap((document) => place(document, document.input_rules)));
-  const outputRules = replaceSameIds(documents.flatMap((document) => placeOutput(document)));
+  const { kept: rules, ignored } = withinLicence(placed, maxVelocityRules, setOf);
+  const inputRules = replaceSameIds(
+    documents.flatMap((document) => place(document, document.input_rules)),
+    setOf,
+  );
+  const outputRules = replaceSameIds(
+    documents.flatMap((document) => placeOutput(document)),
+    setOf,
+  );
   const tenants = mergeTenants(documents.map((document) => document.tenants));
   const first = <Key extends keyof PolicyDocument>(key: Key) =>
     documents.find((document) => document[key] !== undefined)?.[key];
@@ -112,15 +131,24 @@ export function mergePolicies(documents: readonly PolicyDocument[], options: Mer
     return list.length > 0 ? [list] : [];
   });
   const furtherOverrides = overrides.filter((list) => list !== outputPolicy.topic_overrides);
-  const defaults = documents.flatMap(({ tier, selector, default_decision }) =>
-    default_decision === undefined ? [] : [{ tier, keys: selectorKeys(selector ?? {}), default_decision }],
-  );
+  const deciding = documents.filter(({ default_decision }) => default_decision !== undefined);
+  const defaults = deciding.map(({ source, tier, selector, default_decision }) => ({
+    tier, keys: selectorKeys(selector ?? {}), default_decision, ...(setOf(source) === 'override' && { set: 'override' }),
+  })); // prettier-ignore
+  const hashed = hashedIn(setOf);
   const content = {
     version, default_tenant: defaultTenant, defaults, tenants, ignored, rules: rules.map(hashed),
     input_policy: inputPolicy, input_rules: inputRules.map(hashed), require_human: requireHuman,
     output_policy: outputPolicy, output_rules: outputRules.map(hashed),
     ...(furtherOverrides.length > 0 && { output_overrides: furtherOverrides }),
   }; // prettier-ignore
+
+  const isOverride = ({ source }: { source: string }) => setOf(source) === 'override';
+  const isWider = (item: { source: string }) => !isOverride(item);
+  const ownInputRules = inputRules
+    .filter(({ rule }) => rule.enabled)
+    .map((placed) => ({ ...placed, value: compileInputRule(placed.rule, placed.source) }));
+  const compiledRules = rules.map((placed) => ({ ...placed, value: compileRule(placed) }));
 
   return Object.freeze({
     documents,
@@ -135,13 +163,16 @@ export function mergePolicies(documents: readonly PolicyDocument[], options: Mer
     ignoredVelocityRules: ignored,
     hasVelocityRules: rules.some(({ rule }) => rule.velocity !== undefined),
     compiled: {
-      ...compileRules(rules),
-      defaults: tiered(documents.flatMap((document) => (document.default_decision ? [defaultOf(document)] : []))),
+      ...compileRules(compiledRules.filter(isWider)),
+      defaults: tiered(deciding.filter(isWider).map(defaultOf)),
+      overrides: {
+        rules: tiered(compiledRules.filter(isOverride)),
+        inputRules: tiered(ownInputRules.filter(isOverride)),
+        defaults: tiered(deciding.filter((each) => isWider(each) || each.default_decision === 'deny').map(defaultOf)),
+      },
       tenants: new Map(Object.entries(tenants).map(([name, tenant]) => [name, compileTenant(tenant)])),
       inputPolicy: { ...inputDefaults, ...inputPolicy },
-      inputRules: tiered(
-        inputRules.filter(({ rule }) => rule.enabled).map((r) => ({ ...r, value: compileInputRule(r.rule, r.source) })),
-      ),
+      inputRules: tiered(ownInputRules.filter(isWider)),
       requireHuman: requireHuman ?? {},
       outputPolicy,
       outputOverride: compileOverrides(overrides),
@@ -165,33 +196,53 @@ function place<T extends { tier?: Tier; selector?: Selector }>(
 const placeOutput = ({ source, output_rules }: PolicyDocument): Sourced<OutputRule>[] =>
   output_rules.map((rule) => ({ rule, source, tier: 'global', selector: {} }));
 
+/** The set of a source's own that its rules are searched in, undefined for the ordinary ones. */
+type SetOf = (source: string) => 'invariants' | 'velocity' | 'override' | undefined;
+
+const searchSets =
+  (mode: OverrideMode): SetOf =>
+  (source) => {
+    if (source === invariants) return 'invariants';
+    if (isVelocityBundle(source)) return 'velocity';
+    return mode === 'tighten' && isWorkflowOverride(source) ? 'override' : undefined;
+  };
+
 /**
  * A later rule of the same id takes the place of the earlier one, within its tier and selector: a job's policy cannot
- * do away with a global rule by taking its name, and no other bundle can do away with an invariant.
+ * do away with a global rule by taking its name, and no other bundle can do away with an invariant. An override that only
+ * tightens replaces no rule but its own.
  */
-function replaceSameIds<T extends { id: string }>(rules: readonly Sourced<T>[]): Sourced<T>[] {
+function replaceSameIds<T extends { id: string }>(rules: readonly Sourced<T>[], setOf: SetOf): Sourced<T>[] {
   const byName = new Map<string, Sourced<T>>();
   for (const placed of rules) {
     const { source, tier, selector, rule } = placed;
-    byName.set(JSON.stringify([source === invariants, tier, ...selectorKeys(selector), rule.id]), placed);
+    const set = setOf(source);
+    const apart = set === 'velocity' ? undefined : set;
+    byName.set(JSON.stringify([apart, tier, ...selectorKeys(selector), rule.id]), placed);
   }
   return [...byName.values()];
 }
 
-function withinLicence(rules: readonly PlacedRule[], max: number): { kept: PlacedRule[]; ignored: string[] } {
-  const velocity = rules.filter(({ rule }) => rule.velocity !== undefined);
+/** Overrides come last, so that the velocity rules of a workflow never displace others from the licensed number. */
+function withinLicence(
+  rules: readonly PlacedRule[],
+  max: number,
+  setOf: SetOf,
+): { kept: PlacedRule[]; ignored: string[] } {
+  const all = rules.filter(({ rule }) => rule.velocity !== undefined);
+  const isLast = ({ source }: PlacedRule) => setOf(source) === 'override';
+  const velocity = [...all.filter((placed) => !isLast(placed)), ...all.filter(isLast)];
   const beyond = new Set(max < 0 ? [] : velocity.slice(max));
   return { kept: rules.filter((placed) => !beyond.has(placed)), ignored: [...beyond].map(({ rule }) => rule.id) };
 }
 
 /** What of a rule counts for the snapshot: of its source, only the part that decides where it is searched. */
-const hashed = <T>({ rule, source, tier, selector }: Sourced<T>) => ({
-  rule, tier, selector, set: source === invariants ? 'invariants' : isVelocityBundle(source) ? 'velocity' : undefined,
-}); // prettier-ignore
+const hashedIn =
+  (setOf: SetOf) =>
+  <T>({ rule, source, tier, selector }: Sourced<T>) => ({ rule, tier, selector, set: setOf(source) });
 
 /** A rule for one job stays in the job tier, whatever bundle it came in: the early sets are for everyone. */
-function compileRules(rules: readonly PlacedRule[]) {
-  const compiled = rules.map((placed) => ({ ...placed, value: compileRule(placed) }));
+function compileRules(compiled: readonly (PlacedRule & { value: CompiledRule })[]) {
   const pick = (wanted: (rule: CompiledRule) => boolean) => compiled.map(({ value }) => value).filter(wanted);
   const isInvariant = ({ source, tier }: CompiledRule) => source === invariants && tier === 'global';
   // A velocity rule that only permits waits with all others: ahead of them it would lift their bans.

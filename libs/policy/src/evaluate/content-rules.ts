@@ -2,7 +2,7 @@ import type { CompiledInputRule } from '../compile/compile-input-rule';
 import { firstFailing } from '../compile/conditions';
 import type { Facts } from '../compile/facts';
 import type { Policy } from '../compile/merge-policies';
-import { severityRank, type Verdict } from '../document/words';
+import { isStricter, severityRank, type Verdict } from '../document/words';
 import { needsKey, needsNothing, type ContentFinding, type ContentNeeds, type ScanContent } from './content';
 import type { Outcome } from './outcome';
 import { checkScope } from './scope-rule';
@@ -15,28 +15,38 @@ export interface ContentOptions {
 }
 
 /**
- * Runs the content rules after a permitting decision: the first that matches makes it stricter. Policy contract 3.6.
+ * Runs the content rules after a permitting decision: the first that matches makes it stricter, and so does the
+ * first one of workflow overrides. Policy contract 3.6.
  *
  * @returns what stands instead of `permitted`, or `permitted` itself
  */
 export function afterContentRules(policy: Policy, facts: Facts, permitted: Outcome, options: ContentOptions): Outcome {
-  const { inputPolicy, inputRules } = policy.compiled;
+  const { inputPolicy, inputRules, overrides } = policy.compiled;
   const rules = inputRules.inOrder(facts);
-  if (!inputPolicy.enabled || rules.length === 0) return permitted;
+  const ofOverrides = overrides.inputRules.inOrder(facts);
+  if (!inputPolicy.enabled || rules.length + ofOverrides.length === 0) return permitted;
   const scan = new Scan(facts, inputPolicy.max_scan_bytes, options.scanContent);
   const closed = inputPolicy.fail_mode === 'closed';
 
-  for (const rule of rules) {
-    const failed = firstFailing(rule.conditions, facts);
-    const result = failed === undefined ? tryRule(rule, facts, scan) : undefined;
-    if (!result) {
-      note(options.trace, rule, 'not_matched', failed ?? 'content');
-      continue;
+  const firstOf = (list: readonly CompiledInputRule[]): Outcome | undefined => {
+    for (const rule of list) {
+      const failed = firstFailing(rule.conditions, facts);
+      const result = failed === undefined ? tryRule(rule, facts, scan) : undefined;
+      if (!result) {
+        note(options.trace, rule, 'not_matched', failed ?? 'content');
+        continue;
+      }
+      note(options.trace, rule, 'matched');
+      const { verdict, reason } = afterDowngrade(policy, facts, rule, result);
+      return { ...permitted, verdict, reason, ruleId: rule.id, findings: result.findings, remediations: [] };
     }
-    note(options.trace, rule, 'matched');
-    const { verdict, reason } = afterDowngrade(policy, facts, rule, result);
-    return { ...permitted, verdict, reason, ruleId: rule.id, findings: result.findings, remediations: [] };
-  }
+    return undefined;
+  };
+  const wider = firstOf(rules);
+  const tightening = firstOf(ofOverrides);
+  if (wider && tightening) return isStricter(wider.verdict, tightening.verdict) ? wider : tightening;
+  const found = wider ?? tightening;
+  if (found) return found;
   if (scan.fault !== undefined && closed) {
     return { ...permitted, verdict: 'REQUIRE_APPROVAL', reason: scan.fault, ruleId: '', findings: scan.faultFindings };
   }

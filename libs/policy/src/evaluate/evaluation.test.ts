@@ -98,10 +98,13 @@ describe('the order of rules', () => {
   });
 
   it('narrow rules count only for their job or workflow, by ids the server knows', () => {
-    const policy = policyOf({
-      'job/J1/policy': forJob(rules('id: j, decision: allow')),
-      'workflow/w/policy': forWorkflow(rules('id: w, decision: allow_with_constraints')),
-    });
+    const policy = policyOf(
+      {
+        'job/J1/policy': forJob(rules('id: j, decision: allow')),
+        'workflow/w/policy': forWorkflow(rules('id: w, decision: allow_with_constraints')),
+      },
+      { overrides: 'extend' },
+    );
 
     expect(verdict(policy, { job_id: 'J1', workflow_id: 'w' })).toEqual(['ALLOW', 'j']);
     expect(verdict(policy, { job_id: 'j1', workflow_id: 'W' })).toEqual(['DENY', '']);

@@ -215,6 +215,7 @@ const windows = ['t:c1', 't:c2', 'u:c1', 'ann', 'bob', 'job.a:p', 'job.b:p', 'ca
 export const anyCase: fc.Arbitrary<ModelCase> = fc.record({
   documents: fc.subarray(places, { minLength: 1, maxLength: 4 }).chain((chosen) => fc.tuple(...chosen.map(anyDocument))),
   request: anyRequest,
+  overrides: fc.constantFrom('tighten' as const, 'extend' as const),
   counts: fc.dictionary(
     fc.tuple(fc.constantFrom(...ids), fc.constantFrom(...windows)).map((parts) => parts.join(' ')),
     fc.integer({ min: 0, max: 5 }),

@@ -17,7 +17,7 @@ describe('the evaluator', () => {
     const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
     fc.assert(
       fc.property(anyCase, (given) => {
-        const { decision, rule_id, constraints } = decide(mergePolicies(given.documents), given.request, counting(given));
+        const { decision, rule_id, constraints } = decide(mergePolicies(given.documents, given), given.request, counting(given));
 
         const told = modelDecision(given);
         expect({ decision, ruleId: rule_id, isLimited: constraints !== undefined }).toEqual(told);
@@ -47,7 +47,7 @@ describe('the evaluator', () => {
   it('decides the same when it explains, and the rule that decided is in the trace as matched', async () => {
     await fc.assert(
       fc.asyncProperty(anyCase, async (given) => {
-        const policy = mergePolicies(given.documents);
+        const policy = mergePolicies(given.documents, given);
         const { reason: _, ...decision } = decide(policy, given.request, counting(given));
         const explained = await explain(policy, given.request, (check) => Promise.resolve(counting(given)(check)));
 

@@ -17,6 +17,7 @@ export interface ModelCase {
   request: PolicyRequest;
   /** Requests in a window, this one included, by `<rule> <key>`. */
   counts: Record<string, number>;
+  overrides: 'tighten' | 'extend';
 }
 
 export interface Told {
@@ -45,32 +46,44 @@ export function modelDecision(given: ModelCase): Told {
 }
 
 function byRules(given: ModelCase): Told {
-  const rules = standingRules(given.documents);
+  const isOverride = ({ source }: { source: string }) =>
+    given.overrides === 'tighten' && source.startsWith('workflow/') && source.endsWith('/policy');
+  const rules = standingRules(given.documents, isOverride);
   const isInvariant = ({ source, tier }: Placed) => source === 'secops/invariants' && tier === 'global';
   const isEarlyVelocity = ({ source, tier, rule }: Placed) =>
     source.startsWith('velocity/') && tier === 'global' && !permits(rule);
-  const ordinary = rules.filter((each) => !isInvariant(each) && !isEarlyVelocity(each));
+  const ordinary = rules.filter((each) => !isInvariant(each) && !isEarlyVelocity(each) && !isOverride(each));
   const first = (from: Placed[]) => from.find((each) => applies(each, given))?.rule;
   const inTier = (tier: string) => ordinary.filter((each) => each.tier === tier);
 
   const ban = first(rules.filter((each) => isInvariant(each) && !permits(each.rule))) ?? first(rules.filter(isEarlyVelocity));
   if (ban) return told(ban);
-  const narrow = first(inTier('job')) ?? first(inTier('workflow'));
+  const job = first(inTier('job'));
+  const narrow = job ?? first(inTier('workflow'));
   const wide = first(inTier('global'));
-  if (narrow && wide) return stricter(wide, narrow);
   const found = narrow ?? wide ?? first(rules.filter((each) => isInvariant(each) && permits(each.rule)));
-  if (found) return told(found);
-  for (const tier of ['job', 'workflow', 'global']) {
-    const speaks = given.documents.find(
-      (d) => d.tier === tier && d.default_decision && selects(tier, idsOf(d.selector), given.request),
-    );
-    if (speaks) return { decision: speaks.default_decision === 'allow' ? 'ALLOW' : 'DENY', ruleId: '', isLimited: false };
-  }
-  return { decision: 'DENY', ruleId: '', isLimited: false };
+  const wider = narrow && wide ? [wide, narrow] : found ? [found] : [];
+  // Rules of tier job in an override are for its own jobs too, and come before those of tier workflow.
+  const own = rules.filter(isOverride);
+  const tightening = job ? undefined : first(['job', 'workflow', 'global'].flatMap((tier) => own.filter((each) => each.tier === tier)));
+  const byRule = [...wider, ...(tightening ? [tightening] : [])];
+  if (wider.length > 0) return strictest(byRule);
+  const speaks = (documents: readonly PolicyDocument[]) =>
+    ['job', 'workflow', 'global'].flatMap((tier) =>
+      documents.filter((d) => d.tier === tier && d.default_decision && selects(tier, idsOf(d.selector), given.request)),
+    )[0]?.default_decision === 'allow';
+  const others = given.documents.filter((d) => !isOverride(d));
+  if (tightening) return speaks(others) || tightening.decision === 'deny' ? told(tightening) : refused;
+  return speaks(given.documents.filter((d) => !isOverride(d) || d.default_decision === 'deny')) ? { ...refused, decision: 'ALLOW' } : refused;
 } // prettier-ignore
 
+const refused: Told = { decision: 'DENY', ruleId: '', isLimited: false };
+
 /** A later rule of the same name in the same place stands where the earlier one stood. */
-function standingRules(documents: readonly PolicyDocument[]): Placed[] {
+function standingRules(
+  documents: readonly PolicyDocument[],
+  isOverride: (of: { source: string }) => boolean,
+): Placed[] {
   const all = documents.flatMap((document) =>
     [...legacy(document), ...document.rules].map((rule): Placed => {
       const tier = rule.tier ?? document.tier;
@@ -79,7 +92,7 @@ function standingRules(documents: readonly PolicyDocument[]): Placed[] {
     }),
   );
   const place = ({ source, tier, ids, rule }: Placed) =>
-    JSON.stringify([source === 'secops/invariants', tier, ids, rule.id]);
+    JSON.stringify([source === 'secops/invariants', isOverride({ source }), tier, ids, rule.id]);
   return [...new Set(all.map(place))].flatMap((name) => all.filter((each) => place(each) === name).slice(-1));
 }
 
@@ -114,10 +127,12 @@ function told(rule: Rule, constraints: (Constraints | undefined)[] = [rule.const
   return { decision: decision === 'ALLOW' && isLimited ? 'ALLOW_WITH_CONSTRAINTS' : decision, ruleId: rule.id, isLimited };
 } // prettier-ignore
 
-function stricter(wide: Rule, narrow: Rule): Told {
-  const stands = strictness.indexOf(verdictOf(wide)) > strictness.indexOf(verdictOf(narrow)) ? wide : narrow;
-  return told(stands, [wide.constraints, narrow.constraints]);
-}
+/** Of equally strict rules the last, with what any of them limits. */
+function strictest(rules: readonly Rule[]): Told {
+  const most = Math.max(...rules.map((rule) => strictness.indexOf(verdictOf(rule))));
+  const stands = rules.filter((rule) => strictness.indexOf(verdictOf(rule)) === most).slice(-1);
+  return stands.map((rule) => told(rule, rules.map(({ constraints }) => constraints)))[0] ?? refused;
+} // prettier-ignore
 
 function applies({ rule, tier, ids }: Placed, { request, counts }: ModelCase): boolean {
   if (!selects(tier, ids, request) || !isLookedAt(rule, request) || !holds(rule.match ?? {}, request)) return false;

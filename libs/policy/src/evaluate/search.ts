@@ -3,6 +3,7 @@ import { firstFailing } from '../compile/conditions';
 import type { Facts } from '../compile/facts';
 import type { Policy } from '../compile/merge-policies';
 import type { RuleSet } from '../compile/rule-set';
+import type { Tiered } from '../compile/tiered';
 import { isPermitting } from '../document/words';
 import { ofRule, stricterOf, type Outcome } from './outcome';
 import type { PriorPermit, VelocityAnswer, VelocityCheck } from './request';
@@ -35,32 +36,43 @@ export class Search {
   ) {}
 
   *outcome(): Asking<Outcome> {
-    const matched = yield* this.matchingRules();
-    if (!this.uncounted) return matched ?? this.byDefault();
-    const held: Outcome = {
-      verdict: 'REQUIRE_APPROVAL',
-      reason: `the velocity check of rule ${this.uncounted.id} is unavailable`,
-      ruleId: this.uncounted.id,
-      remediations: this.uncounted.remediations,
-      constraints: matched?.constraints,
-    };
-    return matched && !isPermitting(matched.verdict) ? matched : held;
-  }
-
-  private *matchingRules(): Asking<Outcome | undefined> {
-    const { invariantBans, velocityBans, narrow, global, invariantAllows } = this.policy.compiled;
+    const { invariantBans, velocityBans, narrow, overrides, defaults } = this.policy.compiled;
     const ban =
       (yield* this.firstOf('invariants', this.candidates(invariantBans))) ??
       (yield* this.firstOf('velocity', this.candidates(velocityBans)));
     if (ban) return ofRule(ban);
 
-    const narrower =
-      (yield* this.firstOf('job', narrow.of('job', this.facts))) ??
-      (yield* this.firstOf('workflow', narrow.of('workflow', this.facts)));
+    const job = yield* this.firstOf('job', narrow.of('job', this.facts));
+    const wider = this.unlessUncounted(yield* this.ordinaryRules(job));
+    // A rule for this job alone precedes those for its workflow.
+    const ofOverride = job ? undefined : yield* this.firstOf('workflow', overrides.rules.inOrder(this.facts));
+    const tightening = this.unlessUncounted(ofOverride && ofRule(ofOverride));
+    if (tightening) return stricterOf(wider ?? this.byDefault(defaults), tightening);
+    return wider ?? this.byDefault(overrides.defaults);
+  }
+
+  /** The decision of all rules but bans and workflow overrides. */
+  private *ordinaryRules(job: CompiledRule | undefined): Asking<Outcome | undefined> {
+    const { narrow, global, invariantAllows } = this.policy.compiled;
+    const narrower = job ?? (yield* this.firstOf('workflow', narrow.of('workflow', this.facts)));
     const wide = yield* this.firstOf('global', this.candidates(global));
     if (narrower && wide) return stricterOf(ofRule(wide), ofRule(narrower));
     const found = narrower ?? wide ?? (yield* this.firstOf('invariant_allows', this.candidates(invariantAllows)));
     return found && ofRule(found);
+  }
+
+  /** Replaces a permission, or no match, by a hold when one of the velocity rules searched for it was not counted. */
+  private unlessUncounted(matched: Outcome | undefined): Outcome | undefined {
+    const { uncounted } = this;
+    this.uncounted = undefined;
+    if (!uncounted || (matched && !isPermitting(matched.verdict))) return matched;
+    return {
+      verdict: 'REQUIRE_APPROVAL',
+      reason: `the velocity check of rule ${uncounted.id} is unavailable`,
+      ruleId: uncounted.id,
+      remediations: uncounted.remediations,
+      constraints: matched?.constraints,
+    };
   }
 
   /** A trace shows every rule; otherwise those whose topics cannot fit are left out beforehand. */
@@ -135,8 +147,7 @@ export class Search {
     return rule.id === priorPermit.rule_id || undefined;
   }
 
-  private byDefault(): Outcome {
-    const { defaults } = this.policy.compiled;
+  private byDefault(defaults: Tiered<'allow' | 'deny'>): Outcome {
     const decision = defaults.inOrder(this.facts)[0] ?? 'deny';
     return {
       verdict: decision === 'allow' ? 'ALLOW' : 'DENY',

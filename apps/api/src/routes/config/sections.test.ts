@@ -82,7 +82,7 @@ describe('sections that are not read where they are written', () => {
     ]);
   });
 
-  it.each(['pools', 'timeouts', 'boundary_hardening', '_poolsFileHash'])(
+  it.each(['pools', 'timeouts', 'policy', 'boundary_hardening', '_poolsFileHash'])(
     '400: %s outside of system/default',
     async (name) => {
       const answer = await write({ scope: 'org', data: { [name]: {} } });

@@ -154,3 +154,82 @@ describe('the policy of a workflow', () => {
     expect(await bundles()).toEqual(before);
   });
 });
+
+describe('a workflow’s policy under a policy that denies by default', () => {
+  const base = `version: '1'
+default_decision: deny
+rules:
+  - {id: load, match: {topics: [job.load]}, decision: allow}
+  - {id: weigh, match: {topics: [job.weigh]}, decision: require_approval}
+  - {id: sail, match: {topics: [job.sail]}, decision: throttle, throttle_duration: 1s}
+`;
+  let saved = 0;
+  /** Denies job.load by a rule of its own, so that a test sees when this text is in force. */
+  const marker = () => `seen-${saved}`;
+  const permissive = (more = '') =>
+    `version: '1'\ntier: workflow\nselector: {workflow_id: intake}\n${more}rules:\n` +
+    '  - {id: MARKER, match: {topics: [job.load]}, decision: deny}\n' +
+    "  - {id: open, match: {topics: ['job.*']}, decision: allow}\n";
+  const steps = Object.fromEntries(
+    ['stow', 'load', 'weigh', 'sail'].map((name) => [name, { topic: `job.${name}` }] as const),
+  );
+  const refused = { stow: 'DENY', weigh: 'REQUIRE_APPROVAL', sail: 'THROTTLE' };
+  const dryRun = async () => {
+    const { body } = await api.as('other').post('/api/v1/workflows/intake/dry-run', {});
+    return body['steps'] as { step_id: string; decision: string; rule_id?: string }[];
+  };
+  const decisions = async () =>
+    Object.fromEntries((await dryRun()).map(({ step_id, decision }) => [step_id, decision]));
+  const saveAll = async (text: string) => {
+    saved += 1;
+    // The store is emptied before each test; kernels detect changes by revisions, so these must not repeat.
+    const unwritten = { ...policyPlace, data: { bundles: {} }, revision: 100 * saved, updated_at: '', meta: {} };
+    expect(await api.store.config.replace(unwritten, 0)).toBe(true);
+    const policy_override = text.replace('MARKER', marker());
+    const body = { id: 'intake', name: 'intake', steps, policy_override };
+    expect((await api.as('other').post('/api/v1/workflows', body)).status).toBe(201);
+    await eventually(async () =>
+      expect((await dryRun()).map(({ rule_id }) => rule_id)).toEqual(expect.arrayContaining([marker(), 'sail'])),
+    );
+  };
+  const configure = (overrides: string | null) =>
+    api.as('admin').post('/api/v1/config', { policy: overrides === null ? null : { overrides } });
+
+  beforeAll(() => api.policy(base));
+
+  it.each([
+    ['a rule that permits every topic', permissive()],
+    ['and a default that permits', permissive('default_decision: allow\n')],
+    ['a default alone', permissive('default_decision: allow\n').replace(/.*id: open.*\n/, '')],
+    ['a rule that holds for approval', permissive().replace('decision: allow', 'decision: require_approval')],
+  ])('lifts nothing that the installation refuses, holds or throttles: %s', async (_, text) => {
+    await saveAll(text);
+
+    expect(await decisions()).toEqual({ ...refused, load: 'DENY' });
+  });
+
+  it('permits what no rule of the installation decides once its own document says so, and no longer than that', async () => {
+    await saveAll(permissive());
+    expect(await decisions()).toMatchObject({ stow: 'DENY', load: 'DENY' });
+
+    expect((await configure('extend')).status).toBe(204);
+    await eventually(async () => expect((await decisions())['stow']).toBe('ALLOW'));
+    expect(await decisions()).toMatchObject({ load: 'DENY', weigh: 'REQUIRE_APPROVAL', sail: 'THROTTLE' });
+
+    expect((await configure('tighten')).status).toBe(204);
+    await eventually(async () => expect((await decisions())['stow']).toBe('DENY'));
+    await configure('extend');
+    await eventually(async () => expect((await decisions())['stow']).toBe('ALLOW'));
+    expect((await configure(null)).status).toBe(204);
+    await eventually(async () => expect((await decisions())['stow']).toBe('DENY'));
+  });
+
+  it('400: a tenant does not give itself that permission, and a word that is neither is refused', async () => {
+    const own = await api
+      .as('other')
+      .post('/api/v1/config', { scope: 'org', data: { policy: { overrides: 'extend' } } });
+
+    expect(told(own)).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
+    expect(told(await configure('loosen'))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
+  });
+});
