@@ -305,7 +305,7 @@ describe('the scan of what a result holds', () => {
 
     const job = await use.until(id, 'FAILED', {
       error_code: 'result_ptr_not_own',
-      error_status: 'JOB_STATUS_FAILED_FATAL',
+      reported: 'FAILED_FATAL',
     });
     expect(job.result_ptr).toBeUndefined();
     expect(await use.redis.keys(`res:${id}*`)).toEqual([]);

@@ -109,18 +109,17 @@ async function record(deps: SchedulingDeps, job: Held, result: JobResult, brough
   const isForeign = await isForeignResult(deps.store, job.id, result.result_ptr);
   const facts = factsOf(deps, job, isForeign ? { ...result, result_ptr: '' } : result);
   const isSuccess = result.status === JobStatus.JOB_STATUS_SUCCEEDED;
-  if (isSuccess && isForeign) return fail(deps, job, foreignResult, before, { ...facts, ...fatal });
+  if (isSuccess && isForeign) return fail(deps, job, foreignResult, before, facts);
   if (isSuccess) return succeed(deps, job, result, brought, before, facts);
   const end = reportedEnd(result);
   return end ? fail(deps, job, end, before, facts) : failOrRetry(deps, job, result, before, facts);
 }
 
-/** Another attempt of a step would go to the same worker and end the same way. */
-const fatal = { error_status: 'JOB_STATUS_FAILED_FATAL' } as const;
-
 const foreignResult: Failure = {
   event: 'fail',
   code: 'result_ptr_not_own',
+  // Another attempt of a step would end the same way.
+  reported: 'FAILED_FATAL',
   message: 'result_ptr must be redis://res:<job id> or a part of it; the worker named other data of the store',
 };
 
