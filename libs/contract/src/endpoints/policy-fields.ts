@@ -8,13 +8,15 @@ import { shape } from '../shape';
 export const policyRead = { permission: 'policy.read', roles: ['admin'] } as const satisfies Access;
 export const policyWrite = { permission: 'policy.write', roles: ['admin'] } as const satisfies Access;
 
-/** Whoever writes signs with a name and says why; both are kept with what was written and in the policy audit. */
+/** Fields of a write that the stored record and the policy audit keep. */
 export interface Signed {
   author?: string;
   message?: string;
 }
 export const signedFields = {
-  author: text('Who writes; the caller when left out.').max(256),
+  author: text(
+    'Name to sign with, for credentials of all tenants; ignored from other callers, who sign with their own.',
+  ).max(256),
   message: text('Why.').max(2_048),
 };
 

@@ -132,7 +132,9 @@ export const putWorkflow = endpoint({
       description: text(`Description. ${kept}`),
       version: text(`Free text. ${kept}`),
       timeout_sec: Joi.any().description(`Of a whole run, 0 to 604800 seconds. ${kept}`),
-      created_by: text('The caller when empty.'),
+      created_by: text(
+        'Name to sign with, for credentials of all tenants; ignored from other callers, who sign with their own.',
+      ),
       created_at: Joi.any().description('Set by the server; ignored.'),
       updated_at: Joi.any().description('Set by the server; ignored.'),
       revision: Joi.any().description('Set by the server; ignored.'),

@@ -1,9 +1,11 @@
 import { AppError, limits, type Caller } from '@svc/contract';
 import { policyPlace } from '@svc/policy';
 import { ownerOf, type ConfigDocument, type Store } from '@svc/store';
+import { isDeepStrictEqual } from 'node:util';
 import type { StoredFleet } from '../deps';
 import { bundlesIn, requireRoom as requireBundleRoom } from '../policy/bundles-document';
 import { auditOf, type PolicyAuditDeps } from '../policy/policy-audit';
+import { writerName } from '../writer-name';
 import { announceChange, type AnnounceDeps } from './announce-change';
 import { dataFaults, mostBytes, mostKeys, unreadFaults, type DataFault } from './check-data';
 import { isDefault, isTenants, placeOf, requireReplaceable, requireWritable, type ConfigRules } from './config-place';
@@ -45,7 +47,8 @@ export async function writeConfig(
   const change = (stored: ConfigDocument | undefined): Change => {
     if (stored) requireReplaceable(deps, caller, stored);
     requireRevision(write, stored);
-    const next = changed(caller, place, stored, sealed);
+    const data = isPolicy(place) ? withAuthors(caller, stored, sealed.data) : sealed.data;
+    const next = changed(caller, place, stored, { ...sealed, data });
     if (isPolicy(place)) requireBundleRoom(deps.policy, bundlesIn(stored?.data), bundlesIn(next.data));
     return next;
   };
@@ -68,6 +71,19 @@ function replaceWith({ policy }: ConfigWriteDeps, caller: Caller, { bundles }: P
   });
   return (next, revision) =>
     policy.store.policy.replace(next, revision, { nowUs: policy.clock.nowUs(), taken: [], audit });
+}
+
+/** Bundles that change have the author that a write of each bundle would give; the others keep theirs. ADR 12. */
+function withAuthors(caller: Caller, stored: ConfigDocument | undefined, data: ParsedWrite['data']) {
+  if (!Object.hasOwn(data, 'bundles') || data['bundles'] === null) return data;
+  const before = bundlesIn(stored?.data);
+  const bundles = Object.entries(bundlesIn(data)).map(([id, bundle]) => {
+    const kept = Object.hasOwn(before, id) ? before[id] : undefined;
+    if (isDeepStrictEqual(kept, bundle)) return [id, kept];
+    const { author } = bundle as { author?: unknown };
+    return [id, { ...(bundle as object), author: writerName(caller, typeof author === 'string' ? author : undefined) }];
+  });
+  return { ...data, bundles: Object.fromEntries(bundles) as Record<string, unknown> };
 }
 
 const isPolicy = ({ scope, scope_id }: DocumentPlace): boolean =>

@@ -1,5 +1,6 @@
 import { AppError, type BundleBody, type BundleWritten, type Caller } from '@svc/contract';
 import { bundleFamily, contentHash, type BundleRecord } from '@svc/policy';
+import { writerName } from '../writer-name';
 import { bundleRecord, prepareContent, textOfTime } from './bundle-content';
 import { changeBundles, sameAtEachTry } from './bundles-document';
 import type { PolicyChange } from './policy-audit';
@@ -22,7 +23,8 @@ export async function putBundle(
   caller: Caller,
   write: BundleBody & { id: string; ifMatch?: string | undefined },
 ): Promise<BundleWritten> {
-  const { id, enabled, author = caller.principalId, message } = write;
+  const { id, enabled, message } = write;
+  const author = writerName(caller, write.author);
   requirePolicyWriter(deps, caller);
   requireWritableId(id);
   const { content } = prepareContent(deps, write);

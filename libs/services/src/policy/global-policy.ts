@@ -8,6 +8,7 @@ import {
   type GlobalSectionView,
 } from '@svc/contract';
 import { contentHash, type BundleRecord } from '@svc/policy';
+import { writerName } from '../writer-name';
 import { bundleRecord, prepareContent, textOfTime } from './bundle-content';
 import { changeBundles, readStoredBundles, sameAtEachTry } from './bundles-document';
 import type { PolicyChange } from './policy-audit';
@@ -38,7 +39,8 @@ export async function putGlobalPolicy(
   body: GlobalPolicyBody,
 ): Promise<GlobalPolicyView> {
   requirePolicyWriter(deps, caller);
-  const { snapshot_version, author = caller.principalId, message } = body;
+  const { snapshot_version, message } = body;
+  const author = writerName(caller, body.author);
   const sections = globalSections.flatMap((name) => {
     const section = body.sections[name];
     return section

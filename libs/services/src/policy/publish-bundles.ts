@@ -1,5 +1,6 @@
 import { AppError, type Caller, type PublishBody, type PublishView } from '@svc/contract';
 import { bundleFamily, signBundle, type BundleRecord } from '@svc/policy';
+import { writerName } from '../writer-name';
 import { prepareContent, textOfTime } from './bundle-content';
 import { after, changeBundles, type StoredBundles } from './bundles-document';
 import type { PolicyChange } from './policy-audit';
@@ -15,7 +16,8 @@ import { snapshotOf } from './publish-snapshots';
 export async function publishBundles(deps: PolicyWriteDeps, caller: Caller, body: PublishBody): Promise<PublishView> {
   requirePolicyWriter(deps, caller);
   const key = signingKeyOf(deps);
-  const { author = caller.principalId, message, note } = body;
+  const { message, note } = body;
+  const author = writerName(caller, body.author);
   return changeBundles(deps, caller, (stored, nowMs) => {
     const ids = idsToPublish(stored, body.bundle_ids);
     const now = textOfTime(nowMs);

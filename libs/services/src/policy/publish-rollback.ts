@@ -8,6 +8,7 @@ import {
   type SigningKey,
 } from '@svc/policy';
 import type { PolicySnapshot } from '@svc/store';
+import { writerName } from '../writer-name';
 import { invalidPolicy, prepareContent, textOfTime } from './bundle-content';
 import { after, changeBundles } from './bundles-document';
 import type { PolicyChange } from './policy-audit';
@@ -29,7 +30,8 @@ export async function rollBackBundles(
 ): Promise<RollbackView> {
   requirePolicyWriter(deps, caller);
   const key = signingKeyOf(deps);
-  const { author = caller.principalId, message, note } = body;
+  const { message, note } = body;
+  const author = writerName(caller, body.author);
   const target = await findSnapshot(deps, body.snapshot_id);
   const verified = verifiedBundles(deps, target);
   return changeBundles(deps, caller, (stored, nowMs) => {

@@ -2,6 +2,7 @@ import { AppError, type Caller, type ShadowBody, type ShadowView } from '@svc/co
 import { contentHash } from '@svc/policy';
 import type { StoredShadow } from '@svc/store';
 import { announceChange, type AnnounceDeps } from '../config/announce-change';
+import { writerName } from '../writer-name';
 import { prepareContent, textOfTime } from './bundle-content';
 import { readVisibleBundles } from './bundles-document';
 import { auditOf, type PolicyChange } from './policy-audit';
@@ -41,7 +42,7 @@ export async function putShadow(
     shadow_bundle_id: `shadow-${random.hex(6)}`,
     bundle_id: id,
     tenant_id: tenant,
-    created_by: caller.principalId,
+    created_by: writerName(caller),
     created_at: replaced?.created_at ?? now,
     activated_at: now,
     metadata,

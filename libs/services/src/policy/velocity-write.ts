@@ -1,5 +1,6 @@
 import { AppError, type Caller, type VelocityBody, type VelocityRuleView } from '@svc/contract';
 import { prepareBundle, type BundleRecord } from '@svc/policy';
+import { writerName } from '../writer-name';
 import { bundleRecord, textOfTime, type PreparedContent } from './bundle-content';
 import { changeBundles, type StoredBundles } from './bundles-document';
 import type { PolicyChange } from './policy-audit';
@@ -97,7 +98,8 @@ async function writeRule(
   const key = signingKeyOf(deps);
   const base = await deps.basePolicy();
   const takenInFile = base.some(({ rules }) => rules.some((rule) => rule.id === id));
-  const { author = caller.principalId, message } = body;
+  const { message } = body;
+  const author = writerName(caller, body.author);
   return changeBundles(deps, caller, (stored, nowMs) => {
     require(stored);
     if (takenInFile || isTaken(deps, stored, id)) throw new AppError('velocity_rule_conflict', { error: takenText });
@@ -107,7 +109,7 @@ async function writeRule(
     const written: BundleRecord = bundleRecord(content, write, { replaced, key, now: textOfTime(nowMs) });
     const result = velocityView(id, written, document);
     if (!result) throw new Error(`what was written as ${bundleId} is no velocity rule`);
-    return { set: new Map([[bundleId, written]]), result, entry: entryOf({ action, id, body }) };
+    return { set: new Map([[bundleId, written]]), result, entry: entryOf({ action, id, body, author }) };
   });
 }
 
@@ -131,10 +133,12 @@ function entryOf({
   action,
   id,
   body,
+  author,
 }: {
   action: 'create' | 'edit' | 'delete';
   id: string;
   body?: VelocityBody;
+  author?: string;
 }): PolicyChange {
   return {
     action,
@@ -144,6 +148,6 @@ function entryOf({
     rule_id: id,
     bundle_ids: [velocityBundle(id)],
     message: body?.message ?? '',
-    ...(body?.author && { extra: { author: body.author } }),
+    ...(author && { extra: { author } }),
   };
 }

@@ -4,6 +4,7 @@ import type { Random } from '../deps';
 import { checkRunInput } from '../runs/create-run';
 import { foundOf } from '../workflows/read-workflows';
 import { definitionOf } from '../workflows/workflow-view';
+import { writerName } from '../writer-name';
 import { getSchedule, scheduleOf, type ReadSchedulesDeps } from './read-schedules';
 import { documentOf, timesOf, type ScheduleDocument } from './schedule-view';
 
@@ -27,7 +28,7 @@ export async function addSchedule(
   const document = { fields, from_ms: nowMs, author: caller.submitterId };
   check(workflow, document, nowMs);
   const id = deps.random.uuid();
-  const by = caller.principalId || caller.submitterId;
+  const by = writerName(caller);
   await write(deps, { id, tenant: workflow.tenant, workflowId, revision: 0, ...stored(document, nowMs), by });
   return getSchedule(deps, caller, workflowId, id);
 }

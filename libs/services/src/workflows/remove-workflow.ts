@@ -4,6 +4,7 @@ import type { Store } from '@svc/store';
 import { announceChange } from '../config/announce-change';
 import type { PolicyWriteDeps } from '../policy/policy-deps';
 import { overridePart } from '../policy/workflow-override';
+import { writerName } from '../writer-name';
 
 export interface RemoveWorkflowDeps {
   store: Pick<Store, 'workflows' | 'runs' | 'runIndex'>;
@@ -38,7 +39,7 @@ async function removed(
   { tenant, id }: { tenant: string; id: string },
 ) {
   for (let i = 0; i < tries; i++) {
-    const part = await overridePart(policy, caller, { workflowId: id, author: caller.principalId });
+    const part = await overridePart(policy, caller, { workflowId: id, author: writerName(caller) });
     const { kind } = await store.workflows.remove(tenant, id, keepSec, 'always', part);
     if (kind === 'policy_changed') continue;
     if (part && kind === 'removed') await announceChange(policy, policyPlace);

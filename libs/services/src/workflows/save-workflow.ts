@@ -6,6 +6,7 @@ import { announceChange } from '../config/announce-change';
 import type { Random } from '../deps';
 import type { PolicyWriteDeps } from '../policy/policy-deps';
 import { overridePart, overrideProblems } from '../policy/workflow-override';
+import { writerName } from '../writer-name';
 
 export interface SaveWorkflowDeps {
   store: Pick<Store, 'workflows'>;
@@ -36,7 +37,7 @@ export async function saveWorkflow(
     if (stored.kind === 'other_tenant') throw new AppError('tenant_access_denied');
     const record = stored.kind === 'found' ? stored.value : undefined;
     const definition = checked(deps, { ...merged(record, body), id, org_id: caller.tenant });
-    const by = body.created_by || caller.principalId || caller.submitterId;
+    const by = writerName(caller, body.created_by);
     const policy = await overridePart(deps.policy, caller, {
       workflowId: id,
       text: definition.policy_override,

@@ -52,7 +52,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
     await put('secops~a', { content: `default_tenant: ''\n# kept\n${content('b')}`, author: 'crew' });
 
     const after = (await get('secops~a')).body;
-    expect(after).toMatchObject({ created_at: before['created_at'], author: 'crew' });
+    expect(after).toMatchObject({ created_at: before['created_at'], author: 'ann' });
     expect(after['content']).toMatch(/^# kept\nrules:/);
     expect(after).not.toHaveProperty('message');
   });

@@ -88,7 +88,7 @@ describe('POST /api/v1/policy/publish', () => {
       note: 'tuesday',
       bundles: { 'secops/b': { enabled: false } },
     });
-    expect(after?.body).toMatchObject({ bundles: { 'secops/b': { enabled: true, author: 'crew', message: 'go' } } });
+    expect(after?.body).toMatchObject({ bundles: { 'secops/b': { enabled: true, author: 'ann', message: 'go' } } });
     expect(bundleSignatureFault((await get('secops~b')).body as unknown as BundleRecord, trusted)).toBeUndefined();
     expect(await audit('publish')).toMatchObject([
       {

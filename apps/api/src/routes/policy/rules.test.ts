@@ -104,7 +104,8 @@ describe('the rules for results', () => {
   });
 
   it('200: one is turned off and on in its bundle, which is signed anew', async () => {
-    await put('secops~out', { content: `# ours\n${outputRules(leaks, 'id: other, decision: deny')}`, author: 'crew' });
+    const bundle = { content: `# ours\n${outputRules(leaks, 'id: other, decision: deny')}` };
+    await put('secops~out', bundle, {}, '', api.as('boss'));
 
     const { status, body } = await toggle('leaks', false);
 
@@ -119,7 +120,7 @@ describe('the rules for results', () => {
     const record = (await get('secops~out')).body as unknown as BundleRecord;
     expect(record).toMatchObject({
       content: expect.stringMatching(/^# ours\n/),
-      author: 'crew',
+      author: 'bob',
       updated_at: body['updated_at'],
     });
     expect(bundleSignatureFault(record, new Map([['TESTS', bundleKeys.publicKey]]))).toBeUndefined();

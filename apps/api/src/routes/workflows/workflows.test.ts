@@ -131,6 +131,25 @@ describe('a returned definition', () => {
   });
 });
 
+describe('created_by', () => {
+  it('is the caller, whatever name the body gives, in the workflow, its revisions and its policy', async () => {
+    const policy_override = 'version: "1"\ntier: workflow\nselector: {workflow_id: intake}\nrules: []\n';
+    await put({ ...intake, created_by: 'bob', policy_override });
+    await put({ id: 'intake', name: 'Later', created_by: 'zoe' }, api.as('boss'));
+
+    expect((await get('/intake')).body['created_by']).toBe('ann');
+    expect((await get('/intake/versions')).body).toMatchObject([{ created_by: 'bob' }, { created_by: 'ann' }]);
+    const bundle = await api.as('admin').get('/api/v1/policy/bundles/workflow~intake~policy');
+    expect(bundle.body['author']).toBe('ann');
+  });
+
+  it('is the name in the body for a credential of all tenants', async () => {
+    await put({ ...intake, created_by: 'bob' }, api.as('everywhere'));
+
+    expect((await get('/intake')).body['created_by']).toBe('bob');
+  });
+});
+
 describe('revisions', () => {
   it('stay as they were', async () => {
     await put(intake);
