@@ -22,6 +22,8 @@ export interface GivenJob {
   /** What the worker returned. */
   result?: unknown;
   workerId?: string;
+  /** What the worker or the platform says of a job that did not succeed. */
+  error?: string;
   fields?: Partial<JobRecord>;
 }
 
@@ -107,7 +109,8 @@ type Named = Pick<JobRecord, 'id' | 'tenant' | 'topic'>;
 
 async function step(store: Store, job: Named, event: JobEvent, given: GivenJob): Promise<void> {
   if (event === 'dispatch') return dispatch(store, job.id, given.workerId ?? 'worker-7');
-  const extras = event === 'succeed' ? await resultOf(store, job.id, given) : endExtras(job, event, 'RUNNING');
+  const extras =
+    event === 'succeed' ? await resultOf(store, job.id, given) : endExtras(job, event, 'RUNNING', given.error);
   const outcome = await store.jobs.move('*', job.id, event, extras);
   if (outcome.kind !== 'moved') throw new Error(`${event}: ${outcome.kind}`);
 }
@@ -138,10 +141,10 @@ const holdExtras = (approval: Partial<ApprovalRecord>): MoveExtras => ({
   park: { queue: 'jobApprovals', forMs: 600_000 },
 });
 
-function endExtras({ id, tenant, topic }: Named, event: JobEvent, last_state: JobState): MoveExtras {
+function endExtras({ id, tenant, topic }: Named, event: JobEvent, last_state: JobState, error?: string): MoveExtras {
   const end = badEnds[event];
   if (!end) return {};
-  const { code, message, status } = end;
+  const { code, message, status } = { ...end, ...(error !== undefined && { message: error }) };
   const entry = { job_id: id, topic, tenant, status, reason: message, reason_code: code, last_state, attempts: 1 };
   return {
     set: {

@@ -8,7 +8,10 @@ const key = (name: string, role: string, principal_id: string, more: object = {}
   ...more,
 });
 
-/** Keys of the tests, by who calls. `other` is an admin of another tenant, `boss` a second admin of the same one. */
+/**
+ * Keys of the tests, by who calls. Names that begin with `other` are of another tenant, `other` its admin; `boss` is a
+ * second admin of the first one.
+ */
 export const keysOf = {
   admin: key('admin', 'admin', 'ann'),
   boss: key('boss', 'admin', 'bob'),
@@ -17,6 +20,10 @@ export const keysOf = {
   viewer: key('viewer', 'viewer', 'vic'),
   clerk: key('clerk', 'clerk', 'cleo'),
   other: key('other', 'admin', 'gus', { tenant: 'globex' }),
+  otherOperator: key('other-operator', 'operator', 'gia', { tenant: 'globex' }),
+  otherUser: key('other-user', 'user', 'gil', { tenant: 'globex' }),
+  otherViewer: key('other-viewer', 'viewer', 'gwen', { tenant: 'globex' }),
+  otherClerk: key('other-clerk', 'clerk', 'gabe', { tenant: 'globex' }),
   everywhere: key('everywhere', 'admin', 'eve', { allow_cross_tenant: true }),
 } as const;
 

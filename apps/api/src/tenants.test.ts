@@ -1,10 +1,15 @@
 import { endpoints, type Endpoint } from '@svc/contract';
-import { changeDocument } from '@svc/services';
+import { keys } from '@svc/store';
 import { useApi } from './api.testing';
+import { fieldsOfAForm } from './filled-body.testing';
+import { canaries, leaks } from './fuzz/canaries.testing';
+import type { Who } from './identities.testing';
+import { plantBelongings, type Planted } from './tenant-belongings.testing';
+import { bodyFor, formedFields, targetsOf, walked } from './tenant-requests.testing';
 
-const canary = 'canary-7f3a9c';
+jest.setTimeout(60_000);
 
-/** What the other tenant's caller is told, by what the endpoint declares. */
+/** The answer to another tenant's caller, by what the endpoint declares. */
 const answers = {
   tenant_access_denied: { status: 403, body: { code: 'tenant_access_denied' } },
   approval_forbidden: { status: 403, body: { code: 'approval_forbidden' } },
@@ -12,133 +17,153 @@ const answers = {
   nothing: { status: 200, body: [] },
 };
 
+/**
+ * Places of texts that no endpoint shows, not even to the tenant: questions to policy, dry runs, signals that wait for an
+ * engine, what was replaced or withheld, and fields that policy and workers alone see.
+ */
+const inNoRecord =
+  /^(policy.(evaluate|simulate|explain|simulateBundle|replay|analytics)|workflows.dryRun|runs.signal|schedules.add|withheld$|jobs.submit (tags|project_id)|workflows.put created_by)/;
+
+const others: readonly Who[] = ['other', 'otherOperator', 'otherUser', 'otherViewer', 'otherClerk'];
+const table: readonly Endpoint[] = endpoints;
+
 describe('another tenant', () => {
-  // Neither tenant runs the installation: callers of the default tenant manage the records of all tenants.
-  const api = useApi({ env: { TENANT_ID: 'house' } });
+  const api = useApi(walked);
+  // Every endpoint is open, and permissions decide.
+  beforeEach(() => api.license('enterprise'));
 
-  /** A tenant's belongings, each with the canary in it; what a path parameter may name of them. */
-  async function plant() {
-    const secret = {
-      prompt: canary,
-      labels: { [canary]: canary },
-      context: { [canary]: canary },
-      traceId: 'trace-acme',
-      workerId: 'worker-acme',
-      request: { team_id: canary, principal_id: canary, actor_id: canary },
-    };
-    const held = await api.given.job({ ...secret, state: 'APPROVAL_REQUIRED', safety: { reason: canary } });
-    const done = await api.given.job({ ...secret, state: 'SUCCEEDED', result: { said: canary } });
-    const failed = await api.given.job({ ...secret, state: 'FAILED' });
-    const denied = await api.given.job({ ...secret, state: 'DENIED', safety: { remediations: [{ id: canary }] } });
-    const { body } = await api.as('admin').post('/api/v1/artifacts', { content: canary, labels: { [canary]: canary } });
-    await api.store.redis.set(`mem:${done}`, canary);
-    const steps = { [canary]: { type: 'delay', delay_sec: 1 } };
-    const rule = `{ id: ${canary}, match: { topics: [job.${canary}] }, decision: deny }`;
-    const policy_override = `tier: workflow\nselector: { workflow_id: workflow-acme }\nrules: [${rule}]`;
-    const workflow = { id: 'workflow-acme', name: canary, steps, policy_override };
-    expect((await api.as('admin').post('/api/v1/workflows', workflow)).status).toBe(201);
-    await api.as('everywhere').post('/api/v1/policy/bundles/snapshots', { note: 'all' });
-    const snapshots = await api.as('everywhere').get('/api/v1/policy/bundles/snapshots');
-    const [{ id: snapshot }] = snapshots.body['items'] as [{ id: string }];
-    const hourly = { name: canary, cron: '0 * * * *', input: { [canary]: canary } };
-    const schedule = (await api.as('admin').post('/api/v1/workflows/workflow-acme/schedules', hourly)).body;
-    const config = { data: { [canary]: canary }, meta: { tenant: 'acme', why: canary } };
-    await changeDocument(api.ctx.config, { scope: 'org', scope_id: 'acme' }, () => config);
-    await changeDocument(api.ctx.config, { scope: 'team', scope_id: 'team-acme' }, () => config);
-    await api.as('admin').post('/api/v1/schemas', { id: `acme/${canary}`, schema: { title: canary } });
-    const started = await api.as('admin').post('/api/v1/workflows/workflow-acme/runs', { [canary]: canary });
-    const run = String(started.body['run_id']);
-    await api.as('admin').post(`/api/v1/workflow-runs/${run}/chat`, { content: canary });
-    const artifact = String(body['artifact_ptr']);
-    return { held, done, failed, denied, artifact, schedule: String(schedule['id']), run, snapshot };
+  /** Calls an endpoint with every record of the tenant that it can name, and with words of the caller's own. */
+  async function callWith(endpoint: Endpoint, planted: Planted, who: Who | undefined) {
+    const own = canaries();
+    const key = planted.canaries.find(({ place }) => place === 'jobs.submit idempotency_key')?.text ?? '';
+    const words = (place: string) =>
+      place.endsWith('idempotency_key') ? key : own.of(place).replace('Canary', 'Finch');
+    const as = who ? api.as(who) : api.nobody;
+    const calls = [];
+    for (const target of targetsOf(endpoint, planted)) {
+      const body = bodyFor(endpoint, words, 'globex', planted);
+      const answer = await as.send(endpoint.method, target, body);
+      calls.push({ sent: `${decodeURIComponent(target)} ${body ?? ''}`, target, answer });
+    }
+    return calls;
   }
-  type Planted = Awaited<ReturnType<typeof plant>>;
 
-  const records = ({ id, path }: Endpoint, planted: Planted): string[] => {
-    const { held, done, failed, denied, artifact, run, snapshot } = planted;
-    if (path.includes(':snapshot_id')) return [snapshot];
-    if (path.includes(':bundle_id')) return ['workflow~workflow-acme~policy'];
-    if (id.startsWith('approvals.')) return [held];
-    if (id.startsWith('artifacts.')) return [encodeURIComponent(artifact)];
-    if (id.startsWith('traces.')) return ['trace-acme'];
-    if (id.startsWith('workflows.') || id.startsWith('schedules.')) return ['workflow-acme'];
-    if (id.startsWith('runs.')) return path.startsWith('/api/v1/workflows/') ? ['workflow-acme'] : [run];
-    if (id.startsWith('workers.')) return ['worker-acme'];
-    if (id.startsWith('schemas.')) return [encodeURIComponent(`acme/${canary}`)];
-    if (id.startsWith('dlq.')) return [failed, denied];
-    return id.startsWith('pools.') ? ['demo'] : [held, done, failed, denied];
-  };
-  /** The path of one record; what stands below it is the first of its kind. */
-  const pathTo = ({ path }: Endpoint, id: string, { schedule, run }: Planted): string =>
-    path.replace(/:\w+/, id).replace(':schedule_id', schedule).replace(':run_id', run).replace(/:\w+/, '1');
-  /** What must be sent to be looked at further than whether it is valid. */
-  const bodyOf = ({ id, body }: Endpoint): string | undefined => {
-    if (id === 'runs.say') return '{"content":"x"}';
-    if (id === 'dlq.release') return '{"reason":"x"}';
-    return body && id.startsWith('schedules.') ? '{"interval_sec":60}' : undefined;
-  };
-  const queriesOf = ({ id }: Endpoint, { done }: Planted): string[] => {
-    if (id === 'memory.read') return [`?ptr=redis://ctx:${done}`, `?key=res:${done}`, `?key=mem:${done}`];
-    if (id === 'config.get') return ['', '?scope=org&scope_id=acme', '?scope=team&scope_id=team-acme&envelope=true'];
-    if (id === 'config.effective') return ['', '?team_id=team-acme', '?scope=org&scope_id=acme', '?org_id=acme'];
-    if (id === 'runs.list') return ['', '?workflow_id=workflow-acme', '?status=pending'];
-    return id === 'jobs.list' ? ['', '?trace_id=trace-acme', `?team=${canary}`, '?state=SUCCEEDED'] : [''];
+  // Explanations tell the time, and the installation's records are no tenant's.
+  const lasting = table.filter(
+    ({ method, path, access, owner }) =>
+      method === 'get' && access !== 'public' && !owner && !path.endsWith('/explain'),
+  );
+
+  /** All that the tenant itself reads, but for the times of the answers. */
+  async function readAll(planted: Planted): Promise<string[]> {
+    const answers: string[] = [];
+    for (const target of lasting.flatMap((one) => targetsOf(one, planted))) {
+      const { status, body } = await api.as('admin').get(target);
+      const text = JSON.stringify(body ?? '', (name, value: unknown) => (name === 'generated_at' ? '' : value));
+      answers.push(`${target}: ${status} ${text}`);
+    }
+    return answers;
+  }
+
+  /** Texts and ids of the tenant; but those that the caller sent itself, which an answer may repeat. */
+  const secretsOf = (planted: Planted, sent: string) => {
+    const { held, done, failed, denied, quarantined, submitted, artifact, schedule, run, again } = planted;
+    const ids = { held, done, failed, denied, quarantined, submitted, artifact, schedule, run, again };
+    const all = [...planted.canaries, ...Object.entries(ids).map(([name, text]) => ({ place: `id of ${name}`, text }))];
+    return all.filter(({ text }) => !sent.includes(text));
   };
 
-  it.each(endpoints)('$method $path tells another tenant nothing', async (endpoint: Endpoint) => {
-    const planted = await plant();
-    const targets = /:\w+/.test(endpoint.path)
-      ? records(endpoint, planted).map((id) => pathTo(endpoint, id, planted))
-      : queriesOf(endpoint, planted).map((query) => endpoint.path + query);
+  it('reads no text and no id of the tenant in any answer, whatever the role', async () => {
+    const planted = await plantBelongings(api);
+    const found: string[] = [];
+    let said = '';
 
-    for (const target of targets) {
-      const answer = await api.as('other').send(endpoint.method, target, bodyOf(endpoint));
+    for (const who of [...others, undefined]) {
+      for (const endpoint of table) {
+        for (const { sent, target, answer } of await callWith(endpoint, planted, who)) {
+          said += sent;
+          const where = `${endpoint.method} ${target} as ${who ?? 'nobody'}: ${answer.status}`;
+          found.push(...leaks(where, JSON.stringify(answer), secretsOf(planted, said)));
+          if (answer.status >= 500 || answer.status === 429) found.push(where);
+        }
+      }
+    }
 
-      expect(JSON.stringify(answer.body ?? '')).not.toContain(canary);
-      expect(answer.status).toBeLessThan(500);
-      if (endpoint.otherTenant) expect(answer).toMatchObject(answers[endpoint.otherTenant]);
+    expect(found).toEqual([]);
+  });
+
+  it('changes nothing of the tenant', async () => {
+    const planted = await plantBelongings(api);
+    const packets = await api.packets();
+    const inbox = () => api.store.redis.lrange(keys.runInbox(planted.run), 0, -1);
+    const before = [await readAll(planted), await inbox()];
+
+    const writes = table.filter(({ method, path, owner }) => method !== 'get' && path.includes(':') && !owner);
+    for (const endpoint of writes) {
+      await callWith(endpoint, planted, 'other');
+    }
+
+    expect([await readAll(planted), await inbox()]).toEqual(before);
+    expect(await api.packets()).toEqual(packets);
+  });
+
+  it('is told what the endpoint declares', async () => {
+    const planted = await plantBelongings(api);
+
+    for (const endpoint of table.filter(({ otherTenant }) => otherTenant)) {
+      for (const { target, answer } of await callWith(endpoint, planted, 'other')) {
+        const expected = answers[endpoint.otherTenant ?? 'absent'];
+        expect({ target, ...answer }).toMatchObject({ target, ...expected });
+      }
     }
   });
 
-  const withRecord: readonly Endpoint[] = endpoints.filter(({ path }) => /:(id|job_id|ptr)\b/.test(path));
+  it('has every kind of record beside it: each endpoint with a body stores the tenant’s, or is the installation’s', async () => {
+    const planted = await plantBelongings(api);
 
-  it('every endpoint that names a record of a tenant declares what others are told', () => {
-    const bare = withRecord.filter(({ otherTenant }) => otherTenant === undefined).map(({ id }) => id);
+    for (const endpoint of table.filter(({ body, id }) => body && !planted.through.has(id))) {
+      const text = bodyFor(endpoint, (place) => place.replace(/\W/g, ''), 'acme', planted);
+      const { status, body } = await api.as('admin').send(endpoint.method, targetsOf(endpoint, planted)[0] ?? '', text);
 
-    // Workers belong to the installation; the jobs of a worker are those of the caller's tenant.
-    expect(bare).toEqual(['workers.get', 'workers.jobs']);
-  });
-
-  it.each(withRecord)('$method $path changes nothing of it either', async (endpoint: Endpoint) => {
-    const planted = await plant();
-    const packetsBefore = await api.packets();
-    const before = await api.store.index.page('acme', {}, 10);
-    const runOf = () =>
-      Promise.all([
-        api.store.runs.load(planted.run),
-        api.store.redis.lrange(`{s0}:wf:run:inbox:${planted.run}`, 0, -1),
-        api.store.runIndex.page('acme', {}, 10),
-        api.store.chat.page(`run:${planted.run}`, 10),
+      expect([endpoint.id, endpoint.owner, status, body['code']]).toEqual([
+        endpoint.id,
+        'installation',
+        403,
+        'tenant_access_denied',
       ]);
-    const runBefore = await runOf();
-
-    for (const id of records(endpoint, planted)) {
-      await api.as('other').send(endpoint.method, pathTo(endpoint, id, planted), bodyOf(endpoint));
     }
-
-    expect(await api.store.index.page('acme', {}, 10)).toEqual(before);
-    expect(await runOf()).toEqual(runBefore);
-    expect(await api.store.deadLetters.get('acme', planted.failed)).toMatchObject({ job_id: planted.failed });
-    expect((await api.as('admin').get('/api/v1/schemas')).body).toEqual({ schemas: [`acme/${canary}`] });
-    expect((await api.as('admin').get('/api/v1/workflows/workflow-acme')).body).toMatchObject({ revision: 1 });
-    expect((await api.as('admin').get('/api/v1/workflows/workflow-acme/schedules')).body).toMatchObject([
-      { id: planted.schedule, cron: '0 * * * *', paused: false },
-    ]);
-    expect(await api.packets()).toEqual(packetsBefore);
   });
 
-  it('the tenant itself reads all of it', async () => {
-    const { done, failed, artifact } = await plant();
+  it('is kept from texts that the tenant itself reads', async () => {
+    const planted = await plantBelongings(api);
+
+    const text = (await readAll(planted)).join();
+
+    const unread = planted.canaries.filter((one) => leaks('', text, [one]).length === 0).map(({ place }) => place);
+    expect(unread.filter((place) => !inNoRecord.test(place))).toEqual([]);
+  });
+
+  it('is kept from every field: one that takes no free text has a value of its own in the walk', async () => {
+    const planted = await plantBelongings(api);
+
+    for (const endpoint of table) {
+      const formed = formedFields(endpoint, planted);
+      const bare = endpoint.body
+        ? fieldsOfAForm(endpoint.body).filter((field) => !formed.includes(field.split('.')[0] ?? ''))
+        : [];
+      expect([endpoint.id, bare]).toEqual([endpoint.id, []]);
+    }
+  });
+
+  it('declares for every endpoint that names a record what others are told, or that it is the installation’s', () => {
+    const named = table.filter(({ path }) => path.includes(':'));
+
+    expect(named.filter(({ otherTenant, owner }) => !otherTenant && !owner).map(({ id }) => id)).toEqual([]);
+  });
+
+  it('is not the tenant itself, which reads all of it', async () => {
+    const { done, failed, artifact, canaries: texts } = await plantBelongings(api);
+    const text = (place: string) => texts.find((one) => one.place === place)?.text ?? '';
 
     const [detail, letters, stored, memory] = await Promise.all([
       api.as('admin').get(`/api/v1/jobs/${done}`),
@@ -147,14 +172,18 @@ describe('another tenant', () => {
       api.as('admin').get(`/api/v1/memory?key=mem:${done}`),
     ]);
 
-    expect(detail.body).toMatchObject({ labels: { [canary]: canary }, result: { said: canary } });
+    expect(detail.body).toMatchObject({
+      labels: { [text('job label key')]: text('job label') },
+      result: { said: text('job result') },
+    });
     expect(JSON.stringify(letters.body)).toContain(failed);
-    expect(Buffer.from(String(stored.body['content_base64']), 'base64').toString()).toBe(canary);
-    expect(memory.body['json']).toEqual({ redis_type: 'string', value: canary });
+    const content = Buffer.from(String(stored.body['content_base64']), 'base64').toString();
+    expect(content).toBe(text('artifacts.put content'));
+    expect(memory.body['json']).toEqual({ redis_type: 'string', value: text('memory') });
   });
 
   it('a credential for every tenant acts for the one it names, and reads any record when it names none', async () => {
-    const { done } = await plant();
+    const done = await api.given.job({ state: 'SUCCEEDED' });
     const everywhere = api.as('everywhere');
 
     const named = await everywhere.get(`/api/v1/jobs/${done}`, { 'X-Tenant-ID': 'globex' });

@@ -48,6 +48,8 @@ export interface Endpoint<
   errors: readonly ErrorCode[];
   /** What another tenant's caller is told about a record that is not theirs. Core contract 1.1. */
   otherTenant?: 'tenant_access_denied' | 'approval_forbidden' | 'absent' | 'nothing';
+  /** The records belong to the installation and not to a tenant: tenants may read them, and only its admins write them. */
+  owner?: 'installation';
 }
 /* eslint-enable @typescript-eslint/no-explicit-any */
 

@@ -109,6 +109,7 @@ export const getBundle = endpoint({
   id: 'policy.getBundle',
   method: 'get',
   path: '/api/v1/policy/bundles/:bundle_id',
+  otherTenant: 'absent',
   summary: 'One policy bundle',
   access: policyRead,
   params: bundleParams,
@@ -143,6 +144,7 @@ export const putBundle = endpoint({
   id: 'policy.putBundle',
   method: 'put',
   path: '/api/v1/policy/bundles/:bundle_id',
+  owner: 'installation',
   summary: 'Write a policy bundle of the operators',
   description:
     'Only ids of the form secops/<name>. An enabled bundle is live at once; one that is not is a draft, which publishing puts into force. The stored text may differ from the sent one: keys without a value are left out. If-Match (or expected_sha256) refuses a write over a text that was not seen; without it, only a write that races with this one is refused.',
@@ -189,6 +191,7 @@ export const removeBundle = endpoint({
   id: 'policy.removeBundle',
   method: 'delete',
   path: '/api/v1/policy/bundles/:bundle_id',
+  owner: 'installation',
   summary: 'Remove a policy bundle of the operators',
   description: 'If-Match refuses to remove a text that was not seen.',
   access: policyWrite,

@@ -255,6 +255,7 @@ export const simulateBundle = endpoint({
   summary: 'What policy would decide if a bundle held another text, or were enabled',
   description:
     'The whole policy decides, with the text in the place of the bundle, or as a new one; without a text the stored one counts, also while it is not enabled. Action gates are not asked.',
+  otherTenant: 'absent',
   access: { permission: 'policy.write', roles: ['admin'] },
   params: bundleParams,
   query: bundleQuery,

@@ -164,6 +164,7 @@ export const putOutputRule = endpoint({
   id: 'policy.putOutputRule',
   method: 'put',
   path: '/api/v1/policy/output/rules/:rule_id',
+  owner: 'installation',
   summary: 'Turn a rule for results on or off',
   description:
     'The bundle that holds it is written and signed anew. Where several hold a rule of that id, the one that counts.',

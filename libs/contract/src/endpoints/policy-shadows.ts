@@ -47,6 +47,7 @@ export const putShadow = endpoint({
   summary: 'Try a text in the place of a policy bundle beside the live policy, without effect',
   description:
     'From now on each decision about a job of the caller’s tenant is made once more as if this text stood in the place of the bundle, and what would differ is recorded. A tenant has one such shadow for each bundle; writing it again begins a new one, under a new shadow_bundle_id.',
+  owner: 'installation',
   access: policyWrite,
   params: bundleParams,
   query: bundleQuery,
@@ -63,6 +64,7 @@ export const getShadow = endpoint({
   method: 'get',
   path,
   summary: 'The shadow of a policy bundle',
+  otherTenant: 'absent',
   access: policyRead,
   params: bundleParams,
   query: bundleQuery,
@@ -76,6 +78,7 @@ export const removeShadow = endpoint({
   path,
   summary: 'End the shadow of a policy bundle',
   description: 'Its results stay readable for 30 days after they were made.',
+  otherTenant: 'absent',
   access: policyWrite,
   params: bundleParams,
   query: bundleQuery,
@@ -125,6 +128,7 @@ export const shadowSummary = endpoint({
   summary: 'How often a shadow decided otherwise than the live policy',
   description:
     'Every shadow that the bundle had in this time counts; begin at activated_at to see only the one that is there now. The counts may be a minute old.',
+  otherTenant: 'absent',
   access: policyRead,
   params: bundleParams,
   query: shape<ShadowWindow>({ required: windowFields, optional: bundleIdField }),
@@ -194,6 +198,7 @@ export const shadowComparisons = endpoint({
   method: 'get',
   path: `${path}/results/comparisons`,
   summary: 'What a shadow decided about which job, newest first',
+  otherTenant: 'absent',
   access: policyRead,
   params: bundleParams,
   query: shape<ShadowComparisonsQuery>({
@@ -247,6 +252,7 @@ export const shadowTimeseries = endpoint({
   method: 'get',
   path: `${path}/results/timeseries`,
   summary: 'How a shadow decided, over time',
+  otherTenant: 'absent',
   access: policyRead,
   params: bundleParams,
   query: shape<ShadowTimeseriesQuery>({

@@ -1,0 +1,43 @@
+import type Joi from 'joi';
+import { fieldsOf } from './fuzz/requests.testing';
+
+/** The text for a place such as `jobs.submit labels`. */
+export type Words = (place: string) => string;
+
+interface Described {
+  type?: string;
+  flags?: { only?: boolean; presence?: string };
+  allow?: unknown[];
+  keys?: object;
+}
+
+const describe = (schema: Joi.Schema) => schema.describe() as Described;
+
+/** A body with a text in each field that takes free text; fields of another form stay out, unless they are required. */
+export function filledBody(schema: Joi.ObjectSchema, words: Words, place: string): Record<string, unknown> {
+  const fields = fieldsOf(schema).map((field) => [field, filled(schema.extract(field), words, `${place} ${field}`)]);
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Record<string, unknown>;
+}
+
+/** Fields of any depth that hold texts of a form, such as times: only their endpoint knows a value for them. */
+export function fieldsOfAForm(schema: Joi.ObjectSchema, path: readonly string[] = []): string[] {
+  return fieldsOf(schema).flatMap((field) => {
+    const inner = schema.extract(field);
+    const { type, keys, flags } = describe(inner);
+    const here = [...path, field];
+    if (type === 'object' && keys) return fieldsOfAForm(inner as Joi.ObjectSchema, here);
+    if (flags?.only || type === 'boolean' || type === 'number') return [];
+    return filled(inner, () => 'x1', '') === undefined ? [here.join('.')] : [];
+  });
+}
+
+function filled(schema: Joi.Schema, words: Words, place: string): unknown {
+  const { type, flags, allow = [], keys } = describe(schema);
+  if (type === 'object' && keys) return filledBody(schema as Joi.ObjectSchema, words, place);
+  const isRequired = flags?.presence === 'required';
+  if (type === 'boolean' || flags?.only) return isRequired ? (allow.find(Boolean) ?? true) : undefined;
+  const word = words(place);
+  const map = { [words(`${place} key`)]: word };
+  const candidates = type === 'any' ? [map, word] : [word, `job.${word}`, [word], map, ...(isRequired ? [1] : [])];
+  return candidates.find((value) => schema.validate(value, { convert: false }).error === undefined);
+}

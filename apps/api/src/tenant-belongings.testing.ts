@@ -1,0 +1,134 @@
+import { endpoints, type Endpoint } from '@svc/contract';
+import type { Api } from './api.testing';
+import type { GivenJob } from './given-jobs.testing';
+import type { ApprovalRecord, OutputSafetyRecord, ShadowResult, WorkerPicture } from '@svc/store';
+import type { Words } from './filled-body.testing';
+import type { Canary } from './fuzz/canaries.testing';
+import { canaries } from './fuzz/canaries.testing';
+import { bodyFor, targetsOf, type Belongings } from './tenant-requests.testing';
+
+export interface Planted extends Belongings {
+  /** What was put where. */
+  canaries: readonly Canary[];
+  /** Ids of the endpoints whose bodies were stored. */
+  through: ReadonlySet<string>;
+}
+
+/** Makes every kind of record that a tenant can have, with a text of its own in every field that takes one. */
+export async function plantBelongings(api: Api): Promise<Planted> {
+  const secret = canaries();
+  const words: Words = (place) => secret.of(place);
+  const through = new Set<string>();
+  const sent: string[] = [];
+  const of = {
+    ...{ schedule: '', run: '', again: '', artifact: '', snapshot: '', submitted: '' },
+    ...{ workflow: words('workflow id'), team: words('team id'), trace: words('trace id'), worker: 'worker-acme' },
+    ...{ schema: words('schemas.put id'), topic: `job.${words('topics.register name')}`, shadowed: 'secops~shadowed' },
+  };
+  const jobs = await plantJobs(api, words, of);
+  const planted: Belongings = { ...of, ...jobs };
+
+  const send = async (id: Endpoint['id'], name = '', headers = {}): Promise<Record<string, unknown>> => {
+    const endpoint: Endpoint | undefined = endpoints.find((one) => one.id === id);
+    if (!endpoint) throw new Error(`no endpoint ${id}`);
+    const first = targetsOf(endpoint, planted)[0] ?? '';
+    const target = name ? endpoint.path.replace(/:\w+/, name) : first;
+    const body = bodyFor(endpoint, words, 'acme', planted);
+    sent.push(body ?? '', ...Object.values<string>(headers));
+    const answer = await api.as('admin').send(endpoint.method, target, body, headers);
+    if (answer.status >= 300) throw new Error(`${id}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    through.add(id);
+    return answer.body;
+  }; // prettier-ignore
+
+  await api.store.workers.writeSnapshot({
+    ...{ captured_at: new Date().toISOString(), writer_id: 'scheduler-1', pools: {} },
+    workers: [liveWorker(of.worker)],
+  });
+  await send('schemas.put');
+  await send('topics.register');
+  await send('config.put');
+  await send('config.post');
+  await send('workflows.put');
+  planted.schedule = String((await send('schedules.add'))['id']);
+  await send('schedules.put');
+  await send('workflows.dryRun');
+  planted.run = String((await send('runs.start', '', { 'Idempotency-Key': words('runs.start key') }))['run_id']);
+  planted.again = String((await send('runs.rerun'))['run_id']);
+  await send('runs.say');
+  await send('runs.signal');
+  planted.submitted = String((await send('jobs.submit'))['job_id']);
+  for (const id of ['approvals.approve', 'approvals.reject', 'approvals.repair'] as const) {
+    const fields = id === 'approvals.repair' ? { approval: rejected } : {};
+    await send(id, await api.given.job({ state: 'APPROVAL_REQUIRED', ...fields }));
+  }
+  await send('jobs.remediate', jobs.denied);
+  await send('dlq.release', await api.given.job(withheld('released', words)));
+  planted.artifact = String((await send('artifacts.put'))['artifact_ptr']);
+  const shadowed = await api.as('everywhere').put('/api/v1/policy/bundles/secops~shadowed', { content: 'rules: []' });
+  if (shadowed.status !== 200) throw new Error(`no bundle to try a shadow of: ${shadowed.status}`);
+  const shadow = await send('policy.putShadow');
+  await api.store.shadowResults.add('acme', [resultOf(String(shadow['shadow_bundle_id']), words)]);
+  for (const id of ['evaluate', 'simulate', 'explain', 'simulateBundle', 'replay', 'analytics']) await send(`policy.${id}`);
+  await api.store.redis.set(`mem:${jobs.done}`, words('memory'));
+  const today = new Date().toISOString().slice(0, 10);
+  await api.store.redis.hset(`{s0}:spend:tenant:acme:${today}`, { spent: 1, [`center:${words('cost centre')}`]: 1 });
+  await api.as('everywhere').post('/api/v1/policy/bundles/snapshots', { note: 'all' });
+  const snapshots = await api.as('everywhere').get('/api/v1/policy/bundles/snapshots');
+  planted.snapshot = (snapshots.body['items'] as { id: string }[])[0]?.id ?? '';
+  const places = endpoints.map(({ id }) => `${id} `);
+  const isSent = ({ place, text }: Canary) =>
+    !places.some((start) => place.startsWith(start)) || sent.some((body) => body.includes(text));
+  return { ...planted, canaries: secret.made.filter(isSent), through };
+} // prettier-ignore
+
+/** A job whose output policy withheld. */
+function withheld(id: string, words: Words) {
+  const output_safety: OutputSafetyRecord = {
+    ...{ decision: 'QUARANTINE', rule_id: words(`${id} rule`), reason: words(`${id} reason`), findings: [] },
+    ...{ policy_snapshot: 's', phase: 'async', checked_at: 1, check_duration_ms: 1, original_ptr: `redis://res:${id}` },
+  };
+  const result = { said: words(id) };
+  return { id, state: 'OUTPUT_QUARANTINED', result, fields: { output_safety } } satisfies GivenJob;
+}
+
+/** A worker belongs to the installation; the jobs that it was given do not. */
+const liveWorker = (worker_id: string): WorkerPicture => ({
+  ...{ worker_id, pool: 'demo', region: 'eu', type: 'cpu', agent_name: '', draining: false },
+  ...{ active_jobs: 1, max_parallel_jobs: 4, cpu_load: 0, gpu_utilization: 0, memory_load: 0 },
+  ...{ capabilities: [], labels: {}, ready_topics: [], last_heartbeat_ms: Date.now() },
+});
+
+/** Decided, but the job was not moved. */
+const rejected: Partial<ApprovalRecord> = {
+  ...{ status: 'rejected', revision: 2, decision: 'reject', resolved_by: 'ola', resolved_role: 'operator' },
+  ...{ resolved_at: 1_000_000, reason: 'because' },
+};
+
+/** What a shadow decided about a job. */
+const resultOf = (shadow: string, words: Words): ShadowResult => ({
+  ...{ bundle_id: 'secops/shadowed', shadow_bundle_id: shadow, latency_ms: '0.2', severity: 'LOW' },
+  ...{ job_id: words('shadow job'), agent_id: words('shadow agent') },
+  ...{ active_verdict: 'ALLOW', shadow_verdict: 'DENY', diff: 'escalated' },
+  ...{ active_rule_id: words('shadow live rule'), shadow_rule_id: words('shadow rule') },
+});
+
+/** Jobs as workers, policy and people leave them, which no body of an endpoint can bring about. */
+async function plantJobs(api: Api, words: Words, { team, trace, worker }: Pick<Belongings, 'team' | 'trace' | 'worker'>) {
+  const secret = {
+    prompt: words('job prompt'),
+    labels: { [words('job label key')]: words('job label') },
+    context: { [words('job context key')]: words('job context') },
+    traceId: trace,
+    workerId: worker,
+    request: { team_id: team, principal_id: words('job principal'), actor_id: words('job actor') },
+  };
+  const remedy = { id: `remedy-of-${team}`, title: words('remedy title'), summary: words('remedy summary') };
+  return {
+    held: await api.given.job({ ...secret, state: 'APPROVAL_REQUIRED', safety: { reason: words('hold reason') } }),
+    done: await api.given.job({ ...secret, state: 'SUCCEEDED', result: { said: words('job result') } }),
+    failed: await api.given.job({ ...secret, state: 'FAILED', error: words('job error') }),
+    denied: await api.given.job({ ...secret, state: 'DENIED', safety: { remediations: [remedy] } }),
+    quarantined: await api.given.job({ ...secret, ...withheld('withheld', words) }),
+  };
+} // prettier-ignore

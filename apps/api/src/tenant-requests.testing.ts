@@ -1,0 +1,190 @@
+import type { Endpoint } from '@svc/contract';
+import { filledBody, type Words } from './filled-body.testing';
+
+const unlimited = async () => ({ allowed: true, headers: {} });
+/** A gateway that neither tenant runs, whose callers would manage the records of all; no call is left out by a limit. */
+export const walked = {
+  env: { TENANT_ID: 'house' },
+  mount: { rateLimits: { api: unlimited, open: unlimited } },
+};
+
+/** Ids of the records that a tenant has. */
+export interface Belongings {
+  held: string;
+  done: string;
+  failed: string;
+  denied: string;
+  quarantined: string;
+  artifact: string;
+  workflow: string;
+  schedule: string;
+  run: string;
+  /** The rerun of `run`. */
+  again: string;
+  submitted: string;
+  schema: string;
+  topic: string;
+  shadowed: string;
+  snapshot: string;
+  trace: string;
+  team: string;
+  worker: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Values of the fields in which no free text passes, and of those that would keep the rest from being stored, by endpoint.
+ * `undefined` leaves a field out. All other fields get texts by their declaration.
+ */
+const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongings) => Fields>> = {
+  'jobs.submit': (_, tenant) => ({
+    ...{ tenant_id: tenant, org_id: tenant, topic: 'job.default', priority: 'batch', context_mode: 'chat' },
+    requires: [],
+    principal_id: undefined,
+  }),
+  'jobs.remediate': (_words, _tenant, of) => ({ remediation_id: `remedy-of-${of.team}` }),
+  'approvals.repair': () => ({ apply: true }),
+  'artifacts.put': () => ({ content_base64: undefined, retention: 'short' }),
+  'topics.register': (_, tenant) => ({
+    ...{ pool: 'demo', tenant_id: tenant, requires: [] },
+    ...{ input_schema_id: undefined, output_schema_id: undefined, risk_tag_deriver: undefined },
+  }),
+  'schemas.put': (words) => ({ schema: { title: words('schemas.put title'), $comment: words('schemas.put comment') } }),
+  'config.put': (words, tenant) => config(words, 'config.put', { scope: 'org', scope_id: tenant }),
+  'config.post': (words, _tenant, { team }) => config(words, 'config.post', { scope: 'team', scope_id: team }),
+  'workflows.put': (words, tenant, { workflow }) => ({
+    ...{ id: workflow, org_id: tenant, timeout_sec: 60, created_at: undefined, updated_at: undefined },
+    ...{ revision: undefined, output: undefined, on_failure: undefined, config: {} },
+    input_schema: { title: words('workflows.put input_schema') },
+    parameters: [{ name: words('workflows.put parameters') }],
+    policy_override: `tier: workflow\nselector: { workflow_id: ${workflow} }\nrules: [{ id: ${words('workflows.put rule')}, match: { topics: [job.${words('workflows.put rule topic')}] }, decision: deny }]`,
+    steps: {
+      [words('workflows.put step id')]: {
+        ...{ topic: 'job.default', name: words('workflows.put step name') },
+        input: { note: words('workflows.put step input') },
+        meta: { labels: { note: words('workflows.put step label') } },
+      },
+    },
+  }),
+  'workflows.dryRun': () => ({}),
+  'schedules.add': () => times,
+  'schedules.put': () => times,
+  'runs.rerun': () => ({ from_step: undefined }),
+  'policy.evaluate': (_, tenant) => question(tenant),
+  'policy.simulate': (_, tenant) => question(tenant),
+  'policy.explain': (_, tenant) => question(tenant),
+  'policy.simulateBundle': (words, tenant) => ({
+    request: { topic: 'job.default', tenant, labels: { a: words('policy.simulateBundle label') } },
+    content: undefined,
+  }),
+  'policy.replay': (words, tenant) => ({
+    ...window,
+    filters: { tenant, topic_pattern: 'job.*' },
+    candidate_content: policyOf(words, 'policy.replay'),
+  }),
+  'policy.analytics': () => window,
+  'policy.putShadow': (words) => ({ content: policyOf(words, 'policy.putShadow') }),
+  'policy.putBundle': (words) => ({ content: policyOf(words, 'policy.putBundle'), expected_sha256: undefined }),
+  'policy.publish': () => ({ bundle_ids: undefined }),
+  'policy.rollback': (_words, _tenant, { snapshot }) => ({ snapshot_id: snapshot }),
+  'policy.putGlobal': (words) => ({
+    sections: { invariants: { content: policyOf(words, 'policy.putGlobal') } },
+    snapshot_version: undefined,
+  }),
+  'policy.addVelocityRule': () => pace,
+  'policy.putVelocityRule': () => pace,
+};
+
+const window = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+const times = {
+  ...{ cron: '0 * * * *', time_zone: 'UTC', interval_sec: undefined },
+  ...{ start_at: undefined, end_at: undefined },
+};
+const pace = { window: '5m', key: 'tenant', threshold: 3, throttle_duration: undefined, id: undefined };
+const policyOf = (words: Words, place: string) =>
+  `rules: [{ id: ${words(`${place} rule`)}, reason: ${words(`${place} reason`)}, match: { topics: [job.${words(`${place} topic`)}] }, decision: deny }]`;
+const question = (tenant: string) => ({
+  ...{ topic: 'job.default', tenant, org_id: tenant, priority: undefined, budget: undefined, action: undefined },
+  ...{ meta: undefined, effective_config: undefined, principal_id: undefined },
+});
+const config = (words: Words, place: string, scope: object): Fields => ({
+  ...scope,
+  data: {
+    [words(`${place} data key`)]: words(`${place} data`),
+    budget: { daily_limit_usd: 10, cost_centers: [words(`${place} centre`)] },
+  },
+  meta: { [words(`${place} meta key`)]: words(`${place} meta`) },
+  revision: undefined,
+});
+
+/** Names of the fields that `formed` sets for an endpoint. */
+export const formedFields = ({ id }: Endpoint, of: Belongings): string[] =>
+  Object.keys(formed[id]?.(() => 'x', 'acme', of) ?? {});
+
+/** A body that passes, of one tenant's words; undefined for endpoints without one. */
+export function bodyFor(endpoint: Endpoint, words: Words, tenant: string, of: Belongings): string | undefined {
+  if (!endpoint.body) return undefined;
+  // Of a run the body is the input; the declared field is one of many.
+  const input = endpoint.id === 'runs.start' ? { [words('runs.start input key')]: words('runs.start input') } : {};
+  const body = { ...filledBody(endpoint.body, words, endpoint.id), ...input, ...formed[endpoint.id]?.(words, tenant, of) };
+  return JSON.stringify(body);
+} // prettier-ignore
+
+const began = Date.now();
+
+const families: readonly [path: RegExp, ids: (of: Belongings) => readonly string[]][] = [
+  [/:snapshot_id/, ({ snapshot }) => [snapshot]],
+  [/shadows\/:bundle_id/, ({ shadowed }) => [shadowed]],
+  [/:bundle_id/, ({ workflow }) => [`workflow~${workflow}~policy`]],
+  [/:rule_id/, () => ['x']],
+  [/\/approvals\//, ({ held }) => [held]],
+  [/\/artifacts\//, ({ artifact }) => [artifact]],
+  [/\/traces\//, ({ trace }) => [trace]],
+  [/\/workflows\//, ({ workflow }) => [workflow]],
+  [/\/workflow-runs\//, ({ run, again }) => [run, again]],
+  [/\/workers\//, ({ worker }) => [worker]],
+  [/\/pools\//, () => ['demo']],
+  [/\/topics\//, ({ topic }) => [topic]],
+  [/\/schemas\//, ({ schema }) => [schema]],
+  [/\/dlq\//, ({ failed, denied, quarantined }) => [failed, denied, quarantined]],
+  [
+    /\/jobs\//,
+    ({ held, done, failed, denied, quarantined, submitted }) => [held, done, failed, denied, quarantined, submitted],
+  ],
+];
+
+/** Paths and queries of an endpoint that name the tenant's records, as far as it can name any. */
+export function targetsOf(endpoint: Endpoint, of: Belongings): string[] {
+  const { path } = endpoint;
+  if (!path.includes(':')) return queriesOf(endpoint, of).map((query) => path + query);
+  const [, ids] = families.find(([pattern]) => pattern.test(path)) ?? [];
+  if (!ids) throw new Error(`no record is known for ${path}`);
+  const below = (first: string) =>
+    path
+      .replace(/:\w+/, encodeURIComponent(first))
+      .replace(':schedule_id', of.schedule)
+      .replace(':run_id', of.run)
+      .replace(/:\w+/, '1');
+  // Results are asked for by time.
+  const isTimed = 'from' in ((endpoint.query?.describe().keys ?? {}) as object);
+  const query = isTimed
+    ? `?from=${began - 3_600_000}&to=${began + 3_600_000}${path.endsWith('timeseries') ? '&bucket=1h' : ''}`
+    : '';
+  return ids(of)
+    .filter((id) => id !== '')
+    .map((id) => below(id) + query);
+}
+
+function queriesOf({ id, query }: Endpoint, of: Belongings): string[] {
+  const { done, submitted, team, workflow, trace } = of;
+  if (id === 'memory.read') return [`?ptr=redis://ctx:${done}`, `?key=res:${done}`, `?key=mem:${done}`, `?ptr=redis://ctx:${submitted}`, '?key=res:released', '?key=res:withheld'];
+  if (id === 'config.get') return ['', '?scope=org&scope_id=acme&envelope=true', `?scope=team&scope_id=${team}&envelope=true`];
+  const values: Readonly<Record<string, string>> = {
+    ...{ team, team_id: team, workflow_id: workflow, trace_id: trace, state: 'SUCCEEDED', status: 'pending' },
+    ...{ org_id: 'acme', tenant: 'acme', type: 'output', search: 'canary', include_resolved: 'true' },
+    ...{ include_disabled: 'true' },
+  };
+  const names = Object.keys((query?.describe().keys ?? {}) as object);
+  return ['', ...names.filter((name) => values[name]).map((name) => `?${name}=${encodeURIComponent(values[name] ?? '')}`)];
+} // prettier-ignore
