@@ -98,7 +98,8 @@ export async function readDispatches(
         jobHash: hashOf(body, jobs.get(body.job_id)?.record),
       });
     }
-    if (message.seq >= state.last_seq) break;
+    // Not by the sequence: the last messages may have been withdrawn.
+    if (message.info.pending === 0) break;
   }
   await messages.close();
   return dispatches;
