@@ -4,6 +4,7 @@ export * from './errors';
 export * from './permissions';
 export * from './shape';
 export * from './packets';
+export * from './pointers';
 export * from './proto/descriptor';
 export * from './proto/messages';
 export * from './proto/canonical';

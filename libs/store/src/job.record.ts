@@ -127,6 +127,12 @@ export interface ApprovalRecord {
   repair?: { was: 'approved' | 'rejected'; by: string; role: string; at: number };
 }
 
+/** The resolution that people gave, also one that a repair applied; undefined while it is open, or when it lapsed. */
+export function verdictOf({ status, repair }: ApprovalRecord): 'approved' | 'rejected' | undefined {
+  if (status === 'approved' || status === 'rejected') return status;
+  return status === 'repaired' ? repair?.was : undefined;
+}
+
 /** Core contract 2.4, `output_safety`. */
 export interface OutputSafetyRecord {
   decision: 'ALLOW' | 'QUARANTINE' | 'REDACT';

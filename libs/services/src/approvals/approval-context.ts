@@ -1,8 +1,7 @@
 import { AppError, type ApprovalContextView, type Caller, type PriorApproval } from '@svc/contract';
-import type { JobRecord, Store } from '@svc/store';
+import { type JobRecord, type Store, verdictOf } from '@svc/store';
 import type { Clock } from '../deps';
 import { findJob, readContext } from '../jobs/read-jobs';
-import { verdictOf } from './approval-record';
 import { approvalView } from './approval-view';
 
 const most = 10;

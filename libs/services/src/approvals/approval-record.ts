@@ -11,12 +11,6 @@ export interface Remarks {
   note: string;
 }
 
-/** What people decided, also when a repair had to carry it out; undefined while it is open, and when nobody decided. */
-export function verdictOf({ status, repair }: ApprovalRecord): Verdict | undefined {
-  if (status === 'approved' || status === 'rejected') return status;
-  return status === 'repaired' ? repair?.was : undefined;
-}
-
 /** By what name a decider is told to others. */
 export const nameOf = (caller: Caller): string => caller.principalId || caller.keyId;
 

@@ -1,6 +1,5 @@
-import type { ApprovalView, PolicySnapshotSummary } from '@svc/contract';
+import { type ApprovalView, isGate, type PolicySnapshotSummary } from '@svc/contract';
 import type { ApprovalRecord, JobRecord } from '@svc/store';
-import { isGate } from '../jobs/job-packet';
 import { actionability, approvalOf, decoded, jobItemOf } from '../jobs/job-views';
 import { policyPart } from '../jobs/policy-check';
 import { approvalsOf } from './approval-record';

@@ -1,9 +1,9 @@
-import { AppError, type Caller } from '@svc/contract';
+import { AppError, type Caller, isGate } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
-import type { ApprovalRecord, JobRecord } from '@svc/store';
+import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
 import type { EffectiveConfig } from '../effective-config';
 import { isApprovedInput, unreadableInput } from '../jobs/input-hash';
-import { isGate, requestHash } from '../jobs/job-packet';
+import { requestHash } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
 import {
   answerOf,
@@ -11,7 +11,6 @@ import {
   gateResolved,
   ownApproval,
   resolution,
-  verdictOf,
   type Remarks,
   type Verdict,
 } from './approval-record';

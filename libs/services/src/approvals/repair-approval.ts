@@ -1,9 +1,8 @@
-import { AppError, type ApprovalRepairView, type Caller } from '@svc/contract';
-import type { ApprovalRecord, JobRecord } from '@svc/store';
-import { isGate } from '../jobs/job-packet';
+import { AppError, type ApprovalRepairView, type Caller, isGate } from '@svc/contract';
+import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
 import { actionability, approvalOf } from '../jobs/job-views';
 import { auditEntry } from '../policy/policy-audit';
-import { gateResolved, nameOf, remark, verdictOf } from './approval-record';
+import { gateResolved, nameOf, remark } from './approval-record';
 import { busy, findHeld, requireMayResolve, type ApprovalDeps } from './decide-approval';
 import {
   letsGoOn,

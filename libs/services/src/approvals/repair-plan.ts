@@ -1,9 +1,8 @@
-import type { ApprovalRepairPlan } from '@svc/contract';
+import { type ApprovalRepairPlan, isGate } from '@svc/contract';
 import { jobStates } from '@svc/lifecycle';
-import type { ApprovalRecord, JobRecord } from '@svc/store';
-import { isGate, requestHash } from '../jobs/job-packet';
+import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
+import { requestHash } from '../jobs/job-packet';
 import { actionability, approvalOf } from '../jobs/job-views';
-import { verdictOf } from './approval-record';
 import { isBound, isSamePolicy, type ApprovalDeps } from './decide-approval';
 import { approvingEvent, isRunOver } from './settle';
 

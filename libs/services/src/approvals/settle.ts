@@ -1,10 +1,9 @@
-import { AppError, type TenantScope } from '@svc/contract';
+import { AppError, isGate, type TenantScope } from '@svc/contract';
 import { isRunEnded } from '@svc/lifecycle';
 import { queuePriorities } from '@svc/routing';
 import type { ApprovalRecord, JobRecord, MoveExtras, Store } from '@svc/store';
 import type { Base, JobBus } from '../deps';
 import { badEnd, type Ending } from '../jobs/endings';
-import { isGate } from '../jobs/job-packet';
 import { publishIntent } from '../jobs/publish-intent';
 
 /** What ending or releasing a held job takes. */

@@ -1,7 +1,6 @@
-import { AppError, type Caller } from '@svc/contract';
+import { AppError, type Caller, isOwnResult } from '@svc/contract';
 import type { JobRecord, OutputSafetyRecord, Store } from '@svc/store';
 import type { Base } from '../deps';
-import { isOwnResult } from '../jobs/withheld';
 import { auditEntry } from '../policy/policy-audit';
 
 export interface QuarantineDeps extends Base {

@@ -1,7 +1,6 @@
-import type { EndedBy, GivesUp, HeldBy, Owner } from '@svc/contract';
+import { type EndedBy, type GivesUp, type HeldBy, isGate, type Owner } from '@svc/contract';
 import { timeoutsFor } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
-import { isGate } from '../jobs/job-packet';
 import { queueEndsMs, runningFor, runtimeCap } from '../scheduling/place-job';
 import { iso, stageOf, type JobFacts } from './job-facts';
 import { budgetOwner } from './look-at-budget';

@@ -1,8 +1,7 @@
-import { approveJob, type Owner } from '@svc/contract';
+import { approveJob, isGate, type Owner } from '@svc/contract';
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { requesterMayResolve, runStarterRule } from '../approvals/may-resolve';
 import { failMode } from '../effective-config';
-import { isGate } from '../jobs/job-packet';
 import { iso, sinceMs, stageOf, type JobFacts } from './job-facts';
 import { blocked, notReached, passed, type Look } from './look';
 

@@ -1,6 +1,5 @@
-import { defaultSettings, limits, type Blocker, type JobBlocker, type Owner } from '@svc/contract';
+import { type Blocker, defaultSettings, isGate, type JobBlocker, limits, type Owner } from '@svc/contract';
 import { section } from '../effective-config';
-import { isGate } from '../jobs/job-packet';
 import { iso, sinceMs, stageOf, type JobFacts } from './job-facts';
 import { blocked, notReached, passed, type Look } from './look';
 

@@ -1,6 +1,5 @@
-import type { Owner } from '@svc/contract';
+import { isGate, type Owner } from '@svc/contract';
 import { needsOf, poolsFor, type RoutingNeeds } from '@svc/routing';
-import { isGate } from '../jobs/job-packet';
 import { iso, sinceMs, stageOf, type JobFacts } from './job-facts';
 import { blocked, notReached, passed, type Look } from './look';
 import { ruleOwner } from './look-at-policy';

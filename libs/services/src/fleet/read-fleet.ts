@@ -1,8 +1,7 @@
-import { AppError, type Caller, type JobItem, type PoolDetail, type PoolView, type WorkerView } from '@svc/contract';
+import { AppError, type PoolDetail, type PoolView, type WorkerView } from '@svc/contract';
 import type { PoolTable } from '@svc/routing';
 import type { Store, WorkerPicture } from '@svc/store';
 import type { Clock, Fleet } from '../deps';
-import { jobItemOf } from '../jobs/job-views';
 
 export interface FleetDeps {
   store: Store;
@@ -22,18 +21,6 @@ export async function getWorker(deps: FleetDeps, id: string): Promise<WorkerView
   const found = (await listWorkers(deps)).find(({ worker_id }) => worker_id === id);
   if (!found) throw new AppError('worker_not_found');
   return found;
-}
-
-/**
- * Jobs of the caller's tenant that a worker was given, newest first.
- *
- * @throws worker_not_found when neither jobs nor the worker exist
- */
-export async function workerJobs(deps: FleetDeps, caller: Caller, id: string, limit: number): Promise<JobItem[]> {
-  const ids = [...new Set(await deps.store.workers.recentJobs(id, 1_000))];
-  const jobs = (await deps.store.index.records(ids)).filter(({ tenant }) => tenant === caller.tenant);
-  if (ids.length === 0) await getWorker(deps, id);
-  return jobs.slice(0, limit).map(jobItemOf);
 }
 
 export async function listPools(deps: FleetDeps): Promise<PoolView[]> {

@@ -1,8 +1,6 @@
-import { limits } from '@svc/contract';
+import { contextPointer, isStorePointer, limits } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
 import { createHash } from 'node:crypto';
-import { contextPointer } from './job-packet';
-import { isStorePointer } from './withheld';
 
 /** SHA-256 (hex) of an input document; a missing document is an empty one. */
 export const inputHash = (document: string | Buffer | null): string =>

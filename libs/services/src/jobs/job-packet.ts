@@ -1,5 +1,5 @@
 import {
-  approvalGateTopic,
+  contextPointer,
   dispatchEnv,
   jobHash,
   jobRequestPacket,
@@ -8,8 +8,7 @@ import {
   type JobRequestDraft,
   type PacketOf,
 } from '@svc/contract';
-import type { DecisionRecord, JobRecord, StoredRequest } from '@svc/store';
-import { verdictOf } from '../approvals/approval-record';
+import { type DecisionRecord, type JobRecord, type StoredRequest, verdictOf } from '@svc/store';
 import { wireContextRef } from './context-ref';
 
 type Described = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request'>;
@@ -60,12 +59,6 @@ export function jobRequestDraft({ id, tenant, topic, request }: Described): JobR
     },
   };
 }
-
-/** Where a job's input document is. Wire contract 12. */
-export const contextPointer = ({ id, request }: Pick<JobRecord, 'id' | 'request'>): string =>
-  request.context_ptr ?? ownContextPointer(id);
-
-export const ownContextPointer = (id: string): string => `redis://ctx:${id}`;
 
 // The copies of the content that policy reads are not sent to workers, who get the pointer.
 const withoutContent = (labels: Readonly<Record<string, string>>) =>
@@ -187,6 +180,3 @@ const camelCased = (value: unknown): unknown => {
   ]);
   return Object.fromEntries(entries) as unknown;
 };
-
-/** Jobs of the internal gate topic are never routed; approval alone ends them. */
-export const isGate = (topic: string): boolean => topic === approvalGateTopic;

@@ -4,7 +4,10 @@ import type { Base, JobBus } from '../deps';
 import type { Intent } from './endings';
 import { dispatchIdentity } from './job-packet';
 
-type IntentDeps = Pick<Base, 'store' | 'clock'> & { bus: JobBus; senderId: string };
+export interface IntentDeps extends Pick<Base, 'store' | 'clock'> {
+  bus: JobBus;
+  senderId: string;
+}
 type Intended = Pick<JobRecord, 'id' | 'trace_id' | 'intent' | 'worker_id' | 'error_code' | 'error_message' | 'state'>;
 
 const statusOf = {

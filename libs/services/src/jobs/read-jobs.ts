@@ -1,19 +1,20 @@
 import {
   AppError,
-  limits,
   type Caller,
+  contextPointer,
   type DecisionView,
+  isOwnResult,
   type JobDetail,
   type JobItem,
+  limits,
   type ListQuery,
   type ListView,
   type TenantScope,
 } from '@svc/contract';
 import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
 import type { JobEndings, JobRecord, Store } from '@svc/store';
-import { contextPointer } from './job-packet';
 import { jobDetailOf, jobItemOf } from './job-views';
-import { isOwnResult, isWithheld } from './withheld';
+import { isWithheld } from './withheld';
 
 /** @throws job_not_found, tenant_access_denied */
 export async function findJob({ store }: { store: Store }, scope: TenantScope, id: string): Promise<JobRecord> {

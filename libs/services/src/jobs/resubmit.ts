@@ -1,10 +1,10 @@
-import { AppError, limits } from '@svc/contract';
+import { AppError, contextPointer, limits } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import { queuePriorities } from '@svc/routing';
 import type { JobRecord, StoredRequest } from '@svc/store';
 import type { Admission } from '../admission/admission';
 import type { Base } from '../deps';
-import { contextPointer, requestHash } from './job-packet';
+import { requestHash } from './job-packet';
 
 export interface ResubmitDeps extends Base {
   kernel: Kernel;

@@ -7,7 +7,7 @@ import type { Base, LicenseLimits } from '../deps';
 import { failMode, numberAt, type EffectiveConfig, type FailMode } from '../effective-config';
 import type { Admission } from '../admission/admission';
 import { checkJobBudget } from '../budget/reserve-budget';
-import { isSettledAtOnce, type LiveDecision, type Shadows } from '../policy/shadow-evaluation';
+import { isSettledAtOnce, type LiveDecision, type Shadows } from './live-decision';
 import { admitTopic } from '../topics/admit-topic';
 import { withDeriver } from '../topics/risk-tags';
 import type { TopicDeps } from '../topics/topic-deps';

@@ -1,15 +1,9 @@
+import { isOwnResult, isStorePointer } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
 
 /** Is what the job returned kept from its readers? A quarantine holds until somebody releases it. Engine contract A12. */
 export const isWithheld = ({ state, output_safety }: Pick<JobRecord, 'state' | 'output_safety'>): boolean =>
   state === 'OUTPUT_QUARANTINED' && output_safety?.released_at === undefined;
-
-/** Pointers at anything but the job's own result are handed on and never followed. Wire contract 12. */
-export const isOwnResult = (id: string, pointer: string): boolean =>
-  pointer === `redis://res:${id}` || pointer.startsWith(`redis://res:${id}:`);
-
-/** A pointer into our store, which the platform could follow; pointers of other schemes are passed on as they are. */
-export const isStorePointer = (pointer: string): boolean => pointer.startsWith('redis://');
 
 const mostParts = 8;
 

@@ -1,7 +1,6 @@
 import type { AnalyticsBody, AnalyticsView, Caller } from '@svc/contract';
 import { analyseRules, type RuleHit } from '@svc/policy';
-import type { JobSummary, Store } from '@svc/store';
-import { verdictOf } from '../approvals/approval-record';
+import { type JobSummary, type Store, verdictOf } from '@svc/store';
 import { decidedJobs, eachOf, rangeOf, timeRangeView, type Range } from './replay-jobs';
 
 export interface AnalyticsDeps {

@@ -7,11 +7,12 @@ import {
   type BundleView,
   type Caller,
 } from '@svc/contract';
+import type { Store } from '@svc/store';
 import { bundleFamily, contentHash, type BundleRecord } from '@svc/policy';
 import { readVisibleBundles } from './bundles-document';
 import type { ParsedBundles } from './parsed-bundles';
 import type { PolicyReadDeps } from './policy-deps';
-import { shadowHeadView, type ShadowReadDeps } from './shadow-read';
+import { shadowHeadView } from './shadow-head-view';
 
 /** Every bundle that applies to the caller's tenant, by byte order of its id. Policy contract 6.1. */
 export async function listBundles(
@@ -28,7 +29,7 @@ export async function listBundles(
 
 /** One bundle, with what the caller's tenant tries in its place. @throws bundle_not_found */
 export async function getBundle(
-  deps: Pick<PolicyReadDeps, 'store' | 'defaultTenant'> & ShadowReadDeps,
+  deps: Pick<PolicyReadDeps, 'defaultTenant'> & { store: PolicyReadDeps['store'] & Pick<Store, 'shadows'> },
   caller: Caller,
   id: string,
 ): Promise<BundleView> {

@@ -1,6 +1,7 @@
 import type { Boot, Handles, kernelMetrics } from '@svc/runtime';
 import { startLoops } from '../loops';
-import { ShadowEvaluation, type ShadowEvaluationParts, type Shadows } from './shadow-evaluation';
+import { ShadowEvaluation, type ShadowEvaluationParts } from './shadow-evaluation';
+import type { Shadows } from '../jobs/live-decision';
 
 export interface OpenShadowsParts extends Pick<ShadowEvaluationParts, 'store' | 'kernel'> {
   metrics: Handles<typeof kernelMetrics>;

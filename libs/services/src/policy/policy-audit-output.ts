@@ -1,6 +1,5 @@
 import type { PolicyAuditEntry } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
-import { textOfTime } from './bundle-content';
 
 const newest = 500;
 
@@ -35,7 +34,7 @@ function finding({ id, tenant, topic, output_safety }: JobRecord): PolicyAuditEn
     message: '',
     reason,
     extra: {},
-    created_at: textOfTime(Math.floor(checked_at / 1_000)),
+    created_at: new Date(Math.floor(checked_at / 1_000)).toISOString(),
     job_id: id,
     rule_id,
     decision,

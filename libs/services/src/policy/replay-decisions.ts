@@ -1,10 +1,17 @@
-import { AppError, everyTenant, limits, type Caller, type ReplayBody, type ReplayView } from '@svc/contract';
+import {
+  AppError,
+  type Caller,
+  contextPointer,
+  everyTenant,
+  limits,
+  type ReplayBody,
+  type ReplayView,
+} from '@svc/contract';
 import type { Kernel, PolicyTrial } from '@svc/kernel-client';
 import { compareReplay, topicGlob, type ReplayedJob } from '@svc/policy';
 import type { JobSummary, Store } from '@svc/store';
 import type { Random } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
-import { contextPointer } from '../jobs/job-packet';
 import { contentOfDocument } from '../jobs/normalize-request';
 import { policyRequest } from '../jobs/policy-check';
 import { askKernel } from './evaluate-ask';

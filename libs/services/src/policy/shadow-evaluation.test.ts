@@ -4,7 +4,8 @@ import type { PolicyDecision, PolicyRequest } from '@svc/policy';
 import { openStore, type DecisionRecord, type Store, type StoredShadow } from '@svc/store';
 import { eventually, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
-import { isToldBefore, ShadowEvaluation } from './shadow-evaluation';
+import { ShadowEvaluation } from './shadow-evaluation';
+import { isToldBefore } from '../jobs/live-decision';
 
 // Thousands of results are written, on a machine that may be busy.
 jest.setTimeout(20_000);

@@ -1,5 +1,6 @@
-import { AppError, type Caller, type ShadowHead, type ShadowView } from '@svc/contract';
-import type { Store, StoredShadow, StoredShadowHead } from '@svc/store';
+import { AppError, type Caller, type ShadowView } from '@svc/contract';
+import type { Store, StoredShadow } from '@svc/store';
+import { shadowHeadView } from './shadow-head-view';
 
 export interface ShadowReadDeps {
   store: Pick<Store, 'shadows'>;
@@ -17,9 +18,3 @@ export const shadowView = (shadow: StoredShadow): ShadowView => ({
   content: shadow.content,
   metadata: { ...shadow.metadata },
 });
-
-/** What a bundle tells of its shadow. Policy contract 6.1. */
-export const shadowHeadView = (head: StoredShadowHead): ShadowHead => {
-  const { shadow_bundle_id, bundle_id, tenant_id, created_by, created_at, activated_at } = head;
-  return { shadow_bundle_id, bundle_id, tenant_id, created_by, created_at, activated_at };
-};

@@ -1,7 +1,7 @@
 import type { JobState } from '@svc/lifecycle';
 import type { JobRecord, JsonObject, Store } from '@svc/store';
 import { outputOf, type ChildRunEnded, type JobEnd, type JobEnded, type RunEvent, type RunState } from '@svc/workflow';
-import { isOwnResult } from '../jobs/withheld';
+import { isOwnResult } from '@svc/contract';
 import { runStateOf } from './run-codec';
 
 /** Results up to this size become the output of their step; of others only the pointer is kept. Engine contract B4. */

@@ -4,7 +4,7 @@ import type { ExpressionLimits } from '@svc/workflow';
 import type { Admission } from '../admission/admission';
 import type { Base, Fleet, JobBus } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
-import type { Shadows } from '../policy/shadow-evaluation';
+import type { Shadows } from '../jobs/live-decision';
 import type { SchemaBook } from '../schemas/schema-book';
 import type { TopicDeps } from '../topics/topic-deps';
 import type { DefinitionBook } from './definition-book';

@@ -1,4 +1,4 @@
-import { AppError, approvalGateTopic, limits } from '@svc/contract';
+import { AppError, approvalGateTopic, isGate, limits } from '@svc/contract';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, ApprovalRecord, StoredRequest } from '@svc/store';
 import {
@@ -13,9 +13,9 @@ import {
   type WorkflowDefinition,
 } from '@svc/workflow';
 import { badEnd } from '../jobs/endings';
-import { isGate, requestHash } from '../jobs/job-packet';
+import { requestHash } from '../jobs/job-packet';
 import { contentOfDocument, refersToSecret } from '../jobs/normalize-request';
-import type { LiveDecision } from '../policy/shadow-evaluation';
+import type { LiveDecision } from '../jobs/live-decision';
 import { askPolicy, decisionRecord, policyRequest } from '../jobs/policy-check';
 import { carriedLabels } from '../jobs/resubmit';
 import { memoryClaim } from '../data/memory-owner';

@@ -1,10 +1,10 @@
 import type { JobRecord } from '@svc/store';
 import { failMode } from '../effective-config';
-import { isOwnResult, isStorePointer } from '../jobs/withheld';
+import { isOwnResult, isStorePointer } from '@svc/contract';
 import { checkBody, type BodyVerdict } from './check-body';
 import { question, readBody, safety, within, type ResultFacts } from './output-facts';
 import { writeRedacted } from './redact-output';
-import type { SchedulingDeps } from './scheduling-deps';
+import type { OutputSafetyDeps } from './output-safety-deps';
 
 export interface ContentCheck {
   /** SKIPPED: it could not be made, and fail mode open lets the result pass. */
@@ -18,7 +18,7 @@ const scanTimeoutMs = 30_000;
  * The second phase: what stands in the body. It only looks and says what is to be written; the caller moves the job.
  * Engine contract A11.
  */
-export async function checkContent(deps: SchedulingDeps, job: JobRecord, result: ResultFacts): Promise<ContentCheck> {
+export async function checkContent(deps: OutputSafetyDeps, job: JobRecord, result: ResultFacts): Promise<ContentCheck> {
   const pointer = result.result_ptr;
   if (pointer === '') return { decision: 'ALLOW', set: {} };
   const startedUs = deps.clock.nowUs();
@@ -62,7 +62,7 @@ export async function checkContent(deps: SchedulingDeps, job: JobRecord, result:
  * @returns what is to be remembered of a clean body; undefined = the second phase has to look
  */
 export async function cleanContent(
-  deps: SchedulingDeps,
+  deps: OutputSafetyDeps,
   job: JobRecord,
   result: ResultFacts,
   body: Buffer,
@@ -74,11 +74,15 @@ export async function cleanContent(
   return { output_safety: recordOf(deps, job, startedUs, verdict) };
 }
 
-const judge = (deps: SchedulingDeps, job: JobRecord, result: ResultFacts, read: { body: Buffer; sizeBytes: number }) =>
-  checkBody(deps.kernel, question(job, result, read.sizeBytes), read.body, read.sizeBytes);
+const judge = (
+  deps: OutputSafetyDeps,
+  job: JobRecord,
+  result: ResultFacts,
+  read: { body: Buffer; sizeBytes: number },
+) => checkBody(deps.kernel, question(job, result, read.sizeBytes), read.body, read.sizeBytes);
 
 /** Tells that a body was looked at. @returns what is kept of it with the job */
-function recordOf(deps: SchedulingDeps, job: JobRecord, startedUs: number, verdict: BodyVerdict) {
+function recordOf(deps: OutputSafetyDeps, job: JobRecord, startedUs: number, verdict: BodyVerdict) {
   deps.events.outputChecked(job.topic, 'async', verdict.decision, (deps.clock.nowUs() - startedUs) / 1_000);
   return {
     ...safety(deps, startedUs, 'async', verdict),
@@ -101,7 +105,7 @@ const unreadable: BodyVerdict['findings'][number] = {
 };
 
 async function unscanned(
-  deps: SchedulingDeps,
+  deps: OutputSafetyDeps,
   job: JobRecord,
   pointer: string,
   startedUs: number,

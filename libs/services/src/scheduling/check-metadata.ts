@@ -4,7 +4,7 @@ import type { JobRecord } from '@svc/store';
 import { checkBody } from './check-body';
 import { question, readBody, safety, within, type Brought } from './output-facts';
 import { writeRedacted } from './redact-output';
-import type { SchedulingDeps } from './scheduling-deps';
+import type { OutputSafetyDeps } from './output-safety-deps';
 
 export interface MetadataCheck {
   decision: 'ALLOW' | 'QUARANTINE' | 'REDACT';
@@ -23,7 +23,7 @@ const redactTimeoutMs = 5_000;
  * Engine contract A11; spec: "States and transitions".
  */
 export async function checkMetadata(
-  deps: SchedulingDeps,
+  deps: OutputSafetyDeps,
   job: JobRecord,
   result: JobResult,
   { sizeBytes, hasBody }: Brought,
@@ -70,7 +70,7 @@ export async function checkMetadata(
  * What a worker reported as its error is all there: it is scanned now, since it is not kept with a success, and a job
  * without a body has no second phase.
  */
-async function askMetadata({ kernel }: SchedulingDeps, asked: OutputCheckRequest): Promise<OutputVerdict> {
+async function askMetadata({ kernel }: OutputSafetyDeps, asked: OutputCheckRequest): Promise<OutputVerdict> {
   const verdict = await kernel.checkOutput(asked);
   if (verdict.decision !== 'ALLOW' || !verdict.content_phase_needed || asked.error_message === '') return verdict;
   const ofError = await kernel.checkOutput({ ...asked, output_size_bytes: 0, output_content: Buffer.alloc(0) });
@@ -80,7 +80,7 @@ async function askMetadata({ kernel }: SchedulingDeps, asked: OutputCheckRequest
 
 /** A redaction asked for by the metadata alone still needs the body; without a clean copy the output is quarantined. */
 async function redactNow(
-  deps: SchedulingDeps,
+  deps: OutputSafetyDeps,
   job: JobRecord,
   result: JobResult,
   startedUs: number,

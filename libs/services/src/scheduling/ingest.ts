@@ -1,10 +1,10 @@
-import { JobPriority, limits, type JobRequest } from '@svc/contract';
+import { contextPointer, JobPriority, type JobRequest, limits } from '@svc/contract';
 import { isTenantName } from '@svc/identity';
 import { queuePriorities } from '@svc/routing';
 import type { Store, StoredRequest } from '@svc/store';
 import { memoryClaim } from '../data/memory-owner';
 import { storedContextRef } from '../jobs/context-ref';
-import { contextPointer, requestHash } from '../jobs/job-packet';
+import { requestHash } from '../jobs/job-packet';
 import { priorityOf } from '../jobs/priority';
 import { carriedLabels } from '../jobs/resubmit';
 import { deadline } from '../jobs/submit-job';

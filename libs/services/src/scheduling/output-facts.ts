@@ -1,13 +1,13 @@
 import { limits, type JobResult } from '@svc/contract';
 import type { OutputVerdict } from '@svc/kernel-client';
 import type { JobRecord, OutputSafetyRecord } from '@svc/store';
-import type { SchedulingDeps } from './scheduling-deps';
+import type { OutputSafetyDeps } from './output-safety-deps';
 
 const readTries = 6;
 const readPauseMs = 100;
 
 /** A worker may have said it is done a moment before its result is visible; after a few tries it is missing. */
-export async function readBody(deps: SchedulingDeps, pointer: string): Promise<{ body: Buffer; sizeBytes: number }> {
+export async function readBody(deps: OutputSafetyDeps, pointer: string): Promise<{ body: Buffer; sizeBytes: number }> {
   for (let tries = 1; ; tries++) {
     const found = await deps.store.data.read(pointer, limits.scanMostBytes);
     if (found) return found;
@@ -51,7 +51,7 @@ export const question = (job: JobRecord, result: ResultFacts, sizeBytes: number)
 
 /** A verdict as it is kept with the job. */
 export const safety = (
-  deps: SchedulingDeps,
+  deps: OutputSafetyDeps,
   startedUs: number,
   phase: 'sync' | 'async',
   verdict: Pick<OutputVerdict, 'decision' | 'reason' | 'rule_id' | 'policy_snapshot' | 'findings'>,

@@ -6,7 +6,7 @@ import { turnCost } from '../effective-config';
 import { isApprovedInput } from '../jobs/input-hash';
 import { dispatchIdentity, dispatchPacket } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
-import { endBadly } from './move-job';
+import { endBadly } from '../jobs/move-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { preemptFor } from './preempt';
 import { rollBack } from './roll-back';

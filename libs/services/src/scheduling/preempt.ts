@@ -6,7 +6,8 @@ import { routingRules } from '../boundary';
 import { numberAt, section } from '../effective-config';
 import type { Intent } from '../jobs/endings';
 import { dispatchIdentity, isStaleDispatch } from '../jobs/job-packet';
-import { entryPriority, moveAndTell, untilDeadline } from './move-job';
+import { moveAndTell } from '../jobs/move-job';
+import { entryPriority, untilDeadline } from './queue-entry';
 import type { SchedulingDeps } from './scheduling-deps';
 import { workflowStepOf } from '../jobs/workflow-step';
 

@@ -4,7 +4,7 @@ import type { JobRecord } from '@svc/store';
 import { createHash } from 'node:crypto';
 import { checkBody } from './check-body';
 import { question, within, type ResultFacts } from './output-facts';
-import type { SchedulingDeps } from './scheduling-deps';
+import type { OutputSafetyDeps } from './output-safety-deps';
 
 const mostCopies = 3;
 const lookTimeoutMs = 30_000;
@@ -17,7 +17,7 @@ const lookTimeoutMs = 30_000;
  * @returns the pointer of the clean copy; undefined = no copy came out clean
  */
 export async function writeRedacted(
-  deps: SchedulingDeps,
+  deps: OutputSafetyDeps,
   job: JobRecord,
   result: ResultFacts,
   body: Buffer,

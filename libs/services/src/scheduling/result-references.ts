@@ -1,13 +1,13 @@
 import {
   integrityErrorCode,
   integrityFault,
+  isOwnResult,
   isVerifiable,
-  limits,
   type JobResult,
+  limits,
   type ResourceRef,
 } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
-import { isOwnResult } from '../jobs/withheld';
 
 const maxReferences = 100;
 const artifactPointer = /^redis:\/\/art:(.+)$/;

@@ -1,8 +1,8 @@
 import type { CarryEntry, JobRecord } from '@svc/store';
 import { checkContent } from './check-content';
-import { endBadly } from './move-job';
+import { endBadly } from '../jobs/move-job';
 import type { ResultFacts } from './output-facts';
-import type { SchedulingDeps } from './scheduling-deps';
+import type { OutputSafetyDeps } from './output-safety-deps';
 import { tellOutput } from './tell-output';
 
 /** How long the scheduler that wrote a success has for its scan before another takes it from the queue. */
@@ -20,7 +20,7 @@ export const scanEntry = ({ id, attempts, dispatch_id: dispatchId }: JobRecord):
  * The second phase, after the success is written, from the queue. Safe to run twice: the second quarantine is refused by
  * the job table, the second redaction has the same pointer.
  */
-export async function scanOutput(deps: SchedulingDeps, id: string, dispatchId: string): Promise<void> {
+export async function scanOutput(deps: OutputSafetyDeps, id: string, dispatchId: string): Promise<void> {
   const job = await deps.store.jobs.load(id);
   if (!job || job.state !== 'SUCCEEDED' || (dispatchId !== '' && job.dispatch_id !== dispatchId)) return;
   await scanJob(deps, job, {
@@ -35,7 +35,7 @@ export async function scanOutput(deps: SchedulingDeps, id: string, dispatchId: s
 
 /** @param entry the queue entry to take away once the verdict is written; absent when the queue itself runs this */
 export async function scanJob(
-  deps: SchedulingDeps,
+  deps: OutputSafetyDeps,
   job: JobRecord,
   result: ResultFacts,
   entry?: CarryEntry,

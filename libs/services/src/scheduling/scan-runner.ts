@@ -1,7 +1,7 @@
 import type { JobRecord } from '@svc/store';
 import type { ResultFacts } from './output-facts';
 import { scanEntry, scanJob } from './scan-output';
-import type { SchedulingDeps } from './scheduling-deps';
+import type { OutputSafetyDeps } from './output-safety-deps';
 
 const atOnce = 8;
 const mostWaiting = 1_000;
@@ -14,7 +14,7 @@ export class ScanRunner {
   private readonly waiting: { job: JobRecord; result: ResultFacts }[] = [];
   private running = 0;
 
-  constructor(private readonly deps: SchedulingDeps) {}
+  constructor(private readonly deps: OutputSafetyDeps) {}
 
   /** @param job as it is now, after its success was written */
   soon(job: JobRecord, result: ResultFacts): void {

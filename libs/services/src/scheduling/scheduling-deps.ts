@@ -2,7 +2,7 @@ import type { Kernel } from '@svc/kernel-client';
 import type { Admission } from '../admission/admission';
 import type { Base, Fleet, JobBus, LicenseLimits } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
-import type { Shadows } from '../policy/shadow-evaluation';
+import type { Shadows } from '../jobs/live-decision';
 import type { TopicDeps } from '../topics/topic-deps';
 import type { BudgetAction } from '@svc/policy';
 import type { JobRecord, SpendAlert } from '@svc/store';

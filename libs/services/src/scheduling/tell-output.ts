@@ -1,13 +1,13 @@
 import { jobProgressPacket, subjects } from '@svc/contract';
 import type { JobRecord, OutputSafetyRecord } from '@svc/store';
-import type { SchedulingDeps } from './scheduling-deps';
+import type { OutputSafetyDeps } from './output-safety-deps';
 
 /**
  * Says on the bus what became of a result that was not simply released, for whoever watches; the record is the truth, and
  * nothing of the result is told. Wire contract 6.
  */
 export async function tellOutput(
-  deps: SchedulingDeps,
+  deps: OutputSafetyDeps,
   job: Pick<JobRecord, 'id' | 'trace_id'>,
   verdict: OutputSafetyRecord | undefined,
 ): Promise<void> {

@@ -1,6 +1,5 @@
-import { limits } from '@svc/contract';
+import { contextPointer, isGate, limits } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
-import { contextPointer, isGate } from '../jobs/job-packet';
 import { checkDocument, inputOf, type ReadDocument } from './check-document';
 import type { TopicDeps } from './topic-deps';
 

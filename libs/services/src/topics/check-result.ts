@@ -1,6 +1,5 @@
-import { limits } from '@svc/contract';
+import { isOwnResult, limits } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
-import { isOwnResult } from '../jobs/withheld';
 import { checkDocument, type ReadDocument } from './check-document';
 import type { QueuedCheckDeps, TopicRefusal } from './check-queued-job';
 

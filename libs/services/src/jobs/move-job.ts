@@ -1,9 +1,16 @@
 import type { JobEvent } from '@svc/lifecycle';
-import { queuePriorities } from '@svc/routing';
 import type { JobRecord, MoveExtras } from '@svc/store';
-import { badEnd, type Ending } from '../jobs/endings';
-import { publishIntent } from '../jobs/publish-intent';
-import type { SchedulingDeps } from './scheduling-deps';
+import { badEnd, type Ending } from './endings';
+import { publishIntent, type IntentDeps } from './publish-intent';
+
+/** A job's move and its announcement. Settings and events are those of the process that moves it. */
+export interface MoveDeps extends IntentDeps {
+  events: {
+    completed(topic: string, status: string): void;
+    publishFailed(jobId: string, error: unknown): void;
+  };
+  settings: { deadLetterTtlSec: number };
+}
 
 /** The end of a job whose deadline has passed, wherever it stood. */
 export const deadlinePassed: Ending = {
@@ -16,7 +23,7 @@ export const deadlinePassed: Ending = {
 
 /** Ends a job badly and tells the bus. Returns whether it was this call that ended it. */
 export async function endBadly(
-  deps: SchedulingDeps,
+  deps: MoveDeps,
   job: JobRecord,
   ending: Ending,
   more: MoveExtras = {},
@@ -27,7 +34,7 @@ export async function endBadly(
 
 /** The same for those who then have nothing to look at again. */
 export async function finish(
-  deps: SchedulingDeps,
+  deps: MoveDeps,
   job: JobRecord,
   ending: Ending,
   more: MoveExtras = {},
@@ -38,7 +45,7 @@ export async function finish(
 
 /** A move and what it has to say; refused moves say nothing. Returns whether the job moved. */
 export async function moveAndTell(
-  deps: SchedulingDeps,
+  deps: MoveDeps,
   job: JobRecord,
   event: JobEvent,
   extras: MoveExtras,
@@ -54,10 +61,3 @@ export async function moveAndTell(
   }
   return true;
 }
-
-/** Priority of a job's queue entries. */
-export const entryPriority = (job: JobRecord): number => queuePriorities[job.request.priority];
-
-/** A delay that ends with the job's deadline at the latest. */
-export const untilDeadline = ({ clock }: SchedulingDeps, job: JobRecord, delayMs: number): number =>
-  job.deadline_ms > 0 ? Math.max(1, Math.min(delayMs, job.deadline_ms - clock.nowMs())) : delayMs;

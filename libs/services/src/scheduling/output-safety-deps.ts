@@ -1,0 +1,20 @@
+import type { Kernel } from '@svc/kernel-client';
+import type { EffectiveConfig } from '../effective-config';
+import type { MoveDeps } from '../jobs/move-job';
+
+/** Dependencies of the checks of results, before and after their release. */
+export interface OutputSafetyDeps extends MoveDeps {
+  kernel: Kernel;
+  config: EffectiveConfig;
+  events: MoveDeps['events'] & {
+    outputChecked(topic: string, phase: 'sync' | 'async', decision: string, tookMs: number): void;
+    outputSkipped(topic: string, error: unknown): void;
+    /** A scan failed in this process and is left to its queue entry. */
+    scanLeft(jobId: string, error: unknown): void;
+  };
+  settings: MoveDeps['settings'] & {
+    outputPolicyEnabled: boolean;
+    outputFailMode: 'closed' | 'open';
+    outputMetaTimeoutMs: number;
+  };
+}
