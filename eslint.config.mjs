@@ -20,7 +20,7 @@ const onlyTestsImportSdk = {
   name: '@svc/worker-sdk',
   message: 'The worker SDK is for workers; here only tests import it.',
 };
-const pureFiles = 'libs/{contract,lifecycle,policy,scanning,routing,schema,workflow}/**/*.ts';
+const pureFiles = 'libs/{address,contract,lifecycle,policy,scanning,routing,schema,workflow}/**/*.ts';
 
 export default [
   { ignores: ['**/dist', '**/node_modules', 'libs/contract/src/proto/generated'] },

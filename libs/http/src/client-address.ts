@@ -1,4 +1,4 @@
-import { isIP, isIPv4 } from 'node:net';
+import { ipv6Prefix64, normalizeAddress } from '@svc/address';
 import proxyAddr from 'proxy-addr';
 
 /** The client's address, from the peer of a connection and the `X-Forwarded-For` header that came over it. */
@@ -34,28 +34,13 @@ export function clientAddressBehind(trustedProxies: readonly string[]): ClientAd
  * written as IPv6 counts as what it is.
  */
 export function addressBucket(address: string): string {
-  const plain = plainAddress(address);
-  if (plain === undefined || isIPv4(plain)) return plain ?? address;
-  const [head = '', tail] = canonical(plain).split('::');
-  const groups = head ? head.split(':') : [];
-  const missing = tail === undefined ? 0 : 8 - groups.length - (tail ? tail.split(':').length : 0);
-  const network = [...groups, ...Array<string>(missing).fill('0'), ...(tail ? tail.split(':') : [])].slice(0, 4);
-  return `${network.join(':')}::/64`;
+  const plain = plainAddress(address) ?? address;
+  return ipv6Prefix64(plain) ?? plain;
 }
 
-/** An address without port, brackets and zone, IPv4 as such; undefined for anything else. */
+/** The canonical address in a hop of the header or a peer, without port; undefined for anything else. */
 function plainAddress(text: string | undefined): string | undefined {
   const trimmed = text?.trim() ?? '';
-  const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed;
-  const [address = ''] = bare.split('%', 1);
-  const version = isIP(address);
-  if (version !== 6) return version === 4 ? address : undefined;
-  if (!/ffff:/i.test(address)) return address;
-  const mapped = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(canonical(address));
-  if (!mapped) return address;
-  const [high = 0, low = 0] = mapped.slice(1).map((group) => Number.parseInt(group, 16));
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  const bare = /^(\[[^\]]*\])(?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed;
+  return normalizeAddress(bare);
 }
-
-/** In lower case, zeros shortened, no dotted part. */
-const canonical = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);

@@ -1,5 +1,5 @@
+import { classifyAddress } from '@svc/address';
 import { fold } from '../compile/glob';
-import { addressClass } from './address';
 import { needsHuman, refused, type GateCase, type Objection } from './gate';
 import { exfiltrationHosts, isOneOf, metadataHosts, pasteHosts, privateSuffixes, promptKeys } from './known-hosts';
 import { isWrite } from './verbs';
@@ -30,7 +30,7 @@ function parsed(text: string | undefined): URL | undefined {
 
 function byName(host: string, { action }: GateCase): Objection | undefined {
   if (isOneOf(host, metadataHosts)) return refused('metadata_service:name', 'the metadata service of a cloud');
-  const literal = addressClass(host);
+  const literal = classifyAddress(host);
   if (literal === 'metadata') return refused('metadata_service:address', 'the metadata service of a cloud');
   if (literal && literal !== 'public') return refused(`dns_resolution:${literal}`, 'the address is not a public one');
   if (!literal && (!host.includes('.') || isOneOf(host, privateSuffixes))) {
@@ -52,11 +52,11 @@ function byQuery(url: URL): Objection | undefined {
 }
 
 async function byAddress(host: string, { world }: GateCase): Promise<Objection | undefined> {
-  if (addressClass(host)) return undefined;
+  if (classifyAddress(host)) return undefined;
   const found = await world.resolve(host);
   if (found.kind === 'failed') return refused('dns_resolution:failed', 'the name could not be looked up', 503);
   if (found.kind === 'no_address') return refused('dns_resolution:no_address', 'there is no such host');
-  const classes = found.addresses.map((address) => addressClass(address) ?? 'reserved');
+  const classes = found.addresses.map((address) => classifyAddress(address) ?? 'reserved');
   if (classes.includes('metadata')) return refused('metadata_service:resolved', 'the metadata service of a cloud');
   const inner = classes.find((kind) => kind !== 'public');
   return inner && refused(`dns_rebind:${inner}`, 'the name leads to an address that is not public');

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { parseNetwork } from '@svc/address';
 import { formatAddress, isLoopback, type Address } from '../address';
 import { weaknessOf } from './secret-strength';
 import type { Problem } from './problem';
@@ -71,7 +71,7 @@ export function strong(
  * refused, as it would let every client write its own address.
  */
 export function cidrRanges(name: string, ranges: readonly string[]): Problem[] {
-  const wrong = ranges.find((range) => !isExactRange(range));
+  const wrong = ranges.find((range) => (parseNetwork(range)?.[1] ?? 0) === 0);
   if (wrong === undefined) return [];
   return [
     {
@@ -81,24 +81,6 @@ export function cidrRanges(name: string, ranges: readonly string[]): Problem[] {
       mend: 'Name the addresses of the proxies, such as 10.1.2.3 or 10.1.2.0/24.',
     },
   ];
-}
-
-function isExactRange(range: string): boolean {
-  const [address = '', prefix, more] = range.split('/');
-  const version = isIP(address);
-  if (version === 0 || more !== undefined || address.includes('%') || /^::ffff:/i.test(address)) return false;
-  if (prefix === undefined) return true;
-  const bits = version === 4 ? 32 : 128;
-  if (!/^[1-9]\d{0,2}$/.test(prefix) || Number(prefix) > bits) return false;
-  return (addressBits(address, version) & ((1n << BigInt(bits - Number(prefix))) - 1n)) === 0n;
-}
-
-function addressBits(address: string, version: number): bigint {
-  if (version === 4) return address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
-  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
-  const [before, after] = [head, tail ?? ''].map((text) => (text ? text.split(':') : [])) as [string[], string[]];
-  const groups = [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
-  return groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n);
 }
 
 /** A variable that another setting makes necessary. */
