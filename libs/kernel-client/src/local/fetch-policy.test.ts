@@ -1,8 +1,10 @@
+import type { Resolve } from '@svc/outbound';
 import { startNameServer, type NameAnswer } from '@svc/testing';
 import { Resolver } from 'node:dns';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fetchPolicy, type PolicyUrl, type Resolve } from './fetch-policy';
+import { fetchPolicy, type PolicyUrl } from './fetch-policy';
+import { policyName } from './load-policy';
 
 describe('a policy by URL', () => {
   let server: Server;
@@ -23,6 +25,7 @@ describe('a policy by URL', () => {
   beforeAll(async () => {
     server = createServer((req, res) => {
       asked.push(req.url ?? '');
+      if (req.url === '/who') return void res.end(req.headers.authorization);
       if (req.url === '/moved') return void res.writeHead(302, { location: '/policy' }).end();
       res.end(req.url === '/large' ? 'x'.repeat(101) : 'version: "1"');
     });
@@ -59,6 +62,17 @@ describe('a policy by URL', () => {
     expect(fault).toContain('private address');
     expect(asked).toEqual([]);
   }); // prettier-ignore
+
+  it('credentials of the URL are sent as a header and are in no fault', async () => {
+    const withUserinfo = (path: string) => base.replace('//', '//ann:s3cret%20word%@') + path;
+    const basic = `Basic ${Buffer.from('ann:s3cret word%').toString('base64')}`;
+
+    expect(await faultOf({ url: withUserinfo('/who') })).toBe(basic);
+    for (const over of [{ url: withUserinfo('/large') }, { url: withUserinfo('/'), allowPrivate: false }]) {
+      expect(await faultOf(over)).not.toContain('s3cret');
+    }
+    expect(policyName({ url: source({ url: withUserinfo('/who') }), path: '' })).toBe(`${base}/who`);
+  });
 
   it('production wants https', async () => {
     expect(await faultOf({ production: true })).toBe('must begin with https://');

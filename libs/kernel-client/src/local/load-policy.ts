@@ -1,7 +1,7 @@
 import { mergeBundles, parsePolicy, type Policy, type PolicyDocument } from '@svc/policy';
 import { open } from 'node:fs/promises';
 import { problemText } from '../events';
-import { fetchPolicy, type PolicyUrl } from './fetch-policy';
+import { fetchPolicy, splitUserinfo, type PolicyUrl } from './fetch-policy';
 import type { BundleSource, LoadedBundles } from './load-bundles';
 import { signatureFault, type SignatureSettings } from './signature';
 
@@ -84,8 +84,9 @@ async function readBundlesOf({ bundles }: PolicySource): Promise<LoadedBundles> 
 
 const problemsOf = (loaded: LoadedBase | LoadedBundles): string[] => (loaded.ok ? [] : loaded.problems);
 
-/** What the policy is called in problems. */
-export const policyName = ({ path, url }: BaseSource): string => url?.url ?? path;
+/** The name of the policy in problems: its path, or its URL without credentials. */
+export const policyName = ({ path, url }: Pick<BaseSource, 'path' | 'url'>): string =>
+  url ? splitUserinfo(url.url).url : path;
 
 export type ReadFile = { ok: true; bytes: Buffer } | { ok: false; fault: string };
 
