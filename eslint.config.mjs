@@ -20,6 +20,17 @@ const onlyTestsImportSdk = {
   name: '@svc/worker-sdk',
   message: 'The worker SDK is for workers; here only tests import it.',
 };
+const useOutbound =
+  'Request URLs with createOutboundClient() of @svc/outbound: it refuses internal addresses and bounds time, size and redirects.';
+const httpClients = [
+  ...['node:http', 'node:https', 'http', 'https'].map((name) => ({
+    name,
+    importNames: ['default', 'request', 'get', 'Agent', 'globalAgent', 'ClientRequest'],
+    message: useOutbound,
+  })),
+  ...['node:http2', 'http2'].map((name) => ({ name, importNames: ['default', 'connect'], message: useOutbound })),
+  ...['undici', 'axios', 'got', 'node-fetch'].map((name) => ({ name, message: useOutbound })),
+];
 const pureFiles = 'libs/{address,contract,lifecycle,policy,scanning,routing,schema,workflow}/**/*.ts';
 
 export default [
@@ -56,7 +67,24 @@ export default [
   {
     files: ['**/*.ts'],
     ignores: ['**/*.test.ts', '**/*.testing.ts', 'libs/testing/**', 'tools/**'],
+    rules: {
+      'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting, onlyTestsImportSdk, ...httpClients] }],
+    },
+  },
+  {
+    // The SDK runs in workers, which may reach what their operator lets them reach.
+    files: ['libs/outbound/src/exchange.ts', 'libs/worker-sdk/**/*.ts'],
+    ignores: ['**/*.{test,testing}.ts'],
     rules: { 'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting, onlyTestsImportSdk] }] },
+  },
+  {
+    // Fixtures serve tests.
+    files: ['{apps,libs}/**/*.ts'],
+    ignores: ['**/*.{test,testing,fixture}.ts', 'libs/{testing,worker-sdk}/**'],
+    rules: {
+      'no-restricted-globals': ['error', { name: 'fetch', message: useOutbound }],
+      'no-restricted-properties': ['error', { object: 'globalThis', property: 'fetch', message: useOutbound }],
+    },
   },
   {
     // Generators and checks read tables wherever they stand, in applications too.
@@ -71,11 +99,12 @@ export default [
         'error',
         {
           patterns: [{ regex: '^node:(?!crypto$)', message: 'A pure library does no I/O.' }],
-          paths: [onlyTestsImportTesting],
+          paths: [onlyTestsImportTesting, ...httpClients],
         },
       ],
       'no-restricted-properties': [
         'error',
+        { object: 'globalThis', property: 'fetch', message: useOutbound },
         { object: 'Date', property: 'now', message: 'Take the time as an argument (nowUs, nowMs).' },
         { object: 'Math', property: 'random', message: 'Take a random source as an argument.' },
       ],

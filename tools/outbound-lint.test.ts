@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+
+const root = resolve(__dirname, '..');
+
+interface LintResult {
+  messages: { ruleId: string; line: number; message: string }[];
+}
+
+/** Lints text as if it were the file, and returns the lines on which another HTTP client is refused. */
+function refusedLines(file: string, lines: readonly string[]): number[] {
+  const args = [
+    join(root, 'node_modules/eslint/bin/eslint.js'),
+    '--stdin',
+    '--stdin-filename',
+    file,
+    '--format',
+    'json',
+  ];
+  const { stdout } = spawnSync(process.execPath, args, { cwd: root, input: lines.join('\n'), encoding: 'utf8' });
+  const [result] = JSON.parse(stdout) as [LintResult];
+  const refusals = result.messages.filter(({ message }) => message.includes('@svc/outbound'));
+  return [...new Set(refusals.map(({ line }) => line))];
+}
+
+const requests = [
+  "import http from 'node:http';",
+  "import * as http2 from 'node:http2';",
+  "import { get, request } from 'node:https';",
+  "import { Client } from 'undici';",
+  "export const a = [http, http2, get, request, Client, fetch('http://a')];",
+  "export const b = globalThis.fetch('http://a');",
+];
+
+describe('HTTP clients beside @svc/outbound', () => {
+  it.each(['libs/services/src/any.ts', 'libs/policy/src/any.ts', 'apps/api/src/any.ts', 'libs/outbound/src/any.ts'])(
+    'lint refuses them in %s',
+    (file) => expect(refusedLines(file, requests)).toEqual([1, 2, 3, 4, 5, 6]),
+    60_000,
+  );
+
+  it('lint lets servers, types, tests and the SDK be', () => {
+    const server = ["import { createServer, type IncomingMessage } from 'node:http';", 'export { createServer };'];
+    expect(refusedLines('libs/services/src/any.ts', [...server, 'export type B = IncomingMessage;'])).toEqual([]);
+    expect(refusedLines('libs/services/src/any.test.ts', requests)).toEqual([]);
+    expect(refusedLines('libs/worker-sdk/src/any.ts', requests)).toEqual([]);
+  }, 60_000);
+});
