@@ -1,28 +1,30 @@
+import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import { canonicalJson } from './canonical-json';
 import { compileSchema, type Compilation } from './compile';
 
 type Json = Record<string, unknown>;
 
-/** Compiled schemas by their content, the least recently used forgotten first. Compiling takes milliseconds, hashing not. */
+/** Compiled schemas by their content. Compiling takes milliseconds, hashing microseconds. */
 export class CompileCache {
-  private readonly kept = new Map<string, Compilation>();
+  private readonly compilations: LRUCache<string, Compilation>;
 
-  constructor(private readonly most = 500) {}
+  constructor(maxSchemas = 500) {
+    this.compilations = new LRUCache({ max: maxSchemas });
+  }
 
   /** As `compileSchema`. */
   compile(document: Json, known: ReadonlyMap<string, Json>): Compilation {
     const key = hashOf(document, known);
-    const compilation = this.kept.get(key) ?? compileSchema(document, known);
-    this.kept.delete(key);
-    this.kept.set(key, compilation);
-    const [oldest] = this.kept.keys();
-    if (this.kept.size > this.most && oldest !== undefined) this.kept.delete(oldest);
+    const cached = this.compilations.get(key);
+    if (cached) return cached;
+    const compilation = compileSchema(document, known);
+    this.compilations.set(key, compilation);
     return compilation;
   }
 
   get size(): number {
-    return this.kept.size;
+    return this.compilations.size;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Policy, PolicyDecision, PolicyRequest } from '@svc/policy';
+import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 
 export interface DecisionCacheSettings {
@@ -7,14 +8,16 @@ export interface DecisionCacheSettings {
   maxSize: number;
 }
 
-/** Decisions that may be given again, least recently used out first. Policy contract 3.8. */
+/** Decisions that may be reused; the least recently used are evicted. Policy contract 3.8. */
 export class DecisionCache {
-  private readonly kept = new Map<string, { decision: PolicyDecision; untilMs: number }>();
+  private readonly decisions: LRUCache<string, { decision: PolicyDecision; untilMs: number }>;
 
   constructor(
     private readonly settings: DecisionCacheSettings,
     private readonly nowMs: () => number,
-  ) {}
+  ) {
+    this.decisions = new LRUCache({ max: settings.maxSize });
+  }
 
   /** The key of a request; undefined when its decision may not be reused. */
   keyOf(policy: Policy, request: PolicyRequest): string | undefined {
@@ -28,23 +31,17 @@ export class DecisionCache {
   }
 
   get(key: string, jobId: string | undefined): PolicyDecision | undefined {
-    const found = this.kept.get(key);
-    if (!found) return undefined;
-    this.kept.delete(key);
-    if (found.untilMs <= this.nowMs()) return undefined;
-    this.kept.set(key, found);
+    const found = this.decisions.get(key);
+    if (!found || found.untilMs <= this.nowMs()) return undefined;
     return forJob(found.decision, jobId);
   }
 
   put(key: string, decision: PolicyDecision): void {
-    this.kept.delete(key);
-    this.kept.set(key, { decision, untilMs: this.nowMs() + this.settings.ttlMs });
-    const [oldest] = this.kept.keys();
-    if (this.kept.size > this.settings.maxSize && oldest !== undefined) this.kept.delete(oldest);
+    this.decisions.set(key, { decision, untilMs: this.nowMs() + this.settings.ttlMs });
   }
 
   clear(): void {
-    this.kept.clear();
+    this.decisions.clear();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { LRUCache } from 'lru-cache';
 import winston from 'winston';
 import type { Clock } from '../clock';
 import { formatJson, formatText } from './format';
@@ -42,7 +43,7 @@ interface Seen {
   untilMs: number;
   suppressed: number;
 }
-/** Keys come from outside; beyond this many the oldest is forgotten, which at worst logs a line early. */
+/** Keys come from outside; beyond this many the least recently used is evicted, which at worst logs a line early. */
 const maxKeys = 10_000;
 
 /** Opens the log of a process. */
@@ -56,7 +57,7 @@ export function openLogger({ component, level, format, clock, maskers = [], to }
     transports: [new winston.transports.Stream({ stream: to ?? process.stdout })],
     exitOnError: false,
   });
-  const seen = new Map<string, Seen>();
+  const seen = new LRUCache<string, Seen>({ max: maxKeys });
   const isOn = (asked: LogLevel) => logLevels.indexOf(asked) >= logLevels.indexOf(level);
 
   function line(asked: LogLevel, msg: string, given: LogFields): void {
@@ -85,9 +86,6 @@ export function openLogger({ component, level, format, clock, maskers = [], to }
           known.suppressed += 1;
           return silentLogger;
         }
-        seen.delete(key);
-        const oldest = seen.size >= maxKeys ? seen.keys().next().value : undefined;
-        if (oldest !== undefined) seen.delete(oldest);
         seen.set(key, { untilMs: clock.nowMs() + periodMs, suppressed: 0 });
         return known && known.suppressed > 0 ? from({ ...bound, suppressed: known.suppressed }) : from(bound);
       },

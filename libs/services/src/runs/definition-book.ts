@@ -1,17 +1,20 @@
 import type { Store } from '@svc/store';
 import type { WorkflowDefinition } from '@svc/workflow';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../deps';
 import { definitionOf } from '../workflows/workflow-view';
 
 const keptMs = 600_000;
-const mostKept = 500;
+const MAX_DEFINITIONS = 500;
 
 /**
  * Versions of definitions, which never change: each is one object as long as it is remembered, since the planner keeps by it
  * what it prepared.
  */
 export class DefinitionBook {
-  private readonly kept = new Map<string, { definition: WorkflowDefinition; untilMs: number }>();
+  private readonly kept = new LRUCache<string, { definition: WorkflowDefinition; untilMs: number }>({
+    max: MAX_DEFINITIONS,
+  });
 
   constructor(
     private readonly store: Pick<Store, 'workflows'>,
@@ -29,9 +32,6 @@ export class DefinitionBook {
     const found = await this.store.workflows.version(tenant, id, version);
     if (found.kind !== 'found') return undefined;
     const definition = definitionOf(found.value);
-    this.kept.delete(key);
-    const [oldest] = this.kept.keys();
-    if (this.kept.size >= mostKept && oldest !== undefined) this.kept.delete(oldest);
     this.kept.set(key, { definition, untilMs: this.clock.nowMs() + keptMs });
     return definition;
   }

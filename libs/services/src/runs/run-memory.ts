@@ -1,4 +1,5 @@
 import type { RunState } from '@svc/workflow';
+import { LRUCache } from 'lru-cache';
 
 interface Remembered {
   revision: number;
@@ -6,31 +7,27 @@ interface Remembered {
   bytes: number;
 }
 
-const mostRuns = 2_000;
-const mostBytes = 128 * 1024 * 1024;
+const MAX_RUNS = 2_000;
+const MAX_BYTES = 128 * 1024 * 1024;
 
-/** Runs as this process last saved them, the least recently used forgotten first; the store's revision tells if they hold. */
+/** Runs as this process last saved them. The revision in the store decides whether an entry is current. */
 export class RunMemory {
-  private readonly kept = new Map<string, Remembered>();
-  private bytes = 0;
+  private readonly runs = new LRUCache<string, Remembered>({
+    max: MAX_RUNS,
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+  });
 
   find(id: string, revision: number): Remembered | undefined {
-    const kept = this.kept.get(id);
+    const kept = this.runs.get(id);
     return kept?.revision === revision ? kept : undefined;
   }
 
   keep(id: string, remembered: Remembered): void {
-    this.forget(id);
-    this.kept.set(id, remembered);
-    this.bytes += remembered.bytes;
-    for (const oldest of this.kept.keys()) {
-      if (this.kept.size <= mostRuns && this.bytes <= mostBytes) return;
-      this.forget(oldest);
-    }
+    this.runs.set(id, remembered);
   }
 
   forget(id: string): void {
-    this.bytes -= this.kept.get(id)?.bytes ?? 0;
-    this.kept.delete(id);
+    this.runs.delete(id);
   }
 }

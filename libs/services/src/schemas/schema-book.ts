@@ -1,16 +1,17 @@
 import { CompileCache, type CompiledSchema, type Violation } from '@svc/schema';
 import type { OwnedSchema, SchemaDocument, Store } from '@svc/store';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../deps';
 
 export type SchemaFound =
   { kind: 'ready'; schema: CompiledSchema } | { kind: 'missing' } | { kind: 'invalid'; violations: Violation[] };
 
 const keptMs = 30_000;
-const mostKept = 2_000;
+const MAX_SCHEMAS = 2_000;
 
 /** Registered schemas, compiled; read again every 30 s or after a change notice, never per job. Core contract 10. */
 export class SchemaBook {
-  private readonly kept = new Map<string, { found: Promise<SchemaFound>; untilMs: number }>();
+  private readonly kept = new LRUCache<string, { found: Promise<SchemaFound>; untilMs: number }>({ max: MAX_SCHEMAS });
   private readonly compiled = new CompileCache();
 
   constructor(
@@ -28,7 +29,6 @@ export class SchemaBook {
     const kept = this.kept.get(key);
     if (kept && kept.untilMs > this.clock.nowMs()) return kept.found;
     const found = this.read(tenant, id);
-    if (this.kept.size >= mostKept) this.kept.clear();
     this.kept.set(key, { found, untilMs: this.clock.nowMs() + keptMs });
     // The next one tries again rather than failing with what failed before.
     found.catch(() => this.kept.delete(key));
