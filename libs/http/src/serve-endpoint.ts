@@ -1,4 +1,5 @@
 import { AppError, type Caller, type Endpoint } from '@svc/contract';
+import { withTimeout } from '@svc/runtime';
 import Joi from 'joi';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseBody, readBody } from './body';
@@ -108,12 +109,8 @@ export const credentialsOf = (
 });
 
 /** The handler goes on when time is up, as nothing can stop it; only its answer is no longer waited for. */
-function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new AppError('service_unavailable')), timeoutMs);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
+const inTime = <T>(work: Promise<T>, timeoutMs: number): Promise<T> =>
+  withTimeout(work, timeoutMs, () => new AppError('service_unavailable'));
 
 function send(
   res: ServerResponse,

@@ -1,4 +1,5 @@
 import type { Clock } from './clock';
+import { withTimeout } from './with-timeout';
 
 /**
  * Asks one dependency. It resolves when the dependency answers; it throws `NotReady` to say in public what is missing,
@@ -109,17 +110,11 @@ export class Health {
 }
 
 async function outcomeOf(check: Check, limitMs: number): Promise<{ ok: boolean; error?: unknown }> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new NotReady(`no answer within ${limitMs} ms`)), limitMs);
-  });
   try {
-    await Promise.race([check(), limit]);
+    await withTimeout(check(), limitMs, () => new NotReady(`no answer within ${limitMs} ms`));
     return { ok: true };
   } catch (error) {
     return { ok: false, error };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

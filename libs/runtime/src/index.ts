@@ -19,3 +19,4 @@ export {
   type TlsMaterial,
   type TlsVersion,
 } from './tls';
+export { withTimeout } from './with-timeout';

@@ -1,4 +1,5 @@
 import client from 'prom-client';
+import { withTimeout } from '../with-timeout';
 import { metrics, type Handles, type Metric, type Metrics } from './declare';
 
 /** A process's metrics. */
@@ -31,7 +32,9 @@ export function openMetrics<T extends Metrics>(table: T, { pod }: { pod: string 
     onScrape: (read) => void reads.push(read),
     contentType: registry.contentType,
     async text() {
-      const readings = await Promise.allSettled(reads.map((read) => within(scrapeLimitMs, read)));
+      const readings = await Promise.allSettled(
+        reads.map((read) => withTimeout((async () => read())(), scrapeLimitMs)),
+      );
       for (const { status } of readings) if (status === 'rejected') own.failures.inc();
       return registry.metrics();
     },
@@ -115,12 +118,4 @@ function closedSeries({ labels = [], labelValues = {} }: Metric): Labels[] {
       series.flatMap((known) => (labelValues[label] ?? []).map((value) => ({ ...known, [label]: value }))),
     [{}],
   );
-}
-
-async function within(limitMs: number, read: () => void | Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
-  });
-  await Promise.race([read(), limit]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../logger';
+import { withTimeout } from '../with-timeout';
 
 interface Step {
   name: string;
@@ -28,11 +29,7 @@ export class StopSteps {
   }
 
   private async runOne({ name, run }: Step): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`took longer than ${this.limitMs} ms`)), this.limitMs);
-    });
-    await Promise.race([(async () => run())(), limit]).finally(() => clearTimeout(timer));
+    await withTimeout((async () => run())(), this.limitMs, () => new Error(`took longer than ${this.limitMs} ms`));
     this.log.debug('stop step done', { step: name });
   }
 }

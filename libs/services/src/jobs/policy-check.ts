@@ -1,5 +1,6 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { PolicyDecision, PolicyRequest } from '@svc/policy';
+import { withTimeout } from '@svc/runtime';
 import type { DecisionRecord, JobRecord, StoredRequest } from '@svc/store';
 import { workflowStepOf } from './workflow-step';
 
@@ -71,23 +72,12 @@ export const askPolicy = (
 
 /** The same of any question to the kernel. */
 export async function answerWithin(ask: () => Promise<PolicyDecision>, timeoutMs: number): Promise<Verdict> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<Verdict>((resolve) => {
-    timer = setTimeout(
-      () => resolve({ kind: 'unavailable', error: new Error(`no answer from policy within ${timeoutMs} ms`) }),
-      timeoutMs,
-    );
-  });
-  const answer = ask().then(
-    (decision): Verdict => ({ kind: 'decided', decision }),
-    (error: unknown): Verdict => ({
-      kind: 'unavailable',
-      error: error instanceof Error ? error : new Error(String(error)),
-    }),
-  );
-  const verdict = await Promise.race([answer, silence]);
-  clearTimeout(timer);
-  return verdict;
+  const timeoutError = () => new Error(`no answer from policy within ${timeoutMs} ms`);
+  try {
+    return { kind: 'decided', decision: await withTimeout(ask(), timeoutMs, timeoutError) };
+  } catch (error) {
+    return { kind: 'unavailable', error: error instanceof Error ? error : new Error(String(error)) };
+  }
 }
 
 /** A decision as it is kept with the job. */

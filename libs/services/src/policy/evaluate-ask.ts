@@ -1,5 +1,6 @@
 import { AppError } from '@svc/contract';
 import { KernelUnavailable } from '@svc/kernel-client';
+import { withTimeout } from '@svc/runtime';
 
 const timeoutMs = 5_000;
 
@@ -9,19 +10,13 @@ const timeoutMs = 5_000;
  * @throws safety_unavailable, upstream_service_error, and whatever of ours the kernel refuses the question with
  */
 export async function askKernel<T>(ask: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new KernelUnavailable(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
   try {
-    return await Promise.race([ask(), silence]);
+    return await withTimeout(ask(), timeoutMs, () => new KernelUnavailable(`no answer within ${timeoutMs} ms`));
   } catch (error) {
     if (error instanceof AppError) throw error;
     const isSilent = error instanceof KernelUnavailable && !error.answered;
     throw isSilent
       ? new AppError('safety_unavailable', {}, { 'Retry-After': '5' })
       : new AppError('upstream_service_error');
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,8 +1,9 @@
+import { withTimeout } from '@svc/runtime';
 import type { JobRecord } from '@svc/store';
 import { failMode } from '../effective-config';
 import { isOwnResult, isStorePointer } from '@svc/contract';
 import { checkBody, type BodyVerdict } from './check-body';
-import { question, readBody, safety, within, type ResultFacts } from './output-facts';
+import { question, readBody, safety, type ResultFacts } from './output-facts';
 import { writeRedacted } from './redact-output';
 import type { OutputSafetyDeps } from './output-safety-deps';
 
@@ -33,7 +34,7 @@ export async function checkContent(deps: OutputSafetyDeps, job: JobRecord, resul
   try {
     const read = await readBody(deps, pointer);
     body = read.body;
-    verdict = await within(judge(deps, job, result, read), scanTimeoutMs);
+    verdict = await withTimeout(judge(deps, job, result, read), scanTimeoutMs);
     if (verdict.truncated && verdict.decision === 'ALLOW') throw new Error('the result is larger than what is scanned');
   } catch (error) {
     return unscanned(deps, job, pointer, startedUs, error);
@@ -69,7 +70,7 @@ export async function cleanContent(
 ): Promise<Partial<JobRecord> | undefined> {
   const startedUs = deps.clock.nowUs();
   const looked = judge(deps, job, result, { body, sizeBytes: body.length });
-  const verdict = await within(looked, deps.settings.outputMetaTimeoutMs).catch(() => undefined);
+  const verdict = await withTimeout(looked, deps.settings.outputMetaTimeoutMs).catch(() => undefined);
   if (verdict?.decision !== 'ALLOW' || verdict.truncated) return undefined;
   return { output_safety: recordOf(deps, job, startedUs, verdict) };
 }

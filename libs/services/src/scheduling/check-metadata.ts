@@ -1,8 +1,9 @@
 import type { JobResult } from '@svc/contract';
 import type { OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
+import { withTimeout } from '@svc/runtime';
 import type { JobRecord } from '@svc/store';
 import { checkBody } from './check-body';
-import { question, readBody, safety, within, type Brought } from './output-facts';
+import { question, readBody, safety, type Brought } from './output-facts';
 import { writeRedacted } from './redact-output';
 import type { OutputSafetyDeps } from './output-safety-deps';
 
@@ -30,7 +31,7 @@ export async function checkMetadata(
 ): Promise<MetadataCheck> {
   if (!deps.settings.outputPolicyEnabled) return { decision: 'ALLOW', set: {}, scanBody: false };
   const startedUs = deps.clock.nowUs();
-  const ask = () => within(askMetadata(deps, question(job, result, sizeBytes)), deps.settings.outputMetaTimeoutMs);
+  const ask = () => withTimeout(askMetadata(deps, question(job, result, sizeBytes)), deps.settings.outputMetaTimeoutMs);
   let verdict: OutputVerdict;
   try {
     verdict = await ask().catch(ask);
@@ -89,10 +90,10 @@ async function redactNow(
   try {
     const { body, sizeBytes } = await readBody(deps, result.result_ptr);
     const asks = checkBody(deps.kernel, question(job, result, sizeBytes), body, sizeBytes);
-    const verdict = await within(asks, redactTimeoutMs);
+    const verdict = await withTimeout(asks, redactTimeoutMs);
     // Where nothing is found there is nothing to cut out, and the whole would be released.
     if (verdict.decision !== 'REDACT' || verdict.truncated) throw new Error('nothing to cut out');
-    const pointer = await within(writeRedacted(deps, job, result, body, verdict), redactTimeoutMs);
+    const pointer = await withTimeout(writeRedacted(deps, job, result, body, verdict), redactTimeoutMs);
     if (pointer === undefined) throw new Error('no clean copy');
     const record = safety(deps, startedUs, 'sync', { ...asked, findings: verdict.findings });
     return {

@@ -66,12 +66,3 @@ export const safety = (
   checked_at: deps.clock.nowUs(),
   check_duration_ms: (deps.clock.nowUs() - startedUs) / 1_000,
 });
-
-/** @throws Error when the work takes longer than the limit */
-export function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}

@@ -1,9 +1,10 @@
 import type { OutputVerdict } from '@svc/kernel-client';
+import { withTimeout } from '@svc/runtime';
 import { redact } from '@svc/scanning';
 import type { JobRecord } from '@svc/store';
 import { createHash } from 'node:crypto';
 import { checkBody } from './check-body';
-import { question, within, type ResultFacts } from './output-facts';
+import { question, type ResultFacts } from './output-facts';
 import type { OutputSafetyDeps } from './output-safety-deps';
 
 const mostCopies = 3;
@@ -27,7 +28,9 @@ export async function writeRedacted(
   let [clean, found]: [Buffer, OutputVerdict] = [body, verdict];
   for (let copies = 0; copies < mostCopies; copies++) {
     clean = Buffer.from(redact(clean, found.findings));
-    const again = await within(checkBody(deps.kernel, asked, clean, body.length), lookTimeoutMs).catch(() => undefined);
+    const again = await withTimeout(checkBody(deps.kernel, asked, clean, body.length), lookTimeoutMs).catch(
+      () => undefined,
+    );
     // Something was found in the original: a copy that could not be looked at is not released, whatever the fail mode.
     if (!again || again.findings.some(({ type }) => type === 'scan_skipped')) return undefined;
     // A later rule may have something to say about a copy; the rule that redacts came first, and it alone decides.

@@ -1,0 +1,15 @@
+/**
+ * Settles as the work does, or rejects at the limit. The work itself is not stopped; its later outcome is ignored.
+ *
+ * @throws timeoutError, by default an Error that names the limit
+ */
+export function withTimeout<T>(
+  work: Promise<T>,
+  limitMs: number,
+  timeoutError: () => Error = () => new Error(`no answer within ${limitMs} ms`),
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(timeoutError()), limitMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
