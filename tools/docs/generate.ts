@@ -4,6 +4,7 @@
  */
 import {
   builtInRoles,
+  describeMergeRule,
   endpoints,
   errorCodes,
   permissions,
@@ -12,6 +13,7 @@ import {
   settingSections,
   streams,
   subjects,
+  type MergeRule,
 } from '@svc/contract';
 import { openapi } from '@svc/http';
 import { approvalStates, jobStates, runEnds, runStates, stepStates, terminalStates } from '@svc/lifecycle';
@@ -222,6 +224,7 @@ interface DescribedSetting {
   flags?: { default?: unknown; description?: string; only?: boolean };
   allow?: readonly unknown[];
   rules?: readonly { name: string; args?: { limit?: number } }[];
+  metas?: readonly { merge?: MergeRule }[];
   keys?: Record<string, DescribedSetting>;
 }
 
@@ -237,19 +240,64 @@ const typeOf = ({ type = '', flags, allow = [], rules = [] }: DescribedSetting):
   return words.join(' ');
 };
 
-const settingRows = (path: string, { keys, ...setting }: DescribedSetting): string[][] => {
-  const inner = Object.entries(keys ?? {}).flatMap(([name, one]) => settingRows(`${path}.${name}`, one));
+const mergeText = ({ metas = [] }: DescribedSetting): string =>
+  metas.flatMap(({ merge }) => (merge ? [describeMergeRule(merge)] : [])).join();
+
+/** @param sectionMerge rule of the whole section in words; empty when each setting has its own */
+const settingRows = (path: string, { keys, ...setting }: DescribedSetting, sectionMerge: string): string[][] => {
+  const inner = Object.entries(keys ?? {}).flatMap(([name, one]) => settingRows(`${path}.${name}`, one, sectionMerge));
   const { default: standard, description = '' } = setting.flags ?? {};
   const shown = standard === undefined ? '' : `\`${JSON.stringify(standard)}\``;
-  const row = [`\`${path}\``, typeOf(setting), shown, description, settingActor(path) ?? ''];
+  const merge = sectionMerge || mergeText(setting);
+  const row = [`\`${path}\``, typeOf(setting), shown, description, merge, settingActor(path) ?? ''];
   return inner.length > 0 ? inner : [row];
 };
+
+const mergeRules = [
+  'Merge: how the values of several documents combine. Restricting settings combine by the stricter value, in any order of documents:',
+  table(
+    ['Merge', 'Effective value'],
+    [
+      ['smallest', 'the smallest number'],
+      [
+        'smallest, 0 aside',
+        'the smallest number above 0; 0 is no limit. `limits.max_concurrent_jobs` stands in for `rate_limits.concurrent_jobs` within one document only, and so do the limits of runs',
+      ],
+      [
+        'smallest sum with the limit of its document',
+        'intake accepts the smallest sum of `concurrent_jobs` and `queue_size` that any document sets',
+      ],
+      ['first of …', 'of the values that are set, the one named first'],
+      [
+        'a match in every list',
+        'one list as it is. Of several documents an array of lists, `[["job.a.*"], ["job.*.b"]]`: a value is allowed when it matches an entry of each, so that lists without a common entry allow nothing. Workers that read such a setting must handle both forms. Empty lists restrict nothing; a list that has all entries of another is left out',
+      ],
+      ['with …', 'another name of that list in a document; the effective config has the other name only'],
+      ['all entries', 'the entries of all lists'],
+      ['off wins', 'each switch by its name; one that a document turns off is off'],
+      [
+        'narrowest',
+        'no restriction: the narrowest document that has the setting. The same holds for unknown settings beside restricting ones',
+      ],
+      [
+        'narrowest section',
+        'no restriction: the section of the narrowest document that has it, as a whole. The same holds for unknown sections',
+      ],
+      [
+        'each layer counts',
+        'not merged: the tenant (its org document, else `system/default`), the team and the workflow each have their limits, and all of them hold. Of the limits on one job and one run the narrowest document decides, and no team, workflow or step raises one that is set for the tenant',
+      ],
+    ],
+  ),
+  'Documents of teams, workflows and steps only tighten: where neither `system/default` nor the org document has a setting, a value of theirs that is laxer than the default has no effect. For the fail modes, whose default is in the environment, `open` in such a document has none.',
+];
 
 const settings = () =>
   page(
     'Settings in config documents',
     'libs/contract/src/setting-sections.ts',
-    'Sections of `system/default`, and of org, team, workflow and step documents; the narrowest document that has a section decides ([operations](operations.md#config-documents)). A known setting must have its type. Unknown sections and settings are kept as they are and sent to workers with the rest. A default holds where nothing is set, unless the meaning says otherwise.',
+    'Sections of `system/default`, and of org, team, workflow and step documents ([operations](operations.md#config-documents)). A known setting must have its type. Unknown sections and settings are kept as they are and sent to workers with the rest. A default holds where nothing is set, unless the meaning says otherwise.',
+    ...mergeRules,
     'Who acts: the platform; the worker, which gets the effective config of each job as `SVC_EFFECTIVE_CONFIG`; or nobody, when a setting is only checked and kept.',
     `A write is refused when no code would read it: ${Object.entries(sectionHomes)
       .map(([name, home]) => `\`${name}\` outside of \`${home}\``)
@@ -258,11 +306,14 @@ const settings = () =>
       )}, any other section in \`system/policy\`, and in every document the sections of policy documents (${policySections.map((name) => `\`${name}\``).join(', ')}), which belong into [policy bundles](operations.md#policy-bundles). \`null\`, which removes a section, is accepted everywhere.`,
     ...Object.entries(settingSections).flatMap(([name, section]: [string, Joi.Schema]) => {
       const described = section.describe() as DescribedSetting;
-      const rows = Object.entries(described.keys ?? {}).flatMap(([field, one]) => settingRows(`${name}.${field}`, one));
+      const merge = mergeText(described) === 'narrowest' ? 'narrowest section' : mergeText(described);
+      const rows = Object.entries(described.keys ?? {}).flatMap(([field, one]) =>
+        settingRows(`${name}.${field}`, one, merge),
+      );
       return [
         `## ${name}`,
         described.flags?.description ?? '',
-        table(['Setting', 'Type', 'Default', 'Meaning', 'Who acts'], rows),
+        table(['Setting', 'Type', 'Default', 'Meaning', 'Merge', 'Who acts'], rows),
       ];
     }),
   );

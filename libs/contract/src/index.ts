@@ -18,5 +18,6 @@ export * from './fields';
 export * from './job-views';
 export * from './limits';
 export * from './settings';
+export { describeMergeRule, type MergeField, type MergeRule } from './setting-merge';
 export * from './setting-sections';
 export * from './endpoints';

@@ -87,7 +87,7 @@ export const effectiveConfig = endpoint({
   path: '/api/v1/config/effective',
   summary: 'Config documents merged, as a job of that place has them',
   description:
-    'A narrower document’s top-level key replaces the wider one’s. system/default and the tenant’s own document are always among them.',
+    'Restricting settings combine by the stricter value; of all others the narrower document decides. system/default and the tenant’s own document are always among them.',
   access,
   params: {},
   query: shape<EffectiveQuery>({
