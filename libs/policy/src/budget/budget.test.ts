@@ -52,6 +52,30 @@ describe('the budgets of a job', () => {
   });
 });
 
+describe('the limits on one job and one run', () => {
+  const nearest = (...documents: ReturnType<typeof document>[]) => {
+    const { perJobMax = 0, perRunMax = 0, action } = budgetsOf('acme', documents)?.nearest ?? {};
+    return [toUsd(perJobMax), toUsd(perRunMax), action];
+  };
+
+  it('of the tenant are not raised, lifted or ignored by a team that a submitter names', () => {
+    const own = document('org', { per_job_max_usd: 2, per_workflow_max_usd: 9 });
+
+    for (const max of [100, 0]) {
+      const lax = { per_job_max_usd: max, per_workflow_max_usd: max, action_at_limit: 'alert' };
+      expect(nearest(own, document('team', lax))).toEqual([2, 9, 'throttle']);
+    }
+    expect(nearest(own, document('team', { per_job_max_usd: 1, action_at_limit: 'deny' }))).toEqual([1, 9, 'deny']);
+  });
+
+  it('are those of the narrowest document where no wider one sets them', () => {
+    const lax = { per_job_max_usd: 0, per_workflow_max_usd: 70, action_at_limit: 'alert' };
+
+    expect(nearest(document('org', { daily_limit_usd: 3 }), document('workflow', lax))).toEqual([0, 70, 'alert']);
+    expect(nearest(document('system', { per_job_max_usd: 1 }), document('org', lax))).toEqual([0, 70, 'alert']);
+  });
+});
+
 describe('the size of a job', () => {
   it.each([
     [{ per_job_max_usd: 2 }, 2, 'fits'],

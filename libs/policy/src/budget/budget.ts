@@ -83,7 +83,10 @@ export interface BudgetLayer {
 /** Every budget a job must fit into. */
 export interface Budgets {
   layers: readonly BudgetLayer[];
-  /** Of the narrowest document that has a budget: its limits on one job and one run hold. */
+  /**
+   * Of the narrowest document that has a budget, with the limits on one job and one run that a wider document sets where
+   * those are smaller: a submitter chooses the team.
+   */
   nearest: BudgetTerms;
 }
 
@@ -100,16 +103,39 @@ export interface BudgetSource {
  */
 export function budgetsOf(tenant: string, documents: readonly BudgetSource[]): Budgets | undefined {
   const layers = new Map<BudgetScope, BudgetLayer>();
-  let nearest: BudgetTerms | undefined;
+  let sections: Record<string, unknown>[] = [];
   for (const { scope, scope_id: id, data } of documents) {
     const section = data['budget'];
     if (section === null || typeof section !== 'object' || Array.isArray(section)) continue;
-    const terms = (nearest = budgetTerms(section as Record<string, unknown>));
-    if (scope === 'system' || scope === 'org') layers.set('tenant', { scope: 'tenant', id: tenant, terms });
+    const own = section as Record<string, unknown>;
+    const terms = budgetTerms(own);
+    const isTenants = scope === 'system' || scope === 'org';
+    sections = isTenants ? [own] : [...sections, own];
+    if (isTenants) layers.set('tenant', { scope: 'tenant', id: tenant, terms });
     else if (scope === 'team' || scope === 'workflow') layers.set(scope, { scope, id, terms });
   }
-  return nearest && { layers: [...layers.values()], nearest };
+  const narrowest = sections.pop();
+  return narrowest && { layers: [...layers.values()], nearest: sections.reduce(tighten, budgetTerms(narrowest)) };
 }
+
+/** Limits on one job and one run that a wider section sets, where they are stricter; its defaults are not set. */
+function tighten(terms: BudgetTerms, wider: Record<string, unknown>): BudgetTerms {
+  const set = (name: string) => wider[name] !== undefined && wider[name] !== null;
+  const { perJobMax, perRunMax, action } = budgetTerms(wider);
+  const restricts = set('per_job_max_usd') || set('per_workflow_max_usd') || set('action_at_limit');
+  return {
+    ...terms,
+    ...(set('per_job_max_usd') && { perJobMax: smallerLimit(terms.perJobMax, perJobMax) }),
+    ...(set('per_workflow_max_usd') && { perRunMax: smallerLimit(terms.perRunMax, perRunMax) }),
+    ...(restricts && { action: strictestFirst.find((one) => one === terms.action || one === action) ?? action }),
+  };
+}
+
+const strictestFirst: readonly BudgetAction[] = ['deny', 'throttle', 'alert'];
+
+/** 0 is no limit. */
+const smallerLimit = (one: number, other: number): number =>
+  one > 0 && other > 0 ? Math.min(one, other) : Math.max(one, other);
 
 export type BudgetPeriod = 'day' | 'month';
 
