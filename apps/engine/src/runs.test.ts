@@ -1,6 +1,7 @@
 import { RetryableError, type Job } from '@svc/worker-sdk';
 import { eventually } from '@svc/testing';
 import { decodePacket, type Packet } from '@svc/contract';
+import { changeDocument } from '@svc/services';
 import { useEngine } from './use-engine.testing';
 
 let undone: unknown[] = [];
@@ -39,6 +40,23 @@ describe('a run', () => {
     const told = (await use.timeline(id)).map(({ type }) => type);
     expect(told).toEqual(['run_status', 'step_dispatched', 'step_completed', 'run_status']);
     expect(use.engine.defects).toEqual([]);
+  });
+
+  it('has no more steps at a time than config allows, whatever its definition says', async () => {
+    const { ctx } = await use.start();
+    const limit = { resources: { max_parallel_steps: 1 } };
+    await changeDocument(ctx, { scope: 'org', scope_id: 'acme' }, () => ({ data: limit }));
+    ctx.config.changed();
+    const config = { resources: { max_parallel_steps: 50 } };
+    const id = await use.runOf({ a: { topic: 'job.long' }, b: { topic: 'job.long' } }, {}, { config });
+
+    const { steps } = await eventually(async () => {
+      const run = await use.state(id);
+      expect(Object.values(run.steps).map(({ status }) => status)).toContain('running');
+      return run;
+    });
+
+    expect(Object.values(steps).filter(({ job_id }) => job_id !== undefined)).toHaveLength(1);
   });
 
   it('goes over the items of a list and joins what they gave', async () => {

@@ -38,6 +38,24 @@ describe('an allowed job', () => {
     expect(JSON.parse(env['SVC_EFFECTIVE_CONFIG'] ?? '')).toEqual(settings);
   });
 
+  it('brings its worker the stricter value of each restricting setting, whatever team it names', async () => {
+    await use.orgConfig('acme', {
+      models: { allowed_models: ['small', 'large'] },
+      safety: { blocked_categories: ['b'] },
+    });
+    await use.document('team', 'lax', { models: { allowed_models: ['huge'] }, safety: { pii_action: 'warn' } });
+    const safety = { blocked_categories: ['a'], pii_action: 'redact', injection_detection: true };
+    await use.start({ config: { models: { allowed_models: ['small', 'tiny'] }, safety } });
+    const worker = await use.rawWorker({ id: 'w1' });
+
+    const { env } = await worker.dispatched(await use.submit({ team_id: 'lax' }));
+
+    expect(JSON.parse(env['SVC_EFFECTIVE_CONFIG'] ?? '')).toEqual({
+      models: { allowed_models: [['huge'], ['large', 'small'], ['small', 'tiny']] },
+      safety: { ...safety, blocked_categories: ['a', 'b'] },
+    });
+  });
+
   it('brings its worker an empty effective config when no document exists', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });

@@ -5,6 +5,8 @@ export * from './bundles/merge-bundles';
 export { prepareBundle, type PreparedBundle } from './bundles/prepare-bundle';
 export { overrideBundleId, overrideFaults } from './bundles/workflow-override';
 export { setOutputRule } from './bundles/set-output-rule';
+export { readAllowLists, splitAllowLists } from './config/allow-lists';
+export { mergeConfig, type ConfigLayer } from './config/merge-config';
 export { legacyRules } from './compile/legacy-rules';
 export { readSigningKey } from './bundles/signing-key';
 export type { DelegationFacts } from './compile/predicate';

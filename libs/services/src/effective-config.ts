@@ -1,5 +1,5 @@
 import { configScopes, installationSections } from '@svc/contract';
-import { budgetsOf, type Budgets } from '@svc/policy';
+import { budgetsOf, mergeConfig, type Budgets } from '@svc/policy';
 import type { ConfigDocument, Store } from '@svc/store';
 import { belongsTo } from './config/config-place';
 import type { Clock } from './deps';
@@ -24,8 +24,8 @@ const maxTenants = 10_000;
 const installationKeys: readonly string[] = installationSections;
 
 /**
- * Merges config documents for a place: system, org, team, workflow, step; a narrower document's top-level key replaces the
- * wider one's. Read at most every 30 s a place, or after a change notice, so that a lost notice costs 30 s. Spec: "Config
+ * Merges config documents for a place: system, org, team, workflow, step; restricting settings by the stricter value, all
+ * else by the narrower document (`mergeConfig`). Read at most every 30 s a place, or after a change notice, so that a lost notice costs 30 s. Spec: "Config
  * document"; operations contract 5.
  */
 export class EffectiveConfig {
@@ -125,12 +125,8 @@ export async function documentsAt({ config }: Pick<Store, 'config'>, place: Conf
   return found.flatMap((document) => (document && belongsTo(place.tenant, document) ? [document] : []));
 }
 
-/** A narrower document's top-level key replaces the whole value of the wider one's. */
-export const mergeData = (documents: readonly ConfigDocument[]): Record<string, unknown> =>
-  documents.reduce<Record<string, unknown>>((all, { data }) => ({ ...all, ...data }), {});
-
 function settingsOf(documents: readonly ConfigDocument[]): Record<string, unknown> | undefined {
-  const entries = Object.entries(mergeData(documents)).filter(([key]) => !installationKeys.includes(key));
+  const entries = Object.entries(mergeConfig(documents)).filter(([key]) => !installationKeys.includes(key));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 

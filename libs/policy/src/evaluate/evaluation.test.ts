@@ -201,6 +201,20 @@ describe('lists that hold whatever the rules say', () => {
     const tools = { effective_config: { safety: { mcp: { allow: ['read'] } } }, labels: { 'mcp.tool': 'write' } };
     expect(verdict(policy, tools)).toEqual(['DENY', '']);
   });
+
+  it('the configuration’s, which hold all when several documents have one', () => {
+    const asked = (safety: object, topic: string, labels = {}) =>
+      ask(policy, { topic, labels, effective_config: { safety } }).decision;
+    const topics = { allowed_topics: [['job.*.a', 'job.z'], ['job.b.*']] };
+    const mcp = { mcp: { allow_tools: [['read*'], ['*file']], deny: ['read_key_file'] } };
+
+    expect(asked(topics, 'job.b.a')).toBe(ask(policy, { topic: 'job.b.a' }).decision);
+    for (const topic of ['job.c.a', 'job.b.c', 'job.z']) expect(asked(topics, topic)).toBe('DENY');
+    expect(asked({ allowed_topics: [['job.a'], ['job.b']] }, 'job.a')).toBe('DENY');
+    expect(asked(mcp, 'job.a', { 'mcp.tool': 'read_file' })).toBe('ALLOW');
+    for (const tool of ['read', 'file', 'read_key_file'])
+      expect(asked(mcp, 'job.a', { 'mcp.tool': tool })).toBe('DENY');
+  });
 });
 
 it('a document parsed twice makes equal policies', () => {

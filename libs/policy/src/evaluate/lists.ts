@@ -1,9 +1,11 @@
 import { canonicalHash } from '../compile/canonical-json';
-import type { Facts } from '../compile/facts';
+import type { Facts, McpFacts } from '../compile/facts';
 import { anyGlob } from '../compile/glob';
 import { isRecord } from '../compile/json-path';
 import { compileMcpLists } from '../compile/mcp-lists';
 import type { Policy } from '../compile/merge-policies';
+import { readAllowLists, readStrings } from '../config/allow-lists';
+import type { McpLists } from '../document/policy-document';
 import { denial, type Outcome } from './outcome';
 
 /** A tenant's topic and MCP lists, which hold whatever the rules say. Policy contract 3.2 step 8; operations 4.3. */
@@ -28,38 +30,54 @@ export interface ConfigLists {
 export function configLists(effectiveConfig: unknown): ConfigLists | undefined {
   const safety = isRecord(effectiveConfig) ? effectiveConfig['safety'] : undefined;
   if (!isRecord(safety)) return undefined;
-  const denied = strings(safety['denied_topics']);
-  const allowed = strings(safety['allowed_topics']);
-  const mcp = mcpListsOf(safety['mcp']);
-  if (denied.length + allowed.length + Object.values(mcp).flat().length === 0) return undefined;
-  const mcpBreach = compileMcpLists(mcp, { absentBreaches: false });
+  const denied = readStrings(safety['denied_topics']);
+  const allowed = readAllowLists(safety['allowed_topics']);
+  const mcp = readMcpLists(safety['mcp']);
+  if (denied.length + allowed.length + mcp.flatMap((lists) => Object.values(lists).flat()).length === 0)
+    return undefined;
+  const mcpChecks = mcp.map((lists) => compileMcpLists(lists, { absentBreaches: false }));
   return {
     hash: canonicalHash(effectiveConfig),
     breach: (facts) => {
       if (anyGlob(denied)(facts.topic)) return denial(`topic ${facts.topic} is denied by configuration`);
-      if (allowed.length > 0 && !anyGlob(allowed)(facts.topic)) {
+      if (!allowed.every((list) => anyGlob(list)(facts.topic))) {
         return denial(`topic ${facts.topic} is not among those the configuration allows`);
       }
-      const breach = facts.mcp && mcpBreach(facts.mcp);
+      const breach = facts.mcp && findBreach(mcpChecks, facts.mcp);
       return breach === undefined ? undefined : denial(`mcp ${breach} is not allowed by configuration`);
     },
   };
 }
 
-const strings = (list: unknown): string[] =>
-  Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string') : [];
+function findBreach(checks: readonly ((mcp: McpFacts) => string | undefined)[], mcp: McpFacts): string | undefined {
+  for (const check of checks) {
+    const breach = check(mcp);
+    if (breach !== undefined) return breach;
+  }
+  return undefined;
+}
 
-function mcpListsOf(mcp: unknown) {
+/** Lists that all hold: the allow lists of several documents are checked one by one, since each of them restricts. */
+function readMcpLists(mcp: unknown): McpLists[] {
   const lists = isRecord(mcp) ? mcp : {};
-  const list = (key: string) => strings(lists[key]);
-  return {
-    allow_servers: list('allow_servers'),
-    deny_servers: list('deny_servers'),
-    allow_tools: [...list('allow_tools'), ...list('allow')],
-    deny_tools: [...list('deny_tools'), ...list('deny')],
-    allow_resources: list('allow_resources'),
-    deny_resources: list('deny_resources'),
-    allow_actions: list('allow_actions'),
-    deny_actions: list('deny_actions'),
+  const allow = {
+    allow_servers: readAllowLists(lists['allow_servers']),
+    allow_tools: readAllowTools(lists),
+    allow_resources: readAllowLists(lists['allow_resources']),
+    allow_actions: readAllowLists(lists['allow_actions']),
   };
+  const deny = {
+    deny_servers: readStrings(lists['deny_servers']),
+    deny_tools: [...readStrings(lists['deny_tools']), ...readStrings(lists['deny'])],
+    deny_resources: readStrings(lists['deny_resources']),
+    deny_actions: readStrings(lists['deny_actions']),
+  };
+  return [deny, ...Object.entries(allow).flatMap(([name, each]) => each.map((list) => ({ [name]: list })))];
+}
+
+/** `allow` of a single document is another name of `allow_tools`; in merged configuration there is only the latter. */
+function readAllowTools(lists: Record<string, unknown>): string[][] {
+  const [tools = [], ...others] = readAllowLists(lists['allow_tools']);
+  const both = [...tools, ...readStrings(lists['allow'])];
+  return both.length === 0 ? others : [both, ...others];
 }

@@ -8,10 +8,11 @@ import {
   type EffectiveQuery,
   type EffectiveView,
 } from '@svc/contract';
+import { mergeConfig } from '@svc/policy';
 import { canonicalJson } from '@svc/schema';
 import type { ConfigDocument, Store } from '@svc/store';
 import { createHash } from 'node:crypto';
-import { documentsAt, mergeData, type ConfigPlace } from '../effective-config';
+import { documentsAt, type ConfigPlace } from '../effective-config';
 import {
   defaultPlace,
   isDefault,
@@ -74,7 +75,7 @@ export async function readEffective(
 ): Promise<EffectiveView> {
   const place = query.scope ? scopePlace(caller, query.scope, query) : idsPlace(caller, query);
   const documents = await documentsAt(deps.store, place);
-  const data = mergeData(documents);
+  const data = mergeConfig(documents);
   const revisions = configScopes.map((scope) => {
     const document = documents.find((one) => one.scope === scope);
     return `${scope}:${document?.revision ?? 0}`;

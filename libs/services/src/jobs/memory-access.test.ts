@@ -31,6 +31,15 @@ describe('checkMemoryAccess', () => {
     expect(codeOf({ context: { allowed_memory_ids: [] } }, 'b')).toBe('allowed');
   });
 
+  it('needs a match in each list when several documents have one', () => {
+    const context = { allowed_memory_ids: [['a-*'], ['*-notes', 'b']] };
+
+    expect(codeOf({ context }, 'a-notes')).toBe('allowed');
+    for (const id of ['a-b', 'x-notes', 'b']) expect(codeOf({ context }, id)).toBe('memory_policy_violation');
+    for (const list of [['a', ['a']], [['a'], [1]], [[]], [['a'], []]])
+      expect(codeOf({ context: { allowed_memory_ids: list } }, 'a')).toBe('memory_policy_unreadable');
+  });
+
   it.each([[null], ['x'], [[]], [{ denied_memory_ids: {} }], [{ allowed_memory_ids: [null] }]])(
     'lets nothing pass by %j',
     (context) => {

@@ -1,8 +1,8 @@
 import { AppError } from '@svc/contract';
+import { splitAllowLists } from '@svc/policy';
 
 /** @throws memory_policy_unreadable: a list that cannot be read must not let everything pass */
-function listOf(context: Record<string, unknown>, name: string): string[] {
-  const value = context[name] ?? [];
+function readList(value: unknown): string[] {
   if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value;
   throw new AppError('memory_policy_unreadable');
 }
@@ -42,9 +42,10 @@ export function checkMemoryAccess(config: Record<string, unknown> | undefined, m
     throw new AppError('memory_policy_unreadable');
   }
   const section = context as Record<string, unknown>; // what is no array and not null is a JSON object
-  const denied = listOf(section, 'denied_memory_ids').some((glob) => matchesGlob(glob, memoryId));
-  const allowed = listOf(section, 'allowed_memory_ids');
-  if (denied || (allowed.length > 0 && !allowed.some((glob) => matchesGlob(glob, memoryId)))) {
+  const matches = (list: readonly string[]) => list.some((glob) => matchesGlob(glob, memoryId));
+  const denied = readList(section['denied_memory_ids'] ?? []);
+  const allowed = splitAllowLists(section['allowed_memory_ids'] ?? []).map(readList);
+  if (matches(denied) || !allowed.every((list) => list.length === 0 || matches(list))) {
     throw new AppError('memory_policy_violation', { memory_id: memoryId });
   }
 }

@@ -1,4 +1,5 @@
 import { isRunEnded } from '@svc/lifecycle';
+import { mergeConfig } from '@svc/policy';
 import { keys, type OpenOutcome, type RunSave } from '@svc/store';
 import {
   defaultPlanLimits,
@@ -290,9 +291,12 @@ function timersOf(actions: readonly Action[]): NonNullable<RunSave['timers']> {
   return { set: [...set.values()], clear: [...clear] };
 }
 
-/** A definition's own config is narrower than that of its workflow's place. Engine contract B1, B3; operations contract 4.2. */
+/** A definition's own config is one document more, narrower than those of its workflow, and loosens none of them. Engine contract B1, B3; operations contract 4.2. */
 async function limitsOf(deps: RunDeps, run: RunState, definition: WorkflowDefinition): Promise<PlanLimits> {
-  const config = { ...(await deps.config.at(placeOf(run))), ...definition.config };
+  const config = mergeConfig([
+    { scope: 'org', data: (await deps.config.at(placeOf(run))) ?? {} },
+    { scope: 'workflow', data: definition.config ?? {} },
+  ]);
   const own = deps.fleet.timeouts().workflows[run.workflow_id];
   return {
     ...defaultPlanLimits,
