@@ -31,6 +31,7 @@ import {
   metricsTable,
   schedulerEnv,
   schedulerMetrics,
+  unavailableControls,
 } from '@svc/runtime';
 import { keyTable } from '@svc/store';
 import type Joi from 'joi';
@@ -203,6 +204,12 @@ const environment = () =>
     'Every service prints its own table with `--help` and checks it with `--check-env`.',
     ...['## Gateway', envTable(apiEnv), '## Scheduler', envTable(schedulerEnv)],
     ...['## Engine', envTable(engineEnv), '## Kernel', envTable(kernelEnv)],
+    '## Security controls that are not available yet',
+    'A service does not start while one of these asks for a protection that this version does not have.',
+    table(
+      ['Variable', 'Control', 'Accepted values'],
+      unavailableControls.map(({ name, control, inactive }) => [`\`${name}\``, control, inactive.join(', ') || 'none']),
+    ),
   );
 
 const metrics = () =>

@@ -48,7 +48,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
   const { env, clock, log } = boot;
   const { platform, registry, fleet, kernel, events, metrics } = parts;
   const { store, bus, license, senderId } = platform;
-  const config = new EffectiveConfig(store, clock);
+  const config = new EffectiveConfig(store, clock, env.configReloadIntervalMs);
   const enforcement = env.schemaEnforcement;
   const admission = new PicturedAdmission(store.load, admissionSettings(env), (limit) =>
     log.oncePer(`admission:${limit}`, 10_000).warn('work from the bus is refused for want of room', { limit }),

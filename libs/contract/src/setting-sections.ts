@@ -218,7 +218,13 @@ export const settingSections: Readonly<Record<string, Joi.ObjectSchema>> = {
   boundary_hardening: wholeSection(
     group('Switches that the environment overrides; read from system/default only.', {
       schema_enforcement: one(['off', 'warn', 'enforce'], 'Whether schemas of topics refuse.', 'warn'),
-      worker_attestation: one(['off', 'warn', 'enforce'], 'Whether workers must show a credential.', 'off'),
+      worker_attestation: told(
+        Joi.string()
+          .valid('off')
+          .messages({ 'any.only': '{{#label}} must be off: this version does not attest workers' }),
+        'Whether workers must show a credential; anything but off is refused until workers can be attested.',
+        'off',
+      ),
       worker_readiness_required: yes('Workers get jobs only once they say that they are ready.', false),
     }),
   ),

@@ -1,4 +1,5 @@
 import { useConfig } from './config/config.testing';
+import { EffectiveConfig } from './effective-config';
 
 const use = useConfig();
 const place = { tenant: 'acme', team: 'dock' };
@@ -22,6 +23,19 @@ describe('config that a service keeps', () => {
     await use.given('org', 'acme', { a: 2 });
 
     use.time.nowMs += 29_999;
+    expect(await config.at(place)).toEqual({ a: 1 });
+    use.time.nowMs += 1;
+    expect(await config.at(place)).toEqual({ a: 2 });
+  });
+
+  it('is read again after the interval that a service sets', async () => {
+    const { clock } = use.replica();
+    const config = new EffectiveConfig(use.store, clock, 5_000);
+    await use.given('org', 'acme', { a: 1 });
+    await config.at(place);
+    await use.given('org', 'acme', { a: 2 });
+
+    use.time.nowMs += 4_999;
     expect(await config.at(place)).toEqual({ a: 1 });
     use.time.nowMs += 1;
     expect(await config.at(place)).toEqual({ a: 2 });

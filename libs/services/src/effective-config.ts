@@ -18,15 +18,15 @@ interface Held {
   budgets: Budgets | undefined;
 }
 
-const keptMs = 30_000;
+const defaultKeepMs = 30_000;
 const maxPlacesOfTenant = 200;
 const maxTenants = 10_000;
 const installationKeys: readonly string[] = installationSections;
 
 /**
  * Merges config documents for a place: system, org, team, workflow, step; restricting settings by the stricter value, all
- * else by the narrower document (`mergeConfig`). Read at most every 30 s a place, or after a change notice, so that a lost notice costs 30 s. Spec: "Config
- * document"; operations contract 5.
+ * else by the narrower document (`mergeConfig`). Read again after `keepMs` or a change notice, so that a lost notice delays a
+ * change by at most `keepMs`.
  */
 export class EffectiveConfig {
   private readonly listeners: (() => void)[] = [];
@@ -38,6 +38,8 @@ export class EffectiveConfig {
   constructor(
     private readonly store: Pick<Store, 'config'>,
     private readonly clock: Clock,
+    /** How long documents are used without reading them again; whatever is cached with them follows it. */
+    readonly keepMs = defaultKeepMs,
   ) {}
 
   /** The merged data, or undefined when no document says anything for the place. */
@@ -72,7 +74,7 @@ export class EffectiveConfig {
     const own = this.kept.get(tenant) ?? new Map<string, Held & { untilMs: number }>();
     own.delete(key);
     evictOldest(own, maxPlacesOfTenant);
-    own.set(key, { ...held, untilMs: this.clock.nowMs() + keptMs });
+    own.set(key, { ...held, untilMs: this.clock.nowMs() + this.keepMs });
     if (!this.kept.has(tenant)) evictOldest(this.kept, maxTenants);
     this.kept.set(tenant, own);
   }

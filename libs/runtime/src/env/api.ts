@@ -17,7 +17,7 @@ const gateway = variables({
     default: '127.0.0.1:8081',
     productionDefault: ':8081',
     listens: true,
-    doc: 'HTTP, WebSocket and the dashboard.',
+    doc: 'HTTP: REST, the API viewer and Bull Board.',
   },
   grpcAddr: {
     name: 'GATEWAY_GRPC_ADDR',
@@ -103,27 +103,6 @@ const gateway = variables({
     default: '63072000',
     doc: 'Seconds browsers keep to HTTPS.',
   },
-  wsPingIntervalMs: {
-    name: 'GATEWAY_WS_PING_INTERVAL',
-    type: 'duration',
-    min: '1s',
-    default: '30s',
-    doc: 'How often streams are pinged.',
-  },
-  wsPongTimeoutMs: {
-    name: 'GATEWAY_WS_PONG_TIMEOUT',
-    type: 'duration',
-    min: '1s',
-    default: '10s',
-    doc: 'A stream without answer is closed.',
-  },
-  wsClientBufferSize: {
-    name: 'SVC_WS_CLIENT_BUFFER_SIZE',
-    type: 'int',
-    min: 1,
-    default: '100',
-    doc: 'Events a slow stream client may fall behind before it is closed.',
-  },
   maxJobPayloadBytes: {
     name: 'GATEWAY_MAX_JOB_PAYLOAD_BYTES',
     type: 'int',
@@ -205,13 +184,6 @@ const gateway = variables({
     type: 'bool',
     default: 'false',
     doc: 'Leaves which rule decided, and why, out of answers of policy/evaluate.',
-  },
-  decisionLogTtlSec: {
-    name: 'SVC_DECISION_LOG_TTL_SECONDS',
-    type: 'int',
-    min: 60,
-    default: '2592000',
-    doc: 'Seconds the decision log is kept.',
   },
 });
 

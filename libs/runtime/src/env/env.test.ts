@@ -233,7 +233,6 @@ describe('production', () => {
 
 describe('development', () => {
   it.each<[string, NodeJS.ProcessEnv]>([
-    ['SVC_ADMIN_PASSWORD', { SVC_USER_AUTH_ENABLED: 'true' }],
     ['SVC_JWT_CLOCK_SKEW', { SVC_JWT_CLOCK_SKEW: '6m' }],
     ['SVC_JWT_HMAC_SECRET', { SVC_JWT_REQUIRED: 'true' }],
     ['GATEWAY_HTTP_TLS_KEY', { GATEWAY_HTTP_TLS_CERT: 'c' }],

@@ -36,44 +36,6 @@ export const gatewayAuthVariables = variables({
     productionDefault: 'false',
     doc: 'Honours X-Principal-Id and X-Principal-Role.',
   },
-  userAuthEnabled: { name: 'SVC_USER_AUTH_ENABLED', type: 'bool', default: 'false', doc: 'Users with passwords.' },
-  adminUsername: {
-    name: 'SVC_ADMIN_USERNAME',
-    type: 'string',
-    default: 'admin',
-    doc: 'The first user, created at first start.',
-  },
-  adminPassword: { name: 'SVC_ADMIN_PASSWORD', type: 'string', secret: true, doc: 'Password of the first user.' },
-  adminEmail: { name: 'SVC_ADMIN_EMAIL', type: 'string', doc: 'E-mail of the first user.' },
-  bcryptCost: {
-    name: 'SVC_BCRYPT_COST',
-    type: 'int',
-    min: 10,
-    max: 16,
-    default: '12',
-    doc: 'Cost of a password hash.',
-  },
-  maxLoginAttempts: {
-    name: 'MAX_LOGIN_ATTEMPTS',
-    type: 'int',
-    min: 1,
-    default: '5',
-    doc: 'Failed logins of one user from one address before a lockout.',
-  },
-  maxGlobalLoginAttempts: {
-    name: 'MAX_GLOBAL_LOGIN_ATTEMPTS',
-    type: 'int',
-    min: 1,
-    default: '50',
-    doc: 'Failed logins of one user from anywhere before a lockout.',
-  },
-  loginLockoutMs: {
-    name: 'LOGIN_LOCKOUT_PERIOD',
-    type: 'duration',
-    min: '1s',
-    default: '15m',
-    doc: 'How long a lockout lasts.',
-  },
   sessionTtlMs: {
     name: 'SVC_AUTH_SESSION_TTL',
     aliases: ['SVC_SESSION_TTL'],
@@ -82,7 +44,6 @@ export const gatewayAuthVariables = variables({
     default: '24h',
     doc: 'How long a login lasts.',
   },
-  rbacRoleDefs: { name: 'SVC_RBAC_ROLE_DEFS', type: 'string', doc: 'JSON array of roles created at start.' },
   jwtHmacSecret: {
     name: 'SVC_JWT_HMAC_SECRET',
     type: 'string',
@@ -155,8 +116,6 @@ export const gatewayAuthRules: Rule<Auth> = (env) => {
       'callers need credentials',
     ),
     ...strong(env, 'SVC_API_KEY', env.apiKey, 32),
-    ...needed(env.userAuthEnabled, 'SVC_ADMIN_PASSWORD', env.adminPassword, 'SVC_USER_AUTH_ENABLED is on'),
-    ...strong(env, 'SVC_ADMIN_PASSWORD', env.adminPassword, 16),
     ...(env.jwtRequired && !takesJwt
       ? [
           {

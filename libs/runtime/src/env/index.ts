@@ -9,3 +9,4 @@ export { EnvError, formatProblem, type Problem } from './problem';
 export { isProduction, readEnv, type Reading } from './read';
 export { schedulerEnv, type SchedulerEnv } from './scheduler';
 export { weaknessOf } from './secret-strength';
+export { unavailableControls } from './unavailable-controls';

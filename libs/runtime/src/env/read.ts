@@ -2,6 +2,7 @@ import { commonVariables } from './common';
 import type { EnvOf, EnvSpec, Variable, Variables } from './declare';
 import { expectedForm, parseBool, parseValue } from './parse';
 import { EnvError, type Problem } from './problem';
+import { askedButUnavailable } from './unavailable-controls';
 
 /** The environment as a service found it. */
 export interface Reading<Values> {
@@ -55,7 +56,7 @@ export function isProduction(source: NodeJS.ProcessEnv): boolean {
 /**
  * Reads a service's whole environment once and reports every problem together. Text that does not parse gives way to
  * the default with a warning in development and stops the start in production (operations contract, head); a broken
- * rule stops it everywhere.
+ * rule, or a security control that this version does not have, stops it everywhere.
  *
  * @throws EnvError with all problems
  */
@@ -101,7 +102,7 @@ export function readEnv<T extends Variables>(
   const unparsed = production ? warnings : [];
   const known = new Set([...unparsed, ...missing].map(({ name }) => name));
   const broken = spec.rules.flatMap((rule) => rule(typed)).filter(({ name }) => !known.has(name));
-  const problems = [...unparsed, ...missing, ...broken];
+  const problems = [...unparsed, ...missing, ...broken, ...askedButUnavailable(source)];
   if (problems.length > 0) throw new EnvError(spec.service, problems);
   return { values: typed, warnings, effective, secrets: secrets.filter((secret) => secret.length >= 6) };
 }

@@ -27,7 +27,7 @@ const scheduler = variables({
     type: 'duration',
     min: '1s',
     default: '30s',
-    doc: 'How often configuration is looked at, in case a notice was lost.',
+    doc: 'How long config documents and topics are used without reading them again, should a change notice be lost.',
   },
   dlqMaxSize: {
     name: 'SCHEDULER_DLQ_MAX_SIZE',
@@ -43,26 +43,12 @@ const scheduler = variables({
     default: '5s',
     doc: 'How often the list of workers is written for the gateway.',
   },
-  workerAttestation: {
-    name: 'WORKER_ATTESTATION',
-    type: 'enum',
-    choices: ['off', 'warn', 'enforce'],
-    default: 'off',
-    doc: 'What happens to workers without a valid credential.',
-  },
   workerReadinessTtlMs: {
     name: 'WORKER_READINESS_TTL',
     type: 'duration',
     min: '1s',
     default: '60s',
     doc: 'How long that word holds.',
-  },
-  heartbeatMode: {
-    name: 'SVC_HEARTBEAT_MODE',
-    type: 'enum',
-    choices: ['authority', 'warn', 'telemetry'],
-    default: 'authority',
-    doc: 'What is believed of a heartbeat: all, all with a warning on differences, or only the load.',
   },
   outputPolicyEnabled: {
     name: 'OUTPUT_POLICY_ENABLED',

@@ -159,6 +159,14 @@ describe('a start that fails', () => {
     expect(err).toContain('sample: 3 problem(s) in the environment');
     expect(err).not.toContain('    at ');
   });
+
+  it('for a security control that this version does not have', async () => {
+    const { code, err, out } = await run({ WORKER_ATTESTATION: 'enforce' }).ended;
+
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('WORKER_ATTESTATION is set: expected off or no value.');
+    expect(err).toContain('does not have attestation of workers');
+  });
 });
 
 describe('SVC_ENV', () => {

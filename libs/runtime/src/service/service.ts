@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { readBuildInfo, type BuildInfo } from '../build-info';
 import { systemClock, type Clock } from '../clock';
-import { envFindings, envHelp, envReport, type EnvSpec, type Variables } from '../env';
+import { envFindings, envHelp, envReport, type commonVariables, type EnvSpec, type Variables } from '../env';
 import type { EnvOf } from '../env/declare';
 import { EnvError, formatProblem } from '../env/problem';
 import { readEnv, type Reading } from '../env/read';
@@ -133,11 +133,7 @@ async function start<T extends Variables>(
   log.info('started', { version: build.version, commit: build.commit, instance_id: instanceId });
 }
 
-interface LogSettings {
-  logLevel: 'debug' | 'info' | 'warn' | 'error';
-  logFormat: 'text' | 'json';
-  instanceId: string;
-}
+type LogSettings = Pick<EnvOf<typeof commonVariables>, 'logLevel' | 'logFormat' | 'instanceId'>;
 
 function readArgs(name: string, args: readonly string[]) {
   try {

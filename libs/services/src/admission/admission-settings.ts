@@ -1,14 +1,16 @@
+import type { ApiEnv } from '@svc/runtime';
 import type { AdmissionSettings } from './admission';
 
-/** As the environment of gateway and scheduler names them. */
-export interface AdmissionEnv {
-  maxPendingJobs: number;
-  maxPendingBytes: number;
-  maxPendingJobsPerTenant: number;
-  maxPendingBytesPerTenant: number;
-  admissionMemoryPercent: number;
-  redisMemoryLimitBytes: number;
-}
+/** Variables of the gateway, the scheduler and the engine alike. */
+export type AdmissionEnv = Pick<
+  ApiEnv,
+  | 'maxPendingJobs'
+  | 'maxPendingBytes'
+  | 'maxPendingJobsPerTenant'
+  | 'maxPendingBytesPerTenant'
+  | 'admissionMemoryPercent'
+  | 'redisMemoryLimitBytes'
+>;
 
 /** The limits of new work that the environment sets; 0 = none, in each of them. */
 export const admissionSettings = (env: AdmissionEnv): AdmissionSettings => ({

@@ -1,4 +1,4 @@
-import type { Boot, Handles, kernelMetrics } from '@svc/runtime';
+import type { Boot, Handles, kernelMetrics, SchedulerEnv } from '@svc/runtime';
 import { startLoops } from '../loops';
 import { ShadowEvaluation, type ShadowEvaluationParts } from './shadow-evaluation';
 import type { Shadows } from '../jobs/live-decision';
@@ -16,7 +16,7 @@ const refreshMs = 15_000;
  * the kernel and after those who decide. Policy contract 11; operations contract 1.7, 2.4.
  */
 export function openShadows(
-  { env, log, onStop }: Pick<Boot<{ shadowEvalDisabled: boolean }>, 'env' | 'log' | 'onStop'>,
+  { env, log, onStop }: Pick<Boot<Pick<SchedulerEnv, 'shadowEvalDisabled'>>, 'env' | 'log' | 'onStop'>,
   { metrics, onConfigChanged, ...parts }: OpenShadowsParts,
 ): Shadows {
   if (env.shadowEvalDisabled) return { decided: () => undefined };

@@ -6,10 +6,9 @@ import type { Clock } from '../deps';
 export type SchemaFound =
   { kind: 'ready'; schema: CompiledSchema } | { kind: 'missing' } | { kind: 'invalid'; violations: Violation[] };
 
-const keptMs = 30_000;
 const MAX_SCHEMAS = 2_000;
 
-/** Registered schemas, compiled; read again every 30 s or after a change notice, never per job. Core contract 10. */
+/** Registered schemas, compiled; read again after `keepMs` or a change notice, never per job. Core contract 10. */
 export class SchemaBook {
   private readonly kept = new LRUCache<string, { found: Promise<SchemaFound>; untilMs: number }>({ max: MAX_SCHEMAS });
   private readonly compiled = new CompileCache();
@@ -17,6 +16,7 @@ export class SchemaBook {
   constructor(
     private readonly store: Pick<Store, 'schemas'>,
     private readonly clock: Clock,
+    private readonly keepMs: number,
   ) {}
 
   /**
@@ -29,7 +29,7 @@ export class SchemaBook {
     const kept = this.kept.get(key);
     if (kept && kept.untilMs > this.clock.nowMs()) return kept.found;
     const found = this.read(tenant, id);
-    this.kept.set(key, { found, untilMs: this.clock.nowMs() + keptMs });
+    this.kept.set(key, { found, untilMs: this.clock.nowMs() + this.keepMs });
     // The next one tries again rather than failing with what failed before.
     found.catch(() => this.kept.delete(key));
     return found;

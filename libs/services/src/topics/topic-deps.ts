@@ -46,8 +46,8 @@ export interface TopicParts extends DocumentDeps {
 /** Opens the registry and the schemas; both forget what they read when config changes. */
 export function openTopics(parts: TopicParts): TopicDeps {
   const { store, clock, config, events, enforcement } = parts;
-  const registry = new TopicRegistry(parts, (keys) => events.topicFaults(keys));
-  const schemas = new SchemaBook(store, clock);
+  const registry = new TopicRegistry(parts, (keys) => events.topicFaults(keys), config.keepMs);
+  const schemas = new SchemaBook(store, clock, config.keepMs);
   config.onChange(() => {
     registry.changed();
     schemas.changed();

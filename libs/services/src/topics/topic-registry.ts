@@ -17,9 +17,7 @@ interface Loaded {
   untilMs: number;
 }
 
-const keptMs = 30_000;
-
-/** The topic registry in memory, read again every 30 s or after a change notice, never per job. Core contract 6.3. */
+/** The topic registry in memory, read again after `keepMs` or a change notice, never per job. Core contract 6.3. */
 export class TopicRegistry {
   private loading: Promise<Loaded> | undefined;
 
@@ -27,6 +25,7 @@ export class TopicRegistry {
     private readonly deps: DocumentDeps,
     /** Entries that could not be understood, and stand as if they were not there. */
     private readonly onFaults: (keys: readonly string[]) => void,
+    private readonly keepMs: number,
   ) {}
 
   /** What a tenant's job finds at a topic: its own entry before a global one, an exact name before a pattern. */
@@ -75,7 +74,7 @@ export class TopicRegistry {
       global,
       tenants: new Map([...named].map((tenant) => [tenant, { ...global, ...own(tenant) }])),
       populated: entries.length > 0 || faults.length > 0,
-      untilMs: this.deps.clock.nowMs() + keptMs,
+      untilMs: this.deps.clock.nowMs() + this.keepMs,
     };
   }
 }

@@ -94,6 +94,15 @@ describe('sections that are not read where they are written', () => {
     },
   );
 
+  it.each(['warn', 'enforce'])('400: worker_attestation %s, which would protect nothing', async (mode) => {
+    const answer = await write({ boundary_hardening: { worker_attestation: mode } });
+
+    expect(told(answer)).toEqual(invalid);
+    expect(answer.body['violations']).toMatchObject([
+      { path: 'boundary_hardening.worker_attestation', message: expect.stringContaining('does not attest workers') },
+    ]);
+  });
+
   it('400: anything but bundles in system/policy, and bundles anywhere else', async () => {
     const inPolicy = await write({ scope: 'system', scope_id: 'policy', data: { output_policy: overrides } });
     const inOrg = await write({ scope: 'org', data: { bundles: {} } });

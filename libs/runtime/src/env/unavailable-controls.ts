@@ -1,0 +1,47 @@
+import type { Problem } from './problem';
+
+/** A security control of the specification that this version does not implement. */
+interface UnavailableControl {
+  /** The variable that turns it on. */
+  name: string;
+  control: string;
+  /** Values that ask for no protection. */
+  inactive: readonly string[];
+}
+
+const off = ['off', 'false', '0', 'no'];
+
+/**
+ * A service does not start while one of these is asked for: an operator who sets it would otherwise rely on a protection
+ * that does not exist. The change that implements a control removes its row and declares its variables.
+ */
+export const unavailableControls: readonly UnavailableControl[] = [
+  { name: 'WORKER_ATTESTATION', control: 'attestation of workers', inactive: off },
+  { name: 'SVC_SDK_HANDSHAKE', control: 'the session handshake of workers', inactive: off },
+  { name: 'SVC_HEARTBEAT_MODE', control: 'checking heartbeats against credentials', inactive: ['authority'] },
+  { name: 'SVC_PACKET_SIGNATURES', control: 'signatures of bus packets', inactive: off },
+  { name: 'SVC_USER_AUTH_ENABLED', control: 'users with passwords', inactive: off },
+  { name: 'SVC_RBAC_ROLE_DEFS', control: 'custom roles', inactive: ['[]'] },
+  { name: 'SVC_OIDC_ENABLED', control: 'sign-in with OpenID Connect', inactive: off },
+  { name: 'SVC_SAML_ENABLED', control: 'sign-in with SAML', inactive: off },
+  { name: 'SVC_DELEGATION_POLICY_ENABLED', control: 'verification of delegation tokens', inactive: off },
+  { name: 'SVC_AUDIT_HMAC_KEY', control: 'the signed audit chain', inactive: [] },
+  { name: 'SVC_AUDIT_CHAIN_FAIL', control: 'the signed audit chain', inactive: ['open'] },
+  { name: 'SVC_AUDIT_EXPORT_TYPE', control: 'the export of audit events', inactive: ['none'] },
+];
+
+/** Controls that the environment asks for and this version does not have. Values are left out, as some are secrets. */
+export function askedButUnavailable(source: NodeJS.ProcessEnv): Problem[] {
+  return unavailableControls.flatMap(({ name, control, inactive }) => {
+    const text = source[name]?.trim().toLowerCase() ?? '';
+    if (text === '' || inactive.includes(text)) return [];
+    return [
+      {
+        name,
+        given: 'set',
+        expected: inactive.length > 0 ? `${inactive[0]} or no value` : 'no value',
+        mend: `This version does not have ${control}, so the setting would protect nothing. Unset it.`,
+      },
+    ];
+  });
+}
