@@ -9,7 +9,7 @@ import type { Measure } from './measure';
 import { measures } from './measures';
 import { chosen, help, readOptions, type BenchOptions } from './options';
 import { profileDrain } from './profile/profile-drain';
-import { machine, rounded, table, type BenchFile, type Result } from './report';
+import { machine, rounded, table, toResult, type BenchFile, type Result } from './report';
 import { Session } from './session';
 import { writeDocs } from './write-docs';
 
@@ -54,17 +54,11 @@ async function measure(
       limits[name] = rounded(await session.limit(name));
       say(`${name}: ${limits[name]}/s`);
     }
-    for (const { name, unit, limit, run: measureIt } of wanted) {
-      const value = await measureIt(session);
-      const against = limit && (await limit.value(session));
-      results.push({
-        name,
-        value: rounded(value),
-        unit,
-        limit: against === undefined ? null : rounded(against),
-        ratio: against ? rounded(value / against) : null,
-      });
-      say(`${name}: ${rounded(value)} ${unit}`);
+    for (const measure of wanted) {
+      const value = await measure.run(session);
+      const result = toResult(measure, value, measure.limit && (await measure.limit.value(session)));
+      results.push(result);
+      say(`${result.name}: ${result.value} ${result.unit}`);
     }
   } finally {
     await session.close();

@@ -1,5 +1,5 @@
 import { atMost, ratioAtLeast, rawLimit, type Measure } from './measure';
-import { markdownTable, rounded, table, type BenchFile } from './report';
+import { markdownTable, rounded, table, toResult, type BenchFile } from './report';
 
 const run = async () => 0;
 const measures: Measure[] = [
@@ -11,9 +11,9 @@ const bench: BenchFile = {
   machine: { cpu: 'c', cores: 2, memory_gb: 24, node: 'v20', redis: 'r', nats: 'n', commit: 'c', load: 0 },
   limits: { express_post: 5_000 },
   results: [
-    { name: 'submit', value: 4_500, unit: 'jobs/s', limit: 5_000, ratio: 0.9 },
-    { name: 'roundtrip', value: 4.2, unit: 'ms', limit: null, ratio: null },
-    { name: 'rss', value: 80, unit: 'MB', limit: null, ratio: null },
+    { name: 'submit', value: 4_500, unit: 'jobs/s', limit: 5_000, ratio: 0.9, isMet: true },
+    { name: 'roundtrip', value: 4.2, unit: 'ms', limit: null, ratio: null, isMet: false },
+    { name: 'rss', value: 80, unit: 'MB', limit: null, ratio: null, isMet: null },
   ],
 };
 
@@ -35,6 +35,28 @@ describe('the table', () => {
     expect(markdownTable(measures, bench).split('\n')[2]).toBe(
       '| submit | 4,500 | jobs/s | 5,000 express_post | 0.90 | ratio ≥ 0.9 | ok |',
     );
+  });
+});
+
+describe('toResult', () => {
+  const submit: Measure = { name: 'submit', unit: 'jobs/s', mark: ratioAtLeast(0.9), run };
+
+  it.each([
+    [8_999.6, 10_000, 0.9, false],
+    [9_000, 10_000, 0.9, true],
+    [9_000.4, 10_000, 0.9, true],
+  ])('judges %d of %d before it is rounded to a ratio of %d: %s', (value, limit, ratio, isMet) => {
+    expect(toResult(submit, value, limit)).toMatchObject({ ratio, isMet });
+  });
+
+  it('judges a value before it is rounded', () => {
+    const latency: Measure = { name: 'roundtrip', unit: 'ms', mark: atMost(4), run };
+
+    expect(toResult(latency, 4.0004, undefined)).toMatchObject({ value: 4, limit: null, ratio: null, isMet: false });
+  });
+
+  it('has no verdict without a mark', () => {
+    expect(toResult({ name: 'rss', unit: 'MB', run }, 80, undefined).isMet).toBeNull();
   });
 });
 

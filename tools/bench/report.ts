@@ -14,13 +14,30 @@ export interface Machine {
   load: number;
 }
 
-/** A row of bench.json. `limit` is the value of what the product is held against; null where there is nothing. */
+/**
+ * A row of bench.json. `limit` is the value of what the product is held against; null where there is nothing. `isMet` is
+ * judged before rounding; null without a mark.
+ */
 export interface Result {
   name: string;
   value: number;
   unit: string;
   limit: number | null;
   ratio: number | null;
+  isMet: boolean | null;
+}
+
+/** The row of a measurement: judged by what was measured, then rounded to be shown. */
+export function toResult({ name, unit, mark }: Measure, value: number, limit: number | undefined): Result {
+  const ratio = limit ? value / limit : undefined;
+  return {
+    name,
+    value: rounded(value),
+    unit,
+    limit: limit === undefined ? null : rounded(limit),
+    ratio: ratio === undefined ? null : rounded(ratio),
+    isMet: meets(mark, value, ratio) ?? null,
+  };
 }
 
 export interface BenchFile {
@@ -65,9 +82,8 @@ export function markdownTable(measures: readonly Measure[], { results }: BenchFi
 }
 
 function rows(measures: readonly Measure[], results: readonly Result[]): string[][] {
-  return results.map(({ name, value, unit, limit, ratio }) => {
+  return results.map(({ name, value, unit, limit, ratio, isMet }) => {
     const measure = measures.find((each) => each.name === name);
-    const met = meets(measure?.mark, value, ratio ?? undefined);
     return [
       name,
       number(value),
@@ -75,7 +91,7 @@ function rows(measures: readonly Measure[], results: readonly Result[]): string[
       limit === null ? '' : `${number(limit)} ${measure?.limit?.name ?? ''}`,
       ratio === null ? '' : ratio.toFixed(2),
       measure?.mark ? markText(measure.mark) : '',
-      met === undefined ? '' : met ? 'ok' : 'short',
+      isMet === null ? '' : isMet ? 'ok' : 'short',
     ];
   });
 }
