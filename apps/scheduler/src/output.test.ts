@@ -169,6 +169,23 @@ describe('the scan of what a result holds', () => {
     expect(String(clean?.body)).toBe('[REDACTED]5) [REDACTED] 1');
   });
 
+  it('lists everything that a copy lacks, found in the body or in a copy, as it is in the body', async () => {
+    await use.start({ policy: policy(rule('{ scanners: [secret, injection] }', 'redact')) });
+    const text = '-----BEGIN PRIVATE KEY----- select pg_sleep(5) union\nselect 1';
+    await returning(text);
+
+    const id = await use.submit();
+
+    const job = await eventually(async () => {
+      const found = await use.job(id);
+      expect(found.output_safety).toMatchObject({ decision: 'REDACT', phase: 'async' });
+      return found;
+    });
+    const findings = (job.output_safety?.findings ?? []) as { offset: number; length: number }[];
+    const removed = findings.map(({ offset, length }) => text.slice(offset, offset + length));
+    expect(removed).toEqual(expect.arrayContaining([expect.stringContaining('PRIVATE KEY'), 'union\nselect']));
+  });
+
   it.each([
     ['the kernel does not answer', () => Promise.reject(new Error('away'))],
     ['its scanner failed', (allowed: OutputVerdict) => Promise.resolve({ ...allowed, findings: [skipped] })],

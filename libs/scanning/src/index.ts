@@ -3,6 +3,6 @@ export type { Confidence, PatternDefinition, ScannerDefinition, ScannerDefinitio
 export type { Finding, Severity } from './finding';
 export { maskTokens } from './mask-tokens';
 export { parseScanners, type ParsedScanners } from './parse-scanners';
-export { redact, redactText } from './redact';
+export { inOriginal, redact, redactText } from './redact';
 export { maxFindings, scan, type ContentPattern, type ScanLimits, type ScanRequest, type ScanResult } from './scan';
 export { builtInScanners, compileScanners, type ScannerSet } from './scanner-set';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { redact, redactText } from './redact';
+import { inOriginal, redact, redactText } from './redact';
 
 const cut = (text: string, ...ranges: [number, number][]) =>
   Buffer.from(
@@ -108,5 +108,39 @@ describe('redactText', () => {
 
     expect(once).toBe('password=[REDACTED] and postgres://u:[REDACTED]@h/db');
     expect(redactText(once)).toBe(once);
+  });
+});
+
+describe('inOriginal', () => {
+  const body = Buffer.from('one SECRET two TOKENTOKEN three');
+  const replaced = [
+    { offset: 4, length: 6 },
+    { offset: 15, length: 10 },
+  ];
+  const copy = Buffer.from(redact(body, replaced)).toString();
+  const original = (text: string) => {
+    const found = { offset: copy.indexOf(text), length: text.length };
+    return inOriginal(body, replaced, [found]).map(({ offset, length }) =>
+      body.toString('utf8', offset, offset + length),
+    );
+  };
+
+  it.each([
+    ['one', 'one'],
+    ['two', 'two'],
+    ['three', 'three'],
+    [' two ', ' two '],
+    ['DACTED] two', 'SECRET two'],
+    ['two [REDA', 'two TOKENTOKEN'],
+    ['one [REDACTED] two [REDACTED] three', 'one SECRET two TOKENTOKEN three'],
+  ])('%j of the copy is %j', (text, expected) => {
+    expect(copy).toContain(text);
+    expect(original(text)).toEqual([expected]);
+  });
+
+  it('leaves a remark without a place as it is', () => {
+    expect(inOriginal(body, replaced, [{ type: 'scan_skipped' } as { offset?: number }])).toEqual([
+      { type: 'scan_skipped' },
+    ]);
   });
 });

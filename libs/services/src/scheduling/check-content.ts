@@ -3,7 +3,7 @@ import type { JobRecord } from '@svc/store';
 import { failMode } from '../effective-config';
 import { isOwnResult, isStorePointer } from '@svc/contract';
 import { checkBody, type BodyVerdict } from './check-body';
-import { question, readBody, safety, type ResultFacts } from './output-facts';
+import { question, readBody, recordedFindings, safety, type ResultFacts } from './output-facts';
 import { writeRedacted } from './redact-output';
 import type { OutputSafetyDeps } from './output-safety-deps';
 
@@ -50,10 +50,9 @@ export async function checkContent(deps: OutputSafetyDeps, job: JobRecord, resul
   if (verdict.truncated) return withheld('output too large to redact');
   const redacted = await writeRedacted(deps, job, result, body, verdict);
   if (redacted === undefined) return withheld('redaction could not be made');
-  return {
-    decision: 'REDACT',
-    set: { result_ptr: redacted, output_safety: { ...record, original_ptr: pointer, redacted_ptr: redacted } },
-  };
+  const { pointer: copy, findings } = redacted;
+  const copied = { findings: recordedFindings(findings), original_ptr: pointer, redacted_ptr: copy };
+  return { decision: 'REDACT', set: { result_ptr: copy, output_safety: { ...record, ...copied } } };
 }
 
 /**

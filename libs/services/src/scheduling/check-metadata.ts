@@ -93,14 +93,14 @@ async function redactNow(
     const verdict = await withTimeout(asks, redactTimeoutMs);
     // Where nothing is found there is nothing to cut out, and the whole would be released.
     if (verdict.decision !== 'REDACT' || verdict.truncated) throw new Error('nothing to cut out');
-    const pointer = await withTimeout(writeRedacted(deps, job, result, body, verdict), redactTimeoutMs);
-    if (pointer === undefined) throw new Error('no clean copy');
-    const record = safety(deps, startedUs, 'sync', { ...asked, findings: verdict.findings });
+    const redacted = await withTimeout(writeRedacted(deps, job, result, body, verdict), redactTimeoutMs);
+    if (redacted === undefined) throw new Error('no clean copy');
+    const record = safety(deps, startedUs, 'sync', { ...asked, findings: redacted.findings });
     return {
       decision: 'REDACT',
       set: {
-        result_ptr: pointer,
-        output_safety: { ...record, redacted_ptr: pointer, original_ptr: result.result_ptr },
+        result_ptr: redacted.pointer,
+        output_safety: { ...record, redacted_ptr: redacted.pointer, original_ptr: result.result_ptr },
       },
       scanBody: false,
     };

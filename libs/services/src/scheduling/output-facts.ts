@@ -60,9 +60,12 @@ export const safety = (
   reason: verdict.reason,
   rule_id: verdict.rule_id,
   policy_snapshot: verdict.policy_snapshot,
-  // The seed's `pattern` is emitted beside the contract's `matched_pattern`.
-  findings: verdict.findings.map((finding) => ({ ...finding, pattern: finding.matched_pattern })),
+  findings: recordedFindings(verdict.findings),
   phase,
   checked_at: deps.clock.nowUs(),
   check_duration_ms: (deps.clock.nowUs() - startedUs) / 1_000,
 });
+
+/** The seed's `pattern` is emitted beside the contract's `matched_pattern`. */
+export const recordedFindings = (findings: OutputVerdict['findings']): OutputSafetyRecord['findings'] =>
+  findings.map((finding) => ({ ...finding, pattern: finding.matched_pattern }));
