@@ -1,25 +1,58 @@
-import { execFileSync, execSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const root = resolve(__dirname, '..');
 const readJson = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8')) as Record<string, unknown>;
 
-/** Installed for a capability that does not exist yet, see ADR 4. */
-const ahead = ['socket.io'];
+const listed = (...patterns: string[]) =>
+  execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...patterns], { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => file !== '' && existsSync(join(root, file)));
+const textOf = (files: readonly string[]) => files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
+const isProduct = (file: string) => !/\.(test|testing|fixture)\.ts$|^libs\/testing\//.test(file);
+const isImportedIn = (code: string, name: string) => ["'", '/'].some((end) => code.includes(`'${name}${end}`));
+const namesIn = (manifest: string, ...kinds: string[]) =>
+  kinds.flatMap((kind) => Object.keys((readJson(manifest)[kind] ?? {}) as object));
+
+const manifests = listed('package.json', '*/package.json');
+const tools = namesIn('package.json', 'devDependencies');
+
+/** Packages of development that no file of ours imports, and the file that names them. */
+const namedIn: Record<string, string> = {
+  eslint: 'nx.json',
+  '@eslint/js': 'node_modules/@nx/eslint-plugin/dist/src/flat-configs/javascript.js',
+  'typescript-eslint': 'node_modules/@nx/eslint-plugin/dist/src/flat-configs/javascript.js',
+};
 
 describe('packages', () => {
-  it('of production are imported somewhere, so that the image holds no code without a use', () => {
-    const names = Object.keys(readJson('package.json')['dependencies'] as object);
-    const listed = execSync('git ls-files -co --exclude-standard "apps/*.ts" "libs/*.ts" "tools/*.ts" "tools/*.mjs"', {
-      cwd: root,
+  it('of production are imported by a service or library, so that the image holds no code without a use', () => {
+    const unused = manifests.flatMap((manifest) => {
+      const sources = manifest === 'package.json' ? ['apps/*.ts', 'libs/*.ts'] : [`${dirname(manifest)}/*.ts`];
+      const code = textOf(listed(...sources).filter(isProduct));
+      const names = namesIn(manifest, 'dependencies', 'optionalDependencies', 'peerDependencies');
+      return names.filter((name) => !isImportedIn(code, name)).map((name) => `${manifest}: ${name}`);
     });
-    const files = listed.toString().trim().split('\n').filter((file) => !file.endsWith('.test.ts')); // prettier-ignore
-    const code = files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
-    const isImported = (name: string) => ["'", '/'].some((end) => code.includes(`'${name}${end}`));
 
-    expect(names.filter((name) => !isImported(name))).toEqual(ahead);
+    expect(unused).toEqual([]);
+  });
+
+  it('of development are imported, or needed by a package that is', () => {
+    const code = textOf(listed('*.ts', '*.mjs', '*.cjs', '*.js').filter((file) => file !== 'tools/packages.test.ts'));
+    const imported = tools.filter((name) => isImportedIn(code, name));
+    const peers = imported.flatMap((name) => namesIn(`node_modules/${name}/package.json`, 'peerDependencies'));
+    const typed = [...namesIn('package.json', 'dependencies'), ...tools].map((name) => `@types/${name}`);
+    const used = new Set([...imported, ...peers, ...typed, '@types/node']);
+    const isNamed = (name: string) => textOf([namedIn[name] ?? []].flat()).includes(name);
+
+    const unused = manifests.flatMap((manifest) =>
+      namesIn(manifest, 'devDependencies')
+        .filter((name) => !used.has(name) && !isNamed(name))
+        .map((name) => `${manifest}: ${name}`),
+    );
+    expect(unused).toEqual([]);
+    expect(Object.keys(namedIn).filter((name) => !tools.includes(name))).toEqual([]);
   });
 
   it('run no install scripts when somebody installs them by hand', () => {
