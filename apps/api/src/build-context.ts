@@ -5,6 +5,7 @@ import type { JobEndings } from '@svc/store';
 import {
   randomIds,
   type ApiEnv,
+  type approvalMetrics,
   type Boot,
   type gatewayMetrics,
   type kernelMetrics,
@@ -33,7 +34,7 @@ export interface ContextParts {
   platform: Platform;
   fleet: StoredFleet;
   kernel: Kernel;
-  metrics: OpenMetrics<typeof gatewayMetrics & typeof kernelMetrics>['metrics'];
+  metrics: OpenMetrics<typeof gatewayMetrics & typeof approvalMetrics & typeof kernelMetrics>['metrics'];
 }
 
 /** The one object that handlers get. */
@@ -102,7 +103,19 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
     resubmit: { ...base, kernel, admission },
-    approvals: { ...base, config, kernel, bus: jobBus, senderId, settings: { deadLetterTtlSec }, onPublishFailed },
+    approvals: {
+      ...base,
+      config,
+      kernel,
+      bus: jobBus,
+      senderId,
+      settings: { deadLetterTtlSec },
+      onPublishFailed,
+      onResolved: (verdict, waitedMs) => {
+        metrics.approvalDecisions.inc({ decision: verdict === 'approved' ? 'approve' : 'reject' });
+        if (waitedMs !== undefined) metrics.approvalSeconds.observe(waitedMs / 1_000);
+      },
+    },
     artifacts: {
       ...base,
       admission,

@@ -5,6 +5,7 @@ import { queues } from '@svc/queues.config';
 import {
   apiEnv,
   approvalMetrics,
+  certificateGauges,
   commonMetrics,
   gatewayMetrics,
   kernelMetrics,
@@ -31,13 +32,14 @@ void runService({
 });
 
 async function start(boot: Boot<ApiEnv>): Promise<void> {
-  const { env, log, build, onStop } = boot;
+  const { env, log, clock, build, onStop } = boot;
   const opened = openMetrics(
     { ...gatewayMetrics, ...approvalMetrics, ...commonMetrics, ...kernelMetrics },
     { pod: env.instanceId },
   );
   const { metrics } = opened;
   metrics.buildInfo.set({ version: build.version }, 1);
+  certificateGauges(opened, apiEnv, env, clock);
   const platform = await openPlatform(boot, {
     service: 'gateway',
     queues,

@@ -1,4 +1,4 @@
-import { AppError } from '@svc/contract';
+import { AppError, submitJob } from '@svc/contract';
 import { cappedBy, hostCheck, rateLimiter, type MountOptions, type RateLimiterOptions } from '@svc/http';
 import type { Platform } from '@svc/platform';
 import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
@@ -56,6 +56,9 @@ export function mountOptions(
       if (status === 429)
         metrics.rateLimited.inc({ scope: endpoint && endpoint.access !== 'public' ? 'tenant' : 'public' });
       log.debug('served', { method, route, status, duration_ms: durationMs, request_id: requestId, tenant });
+    },
+    onRejected: ({ endpoint, code }) => {
+      if (endpoint?.id === submitJob.id) metrics.submitRejected.inc({ reason: code });
     },
     onRefused: ({ code, method, path, requestId }) =>
       log.oncePer(`refused:${code}`, 1_000).info('credentials refused', { code, method, path, request_id: requestId }),

@@ -4,6 +4,7 @@ import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { defaultTimeouts, type TimeoutTable } from '@svc/routing';
 import {
+  approvalMetrics,
   commonMetrics,
   engineEnv,
   engineMetrics,
@@ -88,7 +89,7 @@ export async function startEngine(
     onStop: (_name, step) => void stops.push(step),
   };
   try {
-    const opened = openMetrics({ ...engineMetrics, ...commonMetrics, ...kernelMetrics }, { pod: env.instanceId });
+    const opened = openMetrics({ ...engineMetrics, approvalsExpired: approvalMetrics.approvalsExpired, ...commonMetrics, ...kernelMetrics }, { pod: env.instanceId });
     const platform = await openPlatform(boot, {
       service: 'engine',
       queues,

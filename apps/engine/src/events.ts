@@ -1,7 +1,7 @@
-import type { engineMetrics, Logger, OpenMetrics } from '@svc/runtime';
+import type { approvalMetrics, engineMetrics, Logger, OpenMetrics } from '@svc/runtime';
 import type { RunEvents } from '@svc/services';
 
-type EngineMetrics = OpenMetrics<typeof engineMetrics>['metrics'];
+type EngineMetrics = OpenMetrics<typeof engineMetrics & Pick<typeof approvalMetrics, 'approvalsExpired'>>['metrics'];
 
 /** Turns what happens into metrics and log lines. Ids of workflows are without number, so they are no labels. */
 export const runEvents = (metrics: EngineMetrics, log: Logger): RunEvents => ({
@@ -28,4 +28,5 @@ export const runEvents = (metrics: EngineMetrics, log: Logger): RunEvents => ({
     metrics.mended.inc();
     log.info('run was mended', { run_id: runId });
   },
+  gateExpired: () => metrics.approvalsExpired.inc(),
 });

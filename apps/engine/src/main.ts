@@ -3,6 +3,8 @@ import { openPlatform, openServiceKernel } from '@svc/platform';
 import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import {
+  approvalMetrics,
+  certificateGauges,
   commonMetrics,
   engineEnv,
   engineMetrics,
@@ -16,7 +18,7 @@ import { ConfiguredFleet, openFleetFiles, startLoops } from '@svc/services';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
 import { runEvents } from './events';
-import { readGauges } from './gauges';
+import { queueHooks, readGauges } from './gauges';
 import { engineLoops } from './loops';
 import { processors } from './processors';
 
@@ -28,10 +30,11 @@ void runService({
 });
 
 async function start(boot: Boot<EngineEnv>): Promise<void> {
-  const { env, log, health, build, onStop } = boot;
-  const opened = openMetrics({ ...engineMetrics, ...commonMetrics, ...kernelMetrics }, { pod: env.instanceId });
+  const { env, log, health, clock, build, onStop } = boot;
+  const opened = openMetrics({ ...engineMetrics, approvalsExpired: approvalMetrics.approvalsExpired, ...commonMetrics, ...kernelMetrics }, { pod: env.instanceId });
   const { metrics } = opened;
   metrics.buildInfo.set({ version: build.version }, 1);
+  certificateGauges(opened, engineEnv, env, clock);
   const platform = await openPlatform(boot, {
     service: 'engine',
     queues,
@@ -74,6 +77,7 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
   const workers = startWorkers('engine', queues, processors, ctx, await redisOptions(env, 'worker'), {
     lockMs: env.queueLockMs,
     stalledCheckMs: env.queueStalledCheckMs,
+    ...queueHooks(metrics),
     onFailed: (queue, entry, error) => log.warn('queue entry failed', { queue, entry, error }),
     onError: (queue, error) => log.oncePer(`queue:${queue}`, 10_000).warn('queue failed', { queue, error }),
   });

@@ -4,6 +4,7 @@ import { velocityRulesInForce } from '@svc/identity';
 import { localKernelSettings, openLocalKernel } from '@svc/kernel-client';
 import { openLicenseOf, whenAvailable } from '@svc/platform';
 import {
+  certificateGauges,
   commonMetrics,
   kernelEnv,
   kernelMetrics,
@@ -33,6 +34,7 @@ async function start(boot: Boot<KernelEnv>): Promise<void> {
   const opened = openMetrics({ ...kernelMetrics, ...commonMetrics }, { pod: env.instanceId });
   const { metrics } = opened;
   metrics.buildInfo.set({ version: build.version }, 1);
+  certificateGauges(opened, kernelEnv, env, clock);
   const onError = (error: unknown) => log.error('probe failed', { error });
   const loopbackInProduction = { production: env.production, open: env.metricsPublic };
   const probes = await startProbeServer({

@@ -2,7 +2,7 @@ import type { Bus } from '@svc/bus';
 import { consumers, streams, subjects } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
-import { randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
+import { otherLabel, randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
 import {
   admissionSettings,
   EffectiveConfig,
@@ -96,15 +96,23 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       outputMetaTimeoutMs: env.outputMetaTimeoutMs,
       defaultDeadline: env.defaultDeadline,
     },
-    wake: (workerId: string) => {
-      handOut
-        .forWorker(workerId)
-        .catch((error: unknown) => log.warn('hand-out failed', { worker_id: workerId, error }));
+    wake: (workerId: string) => void flush(workerId),
+    wakeNew: (workerId: string) => {
+      void flush(workerId).then((jobs) => {
+        const pool = registry.one(workerId, clock.nowMs())?.pool;
+        if (jobs > 0 && pool !== undefined) events.flushed(Object.hasOwn(fleet.pools().pools, pool) ? pool : otherLabel, jobs);
+      });
     },
+    onDeadLetterFailed: (topic: string) => events.deadLetterFailed(topic),
     scanSoon: (job: JobRecord, result: ResultFacts) => scans.soon(job, result),
   };
   // They are made of the context that calls them; nothing calls before these lines.
   const handOut = new HandOut(deps);
+  const flush = (workerId: string) =>
+    handOut.forWorker(workerId).catch((error: unknown) => {
+      log.warn('hand-out failed', { worker_id: workerId, error });
+      return 0;
+    });
   const scans = new ScanRunner(deps);
   return { ...deps, handOut, defaultTenant: env.defaultTenant, lookAtLoad: () => admission.look() };
 }

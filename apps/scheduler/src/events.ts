@@ -1,9 +1,9 @@
-import type { Logger, OpenMetrics, schedulerMetrics } from '@svc/runtime';
+import type { approvalMetrics, Logger, OpenMetrics, schedulerMetrics } from '@svc/runtime';
 import { topicLabel } from '@svc/runtime';
-import type { SchedulingEvents } from '@svc/services';
+import { reasonLabel, type SchedulingEvents } from '@svc/services';
 import type { PoolTable } from '@svc/routing';
 
-type SchedulerMetrics = OpenMetrics<typeof schedulerMetrics>['metrics'];
+type SchedulerMetrics = OpenMetrics<typeof schedulerMetrics & typeof approvalMetrics>['metrics'];
 
 /** Turns what happens into metrics and log lines. Topics that no pool file names are counted as `other`. */
 export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: () => PoolTable): SchedulingEvents {
@@ -37,12 +37,12 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     },
     completed: (topic, status) => metrics.jobsCompleted.inc({ ...topicOf(topic), status }),
     waiting: (topic, reason) => {
-      // Without the capability's name, which would make a time series of each.
-      metrics.routingFailures.inc({ reason: reason.split(':', 1)[0] ?? reason });
+      metrics.routingFailures.inc({ reason: reasonLabel(reason) });
       log.debug('job waits', { topic, reason });
     },
     replayed: (topic, what) => {
       metrics.orphanReplayed.inc(topicOf(topic));
+      metrics.reconcilerRepairs.inc({ kind: what });
       log.info('job was mended', { topic, reason: what });
     },
     outputChecked: (topic, phase, decision, tookMs) => {
@@ -51,6 +51,27 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
       if (decision === 'QUARANTINE') metrics.outputQuarantined.inc(topicOf(topic));
       if (decision === 'REDACT') metrics.outputRedactions.inc(topicOf(topic));
     },
+    reconciled: (tookMs) => metrics.reconcilerCycleSeconds.observe(tookMs / 1_000),
+    openJobs: (counts) => {
+      const states = new Map<string, number>();
+      for (const { kind, label: state, count } of counts) {
+        if (kind === 'stale') states.set(state, (states.get(state) ?? 0) + count);
+      }
+      metrics.staleJobs.replace([...states].map(([state, value]) => ({ labels: { state }, value })));
+      const waiting = counts.filter(({ kind }) => kind === 'waiting');
+      metrics.pendingJobs.replace(
+        waiting.map(({ topic, label: reason, count }) => ({ labels: { topic, reason }, value: count })),
+      );
+    },
+    flushed: (pool, jobs) => metrics.flushedOnWorkerOnline.inc({ pool }, jobs),
+    approvalExpired: () => metrics.approvalsExpired.inc(),
+    outputEvaluated: (topic, decision, tookMs) => {
+      metrics.outputEvaluations.inc(topicOf(topic));
+      metrics.outputEvalSeconds.observe(topicOf(topic), tookMs / 1_000);
+      if (decision === 'QUARANTINE') metrics.outputDenials.inc(topicOf(topic));
+    },
+    outputLate: (topic) => metrics.outputAsyncTimeout.inc(topicOf(topic)),
+    deadLetterFailed: (topic) => metrics.dlqEmitFailures.inc(topicOf(topic)),
     outputSkipped: (topic, error) => {
       metrics.outputSkipped.inc(topicOf(topic));
       log.warn('output was not checked', { topic, error });

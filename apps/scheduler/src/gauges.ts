@@ -1,5 +1,5 @@
 import { hasRoom } from '@svc/routing';
-import { countEntries } from '@svc/queues';
+import { countEntries, type WorkerHooks } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import type { approvalMetrics, commonMetrics, OpenMetrics, schedulerMetrics } from '@svc/runtime';
 import type { SchedulerContext } from './context';
@@ -55,3 +55,15 @@ const stateOf = (worker: Parameters<typeof hasRoom>[0]): 'ready' | 'overloaded' 
   if (worker.draining) return 'draining';
   return hasRoom(worker) ? 'ready' : 'overloaded';
 };
+
+/** Measures the entries that this replica takes from its queues. */
+export const queueHooks = ({
+  inflightHandlers,
+  queueWaitSeconds,
+}: Pick<Opened['metrics'], 'inflightHandlers' | 'queueWaitSeconds'>): Required<Pick<WorkerHooks, 'onStarted' | 'onEnded'>> => ({
+  onStarted(queue, waitedMs) {
+    inflightHandlers.inc();
+    if (waitedMs !== undefined) queueWaitSeconds.observe({ queue }, waitedMs / 1_000);
+  },
+  onEnded: () => inflightHandlers.dec(),
+});

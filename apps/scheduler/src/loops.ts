@@ -56,9 +56,12 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
       atStart: true,
       lease: lease(keys.reconcilerLease('default'), 2 * scanEveryMs),
       run: async () => {
+        const startedUs = ctx.clock.nowUs();
         await repairOpenJobs(ctx, repaired);
         await repairSlots(ctx);
+        ctx.events.reconciled((ctx.clock.nowUs() - startedUs) / 1_000);
       },
+      standBy: () => ctx.events.openJobs([]),
     },
     {
       name: 'dlq-cleanup',

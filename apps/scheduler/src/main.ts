@@ -4,6 +4,7 @@ import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import {
   approvalMetrics,
+  certificateGauges,
   commonMetrics,
   kernelMetrics,
   openMetrics,
@@ -18,7 +19,7 @@ import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
 import { startConsumers } from './consumers';
 import { schedulingEvents } from './events';
-import { readGauges } from './gauges';
+import { queueHooks, readGauges } from './gauges';
 import { schedulerLoops } from './loops';
 import { processors } from './processors';
 
@@ -37,6 +38,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   );
   const { metrics } = opened;
   metrics.buildInfo.set({ version: build.version }, 1);
+  certificateGauges(opened, schedulerEnv, env, clock);
   const registry = new WorkerRegistry({ ttlMs: env.workerHeartbeatTtlMs, readinessTtlMs: env.workerReadinessTtlMs });
   const platform = await openPlatform(boot, {
     service: 'scheduler',
@@ -64,7 +66,9 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     fleetHooks,
   );
   const fleet = new ConfiguredFleet(files, store, env, fleetHooks);
-  const { kernel } = await openServiceKernel(boot, platform, metrics);
+  const { kernel } = await openServiceKernel(boot, platform, metrics, {
+    onBreakerTrip: (breaker) => metrics.circuitTrips.inc({ breaker }),
+  });
   health.dependsOn('policy', async () => {
     const state = kernel.ready();
     if (!state.ok) throw new Error(state.reason);
@@ -103,6 +107,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   const workers = startWorkers('scheduler', queues, processors, ctx, await redisOptions(env, 'worker'), {
     lockMs: env.queueLockMs,
     stalledCheckMs: env.queueStalledCheckMs,
+    ...queueHooks(metrics),
     onFailed: (queue, entry, error) => log.warn('queue entry failed', { queue, entry, error }),
     onError: (queue, error) => log.oncePer(`queue:${queue}`, 10_000).warn('queue failed', { queue, error }),
   });

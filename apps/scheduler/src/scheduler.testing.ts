@@ -28,6 +28,7 @@ import { startConsumers } from './consumers';
 import type { SchedulerContext } from './context';
 import { schedulingEvents } from './events';
 import { schedulerLoops } from './loops';
+import { queueHooks, readGauges } from './gauges';
 import { processors } from './processors';
 
 /** How one scheduler of a test differs from a plain one. */
@@ -149,7 +150,8 @@ async function startParts(
     metrics: opened.metrics,
   });
   const defects: unknown[] = [];
-  if (!plan.idle) await run(boot, { ctx, platform, plan, defects });
+  if (!plan.idle) await run(boot, { ctx, platform, plan, defects, metrics: opened.metrics });
+  readGauges(opened, ctx);
   return {
     ctx,
     platform,
@@ -169,9 +171,10 @@ interface Running {
   platform: Platform;
   plan: SchedulerPlan;
   defects: unknown[];
+  metrics: Parameters<typeof queueHooks>[0];
 }
 
-async function run(boot: Boot<SchedulerEnv>, { ctx, platform, plan, defects }: Running): Promise<void> {
+async function run(boot: Boot<SchedulerEnv>, { ctx, platform, plan, defects, metrics }: Running): Promise<void> {
   const { env, onStop } = boot;
   const { store, bus, instance } = platform;
   const failed = (what: string, error: unknown) => void defects.push([what, error]);
@@ -185,6 +188,7 @@ async function run(boot: Boot<SchedulerEnv>, { ctx, platform, plan, defects }: R
   const quick = loops.map((loop) => ({ ...loop, everyMs: Math.min(loop.everyMs, loopMs) }));
   if (!plan.withoutLoops) onStop('loops', startLoops(quick, failed));
   const workers = startWorkers('scheduler', queues, processors, ctx, await redisOptions(env, 'worker'), {
+    ...queueHooks(metrics),
     onFailed: (queue, entry, error) => failed(`${queue} ${entry ?? ''}`, error),
     onError: (queue, error) => failed(queue, error),
   });

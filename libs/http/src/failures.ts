@@ -11,7 +11,7 @@ export type Fail = (error: unknown, req: IncomingMessage, res: ServerResponse) =
  * The one place where a failure becomes an answer, in the one error shape. What is not an outcome is a defect: it is told to
  * the log with its cause and to the caller without. Core contract 1.2.
  */
-export function failures({ asAppError, onDefect }: MountOptions): Fail {
+export function failures({ asAppError, onDefect, onRejected }: MountOptions): Fail {
   return (error, req, res) => {
     const outcome = error instanceof AppError ? error : (asAppError?.(error) ?? ofExpress(error));
     const { endpoint, requestId } = exchangeOf(req);
@@ -22,6 +22,7 @@ export function failures({ asAppError, onDefect }: MountOptions): Fail {
       return;
     }
     const told = outcome ?? new AppError('internal_error');
+    onRejected?.({ endpoint, code: told.errorCode });
     const body = told.toBody();
     // A page may have allowed caches to keep what it was about to answer.
     res.setHeader('Cache-Control', 'no-store');

@@ -46,6 +46,8 @@ export interface MountOptions {
   /** Recognises failures of the app's dependencies, such as a lost store connection. */
   asAppError?(error: unknown): AppError | undefined;
   onServed?(served: Served): void;
+  /** A request was answered with an error; `endpoint` is absent when it reached none. */
+  onRejected?(rejected: { endpoint: Endpoint | undefined; code: ErrorCode }): void;
   /** A failed authentication, for the audit trail. */
   onRefused?(refused: { code: ErrorCode; method: string; path: string; ip: string; requestId: string }): void;
   /** A defect: anything thrown that is not an outcome. It is answered 500 without detail. */

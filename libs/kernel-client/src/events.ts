@@ -34,7 +34,7 @@ export interface KernelEvents {
   velocityChecked(ruleId: string, result: 'within' | 'over' | 'unavailable', tookMs: number): void;
   /** Something failed and was answered for. */
   failed(what: 'velocity' | 'snapshots' | 'evaluation' | 'scan' | 'files' | 'breaker', error: unknown): void;
-  breakerMoved(name: string, state: string): void;
+  breakerMoved(name: 'input' | 'output', state: string): void;
 }
 
 const quietMs = 10_000;

@@ -27,6 +27,7 @@ export async function openServiceKernel(
   boot: Boot<ApiEnv | EngineEnv | SchedulerEnv>,
   platform: Platform,
   metrics: NonNullable<KernelDeps['metrics']>,
+  hooks: Pick<KernelDeps, 'onBreakerTrip'> = {},
 ): Promise<ServiceKernel> {
   const { env, log, clock, onStop } = boot;
   const watch = new PolicyWatch(boot, platform);
@@ -35,6 +36,7 @@ export async function openServiceKernel(
     log,
     clock,
     metrics,
+    ...hooks,
     maxVelocityRules: () => velocityRulesInForce(platform.license.entitlements()),
     onReload: (report) => watch.heard(report),
   };

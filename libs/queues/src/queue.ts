@@ -35,6 +35,10 @@ export interface WorkerHooks {
   onFailed(queue: string, entryId: string | undefined, error: Error): void;
   /** The connection or a script failed; BullMQ goes on by itself. */
   onError(queue: string, error: Error): void;
+  /** A processor begins with an entry. @param waitedMs since it was due; absent unless this is its first try */
+  onStarted?(queue: string, waitedMs: number | undefined): void;
+  /** The processor has returned or thrown. */
+  onEnded?(queue: string): void;
   /** How long an entry stays with a process that gives no sign of life; renewed every third. Default 60 s. */
   lockMs?: number;
   /** How often entries are looked for whose lock has ended. Default 15 s. */
@@ -54,15 +58,23 @@ export function startWorker<P, Ctx>(
 ): Worker {
   const { queue, run } = processor;
   const { lockMs = 60_000, stalledCheckMs = 15_000 } = hooks;
+  const handle = async (entry: Job, token?: string) => {
+    const { error, value } = queue.payload.validate(entry.data);
+    if (error) throw new UnrecoverableError(`${queue.name}: payload is not valid: ${error.message}`);
+    const answer = await run({ payload: value as P, attempt: entry.attemptsMade + 1, ctx });
+    if (!answer) return;
+    await entry.moveToDelayed(Date.now() + Math.max(1, answer.lookAgainInMs), token);
+    throw new DelayedError();
+  };
   const worker = new Worker(
     queue.name,
-    async (entry: Job, token?: string) => {
-      const { error, value } = queue.payload.validate(entry.data);
-      if (error) throw new UnrecoverableError(`${queue.name}: payload is not valid: ${error.message}`);
-      const answer = await run({ payload: value as P, attempt: entry.attemptsMade + 1, ctx });
-      if (!answer) return;
-      await entry.moveToDelayed(Date.now() + Math.max(1, answer.lookAgainInMs), token);
-      throw new DelayedError();
+    async (entry, token) => {
+      hooks.onStarted?.(queue.name, firstWaitMs(entry));
+      try {
+        await handle(entry, token);
+      } finally {
+        hooks.onEnded?.(queue.name);
+      }
     },
     {
       connection,
@@ -79,6 +91,10 @@ export function startWorker<P, Ctx>(
   worker.on('error', (error) => hooks.onError(queue.name, error));
   return worker;
 }
+
+/** Later tries were delayed on purpose, so that their time since the entry was added is no waiting time. */
+const firstWaitMs = ({ attemptsStarted, processedOn, timestamp, delay }: Job): number | undefined =>
+  attemptsStarted === 1 && processedOn !== undefined ? Math.max(0, processedOn - timestamp - delay) : undefined;
 
 /** Starts every queue an app consumes. Refuses when a queue has no processor or two, or a processor no queue of its app. */
 export function startWorkers<Ctx>(

@@ -1,4 +1,5 @@
 export { formatAddress, isLoopback, metricsBinding, parseAddress, type Address } from './address';
+export { certificateGauges } from './certificate-gauges';
 export { readBuildInfo, type BuildInfo } from './build-info';
 export { systemClock, type Clock } from './clock';
 export { formatDuration, parseDuration } from './duration';

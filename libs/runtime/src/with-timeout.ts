@@ -1,12 +1,15 @@
+/** Work did not settle within its time limit. */
+export class TimeLimitError extends Error {}
+
 /**
  * Settles as the work does, or rejects at the limit. The work itself is not stopped; its later outcome is ignored.
  *
- * @throws timeoutError, by default an Error that names the limit
+ * @throws timeoutError, by default a TimeLimitError that names the limit
  */
 export function withTimeout<T>(
   work: Promise<T>,
   limitMs: number,
-  timeoutError: () => Error = () => new Error(`no answer within ${limitMs} ms`),
+  timeoutError: () => Error = () => new TimeLimitError(`no answer within ${limitMs} ms`),
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(timeoutError()), limitMs);

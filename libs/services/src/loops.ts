@@ -8,6 +8,8 @@ export interface Loop {
   /** Also once at start. */
   atStart?: boolean;
   run(): Promise<unknown>;
+  /** Called instead of `run` while another replica holds the lease. */
+  standBy?(): void;
 }
 
 /**
@@ -24,6 +26,7 @@ export function startLoops(
   const round = async (loop: Loop) => {
     try {
       if (!loop.lease || (await loop.lease.hold())) await loop.run();
+      else loop.standBy?.();
     } catch (error) {
       if (!stopped) failed(loop.name, error);
     }

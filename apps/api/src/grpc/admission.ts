@@ -3,7 +3,21 @@ import type { GrpcCall } from '@svc/grpc';
 import { checkNamedTenant, clientAddressBehind, guessBucket, mayUse, validatorOf, type MountOptions } from '@svc/http';
 
 /** What of the HTTP surface's options the gRPC surface goes by: both have one gate. */
-export type GateOptions = Pick<MountOptions, 'authenticate' | 'gate' | 'rateLimits' | 'onRefused' | 'trustedProxies'>;
+export type GateOptions = Pick<
+  MountOptions,
+  'authenticate' | 'gate' | 'rateLimits' | 'onRefused' | 'onRejected' | 'trustedProxies' | 'asAppError'
+>;
+
+/** Reports the error code of a call as the REST surface reports that of a request. */
+export async function reporting<T>(endpoint: Endpoint, options: GateOptions, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    const { errorCode: code } = error instanceof AppError ? error : (options.asAppError?.(error) ?? new AppError('internal_error'));
+    options.onRejected?.({ endpoint, code });
+    throw error;
+  }
+}
 
 type BodyOf<E> = E extends Endpoint<string, infer _Query, infer Body> ? Body : never;
 

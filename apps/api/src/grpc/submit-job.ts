@@ -3,7 +3,7 @@ import { unary } from '@svc/grpc';
 import { parseJson } from '@svc/http';
 import { submitJob as submit } from '@svc/services';
 import type { ApiContext } from '../context';
-import { admission, type GateOptions } from './admission';
+import { admission, reporting, type GateOptions } from './admission';
 
 interface SubmitJobRequest extends Record<string, unknown> {
   idempotency_key: string;
@@ -23,9 +23,10 @@ interface SubmitJobResponse {
 export function submitJob(ctx: ApiContext, options: GateOptions) {
   const admit = admission(endpoint, options);
   return unary<SubmitJobRequest, SubmitJobResponse>(async (request, call) => {
-    const { caller, body } = await admit(call, { body: bodyOf(request) });
-    const key = call.metadata('idempotency-key') || body.idempotency_key;
-    const { jobId, traceId, approvalReason } = await submit(ctx.submit, caller, body, key);
+    const { jobId, traceId, approvalReason } = await reporting(endpoint, options, async () => {
+      const { caller, body } = await admit(call, { body: bodyOf(request) });
+      return submit(ctx.submit, caller, body, call.metadata('idempotency-key') || body.idempotency_key);
+    });
     const status = approvalReason === undefined ? 'submitted' : 'approval_required';
     return { job_id: jobId, trace_id: traceId, status, reason: approvalReason ?? '' };
   });

@@ -47,6 +47,8 @@ export interface KernelDeps {
   metrics?: Handles<typeof kernelMetrics>;
   /** Hears of every load, good or bad, besides the log. */
   onReload?: (report: LoadReport) => void;
+  /** A breaker of a remote kernel opened, as this process learned it. */
+  onBreakerTrip?: (breaker: 'input' | 'output') => void;
   /** How many velocity rules the license allows; undefined or negative: any number. */
   maxVelocityRules?: () => number;
 }

@@ -18,8 +18,15 @@ const standardLimits: CallLimits = { policyMs: 3_000, metadataMs: 1_000, content
  * @throws StartError naming a TLS file that cannot be used
  */
 export async function openRemoteKernel(settings: RemoteKernelSettings, deps: KernelDeps): Promise<Kernel> {
-  const { redis, log, clock, metrics } = deps;
-  const events = kernelEvents(log, metrics);
+  const { redis, log, clock, metrics, onBreakerTrip } = deps;
+  const logged = kernelEvents(log, metrics);
+  const events: typeof logged = {
+    ...logged,
+    breakerMoved(name, state) {
+      logged.breakerMoved(name, state);
+      if (state === 'open') onBreakerTrip?.(name);
+    },
+  };
   const nowMs = () => clock.nowMs();
   return new RemoteKernel({
     connection: await KernelConnection.open(settings, nowMs),

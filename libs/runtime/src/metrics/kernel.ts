@@ -41,11 +41,6 @@ export const kernelMetrics = metrics({
     labels: ['decision'],
     help: 'Decisions that no rule made.',
   },
-  regexRejected: {
-    name: 'svc_safety_regex_rejected_total',
-    type: 'counter',
-    help: 'Patterns of a policy that were refused.',
-  },
   velocityChecks: {
     name: 'svc_safety_velocity_check_total',
     type: 'counter',

@@ -3,8 +3,6 @@ import { metrics } from './declare';
 const perTopic = ['topic'] as const;
 /** 0.1 ms to 100 ms. */
 const evaluationBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
-/** 1 ms to 1 s. */
-const lockBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 const breakers = ['input', 'output'] as const;
 
 /** Operations contract 2.1. */
@@ -41,8 +39,8 @@ export const schedulerMetrics = metrics({
     labels: perTopic,
     help: 'Content checks that ran out of time.',
   },
-  outputEvaluations: { name: 'svc_scheduler_output_evaluations_total', type: 'counter', labels: perTopic, help: 'Output rule evaluations.' },
-  outputDenials: { name: 'svc_scheduler_output_denials_total', type: 'counter', labels: perTopic, help: 'Output evaluations that denied.' },
+  outputEvaluations: { name: 'svc_scheduler_output_evaluations_total', type: 'counter', labels: perTopic, help: 'Questions that output policy answered; a long result takes several.' },
+  outputDenials: { name: 'svc_scheduler_output_denials_total', type: 'counter', labels: perTopic, help: 'Answers of output policy that withhold the result.' },
   outputRedactions: { name: 'svc_scheduler_output_redactions_total', type: 'counter', labels: perTopic, help: 'Results that were redacted.' },
   outputCheckSeconds: {
     name: 'svc_scheduler_output_check_latency_seconds',
@@ -55,7 +53,7 @@ export const schedulerMetrics = metrics({
     type: 'histogram',
     labels: perTopic,
     buckets: evaluationBuckets,
-    help: 'Time of one output evaluation.',
+    help: 'Time of one answer of output policy.',
   },
   dispatchSeconds: {
     name: 'svc_scheduler_dispatch_latency_seconds',
@@ -63,37 +61,24 @@ export const schedulerMetrics = metrics({
     labels: perTopic,
     help: 'Time from receipt to dispatch.',
   },
-  jobLockWaitSeconds: {
-    name: 'svc_scheduler_job_lock_wait_seconds',
-    type: 'histogram',
-    buckets: lockBuckets,
-    help: 'Time a handler waited for its job.',
-  },
-  jobLockAbandoned: { name: 'svc_scheduler_job_lock_abandoned_total', type: 'counter', help: 'Handlers that gave up waiting for their job.' },
   dispatchRollback: { name: 'svc_scheduler_dispatch_rollback_total', type: 'counter', labels: perTopic, help: 'Dispatches undone because the publish failed.' },
   orphanReplayed: { name: 'svc_scheduler_orphan_replayed_total', type: 'counter', labels: perTopic, help: 'Lost jobs that were queued again.' },
   flushedOnWorkerOnline: {
     name: 'svc_scheduler_dispatch_flush_on_worker_online_total',
     type: 'counter',
     labels: ['pool'],
-    help: 'Waiting jobs sent because a worker came.',
+    help: 'Waiting jobs dispatched when a new worker was first heard.',
   },
-  staleJobs: { name: 'svc_scheduler_stale_jobs', type: 'gauge', labels: ['state'], help: 'Jobs past their deadline, by state.' },
-  inflightHandlers: { name: 'svc_scheduler_inflight_handlers', type: 'gauge', help: 'Handlers at work in this replica.' },
-  dlqEmitFailures: { name: 'svc_scheduler_dlq_emit_failures_total', type: 'counter', labels: perTopic, help: 'Dead letters that could not be written.' },
-  resultPtrWriteFailures: {
-    name: 'svc_scheduler_result_ptr_write_failure_total',
-    type: 'counter',
-    help: 'Results whose pointer could not be written.',
-  },
-  jobCancelFailures: { name: 'svc_scheduler_job_cancel_failures_total', type: 'counter', help: 'Cancellations that failed.' },
+  staleJobs: { name: 'svc_scheduler_stale_jobs', type: 'gauge', labels: ['state'], help: 'Open jobs past their deadline, by state, as the reconciler last counted them.' },
+  inflightHandlers: { name: 'svc_scheduler_inflight_handlers', type: 'gauge', help: 'Queue entries that this replica is processing.' },
+  dlqEmitFailures: { name: 'svc_scheduler_dlq_emit_failures_total', type: 'counter', labels: perTopic, help: 'Dead letters whose notice could not be published; the replayer repeats it.' },
   validationRejections: {
     name: 'svc_scheduler_validation_rejections_total',
     type: 'counter',
     labels: ['reason'],
     help: 'Packets refused because they are not valid.',
   },
-  pendingJobs: { name: 'svc_scheduler_pending_jobs', type: 'gauge', labels: ['topic', 'reason'], help: 'Jobs that wait, and for what.' },
+  pendingJobs: { name: 'svc_scheduler_pending_jobs', type: 'gauge', labels: ['topic', 'reason'], help: 'Jobs that have waited for a worker for some seconds, by reason, as the reconciler last counted them.' },
   workers: {
     name: 'svc_scheduler_workers',
     type: 'gauge',
@@ -118,7 +103,7 @@ export const schedulerMetrics = metrics({
     type: 'counter',
     labels: ['breaker'],
     labelValues: { breaker: breakers },
-    help: 'Times a breaker opened.',
+    help: 'Times a breaker opened, as this replica learned it.',
   },
   routingFailures: { name: 'svc_scheduler_routing_failures_total', type: 'counter', labels: ['reason'], help: 'Jobs for which no worker was found.' },
   reconcilerCycleSeconds: { name: 'svc_scheduler_reconciler_cycle_seconds', type: 'histogram', help: 'Time of one reconciler cycle.' },
@@ -126,6 +111,6 @@ export const schedulerMetrics = metrics({
     name: 'svc_scheduler_reconciler_repairs_total',
     type: 'counter',
     labels: ['kind'],
-    help: 'Things the reconciler put right.',
+    help: 'Repairs by the reconciler and the replayer.',
   },
 }); // prettier-ignore

@@ -2,7 +2,7 @@ import { metrics } from './declare';
 
 const day = 86_400;
 
-/** Operations contract 2.2: scheduler and gateway. */
+/** Operations contract 2.2: scheduler and gateway, and the engine for gates that expire. */
 export const approvalMetrics = metrics({
   approvalQueueDepth: {
     name: 'svc_approval_queue_depth',
@@ -15,9 +15,9 @@ export const approvalMetrics = metrics({
     type: 'histogram',
     // People answer in minutes or days; the default buckets would put them all in the last.
     buckets: [10, 30, 60, 300, 900, 3_600, 4 * 3_600, 12 * 3_600, day, 3 * day, 7 * day],
-    help: 'Time from asking to a decision.',
+    help: 'Time from holding a job to the decision of a person.',
   },
-  approvalsExpired: { name: 'svc_approval_expired_total', type: 'counter', help: 'Approvals nobody decided in time.' },
+  approvalsExpired: { name: 'svc_approval_expired_total', type: 'counter', help: 'Approvals that expired without a decision.' },
   approvalDecisions: {
     name: 'svc_approval_decisions_total',
     type: 'counter',
@@ -35,7 +35,7 @@ export const commonMetrics = metrics({
     type: 'histogram',
     labels: ['queue'],
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800],
-    help: 'Time an entry waited before a processor took it.',
+    help: 'Time from when an entry was due until a processor first took it.',
   },
   storeFindings: {
     name: 'svc_store_findings',
@@ -49,12 +49,12 @@ export const commonMetrics = metrics({
     name: 'svc_cert_expires_seconds',
     type: 'gauge',
     labels: ['component', 'role', 'path'],
-    help: 'Seconds until a certificate expires; path is the file name only.',
+    help: 'Time until a certificate or authority of a file expires; role is the variable that names it, path the file name only.',
   },
   certChainValid: {
     name: 'svc_cert_chain_valid',
     type: 'gauge',
     labels: ['component', 'role', 'path'],
-    help: '1 when a certificate is valid now, 0 when not.',
+    help: '1 when every certificate of a file is valid now; 0 when one is not, or the file cannot be read.',
   },
 }); // prettier-ignore

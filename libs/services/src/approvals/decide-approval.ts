@@ -20,6 +20,8 @@ import { approvingEvent, isRunOver, settle, type SettleDeps } from './settle';
 export interface ApprovalDeps extends SettleDeps {
   kernel: Kernel;
   config: EffectiveConfig;
+  /** A person's decision took effect. @param waitedMs since the job was held; absent when its history could not be read */
+  onResolved?(verdict: Verdict, waitedMs: number | undefined): void;
 }
 
 export type ApprovalOutcome =
@@ -121,7 +123,16 @@ async function write(
     ending: { code: 'approval_rejected', message: resolved.reason || 'approval rejected' },
     post,
   });
-  return settled.kind === 'settled' ? { kind: 'resolved', job: settled.job } : undefined;
+  if (settled.kind !== 'settled') return undefined;
+  deps.onResolved?.(verdict, await heldForMs(deps, job.id, nowUs));
+  return { kind: 'resolved', job: settled.job };
+}
+
+/** The decision is written by now, so a history that cannot be read fails nothing. */
+async function heldForMs({ store }: ApprovalDeps, id: string, resolvedUs: number): Promise<number | undefined> {
+  const history = await store.jobs.events(id).catch(() => []);
+  const held = history.findLast(({ to }) => to === 'APPROVAL_REQUIRED');
+  return held && (resolvedUs - held.at) / 1_000;
 }
 
 /** @throws approval_not_found, approval_forbidden; approval_not_actionable for a job that was never held */

@@ -11,10 +11,11 @@ type OpenGate = JobRecord & { approval: ApprovalRecord & { gate: GateTerms } };
  * Ends a gate whose rule was met, or which is over without people: approved it succeeds, else it ends DENIED as expired.
  *
  * @param reason in words, for whoever reads the job
+ * @returns whether this call ended it
  * @throws approval_retryable_lock when people keep on changing it meanwhile
  */
-export async function closeGate(deps: SettleDeps, jobId: string, approved: boolean, reason: string): Promise<void> {
-  await insist(deps, jobId, async (job) => {
+export async function closeGate(deps: SettleDeps, jobId: string, approved: boolean, reason: string): Promise<boolean> {
+  const isEnded = await insist(deps, jobId, async (job) => {
     const { approval } = job;
     const settled = await settle(deps, '*', job, {
       event: approved ? approvingEvent(job) : 'deny',
@@ -30,6 +31,7 @@ export async function closeGate(deps: SettleDeps, jobId: string, approved: boole
     });
     return settled.kind === 'settled';
   });
+  return isEnded ?? false;
 }
 
 /**

@@ -7,8 +7,13 @@ import { dispatchIdentity } from './job-packet';
 export interface IntentDeps extends Pick<Base, 'store' | 'clock'> {
   bus: JobBus;
   senderId: string;
+  /** A dead letter is written, and the bus does not take its notice. */
+  onDeadLetterFailed?(topic: string): void;
 }
-type Intended = Pick<JobRecord, 'id' | 'trace_id' | 'intent' | 'worker_id' | 'error_code' | 'error_message' | 'state'>;
+type Intended = Pick<
+  JobRecord,
+  'id' | 'topic' | 'trace_id' | 'intent' | 'worker_id' | 'error_code' | 'error_message' | 'state'
+>;
 
 const statusOf = {
   CANCELLED: JobStatus.JOB_STATUS_CANCELLED,
@@ -22,8 +27,9 @@ const statusOf = {
  * Says on the bus what a move left to say, then notes that it is said. The record keeps the intent until then, so a
  * process that dies here leaves it to the replayer; listeners tell repeats by message id or state.
  */
-export async function publishIntent({ store, bus, clock, senderId }: IntentDeps, job: Intended): Promise<void> {
+export async function publishIntent(deps: IntentDeps, job: Intended): Promise<void> {
   if (!job.intent) return;
+  const { store, bus, clock, senderId } = deps;
   const intent = JSON.parse(job.intent) as Intent;
   const head = { trace_id: job.trace_id, sender_id: senderId, nowUs: clock.nowUs() };
   const result = (status: JobStatus) =>
@@ -45,7 +51,10 @@ export async function publishIntent({ store, bus, clock, senderId }: IntentDeps,
     // A quarantine has no status of its own and appears as DENIED. Engine contract A1.
     const status =
       job.state === 'TIMEOUT' || job.state === 'FAILED' || job.state === 'CANCELLED' ? job.state : 'DENIED';
-    await bus.publishDurable(subjects.jobDlq.name, result(statusOf[status]));
+    await bus.publishDurable(subjects.jobDlq.name, result(statusOf[status])).catch((error: unknown) => {
+      deps.onDeadLetterFailed?.(job.topic);
+      throw error;
+    });
   }
   await store.jobs.intentDone(job.id, job.intent);
 }

@@ -47,6 +47,11 @@ export async function carryOut(deps: RunDeps, of: Of, actions: readonly Action[]
 
 const stops: ReadonlySet<Action['kind']> = new Set(['cancelJob', 'cancelChild', 'closeGate', 'finished']);
 
+async function close(deps: RunDeps, { jobId, approved }: Action & { kind: 'closeGate' }): Promise<void> {
+  const isClosed = await closeGate(deps, jobId, approved, approved ? 'the gate lets it pass' : 'nobody decided in time');
+  if (isClosed && !approved) deps.events.gateExpired();
+}
+
 /** @throws whatever is worth another try */
 async function act(deps: RunDeps, of: Of, action: Action): Promise<RunEvent | undefined> {
   switch (action.kind) {
@@ -59,12 +64,7 @@ async function act(deps: RunDeps, of: Of, action: Action): Promise<RunEvent | un
     case 'openGate':
       return unlessRefused(action.jobId, openGate(deps, of, action));
     case 'closeGate':
-      await closeGate(
-        deps,
-        action.jobId,
-        action.approved,
-        action.approved ? 'the gate lets it pass' : 'nobody decided in time',
-      );
+      await close(deps, action);
       return undefined;
     case 'remindGate':
       await remindGate(deps, action.jobId);

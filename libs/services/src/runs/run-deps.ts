@@ -22,6 +22,8 @@ export interface RunEvents {
   postponed(runId: string, what: string, error: unknown): void;
   /** A run had no queue entry that would bring it to an engine. */
   mended(runId: string): void;
+  /** A gate ended because its rule was not met in time. */
+  gateExpired(): void;
 }
 
 /** What starting runs needs, here and in the gateway. */

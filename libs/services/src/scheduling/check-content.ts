@@ -1,9 +1,16 @@
-import { withTimeout } from '@svc/runtime';
+import { TimeLimitError, withTimeout } from '@svc/runtime';
 import type { JobRecord } from '@svc/store';
 import { failMode } from '../effective-config';
 import { isOwnResult, isStorePointer } from '@svc/contract';
 import { checkBody, type BodyVerdict } from './check-body';
-import { question, readBody, recordedFindings, safety, type ResultFacts } from './output-facts';
+import {
+  measured,
+  question,
+  readBody,
+  recordedFindings,
+  safety,
+  type ResultFacts,
+} from './output-facts';
 import { writeRedacted } from './redact-output';
 import type { OutputSafetyDeps } from './output-safety-deps';
 
@@ -79,7 +86,7 @@ const judge = (
   job: JobRecord,
   result: ResultFacts,
   read: { body: Buffer; sizeBytes: number },
-) => checkBody(deps.kernel, question(job, result, read.sizeBytes), read.body, read.sizeBytes);
+) => checkBody(measured(deps), question(job, result, read.sizeBytes), read.body, read.sizeBytes);
 
 /** Tells that a body was looked at. @returns what is kept of it with the job */
 function recordOf(deps: OutputSafetyDeps, job: JobRecord, startedUs: number, verdict: BodyVerdict) {
@@ -113,6 +120,7 @@ async function unscanned(
   findings: BodyVerdict['findings'] = [],
 ): Promise<ContentCheck> {
   deps.events.outputSkipped(job.topic, error);
+  if (error instanceof TimeLimitError) deps.events.outputLate(job.topic);
   const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
   const isOpen = failMode(config, 'output_fail_mode', deps.settings.outputFailMode) === 'open';
   const record = safety(deps, startedUs, 'async', {

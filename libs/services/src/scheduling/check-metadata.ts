@@ -3,7 +3,7 @@ import type { OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
 import { withTimeout } from '@svc/runtime';
 import type { JobRecord } from '@svc/store';
 import { checkBody } from './check-body';
-import { question, readBody, safety, type Brought } from './output-facts';
+import { measured, question, readBody, safety, type Brought } from './output-facts';
 import { writeRedacted } from './redact-output';
 import type { OutputSafetyDeps } from './output-safety-deps';
 
@@ -71,7 +71,8 @@ export async function checkMetadata(
  * What a worker reported as its error is all there: it is scanned now, since it is not kept with a success, and a job
  * without a body has no second phase.
  */
-async function askMetadata({ kernel }: OutputSafetyDeps, asked: OutputCheckRequest): Promise<OutputVerdict> {
+async function askMetadata(deps: OutputSafetyDeps, asked: OutputCheckRequest): Promise<OutputVerdict> {
+  const kernel = measured(deps);
   const verdict = await kernel.checkOutput(asked);
   if (verdict.decision !== 'ALLOW' || !verdict.content_phase_needed || asked.error_message === '') return verdict;
   const ofError = await kernel.checkOutput({ ...asked, output_size_bytes: 0, output_content: Buffer.alloc(0) });
@@ -89,7 +90,7 @@ async function redactNow(
 ): Promise<MetadataCheck> {
   try {
     const { body, sizeBytes } = await readBody(deps, result.result_ptr);
-    const asks = checkBody(deps.kernel, question(job, result, sizeBytes), body, sizeBytes);
+    const asks = checkBody(measured(deps), question(job, result, sizeBytes), body, sizeBytes);
     const verdict = await withTimeout(asks, redactTimeoutMs);
     // Where nothing is found there is nothing to cut out, and the whole would be released.
     if (verdict.decision !== 'REDACT' || verdict.truncated) throw new Error('nothing to cut out');

@@ -19,20 +19,22 @@ export class HandOut {
 
   constructor(private readonly deps: SchedulingDeps) {}
 
-  /** Looks for work for a worker; resolves when there is none it could take, or it is full. */
-  async forWorker(workerId: string): Promise<void> {
+  /** Dispatches waiting jobs to a worker until none fits or it is full. @returns how many this call dispatched */
+  async forWorker(workerId: string): Promise<number> {
     const running = this.busy.get(workerId);
     if (running) {
       running.again = true;
-      return;
+      return 0;
     }
     const state = { again: false };
     this.busy.set(workerId, state);
+    let dispatched = 0;
     try {
       do {
         state.again = false;
-        while ((await this.round(workerId)) > 0);
+        for (let taken = -1; taken !== 0; dispatched += taken) taken = await this.round(workerId);
       } while (state.again);
+      return dispatched;
     } finally {
       this.busy.delete(workerId);
     }

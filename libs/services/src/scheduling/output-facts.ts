@@ -1,5 +1,5 @@
 import { limits, type JobResult } from '@svc/contract';
-import type { OutputVerdict } from '@svc/kernel-client';
+import type { Kernel, OutputCheckRequest, OutputVerdict } from '@svc/kernel-client';
 import type { JobRecord, OutputSafetyRecord } from '@svc/store';
 import type { OutputSafetyDeps } from './output-safety-deps';
 
@@ -48,6 +48,18 @@ export const question = (job: JobRecord, result: ResultFacts, sizeBytes: number)
   principal_id: job.request.principal_id,
   pack_id: job.request.pack_id ?? '',
 });
+
+/** The kernel with each of its answers about outputs reported. */
+export function measured({ kernel, clock, events }: OutputSafetyDeps): Pick<Kernel, 'checkOutput'> {
+  return {
+    async checkOutput(asked: OutputCheckRequest) {
+      const startedUs = clock.nowUs();
+      const verdict = await kernel.checkOutput(asked);
+      events.outputEvaluated(asked.topic, verdict.decision, (clock.nowUs() - startedUs) / 1_000);
+      return verdict;
+    },
+  };
+}
 
 /** A verdict as it is kept with the job. */
 export const safety = (

@@ -9,6 +9,10 @@ export interface OutputSafetyDeps extends MoveDeps {
   events: MoveDeps['events'] & {
     outputChecked(topic: string, phase: 'sync' | 'async', decision: string, tookMs: number): void;
     outputSkipped(topic: string, error: unknown): void;
+    /** Output policy answered one question; a result takes several when it is long. */
+    outputEvaluated(topic: string, decision: string, tookMs: number): void;
+    /** The content of a result could not be checked in time. */
+    outputLate(topic: string): void;
     /** A scan failed in this process and is left to its queue entry. */
     scanLeft(jobId: string, error: unknown): void;
   };

@@ -4,7 +4,7 @@ import { withTimeout } from '@svc/runtime';
 import type { JobRecord } from '@svc/store';
 import { createHash } from 'node:crypto';
 import { checkBody } from './check-body';
-import { question, type ResultFacts } from './output-facts';
+import { measured, question, type ResultFacts } from './output-facts';
 import type { OutputSafetyDeps } from './output-safety-deps';
 
 const mostCopies = 3;
@@ -37,7 +37,7 @@ export async function writeRedacted(
   for (let copies = 0; copies < mostCopies; copies++) {
     passes.push({ body: clean, findings: found.findings });
     clean = Buffer.from(redact(clean, found.findings));
-    const again = await withTimeout(checkBody(deps.kernel, asked, clean, body.length), lookTimeoutMs).catch(
+    const again = await withTimeout(checkBody(measured(deps), asked, clean, body.length), lookTimeoutMs).catch(
       () => undefined,
     );
     // Something was found in the original: a copy that could not be looked at is not released, whatever the fail mode.

@@ -1,4 +1,5 @@
 import { terminalStates } from '@svc/lifecycle';
+import { otherLabel } from '@svc/runtime';
 import type { JobRecord } from '@svc/store';
 import { isRunOver } from '../approvals/settle';
 import { publishIntent } from '../jobs/publish-intent';
@@ -7,6 +8,7 @@ import { entryPriority } from './queue-entry';
 import { publishDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { expireApproval, recheckWaiting, timeOutRunning, voidApproval } from './timers';
+import { OpenJobCensus } from './open-job-census';
 import { loseWorker } from './workers';
 
 const perTenant = 200;
@@ -45,9 +47,14 @@ export interface RepairMemory {
   failures: Map<string, number>;
   /** Where the last round stopped, by tenant, µs. */
   stoppedAtUs: Map<string, number>;
+  census: OpenJobCensus;
 }
 
-export const repairMemory = (): RepairMemory => ({ failures: new Map(), stoppedAtUs: new Map() });
+export const repairMemory = (): RepairMemory => ({
+  failures: new Map(),
+  stoppedAtUs: new Map(),
+  census: new OpenJobCensus(),
+});
 
 /**
  * Looks at the jobs that have not ended and were not touched lately, and mends what stands nowhere: no queue entry would
@@ -57,21 +64,25 @@ export const repairMemory = (): RepairMemory => ({ failures: new Map(), stoppedA
  */
 export async function repairOpenJobs(deps: SchedulingDeps, memory: RepairMemory = repairMemory()): Promise<number> {
   let mended = 0;
-  for (const tenant of await deps.store.index.tenants()) mended += await repairTenant(deps, tenant, memory);
+  const tenants = await deps.store.index.tenants();
+  for (const tenant of tenants) mended += await repairTenant(deps, tenant, memory);
+  deps.events.openJobs(memory.census.totals(tenants));
   return mended;
 }
 
 async function repairTenant(deps: SchedulingDeps, tenant: string, memory: RepairMemory): Promise<number> {
-  const { failures, stoppedAtUs } = memory;
+  const { failures, stoppedAtUs, census } = memory;
   let mended = 0;
   // In pages: the jobs longest untouched may all be well, and stand before one that is not.
   let fromUs = stoppedAtUs.get(tenant) ?? 0;
   for (let page = 0; page < pagesARound; page++) {
     const jobs = await deps.store.index.openBefore(tenant, deps.clock.nowUs() - restUs, perTenant, fromUs);
+    for (const job of jobs) count(deps, job, census);
     for (const job of await suspects(deps, jobs)) if (await tryRepair(deps, job, failures)) mended++;
     const last = jobs.at(-1);
     if (!last) {
       stoppedAtUs.delete(tenant);
+      census.finish(tenant);
       return mended;
     }
     fromUs = last.updated_at + 1;
@@ -79,6 +90,15 @@ async function repairTenant(deps: SchedulingDeps, tenant: string, memory: Repair
   stoppedAtUs.set(tenant, fromUs);
   return mended;
 }
+
+function count({ clock, fleet }: SchedulingDeps, job: JobRecord, census: OpenJobCensus): void {
+  const topic = Object.hasOwn(fleet.pools().topics, job.topic) ? job.topic : otherLabel;
+  if (isOverdue(job, clock.nowMs())) census.add(job.tenant, 'stale', topic, job.state);
+  if (job.parked === 'jobWaiting') census.add(job.tenant, 'waiting', topic, reasonLabel(job.waiting_reason ?? ''));
+}
+
+/** Without the name of the capability, which is free text. */
+export const reasonLabel = (reason: string): string => reason.split(':', 1)[0] || 'unknown';
 
 /** Without those of which one look, at all of them together, tells that a queue entry will bring them forward. */
 async function suspects(deps: SchedulingDeps, jobs: readonly JobRecord[]): Promise<JobRecord[]> {

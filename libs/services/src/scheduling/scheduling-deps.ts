@@ -7,6 +7,7 @@ import type { TopicDeps } from '../topics/topic-deps';
 import type { BudgetAction } from '@svc/policy';
 import type { JobRecord, SpendAlert } from '@svc/store';
 import type { InFlightRecords } from './in-flight-records';
+import type { OpenJobCount } from './open-job-census';
 import type { ResultFacts } from './output-facts';
 import type { WorkerRegistry } from './worker-registry';
 
@@ -25,8 +26,21 @@ export interface SchedulingEvents {
   /** A job does not fit into its budget. @param limit the setting that it met */
   overBudget(topic: string, action: BudgetAction, limit: string): void;
   replayed(topic: string, what: string): void;
+  /** One cycle of the reconciler has ended. */
+  reconciled(tookMs: number): void;
+  /** Open jobs as the reconciler last counted them; none while another replica runs it. */
+  openJobs(counts: readonly OpenJobCount[]): void;
+  /** Waiting jobs were sent because a worker came, or came back. */
+  flushed(pool: string, jobs: number): void;
+  approvalExpired(): void;
+  /** A dead letter is written, and the bus does not take its notice yet. */
+  deadLetterFailed(topic: string): void;
   outputChecked(topic: string, phase: 'sync' | 'async', decision: string, tookMs: number): void;
   outputSkipped(topic: string, error: unknown): void;
+  /** Output policy answered one question; a result takes several when it is long. */
+  outputEvaluated(topic: string, decision: string, tookMs: number): void;
+  /** The content of a result could not be checked in time. */
+  outputLate(topic: string): void;
   ignoredResult(jobId: string, why: string): void;
   /** A job that came over the bus and is not taken. */
   refusedSubmission(jobId: string, why: string): void;
@@ -75,6 +89,9 @@ export interface SchedulingDeps extends Base {
   };
   /** Some worker may have room for somebody who waits: look soon. */
   wake(workerId: string): void;
+  /** The same for a worker that is new; its jobs are reported as flushed. */
+  wakeNew(workerId: string): void;
+  onDeadLetterFailed(topic: string): void;
   /** A success was written whose body is still to be looked at. */
   scanSoon(job: JobRecord, result: ResultFacts): void;
 }

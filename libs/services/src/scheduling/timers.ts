@@ -2,7 +2,7 @@ import { inFlightStates, isInFlight } from '@svc/lifecycle';
 import { timeoutsFor } from '@svc/routing';
 import type { JobRecord, MoveExtras } from '@svc/store';
 import type { Ending } from '../jobs/endings';
-import { deadlinePassed, finish } from '../jobs/move-job';
+import { deadlinePassed, endBadly, finish } from '../jobs/move-job';
 import { entryPriority } from './queue-entry';
 import { queueEndsMs, runningFor, runtimeCap } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -84,7 +84,7 @@ export async function expireApproval(deps: SchedulingDeps, id: string): Promise<
   const ending: Ending = byDeadline
     ? deadlinePassed
     : { event: 'deny', code: 'approval_expired', message: 'nobody decided in time', result: 'DENIED' };
-  await finish(deps, job, ending, resolvedAs('expire', deps, job));
+  if (await endBadly(deps, job, ending, resolvedAs('expire', deps, job))) deps.events.approvalExpired();
   return undefined;
 }
 

@@ -25,7 +25,8 @@ export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat
     return;
   }
   const heard = registry.heartbeat(beat, nowMs);
-  if (heard.kind === 'new' || heard.freed) deps.wake(beat.worker_id);
+  if (heard.kind === 'new') deps.wakeNew(beat.worker_id);
+  else if (heard.freed) deps.wake(beat.worker_id);
   await cancelEnded(deps, beat);
   await releaseLostJobs(deps, beat, heard);
 }
