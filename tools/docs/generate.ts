@@ -24,6 +24,7 @@ import {
   approvalMetrics,
   commonMetrics,
   engineEnv,
+  engineMetrics,
   envTable,
   gatewayMetrics,
   kernelEnv,
@@ -223,6 +224,7 @@ const metrics = () =>
       Scheduler: schedulerMetrics,
       Approvals: approvalMetrics,
       Kernel: kernelMetrics,
+      Engine: engineMetrics,
     }).flatMap(([title, rows]) => [`## ${title}`, metricsTable(rows)]),
   );
 

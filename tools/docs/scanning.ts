@@ -71,7 +71,7 @@ const howTo = [
     '- **Disguises.** Characters that nobody sees (zero-width, soft hyphens, tags, marks over letters), wide and mathematical letters, blanks and dashes of other kinds, and Cyrillic or Greek letters within a Latin word count as what they look like.',
     '- **Base64.** Text in runs of at least 24 characters is looked into, one level deep; line breaks end a run.',
     '- Offsets and lengths are always those of the raw body. Findings of one pattern never overlap: what was found in the body and in what can be read in it is one finding. A redacted copy replaces findings of all patterns that overlap or touch by one `[REDACTED]`.',
-    '- A redacted copy is scanned as well before it is released: what was cut out may have been the excuse for something else. After three copies that are not clean, or when a copy cannot be scanned, the output is quarantined.',
+    '- A redacted copy is scanned as well before it is released: what was cut out may have been the excuse for something else. After three copies that are not clean, or when a copy cannot be scanned, the output is quarantined. The findings in the record of a redacted output are those of every pass, with offsets and lengths of the raw body.',
   ].join('\n'),
   '## What is not found',
   [

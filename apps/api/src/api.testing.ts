@@ -63,6 +63,8 @@ export interface Api {
   as(who: Who): Calls;
   /** Without credentials. */
   readonly nobody: Calls;
+  /** The text of `/metrics`. */
+  metrics(): Promise<string>;
   /** Subjects of what was published since the test began, in order. */
   packets(): Promise<string[]>;
   published(): Promise<Published[]>;
@@ -81,6 +83,7 @@ export const roles: Readonly<Record<string, Role>> = {
 };
 
 interface Running {
+  metrics(): Promise<string>;
   platform: Platform;
   kernel: Kernel;
   ctx: ApiContext;
@@ -157,6 +160,7 @@ export function useApi(wanted: UseApiOptions = {}): Api {
     get nobody() {
       return caller(api.url, {});
     },
+    metrics: () => running().metrics(),
     published,
     packets: async () => (await published()).map(({ subject }) => subject),
     license(plan, granted = {}) {
@@ -254,5 +258,5 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
   platform.bus.tap('sys.>', ({ subject, bytes }) => void heard.push({ subject, bytes }));
   await platform.bus.flush();
   health.started();
-  return { platform, kernel, ctx, fleet, listening, dir, options };
+  return { metrics: () => opened.text(), platform, kernel, ctx, fleet, listening, dir, options };
 }

@@ -89,7 +89,10 @@ export async function startEngine(
     onStop: (_name, step) => void stops.push(step),
   };
   try {
-    const opened = openMetrics({ ...engineMetrics, approvalsExpired: approvalMetrics.approvalsExpired, ...commonMetrics, ...kernelMetrics }, { pod: env.instanceId });
+    const opened = openMetrics(
+      { ...engineMetrics, approvalsExpired: approvalMetrics.approvalsExpired, ...commonMetrics, ...kernelMetrics },
+      { pod: env.instanceId },
+    );
     const platform = await openPlatform(boot, {
       service: 'engine',
       queues,

@@ -110,6 +110,8 @@ describe('an approval gate', () => {
     await use.ended(id, status);
 
     await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe(state));
+    const expired = on_expiry === 'reject' ? 1 : 0;
+    expect(await use.engine.metrics()).toMatch(new RegExp(`^svc_approval_expired_total\\{.*\\} ${expired}$`, 'm'));
   });
 
   it('reminds, and escalates to a role that may decide then', async () => {

@@ -31,7 +31,10 @@ void runService({
 
 async function start(boot: Boot<EngineEnv>): Promise<void> {
   const { env, log, health, clock, build, onStop } = boot;
-  const opened = openMetrics({ ...engineMetrics, approvalsExpired: approvalMetrics.approvalsExpired, ...commonMetrics, ...kernelMetrics }, { pod: env.instanceId });
+  const opened = openMetrics(
+    { ...engineMetrics, approvalsExpired: approvalMetrics.approvalsExpired, ...commonMetrics, ...kernelMetrics },
+    { pod: env.instanceId },
+  );
   const { metrics } = opened;
   metrics.buildInfo.set({ version: build.version }, 1);
   certificateGauges(opened, engineEnv, env, clock);

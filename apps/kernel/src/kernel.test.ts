@@ -54,6 +54,7 @@ describe('the kernel over gRPC', () => {
   let server: GrpcServer;
   let nowMs = 1_000_000;
   let broken = false;
+  const trips: string[] = [];
 
   const serve = (port: number, tls?: GrpcServerSettings['tls']) => {
     const served = { ...bound(local), check: (request: PolicyRequest) => breakable(() => local.check(request)) };
@@ -80,6 +81,7 @@ describe('the kernel over gRPC', () => {
   beforeEach(async () => {
     await redis.flushall();
     broken = false;
+    trips.length = 0;
     server = await serve(0);
     remote = await openRemoteKernel(
       {
@@ -89,7 +91,7 @@ describe('the kernel over gRPC', () => {
         keepaliveTimeoutMs: 10_000,
         limits: { policyMs: 2_000, metadataMs: 2_000, contentMs: 5_000 },
       },
-      { redis, log: silentLogger, clock: { nowMs: () => nowMs } },
+      { redis, log: silentLogger, clock: { nowMs: () => nowMs }, onBreakerTrip: (breaker) => void trips.push(breaker) },
     );
   });
   afterEach(async () => {
@@ -101,6 +103,14 @@ describe('the kernel over gRPC', () => {
     await redis.quit();
     await redisServer.stop();
     rmSync(folder, { recursive: true });
+  });
+
+  it('reports a breaker that opens, once', async () => {
+    broken = true;
+
+    for (let calls = 0; calls < 5; calls++) await expect(remote.check(job())).rejects.toThrow();
+
+    expect(trips).toEqual(['input']);
   });
 
   it.each<[string, Partial<PolicyRequest>]>([

@@ -100,7 +100,8 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     wakeNew: (workerId: string) => {
       void flush(workerId).then((jobs) => {
         const pool = registry.one(workerId, clock.nowMs())?.pool;
-        if (jobs > 0 && pool !== undefined) events.flushed(Object.hasOwn(fleet.pools().pools, pool) ? pool : otherLabel, jobs);
+        if (jobs > 0 && pool !== undefined)
+          events.flushed(Object.hasOwn(fleet.pools().pools, pool) ? pool : otherLabel, jobs);
       });
     },
     onDeadLetterFailed: (topic: string) => events.deadLetterFailed(topic),

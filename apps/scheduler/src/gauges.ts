@@ -60,7 +60,9 @@ const stateOf = (worker: Parameters<typeof hasRoom>[0]): 'ready' | 'overloaded' 
 export const queueHooks = ({
   inflightHandlers,
   queueWaitSeconds,
-}: Pick<Opened['metrics'], 'inflightHandlers' | 'queueWaitSeconds'>): Required<Pick<WorkerHooks, 'onStarted' | 'onEnded'>> => ({
+}: Pick<Opened['metrics'], 'inflightHandlers' | 'queueWaitSeconds'>): Required<
+  Pick<WorkerHooks, 'onStarted' | 'onEnded'>
+> => ({
   onStarted(queue, waitedMs) {
     inflightHandlers.inc();
     if (waitedMs !== undefined) queueWaitSeconds.observe({ queue }, waitedMs / 1_000);

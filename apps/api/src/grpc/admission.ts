@@ -13,7 +13,8 @@ export async function reporting<T>(endpoint: Endpoint, options: GateOptions, cal
   try {
     return await call();
   } catch (error) {
-    const { errorCode: code } = error instanceof AppError ? error : (options.asAppError?.(error) ?? new AppError('internal_error'));
+    const { errorCode: code } =
+      error instanceof AppError ? error : (options.asAppError?.(error) ?? new AppError('internal_error'));
     options.onRejected?.({ endpoint, code });
     throw error;
   }

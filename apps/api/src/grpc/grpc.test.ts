@@ -138,6 +138,20 @@ describe('svc.v1.SvcApi', () => {
     expect(codeOf(refused)).toBe(errorCode);
   }); // prettier-ignore
 
+  it('a rejected submission is counted by its error code, and an accepted one is not', async () => {
+    const count = async () => {
+      const lines = (await api.metrics()).split('\n');
+      const line = lines.find((one) => one.startsWith('svc_gateway_submit_rejected_total{reason="unknown_topic"'));
+      return Number(line?.split(' ').at(-1) ?? 0);
+    };
+    const before = await count();
+
+    await ask('SubmitJob', { prompt: 'p', topic: 'job.nobody' }, 'user');
+    await ask('SubmitJob', { prompt: 'p', topic: 'job.demo.echo' }, 'user');
+
+    expect((await count()) - before).toBe(1);
+  });
+
   it('a bearer that is wrong is refused though the key is right', async () => {
     expect((await ask('SubmitJob', { prompt: 'p' }, 'user', { authorization: 'Bearer x.y.z' })).code).toBe(
       'UNAUTHENTICATED',

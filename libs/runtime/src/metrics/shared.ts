@@ -17,7 +17,11 @@ export const approvalMetrics = metrics({
     buckets: [10, 30, 60, 300, 900, 3_600, 4 * 3_600, 12 * 3_600, day, 3 * day, 7 * day],
     help: 'Time from holding a job to the decision of a person.',
   },
-  approvalsExpired: { name: 'svc_approval_expired_total', type: 'counter', help: 'Approvals that expired without a decision.' },
+  approvalsExpired: {
+    name: 'svc_approval_expired_total',
+    type: 'counter',
+    help: 'Approvals that expired without a decision.',
+  },
   approvalDecisions: {
     name: 'svc_approval_decisions_total',
     type: 'counter',

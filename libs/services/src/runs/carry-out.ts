@@ -48,7 +48,12 @@ export async function carryOut(deps: RunDeps, of: Of, actions: readonly Action[]
 const stops: ReadonlySet<Action['kind']> = new Set(['cancelJob', 'cancelChild', 'closeGate', 'finished']);
 
 async function close(deps: RunDeps, { jobId, approved }: Action & { kind: 'closeGate' }): Promise<void> {
-  const isClosed = await closeGate(deps, jobId, approved, approved ? 'the gate lets it pass' : 'nobody decided in time');
+  const isClosed = await closeGate(
+    deps,
+    jobId,
+    approved,
+    approved ? 'the gate lets it pass' : 'nobody decided in time',
+  );
   if (isClosed && !approved) deps.events.gateExpired();
 }
 
