@@ -20,4 +20,4 @@ export {
   type TlsMaterial,
   type TlsVersion,
 } from './tls';
-export { withTimeout } from './with-timeout';
+export { TimeLimitError, withTimeout } from './with-timeout';
