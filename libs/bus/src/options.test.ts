@@ -30,6 +30,15 @@ describe('busOptions', () => {
     expect(read(nkey).auth).toEqual({ nkeySeed: 'SU' });
   });
 
+  it('takes the credentials in the URL when no variable has any, and never passes them on as part of an address', () => {
+    const url = { NATS_URL: 'nats://svc:p%40ss@a:1' };
+
+    expect(connectionOptions(read(url))).toMatchObject({ servers: ['nats://a:1'], user: 'svc', pass: 'p@ss' });
+    const options = connectionOptions(read({ ...url, NATS_USERNAME: 'u', NATS_PASSWORD: 'p' }));
+    expect(options).toMatchObject({ servers: ['nats://a:1'], user: 'u', pass: 'p' });
+    expect(connectionOptions(read({ ...url, NATS_TOKEN: 't' }))).not.toHaveProperty('user');
+  });
+
   it('a tls address refuses a server without TLS', () => {
     expect(connectionOptions(read({ NATS_URL: 'tls://a:1' }))).toMatchObject({ servers: ['tls://a:1'], tls: {} });
     expect(connectionOptions(read({}))).not.toHaveProperty('tls');

@@ -1,8 +1,12 @@
 import type { commonVariables, EnvOf } from '@svc/runtime';
+import { parseServerList } from '@svc/jetstream';
 import { nkeyAuthenticator, type ConnectionOptions } from 'nats';
 
 export interface BusOptions {
-  /** One server or several, separated by commas. `tls://` refuses a server without TLS. */
+  /**
+   * One server or several, separated by commas. `tls://` refuses a server without TLS. Credentials in it count where
+   * `auth` is absent.
+   */
   url: string;
   /** Sender id of the packets this bus publishes itself, and the name of the connection. */
   senderId: string;
@@ -69,8 +73,9 @@ const connectTimeoutMs = 5_000;
 
 /** The options in the client's words. A connection that was made once reconnects for ever. */
 export function connectionOptions(options: BusOptions): ConnectionOptions {
-  const { url, tls, auth } = options;
-  const servers = url.split(',').map((server) => server.trim());
+  const { url, tls } = options;
+  const { servers, credentials } = parseServerList(url);
+  const auth = options.auth ?? credentials;
   const needsTls = tls || servers.some((server) => server.startsWith('tls://'));
   return {
     servers,

@@ -25,4 +25,17 @@ describe('the durable publisher', () => {
     expect(await outcomes).toEqual([closed, closed]);
     await expect(settled).resolves.toBeUndefined();
   });
+
+  it('gets its confirmations under the inbox prefix of the connection', async () => {
+    const manager = await connection.jetstreamManager();
+    await manager.streams.add({ name: 'KEPT', subjects: ['kept'] });
+    const seen: string[] = [];
+    connection.subscribe('OWN.>', { callback: (_, { subject }) => void seen.push(subject) });
+    const publisher = new DurablePublisher(connection, undefined, undefined, 'OWN');
+
+    expect(await publisher.publish('kept', Buffer.of(1))).toMatchObject({ stream: 'KEPT' });
+
+    await eventually(() => expect(seen).toHaveLength(1));
+    publisher.close();
+  });
 });

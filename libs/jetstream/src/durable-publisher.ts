@@ -35,7 +35,7 @@ interface Waiting {
  * client's own publish, which makes a request of each.
  */
 export class DurablePublisher {
-  private readonly inbox = createInbox();
+  private readonly inbox: string;
   private readonly waiting = new Map<string, Waiting>();
   private readonly queue: (() => void)[] = [];
   private readonly idle: (() => void)[] = [];
@@ -50,7 +50,10 @@ export class DurablePublisher {
     private readonly timeoutMs = 2_000,
     /** Above this many unconfirmed messages, publishing waits for its turn. */
     private readonly maxInFlight = 8_192,
+    /** That of the connection, where its user may subscribe to nothing else. */
+    inboxPrefix?: string,
   ) {
+    this.inbox = createInbox(inboxPrefix);
     this.acks = connection.subscribe(`${this.inbox}.*`, {
       callback: (error, message) => !error && this.settle(message),
     });

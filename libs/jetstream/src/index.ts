@@ -1,2 +1,3 @@
 export * from './durable-publisher';
 export { EndOfTurn } from './end-of-turn';
+export * from './server-list';

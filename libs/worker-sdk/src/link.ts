@@ -8,7 +8,7 @@ import {
   type Packet,
 } from '@svc/contract';
 import { AckPolicy, connect, DeliverPolicy, headers, type Consumer, type MsgHdrs, type NatsConnection } from 'nats';
-import { DurablePublisher, PublishError } from '@svc/jetstream';
+import { DurablePublisher, parseServerList, PublishError } from '@svc/jetstream';
 import type { WorkerSettings } from './options';
 
 const nanos = (ms: number) => ms * 1e6;
@@ -31,18 +31,21 @@ export class Link {
     readonly connection: NatsConnection,
     private readonly settings: WorkerSettings,
   ) {
-    this.publisher = new DurablePublisher(connection, storeTimeoutMs);
+    this.publisher = new DurablePublisher(connection, storeTimeoutMs, undefined, settings.nats?.inboxPrefix);
   }
 
   static async open(settings: WorkerSettings): Promise<Link> {
+    const { servers, credentials } = parseServerList(settings.natsUrl);
+    const hasOwnCredentials = settings.nats?.user ?? settings.nats?.token ?? settings.nats?.authenticator;
     const connection = await connect({
-      servers: settings.natsUrl.split(','),
+      servers,
       name: settings.id,
       maxReconnectAttempts: -1,
       reconnectTimeWait: 2_000,
       pingInterval: 30_000,
       waitOnFirstConnect: true,
       ignoreAuthErrorAbort: true,
+      ...(hasOwnCredentials ? {} : credentials),
       ...settings.nats,
     });
     return new Link(connection, settings);

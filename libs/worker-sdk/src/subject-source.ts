@@ -1,5 +1,5 @@
 import type { ConsumerSpec } from '@svc/contract';
-import type { ConsumerMessages, Consumer, JsMsg } from 'nats';
+import { ErrorCode, NatsError, type Consumer, type ConsumerMessages, type JsMsg } from 'nats';
 import type { Link } from './link';
 
 const pullMs = 30_000;
@@ -13,7 +13,11 @@ export interface SourceHooks {
   /** Takes a message; the next is pulled when this resolves. */
   offer(message: JsMsg): Promise<void>;
   onError(error: unknown, where: string): void;
+  /** Called once instead of pulling when the worker's NATS user may not create the durable consumer. */
+  onForbidden?(): void;
 }
+
+const isForbidden = (error: unknown) => error instanceof NatsError && error.code === ErrorCode.PermissionsViolation;
 
 /**
  * Pulls the messages of one subject, as many as there is room for: what a busy worker does not pull, an idle one gets.
@@ -60,6 +64,7 @@ export class SubjectSource {
         if (!this.isOver) await this.pull(consumer);
       } catch (error) {
         if (this.isOver) return;
+        if (!consumer && this.hooks.onForbidden && isForbidden(error)) return this.hooks.onForbidden();
         consumer = undefined;
         this.hooks.onError(error, `pulling ${this.spec.subject}`);
         await new Promise((resume) => setTimeout(resume, restartDelayMs));

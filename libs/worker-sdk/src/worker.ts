@@ -108,22 +108,34 @@ export class RunningWorker implements Worker {
         executor.cancel(decoded.packet.body);
       },
     });
+    const { onError } = settings;
     const topics = Object.keys(settings.topics).map((topic) => link.topicConsumer(topic));
+    const subscribe = (subject: string, queue?: string) =>
+      link.connection.subscribe(subject, {
+        ...(queue !== undefined && { queue }),
+        callback: (error, message) =>
+          error ? onError(error, `subscribing to ${subject}`) : this.offerCore(parts, message),
+      });
     if (!settings.jetstream) {
-      const callback = (error: Error | null, message: Msg) => void (error ?? this.offerCore(parts, message));
-      link.connection.subscribe(link.ownConsumer().subject, { callback });
-      for (const { subject, group } of topics) link.connection.subscribe(subject, { queue: group, callback });
+      subscribe(link.ownConsumer().subject);
+      for (const { subject, group } of topics) subscribe(subject, group);
       return;
     }
-    const { onError } = settings;
     const whenFree = () => this.slots.whenFree();
     const offerOwn = (message: JsMsg) => this.offerOwn(parts, message);
     const offerShared = async (message: JsMsg) => this.offerShared(parts, message);
     // The scheduler counts this worker's slots, so its own subject never holds more than there will be room for.
     const own = { whenFree, room: () => settings.concurrency, offer: offerOwn, onError };
     parts.own = [new SubjectSource(link, link.ownConsumer(), own)];
+    const shared = { whenFree, room: () => this.slots.room, offer: offerShared, onError };
     parts.shared = topics.map(
-      (spec) => new SubjectSource(link, spec, { whenFree, room: () => this.slots.room, offer: offerShared, onError }),
+      (spec) =>
+        new SubjectSource(link, spec, {
+          ...shared,
+          // Permissions cannot match the names of the consumers of all topics under a pattern. Without a consumer a job is
+          // not delivered again, which is safe: the scheduler dispatches on the worker's own subject.
+          onForbidden: () => void subscribe(spec.subject, spec.group),
+        }),
     );
   }
 

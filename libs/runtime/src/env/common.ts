@@ -130,7 +130,7 @@ const bus = variables({
     type: 'url',
     default: 'nats://localhost:4222',
     requiredInProduction: true,
-    doc: 'The message bus; tls:// in production.',
+    doc: 'The message bus; tls:// in production. May contain user and password.',
   },
   natsJetStream: { name: 'NATS_USE_JETSTREAM', type: 'bool', default: 'true', doc: 'Durable streams on the bus.' },
   natsAckWaitMs: {
@@ -173,7 +173,7 @@ const bus = variables({
   natsUsername: {
     name: 'NATS_USERNAME',
     type: 'string',
-    doc: 'Bus credentials; user and password come before token and nkey.',
+    doc: 'Bus credentials; user and password come before token, nkey and the credentials in NATS_URL.',
   },
   natsPassword: { name: 'NATS_PASSWORD', type: 'string', secret: true, doc: 'Password of NATS_USERNAME.' },
   natsToken: { name: 'NATS_TOKEN', type: 'string', secret: true, doc: 'Bus token.' },
@@ -202,7 +202,7 @@ const store = variables({
     type: 'url',
     default: 'redis://localhost:6379',
     requiredInProduction: true,
-    doc: 'The store; rediss:// in production.',
+    doc: 'The store; rediss:// in production. May contain user and password.',
   },
   redisPassword: {
     name: 'REDIS_PASSWORD',
