@@ -1,16 +1,15 @@
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { KeyHolder, KeyName } from './keys';
+import type { StoreAccess } from './stores';
 
-/** What `stack.json` says about a running stack. Its keys are secrets, hence mode 0600. */
-export interface StackInfo {
+/** What `stack.json` says about a running stack. Its keys and passwords are secrets, hence mode 0600. */
+export interface StackInfo extends StoreAccess {
   base_url: string;
   grpc_addr: string;
   /** The gateway's metrics. */
   metrics_url: string;
   /** Metrics and probes of each service. */
   metrics_urls: Record<string, string>;
-  nats_url: string;
-  redis_url: string;
   /** Authority that signed the certificates; empty without TLS. */
   ca_file: string;
   tls: boolean;
@@ -38,12 +37,15 @@ export function writeInfo(file: string, info: StackInfo): void {
 
 export const removeInfo = (file: string) => rmSync(file, { force: true });
 
+/** What the file says, undefined when no stack runs on this folder. */
+export const readInfo = (file: string): StackInfo | undefined =>
+  existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StackInfo) : undefined;
+
 /** @returns another process that runs a stack on this folder at the moment, if any */
 export function runningSupervisor(file: string): number | undefined {
-  if (!existsSync(file)) return undefined;
-  const { supervisor_pid: pid } = JSON.parse(readFileSync(file, 'utf8')) as StackInfo;
+  const pid = readInfo(file)?.supervisor_pid;
   // In a container the next process easily gets the number of the one before.
-  if (pid === process.pid) return undefined;
+  if (pid === undefined || pid === process.pid) return undefined;
   try {
     process.kill(pid, 0);
     return pid;

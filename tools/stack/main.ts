@@ -34,12 +34,15 @@ function readOptions() {
   return { ...values, license };
 }
 
+/** A summary stays on screens and in scrollback; stack.json has the passwords. */
+const withoutPassword = (url: string) => url.replace(/:\/\/([^:@/]*):[^@]*@/, '://$1@');
+
 const summary = (info: StackInfo) => `
   Gateway     ${info.base_url}${info.tls ? `   (authority ${info.ca_file})` : ''}
   gRPC        ${info.grpc_addr}
   Metrics     ${Object.values(info.metrics_urls).join('  ')}
-  Redis       ${info.redis_url}
-  NATS        ${info.nats_url}
+  Redis       ${withoutPassword(info.redis_url)}
+  NATS        ${withoutPassword(info.nats_url)}
   API key     ${info.keys.admin}   (tenant ${info.tenant}, admin)
   All of it   ${info.data_dir}/stack.json
 

@@ -22,6 +22,8 @@ export interface StackOptions {
   onLine?: (service: string, line: string) => void;
   /** What the stack is doing while it starts and stops. */
   onProgress?: (what: string) => void;
+  /** Workers that get credentials for the stores, by pool, beyond the two that every pool has. */
+  workers?: Readonly<Record<string, readonly string[]>>;
   /** The services to run; those of this repository unless a test says otherwise. */
   services?: readonly ServicePlan[];
 }

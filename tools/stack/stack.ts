@@ -10,7 +10,7 @@ import { ensureLicense } from './license';
 import { portPicker } from './ports';
 import { answersOk } from './probe';
 import { repositoryRoot, servicesOf, type ServicePlan, type StackOptions } from './settings';
-import { planNats, planRedis, type StorePlan } from './stores';
+import { planStores, type StoreAccess } from './stores';
 import { Supervised, type ProcessPlan } from './supervised';
 
 /** A running stack: Redis, NATS and the services, each a process that is brought back when it dies. */
@@ -59,11 +59,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       onLine: (line) => options.onLine?.(process.name, line),
       onChange: () => isUp && writeInfo(infoFile, info()),
     });
-  const stores = plan.stores.map(({ process }) => supervise(process));
+  const stores = plan.stores.map(supervise);
   const running = plan.processes.map(supervise);
   const all = [...stores, ...running];
   const info = (): StackInfo => ({
     ...plan.info,
+    ...plan.storeAccess(),
     pids: Object.fromEntries(all.flatMap(({ name, pid }) => (pid === undefined ? [] : [[name, pid]]))),
   });
   let isUp = false;
@@ -100,7 +101,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     get info() {
       return info();
     },
-    env: clientEnv(plan.info),
+    env: clientEnv(info()),
     stop,
     async restart(name) {
       await find(name).stop();
@@ -114,19 +115,19 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 }
 
 interface Plan {
-  stores: StorePlan[];
+  stores: ProcessPlan[];
+  storeAccess(): StoreAccess;
   processes: ProcessPlan[];
-  info: Omit<StackInfo, 'pids'>;
+  info: Omit<StackInfo, keyof StoreAccess | 'pids'>;
 }
 
 /** Decides every port, address and file; starts nothing. */
 async function planStack(options: StackOptions, dataDir: string, services: readonly ServicePlan[]): Promise<Plan> {
   const callerEnv = options.env ?? process.env;
   const pickPort = portPicker(options.usualPorts ?? true);
-  const redis = callerEnv['REDIS_URL'] ? undefined : await planRedis(dataDir, pickPort);
-  const nats = callerEnv['NATS_URL'] ? undefined : await planNats(dataDir, pickPort);
-  const redisUrl = redis?.url ?? callerEnv['REDIS_URL'] ?? '';
-  const natsUrl = nats?.url ?? callerEnv['NATS_URL'] ?? '';
+  const { workers } = options;
+  const stores = await planStores({ dataDir, callerEnv, pickPort, ...(workers && { workers }) });
+  const { redis_url: redisUrl, nats_url: natsUrl } = stores.access();
 
   const nowMs = Date.now();
   const tenant = callerEnv['TENANT_ID'] || 'default';
@@ -164,15 +165,14 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
     services.map((service) => [service.name, `http://${probeAddress(service)}/metrics`]),
   );
   return {
-    stores: [redis, nats].filter((store) => store !== undefined),
+    stores: stores.processes,
+    storeAccess: () => stores.access(),
     processes,
     info: {
       base_url: `${hasTls(gateway) ? 'https' : 'http'}://${addressOf(gateway, 'GATEWAY_HTTP_ADDR')}`,
       grpc_addr: addressOf(gateway, 'GATEWAY_GRPC_ADDR'),
       metrics_url: metricsUrls['api'] ?? '',
       metrics_urls: metricsUrls,
-      nats_url: natsUrl,
-      redis_url: redisUrl,
       ca_file: caFile ?? '',
       tls: hasTls(gateway),
       tenant,
@@ -195,7 +195,7 @@ const stagesOf = (services: readonly ServicePlan[]): string[][] =>
     .map((stage) => services.filter((service) => service.stage === stage).map(({ name }) => name));
 
 /** The command-line client's variables (operations contract 1.8) and the addresses of the stores. */
-const clientEnv = (info: Omit<StackInfo, 'pids'>): Record<string, string> => ({
+const clientEnv = (info: StackInfo): Record<string, string> => ({
   SVC_GATEWAY: info.base_url,
   SVC_API_KEY: info.keys.admin,
   SVC_TENANT_ID: info.tenant,

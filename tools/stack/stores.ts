@@ -1,31 +1,134 @@
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { parseServerList } from '@svc/jetstream';
 import { requireProgram } from '@svc/testing';
+import { readPools } from '../credentials/pools';
+import { healthUser, type StoreIdentities } from '../credentials/render';
+import { ensureCredentials, readIdentities } from '../credentials/secrets';
+import { serviceUrls, workerAccess, type WorkerAccess } from '../credentials/worker-access';
 import { answersOk } from './probe';
 import type { PickPort } from './ports';
+import { repositoryRoot } from './settings';
 import type { ProcessPlan } from './supervised';
 
-export interface StorePlan {
-  url: string;
+/** Addresses and credentials of the stores, as stack.json has them. */
+export interface StoreAccess {
+  /** With user and password of the services. */
+  nats_url: string;
+  nats_user: string;
+  nats_password: string;
+  /** With user and password of the services. */
+  redis_url: string;
+  redis_user: string;
+  redis_password: string;
+  /** With a user that has every command of Redis. */
+  redis_admin_url: string;
+  /** Access of workers by pool; empty when the caller brought both stores. */
+  workers: Record<string, WorkerAccess[]>;
+}
+
+export interface StoresPlan {
+  processes: ProcessPlan[];
+  /** Reads the credentials again, since workers can be added while the stack runs. */
+  access(): StoreAccess;
+}
+
+export interface StoresOptions {
+  dataDir: string;
+  callerEnv: NodeJS.ProcessEnv;
+  pickPort: PickPort;
+  /** Workers that get credentials, by pool, beyond those that every pool has. */
+  workers?: Readonly<Record<string, readonly string[]>>;
+}
+
+export const credentialsDir = (dataDir: string): string => join(dataDir, 'credentials');
+const natsDir = (dataDir: string): string => join(dataDir, 'nats');
+
+/** The pools file of the services. */
+export const poolsFile = (env: NodeJS.ProcessEnv): string =>
+  resolve(repositoryRoot, env['POOL_CONFIG_PATH'] || 'config/pools.yaml');
+
+/** Makes the credentials of the local stack that are missing. @throws Error as ensureCredentials and readPools */
+export const ensureStackCredentials = (dataDir: string, pools: string, workers: StoresOptions['workers'] = {}) =>
+  ensureCredentials({ dir: credentialsDir(dataDir), pools: readPools(pools), natsDir: natsDir(dataDir), workers });
+
+/** Redis and NATS with an identity for the services and one for each worker, unless the caller's environment has URLs. */
+export async function planStores({ dataDir, callerEnv, pickPort, workers }: StoresOptions): Promise<StoresPlan> {
+  const callerRedis = callerEnv['REDIS_URL'];
+  const callerNats = callerEnv['NATS_URL'];
+  if (callerRedis && callerNats) {
+    const access = { ...redisAccess(callerRedis, callerRedis), ...natsAccess(callerNats), workers: {} };
+    return { processes: [], access: () => access };
+  }
+  const { identities, files } = ensureStackCredentials(dataDir, poolsFile(callerEnv), workers);
+  const redis = callerRedis ? undefined : await planRedis(dataDir, pickPort, files.redisAcl, identities);
+  const nats = callerNats ? undefined : await planNats(dataDir, pickPort, files.natsConf);
+  return {
+    processes: [redis, nats].flatMap((store) => (store ? [store.process] : [])),
+    access() {
+      const current = readIdentities(credentialsDir(dataDir), readPools(poolsFile(callerEnv)));
+      const addresses = { nats: nats?.address ?? '', redis: redis?.address ?? '' };
+      const urls = serviceUrls(identities, addresses);
+      const byPool = Object.entries(workerAccess(current, addresses)).map(([pool, entries]) => [
+        pool,
+        entries.map((entry) => ({
+          ...entry,
+          ...(callerNats && natsAccess(callerNats)),
+          ...(callerRedis && { redis_url: callerRedis }),
+        })),
+      ]);
+      return {
+        ...(callerRedis ? redisAccess(callerRedis, callerRedis) : redisAccess(urls.redis, urls.redisAdmin)),
+        ...natsAccess(callerNats || urls.nats),
+        workers: Object.fromEntries(byPool) as Record<string, WorkerAccess[]>,
+      };
+    },
+  };
+}
+
+function redisAccess(url: string, adminUrl: string) {
+  const { username, password } = new URL(url);
+  return {
+    redis_url: url,
+    redis_user: decodeURIComponent(username),
+    redis_password: decodeURIComponent(password),
+    redis_admin_url: adminUrl,
+  };
+}
+
+function natsAccess(url: string) {
+  const { credentials } = parseServerList(url);
+  const { user = '', pass = '' } = credentials && 'user' in credentials ? credentials : {};
+  return { nats_url: url, nats_user: user, nats_password: pass };
+}
+
+interface StorePlan {
+  /** host:port */
+  address: string;
   process: ProcessPlan;
 }
 
 /** Redis that has on disk what it has acknowledged, and refuses writes rather than forgetting something. */
-export async function planRedis(dataDir: string, pickPort: PickPort): Promise<StorePlan> {
+async function planRedis(
+  dataDir: string,
+  pickPort: PickPort,
+  aclFile: string,
+  { redisHealthPassword }: StoreIdentities,
+): Promise<StorePlan> {
   const dir = join(dataDir, 'redis');
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const port = await pickPort(6379);
-  const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--daemonize', 'no', ...durable];
+  const listen = ['--bind', '127.0.0.1', '--port', String(port), '--aclfile', aclFile];
   return {
-    url: `redis://127.0.0.1:${port}`,
+    address: `127.0.0.1:${port}`,
     process: {
       name: 'redis',
       command: requireProgram('redis-server'),
-      args,
+      args: [...listen, '--dir', dir, '--daemonize', 'no', ...durable],
       cwd: dir,
       env: process.env,
-      isReady: () => pong(port),
+      isReady: () => pong(port, redisHealthPassword),
     },
   };
 }
@@ -36,34 +139,34 @@ const durable = [
   ...['--maxmemory-policy', 'noeviction', '--maxmemory', '2gb', '--loglevel', 'warning'],
 ];
 
-export async function planNats(dataDir: string, pickPort: PickPort): Promise<StorePlan & { monitorUrl: string }> {
-  const dir = join(dataDir, 'nats');
+/** JetStream is turned on in the configuration file, so that a reload does not turn it off. */
+async function planNats(dataDir: string, pickPort: PickPort, confFile: string): Promise<StorePlan> {
+  const dir = natsDir(dataDir);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const port = await pickPort(4222);
-  const monitorUrl = `http://127.0.0.1:${await pickPort(8222)}`;
-  const monitorPort = new URL(monitorUrl).port;
+  const monitorPort = await pickPort(8222);
   return {
-    url: `nats://127.0.0.1:${port}`,
-    monitorUrl,
+    address: `127.0.0.1:${port}`,
     process: {
       name: 'nats',
       command: requireProgram('nats-server'),
-      args: ['-a', '127.0.0.1', '-p', String(port), '-m', monitorPort, '-js', '-sd', dir],
+      args: ['-c', confFile, '-a', '127.0.0.1', '-p', String(port), '-m', String(monitorPort)],
       cwd: dir,
       env: process.env,
-      isReady: () => answersOk(`${monitorUrl}/healthz`),
+      isReady: () => answersOk(`http://127.0.0.1:${monitorPort}/healthz`),
     },
   };
 }
 
-/** While Redis reads its data it accepts connections and answers errors. */
-const pong = (port: number) =>
+/** While Redis reads its data it accepts connections, authenticates, and answers commands with errors. */
+const pong = (port: number, password: string) =>
   new Promise<boolean>((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    let answer = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(`AUTH ${healthUser} ${password}\r\nPING\r\n`));
     socket.setTimeout(2_000, () => socket.destroy());
-    socket.once('data', (data) => {
-      resolve(data.toString().startsWith('+PONG'));
-      socket.destroy();
+    socket.on('data', (data) => {
+      answer += data.toString();
+      if (answer.split('\r\n').length > 2) socket.destroy();
     });
-    socket.once('error', () => resolve(false)).once('close', () => resolve(false));
+    socket.once('error', () => resolve(false)).once('close', () => resolve(answer.startsWith('+OK\r\n+PONG')));
   });
