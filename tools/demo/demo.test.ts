@@ -7,7 +7,7 @@ import { chromium } from 'playwright-core';
 import { startStack, type Stack } from '../stack';
 import { Client } from './client';
 import { scenarios, type World } from './scenarios';
-import { Workers } from './workers';
+import { demoWorkers, Workers } from './workers';
 import { workflowScenarios } from './workflow-scenarios';
 
 const quiet = [
@@ -25,7 +25,7 @@ describe('the running stack', () => {
 
   beforeAll(async () => {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], WORKER_HEARTBEAT_TTL: '3s' };
-    stack = await startStack({ dataDir, kernel: true, env, usualPorts: false });
+    stack = await startStack({ dataDir, kernel: true, env, usualPorts: false, workers: demoWorkers });
     workers = await Workers.prepare(stack.info);
     await Promise.all(['crane-1', 'crane-2'].map((id) => workers.start(id)));
     world = {

@@ -6,7 +6,7 @@ import { startStack } from '../stack';
 import { Client } from './client';
 import { LiveTree } from './live-tree';
 import { scenarios, type Row, type World } from './scenarios';
-import { Workers } from './workers';
+import { demoWorkers, Workers } from './workers';
 import { workflowScenarios } from './workflow-scenarios';
 
 const help = `npm run demo -- [options]: starts the control plane and two workers, sends jobs that end in every way there is,
@@ -55,6 +55,7 @@ async function run(): Promise<boolean> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-'));
   const stack = await startStack({
     dataDir,
+    workers: demoWorkers,
     // A dead worker is to be noticed while one watches, not after half a minute.
     env: { WORKER_HEARTBEAT_TTL: '3s', ...process.env },
     onProgress: (what) => say(`stack     │ ${what}`),

@@ -3,6 +3,10 @@ import { bundleProgram, firstWord, startChild, stopChild } from '../child-progra
 import type { StackInfo } from '../stack';
 
 const stopWithinMs = 5_000;
+const pool = 'demo';
+
+/** For the stack, so that it makes credentials for these workers. */
+export const demoWorkers = { [pool]: ['crane-1', 'crane-2'] };
 
 /** Worker processes of the demonstration, each as a user would run one. */
 export class Workers {
@@ -19,7 +23,8 @@ export class Workers {
 
   /** Resolves once the worker serves. */
   async start(id: string): Promise<void> {
-    const { nats_url: NATS_URL, redis_url: REDIS_URL } = this.info;
+    const access = this.info.workers[pool]?.find(({ worker_id }) => worker_id === id);
+    const { nats_url: NATS_URL, redis_url: REDIS_URL } = access ?? this.info;
     const child = startChild(this.script, { ...process.env, WORKER_ID: id, NATS_URL, REDIS_URL });
     this.running.set(id, child);
     await firstWord(child);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type Answer } from '../demo/client';
-import { Workers } from '../demo/workers';
+import { demoWorkers, Workers } from '../demo/workers';
 import { startStack, type KeyName, type Stack } from '../stack';
 import { exampleIds, readExample } from './read-examples';
 
@@ -17,7 +17,7 @@ export function useExamples() {
 
   beforeAll(async () => {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
-    stack = await startStack({ dataDir, env, usualPorts: false, tls: false });
+    stack = await startStack({ dataDir, env, usualPorts: false, tls: false, workers: demoWorkers });
     workers = await Workers.prepare(stack.info);
     await workers.start('crane-1');
     for (const name of exampleIds) {

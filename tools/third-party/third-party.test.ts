@@ -15,7 +15,10 @@ jest.setTimeout(120_000);
 const services = coreServices.filter(({ name }) => name === 'scheduler' || name === 'api');
 const patience = { withinMs: 60_000, everyMs: 50 };
 
-/** Gateway and scheduler as built, with workers that use the published Python package and nothing of this repository. */
+/**
+ * Gateway and scheduler as built, with workers that use the published Python package and nothing of this repository, each
+ * with the credentials that the stack has made for it.
+ */
 describe('workers built on the published Python package', () => {
   let stack: Stack;
   let connection: NatsConnection;
@@ -25,8 +28,15 @@ describe('workers built on the published Python package', () => {
 
   beforeAll(async () => {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], WORKER_READINESS_REQUIRED: 'true' };
-    stack = await startStack({ dataDir, env: { ...env, WORKER_READINESS_TTL: '1h' }, services, usualPorts: false });
-    connection = await connect({ servers: stack.info.nats_url });
+    stack = await startStack({
+      dataDir,
+      env: { ...env, WORKER_READINESS_TTL: '1h' },
+      services,
+      usualPorts: false,
+      workers: { demo: ['py-worker', 'py-agent'] },
+    });
+    const { nats_url: servers, nats_user: user, nats_password: pass } = stack.info;
+    connection = await connect({ servers, user, pass });
     for (const subject of ['sys.job.>', 'sys.alert']) {
       connection.subscribe(subject, {
         callback: (_, { data }) => {
@@ -46,7 +56,9 @@ describe('workers built on the published Python package', () => {
   }, 30_000);
 
   async function startWorker(script: string, id: string): Promise<void> {
-    const { nats_url: NATS_URL, redis_url: REDIS_URL } = stack.info;
+    const access = stack.info.workers['demo']?.find(({ worker_id }) => worker_id === id);
+    if (!access) throw new Error(`no credentials for ${id}`);
+    const { nats_url: NATS_URL, redis_url: REDIS_URL } = access;
     const env = { ...process.env, NATS_URL, REDIS_URL, WORKER_ID: id };
     const worker = spawnLeashed(requirePython(), [scriptPath(script)], { env, output: 'pipe' });
     workers.push(worker);

@@ -59,11 +59,16 @@ export async function monitorCommands(
 }
 
 async function open(redisUrl: string): Promise<Socket> {
-  const { hostname, port } = new URL(redisUrl);
+  const { hostname, port, username, password } = new URL(redisUrl);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
   // A close event follows each error.
   socket.on('error', () => undefined);
+  if (password) {
+    socket.write(`AUTH ${decodeURIComponent(username || 'default')} ${decodeURIComponent(password)}\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    if (!answer.toString().startsWith('+OK')) throw new Error(`Redis refused user ${username || 'default'}`);
+  }
   return socket;
 }
 

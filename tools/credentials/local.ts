@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { readInfo, runningSupervisor, writeInfo } from '../stack/info';
+import { ensureStackCredentials, poolsFile } from '../stack/stores';
+import { setRedisPoolUser, untilNatsAccepts } from './apply';
+import { workerAccess, type WorkerAccess } from './worker-access';
+
+export interface LocalWorker {
+  access: WorkerAccess;
+  /** Whether a stack runs on the folder and accepts the worker now; otherwise the next start will, at its addresses. */
+  isRunning: boolean;
+}
+
+const reloadWithinMs = 10_000;
+
+/**
+ * Adds a worker to the credentials of a local stack, or finds it there. A running NATS and Redis accept it when this
+ * resolves.
+ *
+ * @throws Error as ensureStackCredentials, or when a running store does not accept the worker
+ */
+export async function addLocalWorker(
+  dataDir: string,
+  pool: string,
+  workerId: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<LocalWorker> {
+  const infoFile = join(dataDir, 'stack.json');
+  const found = readInfo(infoFile);
+  const info = found && (found.supervisor_pid === process.pid || runningSupervisor(infoFile)) ? found : undefined;
+  const added = { [pool]: [workerId] };
+  const { identities } = ensureStackCredentials(dataDir, info?.pools_file ?? poolsFile(env), added);
+  const { nats, redis } = info?.pids ?? {};
+  const addresses = {
+    nats: info && nats !== undefined ? new URL(info.nats_url).host : '',
+    redis: info && redis !== undefined ? new URL(info.redis_url).host : '',
+  };
+  const workers = workerAccess(identities, addresses);
+  const access = workers[pool]?.find(({ worker_id }) => worker_id === workerId);
+  if (!access) throw new Error(`worker ${workerId} was not added`);
+  if (info && redis !== undefined) await setRedisPoolUser(info.redis_admin_url, identities, pool);
+  if (info && nats !== undefined) {
+    process.kill(nats, 'SIGHUP'); // nats-server reads its configuration again
+    await untilNatsAccepts(access, reloadWithinMs);
+  }
+  if (info) writeInfo(infoFile, { ...info, workers });
+  return { access, isRunning: info !== undefined };
+}
