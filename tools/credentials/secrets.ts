@@ -37,7 +37,8 @@ export interface Credentials {
 }
 
 const workersPerPool = 2;
-const newSecret = () => randomBytes(32).toString('base64url');
+/** Begins with a letter: the NATS client for JavaScript takes a digit after the first colon of a URL for the port. */
+const newSecret = () => `s${randomBytes(32).toString('base64url')}`;
 const secretsFile = (dir: string) => join(dir, 'secrets.json');
 
 /**

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { parseServerList } from '@svc/jetstream';
+import type { PoolTable } from '@svc/routing';
 import { requireProgram } from '@svc/testing';
 import { readPools } from '../credentials/pools';
 import { healthUser, type StoreIdentities } from '../credentials/render';
@@ -62,12 +63,13 @@ export async function planStores({ dataDir, callerEnv, pickPort, workers }: Stor
     return { processes: [], access: () => access };
   }
   const { identities, files } = ensureStackCredentials(dataDir, poolsFile(callerEnv), workers);
+  const pools = lastGoodPools(poolsFile(callerEnv));
   const redis = callerRedis ? undefined : await planRedis(dataDir, pickPort, files.redisAcl, identities);
   const nats = callerNats ? undefined : await planNats(dataDir, pickPort, files.natsConf);
   return {
     processes: [redis, nats].flatMap((store) => (store ? [store.process] : [])),
     access() {
-      const current = readIdentities(credentialsDir(dataDir), readPools(poolsFile(callerEnv)));
+      const current = readIdentities(credentialsDir(dataDir), pools());
       const addresses = { nats: nats?.address ?? '', redis: redis?.address ?? '' };
       const urls = serviceUrls(identities, addresses);
       const byPool = Object.entries(workerAccess(current, addresses)).map(([pool, entries]) => [
@@ -84,6 +86,19 @@ export async function planStores({ dataDir, callerEnv, pickPort, workers }: Stor
         workers: Object.fromEntries(byPool) as Record<string, WorkerAccess[]>,
       };
     },
+  };
+}
+
+/** Reads the pools file again; while it has a mistake, the pools are those from before, as they are for the services. */
+function lastGoodPools(file: string): () => PoolTable {
+  let pools = readPools(file);
+  return () => {
+    try {
+      pools = readPools(file);
+    } catch {
+      // The services name the mistake.
+    }
+    return pools;
   };
 }
 
