@@ -2,7 +2,7 @@ import { apiEnv } from './api';
 import { envSpec, variables } from './declare';
 import { envHelp, envReport, envTable } from './describe';
 import { engineEnv } from './engine';
-import { exposedListeners } from './exposed';
+import { envFindings, exposedListeners } from './exposed';
 import { kernelEnv } from './kernel';
 import { parseValue } from './parse';
 import { EnvError } from './problem';
@@ -189,6 +189,37 @@ describe('production', () => {
     SAFETY_POLICY_PUBLIC_KEY: 'p',
   }; // prettier-ignore
   const gatewayProblems = (more: NodeJS.ProcessEnv) => problemsOf(() => readEnv(apiEnv, { ...gateway, ...more }, prod));
+
+  it.each<[string, NodeJS.ProcessEnv, string[]]>([
+    ['no credentials', {}, ['nats_anonymous', 'redis_anonymous']],
+    ['a Redis user without a password', { REDIS_URL: 'rediss://svc@r' }, ['nats_anonymous', 'redis_anonymous']],
+    ['credentials in the URLs', { REDIS_URL: 'rediss://svc:pw@r', NATS_URL: 'tls://svc:pw@n' }, []],
+    ['passwords', { REDIS_PASSWORD: strongKey, NATS_USERNAME: 'svc', NATS_PASSWORD: 'pw' }, []],
+    ['an nkey', { REDIS_PASSWORD: strongKey, NATS_NKEY: 'SU' }, []],
+    [
+      'client certificates',
+      {
+        REDIS_TLS_CERT: 'c',
+        REDIS_TLS_KEY: 'k',
+        NATS_TLS_CERT: 'c',
+        NATS_TLS_KEY: 'k',
+      },
+      [],
+    ],
+  ])('reports connections to NATS and Redis with %s', (_, more, findings) => {
+    const { values } = readEnv(apiEnv, { ...gateway, ...more }, prod);
+    const found = envFindings(apiEnv, values);
+
+    expect(found.map(({ finding }) => finding)).toEqual(findings);
+    expect(JSON.stringify(found)).not.toContain('pw@');
+  });
+
+  it('reports a kernel, which does not use NATS, for Redis only', () => {
+    const files = { SAFETY_KERNEL_TLS_CERT: 'c', SAFETY_KERNEL_TLS_KEY: 'k', SAFETY_KERNEL_TLS_CA: 'a' };
+    const { values } = readEnv(kernelEnv, { ...secure, ...files, SAFETY_POLICY_PUBLIC_KEY: 'p' }, prod);
+
+    expect(envFindings(kernelEnv, values).map(({ finding }) => finding)).toEqual(['redis_anonymous']);
+  });
 
   it('accepts a gateway with all of it', () => {
     expect(gatewayProblems({})).toEqual([]);
