@@ -17,6 +17,8 @@ COPY --from=source /manifests ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN NX_DAEMON=false NX_INTERACTIVE=false npx nx run-many -t build
+# Makes credentials of NATS and Redis for docker-compose.yml.
+RUN npx esbuild tools/container/credentials-main.ts --bundle --platform=node --target=node20 --packages=external --tsconfig=tsconfig.base.json --outfile=dist/tools/credentials.js
 
 FROM node:20-bookworm-slim AS packages
 WORKDIR /src
@@ -30,6 +32,8 @@ COPY --from=build /src/dist ./dist
 COPY package.json LICENSE ./
 COPY config ./config
 COPY tools/container/healthcheck.mjs ./healthcheck.mjs
+# Mount points of the volumes that docker-compose.yml keeps credentials in: a new volume gets the owner from here.
+RUN mkdir -p /credentials/services /credentials/nats /credentials/redis && chown -R node:node /credentials
 
 ARG APP=api
 ARG VERSION=

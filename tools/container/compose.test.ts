@@ -12,6 +12,8 @@ interface ComposeService {
   cap_drop?: string[];
   security_opt?: string[];
   build?: string;
+  command?: string[];
+  entrypoint?: string[];
   healthcheck?: unknown;
   depends_on?: Record<string, { condition: string }>;
 }
@@ -39,8 +41,13 @@ describe('docker-compose.yml', () => {
     expect(fits({ services: { api: { imagee: 'x' } } })).toBe(false);
   });
 
-  it('runs every service and both stores', () => {
-    expect(Object.keys(compose.services).sort()).toEqual(['api', 'engine', 'kernel', 'nats', 'redis', 'scheduler']);
+  it('runs every service and both stores, after credentials were made for them', () => {
+    const names = ['api', 'credentials', 'engine', 'kernel', 'nats', 'redis', 'scheduler'];
+    expect(Object.keys(compose.services).sort()).toEqual(names);
+    for (const store of ['nats', 'redis']) {
+      const conditions = compose.services[store]?.depends_on;
+      expect(conditions).toEqual({ credentials: { condition: 'service_completed_successfully' } });
+    }
   });
 
   it.each(services)('%s publishes ports to this machine only and can gain no privilege', (_name, service) => {
@@ -56,7 +63,7 @@ describe('docker-compose.yml', () => {
   it.each(['redis', 'nats'])('%s keeps its data in a named volume', (name) => {
     const mounted = compose.services[name]?.volumes?.map((volume) => volume.split(':')[0]);
 
-    expect(mounted).toEqual([name]);
+    expect(mounted).toEqual([name, `${name}-credentials`]);
     expect(Object.keys(compose.volumes)).toContain(name);
   });
 

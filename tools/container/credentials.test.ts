@@ -1,0 +1,169 @@
+import { endChild, eventually, freePort, requireProgram, spawnLeashed } from '@svc/testing';
+import { execFileSync, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Redis } from 'ioredis';
+import { connect } from 'nats';
+import { parse } from 'yaml';
+import { runContainerCredentials } from './credentials';
+
+const root = resolve(__dirname, '../..');
+const read = (name: string) => readFileSync(join(root, name), 'utf8');
+interface ComposeService {
+  command?: string[];
+  entrypoint?: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  volumes?: string[];
+  healthcheck?: { test: string[] };
+}
+const { services } = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, ComposeService> };
+const mounts = (name: string) => (services[name]?.volumes ?? []).map((volume) => volume.split(':'));
+
+describe('docker-compose.yml', () => {
+  it.each(['nats', 'redis'])('publishes no port of %s', (name) => {
+    expect(services[name]?.ports).toBeUndefined();
+  });
+
+  it('starts Redis with its users and NATS with its accounts', () => {
+    const { redis, nats } = services;
+
+    expect(redis?.command?.slice(-2)).toEqual(['--aclfile', '/run/credentials/users.acl']);
+    expect(nats?.command?.slice(0, 2)).toEqual(['-c', '/run/credentials/nats.conf']);
+  });
+
+  it.each([
+    ['nats', 'nats-credentials'],
+    ['redis', 'redis-credentials'],
+    ['api', 'service-credentials'],
+    ['scheduler', 'service-credentials'],
+    ['engine', 'service-credentials'],
+    ['kernel', 'service-credentials'],
+  ])('lets %s read its own credentials only', (name, volume) => {
+    expect(mounts(name).filter(([source]) => source?.endsWith('credentials'))).toEqual([
+      [volume, '/run/credentials', 'ro'],
+    ]);
+  });
+
+  it.each(['api', 'scheduler', 'engine', 'kernel'])('gives %s the passwords in the file, and no other', (name) => {
+    const { command, environment = {} } = services[name] ?? {};
+
+    expect(command?.at(-1)).toContain('exec node --env-file=/run/credentials/services.env ');
+    expect(environment['REDIS_URL']).toBe('redis://svc@redis:6379');
+    expect(Object.keys(environment).filter((variable) => /^(NATS|REDIS)_.*(USER|PASS)/.test(variable))).toEqual([]);
+  });
+});
+
+describe('the program that makes the credentials', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-container-'));
+  const program = join(root, 'node_modules/.svc-programs', `credentials-${process.pid}.cjs`);
+  const file = (name: string) => join(dir, name);
+  const run = (...args: string[]) =>
+    execFileSync(process.execPath, [program, ...args], {
+      cwd: root,
+      env: { ...process.env, CREDENTIALS_DIR: dir },
+      encoding: 'utf8',
+    });
+  const servers: ChildProcess[] = [];
+  let redisPort = 0;
+  let natsPort = 0;
+
+  beforeAll(async () => {
+    const [, args = ''] =
+      /^RUN npx esbuild (.+) --outfile=dist\/tools\/credentials\.js$/m.exec(read('Dockerfile')) ?? [];
+    mkdirSync(join(root, 'node_modules/.svc-programs'), { recursive: true });
+    execFileSync('npx', ['esbuild', ...args.split(' '), `--outfile=${program}`, '--log-level=error'], { cwd: root });
+    run();
+    // JetStream's folder is that of the container's volume.
+    writeFileSync(file('here.conf'), textOf(file('nats/nats.conf')).replace('"/data"', JSON.stringify(file('data'))));
+    [redisPort, natsPort] = [await freePort(), await freePort()];
+    const redis = ['--port', String(redisPort), '--dir', dir, '--save', '', '--aclfile', file('redis/users.acl')];
+    servers.push(
+      spawnLeashed(requireProgram('redis-server'), redis, {}),
+      spawnLeashed(requireProgram('nats-server'), ['-c', file('here.conf'), '-p', String(natsPort)], {}),
+    );
+    await eventually(async () => expect(health()).toBe(true), { withinMs: 20_000 });
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => endChild(server)));
+    rmSync(dir, { recursive: true, force: true });
+    rmSync(program, { force: true });
+  }, 30_000);
+
+  const textOf = (name: string) => readFileSync(name, 'utf8');
+  /** Runs the health check of compose. */
+  function health(): boolean {
+    const command = (services['redis']?.healthcheck?.test[1] ?? '')
+      .replaceAll('$$', '$')
+      .replace('/run/credentials/health', file('redis/health'))
+      .replace('redis-cli', `redis-cli -p ${redisPort}`);
+    try {
+      execFileSync('sh', ['-c', command], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+  const serviceEnv = () => {
+    const script = 'console.log(JSON.stringify(process.env))';
+    const output = execFileSync(process.execPath, [`--env-file=${file('services/services.env')}`, '-e', script]);
+    return JSON.parse(output.toString()) as Record<string, string>;
+  };
+
+  it('writes files that each store can read, and secrets that only their owner can', () => {
+    const mode = (name: string) => statSync(file(name)).mode & 0o777;
+
+    for (const name of ['secrets.json', 'services/services.env']) expect([name, mode(name)]).toEqual([name, 0o600]);
+    for (const name of ['nats/nats.conf', 'redis/users.acl']) expect([name, mode(name)]).toEqual([name, 0o644]);
+    expect(textOf(file('nats/nats.conf'))).toContain('jetstream { store_dir: "/data" }');
+  });
+
+  it('gives the services what they connect with', async () => {
+    const { NATS_USERNAME: user, NATS_PASSWORD: pass, REDIS_PASSWORD: password } = serviceEnv();
+    const redis = new Redis(redisPort, { username: 'svc', ...(password && { password }) });
+    const connection = await connect({
+      servers: `127.0.0.1:${natsPort}`,
+      ...(user && { user }),
+      ...(pass && { pass }),
+    });
+
+    expect(await redis.ping()).toBe('PONG');
+    expect((await connection.jetstreamManager()).streams).toBeDefined();
+    redis.disconnect();
+    await connection.close();
+  });
+
+  it('changes nothing when it runs again', () => {
+    const before = textOf(file('secrets.json')) + textOf(file('nats/nats.conf'));
+
+    run();
+
+    expect(textOf(file('secrets.json')) + textOf(file('nats/nats.conf'))).toBe(before);
+  });
+
+  it('adds a worker, with a pool that Redis does not know yet, and prints its variables', async () => {
+    writeFileSync(file('pools.yaml'), 'topics: {job.new: fresh}\n');
+    let printed = '';
+    await runContainerCredentials({
+      args: ['--pool', 'fresh', '--worker', 'w1'],
+      dir,
+      poolsFile: file('pools.yaml'),
+      nats: 'nats:4222',
+      redis: `127.0.0.1:${redisPort}`,
+      print: (text) => (printed += text),
+    });
+
+    const variables = new Map(printed.trim().split('\n').map((line) => line.split(/=(.*)/) as [string, string])); // prettier-ignore
+    expect(variables.get('NATS_URL')).toMatch(/^nats:\/\/w1:\w[\w-]+@nats:4222$/);
+    const redis = new Redis(variables.get('REDIS_URL') ?? '');
+    expect(await redis.set('res:x', '1')).toBe('OK');
+    redis.disconnect();
+    expect(textOf(file('nats/nats.conf'))).toContain('worker.w1.jobs');
+  });
+
+  it('explains itself, and what is wrong with its options', () => {
+    expect(run('--help')).toContain('docker compose run --rm credentials');
+    expect(() => run('--pool', 'demo')).toThrow('--worker');
+  });
+});

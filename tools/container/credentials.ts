@@ -1,0 +1,59 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setRedisPoolUser } from '../credentials/apply';
+import { readWorkerOptions, workerEnvironment } from '../credentials/options';
+import { readPools } from '../credentials/pools';
+import { serviceUser } from '../credentials/render';
+import { ensureCredentials, type Credentials } from '../credentials/secrets';
+import { serviceUrls, workerAccess } from '../credentials/worker-access';
+
+const help = `docker compose run --rm credentials [--pool POOL --worker ID] [--json]: credentials of NATS and Redis.
+
+Without options makes what is missing; compose does so before it starts the stores. With a pool and a worker adds the
+worker and prints its variables; NATS accepts it after \`docker compose kill -s HUP nats\`.
+`;
+
+export interface ContainerOptions {
+  args: readonly string[];
+  /** Holds the secrets; below it are folders that one container each mounts: services, nats, redis. */
+  dir: string;
+  poolsFile: string;
+  /** host:port within the network of compose. */
+  nats: string;
+  redis: string;
+  print(text: string): void;
+}
+
+/** @throws Error as ensureCredentials, for options that cannot be used, and when Redis does not accept a new pool */
+export async function runContainerCredentials(options: ContainerOptions): Promise<void> {
+  const { args, dir, poolsFile, print } = options;
+  if (args.length === 0) {
+    writeAll(options);
+    return;
+  }
+  const wanted = readWorkerOptions([...args]);
+  if (!wanted) return print(help);
+  const { pool, worker, json } = wanted;
+  const { identities } = writeAll(options, { [pool]: [worker] });
+  await setRedisPoolUser(serviceUrls(identities, options).redisAdmin, identities, pool);
+  const access = workerAccess(identities, options)[pool]?.find(({ worker_id }) => worker_id === worker);
+  if (!access) throw new Error(`worker ${worker} was not added to ${dir} with ${poolsFile}`);
+  print(`${json ? JSON.stringify({ pool, ...access }) : workerEnvironment(pool, access)}\n`);
+}
+
+/** The stores run as other users than this program; only their own containers mount their folders. */
+const storeFilesMode = 0o644;
+
+function writeAll({ dir, poolsFile }: ContainerOptions, workers: Record<string, string[]> = {}): Credentials {
+  const plan = { dir, pools: readPools(poolsFile), natsDir: '/data', workers, storeFilesMode };
+  const made = ensureCredentials(plan);
+  const { natsServicePassword, redisServicePassword } = made.identities;
+  const lines = [
+    `NATS_USERNAME=${serviceUser}`,
+    `NATS_PASSWORD=${natsServicePassword}`,
+    `REDIS_PASSWORD=${redisServicePassword}`,
+  ];
+  mkdirSync(join(dir, 'services'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(dir, 'services', 'services.env'), `${lines.join('\n')}\n`, { mode: 0o600 });
+  return made;
+}
