@@ -84,6 +84,21 @@ describe('credentials of a stack', () => {
     await first.stop();
   }, 60_000);
 
+  it('are made for a pool that is added while the stack runs, with its first worker', async () => {
+    const POOL_CONFIG_PATH = join(folder(), 'pools.yaml');
+    writeFileSync(POOL_CONFIG_PATH, poolsText('red'));
+    const stack = await start({ env: { POOL_CONFIG_PATH } });
+    writeFileSync(POOL_CONFIG_PATH, poolsText('red', 'blue'));
+
+    const { access } = await addLocalWorker(stack.info.data_dir, 'blue', 'blue-worker');
+
+    await (await openNats(access)).close();
+    const redis = new Redis(access.redis_url);
+    expect(await redis.set('res:x', '1')).toBe('OK');
+    redis.disconnect();
+    await stack.stop();
+  }, 60_000);
+
   it('outlive a mistake that the pools file gets while the stack runs', async () => {
     const POOL_CONFIG_PATH = join(folder(), 'pools.yaml');
     writeFileSync(POOL_CONFIG_PATH, poolsText('red'));
