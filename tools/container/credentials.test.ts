@@ -1,4 +1,4 @@
-import { endChild, eventually, freePort, requireProgram, spawnLeashed } from '@svc/testing';
+import { accepts, endChild, eventually, freePort, requireProgram, spawnLeashed } from '@svc/testing';
 import { execFileSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,6 +30,7 @@ describe('docker-compose.yml', () => {
     const { redis, nats } = services;
 
     expect(redis?.command?.slice(-2)).toEqual(['--aclfile', '/run/credentials/users.acl']);
+    expect(redis?.healthcheck?.test.at(-1)).toContain('"$$(cat /run/credentials/health)" redis-cli --user health ping');
     expect(nats?.command?.slice(0, 2)).toEqual(['-c', '/run/credentials/nats.conf']);
   });
 
@@ -78,12 +79,28 @@ describe('the program that makes the credentials', () => {
     // JetStream's folder is that of the container's volume.
     writeFileSync(file('here.conf'), textOf(file('nats/nats.conf')).replace('"/data"', JSON.stringify(file('data'))));
     [redisPort, natsPort] = [await freePort(), await freePort()];
-    const redis = ['--port', String(redisPort), '--dir', dir, '--save', '', '--aclfile', file('redis/users.acl')];
+    const redis = [
+      '--bind',
+      '127.0.0.1',
+      '--port',
+      String(redisPort),
+      '--dir',
+      dir,
+      '--save',
+      '',
+      '--aclfile',
+      file('redis/users.acl'),
+    ];
     servers.push(
       spawnLeashed(requireProgram('redis-server'), redis, {}),
-      spawnLeashed(requireProgram('nats-server'), ['-c', file('here.conf'), '-p', String(natsPort)], {}),
+      spawnLeashed(
+        requireProgram('nats-server'),
+        ['-c', file('here.conf'), '-a', '127.0.0.1', '-p', String(natsPort)],
+        {},
+      ),
     );
-    await eventually(async () => expect(health()).toBe(true), { withinMs: 20_000 });
+    await eventually(async () => expect(await ping()).toBe('PONG'), { withinMs: 20_000 });
+    await eventually(() => accepts(natsPort), { withinMs: 20_000 });
   }, 60_000);
   afterAll(async () => {
     await Promise.all(servers.map((server) => endChild(server)));
@@ -92,17 +109,19 @@ describe('the program that makes the credentials', () => {
   }, 30_000);
 
   const textOf = (name: string) => readFileSync(name, 'utf8');
-  /** Runs the health check of compose. */
-  function health(): boolean {
-    const command = (services['redis']?.healthcheck?.test[1] ?? '')
-      .replaceAll('$$', '$')
-      .replace('/run/credentials/health', file('redis/health'))
-      .replace('redis-cli', `redis-cli -p ${redisPort}`);
+  /** What the health check of compose does. */
+  async function ping(): Promise<string> {
+    const redis = new Redis(redisPort, {
+      username: 'health',
+      password: textOf(file('redis/health')),
+      enableReadyCheck: false, // it asks INFO
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+    }).on('error', () => undefined); // the command fails with it
     try {
-      execFileSync('sh', ['-c', command], { stdio: 'ignore' });
-      return true;
-    } catch {
-      return false;
+      return await redis.ping();
+    } finally {
+      redis.disconnect();
     }
   }
   const serviceEnv = () => {

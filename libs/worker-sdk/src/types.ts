@@ -69,7 +69,7 @@ export interface WorkerOptions {
   topics: Readonly<Record<string, JobHandler>>;
   /** Jobs at once; default 1. */
   concurrency?: number;
-  /** Default: NATS_URL, else nats://localhost:4222. */
+  /** May contain user and password, which count where `nats` has no credentials. Default: NATS_URL, else nats://localhost:4222. */
   natsUrl?: string;
   /** Default: REDIS_URL, else redis://localhost:6379. */
   redisUrl?: string;
