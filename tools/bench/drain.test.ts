@@ -17,7 +17,7 @@ describe('a drain through the whole product', () => {
 
   it(`ends every job once, at ${mostCalls} calls and ${mostCommands} commands in Redis at the most`, async () => {
     const { redis, stack } = product;
-    const counter = await CallCounter.open(stack.info.redis_admin_url, await addressesOf(redis, observerName));
+    const counter = await CallCounter.open(stack.info.redis_url, await addressesOf(redis, observerName));
 
     const { jobs: done, commands, cpuUs } = await runDrain(product, jobs);
     const calls = sum(await counter.close());

@@ -66,7 +66,7 @@ export class Product {
       // The stores' own warnings are about the machine, not about the product.
       onLine: (name, line) => (services.some((service) => service.name === name) ? say(`${name}: ${line}`) : undefined),
     });
-    const { redis_url: REDIS_URL, nats_url: NATS_URL, redis_admin_url: adminUrl } = stack.info;
+    const { redis_url: REDIS_URL, nats_url: NATS_URL } = stack.info;
     const worker = startChild(await bundleProgram('tools/bench/worker.ts'), {
       ...process.env,
       WORKER_ID: 'bench-1',
@@ -77,7 +77,7 @@ export class Product {
       NATS_URL,
     });
     await firstWord(worker);
-    const redis = new Redis(adminUrl, { connectionName: observerName });
+    const redis = new Redis(REDIS_URL, { connectionName: observerName });
     const store = openStore(redis, queues, { metaSec: 86_400, dataSec: 86_400 });
     return new Product(stack, worker, redis, store, dataDir);
   }

@@ -64,7 +64,7 @@ describe('credentials of a stack', () => {
 
     const { workers: after } = second.info;
     const passwords = (access: WorkerAccess[] = []) => access.map((entry) => [entry.nats_password, new URL(entry.redis_url).password]); // prettier-ignore
-    expect(second.info).toMatchObject({ nats_password, redis_password, nats_user: 'svc', redis_user: 'svc' });
+    expect(second.info).toMatchObject({ nats_password, redis_password, nats_user: 'svc', redis_user: 'admin' });
     expect(passwords(after['red'])).toEqual(passwords(before['red']));
     expect(after['blue']?.map(({ worker_id }) => worker_id)).toEqual(['blue-1', 'blue-2']);
     const [blue] = after['blue'] ?? [];

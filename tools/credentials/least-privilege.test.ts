@@ -265,7 +265,8 @@ describe.each([
   it.each([['flushall'], ['keys', '*'], ['shutdown'], ['config', 'set', 'maxmemory', '1'], ['acl', 'list']])(
     'the services cannot run %s in Redis',
     async (command, ...args) => {
-      const redis = new Redis(stack.info.redis_url);
+      const environment = readFileSync(`/proc/${stack.info.pids['scheduler']}/environ`, 'utf8');
+      const redis = new Redis(/REDIS_URL=([^\0]+)/.exec(environment)?.[1] ?? '');
       await expect(redis.call(command, ...args)).rejects.toThrow('NOPERM');
       redis.disconnect();
     },

@@ -37,7 +37,7 @@ export async function addLocalWorker(
   const workers = workerAccess(identities, addresses);
   const access = workers[pool]?.find(({ worker_id }) => worker_id === workerId);
   if (!access) throw new Error(`worker ${workerId} was not added`);
-  if (info && redis !== undefined) await setRedisPoolUser(info.redis_admin_url, identities, pool);
+  if (info && redis !== undefined) await setRedisPoolUser(info.redis_url, identities, pool);
   if (info && nats !== undefined) {
     process.kill(nats, 'SIGHUP'); // nats-server reads its configuration again
     await untilNatsAccepts(access, reloadWithinMs);

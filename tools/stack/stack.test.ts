@@ -84,7 +84,8 @@ describe('startStack', () => {
     const env = await gatewayEnv(stack);
 
     expect(stack.info.base_url).toMatch(/^https:/);
-    expect(env['REDIS_URL']).toBe(stack.info.redis_url);
+    const [services, operator] = [new URL(env['REDIS_URL'] ?? ''), new URL(stack.info.redis_url)];
+    expect([services.host, services.username, operator.username]).toEqual([operator.host, 'svc', 'admin']);
     expect(env['NATS_URL']).toBe(stack.info.nats_url);
     expect(readFileSync(env['SVC_API_KEYS_PATH'] ?? '', 'utf8')).toContain(stack.info.keys.admin);
     expect(readFileSync(env['SVC_LICENSE_FILE'] ?? '', 'utf8')).toContain('"enterprise"');

@@ -127,7 +127,7 @@ async function planStack(options: StackOptions, dataDir: string, services: reado
   const pickPort = portPicker(options.usualPorts ?? true);
   const { workers } = options;
   const stores = await planStores({ dataDir, callerEnv, pickPort, ...(workers && { workers }) });
-  const { redis_url: redisUrl, nats_url: natsUrl } = stores.access();
+  const { redis: redisUrl, nats: natsUrl } = stores.serviceUrls;
 
   const nowMs = Date.now();
   const tenant = callerEnv['TENANT_ID'] || 'default';

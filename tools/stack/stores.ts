@@ -19,12 +19,10 @@ export interface StoreAccess {
   nats_url: string;
   nats_user: string;
   nats_password: string;
-  /** With user and password of the services. */
+  /** With the operator's user, which has every command of Redis. */
   redis_url: string;
   redis_user: string;
   redis_password: string;
-  /** With a user that has every command of Redis. */
-  redis_admin_url: string;
   /** Access of workers by pool; empty when the caller brought both stores. */
   workers: Record<string, WorkerAccess[]>;
 }
@@ -33,6 +31,8 @@ export interface StoresPlan {
   processes: ProcessPlan[];
   /** Reads the credentials again, since workers can be added while the stack runs. */
   access(): StoreAccess;
+  /** Addresses with the user of the services. */
+  serviceUrls: { redis: string; nats: string };
 }
 
 export interface StoresOptions {
@@ -59,19 +59,20 @@ export async function planStores({ dataDir, callerEnv, pickPort, workers }: Stor
   const callerRedis = callerEnv['REDIS_URL'];
   const callerNats = callerEnv['NATS_URL'];
   if (callerRedis && callerNats) {
-    const access = { ...redisAccess(callerRedis, callerRedis), ...natsAccess(callerNats), workers: {} };
-    return { processes: [], access: () => access };
+    const access = { ...redisAccess(callerRedis), ...natsAccess(callerNats), workers: {} };
+    return { processes: [], access: () => access, serviceUrls: { redis: callerRedis, nats: callerNats } };
   }
   const { identities, files } = ensureStackCredentials(dataDir, poolsFile(callerEnv), workers);
   const pools = lastGoodPools(poolsFile(callerEnv));
   const redis = callerRedis ? undefined : await planRedis(dataDir, pickPort, files.redisAcl, identities);
   const nats = callerNats ? undefined : await planNats(dataDir, pickPort, files.natsConf);
+  const addresses = { nats: nats?.address ?? '', redis: redis?.address ?? '' };
+  const urls = serviceUrls(identities, addresses);
   return {
+    serviceUrls: { redis: callerRedis || urls.redis, nats: callerNats || urls.nats },
     processes: [redis, nats].flatMap((store) => (store ? [store.process] : [])),
     access() {
       const current = readIdentities(credentialsDir(dataDir), pools());
-      const addresses = { nats: nats?.address ?? '', redis: redis?.address ?? '' };
-      const urls = serviceUrls(identities, addresses);
       const byPool = Object.entries(workerAccess(current, addresses)).map(([pool, entries]) => [
         pool,
         entries.map((entry) => ({
@@ -81,7 +82,7 @@ export async function planStores({ dataDir, callerEnv, pickPort, workers }: Stor
         })),
       ]);
       return {
-        ...(callerRedis ? redisAccess(callerRedis, callerRedis) : redisAccess(urls.redis, urls.redisAdmin)),
+        ...redisAccess(callerRedis || urls.redisAdmin),
         ...natsAccess(callerNats || urls.nats),
         workers: Object.fromEntries(byPool) as Record<string, WorkerAccess[]>,
       };
@@ -102,13 +103,12 @@ function lastGoodPools(file: string): () => PoolTable {
   };
 }
 
-function redisAccess(url: string, adminUrl: string) {
+function redisAccess(url: string) {
   const { username, password } = new URL(url);
   return {
     redis_url: url,
     redis_user: decodeURIComponent(username),
     redis_password: decodeURIComponent(password),
-    redis_admin_url: adminUrl,
   };
 }
 

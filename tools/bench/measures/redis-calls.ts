@@ -9,10 +9,7 @@ import type { Session } from '../session';
  */
 export async function redisCalls(session: Session): Promise<number> {
   const { product } = await session.product();
-  const counter = await CallCounter.open(
-    product.stack.info.redis_admin_url,
-    await addressesOf(product.redis, observerName),
-  );
+  const counter = await CallCounter.open(product.stack.info.redis_url, await addressesOf(product.redis, observerName));
   const jobs = session.sizes.counted;
   await runDrain(product, jobs);
   const calls = await counter.close();
