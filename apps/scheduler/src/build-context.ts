@@ -95,6 +95,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       outputFailMode: env.outputPolicyFailMode,
       outputMetaTimeoutMs: env.outputMetaTimeoutMs,
       defaultDeadline: env.defaultDeadline,
+      dispatchIdRequired: env.dispatchIdRequired,
     },
     wake: (workerId: string) => void flush(workerId),
     wakeNew: (workerId: string) => {

@@ -77,6 +77,15 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
       log.warn('output was not checked', { topic, error });
     },
     ignoredResult: (jobId, why) => log.debug('result counts for nothing', { job_id: jobId, reason: why }),
+    reportWithoutDispatch: (kind, reason, workerId, jobId) => {
+      metrics.reportsWithoutDispatch.inc({ kind, reason });
+      log.oncePer('report-without-dispatch', 10_000).warn('report without a dispatch id is ignored', {
+        kind,
+        reason,
+        worker_id: workerId,
+        job_id: jobId,
+      });
+    },
     refusedSubmission: (jobId, why) => {
       metrics.validationRejections.inc({ reason: 'submission' });
       log.oncePer('refused-submission', 10_000).warn('job from the bus is not taken', { job_id: jobId, reason: why });

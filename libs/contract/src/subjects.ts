@@ -142,6 +142,8 @@ export const topicConsumer = (subject: string, group = subject): ConsumerSpec<'j
 
 /** Heartbeat label that names one process of a worker: a new value says that the worker was restarted. */
 export const bootIdLabel = 'svc.boot_id';
+/** Heartbeat label with the value `true`: this process names the dispatch in every result and progress report. */
+export const dispatchEchoLabel = 'svc.echoes_dispatch';
 /** Label that gives a repeated publish a fresh message id, so that the duplicate window does not swallow it. */
 export const busMessageIdLabel = 'svc.bus_msg_id';
 /** Env keys that repeat a request's dispatch for older workers. Wire contract section 10. */

@@ -28,6 +28,7 @@ const tables = {
   // work in flight and waiting for workers
   allInFlight: { template: '{s0}:inflight', type: 'set', holds: 'job ids of all tenants that are with workers, while the license limits their number', kept: 'until they leave' },
   workerInFlight: { template: '{s0}:worker:<id>:inflight', type: 'set', holds: 'job ids that a worker holds', kept: 'until they leave' },
+  workerEchoes: { template: '{s0}:worker:<id>:echoes', type: 'set', holds: 'boot ids of the processes of a worker that name the dispatch in their results', kept: 'WORKER_HEARTBEAT_TTL after the last heartbeat of such a process' },
   workerJobs: { template: '{s0}:worker:<id>:jobs', type: 'list', holds: 'last 1000 job ids sent to a worker, newest first', kept: 'JOB_META_TTL' },
   lanes: { template: '{s0}:lanes', type: 'hash', holds: 'lane id to its routing needs (JSON), for lanes in which jobs wait', kept: 'until the lane is empty' },
   laneTurns: { template: '{s0}:lane:<lane>:<level>', type: 'zset', holds: 'tenants waiting in a lane at a priority level, by turns taken', kept: 'until empty' },

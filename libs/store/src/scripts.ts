@@ -21,6 +21,7 @@ export type ScriptName =
   | 'forgetRuns'
   | 'freeStray'
   | 'joinLive'
+  | 'keepEcho'
   | 'move'
   | 'note'
   | 'openPass'

@@ -1,4 +1,4 @@
-import { keys, type Admission } from './index';
+import { keys, type Admission, type EchoMode } from './index';
 import { useStore } from './store.testing';
 
 const use = useStore();
@@ -41,6 +41,43 @@ describe('live workers', () => {
 
   it.each([0, -1])('are any number when the license says %s', async (most) => {
     for (const id of ['a', 'b', 'c']) expect(await join(id, most)).toBe(true);
+  });
+});
+
+describe('which processes of a worker name the dispatch in their reports', () => {
+  const keep = (mode: EchoMode, ...boots: string[]) => use.store.workers.keepEcho('w1', mode, boots, minute);
+  const ttlMs = () => use.redis.pttl(keys.workerEchoes('w1'));
+  /** As if almost all of the time had passed. */
+  const age = () => use.redis.pexpire(keys.workerEchoes('w1'), 10_000);
+
+  it('is renewed by the heartbeats of those processes alone, and reset by none', async () => {
+    expect(await keep('keep', 'b1')).toBe(false);
+    expect(await keep('announce', 'b1')).toBe(true);
+    await age();
+
+    expect(await keep('keep', 'b2')).toBe(true);
+    expect(await ttlMs()).toBeLessThanOrEqual(10_000);
+    expect(await keep('keep', 'b1')).toBe(true);
+    expect(await ttlMs()).toBeGreaterThan(10_000);
+  });
+
+  it('is learned from a report only when no live process explains it', async () => {
+    expect(await keep('learn', 'b1', '')).toBe(true);
+    expect(await keep('learn', 'b2')).toBe(true);
+
+    expect((await use.redis.smembers(keys.workerEchoes('w1'))).sort()).toEqual(['', 'b1']);
+    expect(await use.store.workers.echoesDispatch('w1')).toBe(true);
+    expect(await use.store.workers.echoesDispatch('w2')).toBe(false);
+  });
+
+  it('keeps a bounded number, and an announcement renews the record even when it is full', async () => {
+    for (let i = 0; i < 20; i += 1) await keep('announce', `b${i}`);
+    await age();
+
+    expect(await keep('announce', 'b20')).toBe(true);
+
+    expect(await use.redis.scard(keys.workerEchoes('w1'))).toBe(8);
+    expect(await ttlMs()).toBeGreaterThan(10_000);
   });
 });
 

@@ -39,6 +39,10 @@ export interface InstanceRecord {
   started_at: string;
 }
 
+export type EchoMode = 'announce' | 'learn' | 'keep';
+
+/** Bounds what forged heartbeats can add; a worker has two processes while one replaces the other. */
+const MAX_ECHOING_BOOTS = 8;
 const instanceTtlSec = 15;
 const liveWorkerTtlMs = 120_000;
 /** A script may not keep Redis from others for long. */
@@ -74,6 +78,23 @@ export class WorkerRepository {
       limit,
     );
     return (reply as [string])[0] === 'live';
+  }
+
+  /**
+   * Remembers that processes of a worker name the dispatch in their reports, or renews that. See `keepEcho-1.lua`.
+   *
+   * @param boots boot ids of the processes, '' for one without
+   * @returns whether some live process of the worker does
+   */
+  async keepEcho(workerId: string, mode: EchoMode, boots: readonly string[], ttlMs: number): Promise<boolean> {
+    const record = keys.workerEchoes(workerId);
+    const reply = await runScript(this.redis, 'keepEcho', record, mode, ttlMs, MAX_ECHOING_BOOTS, ...boots);
+    return (reply as [string])[0] === 'known';
+  }
+
+  /** Whether a live process of the worker is known to name the dispatch in its reports. */
+  async echoesDispatch(workerId: string): Promise<boolean> {
+    return (await this.redis.exists(keys.workerEchoes(workerId))) === 1;
   }
 
   async dropLive(workerId: string): Promise<void> {

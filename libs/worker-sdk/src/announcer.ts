@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { freemem, loadavg, cpus, totalmem } from 'node:os';
-import { bootIdLabel, ComponentRole, handshakePacket, heartbeatPacket, protocolVersion, subjects } from '@svc/contract';
+import {
+  bootIdLabel,
+  ComponentRole,
+  dispatchEchoLabel,
+  handshakePacket,
+  heartbeatPacket,
+  protocolVersion,
+  subjects,
+} from '@svc/contract';
 import type { Link } from './link';
 import type { WorkerSettings } from './options';
 import { sdkVersion } from './version';
@@ -67,7 +75,7 @@ export class Announcer {
       running_jobs: jobIds.slice(0, mostListed),
       max_parallel_jobs: concurrency,
       capabilities: [...capabilities],
-      labels: { ...labels, [bootIdLabel]: this.bootId },
+      labels: { ...labels, [bootIdLabel]: this.bootId, [dispatchEchoLabel]: 'true' },
       cpu_load: percent((loadavg()[0] ?? 0) / cpus().length),
       memory_load: percent(1 - freemem() / totalmem()),
       auth_token: authToken,

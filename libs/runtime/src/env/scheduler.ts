@@ -50,6 +50,12 @@ const scheduler = variables({
     default: '60s',
     doc: 'How long that word holds.',
   },
+  dispatchIdRequired: {
+    name: 'SVC_REQUIRE_DISPATCH_ID',
+    type: 'bool',
+    default: 'false',
+    doc: 'Ignores results and progress without a dispatch id from every worker, not only from those known to send it.',
+  },
   outputPolicyEnabled: {
     name: 'OUTPUT_POLICY_ENABLED',
     type: 'bool',

@@ -61,6 +61,12 @@ export const schedulerMetrics = metrics({
     labels: perTopic,
     help: 'Time from receipt to dispatch.',
   },
+  reportsWithoutDispatch: {
+    name: 'svc_scheduler_reports_without_dispatch_total',
+    type: 'counter',
+    labels: ['kind', 'reason'],
+    help: 'Results and progress reports ignored because they name no dispatch, by the reason one was required.',
+  },
   dispatchRollback: { name: 'svc_scheduler_dispatch_rollback_total', type: 'counter', labels: perTopic, help: 'Dispatches undone because the publish failed.' },
   orphanReplayed: { name: 'svc_scheduler_orphan_replayed_total', type: 'counter', labels: perTopic, help: 'Lost jobs that were queued again.' },
   flushedOnWorkerOnline: {

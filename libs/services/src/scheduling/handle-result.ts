@@ -14,6 +14,7 @@ import { entryPriority, untilDeadline } from './queue-entry';
 import type { Brought } from './output-facts';
 import { retryCap } from './place-job';
 import { afterPreemption } from './preempt';
+import { lacksRequiredDispatch, learnEcho } from './require-dispatch';
 import { checkReferences, withPointers } from './result-references';
 import { retrySettings } from './retry-settings';
 import { scanEntry } from './scan-output';
@@ -26,6 +27,7 @@ import { workflowStepOf } from '../jobs/workflow-step';
  * answers change nothing. Returns once the end is written, so the message may then be acknowledged. Engine contract A10.
  */
 export async function handleResult(deps: SchedulingDeps, senderId: string, packet: JobResult): Promise<void> {
+  if (await lacksRequiredDispatch(deps, 'result', senderId, packet)) return;
   const result = withPointers(packet);
   const bringing = broughtBy(deps, result);
   // What this process gave out is at hand, as it was then, and need not be read: what is written holds only for this very
@@ -50,6 +52,7 @@ async function settle(deps: SchedulingDeps, job: Held, result: JobResult, brough
   if (!(await record(deps, job, result, brought))) return false;
   deps.inFlight.forget(job.id);
   if (job.worker_id) free(deps, job.worker_id);
+  await learnEcho(deps, result.worker_id, result.dispatch);
   return true;
 }
 

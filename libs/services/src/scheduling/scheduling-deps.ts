@@ -9,6 +9,7 @@ import type { JobRecord, SpendAlert } from '@svc/store';
 import type { InFlightRecords } from './in-flight-records';
 import type { OpenJobCount } from './open-job-census';
 import type { ResultFacts } from './output-facts';
+import type { MissingDispatch, ReportKind } from './require-dispatch';
 import type { WorkerRegistry } from './worker-registry';
 
 /** What happened, for logs and metrics. Names are those of the metrics in operations contract 2.1. */
@@ -42,6 +43,8 @@ export interface SchedulingEvents {
   /** The content of a result could not be checked in time. */
   outputLate(topic: string): void;
   ignoredResult(jobId: string, why: string): void;
+  /** A result or progress report that names no dispatch was ignored. */
+  reportWithoutDispatch(kind: ReportKind, reason: MissingDispatch, workerId: string, jobId: string): void;
   /** A job that came over the bus and is not taken. */
   refusedSubmission(jobId: string, why: string): void;
   publishFailed(jobId: string, error: unknown): void;
@@ -86,6 +89,8 @@ export interface SchedulingDeps extends Base {
     outputFailMode: 'closed' | 'open';
     outputMetaTimeoutMs: number;
     defaultDeadline: boolean;
+    /** Refuses results and progress without a dispatch id from every worker. */
+    dispatchIdRequired: boolean;
   };
   /** Some worker may have room for somebody who waits: look soon. */
   wake(workerId: string): void;

@@ -16,6 +16,8 @@ interface Known {
   boots: readonly string[];
   /** Boot id of a process that announced that it drains: it finishes its jobs even beside its successor. */
   drainingBoot?: string | undefined;
+  /** Whether it names the dispatch in its reports, as Redis had it at that time for that process. */
+  echo?: { isKnown: boolean; boot: string; atMs: number } | undefined;
 }
 
 interface Announced {
@@ -28,6 +30,8 @@ interface Announced {
 /** Of one worker: more than ever overlap. */
 const bootsKept = 8;
 const compareEveryMs = 1_000;
+/** So that a few lost heartbeats do not let the record expire. */
+const ECHO_RENEWALS_PER_TTL = 3;
 
 export interface RegistryTimes {
   /** A worker is gone this long after its last heartbeat. */
@@ -93,6 +97,7 @@ export class WorkerRegistry {
       announcedAtMs: announced?.atMs ?? 0,
       lastSeenMs: nowMs,
       comparedAtMs: before?.comparedAtMs ?? 0,
+      echo: before?.echo,
     };
     this.workers.set(beat.worker_id, after);
     // Routing passed over a silent worker, so its return has to start dispatching again.
@@ -133,6 +138,30 @@ export class WorkerRegistry {
     if (!known?.picture.reports_jobs || nowMs - known.comparedAtMs < compareEveryMs) return false;
     known.comparedAtMs = nowMs;
     return true;
+  }
+
+  /** Whether the record of this worker's echoes in Redis is due to be renewed and read. */
+  isEchoDue(id: string, boot: string, nowMs: number): boolean {
+    const echo = this.workers.get(id)?.echo;
+    return echo?.boot !== boot || nowMs - echo.atMs >= this.times.ttlMs / ECHO_RENEWALS_PER_TTL;
+  }
+
+  /** What Redis said of a worker's echoes after the heartbeat of a process. */
+  setEcho(id: string, isKnown: boolean, boot: string, nowMs: number): void {
+    const known = this.workers.get(id);
+    if (known) known.echo = { isKnown, boot, atMs: nowMs };
+  }
+
+  /** A worker that names the dispatch in its reports, as far as this scheduler knows. */
+  isEchoKnown(id: string): boolean {
+    return this.workers.get(id)?.echo?.isKnown === true;
+  }
+
+  /** Boot ids of a worker's processes, '' for one that sends none. */
+  processes(id: string): string[] {
+    const known = this.workers.get(id);
+    const hasBoot = known?.picture.labels[bootIdLabel] !== undefined;
+    return [...(known?.boots ?? []), ...(hasBoot ? [] : [''])];
   }
 
   /** @param unlisted ids of jobs recorded with a worker that this heartbeat of it does not list */

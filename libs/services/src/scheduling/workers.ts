@@ -2,6 +2,7 @@ import { jobCancelPacket, subjects, type Handshake, type Heartbeat, type JobProg
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import type { WorkerSnapshot } from '@svc/store';
 import { dispatchIdentity } from '../jobs/job-packet';
+import { keepEcho, lacksRequiredDispatch, learnEcho } from './require-dispatch';
 import { releaseJob, releaseLostJobs } from './release-jobs';
 import type { SchedulingDeps } from './scheduling-deps';
 import { whyRefused } from './worker-registry';
@@ -25,6 +26,8 @@ export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat
     return;
   }
   const heard = registry.heartbeat(beat, nowMs);
+  // Before the worker can be given a job whose result could be forged.
+  await keepEcho(deps, beat);
   if (heard.kind === 'new') deps.wakeNew(beat.worker_id);
   else if (heard.freed) deps.wake(beat.worker_id);
   await cancelEnded(deps, beat);
@@ -63,12 +66,13 @@ export function hearHandshake(deps: SchedulingDeps, senderId: string, shake: Han
 
 /**
  * Keeps the last progress with the job; its arrival renews the running time. Only the assigned worker's counts, and only
- * for the current dispatch when it names one. Wire contract 10 item 6, 11 "(better)".
+ * for the current dispatch when it names one, as it must where its worker is known to. Wire contract 10 item 6, 11 "(better)".
  */
 export async function hearProgress(deps: SchedulingDeps, senderId: string, progress: JobProgress): Promise<void> {
   const { dispatch_id: dispatchId = '', assigned_worker_id: assigned = '' } = progress.dispatch ?? {};
   if (assigned !== '' && assigned !== senderId) return;
-  await deps.store.jobs.note(
+  if (await lacksRequiredDispatch(deps, 'progress', senderId, progress)) return;
+  const noted = await deps.store.jobs.note(
     progress.job_id,
     { states: ['DISPATCHED', 'RUNNING'], holder: senderId, dispatchId },
     {
@@ -77,6 +81,7 @@ export async function hearProgress(deps: SchedulingDeps, senderId: string, progr
       progress_at: deps.clock.nowUs(),
     },
   );
+  if (noted) await learnEcho(deps, senderId, progress.dispatch);
 }
 
 /** Gives back what silent workers held: each job is tried again, or ends, as after a retryable failure. */
