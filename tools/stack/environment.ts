@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { CertificateFiles } from './certificates';
 import type { Keys } from './keys';
@@ -51,6 +52,12 @@ export async function environments(given: Generated, pickPort: PickPort): Promis
       if (callers[name] === undefined) shared[name] = `127.0.0.1:${await pickPort(port)}`;
     }
   }
+  const scheme = certificates ? 'https' : 'http';
+  const ownDataUrls = group({
+    SVC_DATA_URL_KEY: randomBytes(32).toString('base64url'),
+    SVC_DATA_URL_BASE: `${scheme}://${dialable(callers['GATEWAY_HTTP_ADDR'] ?? shared['GATEWAY_HTTP_ADDR'] ?? '')}`,
+  });
+  const dataUrls = callers['SVC_DATA_URL_KEY_PATH'] === undefined ? ownDataUrls : {};
   const kernelTls = certificates && services.some(({ name }) => name === 'kernel') ? certificates : undefined;
   const own = (name: string): Variables => ({
     SVC_INSTANCE_ID: name,
@@ -58,7 +65,7 @@ export async function environments(given: Generated, pickPort: PickPort): Promis
     ...(kernelTls && name !== 'kernel' && kernelClient(kernelTls, shared['SAFETY_KERNEL_ADDR'])),
   });
   return Object.fromEntries(
-    services.map(({ name }) => [name, { ...shared, ...own(name), ...callers, NODE_ENV: 'production' }]),
+    services.map(({ name }) => [name, { ...shared, ...dataUrls, ...own(name), ...callers, NODE_ENV: 'production' }]),
   );
 }
 

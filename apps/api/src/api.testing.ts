@@ -237,7 +237,7 @@ async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, 
   });
   const ctx = wanted.context?.(built) ?? built;
   const identity = openIdentity(boot, platform.store.redis);
-  const usual = mountOptions(boot, { platform, identity, metrics, config: ctx.submit.config });
+  const usual = mountOptions(boot, { platform, identity, metrics, config: ctx.submit.config, dataUrls: ctx.dataUrls });
   const options: MountOptions = {
     ...usual,
     gate: { ...usual.gate, roles: () => roles },

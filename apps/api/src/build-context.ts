@@ -1,4 +1,5 @@
 import { subjects } from '@svc/contract';
+import { dataTokensFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import type { JobEndings } from '@svc/store';
@@ -64,6 +65,18 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     metrics,
     onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
   });
+  const artifacts = {
+    ...base,
+    admission,
+    settings: {
+      artifactMaxBytes: env.artifactMaxBytes,
+      artifactTtlSec: {
+        short: env.artifactTtlShortMs / 1_000,
+        standard: env.artifactTtlStandardMs / 1_000,
+        audit: env.artifactTtlAuditMs / 1_000,
+      },
+    },
+  };
   return {
     submit: {
       ...base,
@@ -116,17 +129,11 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
         if (waitedMs !== undefined) metrics.approvalSeconds.observe(waitedMs / 1_000);
       },
     },
-    artifacts: {
-      ...base,
-      admission,
-      settings: {
-        artifactMaxBytes: env.artifactMaxBytes,
-        artifactTtlSec: {
-          short: env.artifactTtlShortMs / 1_000,
-          standard: env.artifactTtlStandardMs / 1_000,
-          audit: env.artifactTtlAuditMs / 1_000,
-        },
-      },
+    artifacts,
+    dataUrls: {
+      artifacts,
+      tokens: dataTokensFrom(env),
+      maxBytes: Math.max(env.artifactMaxBytes, env.maxJobPayloadBytes),
     },
     policyEvaluate: {
       ...base,

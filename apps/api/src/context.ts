@@ -5,6 +5,7 @@ import type {
   BudgetDeps,
   CancelDeps,
   ConfigWriteDeps,
+  DataUrlDeps,
   DryRunDeps,
   ExplainRunDeps,
   FleetDeps,
@@ -36,6 +37,7 @@ export interface ApiContext {
   resubmit: ResubmitDeps;
   approvals: ApprovalDeps;
   artifacts: ArtifactDeps;
+  dataUrls: DataUrlDeps;
   fleet: FleetDeps;
   policyEvaluate: SimulateBundleDeps & ReplayDeps;
   policyDocuments: VelocityWriteDeps & VelocityStatsDeps;

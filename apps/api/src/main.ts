@@ -74,7 +74,13 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
   fleet.follow(ctx.submit.config, (error) => log.warn('pools and timeouts could not be reloaded', { error }));
   platform.bus.subscribe({ name: 'sys.config.changed', payload: 'alert' }, () => ctx.submit.config.changed());
   const identity = openIdentity(boot, platform.store.redis);
-  const options = mountOptions(boot, { platform, identity, metrics, config: ctx.submit.config });
+  const options = mountOptions(boot, {
+    platform,
+    identity,
+    metrics,
+    config: ctx.submit.config,
+    dataUrls: ctx.dataUrls,
+  });
   const surface = mount(routes, ctx, options);
   serveSwagger(surface.app, openapi(endpoints, apiInfo(build.version)));
   mountAdmin(surface.app, boot, { store: platform.store, sessions: identity.sessions, surface: options });

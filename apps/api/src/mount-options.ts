@@ -2,7 +2,7 @@ import { AppError, submitJob } from '@svc/contract';
 import { cappedBy, hostCheck, rateLimiter, type MountOptions, type RateLimiterOptions } from '@svc/http';
 import type { Platform } from '@svc/platform';
 import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
-import { tenantRates, type EffectiveConfig } from '@svc/services';
+import { openDataUrl, tenantRates, type DataUrlDeps, type EffectiveConfig } from '@svc/services';
 import type { GatewayIdentity } from './open-identity';
 
 export interface MountParts {
@@ -10,12 +10,13 @@ export interface MountParts {
   identity: GatewayIdentity;
   metrics: OpenMetrics<typeof gatewayMetrics>['metrics'];
   config: EffectiveConfig;
+  dataUrls: DataUrlDeps;
 }
 
 /** How the HTTP surface behaves: gate, limits, logs and metrics. */
 export function mountOptions(
   { env, clock, log }: Boot<ApiEnv>,
-  { platform, identity, metrics, config }: MountParts,
+  { platform, identity, metrics, config, dataUrls }: MountParts,
 ): MountOptions {
   const { license, store } = platform;
   const nowMs = () => clock.nowMs();
@@ -33,6 +34,7 @@ export function mountOptions(
   return {
     authenticate: identity.authenticate,
     gate: { rbac: () => license.entitlements().rbac },
+    openSignedUrl: (purpose, { id }, { token }) => openDataUrl(dataUrls, purpose, id, token),
     rateLimits: {
       api: rate('svc:rl:api', env.rateLimitRps, env.rateLimitBurst, tenantRates(config)),
       open: rate('svc:rl:public', env.publicRateLimitRps, env.publicRateLimitBurst),
@@ -42,6 +44,7 @@ export function mountOptions(
       job: env.maxJobPayloadBytes,
       // Base64 grows bytes by a third, and the rest of the body wants room too. Core contract 11.
       artifact: Math.ceil((env.artifactMaxBytes * 4) / 3) + 65_536,
+      data: env.artifactMaxBytes,
     },
     allowedOrigins: env.allowedOrigins,
     ...browserTrust(env),

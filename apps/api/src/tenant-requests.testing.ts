@@ -149,7 +149,7 @@ const families: readonly [path: RegExp, ids: (of: Belongings) => readonly string
   [/\/schemas\//, ({ schema }) => [schema]],
   [/\/dlq\//, ({ failed, denied, quarantined }) => [failed, denied, quarantined]],
   [
-    /\/jobs\//,
+    /\/(jobs|data)\//,
     ({ held, done, failed, denied, quarantined, submitted }) => [held, done, failed, denied, quarantined, submitted],
   ],
 ];

@@ -13,6 +13,7 @@ jest.setTimeout(60_000);
 const answers = {
   tenant_access_denied: { status: 403, body: { code: 'tenant_access_denied' } },
   approval_forbidden: { status: 403, body: { code: 'approval_forbidden' } },
+  data_url_invalid: { status: 401, body: { code: 'data_url_invalid' } },
   absent: { status: 404 },
   nothing: { status: 200, body: [] },
 };

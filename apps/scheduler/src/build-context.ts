@@ -1,5 +1,6 @@
 import type { Bus } from '@svc/bus';
 import { consumers, streams, subjects } from '@svc/contract';
+import { dataTokensFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import { otherLabel, randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
@@ -13,6 +14,7 @@ import {
   PicturedAdmission,
   ScanRunner,
   topicLog,
+  type DataUrlSettings,
   type Fleet,
   type ResultFacts,
   type SchedulingEvents,
@@ -75,6 +77,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
         log.warn('the message of a superseded dispatch could not be deleted', { seq, error });
       }),
     admission,
+    dataUrls: dataUrlSettings(env),
     config,
     topics: openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement }),
     fleet,
@@ -117,4 +120,10 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     });
   const scans = new ScanRunner(deps);
   return { ...deps, handOut, defaultTenant: env.defaultTenant, lookAtLoad: () => admission.look() };
+}
+
+/** Dispatches carry data URLs when the installation has set the key and where workers reach the gateway. */
+function dataUrlSettings(env: SchedulerEnv): DataUrlSettings | undefined {
+  const tokens = dataTokensFrom(env);
+  return tokens && env.dataUrlBase ? { tokens, base: env.dataUrlBase } : undefined;
 }

@@ -1,6 +1,7 @@
 import type Joi from 'joi';
 import type { ErrorCode } from './errors';
 import type { Access } from './permissions';
+import type { DataPurpose } from './subjects';
 
 export type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<Rest>
@@ -34,11 +35,19 @@ export interface Endpoint<
   bodyOptional?: true;
   /** Unknown body fields are ignored rather than refused. Core contract 1.3 names the three routes. */
   bodyIgnoresUnknown?: true;
+  /** The body is bytes of any media type, which the handler gets as they are. Such a route declares no `body`. */
+  rawBody?: true;
   /** Which configured limit caps the body; absent = the JSON body limit. */
-  bodyLimit?: 'job' | 'artifact';
-  answer: { status: 200 | 201 | 204; body?: Joi.Schema<Answer>; headers?: Record<string, string> };
+  bodyLimit?: 'job' | 'artifact' | 'data';
+  /** `raw`: the answer is bytes, sent as application/octet-stream. */
+  answer: { status: 200 | 201 | 204; body?: Joi.Schema<Answer>; headers?: Record<string, string>; raw?: true };
   /** No rate limit: for probes, which must answer while a client floods the public routes from the same address. */
   unlimited?: true;
+  /**
+   * A public route whose credential is the token in its query: it is verified before the body is read, and its tenant takes the
+   * rate limit. The handler checks what the token allows.
+   */
+  signedUrl?: DataPurpose;
   /** A public route that tells more to those whose credentials it knows; bad credentials are as none. */
   knowsCallers?: true;
   /** Further answers of the same route, by status, such as a probe's 503; a handler picks one with `answer(body, { status })`. */
@@ -47,7 +56,7 @@ export interface Endpoint<
   violationCodes?: Readonly<Record<string, ErrorCode>>;
   errors: readonly ErrorCode[];
   /** What another tenant's caller is told about a record that is not theirs. Core contract 1.1. */
-  otherTenant?: 'tenant_access_denied' | 'approval_forbidden' | 'absent' | 'nothing';
+  otherTenant?: 'tenant_access_denied' | 'approval_forbidden' | 'data_url_invalid' | 'absent' | 'nothing';
   /** The records belong to the installation and not to a tenant: tenants may read them, and only its admins write them. */
   owner?: 'installation';
 }

@@ -50,6 +50,9 @@ export const errorCodes = {
 
   // identity
   unauthorized: { status: 401, text: 'unauthorized' },
+  data_url_invalid: { status: 401, text: 'the token of this data URL is missing or not valid' },
+  data_url_expired: { status: 401, text: 'this data URL has expired' },
+  data_url_forbidden: { status: 403, text: 'this data URL is for another job or another purpose' },
   access_denied: { status: 403, text: 'access denied' },
   tenant_access_denied: { status: 403, text: 'tenant access denied' },
   tenant_id_required: { status: 403, text: 'tenant id required' },
@@ -67,6 +70,7 @@ export const errorCodes = {
   // missing
   not_found: { status: 404, text: 'not found' },
   job_not_found: { status: 404, text: 'job not found' },
+  input_not_found: { status: 404, text: 'the job has no input document in the store' },
   remediation_not_found: { status: 404, text: 'remediation not found' },
   dlq_entry_not_found: { status: 404, text: 'dlq entry not found' },
   artifact_not_found: { status: 404, text: 'artifact not found' },
@@ -91,6 +95,8 @@ export const errorCodes = {
   unsupported_media_type: { status: 415, text: 'send the body as application/json, not compressed' },
 
   // conflicts
+  dispatch_superseded: { status: 409, text: 'the job was dispatched again; this dispatch no longer holds it' },
+  job_not_in_flight: { status: 409, text: 'the job is not with a worker' },
   idempotency_conflict: {
     status: 409,
     text: 'this idempotency key was used for another request',
@@ -142,6 +148,7 @@ export const errorCodes = {
 
   // limits
   request_too_large: { status: 413, text: 'request too large' },
+  data_too_large: { status: 413, text: 'the document is larger than what data URLs transfer' },
   artifact_too_large: { status: 413, text: 'artifact too large' },
   rate_limited: { status: 429, text: 'rate limited' },
   backpressure: { status: 429, text: 'too many active jobs', code: 'BACKPRESSURE' },

@@ -149,6 +149,10 @@ export const busMessageIdLabel = 'svc.bus_msg_id';
 /** Env keys that repeat a request's dispatch for older workers. Wire contract section 10. */
 export const dispatchEnv = { dispatchId: 'SVC_DISPATCH_ID', attempt: 'SVC_ATTEMPT' } as const;
 
+/** Env keys of the URLs by which a worker without access to the store reads the input and stores results and artifacts. */
+export const dataUrlEnv = { input: 'SVC_INPUT_URL', result: 'SVC_RESULT_URL', artifact: 'SVC_ARTIFACT_URL' } as const;
+export type DataPurpose = keyof typeof dataUrlEnv;
+
 /** The dispatch of a request, read from its env when the field is absent; empty and 0 when neither is set. */
 export const dispatchOf = ({ dispatch, env }: Pick<JobRequest, 'dispatch' | 'env'>): DispatchIdentity =>
   dispatch ?? {

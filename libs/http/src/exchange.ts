@@ -56,3 +56,11 @@ export function sendJson(res: ServerResponse, status: number, body: unknown): vo
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.end(text);
 }
+
+/** Writes bytes as they are; browsers must not interpret them. */
+export function sendBytes(res: ServerResponse, status: number, body: Uint8Array): void {
+  res.statusCode = status;
+  res.setHeader('Content-Type', 'application/octet-stream');
+  res.setHeader('Content-Length', body.length);
+  res.end(body);
+}

@@ -10,6 +10,8 @@ export interface Call<E extends Endpoint, Ctx> {
   params: E extends { path: infer Path extends string } ? Record<ParamNames<Path>, string> : never;
   query: QueryOf<E>;
   body: BodyOf<E>;
+  /** The body as it was sent, on routes with `rawBody`; empty on others. */
+  bytes: Uint8Array;
   /** Undefined on public routes, but for those that know callers. */
   caller: CallerOf<E>;
   ctx: Ctx;

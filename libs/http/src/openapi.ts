@@ -66,8 +66,10 @@ const components: Json = {
   },
 };
 
+const anyBytes: Json = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+
 function operation(endpoint: Endpoint): Json {
-  const { id, summary, description, access, body, bodyOptional } = endpoint;
+  const { id, summary, description, access, body, bodyOptional, rawBody } = endpoint;
   const isPublic = access === 'public';
   return {
     operationId: id,
@@ -77,6 +79,7 @@ function operation(endpoint: Endpoint): Json {
     ...(isPublic ? { security: [] } : { security: [{ apiKey: [] }, { bearer: [] }, { session: [] }] }),
     'x-access': access,
     parameters: parametersOf(endpoint, isPublic),
+    ...(rawBody && { requestBody: { required: true, content: anyBytes } }),
     ...(body && {
       requestBody: { required: !bodyOptional, content: { 'application/json': { schema: schemaOf(body, 'input') } } },
     }),
@@ -121,7 +124,7 @@ function responsesOf(endpoint: Endpoint): Json {
   const answerOf = (description: string, schema: Joi.Schema | undefined): Json => ({
     description,
     headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(own) },
-    ...(schema && { content: { 'application/json': { schema: schemaOf(schema, 'output') } } }),
+    ...(schema && { content: answer.raw ? anyBytes : { 'application/json': { schema: schemaOf(schema, 'output') } } }),
   });
   const others = Object.entries(otherAnswers).map(([status, { description, body }]) => [
     status,

@@ -1,4 +1,4 @@
-import type { AppError, Endpoint, ErrorCode } from '@svc/contract';
+import type { AppError, DataPurpose, Endpoint, ErrorCode } from '@svc/contract';
 import type { Authenticate } from '@svc/identity';
 import type { GateRules } from './gate';
 import type { HostCheck } from './hosts';
@@ -23,12 +23,22 @@ export interface MountOptions {
   authenticate: Authenticate;
   gate: GateRules;
   /**
+   * Verifies the token of a data URL. Returns the tenant it is for.
+   *
+   * @throws AppError when the token is not valid for this purpose
+   */
+  openSignedUrl?(
+    purpose: DataPurpose,
+    params: Readonly<Record<string, string>>,
+    query: Readonly<Record<string, unknown>>,
+  ): { tenant: string };
+  /**
    * Absent = no rate limits. `api` counts tenants and failed callers, `open` counts addresses on public routes, pages and
    * unknown paths.
    */
   rateLimits?: { api: RateLimiter; open: RateLimiter };
   /** Body limits in bytes, by the name an endpoint's `bodyLimit` uses. */
-  bodyLimits: { json: number; job: number; artifact: number };
+  bodyLimits: { json: number; job: number; artifact: number; data: number };
   /** Origins that may call from browsers; empty = the service's own, and loopback where that is trusted. */
   allowedOrigins: readonly string[];
   /** Pages of any program on the browser's machine may call with the session cookie; never in production. */

@@ -1,10 +1,10 @@
-import { AppError, type Caller, type Endpoint } from '@svc/contract';
+import { AppError, type Caller, type DataPurpose, type Endpoint } from '@svc/contract';
 import { withTimeout } from '@svc/runtime';
 import Joi from 'joi';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseBody, readBody } from './body';
 import type { OriginCheck } from './cors';
-import { sendJson } from './exchange';
+import { sendBytes, sendJson } from './exchange';
 import { isForged } from './forgery';
 import { mayUse } from './gate';
 import { Answered, type Route } from './handler';
@@ -34,20 +34,24 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
       access === 'public'
         ? await knownCaller(incoming, endpoint, options, allows)
         : await authenticated(incoming, endpoint, options, allows);
-    if (caller) exchange.tenant = caller.tenant;
+    const { signedUrl } = endpoint;
+    const tenant = signedUrl ? await signedTenant(incoming, params, endpoint, signedUrl, options) : caller?.tenant;
+    if (tenant !== undefined) exchange.tenant = tenant;
     const limits = endpoint.unlimited ? undefined : options.rateLimits;
-    if (limits && caller) await takeRate(res, limits.api, `tenant:${caller.tenant}`);
+    if (limits && tenant !== undefined) await takeRate(res, limits.api, `tenant:${tenant}`);
     else if (limits) await takeRate(res, limits.open, publicBucket(ip));
     const bytes = hasBody(req) ? await readBody(req, limitBytes) : noBytes;
     const missing = options.missingDependency?.(endpoint);
     if (missing) throw new AppError(missing);
     if (access !== 'public' && !(caller && mayUse(caller, access, options.gate))) throw new AppError('access_denied');
 
-    const raw = { params, query: queryOf(incoming), body: parseBody(bytes, req) };
+    if (endpoint.rawBody) requirePlainEncoding(req);
+    const raw = { params, query: queryOf(incoming), body: endpoint.rawBody ? undefined : parseBody(bytes, req) };
     const checked = validate(raw);
     if (caller) checkNamedTenant(caller, raw.query, raw.body);
     const call = {
       ...checked,
+      bytes: endpoint.rawBody ? bytes : noBytes,
       caller,
       ctx,
       header: (name: string) => headerOf(req, name),
@@ -70,6 +74,38 @@ async function knownCaller(
   const outcome = await options.authenticate(credentialsOf(req, endpoint)).catch(() => undefined);
   if (outcome?.kind !== 'caller' || (outcome.byCookie && isForged(req, allows))) return undefined;
   return outcome.caller;
+}
+
+/**
+ * The tenant of a data URL. Its token is a credential like any other: refusals are rate-limited by address and reported.
+ *
+ * @throws data_url_invalid, data_url_expired, data_url_forbidden, rate_limited
+ */
+async function signedTenant(
+  incoming: Incoming,
+  params: Readonly<Record<string, string>>,
+  { path }: Endpoint,
+  purpose: DataPurpose,
+  options: MountOptions,
+): Promise<string> {
+  const { req, res, ip, exchange } = incoming;
+  try {
+    if (!options.openSignedUrl) throw new AppError('data_url_invalid');
+    return options.openSignedUrl(purpose, params, queryOf(incoming)).tenant;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { method = '' } = req;
+    // The declared path: the one that was sent is a caller's text.
+    options.onRefused?.({ code: error.errorCode, method, path, ip, requestId: exchange.requestId });
+    if (options.rateLimits) await takeRate(res, options.rateLimits.api, guessBucket(ip));
+    throw error;
+  }
+}
+
+/** @throws unsupported_media_type */
+function requirePlainEncoding({ headers }: IncomingMessage): void {
+  if ((headers['content-encoding'] ?? 'identity') === 'identity') return;
+  throw new AppError('unsupported_media_type', { error: 'send the body uncompressed' });
 }
 
 const noBytes = Buffer.alloc(0);
@@ -125,5 +161,6 @@ function send(
   const schema = declared.body ?? (status === answer.status ? undefined : answer.body);
   if (checkAnswers && schema) Joi.assert(body, schema, `${id} answers what it does not declare:`);
   for (const [name, value] of Object.entries(options.headers ?? {})) res.setHeader(name, value);
-  sendJson(res, status, status === 204 ? undefined : body);
+  if (answer.raw && status === answer.status) sendBytes(res, status, body as Uint8Array);
+  else sendJson(res, status, status === 204 ? undefined : body);
 }

@@ -10,6 +10,8 @@ export {
   type AuthOutcome,
   type Presented,
 } from './authenticate';
+export { openDataTokens, type DataGrant, type DataTokens } from './data-token';
+export { dataTokensFrom } from './data-token-key';
 export { sha256 } from './digest';
 export { isTenantName, type Identity, type KeySource } from './identity';
 export { openJwt, type BearerCheck, type JwtSettings } from './jwt';

@@ -18,6 +18,7 @@ export * from './config/documents';
 export * from './config/read-config';
 export * from './config/write-config';
 export * from './data/artifacts';
+export * from './data/data-urls';
 export * from './data/read-memory';
 export * from './deps';
 export * from './dlq/dead-letters';

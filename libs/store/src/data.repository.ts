@@ -99,6 +99,13 @@ export class DataRepository {
     return `redis://${key}`;
   }
 
+  /** Stores a result under a key made of its content, so that no later write can change what was stored. */
+  async writeUploadedResult(id: string, sha256: string, body: Uint8Array): Promise<string> {
+    const key = keys.uploadedResult(id, sha256);
+    await this.redis.set(key, Buffer.from(body), 'EX', this.dataTtlSec);
+    return `redis://${key}`;
+  }
+
   async writeContext(id: string, document: string): Promise<void> {
     await this.redis.set(keys.context(id), document, 'EX', this.dataTtlSec);
   }

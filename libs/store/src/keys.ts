@@ -75,6 +75,7 @@ const tables = {
   // the data plane: pointers are `redis://<key>`
   context: { template: 'ctx:<id>', type: 'string', holds: 'input document of a job', kept: 'REDIS_DATA_TTL after its end' },
   result: { template: 'res:<id>', type: 'string', holds: 'result body a worker wrote', kept: 'REDIS_DATA_TTL' },
+  uploadedResult: { template: 'res:<id>:sha256:<hash>', type: 'string', holds: 'result body a worker stored by its data URL', kept: 'REDIS_DATA_TTL' },
   redactedResult: { template: 'res:<id>:redacted:<hash>', type: 'string', holds: 'redacted copy of a result', kept: 'REDIS_DATA_TTL' },
   artifactMeta: { template: 'art:meta:<id>', type: 'string', holds: 'artifact metadata (JSON)', kept: 'its retention class' },
   artifact: { template: 'art:<id>', type: 'string', holds: 'artifact bytes', kept: 'its retention class' },

@@ -11,6 +11,7 @@ import {
   type PacketOf,
 } from '@svc/contract';
 import { bestMatch } from '@svc/routing';
+import type { DataAccess } from './data-access';
 import { failureOf, FatalError, JobAborted, RetryableError } from './errors';
 import { buildJob, contextPointerOf, echoOf, identityOf, isCancelled, type DispatchIdentity } from './job';
 import type { Keeper } from './keeper';
@@ -18,7 +19,6 @@ import type { Ledger, Receipt, Running } from './ledger';
 import type { Link, TraceHeaders } from './link';
 import type { WorkerSettings } from './options';
 import { ProgressReports } from './progress';
-import type { DataStore } from './store';
 
 /** A message of a job subject, from a stream or from core NATS. */
 export interface Incoming {
@@ -34,7 +34,7 @@ export interface Incoming {
 export interface ExecutorDeps {
   settings: WorkerSettings;
   link: Link;
-  store: DataStore;
+  data: DataAccess;
   ledger: Ledger;
   keeper: Keeper;
 }
@@ -198,13 +198,14 @@ export class Executor {
     progress: ProgressReports,
     yields: Yields,
   ): Promise<string> {
-    const { settings, store, keeper } = this.deps;
+    const { settings, data, keeper } = this.deps;
     signal.throwIfAborted();
     const handler = bestMatch(settings.topics, request.topic)?.value;
     if (!handler) {
       const errorCode = WireErrorCode.ERROR_CODE_WORKER_UNAVAILABLE;
       throw new RetryableError(`this worker does not serve ${request.topic}`, { code: 'topic_not_served', errorCode });
     }
+    const store = data.of(request, signal);
     const pointer = contextPointerOf(request);
     const input = pointer ? await store.readContext(pointer, request.context_ref) : undefined;
     const job = buildJob(request, trace_id, input, {
@@ -217,7 +218,7 @@ export class Executor {
         yields.costUsd = (yields.costUsd ?? 0) + usd;
       },
       writeArtifact: async (bytes, options) => {
-        const pointer = await store.writeArtifact(request.tenant_id, bytes, {
+        const pointer = await store.writeArtifact(bytes, {
           ...options,
           // So that it is withheld with the job's output, should that be.
           labels: { ...options.labels, job_id: request.job_id },
@@ -234,7 +235,7 @@ export class Executor {
       throw signal.reason;
     if (value === undefined) return '';
     const body = value instanceof Uint8Array ? value : JSON.stringify(value);
-    return store.writeResult(request.job_id, body, settings.resultTtlSec);
+    return store.writeResult(body);
   }
 
   private progressOf({ body, trace_id }: PacketOf<'job_request'>): ProgressReports {

@@ -2,8 +2,8 @@ import { hostname } from 'node:os';
 import { workerIdPattern } from '@svc/contract';
 import type { WorkerOptions } from './types';
 
-export type WorkerSettings = Required<Omit<WorkerOptions, 'nats' | 'queueGroup'>> &
-  Pick<WorkerOptions, 'nats' | 'queueGroup'>;
+export type WorkerSettings = Required<Omit<WorkerOptions, 'nats' | 'queueGroup' | 'redisUrl'>> &
+  Pick<WorkerOptions, 'nats' | 'queueGroup' | 'redisUrl'>;
 
 /** @throws Error saying which option cannot be used */
 export function workerSettings(options: WorkerOptions, env: NodeJS.ProcessEnv = process.env): WorkerSettings {
@@ -25,7 +25,7 @@ export function workerSettings(options: WorkerOptions, env: NodeJS.ProcessEnv = 
     ...defaults,
     pool: env['SVC_POOL'] || 'default',
     natsUrl: env['NATS_URL'] || 'nats://localhost:4222',
-    redisUrl: env['REDIS_URL'] || 'redis://localhost:6379',
+    ...(env['REDIS_URL'] && { redisUrl: env['REDIS_URL'] }),
     jetstream: !['0', 'false'].includes(env['NATS_USE_JETSTREAM'] ?? '1'),
     ...options,
     id,

@@ -1,10 +1,26 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { integrityErrorCode, integrityFault, WireErrorCode, type ResourceRef } from '@svc/contract';
+import { integrityErrorCode, integrityFault, WireErrorCode, type JobRequest, type ResourceRef } from '@svc/contract';
 import Redis from 'ioredis';
 import { FatalError, RetryableError } from './errors';
 import type { ArtifactOptions } from './types';
 
-const scheme = 'redis://';
+/** Where the data of one dispatch is read and stored. */
+export interface JobData {
+  /**
+   * The document a pointer leads to: parsed when it is JSON, else its text; undefined for pointers of another scheme, which
+   * are the handler's business.
+   *
+   * @param ref what the document must be like, when the job states it
+   * @throws FatalError when there is no document or it is not as stated, RetryableError when the store does not answer
+   */
+  readContext(pointer: string, ref?: ResourceRef): Promise<unknown>;
+  /** @returns the pointer of the result */
+  writeResult(body: string | Uint8Array): Promise<string>;
+  /** @returns the pointer of the artifact */
+  writeArtifact(bytes: Uint8Array, options: ArtifactOptions): Promise<string>;
+}
+
+export const scheme = 'redis://';
 const retentionSec = { short: 86_400, standard: 7 * 86_400, audit: 30 * 86_400 };
 
 /**
@@ -29,17 +45,17 @@ export class DataStore {
   async readContext(pointer: string, ref?: ResourceRef): Promise<unknown> {
     if (!pointer.startsWith(scheme)) return undefined;
     const body = await attempt(this.redis.getBuffer(pointer.slice(scheme.length)));
-    if (body === null) {
-      const errorCode = WireErrorCode.ERROR_CODE_NOT_FOUND;
-      throw new FatalError('the context of this job is not in the store', { code: 'context_missing', errorCode });
-    }
-    if (ref) verify(body, ref);
-    const text = body.toString('utf8');
-    try {
-      return JSON.parse(text);
-    } catch {
-      return text;
-    }
+    if (body === null) throw contextMissing();
+    return parseContext(body, ref);
+  }
+
+  /** The data of one dispatch. */
+  of({ job_id: jobId, tenant_id: tenant }: Pick<JobRequest, 'job_id' | 'tenant_id'>, resultTtlSec: number): JobData {
+    return {
+      readContext: (pointer, ref) => this.readContext(pointer, ref),
+      writeResult: (body) => this.writeResult(jobId, body, resultTtlSec),
+      writeArtifact: (bytes, options) => this.writeArtifact(tenant, bytes, options),
+    };
   }
 
   /** @returns the pointer of the result */
@@ -75,6 +91,22 @@ export class DataStore {
 
   async close(): Promise<void> {
     await this.redis.quit().catch(() => this.redis.disconnect());
+  }
+}
+
+export function contextMissing(): FatalError {
+  const errorCode = WireErrorCode.ERROR_CODE_NOT_FOUND;
+  return new FatalError('the context of this job is not in the store', { code: 'context_missing', errorCode });
+}
+
+/** @throws FatalError when the document is not what the reference states */
+export function parseContext(body: Buffer, ref?: ResourceRef): unknown {
+  if (ref) verify(body, ref);
+  const text = body.toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }
 

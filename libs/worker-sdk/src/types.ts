@@ -71,7 +71,10 @@ export interface WorkerOptions {
   concurrency?: number;
   /** May contain user and password, which count where `nats` has no credentials. Default: NATS_URL, else nats://localhost:4222. */
   natsUrl?: string;
-  /** Default: REDIS_URL, else redis://localhost:6379. */
+  /**
+   * Default: REDIS_URL. Without either, inputs, results and artifacts go through the data URLs of each dispatch; a dispatch
+   * without them uses redis://localhost:6379.
+   */
   redisUrl?: string;
   /** Anything else of the connection: TLS, credentials, server lists. */
   nats?: ConnectionOptions;

@@ -1,6 +1,7 @@
 import { decodePacket, subjects, WireErrorCode } from '@svc/contract';
 import { Events, type JsMsg, type Msg } from 'nats';
 import { Announcer } from './announcer';
+import { DataAccess } from './data-access';
 import { JobAborted, RetryableError } from './errors';
 import { Executor, type Incoming } from './executor';
 import { Keeper } from './keeper';
@@ -8,14 +9,13 @@ import { Ledger, type Receipt } from './ledger';
 import { Link, traceHeaders } from './link';
 import type { WorkerSettings } from './options';
 import { Slots } from './slots';
-import { DataStore } from './store';
 import { SubjectSource } from './subject-source';
 import type { Worker } from './types';
 
 /** What a running worker consists of. */
 interface Parts {
   link: Link;
-  store: DataStore;
+  data: DataAccess;
   keeper: Keeper;
   executor: Executor;
   announcer: Announcer;
@@ -75,15 +75,15 @@ export class RunningWorker implements Worker {
   private async connect(): Promise<Parts> {
     const { settings, ledger } = this;
     const link = await Link.open(settings);
-    const store = new DataStore(settings.redisUrl, (error) => settings.onError(error, 'redis'));
+    const data = new DataAccess(settings, (error) => settings.onError(error, 'redis'));
     let isConnected = true;
     const keeper = new Keeper(ledger, settings.ackWaitMs, () => isConnected);
-    const executor = new Executor({ settings, link, store, ledger, keeper });
+    const executor = new Executor({ settings, link, data, ledger, keeper });
     const announcer = new Announcer(link, settings, () => ({
       active: this.slots.inUse,
       jobIds: ledger.running().map(({ identity }) => identity.jobId),
     }));
-    const parts: Parts = { link, store, keeper, executor, announcer, own: [], shared: [] };
+    const parts: Parts = { link, data, keeper, executor, announcer, own: [], shared: [] };
     this.listen(parts);
     void (async () => {
       for await (const { type } of link.connection.status()) {
@@ -177,7 +177,7 @@ export class RunningWorker implements Worker {
     this.slots.close();
     const parts = await this.connecting;
     if (!parts) return;
-    const { link, store, keeper, announcer, own, shared } = parts;
+    const { link, data, keeper, announcer, own, shared } = parts;
     const { graceMs, signals } = this.settings;
     for (const signal of signals) process.removeListener(signal, this.onSignal);
     announcer.drain();
@@ -190,7 +190,7 @@ export class RunningWorker implements Worker {
     keeper.stop();
     await Promise.all(own.map((source) => source.stop()));
     await link.close();
-    await store.close();
+    await data.close();
   }
 
   /** Resolves when no job runs, or when the time is over. */

@@ -141,7 +141,7 @@ export const hostileRequest = (endpoint: Endpoint, ids: readonly string[]): fc.A
     });
 };
 
-type Responses = Record<string, { content?: { 'application/json': { schema: { allOf?: { properties: { code?: { enum: string[] } } }[] } } } }>; // prettier-ignore
+type Responses = Record<string, { content?: { 'application/json'?: { schema: { allOf?: { properties: { code?: { enum: string[] } } }[] } } } }>; // prettier-ignore
 
 /** Codes an endpoint may answer with by status, as its OpenAPI entry tells clients. */
 export function documentedCodes(endpoint: Endpoint): ReadonlyMap<number, readonly string[]> {
@@ -151,7 +151,7 @@ export function documentedCodes(endpoint: Endpoint): ReadonlyMap<number, readonl
   const responses = Object.values(paths)[0]?.[endpoint.method]?.responses ?? {};
   return new Map(
     Object.entries(responses).map(([status, { content }]) => {
-      const schemas = content?.['application/json'].schema.allOf ?? [];
+      const schemas = content?.['application/json']?.schema.allOf ?? [];
       return [Number(status), schemas.flatMap(({ properties }) => properties?.code?.enum ?? [])];
     }),
   );

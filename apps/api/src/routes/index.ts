@@ -12,6 +12,9 @@ import { effective as effectiveConfig } from './config/effective';
 import { get as getConfig } from './config/get';
 import { post as postConfig } from './config/post';
 import { put as putConfig } from './config/put';
+import { putArtifact as putJobArtifact } from './data/putArtifact';
+import { putResult as putJobResult } from './data/putResult';
+import { readInput as readJobInput } from './data/readInput';
 import { list as listDeadLetters } from './dlq/list';
 import { page as pageDeadLetters } from './dlq/page';
 import { release as releaseDeadLetter } from './dlq/release';
@@ -112,6 +115,7 @@ export const routes: readonly Route<ApiContext>[] = [
   ...[listApprovals, approve, reject, repairApproval, approvalContext],
   ...[listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter, releaseDeadLetter],
   ...[putArtifact, getArtifact, readMemory],
+  ...[readJobInput, putJobResult, putJobArtifact],
   ...[listWorkers, getWorker, workerJobs, listPools, getPool],
   ...[listTopics, registerTopic, removeTopic],
   ...[evaluatePolicy, simulatePolicy, explainPolicy, policySnapshots, simulateBundle, replayPolicy, analysePolicy],

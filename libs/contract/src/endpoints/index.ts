@@ -2,6 +2,7 @@ import { approvalEndpoints } from './approvals';
 import { budgetEndpoints } from './budgets';
 import { configEndpoints } from './config';
 import { dataEndpoints } from './data';
+import { dataUrlEndpoints } from './data-urls';
 import { dlqEndpoints } from './dlq';
 import { fleetEndpoints } from './fleet';
 import { policyEvaluateEndpoints } from './policy-evaluate';
@@ -19,6 +20,7 @@ export * from './approvals';
 export * from './budgets';
 export * from './config';
 export * from './data';
+export * from './data-urls';
 export * from './dlq';
 export * from './fleet';
 export {
@@ -56,6 +58,7 @@ export const endpoints = [
   ...approvalEndpoints,
   ...dlqEndpoints,
   ...dataEndpoints,
+  ...dataUrlEndpoints,
   ...fleetEndpoints,
   ...topicEndpoints,
   ...schemaEndpoints,

@@ -1,5 +1,6 @@
 import { admissionVariables } from './admission';
 import { commonRules, commonVariables } from './common';
+import { dataUrlKeyRules, dataUrlKeyVariables } from './data-urls';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { gatewayAuthRules, gatewayAuthVariables } from './gateway-auth';
 import { grpcServerRules, grpcServerVariables } from './grpc-server';
@@ -122,7 +123,7 @@ const gateway = variables({
     type: 'int',
     min: 1_024,
     default: '10485760',
-    doc: 'Largest artifact.',
+    doc: 'Largest artifact, and largest result and input that a worker transfers by a data URL.',
   },
   artifactTtlShortMs: {
     name: 'ARTIFACT_TTL_SHORT',
@@ -226,6 +227,7 @@ export const apiEnv = envSpec({
     ...policySigningVariables,
     ...schemaVariables,
     ...admissionVariables,
+    ...dataUrlKeyVariables,
   },
   rules: [
     commonRules,
@@ -234,6 +236,7 @@ export const apiEnv = envSpec({
     gatewayAuthRules,
     kernelClientRules,
     policySigningRules,
+    dataUrlKeyRules,
     // A remote kernel loads and checks the policy itself.
     (env) => (env.kernelAddr ? [] : policyRules(env)),
   ],

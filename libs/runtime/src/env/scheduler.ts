@@ -1,5 +1,6 @@
 import { admissionVariables } from './admission';
 import { commonRules, commonVariables } from './common';
+import { dataUrlRules, dataUrlVariables } from './data-urls';
 import { envSpec, variables, type EnvOf, type Rule } from './declare';
 import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
@@ -112,8 +113,15 @@ export const schedulerEnv = envSpec({
     ...policyVariables,
     ...admissionVariables,
     ...schemaVariables,
+    ...dataUrlVariables,
   },
   // A remote kernel loads and checks the policy itself.
-  rules: [commonRules, schedulerRules, kernelClientRules, (env) => (env.kernelAddr ? [] : policyRules(env))],
+  rules: [
+    commonRules,
+    schedulerRules,
+    dataUrlRules,
+    kernelClientRules,
+    (env) => (env.kernelAddr ? [] : policyRules(env)),
+  ],
 });
 export type SchedulerEnv = EnvOf<typeof schedulerEnv.variables>;

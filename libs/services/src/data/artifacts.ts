@@ -16,28 +16,44 @@ export interface ArtifactDeps extends Base {
  * @throws content_required, invalid_base64_content, tenant_access_denied, artifact_too_large, overloaded
  */
 export async function putArtifact(
-  { store, clock, random, settings, admission }: ArtifactDeps,
+  deps: ArtifactDeps,
   caller: Caller,
   body: PutArtifactBody,
   narrowerBytes: number | undefined,
 ): Promise<{ artifact_ptr: string; size_bytes: number }> {
-  const bytes = bytesOf(body);
+  return storeArtifact(deps, caller.tenant, { ...body, bytes: bytesOf(body) }, narrowerBytes);
+}
+
+export interface NewArtifact {
+  bytes: Uint8Array;
+  content_type?: string | undefined;
+  retention?: string | undefined;
+  labels: Record<string, string>;
+}
+
+/** @throws tenant_access_denied, artifact_too_large, overloaded */
+export async function storeArtifact(
+  { store, clock, random, settings, admission }: ArtifactDeps,
+  tenant: string,
+  { bytes, content_type, retention: wanted, labels }: NewArtifact,
+  narrowerBytes: number | undefined,
+): Promise<{ artifact_ptr: string; size_bytes: number }> {
   const most = Math.min(settings.artifactMaxBytes, narrowerBytes ?? Infinity);
   if (bytes.length > most) throw new AppError('artifact_too_large', { limit_bytes: most });
-  const named = body.labels['tenant_id'];
-  if (named !== undefined && named !== caller.tenant) throw new AppError('tenant_access_denied');
-  const retention = body.retention === 'short' || body.retention === 'audit' ? body.retention : 'standard';
+  const named = labels['tenant_id'];
+  if (named !== undefined && named !== tenant) throw new AppError('tenant_access_denied');
+  const retention = wanted === 'short' || wanted === 'audit' ? wanted : 'standard';
   const id = random.uuid();
   const meta: ArtifactMeta = {
-    ...(body.content_type && { content_type: body.content_type }),
+    ...(content_type && { content_type }),
     size_bytes: bytes.length,
     retention,
-    labels: { ...body.labels, tenant_id: caller.tenant },
+    labels: { ...labels, tenant_id: tenant },
     created_at: new Date(clock.nowMs()).toISOString(),
-    tenant: caller.tenant,
+    tenant,
   };
-  await admission.data(caller.tenant, bytes.length, () =>
-    store.data.writeArtifact(id, bytes, meta, settings.artifactTtlSec[retention]),
+  await admission.data(tenant, bytes.length, () =>
+    store.data.writeArtifact(id, Buffer.from(bytes), meta, settings.artifactTtlSec[retention]),
   );
   return { artifact_ptr: `redis://art:${id}`, size_bytes: bytes.length };
 }

@@ -1,5 +1,6 @@
 import {
   contextPointer,
+  dataUrlEnv,
   dispatchEnv,
   jobHash,
   jobRequestPacket,
@@ -84,12 +85,14 @@ export const requestHash = (job: Described): string => jobHash(jobRequestDraft(j
  * A dispatch: the subject of the chosen worker and the packet for it. Wire contract 10.
  *
  * @param effectiveConfig of the job's tenant, team, workflow and step, JSON
+ * @param dataUrls env by which a worker without access to the store reads and writes the data of the job
  */
 export function dispatchPacket(
   job: JobRecord & { worker_id: string; dispatch_id: string },
   senderId: string,
   nowUs: number,
   effectiveConfig: string,
+  dataUrls: Readonly<Record<string, string>> = {},
 ): { subject: string; packet: PacketOf<'job_request'> } {
   const draft = jobRequestDraft(job);
   const remainingMs = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - Math.floor(nowUs / 1_000)) : 0;
@@ -102,7 +105,8 @@ export function dispatchPacket(
       dispatch: dispatchIdentity(job),
       labels: { ...draft.labels, ...approvalLabels(job), ...bypassLabels(job) },
       env: {
-        ...draft.env,
+        ...withoutDataUrls(draft.env),
+        ...dataUrls,
         ...constraintEnv(job.safety),
         SVC_EFFECTIVE_CONFIG: effectiveConfig,
         [dispatchEnv.dispatchId]: job.dispatch_id,
@@ -113,6 +117,11 @@ export function dispatchPacket(
   );
   return { subject: workerJobsSubject(job.worker_id), packet };
 }
+
+/** A submitter must not choose where a worker sends its results. */
+const withoutDataUrls = (env: Readonly<Record<string, string>> | null | undefined) =>
+  Object.fromEntries(Object.entries(env ?? {}).filter(([name]) => !dataUrlNames.includes(name)));
+const dataUrlNames: readonly string[] = Object.values(dataUrlEnv);
 
 /** The dispatch that a job is in; undefined before its first. Wire contract 10 item 6. */
 export const dispatchIdentity = (

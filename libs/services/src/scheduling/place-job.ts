@@ -3,6 +3,7 @@ import { awaitedWorker, chooseWorker, laneOf, levels, needsOf, timeoutsFor, wait
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { routingRules } from '../boundary';
 import { turnCost } from '../effective-config';
+import { dataUrlsFor } from '../data/data-urls';
 import { isApprovedInput } from '../jobs/input-hash';
 import { dispatchIdentity, dispatchPacket } from '../jobs/job-packet';
 import { policyPart } from '../jobs/policy-check';
@@ -97,7 +98,8 @@ export async function publishDispatch(
   const nowUs = deps.clock.nowUs();
   const { workflow, step } = workflowStepOf(job);
   const config = await deps.config.textAt({ tenant: job.tenant, team: job.request.team_id, workflow, step });
-  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config);
+  const urls = dataUrlsFor(deps.dataUrls, job, deps.clock.nowMs());
+  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, urls);
   // It runs from the moment it is on its way: an answer may be here before the bus has confirmed it.
   deps.inFlight.remember({ ...job, state: 'RUNNING', started_at: nowUs });
   let stored: { seq: number } | void;

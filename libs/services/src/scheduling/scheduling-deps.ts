@@ -1,5 +1,6 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { Admission } from '../admission/admission';
+import type { DataUrlSettings } from '../data/data-urls';
 import type { Base, Fleet, JobBus, LicenseLimits } from '../deps';
 import type { EffectiveConfig } from '../effective-config';
 import type { Shadows } from '../jobs/live-decision';
@@ -77,6 +78,8 @@ export interface SchedulingDeps extends Base {
   /** Deletes the message of a superseded dispatch, so that no worker receives it (again). Never throws. */
   withdrawDispatch(seq: number): Promise<void>;
   admission: Admission;
+  /** Undefined: dispatches carry no data URLs. */
+  dataUrls?: DataUrlSettings | undefined;
   license(): LicenseLimits;
   senderId: string;
   settings: {

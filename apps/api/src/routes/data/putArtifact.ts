@@ -1,0 +1,7 @@
+import { putJobArtifact as endpoint } from '@svc/contract';
+import { putJobArtifact } from '@svc/services';
+import { handle } from '../../context';
+
+export const putArtifact = handle(endpoint, ({ params, query, bytes, ctx }) =>
+  putJobArtifact(ctx.dataUrls, params.id, query, bytes),
+);

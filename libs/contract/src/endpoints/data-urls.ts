@@ -1,0 +1,114 @@
+import Joi from 'joi';
+import { endpoint } from '../endpoint';
+import { count, jobId, text } from '../fields';
+import { shape } from '../shape';
+
+/*
+ * Data URLs: a worker without access to the store reads and writes the data of one dispatch by them. See ADR 14.
+ */
+
+const maxTokenChars = 4_096;
+const token = text('Token of the data URL; sent in the dispatch.').max(maxTokenChars);
+
+const common = {
+  access: 'public',
+  params: { id: jobId },
+  // Credentials of a tenant count for nothing here, its own included.
+  otherTenant: 'data_url_invalid',
+} as const;
+
+/** The query of a data URL. */
+export interface DataUrlQuery {
+  token?: string;
+}
+
+const query = shape<DataUrlQuery>({ required: {}, optional: { token } });
+
+const refusals = [
+  'data_url_invalid',
+  'data_url_expired',
+  'data_url_forbidden',
+  'tenant_access_denied',
+  'job_not_found',
+  'dispatch_superseded',
+  'job_not_in_flight',
+] as const;
+
+export const readJobInput = endpoint({
+  ...common,
+  id: 'data.readInput',
+  signedUrl: 'input',
+  method: 'get',
+  path: '/api/v1/data/:id/input',
+  summary: 'Read the input document of a job, with the URL from its dispatch',
+  query,
+  answer: { status: 200, raw: true, body: Joi.binary().description('The document as it is stored.') },
+  errors: [...refusals, 'input_not_found', 'data_too_large'],
+});
+
+export interface StoredResultView {
+  result_ptr: string;
+  size_bytes: number;
+  sha256: string;
+}
+
+export const putJobResult = endpoint({
+  ...common,
+  id: 'data.putResult',
+  signedUrl: 'result',
+  method: 'put',
+  path: '/api/v1/data/:id/result',
+  summary: 'Store the result of a job, with the URL from its dispatch',
+  description:
+    'Stores the bytes under a pointer made of the job and their SHA-256, so that a repeat changes nothing and stored results are never overwritten. Name the pointer as `result_ptr` in the job result.',
+  query,
+  rawBody: true,
+  bodyLimit: 'data',
+  answer: {
+    status: 200,
+    body: shape<StoredResultView>({
+      required: {
+        result_ptr: text('Pointer of the result.'),
+        size_bytes: count('Size.'),
+        sha256: text('SHA-256 of the bytes, hex.'),
+      },
+    }),
+  },
+  errors: [...refusals, 'overloaded'],
+});
+
+export interface PutJobArtifactQuery extends DataUrlQuery {
+  content_type?: string;
+  retention?: string;
+  labels?: string;
+}
+
+export const putJobArtifact = endpoint({
+  ...common,
+  id: 'data.putArtifact',
+  signedUrl: 'artifact',
+  method: 'post',
+  path: '/api/v1/data/:id/artifacts',
+  summary: 'Store an artifact of a job, with the URL from its dispatch',
+  description: 'The label `job_id` is set by the service, so that the artifact is withheld with the output of its job.',
+  query: shape<PutJobArtifactQuery>({
+    required: {},
+    optional: {
+      token,
+      content_type: text('Media type.').max(256),
+      retention: text('short (24 h), standard (7 d) or audit (30 d); standard when absent or unknown.').max(16),
+      labels: text('Labels: a JSON object of strings.').max(8_192),
+    },
+  }),
+  rawBody: true,
+  bodyLimit: 'data',
+  answer: {
+    status: 200,
+    body: shape<{ artifact_ptr: string; size_bytes: number }>({
+      required: { artifact_ptr: text('Pointer.'), size_bytes: count('Size.') },
+    }),
+  },
+  errors: [...refusals, 'content_required', 'artifact_too_large', 'overloaded'],
+});
+
+export const dataUrlEndpoints = [readJobInput, putJobResult, putJobArtifact] as const;

@@ -1,0 +1,65 @@
+import { sign } from 'jsonwebtoken';
+import { openDataTokens, type DataGrant } from './data-token';
+
+const key = 'k3'.repeat(20);
+const nowMs = 1_700_000_000_000;
+const grant: DataGrant = { purpose: 'result', jobId: 'j', dispatchId: 'd', workerId: 'w', tenant: 'acme' };
+const tokens = openDataTokens(key);
+const claims = {
+  aud: 'svc:data-url',
+  exp: nowMs / 1_000 + 60,
+  purpose: 'input',
+  job: 'j',
+  dispatch: 'd',
+  worker: 'w',
+  tenant: 't',
+};
+const { exp: _exp, ...lasting } = claims;
+const forged = (over: object, secret = key) =>
+  sign({ ...claims, ...over }, secret, { algorithm: 'HS256', noTimestamp: true });
+const refusal = (token: string, at = nowMs) => {
+  try {
+    return tokens.verify(token, at);
+  } catch (error) {
+    return (error as { errorCode: string }).errorCode;
+  }
+};
+
+describe('the token of a data URL', () => {
+  it('allows what it was signed for, until it expires', () => {
+    const token = tokens.sign(grant, nowMs + 60_000);
+
+    expect(tokens.verify(token, nowMs)).toEqual(grant);
+    expect(refusal(token, nowMs + 61_000)).toBe('data_url_expired');
+  });
+
+  it('is refused with any byte of it changed', () => {
+    const token = tokens.sign(grant, nowMs + 60_000);
+    // The last character of a part holds bits that no byte is made of.
+    const places = [...token].flatMap((char, i) => (char === '.' || '.'.includes(token[i + 1] ?? '.') ? [] : [i]));
+
+    for (const i of places) {
+      const other = token[i] === 'A' ? 'B' : 'A';
+      expect(refusal(token.slice(0, i) + other + token.slice(i + 1))).toBe('data_url_invalid');
+    }
+  });
+
+  it.each([
+    ['of another key', forged({}, 'x'.repeat(40))],
+    ['for another audience', forged({ aud: 'svc' })],
+    ['without an expiry', sign(lasting, key, { algorithm: 'HS256', noTimestamp: true })],
+    ['of an unknown purpose', forged({ purpose: 'toString' })],
+    ['without a dispatch', forged({ dispatch: '' })],
+    ['with an id that is no text', forged({ job: 5 })],
+    ['of another HMAC', sign(claims, key, { algorithm: 'HS512', noTimestamp: true })],
+    ['without a signature', sign(claims, '', { algorithm: 'none', noTimestamp: true })],
+    ['that is no token', 'a.b'],
+    ['that is empty', ''],
+  ])('is refused: one %s', (_, token) => {
+    expect(refusal(token)).toBe('data_url_invalid');
+  });
+
+  it('expired and of another key is invalid: nothing is said of tokens that are not ours', () => {
+    expect(refusal(forged({ exp: 1 }, 'x'.repeat(40)))).toBe('data_url_invalid');
+  });
+});

@@ -1,0 +1,18 @@
+import { plainJob } from './job-record.testing';
+import { dispatchPacket } from './job-packet';
+
+const dispatched = {
+  ...plainJob({}, { env: { SVC_RESULT_URL: 'https://elsewhere', SVC_NOTE: 'kept' } }),
+  worker_id: 'w1',
+  dispatch_id: 'd1',
+};
+const envWith = (dataUrls?: Record<string, string>) =>
+  dispatchPacket(dispatched, 'scheduler', 1, '{}', dataUrls).packet.body.env;
+
+describe('the env of a dispatch', () => {
+  it('never holds a data URL that the submitter chose', () => {
+    expect(envWith()).toMatchObject({ SVC_NOTE: 'kept', SVC_DISPATCH_ID: 'd1' });
+    expect(envWith()).not.toHaveProperty('SVC_RESULT_URL');
+    expect(envWith({ SVC_RESULT_URL: 'https://ours' })).toMatchObject({ SVC_RESULT_URL: 'https://ours' });
+  });
+});

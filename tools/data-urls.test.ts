@@ -1,0 +1,256 @@
+import type { JobRequest } from '@svc/contract';
+import { openDataTokens, type DataGrant } from '@svc/identity';
+import type { JobState } from '@svc/lifecycle';
+import { eventually } from '@svc/testing';
+import { createWorker, type Job, type WorkerOptions } from '@svc/worker-sdk';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { useApi } from '../apps/api/src/api.testing';
+import { startRawWorker } from '../apps/scheduler/src/raw-worker.testing';
+import { startScheduler } from '../apps/scheduler/src/scheduler.testing';
+
+const key = 'Q7-data-url-key-of-these-tests-9fK2';
+const tokens = openDataTokens(key);
+const maxBytes = 2_048;
+const quickRetries = { retry: { initial_backoff: '10ms', max_backoff: '20ms', max_retries: 2 } };
+const noted: unknown[] = [];
+const mount = {
+  onServed: (served: unknown) => void noted.push(served),
+  onRefused: (refused: unknown) => void noted.push(refused),
+};
+
+/** Gateway and scheduler with the same key, on one Redis and one NATS. */
+describe('data URLs', () => {
+  const api = useApi({ env: { SVC_DATA_URL_KEY: key, ARTIFACT_MAX_BYTES: String(maxBytes) }, mount });
+  const stops: (() => unknown)[] = [];
+  let redisUrlOfProcess: string | undefined;
+  beforeEach(async () => {
+    noted.length = 0;
+    redisUrlOfProcess = process.env['REDIS_URL'];
+    delete process.env['REDIS_URL'];
+    const dir = mkdtempSync(join(tmpdir(), 'svc-test-data-urls-'));
+    stops.push(() => rmSync(dir, { recursive: true }));
+    const policyPath = join(dir, 'safety.yaml');
+    writeFileSync(policyPath, "version: '1'\ndefault_decision: allow\n");
+    const { redisUrl, natsUrl } = api.servers;
+    const env = { dataUrlKey: key, dataUrlBase: api.url };
+    const scheduler = await startScheduler({ redisUrl, natsUrl, policyPath, broken: new Set() }, { env });
+    stops.push(() => scheduler.stop());
+  });
+  afterEach(async () => {
+    for (const stop of stops.reverse().splice(0)) await stop();
+    if (redisUrlOfProcess !== undefined) process.env['REDIS_URL'] = redisUrlOfProcess;
+  });
+
+  const submit = async (body: object = {}): Promise<string> => {
+    const { body: told } = await api
+      .as('admin')
+      .post('/api/v1/jobs', { topic: 'job.demo.echo', prompt: 'hello', ...body });
+    return String(told['job_id']);
+  };
+  const until = (id: string, state: JobState) =>
+    eventually(async () => {
+      const job = await api.store.jobs.load(id);
+      expect(job).toMatchObject({ state });
+      return job;
+    }, { withinMs: 15_000 }); // prettier-ignore
+  const rawWorker = async () => {
+    const worker = await startRawWorker(api.servers.natsUrl, { id: 'w1', max: 4 });
+    stops.push(() => worker.stop());
+    return worker;
+  };
+  /** A worker of the SDK that is given no Redis URL. */
+  const sdkWorker = async (handler: (job: Job) => unknown, over: Partial<WorkerOptions> = {}) => {
+    const worker = createWorker({
+      ...{ id: 'w1', pool: 'main', topics: { 'job.>': handler }, natsUrl: api.servers.natsUrl },
+      ...{ heartbeatMs: 100, graceMs: 500, signals: [], onError: () => undefined, ...over },
+    });
+    await worker.start();
+    stops.push(() => worker.stop());
+  };
+  const urlOf = ({ env }: JobRequest, name: 'INPUT' | 'RESULT' | 'ARTIFACT') => env[`SVC_${name}_URL`] ?? '';
+  const call = async (url: string, method = 'GET', body?: string) => {
+    const answer = await fetch(url, { method, ...(body !== undefined && { body }) });
+    const told = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
+    return { status: answer.status, code: told['code'], told };
+  };
+  const refusal = async (url: string, method?: string, body?: string) => {
+    const { status, code } = await call(url, method, body);
+    return [status, code];
+  };
+  const withToken = (url: string, token: string) => url.replace(/token=.*/, `token=${token}`);
+  const tokenIn = (url: string) => new URL(url).searchParams.get('token') ?? '';
+  const dispatched = async (body: object = {}) => {
+    const worker = await rawWorker();
+    const id = await submit(body);
+    return { worker, id, request: await worker.dispatched(id) };
+  };
+  const grantOf = ({ job_id, dispatch, tenant_id }: JobRequest, over: Partial<DataGrant> = {}): DataGrant => ({
+    ...{ purpose: 'result', jobId: job_id, dispatchId: dispatch?.dispatch_id ?? '', workerId: 'w1', tenant: tenant_id },
+    ...over,
+  });
+
+  it('let a worker of the SDK without Redis read the input and store result and artifacts', async () => {
+    let artifact = '';
+    await sdkWorker(async (job) => {
+      artifact = await job.saveArtifact(Buffer.from([0, 255, 1]), { contentType: 'image/x', labels: { a: '1' } });
+      return { echo: job.prompt, context: job.context };
+    });
+
+    const id = await submit({ context: { note: 'kept' } });
+
+    const job = await until(id, 'SUCCEEDED');
+    expect(job?.artifact_ptrs).toEqual([artifact]);
+    const { body } = await api.as('admin').get(`/api/v1/jobs/${id}`);
+    expect(body['result']).toEqual({ echo: 'hello', context: { note: 'kept' } });
+    const stored = await api.as('admin').get(`/api/v1/artifacts/${encodeURIComponent(artifact)}`);
+    expect(stored.body).toMatchObject({
+      content_base64: Buffer.from([0, 255, 1]).toString('base64'),
+      metadata: { content_type: 'image/x', labels: { a: '1', job_id: id, tenant_id: 'acme' } },
+    });
+  });
+
+  it('let it store bytes, and fail the job for good when they are too many', async () => {
+    await sdkWorker(({ prompt }) => Buffer.alloc(prompt === 'large' ? maxBytes + 1 : maxBytes, 7));
+
+    const [fits, large] = [await submit(), await submit({ prompt: 'large' })];
+
+    const { result_ptr: pointer = '' } = (await until(fits, 'SUCCEEDED')) ?? {};
+    expect((await api.store.data.read(pointer, maxBytes))?.body).toEqual(Buffer.alloc(maxBytes, 7));
+    expect(await until(large, 'FAILED')).toMatchObject({ attempts: 1, error_code: 'request_too_large' });
+  });
+
+  it('work alone with any HTTP client, and a repeat changes nothing', async () => {
+    const { worker, id, request } = await dispatched();
+
+    const input = await fetch(urlOf(request, 'INPUT'));
+    const [first, again, other] = [
+      await call(urlOf(request, 'RESULT'), 'PUT', '{"a":1}'),
+      await call(urlOf(request, 'RESULT'), 'PUT', '{"a":1}'),
+      await call(urlOf(request, 'RESULT'), 'PUT', '{"a":2}'),
+    ];
+
+    expect(await input.json()).toMatchObject({ prompt: 'hello', tenant_id: 'acme' });
+    expect(input.headers.get('content-type')).toBe('application/octet-stream');
+    const sha256 = createHash('sha256').update('{"a":1}').digest('hex');
+    const view = { result_ptr: `redis://res:${id}:sha256:${sha256}`, size_bytes: 7, sha256 };
+    expect([first.told, again.told]).toEqual([view, view]);
+    expect(other.told['result_ptr']).not.toBe(view.result_ptr);
+    await worker.answer(request, 'SUCCEEDED', { result_ptr: view.result_ptr });
+    await until(id, 'SUCCEEDED');
+    expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body['result']).toEqual({ a: 1 });
+  });
+
+  it('403: for another job or another purpose', async () => {
+    const { worker, request } = await dispatched();
+    const other = await submit();
+    await worker.dispatched(other);
+    const [input, result] = [urlOf(request, 'INPUT'), urlOf(request, 'RESULT')];
+    const forbidden = [403, 'data_url_forbidden'];
+
+    expect(await refusal(result.replace(request.job_id, other), 'PUT', '{}')).toEqual(forbidden);
+    expect(await refusal(withToken(result, tokenIn(input)), 'PUT', '{}')).toEqual(forbidden);
+    expect(await refusal(withToken(input, tokenIn(result)))).toEqual(forbidden);
+    expect(await refusal(withToken(urlOf(request, 'ARTIFACT'), tokenIn(result)), 'POST', 'x')).toEqual(forbidden);
+  });
+
+  it('401: tampered, expired, missing, sent twice, or of another key; no body is read', async () => {
+    const { request } = await dispatched();
+    const url = urlOf(request, 'RESULT');
+    const [head = '', claims = '', signature = ''] = tokenIn(url).split('.');
+    const grant = grantOf(request);
+    const claimed = JSON.parse(Buffer.from(claims, 'base64url').toString()) as object;
+    const changed = Buffer.from(JSON.stringify({ ...claimed, exp: 9_999_999_999 })).toString('base64url');
+    const unsigned = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
+    const body = 'x'.repeat(maxBytes + 1);
+
+    for (const bad of [
+      withToken(url, `${head}.${changed}.${signature}`),
+      withToken(url, `${unsigned}.${claims}.`),
+      withToken(url, openDataTokens('another-key-of-thirty-two-characters').sign(grant, Date.now() + 60_000)),
+      withToken(url, ''),
+      url.replace(/\?.*/, ''),
+      `${url}&token=${tokenIn(url)}`,
+    ]) {
+      expect(await refusal(bad, 'PUT', body)).toEqual([401, 'data_url_invalid']);
+    }
+    const expired = tokens.sign(grant, Date.now() - 1_000);
+    expect(await refusal(withToken(url, expired), 'PUT', body)).toEqual([401, 'data_url_expired']);
+    expect(await refusal(url, 'PUT', body)).toEqual([413, 'request_too_large']);
+  });
+
+  it('403: of another tenant, 409: of another worker, although they are signed', async () => {
+    const { request } = await dispatched();
+    const url = urlOf(request, 'RESULT');
+    const signed = (over: Partial<DataGrant>) =>
+      withToken(url, tokens.sign(grantOf(request, over), Date.now() + 60_000));
+
+    expect(await refusal(signed({ tenant: 'globex' }), 'PUT', '{}')).toEqual([403, 'tenant_access_denied']);
+    expect(await refusal(signed({ workerId: 'w2' }), 'PUT', '{}')).toEqual([409, 'dispatch_superseded']);
+    const gone = tokens.sign(grantOf(request, { jobId: 'none' }), Date.now() + 60_000);
+    expect(await refusal(withToken(url, gone).replace(request.job_id, 'none'), 'PUT', '{}')).toEqual([
+      404,
+      'job_not_found',
+    ]);
+  });
+
+  it('409: after the end of the job, and what was stored stays as it was scanned', async () => {
+    const { worker, id, request } = await dispatched();
+    const { told } = await call(urlOf(request, 'RESULT'), 'PUT', '{"a":1}');
+    await worker.answer(request, 'SUCCEEDED', { result_ptr: String(told['result_ptr']) });
+    await until(id, 'SUCCEEDED');
+    const ended = [409, 'job_not_in_flight'];
+
+    expect(await refusal(urlOf(request, 'INPUT'))).toEqual(ended);
+    expect(await refusal(urlOf(request, 'RESULT'), 'PUT', '{"a":2}')).toEqual(ended);
+    expect(await refusal(urlOf(request, 'ARTIFACT'), 'POST', 'x')).toEqual(ended);
+    expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body['result']).toEqual({ a: 1 });
+  });
+
+  it('409: of a dispatch that was superseded; those of the new one work', async () => {
+    await api.as('admin').put('/api/v1/config', { scope: 'org', scope_id: 'acme', data: quickRetries });
+    const { worker, id, request } = await dispatched();
+    await worker.answer(request, 'FAILED_RETRYABLE');
+    const second = await worker.dispatched(id, 2);
+
+    for (const [name, method, body] of [
+      ['INPUT', 'GET', undefined],
+      ['RESULT', 'PUT', '{}'],
+      ['ARTIFACT', 'POST', 'x'],
+    ] as const) {
+      // prettier-ignore
+      expect(await refusal(urlOf(request, name), method, body)).toEqual([409, 'dispatch_superseded']);
+      expect((await call(urlOf(second, name), method, body)).status).toBe(200);
+    }
+  });
+
+  it('400: an artifact that is empty or has labels that are no texts; 404: an input that is gone', async () => {
+    const { id, request } = await dispatched();
+    const artifact = urlOf(request, 'ARTIFACT');
+    await api.store.redis.del(`ctx:${id}`);
+
+    expect(await refusal(artifact, 'POST')).toEqual([400, 'content_required']);
+    expect(await refusal(`${artifact}&labels=${encodeURIComponent('{"a":1}')}`, 'POST', 'x')).toEqual([
+      400,
+      'invalid_body',
+    ]);
+    expect(await refusal(`${artifact}&labels=nonsense`, 'POST', 'x')).toEqual([400, 'invalid_body']);
+    expect(await refusal(urlOf(request, 'INPUT'))).toEqual([404, 'input_not_found']);
+  });
+
+  it('are absent from what the gateway logs and counts, used and refused', async () => {
+    const { request } = await dispatched();
+    const [input, result] = [urlOf(request, 'INPUT'), urlOf(request, 'RESULT')];
+
+    await call(input);
+    await call(withToken(result, tokenIn(input)), 'PUT', '{}');
+
+    await eventually(() => expect(noted.length).toBeGreaterThanOrEqual(3));
+    const written = JSON.stringify(noted);
+    expect(written).toContain('data_url_forbidden');
+    expect(written).not.toContain('token=');
+    for (const part of tokenIn(input).split('.')) expect(written).not.toContain(part);
+  });
+});
