@@ -93,6 +93,8 @@ describe('startStack', () => {
     expect(statSync(env['SVC_POLICY_SIGNING_KEY_PATH'] ?? '').mode & 0o777).toBe(0o600);
     const trusted = createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64');
     expect(env).toMatchObject({ SVC_POLICY_PUBLIC_KEY_LOCAL: trusted, SVC_POLICY_STRICT: 'enforce' });
+    expect(env['SVC_DATA_URL_BASE']).toBe(stack.info.base_url);
+    expect(env['SVC_DATA_URL_KEY']).toHaveLength(43);
   });
 
   it.each(['api', 'scheduler', 'nats'])(

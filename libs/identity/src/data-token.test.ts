@@ -1,5 +1,9 @@
 import { sign } from 'jsonwebtoken';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { openDataTokens, type DataGrant } from './data-token';
+import { dataTokensFrom } from './data-token-key';
 
 const key = 'k3'.repeat(20);
 const nowMs = 1_700_000_000_000;
@@ -61,5 +65,30 @@ describe('the token of a data URL', () => {
 
   it('expired and of another key is invalid: nothing is said of tokens that are not ours', () => {
     expect(refusal(forged({ exp: 1 }, 'x'.repeat(40)))).toBe('data_url_invalid');
+  });
+});
+
+describe('the key of data URLs', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-test-data-key-'));
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const fileWith = (text: string) => {
+    const path = join(dir, 'key');
+    writeFileSync(path, text);
+    return { dataUrlKey: undefined, dataUrlKeyPath: path };
+  };
+
+  it('comes from the variable or from its file, whose last line break is no part of it', () => {
+    const token = dataTokensFrom(fileWith(`${key}\n`))?.sign(grant, nowMs + 60_000) ?? '';
+
+    expect(dataTokensFrom({ dataUrlKey: key, dataUrlKeyPath: undefined })?.verify(token, nowMs)).toEqual(grant);
+    expect(dataTokensFrom({ dataUrlKey: undefined, dataUrlKeyPath: undefined })).toBeUndefined();
+  });
+
+  it('in a file that is missing or too short stops the start, and the reason does not quote it', () => {
+    expect(() => dataTokensFrom({ dataUrlKey: undefined, dataUrlKeyPath: join(dir, 'none') })).toThrow(
+      /SVC_DATA_URL_KEY_PATH|cannot be signed/,
+    );
+    expect(() => dataTokensFrom(fileWith('short-one'))).toThrow(/^(?!.*short-one).*at least 32 characters/s);
+    expect(() => dataTokensFrom(fileWith(''))).toThrow(/at least 32 characters/);
   });
 });

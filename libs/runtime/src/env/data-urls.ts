@@ -1,4 +1,5 @@
 import { variables, type EnvOf, type Rule } from './declare';
+import type { Problem } from './problem';
 import { strong } from './rules';
 
 const MIN_KEY_CHARS = 32;
@@ -23,55 +24,50 @@ export const dataUrlVariables = variables({
   },
 });
 
-export const dataUrlKeyRules: Rule<EnvOf<typeof dataUrlKeyVariables> & { skipSecretValidation: boolean }> = (env) => [
-  ...strong(env, 'SVC_DATA_URL_KEY', env.dataUrlKey, MIN_KEY_CHARS),
-  ...(env.dataUrlKey !== undefined && env.dataUrlKey.length < MIN_KEY_CHARS && !env.production
-    ? [
-        {
-          name: 'SVC_DATA_URL_KEY',
-          given: 'too short',
-          expected: `at least ${MIN_KEY_CHARS} characters`,
-          mend: 'Generate one, for example with `openssl rand -base64 36`.',
-        },
-      ]
-    : []),
-  ...(env.dataUrlKey !== undefined && env.dataUrlKeyPath !== undefined
-    ? [
-        {
-          name: 'SVC_DATA_URL_KEY_PATH',
-          given: env.dataUrlKeyPath,
-          expected: 'nothing, because SVC_DATA_URL_KEY is set',
-          mend: 'Set one of the two.',
-        },
-      ]
-    : []),
+type KeyEnv = EnvOf<typeof dataUrlKeyVariables> & { skipSecretValidation: boolean };
+
+export const dataUrlKeyRules: Rule<KeyEnv> = (env) => [...keyStrength(env), ...oneKey(env)];
+
+/** A short key could be found offline from any token, in development too. */
+function keyStrength(env: KeyEnv): Problem[] {
+  const { dataUrlKey: key } = env;
+  if (key === undefined || key.length >= MIN_KEY_CHARS) return strong(env, 'SVC_DATA_URL_KEY', key, MIN_KEY_CHARS);
+  const expected = `at least ${MIN_KEY_CHARS} characters`;
+  const mend = 'Generate one, for example with `openssl rand -base64 36`.';
+  return [{ name: 'SVC_DATA_URL_KEY', given: 'too short', expected, mend }];
+}
+
+function oneKey({ dataUrlKey, dataUrlKeyPath }: KeyEnv): Problem[] {
+  if (dataUrlKey === undefined || dataUrlKeyPath === undefined) return [];
+  const expected = 'nothing, because SVC_DATA_URL_KEY is set';
+  return [{ name: 'SVC_DATA_URL_KEY_PATH', given: dataUrlKeyPath, expected, mend: 'Set one of the two.' }];
+}
+
+export const dataUrlRules: Rule<EnvOf<typeof dataUrlVariables> & { skipSecretValidation: boolean }> = (env) => [
+  ...dataUrlKeyRules(env),
+  ...baseForm(env.dataUrlBase, env.production),
+  ...keyForBase(env),
 ];
 
-export const dataUrlRules: Rule<EnvOf<typeof dataUrlVariables> & { skipSecretValidation: boolean }> = (env) => {
-  const hasKey = env.dataUrlKey !== undefined || env.dataUrlKeyPath !== undefined;
-  const schemes = env.production ? ['https:'] : ['https:', 'http:'];
-  const base = env.dataUrlBase === undefined ? undefined : new URL(env.dataUrlBase);
-  const isPlain = base && schemes.includes(base.protocol) && !base.search && !base.hash && !base.username;
+function baseForm(text: string | undefined, production: boolean): Problem[] {
+  if (text === undefined) return [];
+  const { protocol, search, hash, username } = new URL(text);
+  const protocols = production ? ['https:'] : ['https:', 'http:'];
+  if (protocols.includes(protocol) && !search && !hash && !username) return [];
+  const schemes = protocols.map((one) => `${one}//`).join(' or ');
   return [
-    ...dataUrlKeyRules(env),
-    ...(base && !hasKey
-      ? [
-          {
-            name: 'SVC_DATA_URL_KEY',
-            expected: 'a key, because SVC_DATA_URL_BASE is set',
-            mend: 'Set it, or SVC_DATA_URL_KEY_PATH, here and on the gateway.',
-          },
-        ]
-      : []),
-    ...(base && !isPlain
-      ? [
-          {
-            name: 'SVC_DATA_URL_BASE',
-            given: `a ${base.protocol}// URL`,
-            expected: `${schemes.map((scheme) => `${scheme}//`).join(' or ')}, without credentials, query and fragment`,
-            mend: 'Give the address of the gateway as workers reach it.',
-          },
-        ]
-      : []),
+    {
+      name: 'SVC_DATA_URL_BASE',
+      given: `a ${protocol}// URL`,
+      expected: `${schemes}, without credentials, query and fragment`,
+      mend: 'Give the address of the gateway as workers reach it.',
+    },
   ];
-};
+}
+
+function keyForBase({ dataUrlBase, dataUrlKey, dataUrlKeyPath }: EnvOf<typeof dataUrlVariables>): Problem[] {
+  if (dataUrlBase === undefined || dataUrlKey !== undefined || dataUrlKeyPath !== undefined) return [];
+  const expected = 'a key, because SVC_DATA_URL_BASE is set';
+  const mend = 'Set it, or SVC_DATA_URL_KEY_PATH, here and on the gateway.';
+  return [{ name: 'SVC_DATA_URL_KEY', expected, mend }];
+}

@@ -273,6 +273,40 @@ describe('development', () => {
   );
 });
 
+describe('data URLs', () => {
+  const base = 'https://gateway.example.com';
+  const problems = (source: NodeJS.ProcessEnv) => problemsOf(() => readEnv(schedulerEnv, source, dev));
+
+  it('take a key or its file, with or without the address of the gateway', () => {
+    for (const key of [{ SVC_DATA_URL_KEY: strongKey }, { SVC_DATA_URL_KEY_PATH: 'k' }]) {
+      expect([problems(key), problems({ ...key, SVC_DATA_URL_BASE: base })]).toEqual([[], []]);
+    }
+  });
+
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['SVC_DATA_URL_KEY', { SVC_DATA_URL_BASE: base }],
+    ['SVC_DATA_URL_KEY', { SVC_DATA_URL_KEY: 'short' }],
+    ['SVC_DATA_URL_KEY_PATH', { SVC_DATA_URL_KEY: strongKey, SVC_DATA_URL_KEY_PATH: 'k' }],
+    ['SVC_DATA_URL_BASE', { SVC_DATA_URL_KEY: strongKey, SVC_DATA_URL_BASE: 'ftp://gateway' }],
+    ['SVC_DATA_URL_BASE', { SVC_DATA_URL_KEY: strongKey, SVC_DATA_URL_BASE: `${base}?a=1` }],
+  ])('a start is refused: %s', (name, source) => expect(problems(source)).toEqual([name]));
+
+  it('production: https only, and a key that cannot be guessed', () => {
+    const read = (source: NodeJS.ProcessEnv) =>
+      problemsOf(() =>
+        readEnv(
+          schedulerEnv,
+          { REDIS_URL: 'rediss://r', NATS_URL: 'tls://n', SAFETY_POLICY_PUBLIC_KEY: 'p', ...source },
+          prod,
+        ),
+      );
+
+    expect(read({ SVC_DATA_URL_KEY: strongKey, SVC_DATA_URL_BASE: base })).toEqual([]);
+    expect(read({ SVC_DATA_URL_KEY: strongKey, SVC_DATA_URL_BASE: 'http://g' })).toEqual(['SVC_DATA_URL_BASE']);
+    expect(read({ SVC_DATA_URL_KEY: 'a'.repeat(40) })).toEqual(['SVC_DATA_URL_KEY']);
+  });
+});
+
 describe('SVC_TRUSTED_PROXIES', () => {
   const read = (ranges: string) => readEnv(apiEnv, { SVC_TRUSTED_PROXIES: ranges }, dev);
 
