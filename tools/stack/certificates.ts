@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
 const validDays = 825;
 const renewDays = 30;
 
-/** The certificates in this folder; made when they are missing or have less than 30 days left (operations contract 11). */
+/** The certificates in this folder; made when they are missing or have less than 30 days left. */
 export async function ensureCertificates(dir: string, nowMs: number): Promise<CertificateFiles> {
   const files = { ca: join(dir, 'ca.crt'), cert: join(dir, 'server.crt'), key: join(dir, 'server.key') };
   if (Object.values(files).every((file) => existsSync(file)) && lastsUntilMs(files) > nowMs + renewDays * dayMs) {

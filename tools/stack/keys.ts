@@ -22,7 +22,7 @@ const holders = (tenant: string): Record<KeyName, KeyHolder> => ({
 });
 
 export interface Keys {
-  /** For SVC_API_KEYS_PATH (identity contract 2.4). */
+  /** For SVC_API_KEYS_PATH. */
   file: string;
   keys: Record<KeyName, string>;
   holders: Record<KeyName, KeyHolder>;

@@ -11,7 +11,7 @@ export interface LicenseFiles {
 
 const dayMs = 86_400_000;
 const validDays = 3_650;
-/** From 30 days on a license would report itself as ending soon (identity contract 9.2). */
+/** From 30 days on a license would report itself as ending soon. */
 const renewDays = 60;
 
 /** The stack's license of that plan and the key to check it with, signed anew when missing or about to end. */
@@ -25,7 +25,7 @@ export function ensureLicense(dir: string, plan: LicensePlan, nowMs: number): Li
   return files;
 }
 
-/** Identity contract 9.1. The signing key is thrown away. */
+/** The signing key is thrown away. See docs/operations.md#license. */
 export function issueLicense(plan: LicensePlan, nowMs: number): { license: string; publicKey: string } {
   const keys = generateKeyPairSync('ed25519');
   const payload = {

@@ -9,7 +9,10 @@ export interface PolicyKey {
   publicKey: string;
 }
 
-/** The key of this data folder, made once so that bundles stay good over a restart. Policy contract 4.4. */
+/**
+ * The key of this data folder, made once so that bundles stay good over a restart.
+ * See docs/reference/policy.md#bundles.
+ */
 export function ensurePolicyKey(file: string): PolicyKey {
   if (!existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

@@ -52,7 +52,7 @@ export const kernelService: ServicePlan = {
   readyAt: 'SAFETY_KERNEL_ADMIN_ADDR',
 };
 
-/** The services in the order of operations contract 14. */
+/** The services in the order in which they start. */
 export const coreServices: readonly ServicePlan[] = [
   {
     name: 'scheduler',

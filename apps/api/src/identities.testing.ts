@@ -31,7 +31,7 @@ export type Who = keyof typeof keysOf;
 
 const pair = generateKeyPairSync('ed25519');
 
-/** A license signed with this process's own key. Identity contract 9.1. */
+/** A license signed with this process's own key. See docs/operations.md#license. */
 export const signLicense = Object.assign(
   (plan: string, entitlements: Readonly<Record<string, unknown>> = {}): string => {
     const payload = { org_id: 'acme', license_id: 'l-1', plan, not_before: '2020-01-01T00:00:00Z', entitlements };

@@ -42,7 +42,7 @@ export function mountOptions(
     bodyLimits: {
       json: env.maxJsonBodyBytes,
       job: env.maxJobPayloadBytes,
-      // Base64 grows bytes by a third, and the rest of the body wants room too. Core contract 11.
+      // Base64 grows bytes by a third, and the rest of the body wants room too. See docs/reference/jobs.md#artifacts.
       artifact: Math.ceil((env.artifactMaxBytes * 4) / 3) + 65_536,
       data: env.artifactMaxBytes,
     },

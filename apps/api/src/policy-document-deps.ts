@@ -5,7 +5,7 @@ import { StartError, type ApiEnv } from '@svc/runtime';
 import { ParsedBundles, type AnnounceDeps, type PolicySigning, type VelocityWriteDeps } from '@svc/services';
 import { readFileSync } from 'node:fs';
 
-/** What writing policies needs besides the store and the bus. Policy contract 4.4, 6. */
+/** What writing policies needs besides the store and the bus. See docs/reference/policy.md#bundles. */
 export function policyDocumentDeps(
   env: ApiEnv,
   license: Platform['license'],

@@ -13,7 +13,7 @@ export interface LoopSettings {
 
 const sweptAtOnce = 500;
 
-/** The engine's loops. Engine contract B9. */
+/** The engine's loops. See docs/reference/workflows.md#how-a-run-proceeds. */
 export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] {
   const { owner, scanEveryMs, scanMost, pollEveryMs } = settings;
   const lease = (key: string, ttlMs: number) => ctx.store.lease(key, owner, ttlMs);

@@ -2,7 +2,7 @@ import { unary, type Method } from '@svc/grpc';
 import type { Kernel } from '@svc/kernel-client';
 import { decisionsOf } from './decisions';
 
-/** `svc.agent.v1.SafetyKernel`. Wire contract 18.2. */
+/** `svc.agent.v1.SafetyKernel`. See docs/reference/policy.md#kernel. */
 export function kernelService(kernel: Kernel): Record<string, Method> {
   const decide = decisionsOf(kernel);
   return {

@@ -7,7 +7,7 @@ import {
   type OutputCheckResponseMessage,
 } from '@svc/kernel-client';
 
-/** `svc.v1.OutputPolicyService`. Wire contract 18.3. */
+/** `svc.v1.OutputPolicyService`. See docs/reference/policy.md#output-policy. */
 export const outputService = (kernel: Kernel): Record<string, Method> => ({
   CheckOutput: unary<OutputCheckRequestMessage, OutputCheckResponseMessage>(async (message) =>
     outputResponseMessage(await kernel.checkOutput(outputRequestOf(message))),

@@ -46,7 +46,7 @@ export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onSc
   });
 }
 
-/** Documents of tenants are too many to be labels. Spec: "Config document". */
+/** Documents of tenants are too many to be labels. */
 const systemDocuments = ['default', 'policy', 'topics', 'packs', 'pack_catalogs', 'workers'];
 
 const breakerNumber = { closed: 0, open: 1, half_open: 2 } as const;

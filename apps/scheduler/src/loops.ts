@@ -21,7 +21,7 @@ export interface LoopSettings {
   deadLettersKept: number;
 }
 
-/** The scheduler's loops. Engine contract A14. */
+/** The scheduler's loops. See docs/reference/routing.md#repair. */
 export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: LoopSettings): Loop[] {
   const { owner, snapshotEveryMs, scanEveryMs, metaTtlSec, deadLettersKept } = settings;
   const repaired = repairMemory();

@@ -123,7 +123,7 @@ export class Bus {
   }
 
   /**
-   * Stores a packet in its stream. The message id is that of wire contract section 7 unless given; publishing again with
+   * Stores a packet in its stream. The message id is that of `messageId` unless given; publishing again with
    * the same id stores nothing twice. Without JetStream it is sent on core NATS.
    *
    * @throws PublishError when storage is not confirmed within 2 s

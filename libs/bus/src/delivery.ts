@@ -11,7 +11,7 @@ export interface Delivery {
   trace?: Trace;
 }
 
-/** What becomes of a durable message. Wire contract section 8. */
+/** What becomes of a durable message. See docs/reference/worker-protocol.md#delivery. */
 export type Outcome =
   /** Done, or failed for good: it does not come again. */
   | { kind: 'ack' }

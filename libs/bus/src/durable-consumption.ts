@@ -26,7 +26,7 @@ const restartDelayMs = 500;
 /**
  * Pulls the messages of one durable consumer, handles many at once, and acknowledges each according to what its handler
  * said. While a handler runs, the server is told so, and does not deliver its message again. Delivery is at least once:
- * the guard keys of wire contract section 8 are replaced by handlers that are idempotent by recorded state.
+ * there are no guard keys, since handlers are idempotent by recorded state.
  */
 export class DurableConsumption {
   private readonly slots: Slots;

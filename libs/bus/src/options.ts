@@ -25,7 +25,7 @@ export interface BusOptions {
 
 type BusEnv = EnvOf<typeof commonVariables>;
 
-/** The bus as `NATS_*` describe it. Operations contract 1.2. */
+/** The bus as `NATS_*` describe it. */
 export function busOptions(env: BusEnv, senderId: string): BusOptions {
   const tls = tlsOf(env);
   const auth = authOf(env);
@@ -44,7 +44,7 @@ export function busOptions(env: BusEnv, senderId: string): BusOptions {
   };
 }
 
-/** User and password, then token, then nkey. Wire contract section 7. */
+/** User and password, then token, then nkey. See docs/reference/worker-protocol.md#delivery. */
 function authOf({
   natsUsername: user,
   natsPassword: pass,

@@ -9,7 +9,10 @@ import {
 } from '@svc/contract';
 import type { Delivery } from './delivery';
 
-/** A packet that was not taken, and where it came from. Never its body. Wire contract section 11. */
+/**
+ * A packet that was not taken, and where it came from. Never its body.
+ * See docs/reference/worker-protocol.md#packets.
+ */
 export interface RefusedPacket extends Refusal {
   subject: string;
   streamSeq?: number;

@@ -3,7 +3,7 @@ export type TenantScope = string & { readonly __tenantScope?: never };
 
 export const everyTenant: TenantScope = '*';
 
-/** Who is calling, as authentication established it. Identity contract 2.2. */
+/** Who is calling, as authentication established it. See docs/reference/http.md#authentication. */
 export interface Caller {
   /** The tenant this request acts for: the header's when the credential allows it, else the credential's. */
   tenant: string;
@@ -16,15 +16,18 @@ export interface Caller {
   keyName: string;
   allowCrossTenant: boolean;
   source: 'api_key' | 'jwt' | 'oidc' | 'session' | 'anonymous';
-  /** Opaque submitter identity for the self-approval rule: `apikey:<16 hex of sha256>|principal:<id>`. Core contract 2.2. */
+  /**
+   * Opaque submitter identity for the self-approval rule: `apikey:<16 hex of sha256>|principal:<id>`.
+   * See docs/reference/jobs.md#submit-a-job.
+   */
   submitterId: string;
-  /** Scopes of a managed API key; absent = the credential is not bound to scopes. Identity contract 4. */
+  /** Scopes of a managed API key; absent = the credential is not bound to scopes. */
   scopes?: readonly string[];
 }
 
 /**
  * The tenants whose records of the installation (schemas, policies, queues) a caller manages: every tenant's for callers of
- * the default tenant and for cross-tenant credentials that named no tenant, the caller's own otherwise. Policy contract 6.
+ * the default tenant and for cross-tenant credentials that named no tenant, the caller's own otherwise.
  */
 export const managedScope = (
   { tenant, scope }: Pick<Caller, 'tenant' | 'scope'>,

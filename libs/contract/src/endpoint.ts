@@ -33,7 +33,7 @@ export interface Endpoint<
   body?: Joi.ObjectSchema<Body>;
   /** An empty body reads as `{}`. */
   bodyOptional?: true;
-  /** Unknown body fields are ignored rather than refused. Core contract 1.3 names the three routes. */
+  /** Unknown body fields are ignored rather than refused. See docs/reference/http.md#requests. */
   bodyIgnoresUnknown?: true;
   /** The body is bytes of any media type, which the handler gets as they are. Such a route declares no `body`. */
   rawBody?: true;

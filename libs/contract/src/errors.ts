@@ -1,6 +1,6 @@
 /**
- * Every error a caller can be told about: its code, HTTP status and public text. Core contract 1.2 and the error columns
- * of each route. Texts say what is wrong; what is particular to one request goes into the extras of the error body.
+ * Every error that a caller can get: its code, HTTP status and public text. Texts state the problem; details of one
+ * request go into the extras of the error body.
  */
 export const errorCodes = {
   // requests
@@ -176,7 +176,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** `{error, code, status, ...extras}`. Core contract 1.2. */
+/** `{error, code, status, ...extras}`. See docs/reference/http.md#errors. */
 export interface ErrorBody {
   error: string;
   code: string;

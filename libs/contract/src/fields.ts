@@ -20,7 +20,8 @@ export const anyObject = (description: string): Joi.ObjectSchema<Record<string, 
   Joi.object().unknown().description(description);
 
 /**
- * Page size. Missing, not a number, zero or negative reads as the route's default; more than 500 as 500. Core contract 1.4.
+ * Page size. Missing, not a number, zero or negative reads as the route's default; more than 500 as 500.
+ * See docs/reference/http.md#paging.
  */
 export const pageLimit = (standard: number, most: number = limits.pageMost): Joi.Schema<number> =>
   Joi.any()
@@ -31,7 +32,7 @@ export const pageLimit = (standard: number, most: number = limits.pageMost): Joi
     .default(standard)
     .description(`Page size, at most ${most}. Default ${standard}.`);
 
-/** Integer times are told apart by size and turned to microseconds; a bad cursor is ignored. Core contract 1.3, 1.4. */
+/** Integer times are told apart by size and turned to microseconds; a bad cursor is ignored. */
 export function toMicros(value: number, upperBound: boolean): number {
   if (value < 1e12) return value * 1e6 + (upperBound ? 999_999 : 0);
   if (value < 1e15) return value * 1e3 + (upperBound ? 999 : 0);
@@ -53,13 +54,13 @@ export const after: Joi.Schema<number | undefined> = time(false).description(
 export const before: Joi.Schema<number | undefined> = time(true).description(
   'Only items updated at this time or earlier; a coarser unit covers its whole span.',
 );
-/** Booleans in queries: 1, true, yes, y, on in any case are true; all else false. Core contract 1.3. */
+/** Booleans in queries: 1, true, yes, y, on in any case are true; all else false. */
 export const flag = (standard: boolean): Joi.Schema<boolean> =>
   Joi.any()
     .custom((value: unknown) => ['1', 'true', 'yes', 'y', 'on'].includes(String(value).toLowerCase()))
     .default(standard);
 
-/** The topic pattern of submissions. Core contract 6.1. */
+/** The topic pattern of submissions. See docs/reference/routing.md#topics. */
 export const submitTopic = Joi.string()
   .max(limits.topicChars)
   .pattern(/^job\.(?!.*\.\.)[a-zA-Z0-9]([a-zA-Z0-9_.-]*[a-zA-Z0-9])?$/)

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { anyObject, count, jobId, micros, stringMap, strings, text, usd } from './fields';
 import { shape } from './shape';
 
-/** Core contract 2.3: a job in lists and traces. Fields that are not set are left out. */
+/** A job in lists and traces. Fields that are not set are left out. */
 export interface JobItem {
   id: string;
   state: string;
@@ -59,7 +59,7 @@ export const jobItem = shape<JobItem>({
   },
 });
 
-/** Core contract 2.4. */
+/** See docs/reference/jobs.md#read-jobs. */
 export interface OutputSafetyView {
   decision: string;
   reason: string;
@@ -128,7 +128,7 @@ const overBudgetView = shape<OverBudgetView>({
   optional: { ends_at: text('When its day or month is over.') },
 });
 
-/** Core contract 2.4: what is always there, empty when unset. */
+/** Required fields are always present, empty when unset. */
 export interface JobDetail {
   id: string;
   state: string;
@@ -280,7 +280,7 @@ export const jobDetail = shape<JobDetail>({
   },
 });
 
-/** Core contract 2.5. */
+/** See docs/reference/policy.md#decisions. */
 export interface DecisionView {
   decision: string;
   reason?: string;

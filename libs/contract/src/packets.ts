@@ -13,7 +13,7 @@ import {
   type SignatureMetadata,
 } from './proto/messages';
 
-/** Messages of each payload, by its field name in the packet. Wire contract section 1. */
+/** Messages of each payload, by its field name in the packet. See docs/reference/worker-protocol.md#packets. */
 export interface PayloadDrafts {
   job_request: svc.agent.v1.JobRequest.$Properties;
   job_result: svc.agent.v1.JobResult.$Properties;
@@ -64,7 +64,7 @@ export type Decoded =
   /** Another protocol version (100). */
   | ({ kind: 'version' } & Refusal);
 
-/** The only protocol version there is. Wire contract sections 1 and 20. */
+/** The only protocol version there is. */
 export const protocolVersion = 1;
 
 /** What NATS carries by default; bodies travel by pointer, so a larger packet is a mistake or an attack. */
@@ -72,7 +72,7 @@ export const maxPacketBytes = 1024 * 1024;
 
 /**
  * Reads one message of the bus. Never throws; unknown fields are ignored, unknown enum values become UNSPECIFIED (an
- * unknown status of a result becomes FAILED). Wire contract sections 1, 3, 11 and 20.
+ * unknown status of a result becomes FAILED).
  */
 export function decodePacket(bytes: Uint8Array, maxBytes = maxPacketBytes): Decoded {
   const refused = { sender_id: '', trace_id: '' };
@@ -134,7 +134,7 @@ function microseconds(timestamp: svc.agent.v1.BusPacket['created_at']): number {
   return Number(timestamp?.seconds ?? 0) * 1e6 + Math.floor((timestamp?.nanos ?? 0) / 1e3);
 }
 
-/** "Validation at every consumer". Wire contract section 3. */
+/** Rules that every consumer checks. */
 function brokenRule(packet: Packet): Pick<Refusal, 'code' | 'reason'> | undefined {
   const missing = missingFields(packet);
   if (missing.length > 0) {
@@ -234,7 +234,7 @@ export interface AlertDraft {
   details?: Record<string, string>;
 }
 
-/** An alert with both twins of each field set, as writers must. Wire contract section 4, SystemAlert. */
+/** An alert with both twins of each field set, as writers must. See docs/reference/worker-protocol.md#alerts. */
 export function alertPacket(
   head: NewPacketHead,
   { severity, message, code, component = head.sender_id, details = {} }: AlertDraft,

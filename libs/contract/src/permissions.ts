@@ -1,4 +1,4 @@
-/** The 58 permission names. Spec: "Role and permissions". */
+/** The 58 permission names. */
 export const permissions = [
   'admin.*', 'agents.delegate', 'agents.read', 'agents.write', 'apiKeys.read', 'apiKeys.write', 'audit.export',
   'audit.read', 'audit.verify', 'config.read', 'config.write', 'delegation.impersonate', 'delegation.read', 'dlq.read',
@@ -14,12 +14,12 @@ export const permissions = [
 
 export type Permission = (typeof permissions)[number];
 
-/** Roles a route's gate can name when RBAC is not entitled. Identity contract 5.3. */
+/** Roles a route's gate can name when RBAC is not entitled. See docs/reference/http.md#authorization. */
 export type GateRole = 'admin' | 'operator' | 'viewer' | 'user' | 'runtime_collector';
 
 /**
  * Who may call a route: `permission` decides when RBAC is entitled, `roles` otherwise ('any' = every authenticated
- * caller). `allTenants` marks probes and lists that are not bound to one tenant. Core contract 1.1.
+ * caller). `allTenants` marks probes and lists that are not bound to one tenant. See docs/reference/http.md#tenants.
  */
 export interface Access {
   permission?: Permission;
@@ -32,7 +32,7 @@ export interface Role {
   inherits: readonly string[];
 }
 
-/** Identity contract 5.1. `user` and `runtime_collector` exist for the gate but are not listed by the roles API. */
+/** `user` and `runtime_collector` exist for the gate but are not listed by the roles API. */
 export const builtInRoles: Readonly<Record<string, Role>> = {
   admin: { description: 'Everything', permissions: ['admin.*'], inherits: [] },
   operator: {
@@ -60,7 +60,7 @@ export const builtInRoles: Readonly<Record<string, Role>> = {
   runtime_collector: { description: 'Sends runtime events', permissions: ['edge.runtime.ingest'], inherits: [] },
 };
 
-/** All permissions a role holds, inheritance flattened; an unknown role holds none. Identity contract 5.1. */
+/** All permissions a role holds, inheritance flattened; an unknown role holds none. */
 export function resolvePermissions(
   role: string,
   roles: Readonly<Record<string, Role>> = builtInRoles,
@@ -75,6 +75,6 @@ export function resolvePermissions(
   ]);
 }
 
-/** Equality, `admin.*`, or a granted `<resource>.*`. Identity contract 5.1 "Matching". */
+/** Equality, `admin.*`, or a granted `<resource>.*`. */
 export const grants = (held: ReadonlySet<string>, wanted: Permission): boolean =>
   held.has(wanted) || held.has('admin.*') || held.has(`${wanted.slice(0, wanted.indexOf('.'))}.*`);

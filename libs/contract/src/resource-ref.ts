@@ -16,7 +16,10 @@ const sha256Bytes = 32;
 /** Does the reference state anything that can be verified? */
 export const isVerifiable = ({ sha256, size_bytes }: Stated): boolean => sha256.length > 0 || size_bytes > 0;
 
-/** How the content differs from what its reference states; undefined when it does not. Wire contract section 3. */
+/**
+ * How the content differs from what its reference states; undefined when it does not.
+ * See docs/reference/worker-protocol.md#packets.
+ */
 export function integrityFault({ sha256, size_bytes }: Stated, content: ContentFacts): string | undefined {
   if (sha256.length > 0 && sha256.length !== sha256Bytes) {
     return `sha256 has ${sha256.length} bytes instead of ${sha256Bytes}`;

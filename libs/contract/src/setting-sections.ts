@@ -320,7 +320,6 @@ const actors: Readonly<Record<string, SettingActor>> = {
   'context.allowed_memory_ids': 'platform',
   'context.denied_memory_ids': 'platform',
   'context.shared_memory_ids': 'platform',
-  // Spec: "defined, not consumed at runtime".
   'context.redaction_policies': 'nobody',
   slo: 'nobody',
   scheduler: 'platform',
@@ -329,7 +328,6 @@ const actors: Readonly<Record<string, SettingActor>> = {
   boundary_hardening: 'platform',
   'boundary_hardening.worker_attestation': 'nobody',
   mcp: 'nobody',
-  // Spec: "not consumed at runtime".
   observability: 'nobody',
   alerting: 'nobody',
 };

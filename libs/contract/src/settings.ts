@@ -1,8 +1,8 @@
-/** Config scopes from broadest to narrowest. Spec: "Config document". */
+/** Config scopes from broadest to narrowest. */
 export const configScopes = ['system', 'org', 'team', 'workflow', 'step'] as const;
 export type ConfigScope = (typeof configScopes)[number];
 
-/** What the starter of a run may resolve of its approvals. Core contract 13.2. */
+/** What the starter of a run may resolve of its approvals. See docs/reference/jobs.md#approvals. */
 export const runStarterRules = ['allow', 'deny_policy_holds', 'deny'] as const;
 export type RunStarterRule = (typeof runStarterRules)[number];
 
@@ -11,7 +11,7 @@ export const overrideModes = ['tighten', 'extend'] as const;
 export type OverrideMode = (typeof overrideModes)[number];
 
 /**
- * Defaults of the system settings that the product reads, section by section. Spec: "System settings fields". A section in
+ * Defaults of the system settings that the product reads, section by section. A section in
  * a config document replaces the default section's keys one by one.
  */
 export const defaultSettings = {

@@ -2,7 +2,7 @@ import type { Packet, PayloadKind } from './packets';
 import type { DispatchIdentity, JobRequest } from './proto/messages';
 import { jobStatusName } from './proto/names';
 
-/** A stream of JetStream. Retention is by limits, on disk. Wire contract section 7. */
+/** A stream of JetStream. Retention is by limits, on disk. See docs/reference/worker-protocol.md#delivery. */
 export interface StreamSpec {
   name: 'SVC_SYS' | 'SVC_JOBS';
   subjects: readonly string[];
@@ -37,7 +37,7 @@ export interface SubjectSpec {
   groups: readonly QueueGroup[];
 }
 
-/** Every fixed subject of the bus. Wire contract section 6. */
+/** Every fixed subject of the bus. See docs/subjects.md. */
 export const subjects = {
   jobSubmit: { name: 'sys.job.submit', payload: 'job_request', stream: 'sys', groups: ['svc-scheduler'] },
   jobResult: {
@@ -75,7 +75,7 @@ export type SubjectId = keyof typeof subjects;
 /** What the gateway listens to for stream clients, on plain subscriptions without a group. */
 export const gatewayTaps = ['sys.heartbeat', 'sys.job.>', 'sys.audit.>', 'sys.alert', 'sys.workflow.event'] as const;
 
-/** Worker ids stand inside a subject and a consumer name. Wire contract section 6. */
+/** Worker ids stand inside a subject and a consumer name. */
 export const workerIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** Where the scheduler sends one worker its jobs. The id must match {@link workerIdPattern}. */
@@ -87,7 +87,7 @@ export const approvalGateTopic = 'job.svc.approval-gate';
 /** A subject one may publish to: tokens without wildcards or white space. */
 export const isPublishSubject = (subject: string): boolean => /^[^\s.*>]+(\.[^\s.*>]+)*$/.test(subject);
 
-/** `dur_svc-scheduler__sys_job_submit`. Wire contract section 7. */
+/** `dur_svc-scheduler__sys_job_submit`. */
 export const durableName = (group: string, subject: string): string =>
   `dur_${group}__${subject.replaceAll('.', '_').replaceAll('*', 'STAR').replaceAll('>', 'GT')}`;
 
@@ -146,7 +146,7 @@ export const bootIdLabel = 'svc.boot_id';
 export const dispatchEchoLabel = 'svc.echoes_dispatch';
 /** Label that gives a repeated publish a fresh message id, so that the duplicate window does not swallow it. */
 export const busMessageIdLabel = 'svc.bus_msg_id';
-/** Env keys that repeat a request's dispatch for older workers. Wire contract section 10. */
+/** Env keys that repeat a request's dispatch for older workers. See docs/reference/worker-protocol.md#dispatch. */
 export const dispatchEnv = { dispatchId: 'SVC_DISPATCH_ID', attempt: 'SVC_ATTEMPT' } as const;
 
 /** Env keys of the URLs by which a worker without access to the store reads the input and stores results and artifacts. */
@@ -163,7 +163,7 @@ export const dispatchOf = ({ dispatch, env }: Pick<JobRequest, 'dispatch' | 'env
 
 /**
  * The message id of a durable publish, undefined for payloads that carry none. It holds the attempt, so that a second
- * dispatch or result within the duplicate window is not taken for a repeat of the first. Wire contract section 7.
+ * dispatch or result within the duplicate window is not taken for a repeat of the first.
  */
 export function messageId(subject: string, packet: Packet): string | undefined {
   if (packet.kind === 'job_request') {

@@ -6,7 +6,7 @@ const everyMs = 1_000;
 
 /**
  * `grpc.health.v1.Health`, for the whole server (empty name) and for each service: SERVING while `/readyz` would say so.
- * It needs no credentials. Wire contract 18.
+ * It needs no credentials. See docs/reference/http.md#grpc.
  *
  * @returns ends the looking and says NOT_SERVING from now on
  */

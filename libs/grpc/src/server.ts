@@ -16,7 +16,7 @@ import { addHealth } from './health-service';
 import type { Method } from './method';
 import { TlsCredentials } from './tls-credentials';
 
-/** How connections are kept and renewed. Operations contract 1.3. */
+/** How connections are kept and renewed. */
 export interface ConnectionSettings {
   keepaliveTimeMs: number;
   keepaliveTimeoutMs: number;
@@ -59,8 +59,8 @@ const standardLimitMs = 60_000;
 const mostStreams = 1_000;
 
 /**
- * Serves methods over gRPC with TLS, health, keepalive, a message cap of 4 MiB and, when asked for, reflection. Wire
- * contract 18; operations contract 11.
+ * Serves methods over gRPC with TLS, health, keepalive, a message cap of 4 MiB and, when asked for, reflection.
+ * See docs/reference/http.md#grpc.
  *
  * @throws the system's error when it cannot listen, StartError for TLS files that cannot be used, and for a service with a
  *   method missing or too many

@@ -24,7 +24,7 @@ export type OriginCheck = (origin: string, host: string | undefined) => boolean;
 
 /**
  * Exact origins; with none configured, the origin the service is reached at, and loopback where that is trusted. `null`
- * (sandboxed frames, files) is never allowed. Core contract 1.6. WebSocket upgrades use the same check.
+ * (sandboxed frames, files) is never allowed. WebSocket upgrades use the same check.
  */
 export function originCheck(allowed: readonly string[], { trustsLoopback }: { trustsLoopback: boolean }): OriginCheck {
   const listed = new Set(allowed.map((origin) => origin.trim().replace(/\/$/, '').toLowerCase()).filter(Boolean));

@@ -16,7 +16,10 @@ export interface Exchange {
 const slot = Symbol('exchange');
 type Marked = IncomingMessage & { [slot]?: Exchange };
 
-/** Starts the exchange of a request: takes the caller's request id when it is a plain one, else makes one. Core contract 1.6. */
+/**
+ * Starts the exchange of a request: takes the caller's request id when it is a plain one, else makes one.
+ * See docs/reference/http.md#requests.
+ */
 export function openExchange(req: Marked, ip: string): Exchange {
   const given = req.headers['x-request-id'];
   const requestId = typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : freshId();

@@ -9,7 +9,7 @@ export type Fail = (error: unknown, req: IncomingMessage, res: ServerResponse) =
 
 /**
  * The one place where a failure becomes an answer, in the one error shape. What is not an outcome is a defect: it is told to
- * the log with its cause and to the caller without. Core contract 1.2.
+ * the log with its cause and to the caller without. See docs/reference/http.md#errors.
  */
 export function failures({ asAppError, onDefect, onRejected }: MountOptions): Fail {
   return (error, req, res) => {

@@ -9,7 +9,7 @@ export interface GateRules {
 
 /**
  * Whether a caller may use a route: with RBAC entitled the permission alone decides, so that custom roles work; without it
- * the route's roles do. Core contract 1.1, identity contract 5.2.
+ * the route's roles do. See docs/reference/http.md#authorization.
  */
 export function mayUse(caller: Caller, { permission, roles }: Access, rules: GateRules): boolean {
   if (permission && rules.rbac()) return grants(resolvePermissions(caller.role, rules.roles?.()), permission);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { HostCheck } from './hosts';
 import type { Incoming } from './incoming';
 
-/** Core contract 1.6. Answers hold data of a tenant, so no cache may keep them. */
+/** Answers hold data of a tenant, so no cache may keep them. See docs/reference/http.md#requests. */
 const apiHeaders = Object.entries({
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',

@@ -32,7 +32,7 @@ export interface RateLimiterOptions {
   onStoreFailed?(error: unknown): void;
 }
 
-/** A configured limit under what the license grants: 0 and -1 grant any rate. Core contract 1.6, identity contract 9.3. */
+/** A configured limit under what the license grants: 0 and -1 grant any rate. See docs/reference/http.md#requests. */
 export const cappedBy = ({ rps, burst }: RateLimit, requestsPerSecond: number): RateLimit =>
   requestsPerSecond > 0
     ? { rps: Math.min(rps, requestsPerSecond), burst: Math.min(burst, 2 * requestsPerSecond) }
@@ -41,7 +41,7 @@ export const cappedBy = ({ rps, burst }: RateLimit, requestsPerSecond: number): 
 /**
  * The nearest the store's counters come to a token bucket: `rps` in each second, and beyond those `burst - rps` more in the
  * time an empty bucket takes to fill. When the shared store fails, requests are refused: an attacker who can stall the store
- * must not switch the limit off. Core contract 1.6.
+ * must not switch the limit off.
  */
 export function rateLimiter(options: RateLimiterOptions): RateLimiter {
   const { redis, keyPrefix, limit, windows, nowMs, onStoreFailed } = options;

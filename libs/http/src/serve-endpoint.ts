@@ -17,7 +17,7 @@ import { checkNamedTenant, validatorOf } from './validation';
 export type Serve = (incoming: Incoming, params: Readonly<Record<string, string>>) => Promise<void>;
 
 /**
- * One route's way from request to answer, in the order of core contract 1.1: credentials, key scope and tenant header (all
+ * One route's way from request to answer, in this order: credentials, key scope and tenant header (all
  * three by `authenticate`), rate limit, body size, missing dependency, gate, validation, handler. Schemas are compiled here,
  * once.
  */

@@ -136,7 +136,7 @@ function refusal(endpoint: Endpoint, violations: Violation[], isStrange: boolean
   return special ? new AppError(special, { violations }) : new AppError('invalid_body', { ...told, violations });
 }
 
-/** Fields by which a request may name its tenant once more. Core contract 1.1; identity contract 2.3. */
+/** Fields by which a request may name its tenant once more. See docs/reference/http.md#tenants. */
 const tenantFields = ['tenant', 'tenant_id', 'org_id'];
 
 /**

@@ -4,7 +4,7 @@ import { parseKeyList, type KeyEntry } from './key-list';
 import { secretProblem } from './secret-strength';
 import { watchFile } from './watched-file';
 
-/** Identity contract 2.4. The variables are named beside the fields; an absent one is an empty string. */
+/** The variables are named beside the fields; an absent one is an empty string. */
 export interface ApiKeySettings {
   /** SVC_API_KEY, else API_KEY: one admin key. */
   key: string;

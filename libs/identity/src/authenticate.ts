@@ -67,7 +67,7 @@ export interface AuthenticateSettings {
 }
 
 /**
- * The one authenticator of REST, gRPC and WebSocket. Identity contract 2.1 to 2.5. A credential that is presented decides:
+ * The one authenticator of REST, gRPC and WebSocket. A credential that is presented decides:
  * when it is wrong, no weaker one is tried.
  */
 export function authenticator(deps: AuthenticateDeps, settings: AuthenticateSettings): Authenticate {

@@ -1,6 +1,9 @@
 import type { Caller } from '@svc/contract';
 
-/** What a credential stands for, before the request's tenant header is looked at. Identity contract 2.2. */
+/**
+ * What a credential stands for, before the request's tenant header is looked at.
+ * See docs/reference/http.md#authentication.
+ */
 export interface Identity {
   /** Empty when the credential names no tenant. */
   tenant: string;
@@ -11,7 +14,10 @@ export interface Identity {
   keyName: string;
   allowCrossTenant: boolean;
   source: Caller['source'];
-  /** What the credential adds to the submitter identity, such as `apikey:<16 hex>`. Core contract 2.2. */
+  /**
+   * What the credential adds to the submitter identity, such as `apikey:<16 hex>`.
+   * See docs/reference/jobs.md#submit-a-job.
+   */
   submitter: string;
   scopes?: readonly string[];
 }
@@ -24,7 +30,7 @@ export interface KeySource {
 /** Tenant names end up in store keys and compare against `*`, so only plain ones are taken. */
 export const isTenantName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name);
 
-/** Role names as keys and tokens spell them: `secops` reads as `admin`. Identity contract 2.4. */
+/** Role names as keys and tokens spell them: `secops` reads as `admin`. */
 export const roleName = (written: string): string => {
   const role = written.trim().toLowerCase();
   return role === 'secops' ? 'admin' : role;

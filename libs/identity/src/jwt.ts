@@ -5,7 +5,7 @@ import { isTenantName, roleName, type Identity } from './identity';
 import { secretProblem } from './secret-strength';
 import { watchFile } from './watched-file';
 
-/** Identity contract 2.6. The variables are `SVC_JWT_` and the field's name; an absent one is an empty string. */
+/** The variables are `SVC_JWT_` and the field's name; an absent one is an empty string. */
 export interface JwtSettings {
   /** Raw bytes, or `base64:` and base64. */
   hmacSecret: string;
@@ -112,7 +112,7 @@ function verified(
   }
 }
 
-/** Identity contract 2.6: role, tenant, principal and cross-tenant claims. */
+/** Role, tenant, principal and cross-tenant claims. */
 function identityOf(claims: Record<string, unknown>, settings: JwtSettings): Identity | undefined {
   const text = (name: string): string => {
     const value = claims[name];

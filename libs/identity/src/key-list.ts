@@ -1,6 +1,6 @@
 import { isTenantName, roleName } from './identity';
 
-/** One configured API key. Identity contract 2.4. */
+/** One configured API key. See docs/reference/http.md#authentication. */
 export interface KeyEntry {
   key: string;
   tenant: string;
@@ -20,7 +20,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /**
  * Reads `SVC_API_KEYS` or the key file: a comma or line separated list of `key`, `tenant:key`, `tenant:key:role` or
- * `tenant:key:role:principal`; a JSON array of entries; `{<key>: entry}`; or `{keys: [entry]}`. Identity contract 2.4.
+ * `tenant:key:role:principal`; a JSON array of entries; `{<key>: entry}`; or `{keys: [entry]}`.
  *
  * @param origin names the place in messages; a message never carries a key
  * @throws Error with a message for the operator

@@ -1,10 +1,10 @@
-/** Scopes that stand for a role and match every resource. Identity contract 4. */
+/** Scopes that stand for a role and match every resource. See docs/reference/http.md#authorization. */
 const roleScopes = {
   read: ['read', 'viewer', 'write', 'operator', 'admin'],
   write: ['write', 'operator', 'admin'],
 } as const;
 
-/** Path segment behind /api/v1/ to scope resource. Identity contract 4; `auth/keys` is the one of two segments. */
+/** Path segment behind /api/v1/ to scope resource; `auth/keys` is the one of two segments. */
 const resources: Readonly<Record<string, string>> = {
   'auth/keys': 'apikeys',
   'workflow-runs': 'workflows',

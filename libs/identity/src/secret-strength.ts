@@ -1,12 +1,12 @@
 import { weaknessOf } from '@svc/runtime';
 
-/** Shortest secrets taken in production, in characters. Identity contract 2.4. */
+/** Shortest secrets taken in production, in characters. See docs/reference/http.md#authentication. */
 export const secretMinLength = { admin_password: 16, api_key: 32, store_password: 12 } as const;
 export type SecretKind = keyof typeof secretMinLength;
 
 /**
  * Why a secret is too weak for production, or undefined, by the rules that the environment is checked with. The reason never
- * quotes the secret. Identity contract 2.4.
+ * quotes the secret.
  *
  * @returns a clause to put behind the variable's name, such as `must have at least 32 characters`
  */

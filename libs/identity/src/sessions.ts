@@ -3,7 +3,10 @@ import type { Redis } from 'ioredis';
 import { sha256 } from './digest';
 import { isTenantName, type Identity, type KeySource } from './identity';
 
-/** A sign-in by API key: it stands for that key, by the key's digest, for as long as the key lasts. Identity contract 2.7, 3.2. */
+/**
+ * A sign-in by API key: it stands for that key, by the key's digest, for as long as the key lasts.
+ * See docs/reference/http.md#authentication.
+ */
 export interface SessionRecord {
   kind: 'api_key';
   key_digest: string;
@@ -25,7 +28,7 @@ export interface Sessions {
 
 export const sessionPrefix = 'session-';
 
-/** Only the SHA-256 of a token is stored, so a copy of the store opens no session. Identity contract 2.7. */
+/** Only the SHA-256 of a token is stored, so a copy of the store opens no session. */
 export function openSessions(
   redis: Redis,
   { keyOf, ttlSec, nowMs }: { keyOf(digest: string): string; ttlSec: number; nowMs(): number },

@@ -5,7 +5,10 @@ export type TenantChoice =
   | { kind: 'tenant'; tenant: string; scope: TenantScope }
   | { kind: 'refused'; code: 'tenant_access_denied' | 'tenant_id_required' };
 
-/** Which tenant a request acts for, from what the credential allows and the tenant header names. Identity contract 2.3. */
+/**
+ * Which tenant a request acts for, from what the credential allows and the tenant header names.
+ * See docs/reference/http.md#tenants.
+ */
 export function chooseTenant(
   { tenant, allowCrossTenant }: Identity,
   header: string | undefined,

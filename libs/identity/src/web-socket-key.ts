@@ -1,4 +1,4 @@
-/** The subprotocol that carries an API key, and all that is echoed of it. Spec: "Authentication", WebSocket. */
+/** The subprotocol that carries an API key, and all that is echoed of it. */
 export const webSocketProtocol = 'svc-api-key';
 
 /**

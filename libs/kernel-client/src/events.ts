@@ -41,7 +41,7 @@ const quietMs = 10_000;
 /** Faults of a refused file that are written out in its log line. */
 const loggedFaults = 20;
 
-/** Events as log lines and, where the process has them, metrics. Operations contract 2.4. */
+/** Events as log lines and, where the process has them, metrics. */
 export function kernelEvents(log: Logger, metrics?: Handles<typeof kernelMetrics>): KernelEvents {
   return {
     loaded(report) {

@@ -7,7 +7,7 @@ import type {
   RuleTrace,
 } from '@svc/policy';
 
-/** What a job returned, in wire spelling. Wire contract 18.3, OutputCheckRequest. */
+/** What a job returned, in wire spelling. See docs/reference/policy.md#output-policy. */
 export interface OutputCheckRequest {
   job_id: string;
   topic: string;
@@ -77,7 +77,7 @@ export type Readiness = { ok: true } | { ok: false; reason: string };
 
 /**
  * Decides whether jobs may run and results may leave: in this process, or in another one behind a circuit breaker. A
- * denial is an answer; what is thrown means that no answer came. Wire contract 18.2 and 18.3.
+ * denial is an answer; what is thrown means that no answer came. See docs/reference/policy.md#kernel.
  */
 export interface Kernel {
   /** Before a job is handed out; counts velocity windows, a job asked about twice once. */

@@ -8,7 +8,7 @@ export interface KernelSettings {
   remote: RemoteKernelSettings | undefined;
 }
 
-/** The settings of the kernel itself, from SAFETY_* and OUTPUT_SCANNERS_PATH. Operations contract 1.7. */
+/** The settings of the kernel itself, from SAFETY_* and OUTPUT_SCANNERS_PATH. */
 export const localKernelSettings = (env: Pick<EnvOf<typeof kernelEnv.variables>, PolicyKey>): LocalKernelSettings => ({
   policyPath: env.policyPath,
   policyUrl: env.policyUrl

@@ -1,8 +1,9 @@
 import { machine, type EventOf, type StateOf } from './machine';
 
 /**
- * Spec: "Approval status"; core contract 13.1. One approval a job; each move raises its revision by one, and so does each
+ * One approval a job; each move raises its revision by one, and so does each
  * answer to a gate that waits for more. An approval that stuck and is for another request is void, not repaired.
+ * See docs/reference/jobs.md#approvals.
  */
 export const approvalStates = machine('approval', {
   approve: { from: ['pending'], to: 'approved' },

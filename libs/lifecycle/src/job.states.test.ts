@@ -1,6 +1,6 @@
 import { jobStates, terminalStates, isTerminal, type JobState } from './index';
 
-/** Engine contract A1, "Allowed moves". */
+/** See docs/reference/jobs.md#states. */
 const allowed: Record<string, string> = {
   PENDING: 'APPROVAL_REQUIRED SCHEDULED DISPATCHED RUNNING RETRYING DENIED FAILED TIMEOUT SUCCEEDED CANCELLED',
   APPROVAL_REQUIRED: 'PENDING SCHEDULED DISPATCHED RUNNING DENIED FAILED TIMEOUT SUCCEEDED CANCELLED',

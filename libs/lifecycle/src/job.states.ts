@@ -5,8 +5,8 @@ const inFlight = ['SCHEDULED', 'DISPATCHED', 'RUNNING'] as const;
 const live = ['PENDING', 'APPROVAL_REQUIRED', 'SCHEDULED', 'DISPATCHED', 'RUNNING', 'RETRYING'] as const;
 
 /**
- * Spec: "Job states"; engine contract A1. No code sets a job's state but a move named here. The table is narrower than
- * the contract's "allowed moves": it names only what something in this product does.
+ * Every change of a job's state is one of these transitions. Clients of the protocol must expect more of them; only
+ * those that occur in this product are listed. See docs/reference/jobs.md#states.
  */
 export const jobStates = machine('job', {
   // policy
@@ -45,10 +45,13 @@ export const terminalStates = [
   'OUTPUT_QUARANTINED',
 ] as const satisfies readonly JobState[];
 
-/** States in which a job holds a worker's slot and counts against concurrency limits. Engine contract A7. */
+/**
+ * States in which a job holds a worker's slot and counts against concurrency limits.
+ * See docs/reference/routing.md#concurrency-limits.
+ */
 export const inFlightStates = ['DISPATCHED', 'RUNNING'] as const satisfies readonly JobState[];
 
-/** States whose ends leave a dead letter, cancels by a user excepted. Engine contract A12. */
+/** States whose ends leave a dead letter, cancels by a user excepted. See docs/reference/jobs.md#dead-letters. */
 export const deadLetterStates = [
   'FAILED',
   'DENIED',

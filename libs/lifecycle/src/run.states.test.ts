@@ -1,6 +1,6 @@
 import { isRunEnded, isStepEnded, runStates, stepStates } from './index';
 
-/** Engine contract B7. */
+/** See docs/reference/workflows.md#states. */
 const runMoves: Record<string, string> = {
   pending: 'running failed cancelled timed_out',
   running: 'waiting succeeded failed denied timed_out cancelled',

@@ -3,8 +3,9 @@ import { machine, type EventOf, type StateOf } from './machine';
 const live = ['pending', 'running', 'waiting'] as const;
 
 /**
- * Engine contract B7. A run waits while people or the outside world must answer and nothing else of it is live. It reaches
+ * A run waits while people or the outside world must answer and nothing else of it is live. It reaches
  * an end only when whatever undoes its steps has ended too, and no end is ever left.
+ * See docs/reference/workflows.md#states.
  */
 export const runStates = machine('run', {
   start: { from: ['pending'], to: 'running' },

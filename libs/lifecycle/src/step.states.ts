@@ -1,8 +1,8 @@
 import { machine, type EventOf, type StateOf } from './machine';
 
 /**
- * Engine contract B7. A retry goes back to pending; a further round of a loop is a fresh record, not a move. Steps done
- * within the engine (a transform, say) succeed or fail straight from pending.
+ * A retry goes back to pending; a further round of a loop is a fresh record, not a move. Steps done
+ * within the engine (a transform, say) succeed or fail straight from pending. See docs/reference/workflows.md#states.
  */
 export const stepStates = machine('step', {
   begin: { from: ['pending'], to: 'running' },

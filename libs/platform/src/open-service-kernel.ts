@@ -19,7 +19,7 @@ export interface ServiceKernel {
 
 /**
  * Opens the kernel of a service. A policy that is refused while the service runs changes nothing but is told: in the log and
- * metrics, by an alert on the bus, and to admins in the status; and so is its mending. Policy contract 4.3.
+ * metrics, by an alert on the bus, and to admins in the status; and so is its mending.
  *
  * @throws StartError
  */

@@ -47,7 +47,7 @@ export interface WorkerHooks {
 
 /**
  * Runs a processor. An entry whose payload is not valid fails at once and is never retried. The lock a processor holds is
- * the job lock of the specification (60 s, renewed every 20 s): what a dead process held is taken over after at most
+ * the only job lock (60 s, renewed every 20 s): what a dead process held is taken over after at most
  * `lockMs` and `stalledCheckMs` together.
  */
 export function startWorker<P, Ctx>(

@@ -54,7 +54,7 @@ const covers = (held: readonly string[], wanted: readonly string[]) => {
   return wanted.every((entry) => have.has(normal(entry)));
 };
 
-/** The pools that may serve a job, in order of preference. Engine contract A5 rows 1 to 4. */
+/** The pools that may serve a job, in order of preference. See docs/reference/routing.md#selection. */
 export function poolsFor(table: PoolTable, needs: RoutingNeeds): { pools: Pool[] } | { detail: string } {
   const mapped = bestMatch(table.topics, needs.topic);
   if (!mapped) return { detail: `no pool is mapped to topic ${needs.topic}` };
@@ -74,7 +74,7 @@ export function poolsFor(table: PoolTable, needs: RoutingNeeds): { pools: Pool[]
 export const waitingReason = (choice: Extract<Choice, { kind: 'none' }>): string =>
   choice.reason === 'missing_capability' ? `missing_capability: ${choice.capability}` : choice.reason;
 
-/** May this worker, load aside, run such a job? Engine contract A5 rows 5 to 7. */
+/** May this worker, load aside, run such a job? */
 export function canServe(table: PoolTable, needs: RoutingNeeds, worker: RoutableWorker, rules: RoutingRules): boolean {
   const found = poolsFor(table, needs);
   return 'pools' in found && found.pools.some((pool) => fits(pool, needs, worker, rules));
@@ -118,7 +118,7 @@ function missingCapability(
 
 /**
  * The worker that a job is to wait for: the preferred one, else the one its affinity falls on, of those that could serve
- * it, whether they have room now or not. Engine contract A5 row 8 and "session affinity".
+ * it, whether they have room now or not.
  */
 export function awaitedWorker(
   table: PoolTable,
@@ -133,7 +133,7 @@ export function awaitedWorker(
   return affinity === undefined ? undefined : rendezvous(eligible, affinity)?.id;
 }
 
-/** The only slot test: what it holds against what it can. Engine contract A5 row 9 "(better)". */
+/** The only slot test: what it holds against what it can. */
 export const hasRoom = (worker: RoutableWorker): boolean =>
   worker.maxParallel <= 0 || worker.active < worker.maxParallel;
 
@@ -148,7 +148,7 @@ export const loadScore = (worker: RoutableWorker): number =>
 
 /**
  * Picks a worker: pools in order, in each the less loaded of two different workers drawn at random (power of two choices, so that many
- * schedulers do not all pick the same one). Engine contract A5.
+ * schedulers do not all pick the same one).
  *
  * @param random in [0, 1)
  */

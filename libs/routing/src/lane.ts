@@ -3,7 +3,7 @@ import type { RoutingNeeds } from './choose-worker';
 
 export type Priority = 'critical' | 'interactive' | 'batch';
 
-/** Waiting order: lower goes first. Engine contract A8. */
+/** Waiting order: lower goes first. See docs/reference/routing.md#fairness. */
 export const levels: Readonly<Record<Priority, number>> = { critical: 1, interactive: 2, batch: 3 };
 
 /** BullMQ priorities for the queue of jobs to decide, in the same order. */

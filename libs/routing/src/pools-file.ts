@@ -12,7 +12,7 @@ export interface Pool {
   drain_timeout_seconds?: number;
 }
 
-/** Which pools serve which topics, in order of preference. Spec: "Pool routing file"; operations contract 4.1. */
+/** Which pools serve which topics, in order of preference. See docs/reference/routing.md#pools. */
 export interface PoolTable {
   topics: Readonly<Record<string, readonly string[]>>;
   pools: Readonly<Record<string, Pool>>;

@@ -1,4 +1,4 @@
-/** Spec: system settings, section `retry`. Durations in ms. */
+/** Section `retry` of the config. Durations in ms. See docs/settings.md#retry. */
 export interface RetrySettings {
   maxRetries: number;
   initialBackoffMs: number;
@@ -18,7 +18,7 @@ export function backoffMs(settings: RetrySettings, retry: number, random: () => 
   return Math.min(settings.maxBackoffMs, plain) * (1 + 0.2 * random());
 }
 
-/** Is a failure worth another try? A non-retryable code wins over everything. Engine contract A6. */
+/** Is a failure worth another try? A non-retryable code wins over everything. See docs/reference/jobs.md#retries. */
 export function isRetryable(
   status: 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL',
   code: string,

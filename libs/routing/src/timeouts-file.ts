@@ -6,7 +6,7 @@ export interface TopicTimeouts {
   timeout_seconds?: number;
   running_timeout_seconds?: number;
   max_retries?: number;
-  /** How long a job may wait for a worker; none by default. Engine contract A6. */
+  /** How long a job may wait for a worker; none by default. See docs/reference/jobs.md#retries. */
   max_pending_seconds?: number;
 }
 export interface WorkflowTimeouts {
@@ -15,7 +15,7 @@ export interface WorkflowTimeouts {
   max_retries?: number;
 }
 
-/** Spec: "Timeouts file"; operations contract 4.2. */
+/** See docs/reference/jobs.md#deadlines-and-time-outs. */
 export interface TimeoutTable {
   reconciler: { dispatch_timeout_seconds: number; running_timeout_seconds: number; scan_interval_seconds: number };
   topics: Readonly<Record<string, TopicTimeouts>>;
@@ -72,7 +72,7 @@ export interface JobTimeouts {
   maxPendingMs: number | undefined;
 }
 
-/** What applies to one job: its topic's entry (patterns allowed), its workflow's, the reconciler's. Engine contract A9. */
+/** What applies to one job: its topic's entry (patterns allowed), its workflow's, the reconciler's. */
 export function timeoutsFor(table: TimeoutTable, topic: string, workflowId?: string): JobTimeouts {
   const own = bestMatch(table.topics, topic)?.value ?? {};
   const workflow = (workflowId === undefined ? undefined : table.workflows[workflowId]) ?? {};

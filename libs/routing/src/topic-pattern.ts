@@ -1,6 +1,5 @@
 /**
- * Topic patterns use the token rules of bus subjects: `*` stands for one token, `>` for the rest. Wire contract 6; engine
- * contract A5 row 1.
+ * Topic patterns use the token rules of bus subjects: `*` stands for one token, `>` for the rest. See docs/subjects.md.
  */
 export function matchesTopic(pattern: string, topic: string): boolean {
   const wanted = pattern.split('.');

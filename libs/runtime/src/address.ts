@@ -26,7 +26,7 @@ export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /**
- * Where a metrics listener binds (operations contract 11): in production it stays on this machine unless it was made
+ * Where a metrics listener binds: in production it stays on this machine unless it was made
  * public, since metrics tell an outsider what runs here.
  */
 export function metricsBinding(

@@ -8,7 +8,7 @@ export interface BuildInfo {
   commit: string;
   /** Build time as RFC 3339, empty when the build did not say. */
   date: string;
-  /** Major version of the bus protocol (wire contract). */
+  /** Major version of the bus protocol. */
   protocol: number;
 }
 

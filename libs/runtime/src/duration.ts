@@ -5,7 +5,7 @@ const form = /^(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 export const durationForm = 'a duration such as 500ms, 30s, 10m, 24h or 7d';
 
 /**
- * Reads an operator's duration (operations contract, head): one number with a unit, or a bare `0`.
+ * Reads an operator's duration: one number with a unit, or a bare `0`.
  *
  * @returns whole milliseconds; undefined when the text is not a duration
  */

@@ -22,7 +22,7 @@ export interface DependencyReport {
   error?: unknown;
 }
 
-/** The body of a probe (core contract 12). */
+/** The body of a probe. */
 export interface ProbeAnswer {
   status: 200 | 503;
   body: { status: 'ok' | 'degraded'; checks: Record<string, string> };

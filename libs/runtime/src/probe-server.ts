@@ -8,7 +8,7 @@ export interface ProbeServerOptions {
   addr: Address;
   health: Health;
   metrics: { contentType: string; text(): Promise<string> };
-  /** Production without `*_METRICS_PUBLIC`: an address without a host means this machine only (operations contract 11). */
+  /** Production without `*_METRICS_PUBLIC`: an address without a host means this machine only. */
   loopbackInProduction?: { production: boolean; open: boolean };
   /** Told of defects while answering; the asker sees 500. */
   onError: (error: unknown) => void;

@@ -45,7 +45,7 @@ export async function loadTls(files: TlsFiles): Promise<TlsMaterial> {
   return { cert, key, ...(ca && { ca }), notAfterMs: Date.parse(parsed.validTo) };
 }
 
-/** Server options of loaded material (operations contract 11): minimum version, client certificates when there is a CA. */
+/** Server options of loaded material: minimum version, client certificates when there is a CA. */
 export const tlsServerOptions = ({ cert, key, ca }: TlsMaterial, minVersion: TlsVersion) => ({
   cert,
   key,
@@ -93,7 +93,7 @@ export interface TlsWatchOptions {
   everyMs?: number;
 }
 
-/** Looks every 30 s whether the files changed, by modification time (operations contract 11), until the signal aborts. */
+/** Looks every 30 s whether the files changed, by modification time, until the signal aborts. */
 export async function watchTls(options: TlsWatchOptions, signal: AbortSignal): Promise<void> {
   const { files, clock, onChange, onError, everyMs = 30_000 } = options;
   let seen = await timesOf(files);

@@ -30,7 +30,6 @@ export const aroundOf = (text: string, start: number, end: number): Around => ({
 
 /**
  * What an expression alone cannot say, by the pattern's name. A definitions file gets the same by using the name.
- * Spec: "Scanner definitions file" (Luhn check, high-entropy assignments).
  */
 export const checks: Readonly<Record<string, Check>> = {
   aws_access_key_id: isGenerated,

@@ -36,7 +36,7 @@ const inAnyCase = (word: string): string =>
   word.replaceAll(/\[[^\]]*\]|[a-z]/g, (part) => (part.length > 1 ? part : `[${part}${part.toUpperCase()}]`));
 
 /**
- * Does one of the words stand within 64 characters before or behind a match? Operations contract 4.4.
+ * Does one of the words stand within 64 characters before or behind a match? See docs/scanning.md.
  *
  * @param text the body with one character a byte, as `start` and `end` are
  */

@@ -3,10 +3,10 @@ import type { Severity } from './finding';
 export const confidences = ['low', 'medium', 'high'] as const;
 export type Confidence = (typeof confidences)[number];
 
-/** How sure a pattern is, as a number on the wire. Operations contract 4.4. */
+/** How sure a pattern is, as a number on the wire. See docs/scanning.md. */
 export const confidenceNumber: Readonly<Record<Confidence, number>> = { high: 0.95, medium: 0.7, low: 0.4 };
 
-/** One pattern of a scanner, as it is written in the definitions file. Spec: "Scanner definitions file". */
+/** One pattern of a scanner, as it is written in the definitions file. */
 export interface PatternDefinition {
   name: string;
   /** RE2 class. When it has a group named `value`, only that part of the match is the finding. */

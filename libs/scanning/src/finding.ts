@@ -1,7 +1,7 @@
 export const severities = ['low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 
-/** One thing found in a body. Wire contract 18.3, OutputFinding. */
+/** One thing found in a body. See docs/reference/policy.md#output-policy. */
 export interface Finding {
   /** secret_leak, pii, code_injection, the type of a scanner of one's own, content_pattern_match or keyword_match. */
   type: string;

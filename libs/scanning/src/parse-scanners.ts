@@ -49,7 +49,7 @@ export type ParsedScanners = { ok: true; scanners: ScannerSet } | { ok: false; p
 /**
  * Reads a scanner definitions file: every problem is in the answer, with its line and column. The caller caps the bytes.
  * A scanner that the file does not name stays the built-in one, so that a rule about it does not fall silent.
- * Spec "Scanner definitions file"; operations contract 4.4.
+ * See docs/scanning.md.
  */
 export function parseScanners(text: string, { source }: { source: string }): ParsedScanners {
   const parsed = readYamlDocument(text, source, file);

@@ -15,7 +15,7 @@ interface Range {
 
 /**
  * A copy of a body with every finding's range replaced by `[REDACTED]`; ranges that overlap or touch become one. Ranges
- * outside the body are cut to it. Engine contract A11.
+ * outside the body are cut to it. See docs/reference/policy.md#output-policy.
  */
 export function redact(body: Uint8Array, findings: readonly Span[]): Uint8Array {
   const parts: Uint8Array[] = [];

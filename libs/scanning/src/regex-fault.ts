@@ -2,7 +2,10 @@ import { RE2JS } from 're2js';
 
 const maxLength = 1_024;
 
-/** What is wrong with a pattern of a file, and how to mend it, or undefined. Policy contract 3.6, "Regex". */
+/**
+ * What is wrong with a pattern of a file, and how to mend it, or undefined.
+ * See docs/reference/policy.md#content-rules.
+ */
 export function regexFault(source: string): string | undefined {
   if (source.length > maxLength) return `is longer than ${maxLength} characters: split it into several patterns`;
   if (/\(\?(=|!|<=|<!)/.test(source)) {

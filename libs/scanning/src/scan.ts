@@ -54,7 +54,8 @@ const maxCollected = 20_000;
 const commonTypes = new Set(['secret_leak', 'pii', 'code_injection']);
 
 /**
- * Looks into a body. Offsets are bytes of the raw body, whatever its encoding. Wire contract 18.3, policy contract 3.6.
+ * Looks into a body. Offsets are bytes of the raw body, whatever its encoding.
+ * See docs/reference/policy.md#output-policy.
  *
  * A finding is found wherever it stands. Only a match of a file's or a rule's pattern that is longer than 8 KiB may be
  * found in part, or not, where two windows meet.

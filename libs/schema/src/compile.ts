@@ -30,7 +30,7 @@ export const idOf = (document: Json): string | undefined => {
 
 /**
  * Compiles a JSON Schema for checks of bounded cost. Nothing is fetched: references lead within the document or to the
- * known ones. Core contract 10.
+ * known ones. See docs/reference/routing.md#schemas.
  *
  * @param known other schemas by their `$id`
  */

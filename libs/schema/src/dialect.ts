@@ -16,7 +16,10 @@ const dialects: Readonly<Record<string, Dialect>> = {
   'http://json-schema.org/draft-06/schema': 'draft-06',
 };
 
-/** 2020-12 unless `$schema` says otherwise; undefined for a dialect that is not spoken here. Core contract 10. */
+/**
+ * 2020-12 unless `$schema` says otherwise; undefined for a dialect that is not spoken here.
+ * See docs/reference/routing.md#schemas.
+ */
 export function dialectOf(document: Record<string, unknown>): Dialect | undefined {
   const named = document['$schema'];
   if (named === undefined) return '2020-12';

@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import type { Budget } from './budget';
 import { schemaLimits } from './limits';
 
-/** What is wrong with a pattern, and how to mend it, or undefined. Policy contract 3.6, "Regex", holds here too. */
+/** What is wrong with a pattern, and how to mend it, or undefined. The rules are those of policy patterns. */
 export function patternFault(source: string): string | undefined {
   if (source.length > schemaLimits.patternChars) {
     return `is longer than ${schemaLimits.patternChars} characters: split it into several patterns`;

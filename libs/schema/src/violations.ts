@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { schemaLimits } from './limits';
 
-/** One fault: where, as a JSON Pointer or `$` for the whole, and what. Core contract 10. */
+/** One fault: where, as a JSON Pointer or `$` for the whole, and what. See docs/reference/routing.md#schemas. */
 export interface Violation {
   path: string;
   message: string;
@@ -10,7 +10,7 @@ export interface Violation {
 /** What is wrong with the whole rather than with a part of it. */
 export const atRoot = (message: string): Violation => ({ path: '$', message });
 
-/** Sorted by path, then message, without repeats, at most a hundred. Core contract 10. */
+/** Sorted by path, then message, without repeats, at most a hundred. */
 export function violationsOf(errors: readonly ErrorObject[]): Violation[] {
   const all = new Map<string, Violation>();
   for (const error of errors) {

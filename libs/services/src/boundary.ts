@@ -9,7 +9,6 @@ export interface BoundarySettings {
 
 /**
  * How workers are chosen. The environment wins when set, else `boundary_hardening` of system/default says; read from memory.
- * Operations contract 1.4.
  */
 export async function routingRules({
   config,

@@ -22,7 +22,7 @@ export interface Random {
   number(): number;
 }
 
-/** Numbers of the license in force. -1 = unlimited. Identity contract 9.3. */
+/** Numbers of the license in force. -1 = unlimited. See docs/operations.md#license. */
 export interface LicenseLimits {
   maxWorkers: number;
   maxConcurrentJobs: number;

@@ -79,7 +79,10 @@ export class EffectiveConfig {
     this.kept.set(tenant, own);
   }
 
-  /** The same as JSON, serialized once, for workers; `{}` when no document sets anything. Wire contract 13. */
+  /**
+   * The same as JSON, serialized once, for workers; `{}` when no document sets anything.
+   * See docs/reference/worker-protocol.md#environment-and-labels.
+   */
   async textAt(place: ConfigPlace): Promise<string> {
     const data = await this.at(place);
     if (!data) return '{}';
@@ -121,7 +124,7 @@ function scopesOf({ tenant, team, workflow, step }: ConfigPlace): (readonly [str
   });
 }
 
-/** The documents of a place that exist and take part in its tenant's config, broadest first. Core contract 8. */
+/** The documents of a place that exist and take part in its tenant's config, broadest first. */
 export async function documentsAt({ config }: Pick<Store, 'config'>, place: ConfigPlace): Promise<ConfigDocument[]> {
   const found = await config.documents(scopesOf(place));
   return found.flatMap((document) => (document && belongsTo(place.tenant, document) ? [document] : []));
@@ -141,8 +144,8 @@ export function section<T extends object>(config: Record<string, unknown> | unde
 export type FailMode = 'closed' | 'open';
 
 /**
- * What happens when a safety check gives no answer: a tenant's own choice, else the installation's. Engine contract A11,
- * A15.
+ * What happens when a safety check gives no answer: a tenant's own choice, else the installation's.
+ * See docs/reference/policy.md#output-policy.
  */
 export function failMode(
   config: Record<string, unknown> | undefined,
@@ -155,7 +158,7 @@ export function failMode(
 
 /**
  * What one turn costs a tenant among those who wait: 1, or less for one with more weight (`scheduler.weight`, 1 to 100).
- * Engine contract A8.
+ * See docs/reference/routing.md#fairness.
  */
 export function turnCost(config: Record<string, unknown> | undefined): number {
   const weight = numberAt(config, 'scheduler', 'weight') ?? 1;

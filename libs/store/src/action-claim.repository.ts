@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
 
-/** Which approvals of actions were used. An approval authorises once. Policy contract 3.5. */
+/** Which approvals of actions were used. An approval authorises once. See docs/reference/policy.md#action-checks. */
 export class ActionClaimRepository {
   constructor(private readonly redis: Redis) {}
 

@@ -17,7 +17,10 @@ export interface MessagePage {
 
 const kept = 1_000;
 
-/** Conversations: a list of JSON lines for each memory, of which the newest 1000 stay. Engine contract B11. */
+/**
+ * Conversations: a list of JSON lines for each memory, of which the newest 1000 stay.
+ * See docs/reference/workflows.md#chat.
+ */
 export class ChatRepository {
   constructor(private readonly redis: Redis) {}
 

@@ -17,7 +17,7 @@ const ownedScopes = ['team', 'workflow', 'step'];
 
 /**
  * The tenant that a team, workflow or step document belongs to; undefined for all others, and for one that nobody signed.
- * Core contract 8.
+ * See docs/reference/config.md#documents.
  */
 export const ownerOf = ({ scope, meta }: Pick<ConfigDocument, 'scope' | 'meta'>): string | undefined =>
   ownedScopes.includes(scope) ? meta['tenant'] : undefined;
@@ -28,7 +28,7 @@ export const replacementOf = (document: ConfigDocument, readRevision: number): (
   return [readRevision, luaJson(document), scope, id, revision, ownerOf(document) ?? '', revisionsKept];
 };
 
-/** Layered config documents. Spec: "Config document". */
+/** Layered config documents. */
 export class ConfigRepository {
   constructor(private readonly redis: Redis) {}
 
@@ -41,7 +41,7 @@ export class ConfigRepository {
 
   /**
    * Compare-and-set: writes the document if the stored one still has the revision that was read, 0 = there was none.
-   * Returns whether it did. The last 20 revisions stay readable. Core contract 8; operations contract 5.
+   * Returns whether it did. The last 20 revisions stay readable.
    */
   async replace(document: ConfigDocument, readRevision: number): Promise<boolean> {
     const key = keys.config(document.scope, document.scope_id);

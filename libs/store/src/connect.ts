@@ -9,7 +9,7 @@ type StoreEnv = EnvOf<typeof commonVariables>;
  */
 export type RedisUse = 'request' | 'worker';
 
-/** Connection options from the environment: REDIS_*. Operations contract 1.2. */
+/** Connection options from the environment: REDIS_*. */
 export async function redisOptions(env: StoreEnv, use: RedisUse) {
   const url = new URL(env.redisUrl);
   const password = url.password ? decodeURIComponent(url.password) : env.redisPassword;

@@ -29,7 +29,7 @@ const bodyKeyOf = (pointer: string): string | undefined => bodyKey.exec(pointer)
 const artifactKey = /^redis:\/\/(art:(?!meta:).+)$/s;
 const artifactKeyOf = (pointer: string): string | undefined => artifactKey.exec(pointer)?.[1];
 
-/** The data plane: bodies behind pointers. Wire contract 12. It knows no tenants; who may read is decided above. */
+/** The data plane: bodies behind pointers. It knows no tenants; who may read is decided above. */
 export class DataRepository {
   constructor(
     private readonly redis: Redis,

@@ -5,7 +5,7 @@ import { keys } from './keys';
 import { auditKept } from './policy.repository';
 import { runScript } from './scripts';
 
-/** Core contract 3. */
+/** See docs/reference/jobs.md#dead-letters. */
 export interface DeadLetter {
   job_id: string;
   topic?: string;

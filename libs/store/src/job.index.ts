@@ -107,7 +107,7 @@ export class JobIndex {
     return pairs(reply).map(({ member, score }) => ({ id: member, atUs: score }));
   }
 
-  /** How many of a tenant's newest jobs are in each state. Core contract 12, "pipeline". */
+  /** How many of a tenant's newest jobs are in each state. See docs/reference/http.md#probes-and-status. */
   async pipelineCounts(tenant: string, newest: number): Promise<Map<JobState, number>> {
     const pipeline = this.redis.pipeline();
     for (const state of jobStates.states) {

@@ -1,6 +1,6 @@
 import type { JobState } from '@svc/lifecycle';
 
-/** What was asked for, normalised: stored once as JSON and never changed. Core contract 2.2. */
+/** What was asked for, normalised: stored once as JSON and never changed. See docs/reference/jobs.md#submit-a-job. */
 export interface StoredRequest {
   topic: string;
   priority: 'critical' | 'interactive' | 'batch';
@@ -51,7 +51,7 @@ export interface StoredRequest {
   agent_id?: string;
 }
 
-/** One policy decision, as kept in the history of a job. Core contract 2.5. */
+/** One policy decision, as kept in the history of a job. See docs/reference/policy.md#decisions. */
 export interface DecisionRecord {
   decision: 'ALLOW' | 'DENY' | 'REQUIRE_APPROVAL' | 'THROTTLE' | 'ALLOW_WITH_CONSTRAINTS' | 'UNAVAILABLE';
   reason?: string;
@@ -77,7 +77,7 @@ export interface RemediationRecord {
   remove_labels?: string[];
 }
 
-/** What a gate of a workflow asks beyond one person's word. Engine contract B2. */
+/** What a gate of a workflow asks beyond one person's word. See docs/reference/workflows.md#steps. */
 export interface GateTerms {
   /** Approvals of different people that it takes. */
   quorum: number;
@@ -103,7 +103,7 @@ export interface ApprovalAnswer {
   identity?: string;
 }
 
-/** How a person decided, or how the wait for one ended. Core contract 13.1. */
+/** How a person decided, or how the wait for one ended. See docs/reference/jobs.md#approvals. */
 export interface ApprovalRecord {
   status: 'pending' | 'approved' | 'rejected' | 'invalidated' | 'repaired';
   revision: number;
@@ -133,7 +133,7 @@ export function verdictOf({ status, repair }: ApprovalRecord): 'approved' | 'rej
   return status === 'repaired' ? repair?.was : undefined;
 }
 
-/** Core contract 2.4, `output_safety`. */
+/** See docs/reference/jobs.md#read-jobs. */
 export interface OutputSafetyRecord {
   decision: 'ALLOW' | 'QUARANTINE' | 'REDACT';
   reason: string;
@@ -148,7 +148,7 @@ export interface OutputSafetyRecord {
   check_duration_ms: number;
   scanned_bytes?: number;
   truncated?: boolean;
-  /** The check could not be made and the result was released all the same. Spec: "fail-open". */
+  /** The check could not be made and the result was released all the same. */
   skipped?: boolean;
   /** When somebody let a quarantined result be read all the same, µs. */
   released_at?: number;

@@ -2,7 +2,7 @@
  * Every Redis key, declared once: the builders below, the names the Lua scripts use, `docs/keys.md` and the test that
  * finds no key outside this table are all made from it. `{s0}` is the hash tag of the records and their indexes and
  * queues, so that one script may touch them all; pointers that workers follow (`ctx:`, `res:`, `art:`, `mem:`) and keys
- * whose names the specification fixes stand outside it.
+ * with fixed names are outside it.
  */
 export interface KeySpec {
   /** `<name>` marks a part that the caller supplies. */
@@ -84,7 +84,7 @@ const tables = {
   memoryOwner: { template: '{s0}:mem:owner:<id>', type: 'string', holds: 'tenant whose job or run used a memory first', kept: 'for ever, as the memory' },
   memory: { template: 'mem:<id>', type: 'any', holds: 'memory of workers', kept: 'for ever' },
 
-  // names the specification fixes
+  // fixed names
   session: { template: 'session:user:<hash>', type: 'string', holds: 'sign-in session', kept: 'session lifetime' },
   rateLimit: { template: 'svc:rl:<bucket>', type: 'any', holds: 'rate limiter', kept: 'its window' },
   workerSnapshot: { template: 'sys:workers:snapshot', type: 'string', holds: 'picture of all live workers (JSON)', kept: 'for ever' },

@@ -7,7 +7,10 @@ export interface Fence {
   owner: string;
 }
 
-/** Somebody else has the run by now, or nobody: who asked for this must stop. Engine contract B3. */
+/**
+ * Somebody else has the run by now, or nobody: who asked for this must stop.
+ * See docs/reference/workflows.md#how-a-run-proceeds.
+ */
 export class Fenced extends Error {
   constructor() {
     super('the lock of the run was lost');
@@ -16,7 +19,7 @@ export class Fenced extends Error {
 
 /**
  * A lease on a key: one owner at a time, by Redis' clock. Loops that must run on one replica only hold one; it is left to
- * expire rather than freed, so that cycles do not quicken with the number of replicas (engine contract A14).
+ * expire rather than freed, so that cycles do not quicken with the number of replicas.
  */
 export class Lease {
   constructor(

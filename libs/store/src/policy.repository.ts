@@ -3,7 +3,7 @@ import { replacementOf, type ConfigDocument } from './config.repository';
 import { keys } from './keys';
 import { runScript } from './scripts';
 
-/** A snapshot of the policy bundles, without the bundles. Policy contract 6.2. */
+/** A snapshot of the policy bundles, without the bundles. See docs/reference/policy.md#bundles. */
 export interface PolicySnapshotHead {
   id: string;
   created_at: string;
@@ -34,7 +34,7 @@ export const auditKept = 500;
 /** Newest entries of calls that it keeps, apart from those of changes: frequent calls must not displace a change. */
 const callsKept = 500;
 
-/** Snapshots of the policy bundles, and who changed policies when. Policy contract 6.2, 10. */
+/** Snapshots of the policy bundles, and who changed policies when. */
 export class PolicyRepository {
   constructor(private readonly redis: Redis) {}
 

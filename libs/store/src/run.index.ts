@@ -44,7 +44,7 @@ export class RunIndex {
 
   /**
    * One page of a tenant's runs without their steps, the last updated first. Cursors are whole seconds, so those of the
-   * second in which the page is cut come with it and none is skipped. Core contract 5.2.
+   * second in which the page is cut come with it and none is skipped. See docs/reference/workflows.md#runs.
    *
    * @param cursorUs the newest updated_at to show: a cursor with its whole second
    */
@@ -153,7 +153,7 @@ export class RunIndex {
     await this.redis.zadd(keys.liveRuns(), 'XX', 'GT', ...ids.flatMap((id) => [nowMs * 1_000, id]));
   }
 
-  /** Timers of all runs that are due by Redis' clock, the longest overdue first. Engine contract B9. */
+  /** Timers of all runs that are due by Redis' clock, the longest overdue first. */
   async dueTimers(limit: number): Promise<DueTimer[]> {
     const due = await this.redis.zrangebyscore(
       keys.delayTimers(),

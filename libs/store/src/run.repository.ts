@@ -193,7 +193,7 @@ export class RunRepository {
     return new Map(paths.flatMap((path, i) => (fields[i] ? [[path, jsonOf(fields[i])]] : [])));
   }
 
-  /** Oldest first, of the last 1000. Engine contract B10. */
+  /** Oldest first, of the last 1000. See docs/reference/workflows.md#runs. */
   async timeline(id: string, limit: number): Promise<JsonObject[]> {
     const events = await this.redis.lrange(keys.runTimeline(id), 0, limit - 1);
     return events.map(jsonOf);

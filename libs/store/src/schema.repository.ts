@@ -32,7 +32,7 @@ export interface OwnedSchema {
 
 /**
  * Registered JSON Schemas. Each belongs to the tenant that wrote it first, or to the installation; a schema without an owner
- * belongs to the installation. Core contract 10.
+ * belongs to the installation. See docs/reference/routing.md#schemas.
  */
 export class SchemaRepository {
   constructor(private readonly redis: Redis) {}

@@ -6,7 +6,7 @@ import { runScript } from './scripts';
 
 /**
  * What a shadow policy decided about a job, as the audit event `shadow_eval` tells it: job, agent and severity, and what the
- * event has in `extra`, all of it text. Policy contract 11.
+ * event has in `extra`, all of it text. See docs/reference/policy.md#shadow-policies.
  */
 export interface ShadowResult extends Omit<ShadowComparison, keyof ShadowResultPlace> {
   severity: string;
@@ -34,7 +34,7 @@ export interface ShadowResultRange {
 const keepMs = 30 * 86_400_000;
 const mostOfTenant = 100_000;
 
-/** Results of shadow policies, in the order they were recorded in. Policy contract 11. */
+/** Results of shadow policies, in the order they were recorded in. */
 export class ShadowResultRepository {
   constructor(
     private readonly redis: Redis,

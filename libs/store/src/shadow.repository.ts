@@ -5,7 +5,7 @@ import { luaJson } from './lua-json';
 import { auditOnly, type KeptSnapshots } from './policy.repository';
 import { runScript } from './scripts';
 
-/** A shadow policy without its text. Policy contract 11. */
+/** A shadow policy without its text. See docs/reference/policy.md#shadow-policies. */
 export interface StoredShadowHead extends ShadowHead {
   metadata: Readonly<Record<string, string>>;
   /** Of its text. */
@@ -23,7 +23,7 @@ export interface ShadowWrite {
   audit: NonNullable<KeptSnapshots['audit']>;
 }
 
-/** Shadow policies: one for each tenant and bundle. Policy contract 11. */
+/** Shadow policies: one for each tenant and bundle. */
 export class ShadowRepository {
   constructor(private readonly redis: Redis) {}
 

@@ -62,7 +62,7 @@ export interface SpendAlert {
   text: string;
 }
 
-/** What work costs: reserved before it goes to a worker, settled by the move that ends it. Spec: "System settings fields". */
+/** What work costs: reserved before it goes to a worker, settled by the move that ends it. */
 export class SpendRepository {
   constructor(private readonly redis: Redis) {}
 

@@ -28,7 +28,10 @@ const throttledKeptSec = 26 * 3_600;
 export const velocityWindowsRemembered = 10_000;
 const mostWindows = 2_000;
 
-/** Reads what kernels count; see velocity-2.lua of the kernel client, which writes it. Policy contract 3.7, 8. */
+/**
+ * Reads what kernels count; see velocity-2.lua of the kernel client, which writes it.
+ * See docs/reference/policy.md#velocity.
+ */
 export class VelocityRepository {
   constructor(private readonly redis: Redis) {}
 

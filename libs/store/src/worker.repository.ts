@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { keys } from './keys';
 import { runScript } from './scripts';
 
-/** A live worker in the shared picture. Wire contract 9; identity contract 11. */
+/** A live worker in the shared picture. See docs/reference/worker-protocol.md#heartbeat. */
 export interface WorkerPicture {
   worker_id: string;
   pool: string;

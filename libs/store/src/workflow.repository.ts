@@ -61,7 +61,7 @@ export type RemoveWorkflowOutcome =
 
 type Of<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_tenant' };
 
-/** Definitions of workflows, as JSON of any shape, in versions. Engine contract B1, B13. */
+/** Definitions of workflows, as JSON of any shape, in versions. See docs/reference/workflows.md#definitions. */
 export class WorkflowRepository {
   constructor(private readonly redis: Redis) {}
 

@@ -53,7 +53,7 @@ export interface Failure {
 
 const longestMessage = 2_000;
 
-/** What a thrown value means for the job. Wire contract section 17, "Status choice". */
+/** What a thrown value means for the job. See docs/reference/worker-protocol.md#minimum. */
 export function failureOf(error: unknown): Failure {
   const error_message = (error instanceof Error ? error.message : String(error)).slice(0, longestMessage);
   if (error instanceof JobAborted) return { ...abortFailure(error.abortedBy), error_message };

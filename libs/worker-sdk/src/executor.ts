@@ -59,7 +59,10 @@ const publishRetryMs = 1_000;
 /** Longest delay of a timer; a deadline beyond it is none. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Runs jobs: decode, deduplicate, run, write, publish, and only then acknowledge. Wire contract section 17. */
+/**
+ * Runs jobs: decode, deduplicate, run, write, publish, and only then acknowledge.
+ * See docs/reference/worker-protocol.md#minimum.
+ */
 export class Executor {
   constructor(private readonly deps: ExecutorDeps) {}
 

@@ -35,8 +35,8 @@ export function echoOf(request: JobRequest): Pick<JobResultDraft, 'dispatch' | '
 }
 
 /**
- * Does a cancel stop this run? One that names a dispatch stops that one and older ones of the job, never a newer one. Wire
- * contract 10 item 6.
+ * Does a cancel stop this run? One that names a dispatch stops that one and older ones of the job, never a newer one.
+ * See docs/reference/worker-protocol.md#fencing.
  */
 export function isCancelled(run: DispatchIdentity, { job_id, dispatch }: JobCancel): boolean {
   if (run.jobId !== job_id) return false;

@@ -25,7 +25,7 @@ const retentionSec = { short: 86_400, standard: 7 * 86_400, audit: 30 * 86_400 }
 
 /**
  * The shared store, as far as a worker may touch it: it reads the context of its jobs and writes their results and
- * artifacts, nothing else. Wire contract section 12.
+ * artifacts, nothing else. See docs/reference/worker-protocol.md#pointers.
  */
 export class DataStore {
   private readonly redis: Redis;

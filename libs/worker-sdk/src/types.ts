@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'nats';
 
-/** Limits that policy puts on a job; the handler honours them. Wire contract 18.2, PolicyConstraints. */
+/** Limits that policy puts on a job; the handler honours them. See docs/reference/policy.md#kernel. */
 export interface JobConstraints {
   budgets?: { maxRuntimeMs?: number; maxRetries?: number; maxArtifactBytes?: number; maxConcurrentJobs?: number };
   sandbox?: { isolated?: boolean; networkAllowlist?: string[]; fsReadOnly?: string[]; fsReadWrite?: string[] };

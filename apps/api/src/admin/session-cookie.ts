@@ -9,7 +9,7 @@ const optionsOf = (req: Request, secure: boolean): CookieOptions => ({
   secure: secure || req.secure,
 });
 
-/** Identity contract 2.7. */
+/** See docs/reference/http.md#authentication. */
 export function setSessionCookie(
   req: Request,
   res: Response,

@@ -25,7 +25,7 @@ const refused =
 
 const formBody = express.urlencoded({ extended: false, limit: '8kb', parameterLimit: 10 });
 
-/** `/admin/login` and `/admin/logout`. Core contract 1.1; identity contract 2.7, 3.2. */
+/** `/admin/login` and `/admin/logout`. See docs/reference/http.md#authentication. */
 export function signIn(deps: AdminDeps): express.Router {
   const router = express.Router({ caseSensitive: true });
   const attempts = (keyPrefix: string) =>

@@ -24,7 +24,7 @@ type BodyOf<E> = E extends Endpoint<string, infer _Query, infer Body> ? Body : n
 
 /**
  * The way from a call to its handler, in the order of the REST surface: credentials and tenant, rate limit, gate,
- * validation by the endpoint's own schema. Core contract 1.1; wire contract 18.1.
+ * validation by the endpoint's own schema. See docs/reference/http.md#grpc.
  *
  * @returns asks for one call
  * @throws (from the returned function) unauthorized, tenant_access_denied, rate_limited, access_denied, invalid_body, …

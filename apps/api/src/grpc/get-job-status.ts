@@ -12,7 +12,7 @@ interface GetJobStatusResponse {
   result_ptr: string;
 }
 
-/** Wire contract 18.1. */
+/** See docs/reference/http.md#grpc. */
 export function getJobStatus(ctx: ApiContext, options: GateOptions) {
   const admit = admission(endpoint, options);
   return unary<{ job_id: string }, GetJobStatusResponse>(async ({ job_id }, call) => {

@@ -18,7 +18,7 @@ export interface ApiGrpcServer {
 
 const graceMs = 10_000;
 
-/** Serves `svc.v1.SvcApi`, behind the same gate as REST. Wire contract 18.1. */
+/** Serves `svc.v1.SvcApi`, behind the same gate as REST. See docs/reference/http.md#grpc. */
 export async function startGrpcServer(
   boot: GrpcBoot,
   ctx: ApiContext,

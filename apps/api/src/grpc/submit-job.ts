@@ -19,7 +19,7 @@ interface SubmitJobResponse {
   reason: string;
 }
 
-/** The REST submission over gRPC. Wire contract 18.1. */
+/** The REST submission over gRPC. See docs/reference/http.md#grpc. */
 export function submitJob(ctx: ApiContext, options: GateOptions) {
   const admit = admission(endpoint, options);
   return unary<SubmitJobRequest, SubmitJobResponse>(async (request, call) => {

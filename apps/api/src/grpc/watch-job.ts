@@ -33,7 +33,7 @@ export const watchIntervals = { readEveryMs: 2_000, recheckEveryMs: 30_000 } as 
 
 /**
  * The job's state now, then each change that is seen, and the end after a terminal state. A stream ends when its credential no
- * longer admits it. Wire contract 18.1.
+ * longer admits it. See docs/reference/http.md#grpc.
  *
  * @throws (from the stream) rate_limited when the tenant has as many streams as it may
  */

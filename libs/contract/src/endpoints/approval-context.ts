@@ -20,7 +20,7 @@ export interface PriorApproval {
   was_approved: boolean;
 }
 
-/** Core contract 13.4. */
+/** See docs/reference/jobs.md#approvals. */
 export interface ApprovalContextView {
   approval: Omit<ApprovalView, 'job'> & { job_id: string; state: string };
   blast_radius: ApprovalView['blast_radius'];

@@ -8,7 +8,7 @@ export interface ApprovalRepairBody {
   note?: string;
 }
 
-/** What would be done, or was. Core contract 13.3. */
+/** What would be done, or was. See docs/reference/jobs.md#repair. */
 export interface ApprovalRepairPlan {
   job_id: string;
   kind:

@@ -20,7 +20,7 @@ export interface DecisionSummary {
   missing_fields?: string[];
 }
 
-/** Core contract 13.1. */
+/** See docs/reference/jobs.md#approvals. */
 export interface ApprovalView {
   job: JobItem;
   decision: string;

@@ -5,7 +5,7 @@ import { limits } from '../limits';
 import { configScopes, type ConfigScope } from '../settings';
 import { shape } from '../shape';
 
-/** A config document as it is stored. Spec: "Config document". */
+/** A config document as it is stored. */
 export interface ConfigView {
   scope: ConfigScope;
   scope_id: string;
@@ -15,7 +15,7 @@ export interface ConfigView {
   meta: Record<string, string>;
 }
 
-/** Which document is asked for. Core contract 8. */
+/** Which document is asked for. See docs/reference/config.md#documents. */
 export interface ConfigQuery {
   scope: ConfigScope;
   scope_id?: string;

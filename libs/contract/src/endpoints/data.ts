@@ -3,7 +3,7 @@ import { endpoint } from '../endpoint';
 import { count, stringMap, text } from '../fields';
 import { shape } from '../shape';
 
-/** Core contract 11. */
+/** See docs/reference/jobs.md#artifacts. */
 export interface PutArtifactBody {
   content_base64?: string;
   content?: string;

@@ -4,7 +4,7 @@ import { count, cursor, jobId, pageLimit, text, trimmed } from '../fields';
 import { shape } from '../shape';
 import { listView, type ListView } from './jobs';
 
-/** Core contract 3. */
+/** See docs/reference/jobs.md#dead-letters. */
 export interface DeadLetterView {
   job_id: string;
   created_at: string;
@@ -120,7 +120,6 @@ export interface ReleasedView {
   result_ptr: string;
 }
 
-/** Engine contract A12, "(better)". */
 export const releaseDeadLetter = endpoint({
   id: 'dlq.release',
   method: 'post',

@@ -4,7 +4,7 @@ import { count, pageLimit, stringMap, strings, text } from '../fields';
 import { jobItem, type JobItem } from '../job-views';
 import { shape } from '../shape';
 
-/** Identity contract 11. */
+/** See docs/reference/routing.md#liveness. */
 export interface WorkerView {
   worker_id: string;
   pool: string;
@@ -104,7 +104,7 @@ export const workerJobs = endpoint({
   errors: ['worker_not_found'],
 });
 
-/** Core contract 6.2. */
+/** See docs/reference/routing.md#pools. */
 export interface PoolView {
   name: string;
   status: string;

@@ -6,7 +6,7 @@ import { limits } from '../limits';
 import { shape } from '../shape';
 import { explainJob } from './job-explain';
 
-/** Core contract 2.2. */
+/** See docs/reference/jobs.md#submit-a-job. */
 export interface SubmitBody {
   prompt: string;
   topic: string;
@@ -100,7 +100,6 @@ export interface SubmitView {
   reason?: string;
 }
 
-/** Spec: "Jobs and traces"; core contract 2.2. */
 export const submitJob = endpoint({
   id: 'jobs.submit',
   method: 'post',
@@ -232,7 +231,7 @@ export interface CancelView {
   reason?: string;
 }
 
-/** Core contract 2.6. A job that has ended stays as it is and the answer says so. */
+/** A job that has ended stays as it is and the answer says so. See docs/reference/jobs.md#cancellation. */
 export const cancelJob = endpoint({
   id: 'jobs.cancel',
   method: 'post',

@@ -21,7 +21,7 @@ export interface ActionResource {
   archived?: boolean;
 }
 
-/** What is about to be done, for the gates to look at. Policy contract 3.5. */
+/** What is about to be done, for the gates to look at. See docs/reference/policy.md#action-checks. */
 export interface ActionBody {
   kind: ActionKind;
   verb: ActionVerb;

@@ -10,7 +10,7 @@ export const policyAuditResources = [
 ] as const; // prettier-ignore
 export type PolicyAuditResource = (typeof policyAuditResources)[number];
 
-/** Policy contract 10. */
+/** See docs/reference/policy.md#audit. */
 export interface PolicyAuditEntry {
   id: string;
   action: string;

@@ -28,7 +28,7 @@ interface BundleFacts {
   installed_at?: string;
   sha256: string;
 }
-/** Policy contract 6.1. */
+/** See docs/reference/policy.md#bundles. */
 export interface BundleRecordView extends BundleFacts {
   content: string;
   _signature?: SignatureView;

@@ -15,7 +15,7 @@ export * from './policy-shadows';
 export * from './policy-velocity';
 export type { BundleIdQuery, ShadowHead, SignatureView, Signed } from './policy-fields';
 
-/** The life of policy documents. Policy contract 6 to 10. */
+/** The life of policy documents. See docs/reference/policy.md#bundles. */
 export const policyDocumentEndpoints = [
   ...bundleEndpoints,
   ...publishingEndpoints,

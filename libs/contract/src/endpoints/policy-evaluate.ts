@@ -7,7 +7,7 @@ import { shape } from '../shape';
 import { actionDescriptor, type ActionBody } from './policy-action';
 import { bundleParams, bundleQuery } from './policy-fields';
 
-/** Who asks for what, as `meta` of a question. Policy contract 3.1. */
+/** Who asks for what, as `meta` of a question. See docs/reference/policy.md#evaluation. */
 export interface PolicyMetaBody {
   tenant_id?: string;
   actor_id?: string;
@@ -27,7 +27,7 @@ export interface PolicyBudgetBody {
   deadline_ms?: number;
 }
 
-/** Policy contract 3.1; the two fields of content are those of the kernel's own request. */
+/** The two fields of content are those of the kernel's own request. */
 export interface PolicyRequestBody {
   topic: string;
   job_id?: string;
@@ -54,7 +54,7 @@ const tokens = (description: string) =>
   Joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER).description(description);
 const labels = (description: string) => stringMap(description).max(limits.labels).default({});
 
-/** Words in any case, the enum's own names, or its numbers 0 to 3. Wire contract 2. */
+/** Words in any case, the enum's own names, or its numbers 0 to 3. See docs/reference/messages.md. */
 const priority = Joi.any()
   .custom((value: unknown, helpers) => {
     const word = typeof value === 'string' ? value.toLowerCase().replace(/^job_priority_/, '') : value;
@@ -115,7 +115,7 @@ export const policyRequestBody = shape<PolicyRequestBody>({
   },
 });
 
-/** A decision as the kernel tells it, every field always there. Policy contract 5. */
+/** A decision as the kernel tells it, every field always there. */
 export interface PolicyDecisionView {
   decision: string;
   reason: string;
@@ -164,10 +164,10 @@ const route = {
   params: {},
   body: policyRequestBody,
 } as const;
-/** What a kernel that does not decide, and a gate that objects, are told as. Policy contract 1 and 3.5. */
+/** What a kernel that does not decide, and a gate that objects, are told as. */
 const outcomes = ['safety_unavailable', 'upstream_service_error', 'conflict'] as const;
 
-/** Policy contract 5. Counts velocity windows. */
+/** Counts velocity windows. */
 export const evaluatePolicy = endpoint({
   ...route,
   id: 'policy.evaluate',
@@ -183,7 +183,7 @@ export interface PolicySimulationView extends PolicyDecisionView {
   sub_reason?: string;
 }
 
-/** Policy contract 5. Counts nothing. */
+/** Counts nothing. */
 export const simulatePolicy = endpoint({
   ...route,
   id: 'policy.simulate',
@@ -200,7 +200,7 @@ export interface PolicyExplanationView extends PolicyDecisionView {
   traceTotal: number;
 }
 
-/** Policy contract 5. Counts nothing. */
+/** Counts nothing. */
 export const explainPolicy = endpoint({
   ...route,
   id: 'policy.explain',
@@ -230,7 +230,6 @@ export const explainPolicy = endpoint({
   errors: outcomes,
 });
 
-/** Policy contract 5. */
 export const policySnapshots = endpoint({
   id: 'policy.snapshots',
   method: 'get',
@@ -247,7 +246,7 @@ export interface SimulateBundleBody {
   content?: string;
 }
 
-/** Policy contract 6.2. Counts nothing. */
+/** Counts nothing. See docs/reference/policy.md#bundles. */
 export const simulateBundle = endpoint({
   id: 'policy.simulateBundle',
   method: 'post',

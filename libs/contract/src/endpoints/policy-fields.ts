@@ -3,7 +3,7 @@ import { text } from '../fields';
 import type { Access } from '../permissions';
 import { shape } from '../shape';
 
-/** Shapes that several families of policy endpoints share. Policy contract 4.4, 6. */
+/** Shapes that several families of policy endpoints share. See docs/reference/policy.md#bundles. */
 
 export const policyRead = { permission: 'policy.read', roles: ['admin'] } as const satisfies Access;
 export const policyWrite = { permission: 'policy.write', roles: ['admin'] } as const satisfies Access;
@@ -52,7 +52,7 @@ export const bundleParams = { bundle_id: bundleId.description('Bundle id, with ~
 export const bundleIdField = { bundle_id: bundleId.description('Bundle id as it is; wins over the path.') };
 export const bundleQuery = shape<BundleIdQuery>({ required: {}, optional: bundleIdField });
 
-/** What is told of a shadow wherever it is named. Policy contract 6.1, 11. */
+/** What is told of a shadow wherever it is named. */
 export interface ShadowHead {
   shadow_bundle_id: string;
   bundle_id: string;

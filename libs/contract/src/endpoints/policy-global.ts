@@ -13,7 +13,7 @@ export const globalSections = [
 ] as const;
 export type GlobalSection = (typeof globalSections)[number];
 
-/** Policy contract 9. */
+/** See docs/reference/policy.md#bundles. */
 export interface GlobalSectionView {
   bundle_id: string;
   content: string;

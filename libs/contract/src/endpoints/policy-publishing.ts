@@ -5,7 +5,7 @@ import { shape } from '../shape';
 import { bundleRecordView, type BundleRecordView } from './policy-bundles';
 import { policyRead, policyWrite, signedFields, time, type Signed } from './policy-fields';
 
-/** Policy contract 6.2. */
+/** See docs/reference/policy.md#bundles. */
 export interface SnapshotItem {
   id: string;
   created_at: string;

@@ -30,7 +30,7 @@ export interface ReplayFilters {
   topic_pattern?: string;
   original_decision?: DecisionName;
 }
-/** Policy contract 12. Times are ms here, texts on the wire. */
+/** Times are ms here, texts on the wire. See docs/reference/policy.md#replay. */
 export interface ReplayBody {
   from: number;
   to: number;

@@ -4,7 +4,7 @@ import { anyObject, count, flag, pageLimit, strings, text } from '../fields';
 import { shape } from '../shape';
 import { policyRead, policyWrite, sha256, time } from './policy-fields';
 
-/** Where a rule comes from. Policy contract 7. */
+/** Where a rule comes from. See docs/reference/policy.md#output-rules-and-rules-lists. */
 export interface RuleSourceView {
   fragment_id: string;
   tier: string;

@@ -17,7 +17,7 @@ const path = '/api/v1/policy/shadows/:bundle_id' as const;
 const metadataKeys = 32;
 const metadataChars = 1_024;
 
-/** Policy contract 11. */
+/** See docs/reference/policy.md#shadow-policies. */
 export interface ShadowView extends ShadowHead {
   content: string;
   metadata: Record<string, string>;

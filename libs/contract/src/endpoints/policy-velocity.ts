@@ -13,7 +13,7 @@ export interface VelocityMatch {
   tenants: string[];
   risk_tags: string[];
 }
-/** Policy contract 8. */
+/** See docs/reference/policy.md#velocity. */
 export interface VelocityFields {
   name: string;
   match: VelocityMatch;
@@ -110,7 +110,6 @@ const violationCodes = Object.fromEntries(
 );
 const entitled = 'tier_limit_exceeded' as const;
 const writes = [entitled, 'velocity_rule_invalid', 'policy_version_conflict', 'policy_signing_required'] as const;
-/** Policy contract 3.7. */
 const velocityCounting =
   'Every request that reaches the rule counts, including requests that the rule refuses. A request is refused when more ' +
   'than `threshold` requests are in the window up to and including it; requests that arrive later do not affect it. An ' +

@@ -7,7 +7,7 @@ import { readWorkflows as read, runId, time } from './workflow-fields';
 
 export const chatRoles = ['user', 'agent', 'system'] as const;
 
-/** Spec: "Workflow, run, chat"; core contract 5.6. */
+/** See docs/reference/workflows.md#chat. */
 export interface ChatMessage {
   id: string;
   run_id: string;

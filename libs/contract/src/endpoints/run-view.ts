@@ -53,7 +53,6 @@ const stepRunView = shape<StepRunView>({
   },
 });
 
-/** Spec: "Workflow, run, chat". */
 export interface TimerView {
   workflow_id: string;
   run_id: string;

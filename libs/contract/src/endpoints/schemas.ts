@@ -3,7 +3,7 @@ import { endpoint } from '../endpoint';
 import { anyObject, pageLimit, strings } from '../fields';
 import { shape } from '../shape';
 
-/** Core contract 10. */
+/** See docs/reference/routing.md#schemas. */
 export interface SchemaView {
   id: string;
   schema: Record<string, unknown>;

@@ -3,7 +3,7 @@ import { endpoint } from '../endpoint';
 import { anyObject, text } from '../fields';
 import { shape } from '../shape';
 
-/** Core contract 12; identity contract 16. */
+/** See docs/reference/http.md#probes-and-status. */
 export interface StatusView {
   time: string;
   uptime_seconds: number;

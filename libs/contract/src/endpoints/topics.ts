@@ -11,7 +11,7 @@ const mostWords = 100;
 const wordChars = 128;
 const nameChars = 256;
 
-/** What a topic is registered with. Core contract 6.3. */
+/** What a topic is registered with. See docs/reference/routing.md#topics. */
 export interface TopicFields {
   name: string;
   pool: string;
@@ -76,7 +76,7 @@ export const listTopics = endpoint({
 
 const write = { permission: 'topics.write', roles: ['admin'] } as const;
 
-/** The topic pattern of registrations, which may hold `*`. Core contract 6.1. */
+/** The topic pattern of registrations, which may hold `*`. */
 const topicName = Joi.string()
   .max(limits.topicChars)
   .pattern(/^job\.[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_*-]+)*$/)

@@ -19,7 +19,7 @@ export interface StartQuery {
 const key = text('Idempotency key.').max(limits.idChars);
 const runRef = shape<{ run_id: string }>({ required: { run_id: runId } });
 
-/** Core contract 5.3. The body is the input itself. */
+/** The body is the input itself. See docs/reference/workflows.md#runs. */
 export const startRun = endpoint({
   id: 'runs.start',
   method: 'post',
@@ -88,7 +88,7 @@ export interface RunsQuery {
   updated_before?: number;
 }
 
-/** Core contract 5.2. Cursors are unix seconds. */
+/** Cursors are unix seconds. */
 export const listRuns = endpoint({
   id: 'runs.list',
   method: 'get',
@@ -127,7 +127,7 @@ export const getRun = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-/** Core contract 5.5; types: engine contract B10. */
+/** Types: `timelineTypes` of @svc/workflow. */
 export interface TimelineView {
   time: string;
   type: string;
@@ -184,7 +184,6 @@ export const removeRun = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-/** Core contract 5.3; engine contract B8. */
 export const rerunRun = endpoint({
   id: 'runs.rerun',
   method: 'post',

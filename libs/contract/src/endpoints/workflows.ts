@@ -8,7 +8,7 @@ import { scheduleEndpoints } from './workflow-schedules';
 
 const seconds = (description: string) => count(`${description} Seconds.`);
 
-/** Core contract 4. What steps may hold, and what it means: engine contract B1, B2. */
+/** Fields of steps are described in docs/reference/workflows.md#steps. */
 export interface WorkflowView {
   id: string;
   org_id: string;
@@ -64,7 +64,7 @@ export const workflowView = shape<WorkflowView>({
   },
 });
 
-/** Core contract 4: create or update. Fields are looked into by the check of definitions, which names all faults at once. */
+/** Create or update. Fields are looked into by the check of definitions, which names all faults at once. */
 export interface WorkflowBody {
   id?: string;
   org_id?: string;
@@ -112,7 +112,7 @@ export const getWorkflow = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-/** Core contract 4. Everything wrong is told in `violations`: `{path, message, line?, column?}`. */
+/** Everything wrong is told in `violations`: `{path, message, line?, column?}`. */
 export const putWorkflow = endpoint({
   id: 'workflows.put',
   method: 'post',
@@ -171,7 +171,7 @@ export const removeWorkflow = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-/** Engine contract B1 "(better)": definitions are kept as they were. */
+/** Definitions are kept as they were. See docs/reference/workflows.md#definitions. */
 export interface RevisionItem {
   revision: number;
   name: string;
@@ -228,7 +228,7 @@ export const workflowVersion = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-/** Core contract 5.4. */
+/** See docs/reference/workflows.md#dry-run. */
 export interface DryRunStep {
   step_id: string;
   step_name: string;

@@ -5,7 +5,7 @@ import { rawPacket, type Packet } from '../packets';
 
 /**
  * The deterministic encoding of a request: fields in ascending number, maps sorted by the bytes of their keys, defaults
- * and unknown fields left out. Wire contract section 14.
+ * and unknown fields left out.
  */
 export function canonicalJobRequest(request: JobRequestDraft): Uint8Array {
   return wire.JobRequest.encode(ordered(request) as svc.agent.v1.JobRequest.$Properties).finish();
@@ -23,7 +23,7 @@ const unhashedEnv = (name: string) => name === 'SVC_EFFECTIVE_CONFIG';
 
 /**
  * What an approval is bound to: SHA-256, in hex, of the deterministic encoding of the request without what the platform
- * adds afterwards. Engine contract A13.
+ * adds afterwards. See docs/reference/jobs.md#approvals.
  */
 export function jobHash(request: JobRequestDraft): string {
   const hashed = {

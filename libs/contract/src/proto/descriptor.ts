@@ -3,7 +3,7 @@ import generated from './generated/descriptor.json';
 
 /**
  * Every message and service of the wire, for `fromJSON` of @grpc/proto-loader. Load it with {@link wireOptions}, so that
- * gRPC objects are spelled as bus packets are. Wire contract 18.
+ * gRPC objects are spelled as bus packets are. See docs/reference/http.md#grpc.
  */
 export const protoDescriptor: INamespace = generated;
 
@@ -17,7 +17,7 @@ export const wireOptions = {
   objects: true,
 } as const;
 
-/** Full names of the gRPC services, which appear in request paths. Wire contract 18; the batch is an addition of ours. */
+/** Full names of the gRPC services, which appear in request paths. */
 export const grpcServices = {
   gateway: 'svc.v1.SvcApi',
   kernel: 'svc.agent.v1.SafetyKernel',

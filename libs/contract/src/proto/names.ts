@@ -9,7 +9,10 @@ const priorities: Readonly<Record<string, JobPriority>> = {
   high: JobPriority.JOB_PRIORITY_CRITICAL,
 };
 
-/** The priority a REST string means, any case; undefined for a string that means none. Wire contract section 2. */
+/**
+ * The priority a REST string means, any case; undefined for a string that means none.
+ * See docs/reference/messages.md.
+ */
 export const parsePriority = (text: string): JobPriority | undefined =>
   Object.hasOwn(priorities, text.toLowerCase()) ? priorities[text.toLowerCase()] : undefined;
 
@@ -40,7 +43,7 @@ const legacyCodes: Readonly<Record<string, WireErrorCode>> = {
   permission_denied: WireErrorCode.ERROR_CODE_PERMISSION_DENIED,
 };
 
-/** The code of a result: the typed field, else what its older text means. Wire contract section 2. */
+/** The code of a result: the typed field, else what its older text means. */
 export const errorCodeOf = (result: { error_code: string; error_code_enum: WireErrorCode }): WireErrorCode =>
   result.error_code_enum ||
   (Object.hasOwn(legacyCodes, result.error_code) ? legacyCodes[result.error_code] : undefined) ||

@@ -4,7 +4,7 @@ import { closedEnums, mapFields } from './plain';
 
 /**
  * The protojson form that stream clients get: lowerCamelCase names, enums by full name, empty fields left out, `createdAt`
- * as {seconds, nanos} and `protocolVersion` as a string. Never a token or a signature. Wire contract section 19.
+ * as {seconds, nanos} and `protocolVersion` as a string. Never a token or a signature.
  */
 export function packetToJson(packet: Packet): Record<string, unknown> {
   const seconds = Math.floor(packet.created_at_us / 1e6);

@@ -1,4 +1,4 @@
-/** Identity contract 9.3. -1 = unlimited; 0 = the tier sets no limit and the product's own holds. */
+/** -1 = unlimited; 0 = the tier sets no limit and the product's own holds. See docs/operations.md#license. */
 export interface Entitlements {
   max_workers: number;
   max_concurrent_jobs: number;
@@ -119,7 +119,7 @@ const isNumber = (value: unknown): value is number => typeof value === 'number' 
 
 /**
  * The tier's entitlements widened by what the license grants: booleans OR; of integers the larger, -1 above all; the
- * higher approval mode; strings and maps fill when empty. Unknown names and wrong types are left out. Identity contract 9.2.
+ * higher approval mode; strings and maps fill when empty. Unknown names and wrong types are left out.
  */
 export function mergeEntitlements(plan: Plan, granted: Readonly<Record<string, unknown>>): Entitlements {
   const tier = tiers[plan];
@@ -149,7 +149,7 @@ const fileVelocityRules = 3;
 
 /**
  * How many velocity rules kernels keep in force; -1 = any number. A policy file has some in every plan, bundles take an
- * entitlement. Policy contract 3.7.
+ * entitlement. See docs/reference/policy.md#velocity.
  */
 export const velocityRulesInForce = ({
   velocity_rule_count: count,

@@ -1,7 +1,7 @@
 import { verify, type KeyObject } from 'node:crypto';
 import { plans, type Plan } from './entitlements';
 
-/** A license whose signature holds. Identity contract 9.1. */
+/** A license whose signature holds. See docs/operations.md#license. */
 export interface LicensePayload {
   plan: Plan;
   org_id: string;

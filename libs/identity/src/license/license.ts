@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { entitlementName, mergeEntitlements, tiers, type Entitlements, type Plan } from './entitlements';
 import { readLicense, type LicensePayload } from './license-file';
 
-/** Identity contract 9.1. An absent variable is an empty string. */
+/** An absent variable is an empty string. See docs/operations.md#license. */
 export interface LicenseSettings {
   /** SVC_LICENSE_FILE. */
   file: string;
@@ -107,7 +107,6 @@ function licenseKey({ publicKey, publicKeyPath }: LicenseSettings): KeyObject | 
   return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }, format: 'jwk' });
 }
 
-/** Identity contract 9.2. */
 function evaluate(source: Source, nowMs: number): LicenseState {
   const community = { plan: 'community', entitlements: tiers.community } as const;
   if (source.kind === 'none') return { status: 'active', ...community };

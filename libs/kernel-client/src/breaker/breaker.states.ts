@@ -1,6 +1,6 @@
 import { machine, type EventOf, type StateOf } from '@svc/lifecycle';
 
-/** Engine contract A15; spec: "Circuit breaker (safety checks)". The thresholds are the contract's. */
+/** See docs/reference/policy.md#kernel. */
 export const failThreshold = 3;
 export const openMs = 30_000;
 export const mostProbes = 3;

@@ -37,7 +37,7 @@ export type Admission =
 
 /**
  * Whether a call may be made. Open for 30 s, then at most 3 probes at a time. A probe whose process died is forgotten
- * after as long as the breaker stays open, or it would be waited for for ever. Engine contract A15.
+ * after as long as the breaker stays open, or it would be waited for for ever. See docs/reference/policy.md#kernel.
  */
 export function admit(record: BreakerRecord, nowMs: number): Admission {
   const over = nowMs - record.sinceMs >= openMs;

@@ -15,8 +15,8 @@ const keepMs = 300_000;
 const mostTries = 8;
 
 /**
- * A breaker that all processes share. Without the store each process goes on with what it knows itself. Engine contract
- * A15, "store it in one hash, changed by script".
+ * A breaker that all processes share. Without the store each process goes on with what it knows itself.
+ * See docs/reference/policy.md#kernel.
  */
 export class SharedBreaker {
   private known: BreakerRecord = freshBreaker;

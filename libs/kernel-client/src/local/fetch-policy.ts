@@ -2,7 +2,7 @@ import { createOutboundClient, OutboundError, type Resolve } from '@svc/outbound
 import { unescape } from 'node:querystring';
 import type { ReadFile } from './load-policy';
 
-/** A policy by URL. Policy contract 4.3; operations contract 4.3. */
+/** A policy by URL. See docs/reference/policy.md#documents. */
 export interface PolicyUrl {
   url: string;
   /** Hosts, each with its sub-domains; a host that is not among them is refused. */

@@ -10,7 +10,8 @@ interface Wanted {
 
 /**
  * Decides a request whose content has to be scanned. Evaluation does not wait, scanning does: a first evaluation that
- * finds nothing tells what all rules would look for, a second one decides with what was found. Policy contract 3.6.
+ * finds nothing tells what all rules would look for, a second one decides with what was found.
+ * See docs/reference/policy.md#content-rules.
  *
  * @param evaluate is run once, or twice when something has to be scanned
  * @param scan rejects when the scan cannot be made in its time, which is for the policy's fail mode

@@ -5,7 +5,7 @@ import { ConfigRepository, type ConfigDocument } from '@svc/store';
 import type { Redis } from 'ioredis';
 import { readPublicKey } from './signature';
 
-/** Where bundles come from, and whose are taken. Policy contract 4.4; operations contract 1.7. */
+/** Where bundles come from, and whose are taken. See docs/reference/policy.md#bundles. */
 export interface BundleSettings {
   /** Leaves them out: the file alone is the policy. */
   disabled: boolean;
@@ -36,7 +36,7 @@ const installation = ['system', 'default'] as const;
 
 /**
  * Reads the bundles of the config document and the settings of the installation that concern them, and detects cheaply
- * whether either document changed. Policy contract 3.3, 4.1, 4.4.
+ * whether either document changed. See docs/reference/policy.md#evaluation.
  */
 export class BundleSource {
   private readonly config: ConfigRepository;

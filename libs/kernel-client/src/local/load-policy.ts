@@ -40,7 +40,7 @@ export type LoadedPolicy =
       isUnread: boolean;
     };
 
-/** Reads, checks and merges the policy. All that is wrong with it is in the answer. Policy contract 4. */
+/** Reads, checks and merges the policy. All that is wrong with it is in the answer. */
 export async function loadPolicy(source: PolicySource): Promise<LoadedPolicy> {
   const [base, bundles] = await Promise.all([source.base(), readBundlesOf(source)]);
   const isUnread = !bundles.ok && bundles.unread === true;
@@ -57,7 +57,7 @@ export async function loadPolicy(source: PolicySource): Promise<LoadedPolicy> {
   return { ok: true, policy: merged.policy, revisions: bundles.revisions, unsigned: bundles.unsigned };
 }
 
-/** Reads and checks the document of the file or URL. Policy contract 4.3. */
+/** Reads and checks the document of the file or URL. */
 export async function loadBase(source: BaseSource): Promise<LoadedBase> {
   const { path, url, maxBytes, signature } = source;
   const name = policyName(source);

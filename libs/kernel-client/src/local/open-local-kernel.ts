@@ -60,7 +60,7 @@ const standardScanning: ScannerSettings = { threads: 2, limitMs: 10_000 };
 
 /**
  * Opens the kernel within this process: loads policy, bundles and scanners, and loads them again when they change. A policy that
- * is bad when it is loaded again leaves the last good one in force. Policy contract 4; spec: "Scanner definitions file".
+ * is bad when it is loaded again leaves the last good one in force.
  *
  * @throws StartError with every problem of the policy; DependencyUnavailable when Redis does not answer
  */

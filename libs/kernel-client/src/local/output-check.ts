@@ -17,7 +17,7 @@ export interface OutputCheckDeps {
   onError(what: 'scan' | 'evaluation', error: unknown): void;
 }
 
-/** Decides whether a result may leave. Engine contract A11; policy contract 2.6. */
+/** Decides whether a result may leave. See docs/reference/policy.md#output-policy. */
 export async function checkOutput(
   policy: Policy | undefined,
   request: OutputCheckRequest,

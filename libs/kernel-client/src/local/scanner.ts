@@ -10,7 +10,7 @@ export interface ScannerSettings {
   limitMs: number;
 }
 
-/** Policy contract 3.6: the scan of one request's input. */
+/** The scan of one request's input. See docs/reference/policy.md#content-rules. */
 const inputMs = 50;
 const inlineBytes = 8 * 1_024;
 const inlineMs = 10;

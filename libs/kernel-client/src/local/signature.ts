@@ -16,7 +16,7 @@ const signatureBytes = 64;
 
 /**
  * Checks the Ed25519 signature over a policy's raw bytes. A signature that is there must be good even where none is
- * required, once there is a key to check it with. Policy contract 4.3.
+ * required, once there is a key to check it with.
  *
  * @param besidePath where the signature is when the settings name no place; a policy by URL has none
  * @returns what is wrong, or undefined

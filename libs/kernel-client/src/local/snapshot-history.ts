@@ -5,7 +5,7 @@ const most = 10;
 
 /**
  * The newest policy snapshots: in memory for whoever asks, in the store for the next start. The list in memory begins
- * with the policy in force in this process. Policy contract 4.2.
+ * with the policy in force in this process. See docs/reference/policy.md#snapshots.
  */
 export class SnapshotHistory {
   private known: readonly string[] = [];

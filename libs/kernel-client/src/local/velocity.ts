@@ -14,7 +14,7 @@ export interface Velocity {
   look: Counter;
 }
 
-/** Sliding windows in the store, shared by every kernel. Policy contract 3.7. */
+/** Sliding windows in the store, shared by every kernel. See docs/reference/policy.md#velocity. */
 export function velocityWindows(
   redis: Redis,
   events: Pick<KernelEvents, 'velocityChecked' | 'failed'>,

@@ -155,7 +155,7 @@ export class RemoteKernel implements Kernel {
     return reply.snapshots;
   }
 
-  /** A denial is an answer. Engine contract A15. */
+  /** A denial is an answer. See docs/reference/policy.md#kernel. */
   private async guarded<T>(name: 'input' | 'output', ask: () => Promise<T>): Promise<T> {
     const breaker = this.parts.breakers[name];
     const permit = await breaker.permit();

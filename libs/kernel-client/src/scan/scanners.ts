@@ -10,7 +10,7 @@ export interface Scanners {
 
 export type ReadScanners = { ok: true; scanners: Scanners } | { ok: false; problems: string[] };
 
-/** Text of a scanners file, undefined for the built-in scanners. Operations contract 4.4. */
+/** Text of a scanners file, undefined for the built-in scanners. See docs/scanning.md. */
 export function readScanners(text: string | undefined, source: string): ReadScanners {
   if (text === undefined) return { ok: true, scanners: standardScanners() };
   const parsed = parseScanners(text, { source });

@@ -1,8 +1,7 @@
 --[[
   Counts a request in the sliding window of its key and returns its position there: 1 for the oldest request of the
   window. Requests that arrive later never change the position, so a job that was within the limit stays within it. A job
-  that is checked again keeps the time of its first check. The time is the store's, so that replicas agree. Policy
-  contract 3.7.
+  that is checked again keeps the time of its first check. The time is the store's, so that replicas agree.
 
   Beside it stands which windows of the rule hold anything, so that statistics need not search the store: the newest of
   them, until nothing can be in them any more.

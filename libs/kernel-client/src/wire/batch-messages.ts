@@ -1,4 +1,4 @@
-/** The methods of SafetyKernel that decide. Wire contract 18.2. */
+/** The methods of SafetyKernel that decide. See docs/reference/policy.md#kernel. */
 export const decisionMethods = ['Check', 'Evaluate', 'Explain', 'Simulate'] as const;
 export type DecisionMethod = (typeof decisionMethods)[number];
 

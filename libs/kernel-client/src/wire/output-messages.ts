@@ -2,7 +2,7 @@ import { limits } from '@svc/contract';
 import type { ContentFinding } from '@svc/policy';
 import type { OutputCheckRequest, OutputVerdict } from '../kernel';
 
-/** Wire contract 18.3. */
+/** See docs/reference/policy.md#output-policy. */
 export interface OutputCheckRequestMessage {
   job_id: string;
   topic: string;

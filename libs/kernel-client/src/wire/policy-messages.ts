@@ -2,7 +2,7 @@ import { JobPriority, parsePriority, priorityName } from '@svc/contract';
 import type { PolicyDecision, PolicyRequest, RuleTrace } from '@svc/policy';
 import type { ExplainedDecision, PolicyTrial } from '../kernel';
 
-/** Objects as gRPC carries them with `wireOptions` of the contract. Wire contract 18.2. */
+/** Objects as gRPC carries them with `wireOptions` of the contract. See docs/reference/policy.md#kernel. */
 export interface PolicyCheckRequestMessage {
   job_id: string;
   topic: string;
@@ -197,7 +197,7 @@ function traceOf({ rule_id: ruleId, source, failed, ...entry }: TraceMessage): R
   return [{ set, ruleId, source, verdict, outcome, ...(failed !== '' && { failed }) }];
 }
 
-/** The name of a decision on the wire. Policy contract 1. */
+/** The name of a decision on the wire. */
 export const decisionType = (verdict: PolicyDecision['decision']): string => decisionTypes[verdict];
 
 /** @returns undefined for a decision this version does not know, which must not pass for any answer */

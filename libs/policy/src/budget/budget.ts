@@ -1,4 +1,4 @@
-/** What becomes of work that would go beyond a limit. Spec: "System settings fields", budget. */
+/** What becomes of work that would go beyond a limit. */
 export const budgetActions = ['throttle', 'deny', 'alert'] as const;
 export type BudgetAction = (typeof budgetActions)[number];
 

@@ -2,7 +2,7 @@ import type { OverrideMode } from '@svc/contract';
 import { canonicalHash } from '../compile/canonical-json';
 import { isRecord } from '../compile/json-path';
 
-/** Who signed the stored text of a bundle, and how. Policy contract 4.4. */
+/** Who signed the stored text of a bundle, and how. See docs/reference/policy.md#bundles. */
 export interface BundleSignature {
   algorithm: 'ed25519';
   key_id: string;
@@ -13,7 +13,7 @@ export interface BundleSignature {
   signed_bytes: number;
 }
 
-/** One policy document of the config document system/policy, under `bundles.<id>`. Policy contract 6.1. */
+/** One policy document of the config document system/policy, under `bundles.<id>`. */
 export interface BundleRecord {
   /** YAML. */
   content: string;
@@ -31,11 +31,11 @@ export interface BundleRecord {
   _signature?: BundleSignature;
 }
 
-/** Where bundles stand among the config documents. Spec: "Config document". */
+/** Where bundles stand among the config documents. */
 export const policyPlace = { scope: 'system', scope_id: 'policy' } as const;
 
 export interface ReadBundles {
-  /** By byte order of their ids, as they are merged. Policy contract 4.1. */
+  /** By byte order of their ids, as they are merged. See docs/reference/policy.md#documents. */
   bundles: ReadonlyMap<string, BundleRecord>;
   /** Ids of those that could not be understood. */
   faults: readonly string[];
@@ -58,7 +58,7 @@ export function readBundles(data: Readonly<Record<string, unknown>> | undefined)
   return { bundles, faults };
 }
 
-/** Who a bundle belongs to, by its id. Policy contract 6. */
+/** Who a bundle belongs to, by its id. */
 export type BundleFamily = 'operators' | 'velocity' | 'override' | 'pack';
 
 export function bundleFamily(id: string): BundleFamily {
@@ -70,15 +70,14 @@ export function bundleFamily(id: string): BundleFamily {
 /** Whether a bundle is a workflow's `policy_override`. */
 export const isWorkflowOverride = (id: string): boolean => /^workflow\/[^/]+\/policy$/.test(id);
 
-/** Mode set by the data of system/default; any value but `extend` is the stricter mode. Policy contract 3.3. */
+/** Mode set by the data of system/default; any value but `extend` is the stricter mode. */
 export function overrideModeOf(data: Readonly<Record<string, unknown>> | undefined): OverrideMode {
   const policy = data?.['policy'];
   return isRecord(policy) && policy['overrides'] === 'extend' ? 'extend' : 'tighten';
 }
 
 /**
- * What a snapshot of bundles is called: the second it was taken in, and the beginning of the SHA-256 of its bundles. Policy
- * contract 6.2.
+ * What a snapshot of bundles is called: the second it was taken in, and the beginning of the SHA-256 of its bundles.
  *
  * @param takenAt RFC 3339
  */

@@ -13,7 +13,7 @@ export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 /** SHA-256 of a bundle's text, hex. */
 export const contentHash = (content: string): string => createHash('sha256').update(content, 'utf8').digest('hex');
 
-/** Signs the stored text of a bundle. Policy contract 4.4. */
+/** Signs the stored text of a bundle. See docs/reference/policy.md#bundles. */
 export const signBundle = (content: string, { id, key }: SigningKey): BundleSignature => ({
   algorithm: 'ed25519',
   key_id: id,
@@ -22,7 +22,7 @@ export const signBundle = (content: string, { id, key }: SigningKey): BundleSign
   signed_bytes: Buffer.byteLength(content),
 });
 
-/** What is wrong with a bundle's signature, in words for operators; undefined when it is good. Policy contract 4.4. */
+/** What is wrong with a bundle's signature, in words for operators; undefined when it is good. */
 export function bundleSignatureFault({ content, _signature }: BundleRecord, trusted: TrustedKeys): string | undefined {
   if (!_signature) return 'it is not signed';
   const { algorithm, key_id, value, hash, signed_bytes } = _signature as Partial<

@@ -23,7 +23,7 @@ export type MergedBundles = { ok: true; policy: Policy } | { ok: false; problems
 /**
  * The policy in force: the base, then every enabled bundle by byte order of its id. A candidate is read as a write would
  * read it, stored bundles as a load does. One bundle that cannot be read makes the whole merge fail, since leaving it out
- * could lift its bans. Policy contract 4.1.
+ * could lift its bans. See docs/reference/policy.md#documents.
  *
  * @returns the policy, or everything that is wrong with any bundle
  */

@@ -19,7 +19,8 @@ const mostValues = 20_000;
 
 /**
  * Makes of a sent text the one that is stored: keys without a value are left out, and the YAML is written anew. Comments
- * stay, but for those on keys that go. Preparing what was prepared changes nothing. Policy contract 4.4.
+ * stay, but for those on keys that go. Preparing what was prepared changes nothing.
+ * See docs/reference/policy.md#bundles.
  *
  * @param source bundle id, for problems, whose lines are those of the text as it was sent
  */

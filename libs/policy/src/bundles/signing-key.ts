@@ -6,7 +6,7 @@ const seedHead = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /**
  * Reads a private Ed25519 key: PEM, or in base64 or hex its PKCS #8 form, its seed of 32 bytes, or the seed with the public
- * key behind it. Policy contract 4.4.
+ * key behind it. See docs/reference/policy.md#bundles.
  *
  * @returns undefined when the text is no such key
  */

@@ -1,7 +1,10 @@
 import type { Problem } from '@svc/contract';
 import type { PolicyDocument, Selector } from '../document/policy-document';
 
-/** The bundle of a workflow's own policy. A slash in the workflow's id must not make it another's. Policy contract 3.3. */
+/**
+ * The bundle of a workflow's own policy. A slash in the workflow's id must not make it another's.
+ * See docs/reference/policy.md#workflow-overrides.
+ */
 export const overrideBundleId = (workflowId: string): string => `workflow/${encodeURIComponent(workflowId)}/policy`;
 
 /** Sections that hold for everybody, whatever document they come in. */
@@ -9,7 +12,7 @@ const forEverybody = ['default_tenant', 'input_policy', 'output_policy', 'requir
 
 /**
  * What a workflow's own policy says that is not for its own jobs alone. Whoever may write a workflow of a tenant must not
- * change by it what holds for others. Core contract 4; policy contract 3.3.
+ * change by it what holds for others. See docs/reference/workflows.md#definitions.
  */
 export function overrideFaults(document: PolicyDocument, workflowId: string): Problem[] {
   const wanted: Selector = { workflow_id: workflowId };

@@ -19,7 +19,7 @@ export interface CompiledInputRule {
   scope: ScopeMatch | undefined;
 }
 
-/** Policy contract 2.5. */
+/** See docs/reference/policy.md#content-rules. */
 export function compileInputRule(rule: InputRule, source: string): CompiledInputRule {
   const match = rule.match ?? {};
   const limits = [match.input_size_gt, match.max_input_bytes].filter((limit) => limit !== undefined);

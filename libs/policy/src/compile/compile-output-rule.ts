@@ -26,7 +26,7 @@ interface CompiledOverride {
 
 const actions = { allow: 'ALLOW', deny: 'QUARANTINE', quarantine: 'QUARANTINE', redact: 'REDACT' } as const;
 
-/** Policy contract 2.6; spec "Output rule". Deny and quarantine are one. */
+/** Deny and quarantine are one. See docs/reference/policy.md#output-policy. */
 export function compileOutputRule({ id, decision, reason, hold, match = {} }: OutputRule): CompiledOutputRule {
   const { tenants, topics, capabilities, risk_tags } = match;
   const limits = [match.output_size_gt, match.max_output_bytes].filter((limit) => limit !== undefined);
@@ -55,7 +55,7 @@ export function compileOutputRule({ id, decision, reason, hold, match = {} }: Ou
 /**
  * Compiles the topic overrides of all documents, in merge order. The first override of a document that matches a topic
  * counts. Of several documents, each setting is taken from the override with the narrowest pattern that has the setting,
- * and of equally narrow ones from the later document. Spec: `output_policy.topic_overrides`.
+ * and of equally narrow ones from the later document.
  *
  * @returns the override for a topic, already folded; undefined when no pattern matches
  */

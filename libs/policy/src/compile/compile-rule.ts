@@ -24,7 +24,7 @@ export interface CompiledRule {
   constraints: Constraints | undefined;
   remediations: readonly Remediation[];
   conditions: readonly Condition[];
-  /** Sections a permitting rule is considered for: those of policy contract 3.4. A refusing rule is in every section. */
+  /** Sections a permitting rule is considered for. A refusing rule is in every section. */
   section: { exactTopics: ReadonlySet<string>; speaksOfMcp: boolean };
   velocity: CompiledVelocity | undefined;
   /** Absent: it holds for every topic. `prefixes`: what a topic must begin with for one of the patterns to fit. */
@@ -66,7 +66,7 @@ function compileVelocity({ max_requests, window_seconds, key }: NonNullable<Rule
 
 const edgeTopic = 'job.edge.action';
 
-/** Whether a rule is looked at for this request at all. Policy contract 3.4. */
+/** Whether a rule is looked at for this request at all. See docs/reference/policy.md#scopes. */
 export function isInSection({ verdict, section }: CompiledRule, facts: Facts): boolean {
   if (!isPermitting(verdict)) return true;
   if (facts.topic === edgeTopic) return section.exactTopics.has(edgeTopic);

@@ -14,7 +14,7 @@ type Test = Condition['holds'];
 
 /**
  * Compiles a `match`: all conditions must hold. A key with an empty list counts as not given. Cheap conditions come
- * first, those that parse content last. Policy contract 2.2.
+ * first, those that parse content last. See docs/reference/policy.md#rules.
  */
 export function compileMatch(match: RuleMatch = {}): Condition[] {
   const tests: Record<string, Test | undefined> = {

@@ -12,7 +12,7 @@ function leafLimits(value: unknown): boolean {
 
 /**
  * The constraints of a global and of a narrower rule together, each limit being the tighter of the two: a job may not
- * give itself more time than its tenant's policy does. Policy contract 3.3, "Narrow tiers".
+ * give itself more time than its tenant's policy does. See docs/reference/policy.md#evaluation.
  */
 export function tighter(wide: Constraints | undefined, narrow: Constraints | undefined): Constraints | undefined {
   if (!wide || !narrow) return wide ?? narrow;

@@ -31,7 +31,7 @@ export interface Facts {
   jobKeys(): ReadonlySet<string>;
   workflowKeys(): ReadonlySet<string>;
   label(key: string): string | undefined;
-  /** The content document, then meta labels, then labels. Policy contract 2.2, `metadata`. */
+  /** The content document, then meta labels, then labels. See docs/reference/policy.md#rules. */
   metadata(key: string): unknown;
   /** Bytes to scan, undefined when the request carries none. */
   content(): Uint8Array | undefined;
@@ -45,7 +45,7 @@ const truthy = new Set(['true', '1', 'yes']);
 const jobLabels = ['job_id', 'job.id', 'edge.job_id', 'session_id', 'edge.session_id'];
 const workflowLabels = ['workflow_id', 'workflow.id', 'workflow', 'workflow_run_id', 'workflow.run_id'];
 
-/** @param defaultTenant of the policy, used when the request names none. Policy contract 3.2, steps 2, 4 and 5. */
+/** @param defaultTenant of the policy, used when the request names none. See docs/reference/policy.md#evaluation. */
 export function factsOf(request: PolicyRequest, defaultTenant: string | undefined): Facts {
   const meta = request.meta ?? {};
   const label = labelReader(request);

@@ -1,12 +1,12 @@
 /** Tells whether a text, already trimmed and lower-cased by `fold`, matches. */
 export type TextTest = (folded: string) => boolean;
 
-/** Policy contract 2: strings are compared trimmed and without regard to case. */
+/** Strings are compared trimmed and without regard to case. See docs/reference/policy.md#rules. */
 export const fold = (text: string): string => text.trim().toLowerCase();
 
 type Token = { kind: 'run' } | { kind: 'one'; accepts: (char: string) => boolean };
 
-/** What is wrong with a glob, in words, or undefined. Policy contract 2.2, `topics`. */
+/** What is wrong with a glob, in words, or undefined. See docs/reference/policy.md#rules. */
 export function globFault(pattern: string): string | undefined {
   if (pattern.trim() === '') return 'is empty: write a name, or `*` for any';
   if (pattern.length > 512) return 'is longer than 512 characters';

@@ -18,7 +18,7 @@ function parts(path: string): Part[] | undefined {
 
 export const isJsonPath = (path: string): boolean => path.trim() !== '' && parts(path) !== undefined;
 
-/** All values a path leads to, in order; none when it leads nowhere. Policy contract 2.5, `match.scope`. */
+/** All values a path leads to, in order; none when it leads nowhere. See docs/reference/policy.md#content-rules. */
 export function valuesAt(document: unknown, path: string): unknown[] {
   return (parts(path) ?? []).reduce<unknown[]>(
     (values, part) => values.flatMap((value) => follow(value, part)),

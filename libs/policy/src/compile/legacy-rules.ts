@@ -2,7 +2,7 @@ import type { PolicyDocument, Rule } from '../document/policy-document';
 
 /**
  * The rules of a document that has none of its own but lists topics per tenant: each tenant's denied topics, then its
- * allowed ones. Policy contract 2.1.
+ * allowed ones. See docs/reference/policy.md#documents.
  */
 export function legacyRules({ rules, tenants }: PolicyDocument): Rule[] {
   if (rules.length > 0) return [];

@@ -5,8 +5,7 @@ import { anyGlob } from './glob';
 const kinds = ['servers', 'tools', 'resources', 'actions'] as const;
 
 /**
- * Compiles allow and deny lists: deny wins, an empty allow list means any. Policy contract 2.2 `mcp`; operations
- * contract 4.3.
+ * Compiles allow and deny lists: deny wins, an empty allow list means any. See docs/reference/policy.md#rules.
  *
  * @param absentBreaches whether a request that does not name, say, a tool falls outside `allow_tools`: so for a rule's
  *   match, and not for a tenant's lists, where reading a resource is no breach of the list of tools

@@ -31,7 +31,7 @@ const invariants = 'secops/invariants';
 const inputDefaults: Required<InputPolicy> = { enabled: true, fail_mode: 'closed', max_scan_bytes: 2 * 1024 * 1024 };
 const isVelocityBundle = (source: string) => source.startsWith('velocity/');
 
-/** A rule with where it came from, for lists of rules. Policy contract 7. */
+/** A rule with where it came from, for lists of rules. See docs/reference/policy.md#output-rules-and-rules-lists. */
 export interface Sourced<T> {
   rule: T;
   source: string;
@@ -41,7 +41,7 @@ export interface Sourced<T> {
 
 /** All documents in force as one, compiled. It never changes: a new set of documents makes a new one. */
 export interface Policy {
-  /** `[<version>:]<64 hex>`. Policy contract 4.2. */
+  /** `[<version>:]<64 hex>`. See docs/reference/policy.md#snapshots. */
   readonly snapshot: string;
   /** What it was merged from, in that order, and how: so that it can be merged again with one of them replaced. */
   readonly documents: readonly PolicyDocument[];
@@ -52,14 +52,14 @@ export interface Policy {
   readonly inputRules: readonly Sourced<InputRule>[];
   readonly outputRules: readonly Sourced<OutputRule>[];
   readonly tenants: Readonly<Record<string, MergedTenant>>;
-  /** Ids of velocity rules beyond the licensed number; they are not in force. Policy contract 3.7. */
+  /** Ids of velocity rules beyond the licensed number; they are not in force. See docs/reference/policy.md#velocity. */
   readonly ignoredVelocityRules: readonly string[];
-  /** Whether any velocity rule is in force, so that decisions must not be cached. Policy contract 3.8. */
+  /** Whether any velocity rule is in force, so that decisions must not be cached. */
   readonly hasVelocityRules: boolean;
   readonly compiled: CompiledPolicy;
 }
 
-/** The sets of policy contract 3.3, in the order they are searched, and what the later steps need. */
+/** Sets of rules in the order they are searched, and what the later steps need. */
 export interface CompiledPolicy {
   invariantBans: RuleSet;
   velocityBans: RuleSet;
@@ -99,7 +99,7 @@ export interface MergeOptions {
 
 /**
  * Merges documents into the policy in force. The order is the caller's: the file or URL document first, then enabled
- * bundles by byte order of their ids. Policy contract 4.1.
+ * bundles by byte order of their ids. See docs/reference/policy.md#documents.
  */
 export function mergePolicies(documents: readonly PolicyDocument[], options: MergeOptions = {}): Policy {
   const { maxVelocityRules = -1, overrides: mode = 'tighten' } = options;

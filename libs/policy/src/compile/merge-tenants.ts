@@ -4,7 +4,7 @@ import { fold } from './glob';
 /** One tenant's lists from all documents; `mcp` without its short forms. */
 export type MergedTenant = Omit<TenantPolicy, 'mcp'> & { mcp?: McpLists & { gateway_enabled?: boolean } };
 
-/** Lists are joined without repeats, the smaller limit wins. Policy contract 4.1. */
+/** Lists are joined without repeats, the smaller limit wins. See docs/reference/policy.md#documents. */
 export function mergeTenants(all: readonly Record<string, TenantPolicy>[]): Record<string, MergedTenant> {
   const merged = new Map<string, MergedTenant>();
   for (const tenants of all) {

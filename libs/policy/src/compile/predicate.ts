@@ -1,4 +1,4 @@
-/** What is known about the chain of agents that handed a request on. Core contract 2.3, `delegation`. */
+/** What is known about the chain of agents that handed a request on. */
 export interface DelegationFacts {
   /** Agent ids, root first; empty when nobody delegated. */
   chain: readonly string[];
@@ -20,7 +20,7 @@ const same = (a: string | undefined, b: string) => a?.trim().toLowerCase() === b
 export const predicateForms =
   '`delegation.depth >= 2` (or <=, ==, >, <), `delegation.issuer == "id"`, `delegation.scope.contains("x")`';
 
-/** Compiles a rule's `predicate`; undefined when it is none of the three forms. Policy contract 2.2. */
+/** Compiles a rule's `predicate`; undefined when it is none of the three forms. See docs/reference/policy.md#rules. */
 export function compilePredicate(text: string): DelegationTest | undefined {
   const depth = /^\s*delegation\.depth\s*(>=|<=|==|>|<)\s*(\d{1,9})\s*$/.exec(text);
   if (depth) {

@@ -9,7 +9,7 @@ export interface ContentPattern {
   regex: RE2JS;
 }
 
-/** What is wrong with a pattern, and how to mend it, or undefined. Policy contract 3.6, "Regex". */
+/** What is wrong with a pattern, and how to mend it, or undefined. See docs/reference/policy.md#content-rules. */
 export function regexFault(source: string): string | undefined {
   if (source === '') return 'is empty: an empty pattern is found everywhere';
   if (source.length > maxLength) return `is longer than ${maxLength} characters: split it into several patterns`;

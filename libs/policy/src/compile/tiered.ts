@@ -10,7 +10,7 @@ import { Narrow } from './rule-set';
 export const selectorKeys = ({ workflow_id, job_id, session_id }: Selector): string[] =>
   [workflow_id, job_id, session_id].flatMap((id) => (id === undefined ? [] : [id.trim()]));
 
-/** Things sorted into the three tiers, narrowest first when read. Policy contract 3.3. */
+/** Things sorted into the three tiers, narrowest first when read. See docs/reference/policy.md#evaluation. */
 export class Tiered<T> {
   private readonly narrow = { job: new Narrow<T>(), workflow: new Narrow<T>() };
   readonly global: T[] = [];

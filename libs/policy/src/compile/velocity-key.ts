@@ -13,7 +13,7 @@ export const velocityKeyForm = `${Object.keys(plainParts).join(', ')} or labels.
 
 /**
  * Compiles a velocity key such as `tenant:labels.customer`. The result is undefined for a request that leaves any part
- * empty, since all such requests would share one counter. Policy contract 3.7; spec "Safety policy document".
+ * empty, since all such requests would share one counter. See docs/reference/policy.md#velocity.
  *
  * @returns undefined when the key is not of that grammar
  */

@@ -16,7 +16,8 @@ const selectorKeys: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * What no single key shows: ids used twice, selectors that do not go with their tier, a throttle without its duration.
- * It reads the document as written, so that it also speaks when a shape is wrong elsewhere. Policy contract 2.1, 2.2.
+ * It reads the document as written, so that it also speaks when a shape is wrong elsewhere.
+ * See docs/reference/policy.md#documents.
  */
 export function crossChecks(document: Record<string, unknown>, mode: 'write' | 'load'): Fault[] {
   const documentTier = tierOf(document['tier']) ?? 'global';

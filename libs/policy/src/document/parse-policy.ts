@@ -18,7 +18,7 @@ export const readAs = { schema: 'core', logLevel: 'error', uniqueKeys: false } a
 export type ParsedPolicy = { ok: true; document: PolicyDocument } | { ok: false; problems: Problem[] };
 
 export interface ParseOptions {
-  /** Bundle id, or file name: it is named in problems and decides where the rules stand (policy contract 3.3). */
+  /** Bundle id, or file name: it is named in problems and decides where the rules stand. */
   source: string;
   /** `write` refuses a decision word it does not know; `load` reads it as deny, so that stored policies fail closed. */
   mode: 'write' | 'load';
@@ -26,7 +26,7 @@ export interface ParseOptions {
 
 /**
  * Reads one YAML policy document and checks all of it: every problem, up to 100, is in the answer with its line and column.
- * The caller caps the length of `text`. Policy contract 2.
+ * The caller caps the length of `text`. See docs/reference/policy.md#documents.
  */
 export function parsePolicy(text: string, { source, mode }: ParseOptions): ParsedPolicy {
   const lines = new LineCounter();

@@ -1,6 +1,9 @@
 import type { InputRuleDecision, OutputRuleDecision, RuleDecision, Severity, Tier } from './words';
 
-/** A policy document as it is after `parsePolicy`: wire spelling, defaults filled in. Policy contract section 2. */
+/**
+ * A policy document as it is after `parsePolicy`: wire spelling, defaults filled in.
+ * See docs/reference/policy.md#documents.
+ */
 export interface PolicyDocument {
   /** Where it came from: a bundle id such as `secops/invariants`, or the name of a file. */
   source: string;

@@ -70,7 +70,7 @@ const predicate = checked((source) =>
   compilePredicate(source) ? undefined : `is not a predicate: write one of ${predicateForms}`,
 );
 
-/** Keys of `match` that ordinary and input rules share. Policy contract 2.2. */
+/** Keys of `match` that ordinary and input rules share. See docs/reference/policy.md#rules. */
 export const ruleMatchFields = {
   tenants: names,
   topics: globs,

@@ -38,7 +38,7 @@ const jsonPath = checked((path) =>
   isJsonPath(path) ? undefined : 'is not a path into the content: write one such as $.cart.items',
 );
 
-/** `code_injection` names the same scanner as `injection`. Spec: "Output safety record". */
+/** `code_injection` names the same scanner as `injection`. */
 const scanner = Joi.any().custom((written: unknown, helpers) => {
   const folded = typeof written === 'string' ? written.trim().toLowerCase().replaceAll('-', '_') : '';
   const found = scannerNames.find((each) => each === (folded === 'code_injection' ? 'injection' : folded));
@@ -134,7 +134,7 @@ const tenant = section<TenantPolicy>({
 
 const levelAsNumber: Readonly<Record<string, number>> = { high: 0.95, medium: 0.7, low: 0.4 };
 
-/** A number from 0 to 1, or the level scanners name: high, medium, low. Operations contract 4.4. */
+/** A number from 0 to 1, or the level scanners name: high, medium, low. See docs/scanning.md. */
 const confidence: Joi.Schema<number> = Joi.any().custom((written: unknown, helpers) => {
   const value = typeof written === 'string' ? levelAsNumber[written.trim().toLowerCase()] : written;
   const usable = typeof value === 'number' && value >= 0 && value <= 1;
@@ -151,7 +151,7 @@ const version: Joi.Schema<string> = Joi.any().custom((written: unknown, helpers)
 /** Keys of a policy document that say what the document is and not what it rules. */
 const headKeys = ['version', 'tier', 'selector'];
 
-/** A whole policy document, without the `source` that only its loader knows. Policy contract 2.1. */
+/** A whole policy document, without the `source` that only its loader knows. See docs/reference/policy.md#documents. */
 export const documentSchema = section<Omit<PolicyDocument, 'source'>>({
   required: {
     tier: tier.default('global'),

@@ -1,4 +1,4 @@
-/** The words of the policy language. Policy contract section 1, "Decision spellings" and "Strictness order". */
+/** The words of the policy language, their spellings and their strictness. See docs/reference/policy.md#decisions. */
 
 export const ruleDecisions = ['allow', 'deny', 'require_approval', 'throttle', 'allow_with_constraints'] as const;
 export type RuleDecision = (typeof ruleDecisions)[number];

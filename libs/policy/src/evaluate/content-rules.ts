@@ -16,7 +16,7 @@ export interface ContentOptions {
 
 /**
  * Runs the content rules after a permitting decision: the first that matches makes it stricter, and so does the
- * first one of workflow overrides. Policy contract 3.6.
+ * first one of workflow overrides. See docs/reference/policy.md#content-rules.
  *
  * @returns what stands instead of `permitted`, or `permitted` itself
  */
@@ -96,7 +96,7 @@ function tryScope(
   }
 }
 
-/** A deny on weak evidence, or on words alone, goes to a person instead. Policy contract 3.6, `require_human`. */
+/** A deny on weak evidence, or on words alone, goes to a person instead. */
 function afterDowngrade({ compiled }: Policy, facts: Facts, rule: CompiledInputRule, { verdict, findings }: Match) {
   const { min_severity_for_deny, min_confidence_for_deny, downgrade_when_prompt_only } = compiled.requireHuman;
   if (verdict !== 'DENY') return { verdict, reason: rule.reason };

@@ -1,8 +1,8 @@
 import type { ContentPattern } from '../compile/regex';
 
-/** One thing found in a text. Offsets and lengths are bytes. Wire contract 18.3, OutputFinding. */
+/** One thing found in a text. Offsets and lengths are bytes. See docs/reference/policy.md#output-policy. */
 export interface ContentFinding {
-  /** secret_leak, pii, code_injection, custom, or one of policy contract 2.5 and 2.6 such as input_size_exceeded. */
+  /** secret_leak, pii, code_injection, custom, or one of the rules themselves, such as input_size_exceeded. */
   type: string;
   severity: string;
   detail?: string;
@@ -23,7 +23,7 @@ export interface ContentNeeds {
   keywords: readonly string[];
 }
 
-/** Scans a text; `overrun` when its time ran out. Bytes are UTF-8. Policy contract 3.6: 50 ms for one request. */
+/** Scans a text; `overrun` when its time ran out. Bytes are UTF-8. One request has 50 ms. */
 export type ScanContent = (content: Uint8Array, needs: ContentNeeds) => ContentFinding[] | 'overrun';
 
 export const needsNothing = (needs: ContentNeeds): boolean =>

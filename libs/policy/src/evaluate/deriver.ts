@@ -6,8 +6,7 @@ const mostTiers = 20;
 
 /**
  * Reads how risk tags are derived, as a topic's registration writes it: `amount-threshold`, or with tiers of its own
- * `amount-threshold:petty=0,large=5000`, each a tag and the amount from which it is given. Policy contract 3.2 step 4 names the
- * deriver and leaves its tiers open.
+ * `amount-threshold:petty=0,large=5000`, each a tag and the amount from which it is given.
  *
  * @returns undefined for one that is not known here, so that the tags of the request stand
  */

@@ -13,11 +13,11 @@ import type { RuleTrace } from './trace';
 export type EvaluationPart = 'velocity' | 'content';
 
 export interface EvaluationOptions {
-  /** `VELOCITY_FAIL_MODE`; default closed. Policy contract 3.9. */
+  /** `VELOCITY_FAIL_MODE`; default closed. See docs/reference/policy.md#velocity. */
   velocityFailMode?: 'open' | 'closed';
   /** Looks for things in content; without it, rules that need scanning fall to `input_policy.fail_mode`. */
   scanContent?: ScanContent;
-  /** Steps that are left out, as when a decision of long ago is made again. Policy contract 12. */
+  /** Steps that are left out, as when a decision of long ago is made again. See docs/reference/policy.md#replay. */
   without?: readonly EvaluationPart[];
   /** Gets one entry for every rule looked at. */
   trace?: RuleTrace[];
@@ -26,8 +26,8 @@ export interface EvaluationOptions {
 }
 
 /**
- * Decides one request: policy contract 3.2, without the action gates of step 6. It asks its driver, and nobody else,
- * to count velocity windows, so that it does no I/O; `decide` and `decideAsync` drive it.
+ * Decides one request, without action checks. It does no I/O: it yields velocity windows to be counted to its driver,
+ * `decide` or `decideAsync`. See docs/reference/policy.md#evaluation.
  *
  * @returns always a decision; whatever is thrown inside is a denial with a fixed reason
  */
@@ -74,7 +74,7 @@ function* pipeline(
   return { outcome, snapshot: config ? `${snapshot}|cfg:${config.hash}` : snapshot };
 }
 
-/** The part of a snapshot before `|` names the policy. Policy contract 4.2. */
+/** The part of a snapshot before `|` names the policy. See docs/reference/policy.md#snapshots. */
 const priorPermitUnder = ({ snapshot }: Policy, { prior_permit: prior }: PolicyRequest) =>
   prior?.policy_snapshot.split('|')[0] === snapshot ? prior : undefined;
 

@@ -1,7 +1,7 @@
 import { ask, policyOf, verdict } from '../policy.testing';
 import type { VelocityAnswer } from './request';
 
-/** The example of policy contract 2.7, with its promises. */
+/** A whole policy, with what it promises. */
 const policy = policyOf(`
 version: "3"
 default_decision: deny

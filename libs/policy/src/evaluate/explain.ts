@@ -19,7 +19,7 @@ const namedRules = 10;
 
 /**
  * Decides and says why. Pass an `answerVelocity` that looks without counting: explaining must not use up a window.
- * Policy contract 5, explain.
+ * See docs/reference/policy.md#evaluation.
  */
 export async function explain(
   policy: Policy | undefined,

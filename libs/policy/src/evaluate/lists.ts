@@ -8,7 +8,7 @@ import { readAllowLists, readStrings } from '../config/allow-lists';
 import type { McpLists } from '../document/policy-document';
 import { denial, type Outcome } from './outcome';
 
-/** A tenant's topic and MCP lists, which hold whatever the rules say. Policy contract 3.2 step 8; operations 4.3. */
+/** A tenant's topic and MCP lists, which hold whatever the rules say. See docs/reference/policy.md#evaluation. */
 export function tenantBreach({ compiled }: Policy, facts: Facts): Outcome | undefined {
   const tenant = compiled.tenants.get(facts.tenant);
   if (!tenant) return undefined;
@@ -26,7 +26,7 @@ export interface ConfigLists {
   breach(facts: Facts): Outcome | undefined;
 }
 
-/** Reads `safety` of the effective configuration; undefined when it lists nothing. Policy contract 3.2 step 9. */
+/** Reads `safety` of the effective configuration; undefined when it lists nothing. */
 export function configLists(effectiveConfig: unknown): ConfigLists | undefined {
   const safety = isRecord(effectiveConfig) ? effectiveConfig['safety'] : undefined;
   if (!isRecord(safety)) return undefined;

@@ -9,7 +9,7 @@ import type {
 import type { PolicyRequest } from './request';
 
 /**
- * The evaluator once more, as slowly and plainly as policy contract 2.2, 3.2, 3.3, 3.4 and 3.7 tell it: no index, no
+ * The evaluator once more, slow and plain, for comparison: no index, no
  * compiled tests, no generator, nothing shared with the real one. Content rules are not part of it.
  */
 export interface ModelCase {

@@ -29,13 +29,16 @@ export const ofRule = (rule: CompiledRule): Outcome => ({
   throttleMs: rule.throttleMs,
 });
 
-/** The stricter of a global and a narrower rule, the narrower when they are equal; both limit. Policy contract 3.3. */
+/**
+ * The stricter of a global and a narrower rule, the narrower when they are equal; both limit.
+ * See docs/reference/policy.md#evaluation.
+ */
 export function stricterOf(wide: Outcome, narrow: Outcome): Outcome {
   const stands = isStricter(wide.verdict, narrow.verdict) ? wide : narrow;
   return { ...stands, constraints: tighter(wide.constraints, narrow.constraints) };
 }
 
-/** Policy contract 3.2, last step: which fields go with which verdict. */
+/** Which fields go with which verdict. */
 export function toRecord(outcome: Outcome, snapshot: string, jobId: string): PolicyDecision {
   const { verdict, reason, ruleId, constraints, remediations = [], throttleMs, findings } = outcome;
   const limits = verdict !== 'DENY' && verdict !== 'THROTTLE' && isConstraining(constraints);

@@ -3,7 +3,7 @@ import type { Constraints, Remediation } from '../document/policy-document';
 import type { Verdict } from '../document/words';
 import type { ContentFinding } from './content';
 
-/** What a decision is asked about: policy contract 3.1 in wire spelling, and what only the server knows. */
+/** What a decision is asked about, in wire spelling, and what only the server knows. */
 export interface PolicyRequest {
   topic: string;
   tenant?: string;
@@ -76,7 +76,10 @@ export interface PolicyDecision {
   reason: string;
   /** Empty when no rule decided. */
   rule_id: string;
-  /** `[<version>:]<hash>`, and `|cfg:<hash>` when the effective configuration took part. Policy contract 4.2. */
+  /**
+   * `[<version>:]<hash>`, and `|cfg:<hash>` when the effective configuration took part.
+   * See docs/reference/policy.md#snapshots.
+   */
   policy_snapshot: string;
   constraints?: Constraints;
   remediations: Remediation[];

@@ -12,7 +12,7 @@ export type ScopeResult =
 
 /**
  * Checks that every item belongs to a category the instruction names: "refund the shoes" may not refund a phone.
- * Policy contract 2.5, `match.scope`.
+ * See docs/reference/policy.md#content-rules.
  */
 export function checkScope(scope: ScopeMatch, document: unknown): ScopeResult {
   const instruction = valuesAt(document, scope.instruction_path).find((value) => typeof value === 'string');

@@ -22,7 +22,7 @@ export interface SearchOptions {
   trace?: RuleTrace[] | undefined;
 }
 
-/** One search through the rules of a policy for one request. Policy contract 3.3, 3.4 and 3.7. */
+/** One search through the rules of a policy for one request. See docs/reference/policy.md#evaluation. */
 export class Search {
   /** The first velocity rule that could not be counted, in closed mode: nothing passes without a person. */
   private uncounted: CompiledRule | undefined;

@@ -1,6 +1,6 @@
 import type { Verdict } from '../document/words';
 
-/** Sets of rules in the order they are searched. Policy contract 3.3. */
+/** Sets of rules in the order they are searched. See docs/reference/policy.md#evaluation. */
 export type SearchSet = 'invariants' | 'velocity' | 'job' | 'workflow' | 'global' | 'invariant_allows' | 'content';
 
 /** What became of one rule that was looked at. */

@@ -4,7 +4,7 @@ import { parsePolicy } from '../document/parse-policy';
 
 /**
  * The policy as it would be with a text in the place of a bundle, or as one more bundle where its id would stand. The
- * first document of a policy is the base and is never replaced. Policy contract 4.1 and 6.2, simulate.
+ * first document of a policy is the base and is never replaced. See docs/reference/policy.md#documents.
  *
  * @returns the policy, or what is wrong with the text
  */

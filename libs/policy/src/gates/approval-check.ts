@@ -3,7 +3,7 @@ import { refused, type GateCase, type Objection } from './gate';
 
 /**
  * Whether the approval that is named allows this very action, by someone else, now and for the first time. An approval of
- * another tenant is told apart from one that is not there only by its status, as contract 3.5 has it.
+ * another tenant is told apart from one that is not there only by its status.
  */
 export async function approvalObjection(
   { action, actor, world }: GateCase,

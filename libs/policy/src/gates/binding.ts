@@ -4,7 +4,8 @@ import { canonicalJson } from '../compile/canonical-json';
 
 /**
  * What an approval of an action is for: SHA-256, hex, of everything about it that matters. Empty parts are left out, and
- * the order of tags and of wildcards is nobody's, so that the same action always has the same hash. Policy contract 3.5.
+ * the order of tags and of wildcards is nobody's, so that the same action always has the same hash.
+ * See docs/reference/policy.md#action-checks.
  */
 export function bindingHash(action: ActionBody): string {
   const { kind, verb, server, tool, target_path, target_url, target_resource, filters, wildcards, args } = action;

@@ -20,7 +20,7 @@ const gates: Readonly<Record<GateId, Gate>> = {
 
 /**
  * Asks every gate in its order; the first that objects ends it. Gates only block: whoever passes all of them goes on to
- * the rules. Policy contract 3.5.
+ * the rules. See docs/reference/policy.md#action-checks.
  */
 export async function checkAction(given: GateCase): Promise<GateFinding | undefined> {
   for (const [gate, check] of Object.entries(gates)) {
@@ -32,7 +32,7 @@ export async function checkAction(given: GateCase): Promise<GateFinding | undefi
 
 const isGate = (id: string): id is GateId => Object.hasOwn(gates, id);
 
-/** What is told of a block: nothing that the caller sent but words of closed sets. Policy contract 3.5. */
+/** What is told of a block: nothing that the caller sent but words of closed sets. */
 export interface GateDetails {
   gate: GateId;
   sub_reason: string;

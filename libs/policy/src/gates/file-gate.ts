@@ -33,7 +33,7 @@ const reservedNames = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9
  * Keeps actions away from credentials and system files. The path is looked at as a system would come to see it: decoded up
  * to three times, environment names expanded, separators and case folded. A path that is still encoded after that, or that
  * names a variable nobody knows here, could be anything and is refused. `.pub` keys and `.env.example` are no credentials.
- * Policy contract 3.5.
+ * See docs/reference/policy.md#action-checks.
  */
 export function fileGate({ action }: GateCase): Objection | undefined {
   if (action.kind !== 'file') return undefined;

@@ -1,6 +1,6 @@
 import type { ActionBody } from '@svc/contract';
 
-/** In the order they are asked. Policy contract 3.5. */
+/** In the order they are asked. See docs/reference/policy.md#action-checks. */
 export const gateIds = [
   'actiongate.tenant',
   'actiongate.file',
@@ -29,7 +29,7 @@ export interface Actor {
   agent: AgentScope | undefined;
 }
 
-/** Lists are globs; an empty one lets nothing through. Identity contract 13. */
+/** Lists are globs; an empty one lets nothing through. */
 export interface AgentScope {
   isActive: boolean;
   allowedServers: readonly string[];

@@ -4,7 +4,7 @@ import { refused, type AgentScope, type GateCase, type Objection } from './gate'
 
 /**
  * Keeps agents to the servers, tools and resources they were given. An empty list gives nothing. A call without a server or
- * a resource is not held against its list; one without a tool is no call. Policy contract 3.5; MCP contract 5.
+ * a resource is not held against its list; one without a tool is no call. See docs/reference/policy.md#action-checks.
  */
 export async function mcpGate({ action, actor, world, dangerousParameters }: GateCase): Promise<Objection | undefined> {
   if (action.kind !== 'mcp_call') return undefined;

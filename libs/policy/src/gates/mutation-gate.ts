@@ -5,7 +5,7 @@ import { isDestructive } from './verbs';
 /** Whether an action destroys or grants something, which takes a person's approval. */
 export const isGrave = ({ kind, verb }: GateCase['action']): boolean => kind === 'mutation' && isDestructive(verb);
 
-/** Lets no destructive change through that nobody approved. Policy contract 3.5. */
+/** Lets no destructive change through that nobody approved. See docs/reference/policy.md#action-checks. */
 export async function mutationGate(given: GateCase): Promise<Objection | undefined> {
   const { action, world } = given;
   if (!isGrave(action)) return undefined;

@@ -15,7 +15,7 @@ const environment: Readonly<Record<string, string>> = {
   logname: 'user', public: '/users/public', allusersprofile: '/programdata',
 }; // prettier-ignore
 
-/** A path as a system comes to see it, whichever system it is. Policy contract 3.5, `actiongate.file`. */
+/** A path as a system comes to see it, whichever system it is. See docs/reference/policy.md#action-checks. */
 export function normalizePath(given: string): NormalPath {
   let text = expand(given.trim().replace(/^file:(\/\/(localhost)?(?=\/))?/i, ''));
   for (let i = 0; i < mostDecodings; i += 1) text = expand(decode(text));

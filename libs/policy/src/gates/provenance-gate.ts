@@ -8,7 +8,7 @@ const requiresProvenance = ({ kind, risk_tags }: GateCase['action']): boolean =>
 
 /**
  * Believes no claim that something was allowed: only an approval that is there, and evidence where it can be looked up.
- * Besides what contract 3.5 names it runs for kind `provenance_check`; what must have a provenance and claims none is
+ * It also runs for kind `provenance_check`; what must have a provenance and claims none is
  * refused as a claim that is not verified.
  */
 export async function provenanceGate(given: GateCase): Promise<Objection | undefined> {

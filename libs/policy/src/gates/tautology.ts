@@ -17,7 +17,7 @@ const alwaysTrue: readonly RegExp[] = [
 /**
  * Whether a raw SQL condition holds for every row, as far as its form shows: comments are left out, a literal or a name is
  * compared with itself, two literals with each other, or `true` stands alone. It is a net for what injections look like,
- * not a theorem prover. Policy contract 3.5, `raw_where`.
+ * not a theorem prover. See docs/reference/policy.md#action-checks.
  */
 export function isTautology(where: string): boolean {
   if (where.length > mostChars) return true;

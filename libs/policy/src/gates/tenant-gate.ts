@@ -18,7 +18,7 @@ const falsy = new Set(['', '0', 'false', 'no', 'off', 'null', 'none']);
  * Keeps queries and changes within the caller's tenant. Filters are looked at by the last part of their name, whatever its
  * case (`orders.tenantId` is `tenant_id`), and so are arguments of the same names. A tenant filter that names another
  * tenant is an owner that differs. Role `compliance`, alone or as the first word of a role's name, may see archived rows.
- * Policy contract 3.5.
+ * See docs/reference/policy.md#action-checks.
  */
 export function tenantGate({ action, actor }: GateCase): Objection | undefined {
   if (action.kind !== 'tenant_query' && action.kind !== 'mutation') return undefined;

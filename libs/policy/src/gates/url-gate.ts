@@ -10,7 +10,7 @@ const mostQueryValueBytes = 1_024;
  * Keeps requests away from networks that are not public, from hosts that data is carried off to, and from queries that
  * carry a prompt. What can be told from the URL itself is told before its host is looked up, since a look-up alone may
  * carry data off. A name of which one address is not public is refused whole: the next look-up may give that one.
- * Policy contract 3.5.
+ * See docs/reference/policy.md#action-checks.
  */
 export async function urlGate(given: GateCase): Promise<Objection | undefined> {
   const { action } = given;

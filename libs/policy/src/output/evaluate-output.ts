@@ -11,7 +11,7 @@ type Result = Answer & { waiting?: readonly CompiledOutputRule[] };
 
 /**
  * Decides whether what a job returned may be released. The first enabled rule in document order that matches wins; no
- * match releases. Policy contract 2.6, engine contract A11.
+ * match releases. See docs/reference/policy.md#output-policy.
  *
  * In the metadata phase only size, error and labels are looked at; the answer says whether the content phase has
  * anything to add. In the content phase `findOutput` looks into the body.
@@ -120,7 +120,7 @@ function outputFacts(request: OutputRequest, defaultTenant: string | undefined):
 
 const scannerOf: Readonly<Record<string, string>> = { secret_leak: 'secret', pii: 'pii', code_injection: 'injection' };
 
-/** A topic override with `scanners` runs only those on its topics. Spec: `output_policy.topic_overrides`. */
+/** A topic override with `scanners` runs only those on its topics. */
 function chosenNeeds(needs: ContentNeeds, override: OutputOverride | undefined): ContentNeeds {
   const chosen = override?.scanners;
   if (!chosen?.length) return needs;

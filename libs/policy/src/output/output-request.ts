@@ -1,6 +1,6 @@
 import type { ContentFinding, ContentNeeds } from '../evaluate/content';
 
-/** What a job returned, as the output rules look at it. Wire contract 18.3, OutputCheckRequest. */
+/** What a job returned, as the output rules look at it. See docs/reference/policy.md#output-policy. */
 export interface OutputRequest {
   phase: 'metadata' | 'content';
   topic: string;
@@ -33,6 +33,6 @@ export interface OutputDecision {
   findings: ContentFinding[];
   /** Metadata phase only: whether the body has to be read at all; false after a verdict that stands without it. */
   contentPhaseNeeded: boolean;
-  /** A rule still waiting asks that nothing is released before it was answered. Engine contract A11. */
+  /** A rule still waiting asks that nothing is released before it was answered. */
   hold: boolean;
 }

@@ -30,7 +30,7 @@ export interface AnalyticsReport {
 const dayMs = 86_400_000;
 
 /**
- * How often rules decided, and how often people let through what they held. Policy contract 12.
+ * How often rules decided, and how often people let through what they held. See docs/reference/policy.md#replay.
  *
  * @param ruleFilter an id, or a glob of ids; empty: all
  */

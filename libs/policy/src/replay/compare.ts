@@ -36,7 +36,10 @@ export interface ReplayReport {
   errors: { job_id: string; error: string }[];
 }
 
-/** What a policy would have decided otherwise, and which of its rules would have decided. Policy contract 12. */
+/**
+ * What a policy would have decided otherwise, and which of its rules would have decided.
+ * See docs/reference/policy.md#replay.
+ */
 export function compareReplay(jobs: readonly ReplayedJob[]): ReplayReport {
   const changes: ReplayChange[] = [];
   const errors: ReplayReport['errors'] = [];

@@ -213,7 +213,7 @@ const gatewayRules: Rule<EnvOf<typeof gateway>> = (env) => [
   ),
 ];
 
-/** The gateway's environment (operations contract 1.4). */
+/** The gateway's environment. */
 export const apiEnv = envSpec({
   service: 'gateway',
   variables: {

@@ -285,10 +285,10 @@ const store = variables({
   },
 });
 
-/** What every service reads (operations contract 1.1 and 1.2). */
+/** What every service reads. */
 export const commonVariables = { ...about, ...license, ...jobs, ...bus, ...store };
 
-/** Certificates of a listener come in pairs; production refuses plaintext and unchecked certificates (contract 11). */
+/** Certificates of a listener come in pairs; production refuses plaintext and unchecked certificates. */
 export const commonRules: Rule<EnvOf<typeof commonVariables>> = (env) => [
   ...encrypted(env.production, 'REDIS_URL', env.redisUrl, 'rediss'),
   ...(env.natsAllowPlaintext

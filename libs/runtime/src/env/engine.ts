@@ -5,7 +5,7 @@ import { kernelClientRules, kernelClientVariables } from './kernel-client';
 import { policyRules, policyVariables } from './policy';
 import { metricsPrivate } from './rules';
 
-/** The workflow engine's environment (operations contract 1.6). */
+/** The workflow engine's environment. */
 export const engineEnv = envSpec({
   service: 'engine',
   variables: {

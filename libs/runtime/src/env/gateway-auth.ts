@@ -3,7 +3,7 @@ import { needed, refusedInProduction, strong } from './rules';
 
 const maxClockSkew = '5m';
 
-/** Who may call the gateway (seed, Authentication; identity contract 2.4 to 2.7). */
+/** Who may call the gateway. */
 export const gatewayAuthVariables = variables({
   apiKey: {
     name: 'SVC_API_KEY',

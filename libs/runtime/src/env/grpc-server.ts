@@ -1,7 +1,7 @@
 import { variables, type EnvOf, type Rule } from './declare';
 import { refusedInProduction } from './rules';
 
-/** Keepalive and reflection of a gRPC listener (operations contract 1.1 and 1.3). */
+/** Keepalive and reflection of a gRPC listener. */
 export const grpcServerVariables = variables({
   grpcReflection: {
     name: 'SVC_GRPC_REFLECTION',

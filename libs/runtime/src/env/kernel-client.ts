@@ -48,7 +48,7 @@ export const kernelClientVariables = variables({
   },
 });
 
-/** Clients of the kernel check its certificate in production (operations contract 11). */
+/** Clients of the kernel check its certificate in production. */
 export const kernelClientRules: Rule<EnvOf<typeof kernelClientVariables>> = (env) => [
   ...pair('SAFETY_KERNEL_TLS_CERT', env.kernelTlsCert, 'SAFETY_KERNEL_TLS_KEY', env.kernelTlsKey),
   ...refusedInProduction(

@@ -64,7 +64,7 @@ const kernelRules: Rule<EnvOf<typeof kernel>> = (env) => [
   ),
 ];
 
-/** The safety kernel's environment (operations contract 1.7). */
+/** The safety kernel's environment. */
 export const kernelEnv = envSpec({
   service: 'kernel',
   variables: { ...commonVariables, ...grpcServerVariables, ...kernel, ...policyVariables },

@@ -6,7 +6,7 @@ const truths: Record<string, boolean> = {
   1: true, true: true, yes: true, on: true, 0: false, false: false, no: false, off: false,
 }; // prettier-ignore
 
-/** Reads a boolean of the operations contract; undefined when the text is none. */
+/** Reads a boolean; undefined when the text is none. */
 export const parseBool = (text: string): boolean | undefined => truths[text.toLowerCase()];
 
 /** Reads a variable's text by its type; undefined when the text does not fit. Families are read elsewhere. */

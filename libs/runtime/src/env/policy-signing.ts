@@ -1,6 +1,6 @@
 import { variables, type EnvOf, type Rule } from './declare';
 
-/** What the gateway signs policy bundles with. Policy contract 4.4. */
+/** What the gateway signs policy bundles with. See docs/reference/policy.md#bundles. */
 export const policySigningVariables = variables({
   policySigningKey: {
     name: 'SVC_POLICY_SIGNING_KEY',

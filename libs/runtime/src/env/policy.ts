@@ -1,7 +1,7 @@
 import { variables, type EnvOf, type Rule } from './declare';
 import { needed } from './rules';
 
-/** What decides a job, wherever the kernel's code runs: its own process, the scheduler or the gateway (contract 1.7). */
+/** What decides a job, wherever the kernel's code runs: its own process, the scheduler or the gateway. */
 export const policyVariables = variables({
   policyPath: { name: 'SAFETY_POLICY_PATH', type: 'path', default: 'config/safety.yaml', doc: 'The base policy.' },
   policyUrl: { name: 'SAFETY_POLICY_URL', type: 'url', doc: 'The base policy by URL; wins over the path.' },
@@ -116,7 +116,7 @@ export const policyVariables = variables({
   },
 });
 
-/** A base policy that must be signed needs a key to check it with (policy contract 4.3). */
+/** A base policy that must be signed needs a key to check it with. */
 export const policyRules: Rule<EnvOf<typeof policyVariables>> = (env) => [
   ...needed(
     env.policySignatureRequired,

@@ -25,7 +25,7 @@ interface Found {
 }
 
 /**
- * Production or not (operations contract 1.1). Development when neither variable is set.
+ * Production or not. Development when neither variable is set.
  *
  * @throws EnvError when SVC_PRODUCTION is not a boolean or SVC_ENV is not known: guessing "no" would lift every strict rule
  *   by a typing slip

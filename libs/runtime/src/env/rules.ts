@@ -3,7 +3,7 @@ import { formatAddress, isLoopback, type Address } from '../address';
 import { weaknessOf } from './secret-strength';
 import type { Problem } from './problem';
 
-/** A certificate and its key come together or the start fails (operations contract 11). */
+/** A certificate and its key come together or the start fails. */
 export function pair(certName: string, cert: string | undefined, keyName: string, key: string | undefined): Problem[] {
   if ((cert === undefined) === (key === undefined)) return [];
   const [missing, given] = cert === undefined ? [certName, keyName] : [keyName, certName];
@@ -47,7 +47,7 @@ export function metricsPrivate(
   ];
 }
 
-/** Secrets that could be guessed are refused in production (identity contract 2.4). */
+/** Secrets that could be guessed are refused in production. */
 export function strong(
   { production, skipSecretValidation }: { production: boolean; skipSecretValidation: boolean },
   name: string,

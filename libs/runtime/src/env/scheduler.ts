@@ -102,7 +102,7 @@ const schedulerRules: Rule<EnvOf<typeof scheduler>> = (env) =>
     env.metricsPublic,
   );
 
-/** The scheduler's environment (operations contract 1.5). */
+/** The scheduler's environment. */
 export const schedulerEnv = envSpec({
   service: 'scheduler',
   variables: {

@@ -1,6 +1,6 @@
 import { variables } from './declare';
 
-/** What the gateway and the scheduler read alike of schemas (operations contract 1.4). */
+/** What the gateway and the scheduler read alike of schemas. */
 export const schemaVariables = variables({
   schemaEnforcement: {
     name: 'SCHEMA_ENFORCEMENT',

@@ -5,7 +5,7 @@ const classes = [/[a-z]/, /[A-Z]/, /[0-9]/, /[^A-Za-z0-9]/];
 const minEntropyBits = 3;
 
 /**
- * Says why a secret is too easy to guess (identity contract 2.4): its length, fewer than two kinds of characters, under
+ * Says why a secret is too easy to guess: its length, fewer than two kinds of characters, under
  * 3 bits of Shannon entropy a character, or a common word in it. Undefined when it is strong enough.
  */
 export function weaknessOf(secret: string, minLength: number): string | undefined {

@@ -7,7 +7,7 @@ export interface LogEntry {
   fields: Readonly<Record<string, unknown>>;
 }
 
-/** `[COMPONENT] LEVEL message key=value` (operations contract 3). Nothing a caller sends can begin a line of its own. */
+/** `[COMPONENT] LEVEL message key=value`. Nothing a caller sends can begin a line of its own. */
 export function formatText({ level, msg, component, fields }: LogEntry): string {
   const pairs = Object.entries(fields)
     .filter(([, value]) => value !== undefined)

@@ -9,7 +9,7 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * Fields of a line in snake case, from the common list of operations contract 3. Never a body, a prompt or the content
+ * Fields of a line in snake case. Never a body, a prompt or the content
  * behind a pointer. An `Error` is written with its causes, and its stack on the same line.
  */
 export type LogFields = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { maskTokens } from '@svc/scanning';
 /** Replaces secrets within a text. */
 export type Masker = (text: string) => string;
 
-/** The contract's list, and what carries the same things under other names. */
+/** Names of fields that are masked, with their synonyms. */
 const secretKey = /password|passwd|secret|token|api[_-]?key|credential|auth|cookie|private[_-]?key/i;
 export const redacted = '[REDACTED]';
 const maxDepth = 5;
@@ -26,7 +26,7 @@ const obvious: readonly [RegExp, string][] = [
 ];
 
 /**
- * Masks what anybody can see is a secret: tokens, private keys, passwords in URLs (operations contract 3). Access keys,
+ * Masks what anybody can see is a secret: tokens, private keys, passwords in URLs. Access keys,
  * tokens and private keys look here as they do to the `secret` scanner.
  */
 export const maskObvious: Masker = (text) =>

@@ -2,7 +2,7 @@ interface Declared {
   /** Full Prometheus name. */
   name: string;
   help: string;
-  /** Bounded sets only: never an id, a path or free text (operations contract 2). */
+  /** Bounded sets only: never an id, a path or free text. */
   labels?: readonly string[];
 }
 

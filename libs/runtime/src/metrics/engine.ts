@@ -1,6 +1,5 @@
 import { metrics } from './declare';
 
-/** Operations contract 2.6, and what our engine has beyond it. */
 export const engineMetrics = metrics({
   runsActive: {
     name: 'svc_workflow_runs_active',

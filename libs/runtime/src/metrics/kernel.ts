@@ -3,7 +3,7 @@ import { metrics } from './declare';
 /** 0.5 ms to 250 ms; the target is 5 ms at the 99th percentile. */
 const evaluationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];
 
-/** Operations contract 2.4, for wherever the kernel's code runs. */
+/** For every process that runs the kernel's code. */
 export const kernelMetrics = metrics({
   evaluations: {
     name: 'svc_safety_evaluations_total',

@@ -2,7 +2,7 @@
 export const otherLabel = 'other';
 const maxValues = 500;
 
-/** Keeps a label bounded: values that were not made known become `other` (operations contract 2). */
+/** Keeps a label bounded: values that were not made known become `other`. */
 export interface BoundedLabel {
   /** Replaces the known values, for example when the topic registry changed. At most 500 are kept. */
   know(values: Iterable<string>): void;

@@ -5,7 +5,6 @@ const perTopic = ['topic'] as const;
 const evaluationBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
 const breakers = ['input', 'output'] as const;
 
-/** Operations contract 2.1. */
 export const schedulerMetrics = metrics({
   jobsReceived: { name: 'svc_scheduler_jobs_received_total', type: 'counter', labels: perTopic, help: 'Jobs taken from the queue for a first decision.' },
   jobsDispatched: { name: 'svc_scheduler_jobs_dispatched_total', type: 'counter', labels: perTopic, help: 'Jobs sent to a worker.' },

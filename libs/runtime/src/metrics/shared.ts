@@ -31,7 +31,7 @@ export const approvalMetrics = metrics({
   },
 });
 
-/** Operations contract 2.6: every service. */
+/** Every service. */
 export const commonMetrics = metrics({
   queueDepth: { name: 'svc_queue_depth', type: 'gauge', labels: ['queue', 'state'], help: 'Entries of each queue.' },
   queueWaitSeconds: {

@@ -50,7 +50,7 @@ const unavailableExit = 75;
 
 /**
  * Runs a service as this process: arguments, environment, start, and on SIGTERM or SIGINT readiness 503, then the stop
- * steps, then exit 0 (operations contract 14). A second signal ends the process at once. What nobody caught is logged
+ * steps, then exit 0. A second signal ends the process at once. What nobody caught is logged
  * and ends it with 1, since its state can no longer be trusted.
  */
 export async function runService<T extends Variables>(

@@ -12,8 +12,8 @@ const prefix = 'tenant:';
 
 /**
  * What a tenant's config lets it ask of the gateway, beside the limit of the installation and the license. Only what
- * somebody set counts; 0 sets nothing. Config is read from memory; while it cannot be read anew, the last holds. Spec:
- * "System settings fields", `rate_limits`.
+ * somebody set counts; 0 sets nothing. Config is read from memory; while it cannot be read anew, the last holds.
+ * See docs/settings.md#rate_limits.
  *
  * @returns takes the name of a bucket, such as `tenant:acme`; buckets of no tenant have no such limits
  */

@@ -11,7 +11,7 @@ const chunk = 200;
 const mostRows = 2_000;
 
 /**
- * What a person needs to know to decide, and how like cases were decided. Core contract 13.4.
+ * What a person needs to know to decide, and how like cases were decided. See docs/reference/jobs.md#approvals.
  *
  * @throws job_not_found, tenant_access_denied; approval_not_found for a job that was never held
  */

@@ -5,7 +5,7 @@ import { policyPart } from '../jobs/policy-check';
 import { approvalsOf } from './approval-record';
 import { decisionSummary } from './decision-summary';
 
-/** An approval in lists. Core contract 13.1. */
+/** An approval in lists. See docs/reference/jobs.md#approvals. */
 export function approvalView(job: JobRecord, context: Buffer | null): ApprovalView {
   const { request, safety } = job;
   const approval = approvalOf(job);

@@ -34,7 +34,7 @@ export type ApprovalOutcome =
 /**
  * Approves a held job: it goes back to be routed, with an approval that is bound to its request and to the policy it was
  * held under. A gate of a workflow succeeds with the last approval that its rule asks for; each is told to its run in the
- * same write. Core contract 13.2; engine contract A13. Of any number of callers at once exactly those act whom it takes.
+ * same write. See docs/reference/jobs.md#approvals. Of any number of callers at once exactly those act whom it takes.
  *
  * @throws the codes of `approveJob` in the contract
  */
@@ -159,7 +159,7 @@ function answerResolved(job: JobRecord & { approval: ApprovalRecord }, wanted: V
   throw new AppError(state === 'TIMEOUT' ? 'approval_not_actionable' : 'approval_already_resolved');
 }
 
-/** The checks of core contract 13.2 that both verdicts share, in their order. */
+/** The checks that both verdicts share, in their order. */
 async function requireOpen(
   deps: ApprovalDeps,
   job: JobRecord & { approval: ApprovalRecord },

@@ -1,7 +1,10 @@
 import type { DecisionSummary } from '@svc/contract';
 import type { JobRecord } from '@svc/store';
 
-/** What the decider needs to know, from the payload's `decision` object where there is one. Core contract 13.1. */
+/**
+ * What the decider needs to know, from the payload's `decision` object where there is one.
+ * See docs/reference/jobs.md#approvals.
+ */
 export function decisionSummary(
   job: JobRecord,
   hasContext: boolean,

@@ -5,7 +5,10 @@ import { approvingEvent, settle, type SettleDeps } from './settle';
 
 type OpenGate = JobRecord & { approval: ApprovalRecord & { gate: GateTerms } };
 
-/** What a gate's run does to it. Each is safe to repeat: a gate that has ended is left alone. Engine contract B2, B9. */
+/**
+ * What a gate's run does to it. Each is safe to repeat: a gate that has ended is left alone.
+ * See docs/reference/workflows.md#steps.
+ */
 
 /**
  * Ends a gate whose rule was met, or which is over without people: approved it succeeds, else it ends DENIED as expired.

@@ -7,7 +7,7 @@ import { isRunOver } from './settle';
 
 const chunk = 200;
 
-/** Approvals of a tenant, newest change first. Core contract 13.1. */
+/** Approvals of a tenant, newest change first. See docs/reference/jobs.md#approvals. */
 export async function listApprovals(
   { store }: { store: Store },
   caller: Caller,

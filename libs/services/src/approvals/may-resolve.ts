@@ -8,7 +8,7 @@ type HeldJob = Pick<JobRecord, 'submitter' | 'author' | 'run' | 'approval'>;
 
 /**
  * Whether a caller may resolve the approval of a job, as far as self-approval is concerned. Callers who neither submitted the
- * job, nor started its run, nor wrote its workflow always may. Core contract 13.2.
+ * job, nor started its run, nor wrote its workflow always may. See docs/reference/jobs.md#approvals.
  */
 export function mayResolve(job: HeldJob, caller: Caller, rule: RunStarterRule): boolean {
   if (isRequester(job, caller)) return requesterMayResolve(job, rule);

@@ -20,7 +20,7 @@ import { settle, tell } from './settle';
 /**
  * Says what is wrong with an approval and, when asked, mends it in one write: a decision that had stuck is carried out, a
  * job that nobody can decide any more is voided, and what was not published is. A repair that lets the job go on is refused
- * to callers who may not approve the job themselves. Core contract 13.3.
+ * to callers who may not approve the job themselves. See docs/reference/jobs.md#repair.
  *
  * @throws the codes of `repairApproval` in the contract
  */

@@ -21,8 +21,8 @@ export const repairReasons: Readonly<Record<RepairKind, string>> = {
 };
 
 /**
- * What is wrong with an approval, the first that fits of core contract 13.3. An approval of another request than the stored
- * one is none: such a job is not carried on but voided.
+ * The first kind of repair that applies to an approval. An approval of another request than the stored one is
+ * invalidated, not repaired. See docs/reference/jobs.md#repair.
  *
  * @throws safety_unavailable
  */

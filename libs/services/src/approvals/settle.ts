@@ -30,7 +30,8 @@ export interface Settlement {
 export type Settled = { kind: 'settled'; job: JobRecord; isPublished: boolean } | { kind: 'lost' };
 
 /**
- * A gate is never routed: its approval is its success. Any other job goes back to the queue. Engine contract A1.
+ * A gate is never routed: its approval is its success. Any other job goes back to the queue.
+ * See docs/reference/jobs.md#states.
  */
 export const approvingEvent = ({ topic }: Pick<JobRecord, 'topic'>): 'release' | 'succeed' =>
   isGate(topic) ? 'succeed' : 'release';

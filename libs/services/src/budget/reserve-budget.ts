@@ -40,7 +40,7 @@ export const accountName = (tenant: string, { scope, id }: Pick<BudgetAccount, '
 /**
  * Reserves what an allowed job may cost in every budget it counts in, before it goes to a worker. A job whose documents set
  * no budget costs nothing here. Reserved once, however often it is asked for; the move that ends the job settles it.
- * Spec: "System settings fields", budget; ADR 0011.
+ * See docs/reference/config.md#budgets.
  *
  * @returns why it may not, or undefined when it may
  */

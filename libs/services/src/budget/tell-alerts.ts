@@ -15,8 +15,8 @@ const atOnce = 100;
 
 /**
  * Tells which parts of budgets were reached, each once, oldest first: on the bus, in the log and in a metric. For one replica
- * at a time: who dies after telling and before noting it has it told again. Spec: "System settings fields",
- * `alert_at_percent`.
+ * at a time: who dies after telling and before noting it has it told again.
+ * See docs/reference/config.md#budgets.
  */
 export async function tellSpendAlerts(deps: SpendAlertDeps): Promise<void> {
   const alerts = await deps.store.spend.alerts(atOnce);

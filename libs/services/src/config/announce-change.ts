@@ -12,7 +12,10 @@ export interface AnnounceDeps {
   onNoticeFailed(error: unknown): void;
 }
 
-/** Tells every replica, this one first, that a part of the configuration changed. Operations contract 5; core contract 8. */
+/**
+ * Tells every replica, this one first, that a part of the configuration changed.
+ * See docs/reference/config.md#documents.
+ */
 export async function announceChange(deps: AnnounceDeps, scope: { scope: string; scope_id: string }): Promise<void> {
   deps.config.changed();
   const { clock, random, senderId } = deps;

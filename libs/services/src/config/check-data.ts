@@ -46,7 +46,7 @@ export function unreadFaults(place: DocumentPlace, data: Data): DataFault[] {
 const policySectionUnread =
   'is a section of policy documents, which is not read from config: write it in a bundle with PUT /api/v1/policy/bundles/{id}';
 
-/** The pools and timeouts of system/default are checked as the files are. Operations contract 4. */
+/** The pools and timeouts of system/default are checked as the files are. See docs/reference/config.md#documents. */
 function tableFaults(data: Data, strictPools: boolean): DataFault[] {
   const tables = {
     pools: (text: string) => parsePools(text, 'pools', strictPools),

@@ -16,7 +16,8 @@ export const isDefault = ({ scope, scope_id }: DocumentPlace): boolean =>
   scope === defaultPlace.scope && scope_id === defaultPlace.scope_id;
 
 /**
- * The document that a scope and an id name; undefined when the id is missing where it is needed. Core contract 8.
+ * The document that a scope and an id name; undefined when the id is missing where it is needed.
+ * See docs/reference/config.md#documents.
  */
 export function placeOf(caller: Caller, scope: ConfigScope, id: string | undefined): DocumentPlace | undefined {
   const usual = scope === 'system' ? defaultPlace.scope_id : scope === 'org' ? caller.tenant : undefined;
@@ -24,7 +25,7 @@ export function placeOf(caller: Caller, scope: ConfigScope, id: string | undefin
   return scope_id === undefined ? undefined : { scope, scope_id };
 }
 
-/** What belongs to all tenants is in the hands of the default one. Policy contract 6. */
+/** What belongs to all tenants is in the hands of the default one. See docs/reference/http.md#tenants. */
 const actsForAll = ({ defaultTenant }: ConfigRules, { tenant, allowCrossTenant }: Caller): boolean =>
   allowCrossTenant || tenant === defaultTenant;
 
@@ -55,7 +56,7 @@ export function requireOwnOrg({ tenant, scope }: Caller, place: DocumentPlace): 
   if (place.scope === 'org' && place.scope_id !== tenant && scope !== everyTenant) throw forbidden();
 }
 
-/** Whether a stored document is hidden from a caller: another tenant's team, workflow or step. Core contract 8. */
+/** Whether a stored document is hidden from a caller: another tenant's team, workflow or step. */
 export const isHidden = ({ tenant, scope }: Caller, document: ConfigDocument): boolean =>
   scope !== everyTenant && !belongsTo(tenant, document);
 

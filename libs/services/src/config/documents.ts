@@ -2,7 +2,7 @@ import { AppError } from '@svc/contract';
 import type { ConfigDocument, Store } from '@svc/store';
 import type { Clock } from '../deps';
 
-/** Where a document stands. Spec: "Config document". */
+/** Where a document stands. */
 export type DocumentPlace = Pick<ConfigDocument, 'scope' | 'scope_id'>;
 
 export interface ChangeDeps {
@@ -47,8 +47,8 @@ export const successor = (
 
 /**
  * Changes a document by compare-and-set. `change` gets what is stored and returns the whole of what is to be, or undefined to
- * leave it alone; it may be called more than once, and may throw to leave everything as it is. Operations contract 5; core
- * contract 8.
+ * leave it alone; it may be called more than once, and may throw to leave everything as it is.
+ * See docs/reference/config.md#documents.
  *
  * @param replace writes more than the document in the same step
  * @returns what was written

@@ -5,7 +5,7 @@ import { changeDocument, readDocument, type ChangeDeps } from './documents';
 
 /**
  * Moves policy bundles that an older version kept in system/default to system/policy, where one of the same id stands over
- * it. Safe to repeat, and by several at once: they are taken away only once they are there. Spec: "Config document".
+ * it. Safe to repeat, and by several at once: they are taken away only once they are there.
  *
  * @returns the ids that were moved, and whether what stood there is none that can be moved, and so stays
  * @throws config_version_conflict after three lost races

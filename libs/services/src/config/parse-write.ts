@@ -10,8 +10,8 @@ export interface ParsedWrite extends ConfigWrite {
 const prefs = { abortEarly: false, convert: false, errors: { wrap: { label: false } } } as const;
 
 /**
- * Reads the body of a write: with a string `scope` it names its document, without one it is data for system/default. Core
- * contract 8.
+ * Reads the body of a write: with a string `scope` it names its document, without one it is data for system/default.
+ * See docs/reference/config.md#documents.
  *
  * @throws invalid_json for fields that the wrapped form does not know, config_request_invalid for an unknown scope,
  *   config_invalid for everything else

@@ -29,7 +29,8 @@ export interface ConfigReadDeps extends ConfigRules {
 }
 
 /**
- * One document, or an earlier revision of it. system/default is there, empty, before anybody wrote it. Core contract 8.
+ * One document, or an earlier revision of it. system/default is there, empty, before anybody wrote it.
+ * See docs/reference/config.md#documents.
  *
  * @throws config_request_invalid, access_denied, config_place_forbidden, config_not_found
  */
@@ -64,7 +65,6 @@ async function earlier(
 
 /**
  * The documents of a place merged: system/default, the tenant's own, and those asked for, as far as they are that tenant's.
- * Core contract 8.
  *
  * @throws config_request_invalid, config_place_forbidden
  */

@@ -3,7 +3,7 @@ import { bundleSignatureFault, contentHash, prepareBundle, signBundle, type Bund
 import { signingKeyOf, type PolicyWriteDeps } from '../policy/policy-deps';
 import type { DataFault } from './check-data';
 
-/** What a write of policy bundles goes by. Policy contract 4.4, 6. */
+/** What a write of policy bundles goes by. See docs/reference/policy.md#bundles. */
 export type SealDeps = Pick<PolicyWriteDeps, 'signing' | 'maxContentBytes' | 'maxBundles'>;
 
 type Data = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export type SealedData = { ok: true; data: Data } | { ok: false; faults: DataFau
 
 /**
  * Makes of the bundles that a write brings what may be stored: each must be one that could be put by itself, and is signed
- * as if it were. One that comes with a good signature, as it was once read here, stays as it is. Policy contract 4.4, 6.
+ * as if it were. One that comes with a good signature, as it was once read here, stays as it is.
  *
  * @throws policy_signing_required
  */

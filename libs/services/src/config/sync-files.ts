@@ -7,7 +7,7 @@ import { changeDocument, type Change, type ChangeDeps } from './documents';
 /**
  * Writes the pools and timeouts files into system/default: a key that is absent gets the file's content, and so does one
  * that came of another file than this; of the same file it is left as it is, whatever was made of it since. Safe to repeat,
- * and by several at once. Spec: "Config document".
+ * and by several at once.
  *
  * @throws config_version_conflict after three lost races
  */

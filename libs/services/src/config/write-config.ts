@@ -17,13 +17,13 @@ export interface ConfigWriteDeps extends AnnounceDeps, ConfigRules {
   store: Pick<Store, 'config'>;
   fleet: StoredFleet;
   policy: SealDeps & PolicyAuditDeps;
-  /** In production a topic may not name a pool that is not defined. Operations contract 4.1. */
+  /** In production a topic may not name a pool that is not defined. See docs/reference/routing.md#pools. */
   strictPools: boolean;
 }
 
 /**
  * Changes a config document: each top-level key replaces the stored one, null removes it, other keys stay. PUT and POST are
- * the same. Core contract 8.
+ * the same. See docs/reference/config.md#documents.
  *
  * @throws invalid_json, config_request_invalid, config_invalid, config_key_forbidden, config_place_forbidden,
  *   config_not_found for another tenant's document, config_version_conflict; of policy bundles also

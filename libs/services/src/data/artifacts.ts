@@ -10,7 +10,7 @@ export interface ArtifactDeps extends Base {
 }
 
 /**
- * Stores an artifact. Core contract 11.
+ * Stores an artifact. See docs/reference/jobs.md#artifacts.
  *
  * @param narrowerBytes a limit of the caller's own; it may only narrow the configured one
  * @throws content_required, invalid_base64_content, tenant_access_denied, artifact_too_large, overloaded

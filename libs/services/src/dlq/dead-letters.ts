@@ -4,7 +4,7 @@ import { joinIdentities } from '../identities';
 import { carriedLabels, resubmit, type ResubmitDeps } from '../jobs/resubmit';
 import { confirmQuarantine, type QuarantineDeps } from './settle-quarantine';
 
-/** Newest first. Core contract 3. */
+/** Newest first. See docs/reference/jobs.md#dead-letters. */
 export async function listDeadLetters(
   { store }: { store: Store },
   tenant: string,
@@ -63,7 +63,7 @@ export async function removeDeadLetter(deps: QuarantineDeps, caller: Caller, id:
 
 /**
  * Runs a dead letter again as a new job, decided afresh by policy; the old job keeps its end, and what it returned stays
- * withheld. Core contract 3.
+ * withheld.
  *
  * @returns the new job's id
  * @throws dlq_entry_not_found, tenant_access_denied, missing_topic_for_retry

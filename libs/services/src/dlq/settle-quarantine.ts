@@ -14,7 +14,8 @@ const isQuarantined = (job: JobRecord | undefined): job is Quarantined =>
 
 /**
  * Makes what a quarantined job returned readable, without running the job again: the job's state stays, its result is the
- * original. Of many calls at once, one does it; the others find no dead letter. Engine contract A12, "(better)".
+ * original. Of many calls at once, one does it; the others find no dead letter.
+ * See docs/reference/jobs.md#dead-letters.
  *
  * @returns pointer of the original
  * @throws dlq_entry_not_found, tenant_access_denied, output_not_releasable, output_expired

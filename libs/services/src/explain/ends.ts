@@ -13,7 +13,7 @@ interface End {
   owner: Owner;
 }
 
-/** What ends a job that nothing else happens to. Engine contract A9, A13 "expiry". */
+/** What ends a job that nothing else happens to. See docs/reference/jobs.md#deadlines-and-time-outs. */
 export function givesUpOf(facts: JobFacts): GivesUp | null {
   const ends = endsOf(facts).sort((a, b) => a.atMs - b.atMs);
   const [first] = ends;
@@ -91,7 +91,7 @@ export function heldByOf({ job, workers }: JobFacts): HeldBy | undefined {
   return { worker_id, pool, since: iso(dispatched_at / 1_000), last_sign_of_life: iso(lastMs) };
 }
 
-/** How it ended, and by whom. Reason codes: engine contract A12. */
+/** How it ended, and by whom. */
 export function endedByOf(facts: JobFacts): EndedBy | undefined {
   const { job } = facts;
   if (stageOf(job) !== 'ended') return undefined;
@@ -142,7 +142,7 @@ function whoEnded(facts: JobFacts, code: string): Owner {
   return job.state === 'SUCCEEDED' ? { kind: 'approval', id: job.id } : { kind: 'service', id: 'scheduler' };
 } // prettier-ignore
 
-/** Which of the times was over: the earliest of those that were, as the timers look at them. Engine contract A9. */
+/** Which of the times was over: the earliest of those that were, as the timers look at them. */
 function whatTimedOut(facts: JobFacts): Owner {
   const { job } = facts;
   const text = job.error_message ?? '';

@@ -21,7 +21,7 @@ import {
   lookAtWorkers,
 } from './look-at-routing';
 
-/** In the order in which the schedulers do it. Engine contract A4. */
+/** In the order in which the schedulers do it. See docs/architecture.md#the-path-of-a-job. */
 const looks: readonly JobLook[] = [
   { check: 'queue', look: lookAtQueue },
   { check: 'deadline', look: lookAtDeadline },

@@ -66,7 +66,7 @@ function failedStep({ definition, run }: RunFacts): string | undefined {
   return earliest[0]?.path;
 }
 
-/** Engine contract B6: the definition's own time, else that of the timeouts file. */
+/** The definition's own time, else that of the timeouts file. */
 const deadlineOwner = ({ definition, run }: RunFacts): Owner =>
   definition.timeout_sec > 0
     ? { kind: 'run', id: 'timeout_sec', value: definition.timeout_sec }

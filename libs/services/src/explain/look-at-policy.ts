@@ -12,7 +12,7 @@ export const ruleOwner = (decision: Pick<DecisionRecord, 'rule_id' | 'decision'>
   ...(decision && { value: decision.decision }),
 });
 
-/** Is there an answer to be had? Engine contract A15. */
+/** Is there an answer to be had? See docs/reference/policy.md#kernel. */
 export function lookAtPolicyService(facts: JobFacts): Look {
   const { job, nowMs, breaker, config, settings, standing } = facts;
   const isOpen = breaker?.state === 'open';
@@ -66,7 +66,7 @@ export function lookAtPolicy({ job, standing }: JobFacts): Look {
   return passed(`policy said ${safety.decision}${because}`, owner);
 }
 
-/** A person's consent. Engine contract A13. */
+/** A person's consent. See docs/reference/jobs.md#approvals. */
 export function lookAtApproval(facts: JobFacts): Look {
   const { job } = facts;
   const { approval, safety, request } = job;
@@ -94,7 +94,7 @@ function gateText({ request, approval }: JobRecord): string {
   return quorum > 1 ? `${step} has ${given} of ${quorum} approvals` : `${step} must be approved`;
 }
 
-/** Whom the rule on self-approval excludes, and the role that the gate was escalated to. Core contract 13.2. */
+/** Whom the rule on self-approval excludes, and the role that the gate was escalated to. */
 function excluded({ job, config }: JobFacts): string {
   const { escalate_to: role, escalated = false } = job.approval?.gate ?? {};
   const raised = escalated && role !== undefined ? `; ${role} may decide too` : '';

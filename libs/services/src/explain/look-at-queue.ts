@@ -5,7 +5,7 @@ import { blocked, notReached, passed, type Look } from './look';
 
 const queueOwner: Owner = { kind: 'queue', id: 'jobs' };
 
-/** Whether the queue brings it forward. Engine contract A4, A14. */
+/** Whether the queue brings it forward. See docs/architecture.md#the-path-of-a-job. */
 export function lookAtQueue(facts: JobFacts): Look {
   const { job, nowMs, standing } = facts;
   const { entry } = standing;
@@ -104,7 +104,7 @@ export function lookAtDeadline({ job, nowMs }: JobFacts): Look {
   );
 }
 
-/** Dispatch loops end. Engine contract A4 item 4. */
+/** Dispatch loops end. */
 export function lookAtAttempts(facts: JobFacts): Look {
   const { job } = facts;
   const { schedulingAttempts: most } = limits;
@@ -120,7 +120,7 @@ export function lookAtAttempts(facts: JobFacts): Look {
   });
 }
 
-/** The topic registry. Engine contract A4 item 3. */
+/** The topic registry. */
 export function lookAtTopic({ job, topic }: JobFacts): Look {
   const stage = stageOf(job);
   if (isGate(job.topic)) return passed('a gate is on a topic of the platform’s own');

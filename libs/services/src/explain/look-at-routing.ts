@@ -28,7 +28,7 @@ const waits = (facts: JobFacts) => ({
   clears_at: null,
 });
 
-/** Which pools may take it. Engine contract A5 rows 1 to 4. */
+/** Which pools may take it. See docs/reference/routing.md#selection. */
 export function lookAtPool(facts: JobFacts): Look {
   const done = settled(facts);
   if (done) return done;
@@ -39,7 +39,7 @@ export function lookAtPool(facts: JobFacts): Look {
   return passed(`${names.join(', ')} may take it`, { kind: 'pool', id: names.join(', ') });
 }
 
-/** Which workers could take it, load aside. Engine contract A5 rows 5 to 7. */
+/** Which workers could take it, load aside. */
 export function lookAtWorkers(facts: JobFacts): Look {
   const { pools, workers, settings } = facts;
   const done = settled(facts);
@@ -50,7 +50,7 @@ export function lookAtWorkers(facts: JobFacts): Look {
   return reason ? blocked({ ...reason, ...waits(facts) }) : passed('there are workers that can take it');
 }
 
-/** Whether one of them has room. Engine contract A5 row 9. */
+/** Whether one of them has room. */
 export function lookAtSlots(facts: JobFacts): Look {
   const { pools, workers, settings } = facts;
   const done = settled(facts);
@@ -61,7 +61,7 @@ export function lookAtSlots(facts: JobFacts): Look {
   return reason ? blocked({ ...reason, ...waits(facts) }) : passed('one of them has room');
 } // prettier-ignore
 
-/** What policy lets the tenant run at once. Engine contract A7. */
+/** What policy lets the tenant run at once. See docs/reference/routing.md#concurrency-limits. */
 export function lookAtTenantLimit(facts: JobFacts): Look {
   const { job, standing } = facts;
   const done = settled(facts);
@@ -86,7 +86,7 @@ function concurrencyCap({ job }: JobFacts): number | undefined {
   return typeof value === 'number' && value > 0 ? value : undefined;
 }
 
-/** What the license lets run at once. Engine contract A7. */
+/** What the license lets run at once. */
 export function lookAtLicenseLimit(facts: JobFacts): Look {
   const { standing, licenseCap } = facts;
   const done = settled(facts);
@@ -98,7 +98,7 @@ export function lookAtLicenseLimit(facts: JobFacts): Look {
   return blocked({ kind: 'license_limit', what, owner, how: 'one of them must end, or the license allow more', ...waits(facts) });
 } // prettier-ignore
 
-/** Who goes first. Engine contract A8. Of other tenants it is only told that they do. */
+/** Who goes first. See docs/reference/routing.md#fairness. Of other tenants it is only told that they do. */
 export function lookAtTurn(facts: JobFacts): Look {
   const { job, standing } = facts;
   const done = settled(facts);

@@ -61,7 +61,7 @@ function whyEnded({ status, skip_reason, error, attempts, compensated }: StepRun
   return `${error?.message ?? status}${attempts > 1 ? ` (try ${attempts})` : ''}`;
 }
 
-/** Why steps are passed over, as the planner calls it. Engine contract B3. */
+/** Why steps are passed over, as the planner calls it. See docs/reference/workflows.md#how-a-run-proceeds. */
 const reasons: Readonly<Record<string, string>> = {
   condition_false: 'its condition did not hold',
   no_dependency_succeeded: 'none of the steps it depends on succeeded',

@@ -34,7 +34,7 @@ const due = ({ timers }: RunFacts, { path }: Place, purpose: string): string | u
   return atMs === undefined ? undefined : iso(atMs);
 };
 
-/** Engine contract B3: `resources.max_parallel_steps`. */
+/** `resources.max_parallel_steps`. */
 function slotWait({ run, maxParallelSteps }: RunFacts, { path }: Place): RunWait {
   return {
     kind: 'slot',
@@ -97,7 +97,7 @@ function outsideWait(facts: RunFacts, place: Place): RunWait {
   };
 }
 
-/** Engine contract B2 "approval". A gate whose end is consent clears by itself. */
+/** A gate whose end is consent clears by itself. See docs/reference/workflows.md#steps. */
 function approvalWait(facts: RunFacts, place: Place, atEnd: string): RunWait {
   const { path, step, def, record } = place;
   const { quorum = 1, on_expiry = 'reject', escalate_to } = def.gate ?? {};

@@ -2,7 +2,7 @@ import type { RunWait } from '@svc/contract';
 import { iso } from './job-facts';
 import type { RunFacts } from './run-facts';
 
-/** What the run as a whole waits for, before any of its steps. Engine contract B7, B9. */
+/** What the run as a whole waits for, before any of its steps. See docs/reference/workflows.md#states. */
 export function wholeWaits(facts: RunFacts): RunWait[] {
   return [...engineWait(facts), ...lockWait(facts), ...endingWaits(facts)];
 }
@@ -58,7 +58,7 @@ function lockWait({ standing, nowMs }: RunFacts): RunWait[] {
   ];
 }
 
-/** Its end is decided: what was told to stop must answer, and what was done is undone. Engine contract A16. */
+/** Its end is decided: what was told to stop must answer, and what was done is undone. */
 function endingWaits({ run, timers, jobs }: RunFacts): RunWait[] {
   const { ending } = run;
   if (!ending) return [];

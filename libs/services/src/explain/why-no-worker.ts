@@ -16,7 +16,7 @@ type Reason = Pick<Blocker<JobBlocker>, 'kind' | 'what' | 'owner' | 'how'>;
 const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 const namesOf = (pools: readonly Pool[]): string => pools.map(({ name }) => name).join(', ');
 
-/** Why no pool may take such a job; undefined when one may. The rules are routing's: engine contract A5 rows 1 to 4. */
+/** Why no pool may take such a job; undefined when one may. The rules are those of `poolsFor`. */
 export function whyNoPool(table: PoolTable, needs: RoutingNeeds): Reason | undefined {
   const found = poolsFor(table, needs);
   if ('pools' in found) return undefined;

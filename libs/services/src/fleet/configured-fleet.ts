@@ -16,7 +16,7 @@ interface Held<T> {
 /**
  * The pools and timeouts in force: those of system/default as long as they were made from the files that stand here, else
  * the files, which are then about to be written there. What an operator changes in the document holds until the file
- * changes. Spec: "Config document"; operations contract 5.
+ * changes. See docs/reference/config.md#documents.
  */
 export class ConfiguredFleet implements FleetFiles, StoredFleet {
   private revision = 0;

@@ -10,7 +10,7 @@ export interface FleetDeps {
   workerTtlMs: number;
 }
 
-/** Live workers from the shared picture. Identity contract 11. */
+/** Live workers from the shared picture. See docs/reference/routing.md#liveness. */
 export async function listWorkers({ store, clock, workerTtlMs }: FleetDeps): Promise<WorkerView[]> {
   const snapshot = await store.workers.snapshot();
   return (snapshot?.workers ?? []).map((worker) => workerView(worker, clock.nowMs(), workerTtlMs));

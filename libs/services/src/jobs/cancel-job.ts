@@ -12,7 +12,7 @@ export interface CancelDeps extends Base {
 }
 
 /**
- * Cancels a job for REST, gRPC and the engine alike. Core contract 2.6.
+ * Cancels a job for REST, gRPC and the engine alike. See docs/reference/jobs.md#cancellation.
  *
  * @returns the state the job is in now, and whether this call put it there
  * @throws job_not_found, tenant_access_denied

@@ -28,7 +28,7 @@ export interface Ending {
   cancel?: string;
 }
 
-/** How an end state is called on the bus. Engine contract A1: a quarantine appears as DENIED. */
+/** How an end state is called on the bus; a quarantine appears as DENIED. */
 const busStatus: Partial<Record<JobState, string>> = {
   FAILED: 'JOB_STATUS_FAILED',
   DENIED: 'JOB_STATUS_DENIED',
@@ -38,7 +38,10 @@ const busStatus: Partial<Record<JobState, string>> = {
 
 type Ended = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'attempts' | 'state' | 'letter'>;
 
-/** The end is one that the run of the job retries: dead letters come from the final attempt only. Engine contract A1, B6. */
+/**
+ * The end is one that the run of the job retries: dead letters come from the final attempt only.
+ * See docs/reference/jobs.md#states.
+ */
 const isRetriedByRun = (job: Ended, state: JobState, { reported }: Ending): boolean =>
   job.letter === 'withhold' && (state === 'FAILED' || state === 'TIMEOUT') && !reported;
 
@@ -76,7 +79,7 @@ export function deadLetter(
   nowUs: number,
   ttlSec: number,
 ): DeadLetterWrite {
-  // Spec: for quarantines the reason is the code itself.
+  // For quarantines the reason is the code itself.
   const reason = code.startsWith('output_quarantined') ? code : message;
   const entry: DeadLetter = {
     job_id: job.id,

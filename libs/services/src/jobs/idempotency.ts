@@ -18,7 +18,10 @@ export interface FirstAnswer {
   reason?: string;
 }
 
-/** SHA-256 over the validated body with sorted keys: what makes two requests the same one. Core contract 1.5. */
+/**
+ * SHA-256 over the validated body with sorted keys: what makes two requests the same one.
+ * See docs/reference/jobs.md#idempotency.
+ */
 export function requestFingerprint(body: SubmitBody): string {
   const { idempotency_key: _, ...rest } = body;
   return createHash('sha256').update(canonical(rest)).digest('hex');

@@ -17,7 +17,10 @@ type Described = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request'>;
 const busPriority = { interactive: 1, batch: 2, critical: 3 } as const;
 const busActor = { human: 1, service: 2 } as const;
 
-/** The request as workers see it, without what changes from dispatch to dispatch. Wire contract 3 and 13. */
+/**
+ * The request as workers see it, without what changes from dispatch to dispatch.
+ * See docs/reference/worker-protocol.md#packets.
+ */
 export function jobRequestDraft({ id, tenant, topic, request }: Described): JobRequestDraft {
   const labels = withoutContent(request.labels);
   return {
@@ -78,11 +81,11 @@ const identityEnv = (tenant: string, request: StoredRequest): Record<string, str
   ...(request.step_id && { step_id: request.step_id }),
 });
 
-/** SHA-256 of the request: what a decision and an approval are bound to. Engine contract A13. */
+/** SHA-256 of the request: what a decision and an approval are bound to. See docs/reference/jobs.md#approvals. */
 export const requestHash = (job: Described): string => jobHash(jobRequestDraft(job));
 
 /**
- * A dispatch: the subject of the chosen worker and the packet for it. Wire contract 10.
+ * A dispatch: the subject of the chosen worker and the packet for it. See docs/reference/worker-protocol.md#dispatch.
  *
  * @param effectiveConfig of the job's tenant, team, workflow and step, JSON
  * @param dataUrls env by which a worker without access to the store reads and writes the data of the job
@@ -133,7 +136,7 @@ export const dispatchIdentity = (
 
 /**
  * Does an echoed dispatch name another than the one the job is in? Workers that echo nothing are told apart by worker id
- * alone. Wire contract 10 item 6.
+ * alone.
  */
 export function isStaleDispatch(
   echoed: DispatchIdentity | undefined,
@@ -151,7 +154,7 @@ const identityOf = ({ tenant, request }: Pick<JobRecord, 'tenant' | 'request'>) 
   actor_id: request.actor_id,
 });
 
-/** Wire contract 13: the constraints as a whole, and copies of single ones. */
+/** The constraints as a whole, and copies of single ones. */
 function constraintEnv(decision: DecisionRecord | undefined): Record<string, string> {
   const constraints = decision?.constraints;
   if (!constraints) return {};
@@ -169,13 +172,16 @@ function constraintEnv(decision: DecisionRecord | undefined): Record<string, str
   };
 }
 
-/** Evidence for the worker; what counts is the approval in the record. Wire contract 13. */
+/** Evidence for the worker; what counts is the approval in the record. */
 const approvalLabels = ({ approval }: JobRecord): Record<string, string> =>
   approval && verdictOf(approval) === 'approved'
     ? { approval_granted: 'true', approval_snapshot: approval.policy_snapshot ?? '' }
     : {};
 
-/** Policy was silent and fail mode open let the job through: its worker is to know. Engine contract A15. */
+/**
+ * Policy was silent and fail mode open let the job through: its worker is to know.
+ * See docs/reference/policy.md#kernel.
+ */
 const bypassLabels = ({ safety }: JobRecord): Record<string, string> =>
   safety?.decision === 'UNAVAILABLE' ? { safety_bypassed: 'true', safety_bypass_reason: 'safety_unavailable' } : {};
 

@@ -11,7 +11,7 @@ const present = <T extends object>(fields: T) =>
     ),
   ) as { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** A job in lists and traces: only what is set. Core contract 2.3. */
+/** A job in lists and traces: only what is set. See docs/reference/jobs.md#read-jobs. */
 export function jobItemOf(job: JobSummary): JobItem {
   const { request, safety } = job;
   const optional = present({
@@ -57,7 +57,7 @@ export function decoded(body: Buffer | null): unknown {
 }
 
 /**
- * Everything about a job. Core contract 2.4. A quarantined result is withheld, and so are the artifacts; only its pointer
+ * Everything about a job. A quarantined result is withheld, and so are the artifacts; only its pointer
  * shows, in output_safety.
  */
 export function jobDetailOf(job: JobRecord, context: Buffer | null, result: Buffer | null): JobDetail {
@@ -166,7 +166,7 @@ export function approvalOf({ approval, state, updated_at }: JobRecord): Approval
   return { ...approval, status: 'invalidated', decision, revision: approval.revision + 1, resolved_at: updated_at };
 }
 
-/** Core contract 13.1. */
+/** See docs/reference/jobs.md#approvals. */
 export function actionability(approval: ApprovalRecord): string {
   switch (approval.status) {
     case 'pending':
@@ -181,7 +181,7 @@ export function actionability(approval: ApprovalRecord): string {
   }
 }
 
-/** A refused job has no result of a worker; readers find the refusal in its place. Core contract 2.2, "deny". */
+/** A refused job has no result of a worker; readers find the refusal in its place. */
 const refusalResult = (job: JobRecord): unknown =>
   job.state !== 'DENIED'
     ? null

@@ -30,8 +30,8 @@ export function matchesGlob(glob: string, text: string): boolean {
 }
 
 /**
- * Checks a memory id that the client named against `context.denied_memory_ids`, then `allowed_memory_ids`. Core contract
- * 2.2 check 9: skipped when config has no context section.
+ * Checks a memory id that the client named against `context.denied_memory_ids`, then `allowed_memory_ids`;
+ * skipped when config has no context section. See docs/reference/jobs.md#memory.
  *
  * @throws memory_policy_violation, memory_policy_unreadable when the section is malformed
  */

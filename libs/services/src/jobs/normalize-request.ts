@@ -6,19 +6,19 @@ export interface Normalized {
   tenant: string;
   topic: string;
   request: StoredRequest;
-  /** The input document workers get. Core contract 2.2. */
+  /** The input document workers get. See docs/reference/jobs.md#submit-a-job. */
   document: Record<string, unknown>;
   /** Set for policy only, never stored with the request. */
   content: string;
 }
 
-/** Label names a client may not set: dropped. Core contract 2.2; wire contract 13. */
+/** Label names a client may not set: dropped. See docs/reference/worker-protocol.md#environment-and-labels. */
 const reservedLabel =
   /^(_|approval_|safety_|saga_|is_compensation$|gate_type$|svc\.bus_msg_id$|policy\.attachment_id$|secrets_present$)/;
 const refusedLabel = /^_(governance|ma)\./;
 
 /**
- * Checks and completes what a client sent, in the order of the contract (core 2.2, checks 2 and 3).
+ * Checks and completes what a client sent, in the order of docs/reference/jobs.md#submit-a-job.
  *
  * @param maxPromptChars of the license in force
  * @throws prompt_is_required, tier_limit_exceeded, invalid_body, invalid_memory_id, tenant_access_denied, access_denied
@@ -86,7 +86,7 @@ function checkPrompt(prompt: string, maxPromptChars: number): void {
   });
 }
 
-/** Core contract 2.2: 50,000 unless the license raises it, up to the ceiling; identity contract 9.3: -1 = unlimited, 0 = ours. */
+/** 50,000 unless the license raises it, up to the ceiling; -1 = unlimited, 0 = our own limit. */
 function allowedPromptChars(granted: number): number {
   if (granted === -1) return limits.promptCharsCeiling;
   return granted > 0 ? Math.min(granted, limits.promptCharsCeiling) : limits.promptChars;
@@ -100,7 +100,7 @@ function tenantOf(body: SubmitBody, caller: Caller): string {
 }
 
 /**
- * Labels that a client may set; those reserved for the service are dropped. Core contract 2.2.
+ * Labels that a client may set; those reserved for the service are dropped.
  *
  * @throws invalid_body for names that are never a client's, and for names and values that are too long
  */
@@ -172,6 +172,6 @@ export function contentOfDocument(document: { prompt?: unknown; context?: unknow
   return contentOf(typeof document?.prompt === 'string' ? document.prompt : '', document?.context);
 }
 
-/** Labels as clients see them: what the service added is left out. Core contract 2.2. */
+/** Labels as clients see them: what the service added is left out. */
 export const publicLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([label]) => !label.startsWith('_')));

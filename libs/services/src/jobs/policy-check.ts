@@ -4,7 +4,7 @@ import { withTimeout } from '@svc/runtime';
 import type { DecisionRecord, JobRecord, StoredRequest } from '@svc/store';
 import { workflowStepOf } from './workflow-step';
 
-/** What policy is asked about a job. Policy contract 3.1. */
+/** What policy is asked about a job. See docs/reference/policy.md#evaluation. */
 export function policyRequest(
   job: Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'run'> & { request: StoredRequest },
   content: string,
@@ -47,7 +47,7 @@ export function policyRequest(
 
 /**
  * The decision kept with a job, when it permitted the job as it is now. Policy is asked again before each dispatch, and a
- * velocity window that has filled up since must not refuse a job that it let through. Policy contract 3.7.
+ * velocity window that has filled up since must not refuse a job that it let through.
  */
 export function priorPermit({ safety, job_hash }: JobRecord): Pick<PolicyRequest, 'prior_permit'> {
   const permits = safety?.decision === 'ALLOW' || safety?.decision === 'ALLOW_WITH_CONSTRAINTS';
@@ -102,5 +102,5 @@ export function decisionRecord(
   };
 }
 
-/** The part of a snapshot that names the policy itself. Policy contract 4.2. */
+/** The part of a snapshot that names the policy itself. See docs/reference/policy.md#snapshots. */
 export const policyPart = (snapshot: string): string => snapshot.split('|')[0] ?? '';

@@ -16,7 +16,7 @@ const names: ReadonlyMap<string, Priority> = new Map([
 
 /**
  * The priority that a name means, in any case; interactive for one that nobody knows. A job that names none gets
- * `resources.default_priority` of its config. Wire contract 2.
+ * `resources.default_priority` of its config. See docs/reference/messages.md.
  */
 export function priorityOf(named: string, config: Record<string, unknown> | undefined): Priority {
   const standard: unknown = section(config, 'resources', { ...defaultSettings.resources }).default_priority;

@@ -48,7 +48,7 @@ export async function publishIntent(deps: IntentDeps, job: Intended): Promise<vo
     await bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
   }
   if (intent.dlq) {
-    // A quarantine has no status of its own and appears as DENIED. Engine contract A1.
+    // A quarantine has no status of its own and appears as DENIED. See docs/reference/jobs.md#states.
     const status =
       job.state === 'TIMEOUT' || job.state === 'FAILED' || job.state === 'CANCELLED' ? job.state : 'DENIED';
     await bus.publishDurable(subjects.jobDlq.name, result(statusOf[status])).catch((error: unknown) => {

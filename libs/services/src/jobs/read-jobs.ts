@@ -29,7 +29,7 @@ export async function findJob({ store }: { store: Store }, scope: TenantScope, i
   }
 }
 
-/** Core contract 2.4. */
+/** See docs/reference/jobs.md#read-jobs. */
 export async function getJob(deps: { store: Store }, scope: TenantScope, id: string): Promise<JobDetail> {
   const job = await findJob(deps, scope, id);
   const [context, result] = await Promise.all([readContext(deps.store, job), readResult(deps.store, job)]);
@@ -67,7 +67,7 @@ export async function readContext({ data }: Pick<Store, 'data'>, job: JobRecord)
 
 const inlineResultBytes = 1_048_576;
 
-/** A pointer of ours is followed, any other is handed on as it is. Wire contract 12. */
+/** A pointer of ours is followed, any other is handed on as it is. See docs/reference/worker-protocol.md#pointers. */
 async function readResult(store: Store, job: JobRecord): Promise<Buffer | null> {
   if (isWithheld(job) || !job.result_ptr || !isOwnResult(job.id, job.result_ptr)) return null;
   const found = await store.data.read(job.result_ptr, inlineResultBytes);
@@ -107,7 +107,7 @@ function statesOf(filter: string | undefined): JobState[] | undefined {
   return isJobState(state) ? [state] : [];
 }
 
-/** Newest first; an unknown job has none. Core contract 2.5. */
+/** Newest first; an unknown job has none. See docs/reference/policy.md#decisions. */
 export async function jobDecisions(
   { store }: { store: Store },
   scope: TenantScope,

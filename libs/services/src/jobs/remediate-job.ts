@@ -5,7 +5,7 @@ import { findJob } from './read-jobs';
 import { carriedLabels, resubmit, type ResubmitDeps } from './resubmit';
 
 /**
- * Submits a job again in the way that policy proposed when it refused. Core contract 2.6.
+ * Submits a job again in the way that policy proposed when it refused. See docs/reference/jobs.md#remediations.
  *
  * @param remediationId may be left out when there is just one
  * @throws job_not_found, tenant_access_denied, no_remediations_available, remediation_id_required, remediation_not_found

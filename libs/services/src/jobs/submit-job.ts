@@ -43,7 +43,7 @@ const policyTimeoutMs = 5_000;
 
 /**
  * Accepts a job for REST, gRPC and the bus alike. The answer leaves after one atomic write holds the record and the queue
- * entry that carries it. Spec: "Jobs and traces"; core contract 2.2; engine contract A3.
+ * entry that carries it. See docs/reference/jobs.md#submit-a-job.
  *
  * @throws the codes of `submitJob` in the contract
  */
@@ -173,7 +173,7 @@ interface Birth {
   labels?: Record<string, string>;
 }
 
-/** What policy's answer makes of the job. Core contract 2.2, "Policy result". */
+/** What policy's answer makes of the job. */
 function decideBirth(
   deps: SubmitDeps,
   id: string,
@@ -250,7 +250,7 @@ function recordFields(asked: Normalized, submitter: string, birth: Birth, deadli
 }
 
 /**
- * Absolute, unix ms; 0 = none. A cap applies only when config sets one. Engine contract A9.
+ * Absolute, unix ms; 0 = none. A cap applies only when config sets one.
  *
  * @param byDefault whether a job that asks for none gets the default of config (SVC_DEFAULT_DEADLINE)
  */
@@ -271,7 +271,7 @@ export function deadline(
 /** A century: beyond 2255 microseconds are no exact numbers any more. */
 const furthestMs = 100 * 365 * 86_400_000;
 
-/** concurrent_jobs + queue_size of effective config; absent or 0 = no limit. Core contract 2.2 check 8. */
+/** concurrent_jobs + queue_size of effective config; absent or 0 = no limit. */
 function intakeLimit(config: Record<string, unknown> | undefined): number {
   const concurrent =
     numberAt(config, 'limits', 'max_concurrent_jobs') ?? numberAt(config, 'rate_limits', 'concurrent_jobs') ?? 0;

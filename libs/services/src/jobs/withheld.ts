@@ -1,7 +1,10 @@
 import { isOwnResult, isStorePointer } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
 
-/** Is what the job returned kept from its readers? A quarantine holds until somebody releases it. Engine contract A12. */
+/**
+ * Is what the job returned kept from its readers? A quarantine holds until somebody releases it.
+ * See docs/reference/jobs.md#dead-letters.
+ */
 export const isWithheld = ({ state, output_safety }: Pick<JobRecord, 'state' | 'output_safety'>): boolean =>
   state === 'OUTPUT_QUARANTINED' && output_safety?.released_at === undefined;
 

@@ -13,7 +13,7 @@ const decisionsOfJob = 50;
 
 /**
  * How often rules decided about the caller's newest 1000 jobs, and how often people let through what they held. A rule hits
- * a job once, however often the job was asked about. Policy contract 12.
+ * a job once, however often the job was asked about. See docs/reference/policy.md#replay.
  *
  * @throws invalid_body
  */

@@ -36,7 +36,7 @@ const tooLarge = (limitBytes: number) => new AppError('request_too_large', { lim
 
 const mostShown = 100;
 
-/** What is wrong with a policy text, with its lines. Policy contract 1. */
+/** What is wrong with a policy text, with its lines. */
 export function invalidPolicy(problems: readonly Problem[], field: string): AppError {
   const [first] = problems;
   const told = first && { error: `line ${first.line}${first.path && ` ${first.path}`}: ${first.message}` };
@@ -54,7 +54,10 @@ export interface BundleWrite extends Signed {
   tenant?: string;
 }
 
-/** A bundle as it is to be stored, in the place of another one or as a new one. Policy contract 4.4, 6.1. */
+/**
+ * A bundle as it is to be stored, in the place of another one or as a new one.
+ * See docs/reference/policy.md#bundles.
+ */
 export function bundleRecord(
   content: string,
   { enabled, author, message, version, tenant }: BundleWrite,

@@ -14,7 +14,7 @@ import type { ParsedBundles } from './parsed-bundles';
 import type { PolicyReadDeps } from './policy-deps';
 import { shadowHeadView } from './shadow-head-view';
 
-/** Every bundle that applies to the caller's tenant, by byte order of its id. Policy contract 6.1. */
+/** Every bundle that applies to the caller's tenant, by byte order of its id. See docs/reference/policy.md#bundles. */
 export async function listBundles(
   deps: Pick<PolicyReadDeps, 'store' | 'parsed' | 'defaultTenant'>,
   caller: Caller,

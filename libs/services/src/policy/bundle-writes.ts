@@ -13,7 +13,7 @@ export interface Expected {
 }
 
 /**
- * Writes a bundle of the operators; an enabled one is live at once. Policy contract 6.2.
+ * Writes a bundle of the operators; an enabled one is live at once. See docs/reference/policy.md#bundles.
  *
  * @throws tenant_access_denied, bundle_not_writable, policy_validation_failed, request_too_large, tier_limit_exceeded,
  *   policy_version_conflict, policy_signing_required
@@ -56,7 +56,7 @@ export async function putBundle(
 }
 
 /**
- * Removes a bundle of the operators. Policy contract 6.2.
+ * Removes a bundle of the operators.
  *
  * @throws tenant_access_denied, bundle_not_writable, bundle_not_found, policy_version_conflict
  */
@@ -81,7 +81,7 @@ const owners: Readonly<Record<string, string>> = {
   pack: 'the installation of its pack',
 };
 
-/** Bundles of others go with what they belong to. Policy contract 6. */
+/** Bundles of others go with what they belong to. */
 function requireWritableId(id: string): void {
   const family = bundleFamily(id);
   if (family !== 'operators') {

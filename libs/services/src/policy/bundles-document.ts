@@ -72,7 +72,8 @@ export function bundlesIn(data: ConfigDocument['data'] | undefined): Bundles {
 
 /**
  * Changes bundles by compare-and-set, all of them or none and the audit with them, and tells every kernel. `change` may be
- * called more than once: it gets what is stored by then, and may throw to leave everything as it is. Policy contract 6.2.
+ * called more than once: it gets what is stored by then, and may throw to leave everything as it is.
+ * See docs/reference/policy.md#bundles.
  *
  * @throws policy_version_conflict after three lost races, tier_limit_exceeded, request_too_large
  */
@@ -126,7 +127,7 @@ export function requireRoom({ maxBundles }: Pick<PolicyWriteDeps, 'maxBundles'>,
 
 /**
  * A write that names no text it replaces replaces what stood there when it came, and nothing else: what came between was
- * seen by nobody. Policy contract 6.2.
+ * seen by nobody.
  *
  * @returns to be called at each try; throws policy_version_conflict
  */

@@ -5,7 +5,7 @@ import { withTimeout } from '@svc/runtime';
 const timeoutMs = 5_000;
 
 /**
- * Asks the kernel within 5 s. That there is no answer and that the answer is an error are told apart. Policy contract 1.
+ * Asks the kernel within 5 s. That there is no answer and that the answer is an error are told apart.
  *
  * @throws safety_unavailable, upstream_service_error, and whatever of ours the kernel refuses the question with
  */

@@ -2,7 +2,7 @@ import type { PolicyDecision } from '@svc/policy';
 import type { PolicyCall } from './evaluate-policy';
 import { recordPolicyCall, type PolicyAuditDeps } from './policy-audit';
 
-/** Decisions as audits and their filters spell them. Policy contract 1. */
+/** Decisions as audits and their filters spell them. */
 const spellings = {
   ALLOW: 'allow',
   DENY: 'deny',
@@ -11,7 +11,10 @@ const spellings = {
   ALLOW_WITH_CONSTRAINTS: 'constrain',
 } as const satisfies Record<PolicyDecision['decision'], string>;
 
-/** Appends a call of evaluate, simulate or explain to the policy audit, or that a gate blocked it. Policy contract 3.5, 5. */
+/**
+ * Appends a call of evaluate, simulate or explain to the policy audit, or that a gate blocked it.
+ * See docs/reference/policy.md#action-checks.
+ */
 export async function auditPolicyCall(deps: PolicyAuditDeps, call: PolicyCall): Promise<void> {
   const { caller, request } = call;
   const about = {

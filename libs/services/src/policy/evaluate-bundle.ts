@@ -14,7 +14,7 @@ export type SimulateBundleDeps = PolicyEvaluateDeps &
 
 /**
  * What the whole policy would decide with a text in the place of a bundle; without one, with the bundle as it is stored,
- * enabled or not. Counts nothing. Policy contract 6.2.
+ * enabled or not. Counts nothing. See docs/reference/policy.md#bundles.
  *
  * @throws bundle_not_found, policy_validation_failed, request_too_large, tenant_access_denied, invalid_body,
  *   safety_unavailable, upstream_service_error

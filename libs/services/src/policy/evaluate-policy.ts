@@ -18,7 +18,7 @@ export interface PolicyEvaluateDeps extends QuestionDeps, GateDeps {
     /** SVC_POLICY_EVALUATE_REDACT. */
     redact: boolean;
   };
-  /** Hears of each call, to be audited, before it is answered. Policy contract 3.5 and 5. */
+  /** Hears of each call, to be audited, before it is answered. See docs/reference/policy.md#action-checks. */
   onCall(call: PolicyCall): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export type PolicyCall = { action: Action; caller: Caller; request: Question } &
 
 /**
  * What policy decides about a request, counted in velocity windows as if it were made, and with the approval used up that
- * its action rests on. Policy contract 5; 3.5.
+ * its action rests on. See docs/reference/policy.md#action-checks.
  *
  * @throws tenant_access_denied, invalid_body, safety_unavailable, upstream_service_error, and what gates object
  */

@@ -5,7 +5,7 @@ import { clientLabels, refersToSecret } from '../jobs/normalize-request';
 import { withDeriver } from '../topics/risk-tags';
 import type { TopicDeps } from '../topics/topic-deps';
 
-/** What is known of an agent that decisions depend on. Policy contract 3.2 step 5. */
+/** What is known of an agent that decisions depend on. See docs/reference/policy.md#evaluation. */
 export type AgentFacts = NonNullable<PolicyRequest['agent']>;
 
 export interface QuestionDeps {
@@ -17,7 +17,7 @@ export interface QuestionDeps {
 
 /**
  * A question of a client as policy is asked it: completed with what a submission would be completed with, and without
- * what only the service may say. Policy contract 3.1.
+ * what only the service may say.
  *
  * @throws tenant_access_denied, invalid_body
  */
@@ -51,7 +51,7 @@ export async function policyQuestion(
   };
 }
 
-/** Every tenant that is named must be the caller's, unless the caller may act for all. Policy contract 3.1. */
+/** Every tenant that is named must be the caller's, unless the caller may act for all. */
 function tenantOf(caller: Caller, { tenant, org_id, meta }: PolicyRequestBody): string {
   const named = [tenant, org_id, meta?.tenant_id].filter((name) => name !== undefined && name !== '');
   if (caller.scope !== everyTenant && named.some((name) => name !== caller.tenant)) {

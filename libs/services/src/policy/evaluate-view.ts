@@ -3,7 +3,7 @@ import { decisionType } from '@svc/kernel-client';
 import type { Constraints, PolicyDecision, Remediation, RuleTrace } from '@svc/policy';
 import type { GateBlock } from './gates';
 
-/** A decision as these routes answer it, every field always there. Policy contract 5. */
+/** A decision as these routes answer it, every field always there. See docs/reference/policy.md#evaluation. */
 export const decisionView = (decision: PolicyDecision): PolicyDecisionView => ({
   decision: decisionType(decision.decision),
   reason: decision.reason,
@@ -15,14 +15,14 @@ export const decisionView = (decision: PolicyDecision): PolicyDecisionView => ({
   remediations: decision.remediations.map(remediationView),
 });
 
-/** The same for those who may ask and are not to learn the rules: which one decided is not told. Policy contract 5. */
+/** The same for those who may ask and are not to learn the rules: which one decided is not told. */
 export const redacted = (view: PolicyDecisionView): PolicyDecisionView => ({
   ...view,
   ruleId: view.ruleId === '' ? '' : 'matched',
   reason: view.decision,
 });
 
-/** A gate's wish for a person, as a decision that nobody made by rules. Policy contract 3.5. */
+/** A gate's wish for a person, as a decision that nobody made by rules. See docs/reference/policy.md#action-checks. */
 export const humanView = ({ finding }: GateBlock, [snapshot = '']: readonly string[]): PolicySimulationView => ({
   decision: decisionType('REQUIRE_APPROVAL'),
   reason: finding.reason,

@@ -16,7 +16,7 @@ export const claimKeptSec = (2 * usableMs) / 1_000;
 
 /**
  * The approval of a held job, as an approval of an action: that which the job's context describes as `action`, since that
- * is what people saw when they decided. Policy contract 3.5.
+ * is what people saw when they decided. See docs/reference/policy.md#action-checks.
  */
 export async function actionApproval(
   { store, clock }: ActionApprovalDeps,

@@ -12,7 +12,7 @@ export type Resolve = (host: string) => Promise<Resolution>;
 
 /**
  * Looks names up as the internet knows them, whatever the machine's own hosts file says. Answers are kept 5 min, failures
- * not. Policy contract 3.5, `actiongate.url`.
+ * not. See docs/reference/policy.md#action-checks.
  */
 export function openResolver(nowMs: () => number, servers: readonly string[] = []): Resolve {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });

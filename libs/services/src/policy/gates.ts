@@ -30,7 +30,7 @@ export interface GateBlock {
 
 type Question = PolicyRequest & { tenant: string };
 
-/** Asks the action gates about an action. @returns what blocks it, undefined when nothing does. Policy contract 3.5 */
+/** Asks the action gates about an action. @returns what blocks it, undefined when nothing does */
 export async function checkGates(
   deps: GateDeps,
   caller: Caller,
@@ -92,7 +92,10 @@ const codes = {
   503: 'service_unavailable',
 } as const satisfies Record<RefusalStatus, ErrorCode>;
 
-/** A block as it is told, in the envelope of the edge; that a person is needed is a conflict. Policy contract 3.5. */
+/**
+ * A block as it is told, in the envelope of the edge; that a person is needed is a conflict.
+ * See docs/reference/policy.md#action-checks.
+ */
 export function gateError({ finding, details }: GateBlock, requestId: string): AppError {
   const code = finding.kind === 'human' ? 'conflict' : codes[finding.status];
   return new AppError(code, { message: finding.reason, request_id: requestId, details });

@@ -14,7 +14,7 @@ import { changeBundles, readStoredBundles, sameAtEachTry } from './bundles-docum
 import type { PolicyChange } from './policy-audit';
 import { requirePolicyWriter, signingKeyOf, type PolicyReadDeps, type PolicyWriteDeps } from './policy-deps';
 
-/** Where each section is kept. Policy contract 9. */
+/** Where each section is kept. See docs/reference/policy.md#bundles. */
 const bundleOf: Readonly<Record<GlobalSection, string>> = {
   input_rules: 'secops/global-input',
   output_rules: 'secops/global-output',
@@ -23,12 +23,12 @@ const bundleOf: Readonly<Record<GlobalSection, string>> = {
   invariants: 'secops/invariants',
 };
 
-/** The global policy by section; one that is not there has an empty content. Policy contract 9. */
+/** The global policy by section; one that is not there has an empty content. */
 export const getGlobalPolicy = async (deps: Pick<PolicyReadDeps, 'store'>): Promise<GlobalPolicyView> =>
   viewOf((await readStoredBundles(deps)).bundles);
 
 /**
- * Writes sections of the global policy, all of them or none. Policy contract 9.
+ * Writes sections of the global policy, all of them or none.
  *
  * @throws tenant_access_denied, policy_validation_failed, request_too_large, tier_limit_exceeded, policy_version_conflict,
  *   policy_signing_required

@@ -13,7 +13,7 @@ const refreshMs = 15_000;
 
 /**
  * Starts the evaluation of shadow policies in this service, unless SVC_SHADOW_EVAL_DISABLED. It ends with the service, before
- * the kernel and after those who decide. Policy contract 11; operations contract 1.7, 2.4.
+ * the kernel and after those who decide. See docs/reference/policy.md#shadow-policies.
  */
 export function openShadows(
   { env, log, onStop }: Pick<Boot<Pick<SchedulerEnv, 'shadowEvalDisabled'>>, 'env' | 'log' | 'onStop'>,

@@ -3,7 +3,10 @@ import type { JobRecord, Store } from '@svc/store';
 
 const newest = 500;
 
-/** Results of a tenant that were withheld, newest first, as entries of the policy audit. Policy contract 10. */
+/**
+ * Results of a tenant that were withheld, newest first, as entries of the policy audit.
+ * See docs/reference/policy.md#audit.
+ */
 export async function outputFindings(
   { store }: { store: Pick<Store, 'index'> },
   tenant: string,

@@ -9,7 +9,7 @@ export interface PolicyAuditDeps {
   random: Pick<Random, 'uuid'>;
 }
 
-/** What happened, as its writer knows it; who did it and when is added. Policy contract 10. */
+/** What happened, as its writer knows it; who did it and when is added. See docs/reference/policy.md#audit. */
 export type PolicyChange = Pick<PolicyAuditEntry, 'action' | 'resource_type' | 'resource_id'> &
   Partial<Omit<PolicyAuditEntry, 'id' | 'created_at' | 'tenant_id' | 'actor_id' | 'role' | 'auth_source'>>;
 
@@ -43,7 +43,7 @@ export const auditOf = (...args: Parameters<typeof auditEntry>): NonNullable<Kep
 
 /**
  * Appends a call that changed nothing to the policy audit of the caller's tenant. Such calls have a limit of their own, so
- * that they never displace the entry of a change. Policy contract 10.
+ * that they never displace the entry of a change.
  */
 export async function recordPolicyCall(
   deps: PolicyAuditDeps,
@@ -57,7 +57,7 @@ export async function recordPolicyCall(
 
 /**
  * The entries of the caller's tenant that fit, newest first; of type `output`, its results that were withheld and what
- * became of them. Policy contract 10.
+ * became of them.
  */
 export async function listPolicyAudit(
   { store }: { store: Pick<Store, 'policy' | 'index'> },

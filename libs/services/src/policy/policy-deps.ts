@@ -4,7 +4,7 @@ import type { Store } from '@svc/store';
 import type { AnnounceDeps } from '../config/announce-change';
 import type { ParsedBundles } from './parsed-bundles';
 
-/** How bundles are signed. Policy contract 4.4. */
+/** How bundles are signed. See docs/reference/policy.md#bundles. */
 export interface PolicySigning {
   strict: 'off' | 'warn' | 'enforce';
   /** Absent: nothing can be signed. */
@@ -27,13 +27,12 @@ export interface PolicyWriteDeps extends PolicyReadDeps, AnnounceDeps {
   signing: PolicySigning;
   /** SAFETY_POLICY_MAX_BYTES: what kernels take of one document. */
   maxContentBytes: number;
-  /** Of the license in force; 0 and -1 = any number. Identity contract 9.3. */
+  /** Of the license in force; 0 and -1 = any number. See docs/operations.md#license. */
   maxBundles(): number;
 }
 
 /**
  * Policies hold for all tenants, so that only the default tenant's admins, and callers who may act for all, write them.
- * Policy contract 6.
  *
  * @throws tenant_access_denied
  */
@@ -42,7 +41,7 @@ export function requirePolicyWriter({ defaultTenant }: Pick<PolicyWriteDeps, 'de
 }
 
 /**
- * The key that whatever is written is signed with; undefined when nothing has to be signed. Policy contract 4.4.
+ * The key that whatever is written is signed with; undefined when nothing has to be signed.
  *
  * @throws policy_signing_required
  */

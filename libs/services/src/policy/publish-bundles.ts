@@ -8,7 +8,8 @@ import { requirePolicyWriter, signingKeyOf, type PolicyWriteDeps } from './polic
 import { snapshotOf } from './publish-snapshots';
 
 /**
- * Puts bundles into force, all of them at once, with a snapshot of before and after in the same step. Policy contract 6.2.
+ * Puts bundles into force, all of them at once, with a snapshot of before and after in the same step.
+ * See docs/reference/policy.md#bundles.
  *
  * @throws tenant_access_denied, policy_validation_failed, bundle_not_writable, policy_version_conflict,
  *   policy_signing_required

@@ -18,7 +18,7 @@ import { findSnapshot, snapshotOf } from './publish-snapshots';
 
 /**
  * Brings the secops/ and velocity/ bundles of a snapshot back, all at once, with a snapshot of before and after in the same
- * step. Policy contract 6.2.
+ * step. See docs/reference/policy.md#bundles.
  *
  * @throws tenant_access_denied, snapshot_not_found, policy_validation_failed, tier_limit_exceeded, policy_version_conflict,
  *   policy_signing_required

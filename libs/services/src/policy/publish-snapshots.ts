@@ -7,7 +7,7 @@ import { readStoredBundles, visibleTo, type StoredBundles } from './bundles-docu
 import { auditOf } from './policy-audit';
 import { requirePolicyWriter, type PolicyReadDeps, type PolicyWriteDeps } from './policy-deps';
 
-/** A snapshot of bundles as they are stored. Policy contract 6.2. */
+/** A snapshot of bundles as they are stored. See docs/reference/policy.md#bundles. */
 export function snapshotOf(bundles: Readonly<Record<string, unknown>>, nowMs: number, note: string): PolicySnapshot {
   const created_at = textOfTime(nowMs);
   return { id: bundleSnapshotId(created_at, bundles), created_at, note, bundles };

@@ -35,7 +35,7 @@ const standing = [
 
 /**
  * Asks policy again about jobs it decided about, and tells what would be otherwise: on the policy in force, or with a text
- * in the place of a bundle. Nothing is counted or stored. Policy contract 12.
+ * in the place of a bundle. Nothing is counted or stored. See docs/reference/policy.md#replay.
  *
  * @throws invalid_body, tenant_access_denied, policy_validation_failed, request_too_large, safety_unavailable,
  *   upstream_service_error

@@ -11,7 +11,7 @@ export interface Range {
   toMs: number;
 }
 
-/** @throws invalid_body unless 0 < to - from <= 7 days. Policy contract 12 */
+/** @throws invalid_body unless 0 < to - from <= 7 days */
 export function rangeOf({ from, to }: { from: number; to: number }): Range {
   const fault = to <= from ? 'to must be later than from' : to - from > mostMs ? 'at most 7 days at once' : undefined;
   if (fault) {

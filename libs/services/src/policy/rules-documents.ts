@@ -13,7 +13,7 @@ export interface Fragment {
 
 /**
  * The policy file and every bundle that the caller reads, in the order they are merged; those that cannot be parsed are
- * returned as errors. Policy contract 4.1, 7.
+ * returned as errors. See docs/reference/policy.md#documents.
  */
 export async function policyFragments(
   deps: PolicyReadDeps,

@@ -8,7 +8,10 @@ interface Listing {
   include_disabled: boolean;
 }
 
-/** Rules of the file and of every bundle that the caller reads. Policy contract 7. */
+/**
+ * Rules of the file and of every bundle that the caller reads.
+ * See docs/reference/policy.md#output-rules-and-rules-lists.
+ */
 export async function listRules(
   deps: PolicyReadDeps,
   caller: Caller,
@@ -30,7 +33,7 @@ function ruleView(rule: Rule, { document, source, enabled }: Fragment): RuleView
   return { ...rule, tier, selector: { ...selector }, enabled, source };
 }
 
-/** Rules for results, with how often each decided about those of the caller's tenant. Policy contract 7. */
+/** Rules for results, with how often each decided about those of the caller's tenant. */
 export async function listOutputRules(
   deps: PolicyReadDeps & OutputReadDeps,
   caller: Caller,

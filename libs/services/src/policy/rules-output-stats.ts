@@ -27,7 +27,7 @@ export async function checkedOutputs(
   );
 }
 
-/** Policy contract 7. */
+/** See docs/reference/policy.md#output-rules-and-rules-lists. */
 export async function outputStats(
   deps: OutputReadDeps,
   { tenant }: Caller,

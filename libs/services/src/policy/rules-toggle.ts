@@ -6,7 +6,8 @@ import type { PolicyChange } from './policy-audit';
 import { requirePolicyWriter, signingKeyOf, type PolicyWriteDeps } from './policy-deps';
 
 /**
- * Turns a rule for results on or off in the bundle that holds it. Policy contract 7.
+ * Turns a rule for results on or off in the bundle that holds it.
+ * See docs/reference/policy.md#output-rules-and-rules-lists.
  *
  * @throws tenant_access_denied, output_rule_not_found, output_rule_not_editable for a rule of the policy file,
  *   policy_validation_failed, policy_version_conflict, policy_signing_required
@@ -42,7 +43,7 @@ export async function putOutputRule(
   });
 }
 
-/** The bundle whose rule of that id counts: the last one that is in force, else the last of all. Policy contract 4.1. */
+/** The bundle whose rule of that id counts: the last one that is in force, else the last of all. */
 function holderOf(
   { parsed }: PolicyWriteDeps,
   { bundles }: StoredBundles,

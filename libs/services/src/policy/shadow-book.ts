@@ -8,7 +8,7 @@ export interface Shadow {
   candidate: CandidateBundle;
 }
 
-/** The shadow policies of all tenants, as they were read last. Policy contract 11. */
+/** The shadow policies of all tenants, as they were read last. See docs/reference/policy.md#shadow-policies. */
 export class ShadowBook {
   private byTenant: ReadonlyMap<string, readonly Shadow[]> = new Map();
   private reading: Promise<void> = Promise.resolve();

@@ -40,8 +40,8 @@ const closeMs = { evaluations: 3_000, results: 2_000 };
 
 /**
  * Makes live decisions once more with each shadow policy of their tenant, and records how these differ. It counts no
- * velocity and changes nothing but the results. The kernel compiles a shadow once for each policy in force. Policy contract
- * 11.
+ * velocity and changes nothing but the results. The kernel compiles a shadow once for each policy in force.
+ * See docs/reference/policy.md#shadow-policies.
  */
 export class ShadowEvaluation implements Shadows {
   private readonly book: ShadowBook;

@@ -1,7 +1,10 @@
 import { shadowDiffs, type ShadowBucket, type ShadowBucketView, type ShadowDiff } from '@svc/contract';
 import { isStricter, type PolicyDecision } from '@svc/policy';
 
-/** How shadow policies are compared with the live one, and their results counted. Policy contract 11. */
+/**
+ * How shadow policies are compared with the live one, and their results counted.
+ * See docs/reference/policy.md#shadow-policies.
+ */
 
 type Compared = Pick<PolicyDecision, 'decision' | 'approval_required'>;
 

@@ -6,7 +6,7 @@ export interface ShadowReadDeps {
   store: Pick<Store, 'shadows'>;
 }
 
-/** The shadow of a bundle for the caller's tenant. Policy contract 11. @throws shadow_policy_not_found */
+/** The shadow of a bundle for the caller's tenant. @throws shadow_policy_not_found */
 export async function getShadow({ store }: ShadowReadDeps, { tenant }: Caller, id: string): Promise<ShadowView> {
   const shadow = await store.shadows.get(tenant, id);
   if (!shadow) throw new AppError('shadow_policy_not_found');

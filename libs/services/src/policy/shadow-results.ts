@@ -19,7 +19,7 @@ export interface ShadowResultDeps {
   summaries: ShadowSummaries;
 }
 
-/** How often a shadow decided otherwise. Policy contract 11. @throws shadow_policy_not_found, policy_shadow_query_invalid */
+/** How often a shadow decided otherwise. @throws shadow_policy_not_found, policy_shadow_query_invalid */
 export async function shadowSummary(
   deps: ShadowResultDeps,
   caller: Caller,

@@ -8,7 +8,7 @@ export interface BundleOfTenant {
   bundle: string;
 }
 
-/** Results that one query reads at most. Policy contract 11. */
+/** Results that one query reads at most. See docs/reference/policy.md#shadow-policies. */
 export const mostScanned = 10_000;
 /** So that one query does not keep the store from others for long. */
 export const pageSize = 1_000;

@@ -10,7 +10,10 @@ export interface ShadowCounts extends Pick<Scanned, 'newestShadow' | 'isCut'> {
 const keptMs = 60_000;
 const mostKept = 500;
 
-/** Counts of results, kept for 60 s; those who ask the same at once share one reading. Policy contract 11. */
+/**
+ * Counts of results, kept for 60 s; those who ask the same at once share one reading.
+ * See docs/reference/policy.md#shadow-policies.
+ */
 export class ShadowSummaries {
   private readonly kept = new Map<string, { counts: Promise<ShadowCounts>; untilMs: number }>();
 

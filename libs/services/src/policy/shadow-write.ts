@@ -18,7 +18,8 @@ const mostBytesOfTenant = 4 * 1_024 * 1_024;
 const place = { scope: 'system', scope_id: 'policy_shadows' };
 
 /**
- * Tries a text in the place of a bundle beside the live policy, for the jobs of the caller's tenant. Policy contract 11.
+ * Tries a text in the place of a bundle beside the live policy, for the jobs of the caller's tenant.
+ * See docs/reference/policy.md#shadow-policies.
  *
  * @throws policy_validation_failed, request_too_large, bundle_not_found, policy_shadow_conflict
  */

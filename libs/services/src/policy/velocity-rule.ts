@@ -15,7 +15,7 @@ const prefix = 'velocity/';
 const mostWindowMs = 86_400_000;
 const version = '1';
 
-/** The bundle that holds a velocity rule. Policy contract 8. */
+/** The bundle that holds a velocity rule. See docs/reference/policy.md#velocity. */
 export const velocityBundle = (id: string): string => `${prefix}${id}`;
 export const isVelocityBundle = (bundleId: string): boolean => bundleId.startsWith(prefix);
 export const velocityIdOf = (bundleId: string): string => bundleId.slice(prefix.length);

@@ -15,7 +15,7 @@ export type VelocityStatsDeps = PolicyReadDeps & VelocityDeps & { store: Pick<St
 
 const hourMs = 3_600_000;
 const hours = 24;
-/** As many jobs as analytics of rules look at. Policy contract 12. */
+/** As many jobs as analytics of rules look at. See docs/reference/policy.md#replay. */
 const mostJobs = 1_000;
 const topRules = 10;
 
@@ -27,7 +27,7 @@ interface Hit {
 
 /**
  * How often each velocity rule decided about a submission in the last 24 hours, and how full its windows are. Counts cover the
- * caller's tenant, or every tenant for a caller who acts for all. Policy contract 8.
+ * caller's tenant, or every tenant for a caller who acts for all. See docs/reference/policy.md#velocity.
  *
  * @throws tier_limit_exceeded
  */

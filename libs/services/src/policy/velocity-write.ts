@@ -19,7 +19,7 @@ import {
 export type VelocityWriteDeps = PolicyWriteDeps & VelocityDeps;
 
 /**
- * Makes a velocity rule: a bundle of its own. Policy contract 8.
+ * Makes a velocity rule: a bundle of its own. See docs/reference/policy.md#velocity.
  *
  * @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_invalid, velocity_rule_conflict, policy_version_conflict,
  *   policy_signing_required
@@ -49,7 +49,7 @@ const full = (current: number, allowed: number) =>
   });
 
 /**
- * Replaces a velocity rule; whether it is in force stays when nothing is said. Policy contract 8.
+ * Replaces a velocity rule; whether it is in force stays when nothing is said.
  *
  * @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_invalid, velocity_rule_not_found,
  *   policy_version_conflict, policy_signing_required

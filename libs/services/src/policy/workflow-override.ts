@@ -7,7 +7,10 @@ import { after, requireRoom, storedOf } from './bundles-document';
 import { auditOf } from './policy-audit';
 import { signingKeyOf, type PolicyWriteDeps } from './policy-deps';
 
-/** What is wrong with the policy of a workflow, with the lines of its text where there are any. Core contract 4. */
+/**
+ * What is wrong with the policy of a workflow, with the lines of its text where there are any.
+ * See docs/reference/workflows.md#definitions.
+ */
 export function overrideProblems(workflowId: string, text: string): Problem[] {
   const prepared = prepareBundle(text, overrideBundleId(workflowId));
   return prepared.ok ? overrideFaults(prepared.document, workflowId) : prepared.problems;
@@ -22,7 +25,7 @@ export interface WorkflowPolicy {
 
 /**
  * How the bundles are to be changed so that a workflow's policy is in force; undefined when it is already, or when there is
- * none and was none. Engine contract B1; policy contract 3.3.
+ * none and was none. See docs/reference/policy.md#workflow-overrides.
  *
  * @throws policy_signing_required, tier_limit_exceeded, request_too_large
  */

@@ -18,8 +18,8 @@ export interface RunCancel {
 const takenUpMs = 2_000;
 
 /**
- * Cancels a run. That it is wanted is durable once this returns; usually the run has taken it up by then as well. Core
- * contract 5.2; engine contract B8.
+ * Cancels a run. That it is wanted is durable once this returns; usually the run has taken it up by then as well.
+ * See docs/reference/workflows.md#runs.
  *
  * @throws run_not_found, tenant_access_denied, run_not_cancellable when it ended otherwise
  */

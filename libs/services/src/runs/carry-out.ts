@@ -183,7 +183,7 @@ const severities = ['info', 'warning', 'error', 'critical'] as const;
 
 type Alert = Extract<Action, { kind: 'notify' }>['alert'];
 
-/** Spec: notify publishes on sys.workflow.event. Engine contract B2. */
+/** Publishes on sys.workflow.event. See docs/reference/workflows.md#steps. */
 async function notify(deps: RunDeps, { run }: Of, alert: Alert): Promise<void> {
   const severity = severities.find((one) => one === alert.level) ?? 'info';
   const head = { trace_id: alert.trace_id || run.id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };

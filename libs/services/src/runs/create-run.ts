@@ -34,7 +34,7 @@ export const definitionAuthor = 'definition_author';
 const compiled = new CompileCache();
 
 /**
- * Creates a run of a version of a workflow, in one atomic write. Core contract 5.3; engine contract B8.
+ * Creates a run of a version of a workflow, in one atomic write. See docs/reference/workflows.md#runs.
  *
  * @throws input_schema_validation_failed, invalid_memory_id, memory_policy_violation, memory_policy_unreadable,
  *   run_idempotency_conflict, run_not_runnable, tier_limit_exceeded, overloaded, workflow_not_found when it was removed meanwhile;
@@ -97,7 +97,7 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
   }
 }
 
-/** Runs of a tenant that may be under way at once; 0 = any number. Core contract 5.3. */
+/** Runs of a tenant that may be under way at once; 0 = any number. */
 function tenantLimit(config: Record<string, unknown> | undefined): number {
   const own = numberAt(config, 'limits', 'max_concurrent_runs');
   return Math.max(0, own ?? numberAt(config, 'rate_limits', 'concurrent_workflows') ?? 0);
@@ -145,7 +145,7 @@ export function withDefaults(
 }
 
 /**
- * The same, checked against its schema. Engine contract B1.
+ * The same, checked against its schema. See docs/reference/workflows.md#definitions.
  *
  * @throws input_schema_validation_failed
  */

@@ -4,12 +4,15 @@ import { outputOf, type ChildRunEnded, type JobEnd, type JobEnded, type RunEvent
 import { isOwnResult } from '@svc/contract';
 import { runStateOf } from './run-codec';
 
-/** Results up to this size become the output of their step; of others only the pointer is kept. Engine contract B4. */
+/**
+ * Results up to this size become the output of their step; of others only the pointer is kept.
+ * See docs/reference/workflows.md#expressions.
+ */
 const inlineBytes = 256 * 1024;
 
 type Stores = Pick<Store, 'jobs' | 'data' | 'runs'>;
 
-/** Results that are kept with one run, together. Engine contract B4: "Limit run document to 4 MiB". */
+/** Results that are kept with one run, together. */
 const runBytes = 4 * 1024 * 1024;
 
 /** How many bytes of results a run may still keep. */
@@ -117,7 +120,7 @@ const ends: Partial<Record<JobState, JobEnd>> = {
   OUTPUT_QUARANTINED: 'OUTPUT_QUARANTINED',
 };
 
-/** A worker's FAILED_FATAL and DENIED both leave the job FAILED, and mean different ends of its step. Engine contract B6. */
+/** A worker's FAILED_FATAL and DENIED both leave the job FAILED, and mean different ends of its step. */
 const statusOf = ({ state, reported }: EndFacts): JobEnd | undefined =>
   state === 'FAILED' && reported ? reported : ends[state];
 

@@ -12,7 +12,7 @@ const mostTimerRounds = 20;
 
 /**
  * Brings runs that have something to do and no queue entry to an engine, and has those that were not touched for long look
- * at their jobs. Engine contract B9.
+ * at their jobs. See docs/reference/workflows.md#how-a-run-proceeds.
  */
 export async function mendRuns(deps: RunDeps, mostRuns: number): Promise<void> {
   const { store } = deps;
@@ -25,7 +25,7 @@ export async function mendRuns(deps: RunDeps, mostRuns: number): Promise<void> {
 
 /**
  * Fires timers that are due by Redis' clock and whose queue entry did not: those of a process whose clock is behind. The
- * entry and this may both come: a timer fires once. Engine contract B9.
+ * entry and this may both come: a timer fires once.
  */
 export async function fireDueTimers(deps: RunDeps): Promise<void> {
   for (let round = 0; round < mostTimerRounds; round++) {

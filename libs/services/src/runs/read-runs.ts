@@ -43,7 +43,7 @@ export async function awaitRunEnd(
 
 /**
  * Newest change first. Of steps, lists show how far they are; what they were given and gave, and the items of fan-outs, are
- * shown of one run. Core contract 5.2.
+ * shown of one run. See docs/reference/workflows.md#runs.
  *
  * @throws tenant_access_denied
  */
@@ -88,7 +88,7 @@ async function outlines({ runs }: Pick<Store, 'runs'>, records: readonly RunReco
   return views;
 }
 
-/** Oldest first. Engine contract B10. @throws run_not_found, tenant_access_denied */
+/** Oldest first. @throws run_not_found, tenant_access_denied */
 export async function runTimeline(
   { store }: ReadDeps,
   caller: Caller,

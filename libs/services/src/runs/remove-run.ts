@@ -8,7 +8,7 @@ const pauseMs = 50;
 
 /**
  * Deletes a run with all that belongs to it. One under way is cancelled first, and that stays when it does not end in time;
- * one that has ended and has still to tell its jobs so is waited for too. Core contract 5.2; engine contract B8.
+ * one that has ended and has still to tell its jobs so is waited for too. See docs/reference/workflows.md#runs.
  *
  * @throws run_not_found, tenant_access_denied, run_busy
  */

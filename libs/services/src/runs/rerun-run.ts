@@ -29,7 +29,8 @@ const ofTheFirst: readonly string[] = [
 
 /**
  * Runs again, by the newest definition, with the input of an earlier run; from a step on with what that run's steps before
- * it gave. Then it must have ended, so that nothing that is taken over is undone afterwards. Engine contract B8.
+ * it gave. Then it must have ended, so that nothing that is taken over is undone afterwards.
+ * See docs/reference/workflows.md#runs.
  *
  * @returns id of the new run
  * @throws the codes of `rerunRun` in the contract

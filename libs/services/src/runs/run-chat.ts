@@ -13,7 +13,7 @@ type Line = Partial<Record<keyof ChatMessage | 'tenant', unknown>>;
 
 /**
  * Newest first. A memory that the installation shares shows each tenant its own lines, and its owner those without a tenant.
- * Core contract 5.6.
+ * See docs/reference/workflows.md#chat.
  *
  * @throws run_not_found, tenant_access_denied
  */
@@ -33,7 +33,7 @@ export async function readChat(
 
 /**
  * Says something. Only admins speak as agent or system. What a user says is also the signal `chat` of the run, for a step
- * that waits for it; nothing of it is kept for steps that do not wait yet. Core contract 5.6; engine contract B11.
+ * that waits for it; nothing of it is kept for steps that do not wait yet.
  *
  * @throws content_required, run_not_found, tenant_access_denied, overloaded, memory_policy_violation,
  *   memory_policy_unreadable

@@ -10,7 +10,7 @@ import type { TopicDeps } from '../topics/topic-deps';
 import type { DefinitionBook } from './definition-book';
 import type { RunMemory } from './run-memory';
 
-/** What happened to runs, for logs and metrics. Operations contract 2.6. */
+/** What happened to runs, for logs and metrics. */
 export interface RunEvents {
   passed(events: number, tookMs: number): void;
   stepEnded(type: string, status: string): void;
@@ -31,7 +31,10 @@ export interface StartRunDeps extends Base {
   config: EffectiveConfig;
   admission: Admission;
   settings: StartSettings;
-  /** Of the license in force, over all tenants; 0 and -1 = any number. Child runs are let in. Identity contract 9.3. */
+  /**
+   * Of the license in force, over all tenants; 0 and -1 = any number. Child runs are let in.
+   * See docs/operations.md#license.
+   */
   maxActiveRuns?(): number;
 }
 export interface StartSettings {

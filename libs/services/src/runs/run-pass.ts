@@ -32,7 +32,7 @@ type Opened = Extract<OpenOutcome, { kind: 'open' }>;
 
 /**
  * One turn of a run: works out what follows from what happened to it, saves that, and does what is to be done. Whatever
- * dies meanwhile, another turn goes on from what was saved. Engine contract B3, B9; ADR 0009.
+ * dies meanwhile, another turn goes on from what was saved. See docs/adr/0009-a-run-has-an-inbox.md.
  *
  * @returns how long to wait before the same entry comes again, ms; undefined when it is done
  */

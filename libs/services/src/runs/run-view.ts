@@ -21,7 +21,7 @@ export interface RunShown {
   cost?: number;
 }
 
-/** A run for readers. Core contract 5.1. */
+/** A run for readers. See docs/reference/workflows.md#runs. */
 export function runViewOf(run: RunState, { timers = [], steps = 'full', nowMs = 0, cost = 0 }: RunShown = {}): RunView {
   const metadata = Object.fromEntries(Object.entries(run.metadata ?? {}).filter(([key]) => !ownMetadata.includes(key)));
   const current = currentStep(run);

@@ -15,7 +15,7 @@ export interface RunStart {
   requestId?: string;
 }
 
-/** Who asks for a run, and how. Core contract 5.3. */
+/** Who asks for a run, and how. See docs/reference/workflows.md#runs. */
 export const callOf = (caller: Caller, { dryRun, requestId }: Pick<RunStart, 'dryRun' | 'requestId'>) => ({
   triggered_by: caller.principalId,
   metadata: {
@@ -27,7 +27,7 @@ export const callOf = (caller: Caller, { dryRun, requestId }: Pick<RunStart, 'dr
 });
 
 /**
- * Starts a run of the newest version of a workflow. Core contract 5.3; engine contract B8.
+ * Starts a run of the newest version of a workflow.
  *
  * @throws the codes of `startRun` in the contract
  */

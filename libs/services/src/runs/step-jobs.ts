@@ -39,7 +39,7 @@ const policyTimeoutMs = 5_000;
 
 /**
  * Accepts the job of a step, for the same policy as any other. Once: a job with this id that is there already is this one.
- * Engine contract B2, "Job request defaults".
+ * See docs/reference/workflows.md#steps.
  *
  * @throws JobRefused for good; backpressure, overloaded, safety_unavailable: the job is to be tried again later; Fenced
  */
@@ -52,7 +52,7 @@ export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob):
   await accept(deps, of, { ...job, ...(isForced && (await bornHeld(deps, of, job, forced))) });
 }
 
-/** As the gateway marks what clients submit. Core contract 2.2. */
+/** As the gateway marks what clients submit. See docs/reference/jobs.md#submit-a-job. */
 const withSecrets = (request: StoredRequest, input: unknown): StoredRequest =>
   refersToSecret(input)
     ? {
@@ -91,7 +91,7 @@ export function stepRequest(
   };
 }
 
-/** Accepts the job that undoes another. Engine contract A16. @throws backpressure, overloaded, Fenced */
+/** Accepts the job that undoes another. @throws backpressure, overloaded, Fenced */
 export async function acceptCompensation(deps: RunDeps, of: Of, action: Compensate): Promise<void> {
   const { run, definition } = of;
   const rule: Partial<Compensation> = definition.steps[action.step]?.compensation ?? {};
@@ -118,7 +118,7 @@ export async function acceptCompensation(deps: RunDeps, of: Of, action: Compensa
 
 /**
  * Opens an approval gate: a job that no worker serves and that stands held until people decide. Policy may refuse it, and is
- * asked here since nobody will later; whatever else it says, people decide. Engine contract B2.
+ * asked here since nobody will later; whatever else it says, people decide.
  *
  * @throws backpressure, overloaded, safety_unavailable: to be tried again later; Fenced
  */
@@ -325,7 +325,7 @@ const ownLabels = (run: RunState, path: string): Record<string, string> => ({
   _source: 'workflow',
 });
 
-/** The memory of a run, and of its jobs. Engine contract B2, B11. */
+/** The memory of a run, and of its jobs. */
 export function memoryOf({ id, input }: Pick<RunState, 'id' | 'input'>): string {
   const own = input['memory_id'];
   return (typeof own === 'string' && own.replace(/^mem:/, '').trim()) || `run:${id}`;
@@ -334,7 +334,7 @@ export function memoryOf({ id, input }: Pick<RunState, 'id' | 'input'>): string 
 const lower = (priority: DispatchJob['priority']): StoredRequest['priority'] =>
   priority === 'CRITICAL' ? 'critical' : priority === 'INTERACTIVE' ? 'interactive' : 'batch';
 
-/** Workers get the same document whether a client or a workflow asked for the job. Core contract 2.2. */
+/** Workers get the same document whether a client or a workflow asked for the job. */
 export function inputDocument(request: StoredRequest, run: RunState, input: unknown, nowMs: number): object {
   const prompt = (input as { prompt?: unknown } | null | undefined)?.prompt;
   return {

@@ -13,7 +13,7 @@ export interface SaveScheduleDeps extends ReadSchedulesDeps {
 }
 
 /**
- * Lets a workflow start by itself. Core contract 4.
+ * Lets a workflow start by itself. See docs/reference/workflows.md#definitions.
  *
  * @throws invalid_schedule with what to mend, input_schema_validation_failed, workflow_not_found, tenant_access_denied
  */

@@ -11,7 +11,7 @@ const severity = { ALLOW: 0, REDACT: 1, QUARANTINE: 2 } as const;
 
 /**
  * Asks output policy about a body, window by window when it is long: windows overlap, so that nothing hides at a seam, and
- * the strictest answer is the answer. Ends at the first quarantine. Engine contract A11 "(better)".
+ * the strictest answer is the answer. Ends at the first quarantine. See docs/reference/policy.md#output-policy.
  *
  * @param body as much of it as was read
  */

@@ -24,7 +24,7 @@ const scanTimeoutMs = 30_000;
 
 /**
  * The second phase: what stands in the body. It only looks and says what is to be written; the caller moves the job.
- * Engine contract A11.
+ * See docs/reference/policy.md#output-policy.
  */
 export async function checkContent(deps: OutputSafetyDeps, job: JobRecord, result: ResultFacts): Promise<ContentCheck> {
   const pointer = result.result_ptr;

@@ -21,7 +21,7 @@ const redactTimeoutMs = 5_000;
 /**
  * The first phase, before the end is written: size, error and hints only, unless the answer is to redact. A check that
  * fails or is late does not hold the result back; it is marked as skipped and the background scan becomes mandatory.
- * Engine contract A11; spec: "States and transitions".
+ * See docs/reference/policy.md#output-policy.
  */
 export async function checkMetadata(
   deps: OutputSafetyDeps,

@@ -27,7 +27,7 @@ export type LookAgainMs = number | undefined;
 
 /**
  * Takes a job that was accepted, approved or is to be retried: has policy decide and finds it a place. Safe to run twice:
- * every step compares the state it read. Engine contract A4.
+ * every step compares the state it read. See docs/architecture.md#the-path-of-a-job.
  */
 export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
   const { store, clock } = deps;
@@ -94,7 +94,10 @@ const contentOf = (context: Buffer | null): string => {
   }
 };
 
-/** Labels alone are never enough: the stored approval must cover this request, this input and this policy. Engine contract A13. */
+/**
+ * Labels alone are never enough: the stored approval must cover this request, this input and this policy.
+ * See docs/reference/jobs.md#approvals.
+ */
 async function isApproved(deps: SchedulingDeps, job: JobRecord, context: Buffer | null): Promise<boolean> {
   const { approval } = job;
   if (!approval || verdictOf(approval) !== 'approved' || approval.job_hash !== requestHash(job)) return false;
@@ -123,7 +126,7 @@ async function proceed(
 }
 
 async function deny(deps: SchedulingDeps, job: JobRecord, decision: DecisionRecord): Promise<LookAgainMs> {
-  // There is no way from RETRYING to DENIED: the job was with a worker before. Engine contract A1.
+  // There is no way from RETRYING to DENIED: the job was with a worker before. See docs/reference/jobs.md#states.
   const event: JobEvent = job.state === 'RETRYING' ? 'refuse' : 'deny';
   const ending: Ending = {
     event,

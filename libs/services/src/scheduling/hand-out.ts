@@ -11,7 +11,7 @@ const lanesKeptMs = 100;
 
 /**
  * Gives waiting jobs to workers that have room. A worker is looked after by one call at a time; calls that come meanwhile
- * are made good by one more round. Engine contract A5 to A8.
+ * are made good by one more round. See docs/reference/routing.md#selection.
  */
 export class HandOut {
   private readonly busy = new Map<string, { again: boolean }>();
@@ -62,7 +62,7 @@ export class HandOut {
       .map(([id]) => id);
     if (lanes.length === 0) return 0;
     const snapshot = await this.snapshot();
-    // Liveness is rechecked after the last wait before the claim. Engine contract A5 row 12.
+    // Liveness is rechecked after the last wait before the claim.
     if (!registry.one(workerId, clock.nowMs())) return 0;
     const taken = await store.jobs.claim(
       { id: worker.id, pool: worker.pool, max: worker.maxParallel },
@@ -81,7 +81,7 @@ export class HandOut {
     return taken.length;
   }
 
-  /** What waited while its topic was disabled is not sent to anybody. Engine contract A4 item 3. */
+  /** What waited while its topic was disabled is not sent to anybody. See docs/architecture.md#the-path-of-a-job. */
   private async send(job: Dispatched): Promise<void> {
     const closed = await closedTopic(this.deps, job);
     if (!closed) return publishDispatch(this.deps, job);

@@ -24,7 +24,8 @@ import { workflowStepOf } from '../jobs/workflow-step';
 
 /**
  * Records what a worker answered. Only the worker that holds the job, with its current dispatch, is heard; repeats and late
- * answers change nothing. Returns once the end is written, so the message may then be acknowledged. Engine contract A10.
+ * answers change nothing. Returns once the end is written, so the message may then be acknowledged.
+ * See docs/reference/jobs.md#results.
  */
 export async function handleResult(deps: SchedulingDeps, senderId: string, packet: JobResult): Promise<void> {
   if (await lacksRequiredDispatch(deps, 'result', senderId, packet)) return;
@@ -39,7 +40,7 @@ export async function handleResult(deps: SchedulingDeps, senderId: string, packe
   if (refusal || !job) {
     deps.events.ignoredResult(result.job_id, refusal ?? 'unknown job');
     // The answer to a job that was taken back: its heartbeats counted it until now, unless its slot was given away at once.
-    // Wire contract 11. Should we count one too few, the slots in Redis still hold.
+    // Should we count one too few, the slots in Redis still hold. See docs/reference/worker-protocol.md#cancellation.
     if (senderId === result.worker_id && !deps.registry.left(senderId, result.job_id)) free(deps, senderId);
     if (job && senderId === job.worker_id) await afterPreemption(deps, job, result.dispatch);
     return;
@@ -83,7 +84,7 @@ function free({ registry, wake }: SchedulingDeps, workerId: string): void {
 /** States in which a worker has the job, or may have it. */
 const withWorker: readonly JobState[] = [...inFlightStates, 'SCHEDULED'];
 
-/** Why a result counts for nothing; undefined when it counts. Wire contract 10 item 6. */
+/** Why a result counts for nothing; undefined when it counts. See docs/reference/worker-protocol.md#fencing. */
 function whyIgnored(job: JobRecord | undefined, senderId: string, result: JobResult): string | undefined {
   if (!job) return 'unknown job';
   if (!withWorker.includes(job.state)) return `job is ${job.state}`;
@@ -216,7 +217,7 @@ async function lookInside(
 ): Promise<ContentCheck | undefined> {
   const clean = body && !hold ? await cleanContent(deps, job, result, body) : undefined;
   if (clean) return { decision: 'ALLOW', set: clean };
-  // Where the first check was not made, nothing is held back. Spec: "fail-open".
+  // Where the first check was not made, nothing is held back.
   const mustHold = hold === true || (job.run !== undefined && !checked?.skipped);
   return mustHold ? checkContent(deps, job, result) : undefined;
 }
@@ -270,7 +271,7 @@ function statusWord(status: JobStatus): 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_
 
 /**
  * Tries a failed dispatch again when the failure, the limits and the deadline allow, else ends the job. Steps of workflows
- * are not retried here; the workflow engine owns their retries. Engine contract A6.
+ * are not retried here; the workflow engine owns their retries. See docs/reference/jobs.md#retries.
  */
 export async function retryOr(
   deps: SchedulingDeps,

@@ -23,7 +23,8 @@ const plainId = /^[^\s\p{Cc}]{1,512}$/u;
 
 /**
  * Takes a job that came over the bus instead of the gateway into the same queue, where the same policy awaits it: going
- * round the gateway gains nothing. A repeat of a known job id changes nothing. Engine contract A4 item 3.
+ * round the gateway gains nothing. A repeat of a known job id changes nothing.
+ * See docs/architecture.md#the-path-of-a-job.
  */
 export async function ingestJob(
   deps: SchedulingDeps,

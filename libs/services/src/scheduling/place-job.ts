@@ -17,7 +17,7 @@ import { workflowStepOf } from '../jobs/workflow-step';
 const recheckMs = 10 * 60_000;
 
 /**
- * Finds an allowed job a worker, or a waiting place. Engine contract A4 steps 9 to 11, A5, A7.
+ * Finds an allowed job a worker, or a waiting place. See docs/architecture.md#the-path-of-a-job.
  *
  * @param decision to be remembered with it; undefined when it was remembered before
  */

@@ -20,7 +20,7 @@ const mostGraceSec = 2 ** 31 - 1;
 
 /**
  * Makes room for a critical job when every worker that could take it is full: one batch job is stopped and comes again,
- * without losing a retry. The youngest goes, since least is lost with it. Engine contract A8.
+ * without losing a retry. The youngest goes, since least is lost with it. See docs/reference/routing.md#preemption.
  *
  * @returns whether a slot was freed
  */

@@ -18,7 +18,7 @@ export interface RedactedCopy {
 
 /**
  * Stores the body without what was found in it. The copy is looked at before it counts: what was cut out may have been
- * the excuse for something else, which is then found, and cut out too. Engine contract A11.
+ * the excuse for something else, which is then found, and cut out too. See docs/reference/policy.md#output-policy.
  *
  * @param verdict REDACT, of all of the body
  * @returns undefined = no copy came out clean

@@ -27,7 +27,7 @@ export async function releaseJob(
 /**
  * Releases the jobs recorded with a worker that its heartbeat shows it has lost: its process was replaced, or its
  * heartbeats no longer count them. A dispatch under way is protected by the time for which a job has to be absent, a result
- * under way by handling all stored results first. Wire contract 9, 11.
+ * under way by handling all stored results first. See docs/reference/worker-protocol.md#heartbeat.
  */
 export async function releaseLostJobs(deps: SchedulingDeps, beat: Heartbeat, heard: HeartbeatOutcome): Promise<void> {
   const { store, clock, registry } = deps;

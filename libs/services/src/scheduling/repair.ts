@@ -60,7 +60,7 @@ export const repairMemory = (): RepairMemory => ({
  * Looks at the jobs that have not ended and were not touched lately, and mends what stands nowhere: no queue entry would
  * ever bring it forward. Normally finds nothing, since records and entries change together; it is for lost queues, restored
  * back-ups and defects. Of a tenant with a great many it looks at some each round, and goes on with the others in the next.
- * Engine contract A14. Returns how many it mended.
+ * Returns how many it mended. See docs/reference/routing.md#repair.
  */
 export async function repairOpenJobs(deps: SchedulingDeps, memory: RepairMemory = repairMemory()): Promise<number> {
   let mended = 0;
@@ -209,8 +209,7 @@ export async function sweepExpired(deps: SchedulingDeps, metaTtlSec: number, dea
 
 /**
  * Slots that were left behind, should one ever be: of the workers we know, and of the license's count. A tenant's count is
- * that of its jobs in flight. Engine
- * contract A7. Returns how many were freed.
+ * that of its jobs in flight. See docs/reference/routing.md#concurrency-limits. Returns how many were freed.
  */
 export async function repairSlots({ store, registry }: SchedulingDeps): Promise<number> {
   let freed = await store.workers.freeLicenseSlots();

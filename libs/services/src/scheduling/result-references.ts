@@ -12,7 +12,10 @@ import type { JobRecord, Store } from '@svc/store';
 const maxReferences = 100;
 const artifactPointer = /^redis:\/\/art:(.+)$/;
 
-/** The result with its pointers filled in from its references, where it has only those. Wire contract section 3. */
+/**
+ * The result with its pointers filled in from its references, where it has only those.
+ * See docs/reference/worker-protocol.md#packets.
+ */
 export const withPointers = (result: JobResult): JobResult => ({
   ...result,
   result_ptr: result.result_ptr || (result.result_ref?.uri ?? ''),

@@ -3,7 +3,7 @@ import { retrySettings } from './retry-settings';
 describe('retrySettings', () => {
   const defaults = retrySettings(undefined);
 
-  it('are those of the specification where config says nothing', () => {
+  it('are the defaults where config says nothing', () => {
     expect(retrySettings({})).toEqual(defaults);
     expect(retrySettings({ retry: null })).toEqual(defaults);
     expect(retrySettings({ retry: 'never' })).toEqual(defaults);

@@ -13,7 +13,7 @@ function durationMs(text: unknown, standard: string): number {
   return (typeof text === 'string' ? read(text) : undefined) ?? read(standard) ?? 1_000;
 }
 
-/** Section `retry` of effective config over the specification's defaults. */
+/** Section `retry` of effective config over its defaults. */
 export function retrySettings(config: Record<string, unknown> | undefined): RetrySettings {
   const defaults = defaultSettings.retry;
   const own = section<Record<string, unknown>>(config, 'retry', { ...defaults });

@@ -4,8 +4,8 @@ import { retrySettings } from './retry-settings';
 import type { SchedulingDeps } from './scheduling-deps';
 
 /**
- * A dispatch that could not be published: the worker's slot is given back and the job comes again after a pause. Engine
- * contract A1 "publish fails".
+ * A dispatch that could not be published: the worker's slot is given back and the job comes again after a pause.
+ * See docs/reference/jobs.md#states.
  */
 export async function rollBack(
   deps: SchedulingDeps,

@@ -13,7 +13,7 @@ import type { ResultFacts } from './output-facts';
 import type { MissingDispatch, ReportKind } from './require-dispatch';
 import type { WorkerRegistry } from './worker-registry';
 
-/** What happened, for logs and metrics. Names are those of the metrics in operations contract 2.1. */
+/** What happened, for logs and metrics. Names are those of the metrics. */
 export interface SchedulingEvents {
   received(topic: string): void;
   denied(topic: string): void;

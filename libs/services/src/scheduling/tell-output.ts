@@ -4,7 +4,7 @@ import type { OutputSafetyDeps } from './output-safety-deps';
 
 /**
  * Says on the bus what became of a result that was not simply released, for whoever watches; the record is the truth, and
- * nothing of the result is told. Wire contract 6.
+ * nothing of the result is told. See docs/subjects.md.
  */
 export async function tellOutput(
   deps: OutputSafetyDeps,

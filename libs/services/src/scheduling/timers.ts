@@ -16,7 +16,8 @@ const maxGraces = 10;
 
 /**
  * The time of a job in flight is out. Progress is a sign of life that renews the running time, never the deadline nor what
- * policy allows. Safe to run twice: the second time-out is refused by the job table. Engine contract A9.
+ * policy allows. Safe to run twice: the second time-out is refused by the job table.
+ * See docs/reference/jobs.md#deadlines-and-time-outs.
  *
  * While the bus is unreachable, and for a grace period after it or this process came back, a result may be under way: the
  * job is not ended unless its deadline has passed.
@@ -73,7 +74,7 @@ const runningTooLong: Ending = {
 };
 
 /**
- * Nobody decided in time, or the job's deadline came first. Safe to run twice. Engine contract A13 "expiry".
+ * Nobody decided in time, or the job's deadline came first. Safe to run twice. See docs/reference/jobs.md#approvals.
  */
 export async function expireApproval(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
   const job = await deps.store.jobs.load(id);
@@ -88,7 +89,10 @@ export async function expireApproval(deps: SchedulingDeps, id: string): Promise<
   return undefined;
 }
 
-/** The run that asked has ended, and nobody can decide any more. Safe to run twice. Engine contract A14, B8. */
+/**
+ * The run that asked has ended, and nobody can decide any more. Safe to run twice.
+ * See docs/reference/routing.md#repair.
+ */
 export async function voidApproval(deps: SchedulingDeps, job: JobRecord): Promise<void> {
   const ending: Ending = {
     event: 'deny',
@@ -126,7 +130,7 @@ export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<
   return undefined;
 }
 
-/** Engine contract A9 "(better)": the time to wait is apart from the time to run. */
+/** The time to wait is separate from the time to run. */
 export const queueTimeOver = ({ request, waiting_reason: why }: JobRecord): Ending => ({
   ...deadlinePassed,
   message: `timeout: no worker within its queue_ttl_ms of ${request.queue_ttl_ms ?? 0} ms (${why ?? 'no reason known'})`,

@@ -48,7 +48,10 @@ export interface HeartbeatOutcome {
   replacedAtMs?: number;
 }
 
-/** Why a heartbeat counts for nothing, whatever the license says; undefined when it counts. Wire contract 9. */
+/**
+ * Why a heartbeat counts for nothing, whatever the license says; undefined when it counts.
+ * See docs/reference/worker-protocol.md#heartbeat.
+ */
 export function whyRefused(senderId: string, { worker_id: id }: Heartbeat): string | undefined {
   if (!workerIdPattern.test(id)) return 'worker id has characters a subject cannot hold';
   return senderId === id ? undefined : 'sender_id_mismatch';
@@ -56,7 +59,7 @@ export function whyRefused(senderId: string, { worker_id: id }: Heartbeat): stri
 
 /**
  * Live workers as this scheduler hears them. Every replica keeps its own from the same broadcast; Redis guards the slots,
- * so a picture that is a little behind can only make a job wait. Wire contract 9.
+ * so a picture that is a little behind can only make a job wait.
  */
 export class WorkerRegistry {
   private readonly workers = new Map<string, Known>();
@@ -259,7 +262,8 @@ export class WorkerRegistry {
   }
 
   /**
-   * Workers that are live at this moment, whether or not silent ones have been removed yet. Engine contract A5 rows 5, 12.
+   * Workers that are live at this moment, whether or not silent ones have been removed yet.
+   * See docs/reference/routing.md#selection.
    *
    * @param alsoId included although it is silent
    */

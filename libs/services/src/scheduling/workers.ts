@@ -8,8 +8,8 @@ import type { SchedulingDeps } from './scheduling-deps';
 import { whyRefused } from './worker-registry';
 
 /**
- * Hears a worker's heartbeat. A worker over the license's number is not taken up; known ones keep refreshing. Wire
- * contract 9; identity contract 9.3.
+ * Hears a worker's heartbeat. A worker over the license's number is not taken up; known ones keep refreshing.
+ * See docs/reference/worker-protocol.md#heartbeat.
  */
 export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat: Heartbeat): Promise<void> {
   const { registry, store, clock, license } = deps;
@@ -36,7 +36,7 @@ export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat
 
 /**
  * A worker that still runs a job which has ended did not hear the cancel: it was away. It is told again, with each
- * heartbeat until it stops. Jobs that another worker holds now are left alone, since a cancel goes to all. Wire contract 11.
+ * heartbeat until it stops. Jobs that another worker holds now are left alone, since a cancel goes to all.
  */
 async function cancelEnded(deps: SchedulingDeps, { worker_id: worker, running_jobs: ids }: Heartbeat): Promise<void> {
   if (ids.length === 0) return;
@@ -107,7 +107,7 @@ export async function loseWorker(deps: SchedulingDeps, workerId: string): Promis
   }
 }
 
-/** The shared picture that the gateway and restarting schedulers read. Wire contract 9. */
+/** The shared picture that the gateway and restarting schedulers read. */
 export function workerSnapshot(deps: Pick<SchedulingDeps, 'registry' | 'clock' | 'senderId'>): WorkerSnapshot {
   const workers = deps.registry.pictures();
   const pools: WorkerSnapshot['pools'] = {};

@@ -7,7 +7,10 @@ export interface SchemaReadDeps {
   defaultTenant: string;
 }
 
-/** Ids of the schemas of the caller's tenant and of the installation, newest first. Core contract 10. */
+/**
+ * Ids of the schemas of the caller's tenant and of the installation, newest first.
+ * See docs/reference/routing.md#schemas.
+ */
 export const listSchemas = async (
   { store, defaultTenant }: SchemaReadDeps,
   caller: Caller,

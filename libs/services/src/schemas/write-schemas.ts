@@ -8,7 +8,7 @@ import type { SchemaReadDeps } from './read-schemas';
 export type SchemaWriteDeps = DocumentDeps &
   AnnounceDeps &
   SchemaReadDeps & {
-    /** Of the license in force; 0 and -1 = any number. Identity contract 9.3. */
+    /** Of the license in force; 0 and -1 = any number. See docs/operations.md#license. */
     maxSchemas(): number;
   };
 
@@ -18,7 +18,8 @@ const reserved = ['index', 'aliases'];
 
 /**
  * Registers a schema, or replaces the one of the same id. Schemas that it refers to may come later. The first write sets the
- * owner: the caller's tenant, or the installation for callers who act for all tenants. Core contract 10.
+ * owner: the caller's tenant, or the installation for callers who act for all tenants.
+ * See docs/reference/routing.md#schemas.
  *
  * @throws config_schema_violation, tenant_access_denied, tier_limit_exceeded
  */

@@ -40,7 +40,7 @@ const audienceOf = ({ defaultTenant }: StatusDeps, caller: Caller): Audience => 
 };
 
 /**
- * State of the installation, cached for 2 s for each tenant and audience. Core contract 12; identity contract 16.
+ * State of the installation, cached for 2 s for each tenant and audience. See docs/reference/http.md#probes-and-status.
  *
  * @returns whether the answer was made now
  */

@@ -12,8 +12,8 @@ export interface Incoming {
 }
 
 /**
- * Refuses a job whose topic is unknown or disabled, or whose input does not fit the topic's schema. Core contract 2.2 checks
- * 4 to 6.
+ * Refuses a job whose topic is unknown or disabled, or whose input does not fit the topic's schema.
+ * See docs/reference/jobs.md#submit-a-job.
  *
  * @throws unknown_topic, topic_disabled, schema_validation_failed
  */

@@ -65,7 +65,10 @@ function inWords(violations: readonly Violation[]): string {
   return [...texts, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
-/** What a topic's input schema looks at: the context of an input document when it has one. Core contract 2.2 check 6. */
+/**
+ * What a topic's input schema looks at: the context of an input document when it has one.
+ * See docs/reference/jobs.md#submit-a-job.
+ */
 export const inputOf = (document: unknown): unknown =>
   document !== null && typeof document === 'object' && !Array.isArray(document) && 'context' in document
     ? document.context

@@ -16,7 +16,8 @@ export interface TopicRefusal {
 
 /**
  * The gateway's checks of a topic again, for a job that is about to be decided: the topic may have been disabled since, and a
- * job may have come round the gateway. Only the input of the latter is checked again. Engine contract A4 item 3.
+ * job may have come round the gateway. Only the input of the latter is checked again.
+ * See docs/architecture.md#the-path-of-a-job.
  */
 export async function checkQueuedJob(
   { topics, store }: QueuedCheckDeps,

@@ -5,7 +5,7 @@ import type { QueuedCheckDeps, TopicRefusal } from './check-queued-job';
 
 /**
  * Checks what a worker returned against the output schema of the job's topic. The body is read once, and only when there is
- * a schema to check it against. Engine contract A10 item 9.
+ * a schema to check it against. See docs/reference/jobs.md#results.
  *
  * @returns why the job must fail, when enforcement says so
  */

@@ -5,7 +5,7 @@ import type { TopicDeps } from './topic-deps';
 
 export type TopicReadDeps = FleetDeps & { topics: TopicDeps };
 
-/** The registrations that hold for the caller's tenant, by name. Core contract 6.3. */
+/** The registrations that hold for the caller's tenant, by name. See docs/reference/routing.md#topics. */
 export async function listTopics(deps: TopicReadDeps, caller: Caller): Promise<TopicsView> {
   const [{ entries, populated }, view] = await Promise.all([
     deps.topics.registry.list(caller.tenant),

@@ -9,7 +9,7 @@ export type TopicWriteDeps = TopicReadDeps & AnnounceDeps & { fleet: StoredFleet
 
 /**
  * Registers a topic for the caller's tenant, or replaces its registration; a global one of the same name is hidden from the
- * tenant. Core contract 6.3.
+ * tenant. See docs/reference/routing.md#topics.
  *
  * @throws tenant_access_denied, topic_schema_violation, pool_not_found, config_version_conflict
  */

@@ -1,7 +1,7 @@
 import { topicStatuses, type TopicFields } from '@svc/contract';
 import type { PoolTable } from '@svc/routing';
 
-/** An entry of the topic registry; without a tenant it holds for all of them. Core contract 6.3. */
+/** An entry of the topic registry; without a tenant it holds for all of them. See docs/reference/routing.md#topics. */
 export interface TopicRegistration extends TopicFields {
   tenant_id?: string;
 }
@@ -62,7 +62,7 @@ export const optionalTextsOf = (
 const words = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((word): word is string => typeof word === 'string') : [];
 
-/** Trimmed, without repeats, sorted. Core contract 6.3. */
+/** Trimmed, without repeats, sorted. */
 export const tidy = (list: readonly string[]): string[] =>
   [...new Set(list.map((word) => word.trim()).filter((word) => word !== ''))].sort();
 

@@ -4,7 +4,8 @@ import { entryKey } from './registration';
 import { changeTopics, topicsScope, type DocumentDeps } from './topics-document';
 
 /**
- * Removes a registration of the caller's own tenant; a global one of the same name shows again. Core contract 6.3.
+ * Removes a registration of the caller's own tenant; a global one of the same name shows again.
+ * See docs/reference/routing.md#topics.
  *
  * @throws topic_not_found, config_version_conflict
  */

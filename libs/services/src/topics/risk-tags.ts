@@ -1,7 +1,10 @@
 import { parseDeriver, type PolicyRequest } from '@svc/policy';
 import type { TopicDeps } from './topic-deps';
 
-/** How the topic of a job derives its risk tags, as a part of what policy is asked. Policy contract 3.2 step 4. */
+/**
+ * How the topic of a job derives its risk tags, as a part of what policy is asked.
+ * See docs/reference/policy.md#evaluation.
+ */
 export async function withDeriver(
   { registry }: Pick<TopicDeps, 'registry'>,
   tenant: string,

@@ -55,7 +55,7 @@ export function openTopics(parts: TopicParts): TopicDeps {
   return { registry, schemas, events, enforcement: async () => enforcement ?? configured(config) };
 }
 
-/** The environment wins when set; else system/default says, else it is only warned. Operations contract 1.4. */
+/** The environment wins when set; else system/default says, else it is only warned. */
 async function configured(config: EffectiveConfig): Promise<SchemaEnforcement> {
   const system = await config.at({ tenant: '' });
   const { schema_enforcement: mode } = section(system, 'boundary_hardening', { schema_enforcement: 'warn' });

@@ -14,7 +14,7 @@ type Data = ConfigDocument['data'];
 
 /**
  * The registry's document. When there is none it is filled, once, from the pools file; a pools file without topics leaves it
- * away, so that every topic is accepted. Core contract 6.3.
+ * away, so that every topic is accepted. See docs/reference/routing.md#topics.
  */
 export async function readTopics(deps: DocumentDeps): Promise<Data> {
   const stored = await readDocument(deps, topicsScope);

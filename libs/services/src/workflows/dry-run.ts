@@ -33,7 +33,7 @@ const atOnce = 16;
 
 /**
  * What policy would say to the jobs of a run with this input, and which steps would run. Nothing is stored, sent or counted.
- * Core contract 5.4; engine contract B12.
+ * See docs/reference/workflows.md#dry-run.
  *
  * @throws workflow_not_found, tenant_access_denied
  */

@@ -8,7 +8,7 @@ interface ReadDeps {
 
 const mostListed = 100;
 
-/** Newest change first. Core contract 4. @throws tenant_access_denied */
+/** Newest change first. See docs/reference/workflows.md#definitions. @throws tenant_access_denied */
 export async function listWorkflows({ store }: ReadDeps, caller: Caller, orgId?: string): Promise<WorkflowView[]> {
   if (orgId && orgId !== caller.tenant) throw new AppError('tenant_access_denied');
   const records = await store.workflows.list(caller.tenant, mostListed);

@@ -14,7 +14,7 @@ export interface RemoveWorkflowDeps {
 }
 
 /**
- * Runs are kept; those under way fail with `workflow deleted`. Core contract 4; engine contract B8.
+ * Runs are kept; those under way fail with `workflow deleted`. See docs/reference/workflows.md#definitions.
  *
  * @throws workflow_not_found, tenant_access_denied, workflow_version_conflict
  */

@@ -12,7 +12,7 @@ export interface SaveWorkflowDeps {
   store: Pick<Store, 'workflows'>;
   policy: PolicyWriteDeps;
   random: Pick<Random, 'uuid'>;
-  /** Of the license in force; 0 and -1 = any number. Identity contract 9.3. */
+  /** Of the license in force; 0 and -1 = any number. See docs/operations.md#license. */
   maxSteps(): number;
 }
 
@@ -20,7 +20,7 @@ const tries = 3;
 
 /**
  * Creates a workflow, or updates the one with this id: what is left out or empty keeps what is stored. Each change is a
- * revision of its own, which never changes again. Core contract 4; engine contract B1.
+ * revision of its own, which never changes again. See docs/reference/workflows.md#definitions.
  *
  * @throws invalid_workflow with everything that is wrong, tenant_access_denied, tier_limit_exceeded,
  *   workflow_version_conflict when others keep changing it, policy_signing_required
@@ -106,7 +106,7 @@ function checked({ maxSteps }: SaveWorkflowDeps, raw: Record<string, unknown>): 
   return outcome.definition;
 }
 
-/** The override is a policy document like any other, for the jobs of this workflow alone. Core contract 4. */
+/** The override is a policy document like any other, for the jobs of this workflow alone. */
 function policyFaults(id: unknown, text: unknown): DefinitionFault[] {
   if (typeof text !== 'string' || text === '') return [];
   return overrideProblems(String(id), text).map(({ line, column, path, message }) => ({

@@ -8,7 +8,7 @@ export const definitionOf = ({ document }: WorkflowVersion): WorkflowDefinition 
 
 const iso = (us: number): string => new Date(us / 1_000).toISOString();
 
-/** A definition for readers. Core contract 4. */
+/** A definition for readers. See docs/reference/workflows.md#definitions. */
 export function workflowViewOf(version: WorkflowVersion, made: Pick<WorkflowRecord, 'created_at' | 'created_by'>) {
   const { team_id = '', description = '', version: text = '', steps, ...rest } = definitionOf(version);
   const view = {

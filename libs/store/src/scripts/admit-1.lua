@@ -28,7 +28,7 @@ if a.worker then
   end
 end
 
--- Waiting is not a state of its own (engine contract A6: the job stays PENDING, or RETRYING), so this is no move of the
+-- Waiting is not a state of its own (the job stays PENDING, or RETRYING), so this is no move of the
 -- table; the record changes place and says why.
 local stamp, now_ms = text(at), math.floor(at / 1000)
 local set = a.set

@@ -12,7 +12,7 @@ import { readUses, UseReader } from './uses';
 import type { DefinitionFault, WorkflowDefinition } from './workflow';
 
 export interface DefinitionDeps extends SchemaDeps {
-  /** Absent = those of the engine contract, B5. */
+  /** Absent = `defaultExpressionLimits`. */
   expressionLimits?: ExpressionLimits | undefined;
   /** Steps it may have; what a tier allows is another matter, with a code of its own. */
   maxSteps?: number | undefined;
@@ -23,7 +23,8 @@ export type CheckedDefinition =
 
 /**
  * Reads a definition and checks all of it: everything that is wrong is in the answer, each with its path and what to do.
- * `id` and `org_id` must have been filled in; what the server sets is left out of the result. Engine contract B1 to B6.
+ * `id` and `org_id` must have been filled in; what the server sets is left out of the result.
+ * See docs/reference/workflows.md#definitions.
  */
 export function checkDefinition(raw: unknown, deps: DefinitionDeps = {}): CheckedDefinition {
   const faults = new Faults();

@@ -17,7 +17,7 @@ interface Step {
   faults: Faults;
 }
 
-/** Fields that a kind needs, takes or cannot use. Engine contract B1 and B2. */
+/** Fields that a kind needs, takes or cannot use. See docs/reference/workflows.md#definitions. */
 export function checkKind(read: Omit<Step, 'input'>): void {
   const { step, raw, path, faults } = read;
   if (!isAbsent(raw['type']) && step.type === undefined) return;

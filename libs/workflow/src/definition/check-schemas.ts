@@ -14,7 +14,7 @@ export interface SchemaDeps {
   schemaIds?: ReadonlySet<string> | undefined;
 }
 
-/** Every inline schema must compile, every id must be registered. Core contract 4; core contract 10. */
+/** Every inline schema must compile, every id must be registered. See docs/reference/workflows.md#definitions. */
 export function checkSchemas(
   { input_schema, steps }: Pick<WorkflowDefinition, 'input_schema' | 'steps'>,
   deps: SchemaDeps,

@@ -15,7 +15,10 @@ export interface StructureInput {
   faults: Faults;
 }
 
-/** Whether the steps fit together, so that each can run and every wait ends. Engine contract B1 to B3. */
+/**
+ * Whether the steps fit together, so that each can run and every wait ends.
+ * See docs/reference/workflows.md#definitions.
+ */
 export function checkStructure(input: StructureInput): void {
   const before = input.faults.count;
   for (const [id, step] of Object.entries(input.steps)) {

@@ -11,12 +11,12 @@ export interface UseContext {
   faults: Faults;
 }
 
-/** Names every expression may begin with. Engine contract B4. */
+/** Names every expression may begin with. See docs/reference/workflows.md#expressions. */
 const everywhere = ['input', 'ctx', 'steps', 'run', 'workflow'];
 
 /**
  * Whether what an expression names is there when it is evaluated: a step that has not ended by then reads as nothing,
- * which nobody would notice. Engine contract B5 "(better)".
+ * which nobody would notice.
  *
  * @param id the step it stands in; absent for the run's output, which sees every step
  */

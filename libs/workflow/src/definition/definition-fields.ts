@@ -10,7 +10,7 @@ const stepIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const topicPattern = /^job\.(?!.*\.\.)[a-zA-Z0-9]([a-zA-Z0-9_.-]*[a-zA-Z0-9])?$/;
 const topicMessage = 'must be job. and letters, digits, _, - and single dots, ending with a letter or digit';
 
-/** Whether jobs may be submitted to it. Core contract 6.1. */
+/** Whether jobs may be submitted to it. See docs/reference/routing.md#topics. */
 export const isTopic = (topic: string): boolean => topic.length <= limits.topicChars && topicPattern.test(topic);
 
 const name = text(limits.nameChars);
@@ -66,7 +66,7 @@ const gate = fields<GateRule>({
   deny_requester: flag,
 });
 
-/** Dots between names; in an output the names may be indexes. Engine contract B4. */
+/** Dots between names; in an output the names may be indexes. See docs/reference/workflows.md#expressions. */
 const dotPath = text(limits.pathChars, {
   fits: /^[^.\s]+(\.[^.\s]+)*$/,
   message: 'must be names with single dots between them, such as bay.number',
@@ -88,7 +88,7 @@ export const contextPath: Field<string> = (value, path, faults) => {
   return undefined;
 };
 
-/** The keys that a path inside the context goes through; a leading `ctx.` is the context itself. Engine contract B4. */
+/** The keys that a path inside the context goes through; a leading `ctx.` is the context itself. */
 const contextKeys = (path: string): string[] => path.replace(/^ctx\./, '').split('.');
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;

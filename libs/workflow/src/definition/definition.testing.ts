@@ -1,6 +1,6 @@
 import { checkDefinition, type DefinitionDeps } from './check-definition';
 
-/** As YAML would read the example of the engine contract, B14. */
+/** An example definition, as YAML would read it. */
 export const harbourIntake = {
   id: 'harbour-intake',
   org_id: 'acme',

@@ -2,7 +2,7 @@ import { childLinks } from './links';
 import type { StepDefinition } from './workflow';
 import { Reach } from './reach';
 
-/** How the steps of a definition hang together. Engine contract B3. Ids that are no step are left out everywhere. */
+/** How the steps of a definition hang together. Ids that are no step are left out everywhere. */
 export interface WorkflowGraph {
   /** Step that runs it as one of its own: it takes no part in the graph, and its depends_on means nothing. */
   ownerOf: ReadonlyMap<string, string>;

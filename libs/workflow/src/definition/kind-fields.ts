@@ -11,7 +11,7 @@ const ofJobs: readonly StepField[] = [
 ]; // prettier-ignore
 const fanOut: readonly StepField[] = ['for_each', 'max_parallel', 'fail_fast'];
 
-/** Fields that mean something for a kind, beyond those of every step. Engine contract B1 "Applies to". */
+/** Fields that mean something for a kind, beyond those of every step. See docs/reference/workflows.md#definitions. */
 const ofKind: Readonly<Record<StepType, readonly StepField[]>> = {
   worker: [...ofJobs, ...fanOut],
   llm: [...ofJobs, ...fanOut],

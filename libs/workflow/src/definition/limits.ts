@@ -1,4 +1,4 @@
-/** What a definition may be. Engine contract B1; those it leaves open are chosen. */
+/** What a definition may be. See docs/reference/workflows.md#limits. */
 export const definitionLimits = {
   /** As JSON text. */
   maxBytes: 1_048_576,

@@ -8,7 +8,10 @@ export interface Link {
   path: Path;
 }
 
-/** Steps that a parallel or loop step runs itself: they take no part in the graph. Engine contract B2. */
+/**
+ * Steps that a parallel or loop step runs itself: they take no part in the graph.
+ * See docs/reference/workflows.md#steps.
+ */
 export function childLinks(step: StepDefinition): Link[] {
   const input = step.input ?? {};
   switch (typeOf(step)) {
@@ -40,7 +43,7 @@ export interface SwitchCase {
 export const matchKeys = ['when', 'match', 'value'] as const;
 export const targetKeys = ['next', 'step', 'target'] as const;
 
-/** The cases in the order in which they are tried; a map of literal to step is read in its own order. Engine contract B2. */
+/** The cases in the order in which they are tried; a map of literal to step is read in its own order. */
 export function switchCases(step: StepDefinition): SwitchCase[] {
   const cases = step.input?.['cases'];
   const at: Path = ['input', 'cases'];

@@ -58,7 +58,7 @@ export class UseReader {
   }
 }
 
-/** Every expression and template of a step. Engine contract B2, B4. */
+/** Every expression and template of a step. See docs/reference/workflows.md#steps. */
 export function readUses(reader: UseReader, step: StepDefinition, path: Path): void {
   reader.expression(step.condition, [...path, 'condition'], 'step');
   reader.expression(step.for_each, [...path, 'for_each'], 'step');

@@ -1,4 +1,4 @@
-/** Every kind of step. Engine contract B2. */
+/** Every kind of step. See docs/reference/workflows.md#steps. */
 export const stepTypes = [
   'worker', 'llm', 'http', 'container', 'script', 'input', 'approval', 'condition', 'switch', 'delay', 'notify',
   'transform', 'storage', 'parallel', 'loop', 'subworkflow', 'signal',
@@ -8,11 +8,11 @@ export type StepType = (typeof stepTypes)[number];
 /** Kinds that become a job of a worker. */
 export const jobStepTypes = ['worker', 'llm', 'http', 'container', 'script', 'input'] as const satisfies StepType[];
 
-/** The kind of a step: a worker's job unless it says otherwise. Engine contract B1. */
+/** The kind of a step: a worker's job unless it says otherwise. See docs/reference/workflows.md#definitions. */
 export const typeOf = (step: Pick<StepDefinition, 'type'>): StepType => step.type ?? 'worker';
 export const isJobType = (type: StepType): boolean => (jobStepTypes as readonly string[]).includes(type);
 
-/** Tries after a failure. Times in seconds; absent = the defaults of engine contract B6. */
+/** Tries after a failure. Times in seconds; absent = the defaults. See docs/reference/workflows.md#retries. */
 export interface RetryRule {
   max_retries?: number;
   initial_backoff_sec?: number;
@@ -61,8 +61,8 @@ export interface GateRule {
 }
 
 /**
- * One step as it is stored; its id is the key it has in `steps`. Fields and what they mean for which kinds: engine contract
- * B1 and B2. Strings of `input` may hold templates.
+ * One step as it is stored; its id is the key it has in `steps`. For the fields of each kind see
+ * docs/reference/workflows.md#steps. Strings of `input` may hold templates.
  */
 export interface StepDefinition {
   name?: string;
@@ -104,7 +104,7 @@ export interface StepDefinition {
 export const excludesStarter = ({ exclude_starter, gate }: StepDefinition): boolean =>
   exclude_starter === true || gate?.deny_requester === true;
 
-/** A definition as it is stored; what the server sets is not part of it. Engine contract B1; core contract 4. */
+/** A definition as it is stored; what the server sets is not part of it. */
 export interface WorkflowDefinition {
   id: string;
   org_id: string;

@@ -12,7 +12,7 @@ import { newState } from './state';
 import { tokenize, type Token } from './tokens';
 
 /**
- * Compiles an expression, bare or wrapped as a whole in `${...}`. Engine contract B5: CEL, with the older spellings.
+ * Compiles an expression, bare or wrapped as a whole in `${...}`: CEL, with the older spellings.
  *
  * Time is bounded by counting steps, as no timer can interrupt: see `spend`. The source is bounded by its length, what
  * comes out by its items. The value may share parts with the scope: do not change it. Absent is undefined, nil is null.

@@ -26,7 +26,7 @@ interface Compilation {
 const maxDepth = 200;
 
 /**
- * Prepares a value with `${ expr }` in its strings, however deep. Engine contract B4.
+ * Prepares a value with `${ expr }` in its strings, however deep. See docs/reference/workflows.md#expressions.
  *
  * A rendering is one evaluation: its expressions share the steps that `limits.timeoutMs` pays for, while each result is
  * counted for itself. What holds no template comes out as it went in, not copied: do not change it.

@@ -1,4 +1,4 @@
-/** Names an expression may begin with. Engine contract B4. */
+/** Names an expression may begin with. See docs/reference/workflows.md#expressions. */
 export type Scope = Readonly<Record<string, unknown>>;
 
 export interface ExpressionLimits {
@@ -19,7 +19,7 @@ export interface ExpressionFault {
   column: number;
 }
 
-/** A source that was understood. Side-effect free, own properties only, bounded in time. Engine contract B5. */
+/** A source that was understood. Side-effect free, own properties only, bounded in time. */
 export interface Expression {
   source: string;
   /** Steps it reads, as in `steps.weigh.output`; `'*'` when it reads them by a computed name. */

@@ -38,7 +38,7 @@ const float = one(undefined, (_state, value) => {
 const int: Builtin = { arity: 1, run: (state, value) => withoutFraction(float.run(state, value)) };
 const withoutFraction = (value: unknown) => (typeof value === 'number' ? Math.trunc(value) : value);
 
-/** Functions by name. Engine contract B5; `size` and `double` are CEL's names, the text tests are methods there. */
+/** Functions by name; `size` and `double` are CEL's names, the text tests are methods there. */
 export const builtins: Readonly<Record<string, Builtin>> = {
   length,
   len: length,

@@ -22,7 +22,7 @@ const scope: Scope = {
   $now: 1_700_000_000_000,
 };
 
-/** One row for every element of engine contract B5: source, value. */
+/** One row for every element of the language: source, value. */
 const language: Record<string, [source: string, value: unknown][]> = {
   literals: [
     ['42', 42],

@@ -8,7 +8,10 @@ import { isList, isMapping, isNil, keysOf, kindOf } from './values';
 type Ask = (item: unknown) => unknown;
 type Gather = (items: readonly unknown[], ask: Ask) => unknown;
 
-/** What is asked of every item of a list, by name. `exists` and `exists_one` are CEL's names. Engine contract B5. */
+/**
+ * What is asked of every item of a list, by name. `exists` and `exists_one` are CEL's names.
+ * See docs/reference/workflows.md#expressions.
+ */
 export const predicates: Readonly<Record<string, Gather>> = {
   any: (items, ask) => items.some((item) => isTruthy(ask(item))),
   exists: (items, ask) => items.some((item) => isTruthy(ask(item))),

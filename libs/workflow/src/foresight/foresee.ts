@@ -42,7 +42,8 @@ interface Looking {
 
 /**
  * Goes through a definition without running it: which steps would begin with this input, and with what. Steps are taken to
- * succeed. Outputs are known of steps that make them themselves and of those with `mock_output`. Engine contract B12.
+ * succeed. Outputs are known of steps that make them themselves and of those with `mock_output`.
+ * See docs/reference/workflows.md#dry-run.
  *
  * @returns every step, dependencies first
  */

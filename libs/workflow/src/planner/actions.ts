@@ -76,7 +76,10 @@ export interface Alert {
   details?: unknown;
 }
 
-/** One undone step at a time, newest first. Its end is reported as any job's. Engine contract A16. */
+/**
+ * One undone step at a time, newest first. Its end is reported as any job's.
+ * See docs/reference/workflows.md#compensation.
+ */
 export interface Compensate {
   kind: 'compensate';
   id: string;

@@ -53,7 +53,7 @@ export function fillSlots(draft: Draft): void {
   }
 }
 
-/** The guard of a step. Engine contract B3. */
+/** The guard of a step. See docs/reference/workflows.md#dependencies. */
 function mayPass(draft: Draft, at: At): boolean {
   const { def, type } = at.node;
   if (def.condition === undefined || type === 'condition' || type === 'switch') return true;
@@ -153,7 +153,7 @@ function mayRetry(draft: Draft, path: string, { retryable }: Ended): boolean {
   return retryable === true && run?.status === 'running' && hasRetriesLeft(draft, path);
 }
 
-/** Engine contract B6: backoff doubles up to a cap; the jitter keeps those who failed together from coming back together. */
+/** Backoff doubles up to a cap; the jitter keeps those who failed together from coming back together. */
 function retry(draft: Draft, path: string, { error }: Ended): void {
   const { nowMs, random } = draft.around;
   const { initial_backoff_sec = 1, max_backoff_sec = 30, multiplier = 2 } = draft.at(path).node.def.retry ?? {};

@@ -27,5 +27,5 @@ export function writePath(
   return Object.fromEntries(next === undefined ? others : [...others, [key, next]]);
 }
 
-/** Paths that would hide what the run itself keeps there. Engine contract B4. */
+/** Paths that would hide what the run itself keeps there. See docs/reference/workflows.md#expressions. */
 export const isReserved = ([first]: readonly string[]): boolean => first === 'steps' || first === '__proto__';

@@ -8,7 +8,7 @@ import { endScope } from './scope';
 import { undoNext } from './undo';
 import { stop, type EndOfRest } from './withdraw';
 
-/** Gravest first. Engine contract B7. */
+/** Gravest first. See docs/reference/workflows.md#states. */
 const byGravity = ['failed', 'denied', 'timed_out'] as const;
 
 /** A step failed for good, and so did whatever handled its error: the run will fail. */
@@ -105,7 +105,7 @@ function succeed(draft: Draft): void {
 
 const rendered = (draft: Draft, value: unknown) => draft.around.blueprint.render(value, endScope(draft));
 
-/** What the last steps gave, by step; of a single one just that. Engine contract B4. */
+/** What the last steps gave, by step; of a single one just that. See docs/reference/workflows.md#expressions. */
 function sinkOutput(draft: Draft): { kind: 'ok'; value: unknown } {
   const { sinks } = draft.around.blueprint;
   const outputs = sinks.flatMap((id): [string, unknown][] => {

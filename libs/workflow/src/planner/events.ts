@@ -1,7 +1,10 @@
 import type { RunEnd } from '@svc/lifecycle';
 import type { RunError, StepRun } from './run-state';
 
-/** How a job ended: the wire's words without their prefix, and the quarantine. Engine contract B6. */
+/**
+ * How a job ended: the wire's words without their prefix, and the quarantine.
+ * See docs/reference/workflows.md#retries.
+ */
 export type JobEnd =
   | 'SUCCEEDED'
   | 'FAILED'

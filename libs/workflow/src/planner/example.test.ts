@@ -2,7 +2,7 @@ import { harbourIntake } from '../definition/definition.testing';
 import type { StepDefinition } from '../definition/workflow';
 import { Driver } from './driver.testing';
 
-/** Engine contract B14, as it would be read from YAML. */
+/** An example workflow, as it would be read from YAML. */
 const steps = harbourIntake.steps as Record<string, StepDefinition>;
 
 const harbour = (crates: number, rush: boolean) => {

@@ -169,7 +169,7 @@ function deleted(draft: Draft): void {
   decideEnd(draft, { status: 'failed', error, awaits_cancels, compensates: true }, 'workflow_deleted');
 }
 
-/** The run is out of time. Engine contract B6. */
+/** The run is out of time. See docs/reference/workflows.md#retries. */
 export function outOfTime(draft: Draft): void {
   const error = { message: 'the run did not end in time', code: 'run_timeout' };
   const awaits_cancels = draft.around.blueprint.compensates;

@@ -6,7 +6,7 @@ export interface PathParts {
   index?: number;
 }
 
-/** Step ids hold no `[`, `@` or `:`. Engine contract B2. */
+/** Step ids hold no `[`, `@` or `:`. See docs/reference/workflows.md#steps. */
 export function pathParts(path: string): PathParts {
   if (!path.endsWith(']')) return { step: path };
   const open = path.lastIndexOf('[');
@@ -48,7 +48,7 @@ function attemptParts(match: RegExpExecArray | null): AttemptParts | undefined {
   return runId && path && attempt ? { runId, path, attempt: Number(attempt) } : undefined;
 }
 
-/** Of the job that undoes another one; the same each time it is asked for. Engine contract A16. */
+/** Of the job that undoes another one; the same each time it is asked for. */
 export function undoIds(about: readonly string[]): { jobId: string; idempotencyKey: string } {
   const hex = createHash('sha256').update(JSON.stringify(about)).digest('hex');
   const uuid = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)];

@@ -3,7 +3,7 @@ import { failed, type At, type Outcome } from '../steps/kind';
 import { readPath } from './context-path';
 import type { JobEnded } from './events';
 
-/** What the end of a job means to its step. Engine contract B4, B6. */
+/** What the end of a job means to its step. See docs/reference/workflows.md#expressions. */
 export function jobOutcome(at: At, event: JobEnded): Outcome {
   if (event.status === 'SUCCEEDED') return at.node.type === 'approval' ? consented(at) : intake(at, event);
   const message = event.error ?? `the job ended ${event.status}`;

@@ -1,7 +1,7 @@
 import type { StepDefinition } from '../definition/workflow';
 import { defaultExpressionLimits, type ExpressionLimits } from '../expressions/expression';
 
-/** What bounds a run. Engine contract B2, B3, B6; those it leaves open are chosen. */
+/** What bounds a run. See docs/reference/workflows.md#limits. */
 export interface PlanLimits {
   /** Job steps of a run that may be out at once; 0 = any number. `resources.max_parallel_steps`. */
   maxParallelSteps: number;

@@ -2,7 +2,10 @@ import type { StepRun } from './run-state';
 
 const gathered = new WeakMap<readonly StepRun[], unknown[]>();
 
-/** What a step gave; of a fan-out the list of what its items gave, null where one gave nothing. Engine contract B2. */
+/**
+ * What a step gave; of a fan-out the list of what its items gave, null where one gave nothing.
+ * See docs/reference/workflows.md#steps.
+ */
 export function outputOf(run: StepRun): unknown {
   if (run.resolved_items === undefined || run.status !== 'succeeded') return run.output;
   const children = run.children ?? [];

@@ -40,7 +40,8 @@ export interface Plan {
 
 /**
  * One pass over a run: what an event changes, what is to be done about it, and what is to be told. Pure: the run handed in
- * stays as it is, so a plan that could not be saved is dropped and made again. Engine contract B3, B7.
+ * stays as it is, so a plan that could not be saved is dropped and made again.
+ * See docs/reference/workflows.md#how-a-run-proceeds.
  */
 export function plan(request: PlanRequest): Plan {
   const { definition, run, event, nowMs, random, checkSchema = () => undefined } = request;

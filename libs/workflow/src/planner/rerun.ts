@@ -11,7 +11,7 @@ export type SeedOutcome = { kind: 'ok'; seed: RerunSeed } | { kind: 'bad'; messa
 /**
  * What a rerun from a step takes over from an earlier run: the step runs it depends on, and what they wrote into the
  * context. All must have succeeded, or been left out by a switch or a guard, and none may have been undone. Without a step
- * nothing is taken over. Engine contract B8.
+ * nothing is taken over. See docs/reference/workflows.md#runs.
  *
  * @param definition the one the new run will use
  */

@@ -10,7 +10,7 @@ export interface RunError {
 /** How those who depend on a step see its end: they may go on, it does not count, or it failed for good. */
 export type Settlement = 'ok' | 'neutral' | 'bad';
 
-/** What an error handler is told: the `error` of its input. Engine contract B6. */
+/** What an error handler is told: the `error` of its input. See docs/reference/workflows.md#retries. */
 export interface HandledError extends RunError {
   step_id: string;
   attempts: number;
@@ -42,8 +42,8 @@ export interface Progress {
 }
 
 /**
- * How far one step of a run is; items of a fan-out and rounds of a loop have such a record too, in `children`. Engine
- * contract B7. Times in unix ms.
+ * How far one step of a run is; items of a fan-out and rounds of a loop have such a record too, in `children`. Times in
+ * unix ms.
  */
 export interface StepRun {
   status: StepStatus;
@@ -89,7 +89,7 @@ export interface StepRun {
   compensated?: boolean;
 }
 
-/** A finished step that must be undone should the run fail. Newest last. Engine contract A16. */
+/** A finished step that must be undone should the run fail. Newest last. */
 export interface UndoEntry {
   /** Step, or item of a fan-out. */
   path: string;
@@ -116,7 +116,7 @@ export interface Ending {
 export type Unconfirmed = { of: 'step'; path: string } | { of: 'run'; action: Action };
 
 /**
- * A run as it is stored: plain JSON. Engine contract B7; core contract 5.1. Everything a pass needs is in here and in the
+ * A run as it is stored: plain JSON. Everything a pass needs is in here and in the
  * definition, so any process can go on with it. Times in unix ms.
  */
 export interface RunState {

@@ -7,7 +7,7 @@ import { itemPath } from './ids';
 import { outputOf } from './output';
 import type { StepRun } from './run-state';
 
-/** What others may read of a step that has ended; nothing of any other. Engine contract B4. */
+/** What others may read of a step that has ended; nothing of any other. See docs/reference/workflows.md#expressions. */
 function seen(run: StepRun | undefined): Record<string, unknown> | undefined {
   if (!run || !isStepEnded(run.status)) return undefined;
   const { status, result_ptr, error } = run;
@@ -67,7 +67,7 @@ function loopAround(at: At): string | undefined {
   return undefined;
 }
 
-/** `loop` of a scope and of a payload. Engine contract B2. */
+/** `loop` of a scope and of a payload. See docs/reference/workflows.md#steps. */
 export function loopScope(at: At): Record<string, unknown> {
   const round = at.draft.peek(at.path)?.progress?.ok ?? 0;
   const [body] = at.node.children;

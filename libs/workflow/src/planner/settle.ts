@@ -60,7 +60,10 @@ function verdictOf(draft: Draft, node: StepNode, { status, skip_reason = '' }: S
 
 const isFailure = (reason: string): boolean => reason === 'unreachable' || reason.startsWith('dependency_failed:');
 
-/** What the error handler made of a failed step; undefined while it is at it. Engine contract B6. */
+/**
+ * What the error handler made of a failed step; undefined while it is at it.
+ * See docs/reference/workflows.md#retries.
+ */
 function handled(draft: Draft, { id, handler }: StepNode): Settlement | undefined {
   if (handler === undefined || draft.run.ending) return 'bad';
   if (!draft.peek(handler)) makeFresh(draft, handler);
@@ -85,7 +88,7 @@ function releaseHandler(draft: Draft, id: string): void {
   if (handles.every((other) => draft.peek(other)?.settled)) skip(draft, id, 'not_activated');
 }
 
-/** Begins a step if all it waits for allows that, or skips it if it never can begin. Engine contract B3. */
+/** Begins a step if all it waits for allows that, or skips it if it never can begin. */
 export function consider(draft: Draft, id: string): void {
   const run = draft.peek(id);
   const node = draft.around.blueprint.node(id);

@@ -1,4 +1,4 @@
-/** Engine contract B10, and two for compensations, one for signals. */
+/** Types of timeline events. */
 export const timelineTypes = [
   'run_status', 'step_dispatched', 'step_completed', 'step_failed', 'step_waiting', 'step_approved', 'step_rejected',
   'step_error_redirect', 'step_retry_scheduled', 'step_skipped', 'step_cancelled', 'step_condition_evaluated',

@@ -3,7 +3,10 @@ import { runTimerId, undoIds } from './ids';
 import type { UndoEntry } from './run-state';
 import { render } from './scope';
 
-/** A step with a `compensation` succeeded: should the run fail, it is undone. Engine contract A16. */
+/**
+ * A step with a `compensation` succeeded: should the run fail, it is undone.
+ * See docs/reference/workflows.md#compensation.
+ */
 export function pushUndo(draft: Draft, path: string, jobId: string, output: unknown): void {
   const at = draft.at(path);
   const { compensation } = at.node.def;

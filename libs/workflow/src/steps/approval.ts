@@ -5,7 +5,7 @@ import type { GateRun } from '../planner/run-state';
 import { render } from '../planner/scope';
 import { failed, timedOut, type At, type Kind, type Outcome } from './kind';
 
-/** Asks people. Engine contract B2; who may answer is checked where answers come in. */
+/** Asks people; who may answer is checked where answers come in. See docs/reference/workflows.md#approval-steps. */
 export const approval: Kind = {
   begin(at) {
     const { draft, node, path } = at;

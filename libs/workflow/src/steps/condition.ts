@@ -2,7 +2,7 @@ import { isTruthy } from '../expressions/expression';
 import { evaluate } from '../planner/scope';
 import { failed, type Kind } from './kind';
 
-/** A yes or no that others read. Engine contract B2. */
+/** A yes or no that others read. See docs/reference/workflows.md#steps. */
 export const condition: Kind = {
   begin(at) {
     const { draft, node, path } = at;

@@ -1,7 +1,7 @@
 import type { StepDefinition } from '../definition/workflow';
 import { failed, type Kind } from './kind';
 
-/** Waits for a time to pass or to come. Engine contract B2. */
+/** Waits for a time to pass or to come. See docs/reference/workflows.md#steps. */
 export const delay: Kind = {
   begin({ draft, node, path }) {
     const { nowMs } = draft.around;

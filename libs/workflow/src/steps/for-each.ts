@@ -3,7 +3,7 @@ import { itemPath } from '../planner/ids';
 import { evaluate } from '../planner/scope';
 import { failed, type At, type EndedChild, type Kind, type Outcome } from './kind';
 
-/** Does a step for each item of a list, a bounded number of them at once. Engine contract B2. */
+/** Does a step for each item of a list, a bounded number of them at once. See docs/reference/workflows.md#fan-out. */
 export const forEach: Kind = {
   composite: true,
   begin(at) {

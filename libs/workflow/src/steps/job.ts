@@ -11,11 +11,11 @@ const ownTopic: Partial<Record<StepType, string>> = {
   script: 'job.script',
 };
 
-/** Where the job of a step goes. Engine contract B1. */
+/** Where the job of a step goes. See docs/reference/workflows.md#definitions. */
 export const topicOf = (workflowId: string, def: StepDefinition, type: StepType): string =>
   def.topic ?? ownTopic[type] ?? `job.workflow.${workflowId}`;
 
-/** worker, llm, http, container, script, input, and the rounds of a loop without a body: a job of a worker. Engine contract B2. */
+/** worker, llm, http, container, script, input, and the rounds of a loop without a body: a job of a worker. */
 export const job: Kind = {
   takesSlot: true,
   retries: true,

@@ -5,7 +5,10 @@ import { outputOf } from '../planner/output';
 import { evaluate, loopScope } from '../planner/scope';
 import { failed, type At, type EndedChild, type Kind, type Outcome } from './kind';
 
-/** Repeats a step, or a job of its own, while a condition holds or until one does. Engine contract B2. */
+/**
+ * Repeats a step, or a job of its own, while a condition holds or until one does.
+ * See docs/reference/workflows.md#loops.
+ */
 export const loop: Kind = {
   composite: true,
   begin(at) {

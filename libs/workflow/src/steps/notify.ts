@@ -5,7 +5,7 @@ import { failed, type Kind } from './kind';
 const text = (value: unknown, otherwise: string): string =>
   value === undefined || value === null ? otherwise : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Tells people something; goes on at once. Engine contract B2. */
+/** Tells people something; goes on at once. See docs/reference/workflows.md#steps. */
 export const notify: Kind = {
   begin(at) {
     const { draft, node, path } = at;

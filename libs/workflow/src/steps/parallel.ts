@@ -3,7 +3,7 @@ import { outputOf } from '../planner/output';
 import type { Progress } from '../planner/run-state';
 import { failed, type At, type Kind, type Outcome } from './kind';
 
-/** Runs steps of its own side by side, until enough of them succeeded. Engine contract B2. */
+/** Runs steps of its own side by side, until enough of them succeeded. See docs/reference/workflows.md#parallel. */
 export const parallel: Kind = {
   composite: true,
   begin(at) {

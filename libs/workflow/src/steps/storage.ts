@@ -2,7 +2,7 @@ import { contextPath, isReserved, readPath, writePath } from '../planner/context
 import { render } from '../planner/scope';
 import { failed, type At, type Kind, type Outcome } from './kind';
 
-/** Reads, writes or deletes one place of the run's context. Engine contract B2. */
+/** Reads, writes or deletes one place of the run's context. See docs/reference/workflows.md#steps. */
 export const storage: Kind = {
   begin(at) {
     const outcome = operate(at);

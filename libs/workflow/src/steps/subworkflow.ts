@@ -4,7 +4,7 @@ import { childKey } from '../planner/ids';
 import { render } from '../planner/scope';
 import { failed, timedOut, type At, type Kind, type Outcome } from './kind';
 
-/** Starts a run of another workflow and waits for its end. Engine contract B2. */
+/** Starts a run of another workflow and waits for its end. See docs/reference/workflows.md#sub-workflows. */
 export const subworkflow: Kind = {
   retries: true,
   begin(at) {

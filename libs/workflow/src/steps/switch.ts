@@ -2,7 +2,7 @@ import { switchCases, switchDefault, switchTargets, type Link } from '../definit
 import { evaluate } from '../planner/scope';
 import { failed, type At, type Kind } from './kind';
 
-/** Chooses which of the steps that depend on it go on. Engine contract B2. */
+/** Chooses which of the steps that depend on it go on. See docs/reference/workflows.md#dependencies. */
 export const switchStep: Kind = {
   begin(at) {
     const { draft, node, path } = at;

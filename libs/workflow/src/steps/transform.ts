@@ -1,7 +1,7 @@
 import { render } from '../planner/scope';
 import { failed, type Kind } from './kind';
 
-/** Makes one value of others. Engine contract B2. */
+/** Makes one value of others. See docs/reference/workflows.md#steps. */
 export const transform: Kind = {
   begin(at) {
     const { draft, node, path } = at;

@@ -1,6 +1,6 @@
 import type { ApiContext } from '../../context';
 
-/** Core contract 12: the state of bus and store in the words of `/health`. */
+/** The state of bus and store in the words of `/health`. See docs/reference/http.md#probes-and-status. */
 export async function dependencyHealth({
   health,
 }: ApiContext): Promise<{ status: 200 | 503; body: Record<string, string> }> {

@@ -40,7 +40,7 @@ const asMany = (api: Api) => {
 const twoBundles = (api: Api) => storeBundles(api, { 'secops/a': { content: good, enabled: true }, 'secops/b': { content: good, enabled: true } }); // prettier-ignore
 const brokenBundle = (api: Api) => storeBundles(api, { 'secops/a': { ...bad, enabled: false } });
 
-/** Each error that a policy endpoint declares, and the requests that meet with it. Policy contract 1. */
+/** Each error that a policy endpoint declares, and the requests that meet with it. */
 const provocations: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
   policy_validation_failed: {
     arrange: brokenBundle,

@@ -22,7 +22,7 @@ export type PolicyAnswer =
   /** Of a publish or rollback: the snapshots it took, as far as they are still kept. */
   | { kind: 'changed'; before: Bundles | undefined; after: Bundles | undefined };
 
-/** How the document behaves when it is asked one thing after the other. Policy contract 6, 9. */
+/** How the document behaves when it is asked one thing after the other. See docs/reference/policy.md#bundles. */
 export const policyModel: Model<Bundles, PolicyCall, PolicyAnswer> = {
   begin: {},
   step(state, call, answer) {

@@ -3,7 +3,7 @@
   run_ms (how long it may run), tenant_cap (limit on its tenant's jobs in flight, 0 = none), deadline_ms.
 ]]
 
--- Engine contract A7. 'ok', or the reason why this job cannot go to this worker now.
+-- 'ok', or the reason why this job cannot go to this worker now. See docs/reference/routing.md#concurrency-limits.
 local function room_for(tenant, tenant_cap, worker, license_cap)
   if worker.max > 0 and redis.call('SCARD', key.workerInFlight(worker.id)) >= worker.max then return 'pool_overloaded' end
   if tenant_cap > 0 then

@@ -16,7 +16,7 @@ local function history_line(event, from, to, stamp)
   return event .. ' ' .. (from or '') .. ' ' .. to .. ' ' .. stamp .. '\n'
 end
 
--- Policy decisions, one line of JSON each, newest last; the last 50 are kept. Engine contract A2.
+-- Policy decisions, one line of JSON each, newest last; the last 50 are kept. See docs/reference/jobs.md#states.
 local function with_decision(decisions, decision)
   local _, count = string.gsub(decisions, '\n', '\n')
   if count >= 50 then decisions = string.sub(decisions, string.find(decisions, '\n', 1, true) + 1) end

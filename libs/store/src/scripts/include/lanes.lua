@@ -4,7 +4,7 @@
   at its own limit is out of turn until a job of it ends, so that nobody has to look past it again and again.
 ]]
 
--- Engine contract A8: a batch job overtakes interactive ones that came this much later, so that it cannot starve.
+-- A batch job overtakes interactive ones that came this much later, so that it cannot starve.
 local BATCH_HEAD_START_MS = 540000
 
 -- The turns of the tenant that is next, where newcomers begin: neither ahead of all nor behind all.
@@ -52,7 +52,7 @@ local function lane_head(lane, level)
   return lane_head(lane, level)
 end
 
--- A tenant of weight 2 pays half a turn. Engine contract A8 "weights from config".
+-- A tenant of weight 2 pays half a turn. See docs/reference/routing.md#fairness.
 local function lane_took_turn(lane, level, tenant, cost)
   redis.call('ZINCRBY', key.laneTurns(lane, level), cost, tenant)
 end

@@ -32,7 +32,7 @@ local function run_index(id, tenant, workflow, status, stamp)
   redis.call('ZADD', key.liveRuns(), stamp, id)
 end
 
--- Engine contract B9; a workflow's id may hold what parts the member.
+-- A workflow's id may hold what parts the member.
 local function run_timer_member(id, workflow, name)
   return string.gsub(workflow, '[%%:]', { ['%'] = '%25', [':'] = '%3A' }) .. ':' .. id .. ':' .. name
 end
