@@ -132,7 +132,7 @@ export const repairApproval = endpoint({
         approval: resolutionView,
         plan: repairPlan,
       },
-      optional: { publish_deferred: Joi.boolean().description('The bus is away and hears of it later.') },
+      optional: { publish_deferred: Joi.boolean().description('NATS was unreachable; the event is published later.') },
     }),
   },
   errors: [

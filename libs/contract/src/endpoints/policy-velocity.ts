@@ -69,7 +69,7 @@ const fields = {
     .min(1)
     .max(1_000_000_000)
     .description('Requests within the window that are still fine.'),
-  decision: decision.description('What becomes of those beyond.'),
+  decision: decision.description('Action for requests over the limit.'),
   reason: trimmed().max(4_096).description('What the caller is told.'),
 };
 const throttle = duration.description('When a throttled request may come again; the window when left out.');

@@ -37,7 +37,7 @@ const kernel = variables({
     name: 'SAFETY_KERNEL_OPEN',
     type: 'bool',
     default: 'false',
-    doc: 'Answers clients without a certificate in production too: whoever reaches the port can ask as any tenant.',
+    doc: 'Answers clients without a certificate in production too: any client that reaches the port can ask as any tenant.',
   },
 });
 

@@ -49,7 +49,7 @@ const scheduler = variables({
     type: 'duration',
     min: '1s',
     default: '60s',
-    doc: 'How long that word holds.',
+    doc: 'How long the readiness announcement of a worker is valid.',
   },
   dispatchIdRequired: {
     name: 'SVC_REQUIRE_DISPATCH_ID',

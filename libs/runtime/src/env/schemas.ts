@@ -7,6 +7,6 @@ export const schemaVariables = variables({
     type: 'enum',
     choices: ['off', 'warn', 'enforce'],
     shownDefault: 'what config says, else warn',
-    doc: 'What happens to an input or result that does not fit its topic: not looked at, told, or refused.',
+    doc: 'What happens to an input or result that does not fit its topic: not checked, accepted with a warning, or rejected.',
   },
 });

@@ -32,6 +32,6 @@ export const gatewayMetrics = metrics({
     type: 'counter',
     labels: ['limit'],
     labelValues: { limit: ['tenant_jobs', 'tenant_bytes', 'jobs', 'bytes', 'memory'] },
-    help: 'Work refused for want of room, by the limit it met.',
+    help: 'Requests rejected by admission control, by limit.',
   },
 });

@@ -15,12 +15,12 @@ export const schedulerMetrics = metrics({
     help: 'Jobs that ended, by how.',
   },
   safetyDenied: { name: 'svc_scheduler_safety_denied_total', type: 'counter', labels: perTopic, help: 'Jobs that policy denied.' },
-  safetyUnavailable: { name: 'svc_scheduler_safety_unavailable_total', type: 'counter', labels: perTopic, help: 'Decisions that could not be had.' },
+  safetyUnavailable: { name: 'svc_scheduler_safety_unavailable_total', type: 'counter', labels: perTopic, help: 'Policy evaluations that failed or timed out.' },
   overBudget: {
     name: 'svc_scheduler_over_budget_total',
     type: 'counter',
     labels: ['topic', 'action', 'limit'],
-    help: 'Looks at jobs that did not fit into a budget, by what became of them and the setting they met.',
+    help: 'Evaluations of jobs over budget, by action taken and limit.',
   },
   spendAlerts: {
     name: 'svc_scheduler_budget_alerts_total',
