@@ -25,7 +25,9 @@ function anchorsOf(path: string): ReadonlySet<string> {
   if (known) return known;
   const counts = new Map<string, number>();
   const found = new Set<string>();
-  for (const [, heading = ''] of textOf(path).replace(/^```[^]*?^```/gm, '').matchAll(/^#{1,6} +(.+)$/gm)) {
+  for (const [, heading = ''] of textOf(path)
+    .replace(/^```[^]*?^```/gm, '')
+    .matchAll(/^#{1,6} +(.+)$/gm)) {
     const anchor = anchorOf(heading);
     const before = counts.get(anchor) ?? 0;
     counts.set(anchor, before + 1);
@@ -71,13 +73,15 @@ describe('references to documentation', () => {
   });
 
   it('cite no section of a document outside the repository', () => {
-    const citation = /\b(core|engine|wire|policy|identity|operations|mcp|edge)\s+contract[,:]?\s+(section\s+)?[A-Z]?\d/i;
-    const found = files.flatMap((file) =>
-      textOf(file)
-        // A comment may break the line within a citation.
-        .replace(/\n[ \t]*(\*|\/\/|--|#)?[ \t]*/g, (line) => ` ${'\0'.repeat(line.length - 1)}`)
-        .match(new RegExp(citation, 'gi'))
-        ?.map((text) => `${file}: ${text.replaceAll('\0', '')}`) ?? [],
+    const citation =
+      /\b(core|engine|wire|policy|identity|operations|mcp|edge)\s+contract[,:]?\s+(section\s+)?[A-Z]?\d/i;
+    const found = files.flatMap(
+      (file) =>
+        textOf(file)
+          // A comment may break the line within a citation.
+          .replace(/\n[ \t]*(\*|\/\/|--|#)?[ \t]*/g, (line) => ` ${'\0'.repeat(line.length - 1)}`)
+          .match(new RegExp(citation, 'gi'))
+          ?.map((text) => `${file}: ${text.replaceAll('\0', '')}`) ?? [],
     );
 
     expect(found).toEqual([]);
