@@ -194,7 +194,7 @@ const stagesOf = (services: readonly ServicePlan[]): string[][] =>
     .sort((a, b) => a - b)
     .map((stage) => services.filter((service) => service.stage === stage).map(({ name }) => name));
 
-/** The command-line client's variables (operations contract 1.8) and the addresses of the stores. */
+/** The command-line client's variables and the addresses of the stores. */
 const clientEnv = (info: StackInfo): Record<string, string> => ({
   SVC_GATEWAY: info.base_url,
   SVC_API_KEY: info.keys.admin,

@@ -178,6 +178,18 @@ describe('progress without a dispatch id', () => {
     await use.until(id, 'RUNNING', { progress_percent: 20 });
   });
 
+  it('counts for a worker that names it in results alone', async () => {
+    await use.start();
+    const worker = await use.rawWorker({ id: 'w1' });
+    await completeOne(worker);
+    const id = await use.submit();
+    await worker.dispatched(id);
+
+    worker.progress(id, 40);
+
+    await use.until(id, 'RUNNING', { progress_percent: 40 });
+  });
+
   it('counts for a worker that never named one', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1', echo: false });

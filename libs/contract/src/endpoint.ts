@@ -55,7 +55,7 @@ export interface Endpoint<
   /** Body or query fields whose violation has a code of its own instead of `invalid_body`. */
   violationCodes?: Readonly<Record<string, ErrorCode>>;
   errors: readonly ErrorCode[];
-  /** What another tenant's caller is told about a record that is not theirs. Core contract 1.1. */
+  /** The answer to a caller of another tenant than the record's. */
   otherTenant?: 'tenant_access_denied' | 'approval_forbidden' | 'data_url_invalid' | 'absent' | 'nothing';
   /** The records belong to the installation and not to a tenant: tenants may read them, and only its admins write them. */
   owner?: 'installation';

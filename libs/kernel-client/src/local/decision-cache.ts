@@ -8,7 +8,7 @@ export interface DecisionCacheSettings {
   maxSize: number;
 }
 
-/** Decisions that may be reused; the least recently used are evicted. Policy contract 3.8. */
+/** Decisions that may be reused; the least recently used are evicted. See docs/reference/policy.md#decision-cache. */
 export class DecisionCache {
   private readonly decisions: LRUCache<string, { decision: PolicyDecision; untilMs: number }>;
 

@@ -1,6 +1,6 @@
 import { metrics } from './declare';
 
-/** Operations contract 2.3. */
+/** Metrics of the gateway. */
 export const gatewayMetrics = metrics({
   httpRequests: {
     name: 'svc_gateway_http_requests_total',

@@ -2,7 +2,7 @@ import { metrics } from './declare';
 
 const day = 86_400;
 
-/** Operations contract 2.2: scheduler and gateway, and the engine for gates that expire. */
+/** Emitted by scheduler and gateway, and by the engine for approval steps that expire. */
 export const approvalMetrics = metrics({
   approvalQueueDepth: {
     name: 'svc_approval_queue_depth',

@@ -126,7 +126,7 @@ const withoutDataUrls = (env: Readonly<Record<string, string>> | null | undefine
   Object.fromEntries(Object.entries(env ?? {}).filter(([name]) => !dataUrlNames.includes(name)));
 const dataUrlNames: readonly string[] = Object.values(dataUrlEnv);
 
-/** The dispatch that a job is in; undefined before its first. Wire contract 10 item 6. */
+/** The dispatch that a job is in; undefined before its first. */
 export const dispatchIdentity = (
   job: Pick<JobRecord, 'dispatch_id' | 'attempts' | 'worker_id'>,
 ): DispatchIdentity | undefined =>

@@ -291,7 +291,7 @@ function timersOf(actions: readonly Action[]): NonNullable<RunSave['timers']> {
   return { set: [...set.values()], clear: [...clear] };
 }
 
-/** A definition's own config is one document more, narrower than those of its workflow, and loosens none of them. Engine contract B1, B3; operations contract 4.2. */
+/** A definition's own config is one more document, narrower than those of its workflow; it loosens none of them. */
 async function limitsOf(deps: RunDeps, run: RunState, definition: WorkflowDefinition): Promise<PlanLimits> {
   const config = mergeConfig([
     { scope: 'org', data: (await deps.config.at(placeOf(run))) ?? {} },

@@ -3,14 +3,7 @@ import type { JobRecord } from '@svc/store';
 import { failMode } from '../effective-config';
 import { isOwnResult, isStorePointer } from '@svc/contract';
 import { checkBody, type BodyVerdict } from './check-body';
-import {
-  measured,
-  question,
-  readBody,
-  recordedFindings,
-  safety,
-  type ResultFacts,
-} from './output-facts';
+import { measured, question, readBody, recordedFindings, safety, type ResultFacts } from './output-facts';
 import { writeRedacted } from './redact-output';
 import type { OutputSafetyDeps } from './output-safety-deps';
 

@@ -27,16 +27,19 @@ export async function lacksRequiredDispatch(
   report: { job_id: string; dispatch?: Echoed },
 ): Promise<boolean> {
   if (namesDispatch(report.dispatch)) return false;
-  const reason = await requirementFor(deps, workerId);
+  const reason = await requirementFor(deps, kind, workerId);
   if (reason) deps.events.reportWithoutDispatch(kind, reason, workerId, report.job_id);
   return reason !== undefined;
 }
 
 async function requirementFor(
   { registry, store, settings }: EchoDeps,
+  kind: ReportKind,
   workerId: string,
 ): Promise<MissingDispatch | undefined> {
   if (settings.dispatchIdRequired) return 'required_by_setting';
+  // Some workers name it in results alone, and their progress must keep counting.
+  if (kind === 'progress' && !registry.namesInProgress(workerId)) return undefined;
   const isKnown = registry.isEchoKnown(workerId) || (await store.workers.echoesDispatch(workerId));
   return isKnown ? 'worker_echoes' : undefined;
 }

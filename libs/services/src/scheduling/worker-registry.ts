@@ -1,5 +1,5 @@
 import type { Handshake, Heartbeat } from '@svc/contract';
-import { bootIdLabel, workerIdPattern } from '@svc/contract';
+import { bootIdLabel, dispatchEchoLabel, workerIdPattern } from '@svc/contract';
 import type { RoutableWorker } from '@svc/routing';
 import type { WorkerPicture } from '@svc/store';
 import { AbsentJobs, isComplete, type Absence } from './absent-jobs';
@@ -18,6 +18,8 @@ interface Known {
   drainingBoot?: string | undefined;
   /** Whether it names the dispatch in its reports, as Redis had it at that time for that process. */
   echo?: { isKnown: boolean; boot: string; atMs: number } | undefined;
+  /** A progress report of it named the dispatch, since this scheduler started. */
+  namesInProgress?: boolean | undefined;
 }
 
 interface Announced {
@@ -101,6 +103,7 @@ export class WorkerRegistry {
       lastSeenMs: nowMs,
       comparedAtMs: before?.comparedAtMs ?? 0,
       echo: before?.echo,
+      namesInProgress: before?.namesInProgress,
     };
     this.workers.set(beat.worker_id, after);
     // Routing passed over a silent worker, so its return has to start dispatching again.
@@ -158,6 +161,18 @@ export class WorkerRegistry {
   /** A worker that names the dispatch in its reports, as far as this scheduler knows. */
   isEchoKnown(id: string): boolean {
     return this.workers.get(id)?.echo?.isKnown === true;
+  }
+
+  /** A progress report of the worker counted and named its dispatch. */
+  setNamesInProgress(id: string): void {
+    const known = this.workers.get(id);
+    if (known) known.namesInProgress = true;
+  }
+
+  /** Whether the worker names the dispatch in progress reports: its heartbeats say so, or one report did. */
+  namesInProgress(id: string): boolean {
+    const known = this.workers.get(id);
+    return known?.namesInProgress === true || known?.picture.labels[dispatchEchoLabel] === 'true';
   }
 
   /** Boot ids of a worker's processes, '' for one that sends none. */

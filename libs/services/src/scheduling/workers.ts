@@ -66,7 +66,7 @@ export function hearHandshake(deps: SchedulingDeps, senderId: string, shake: Han
 
 /**
  * Keeps the last progress with the job; its arrival renews the running time. Only the assigned worker's counts, and only
- * for the current dispatch when it names one, as it must where its worker is known to. Wire contract 10 item 6, 11 "(better)".
+ * for the current dispatch when it names one, as it must where its worker is known to.
  */
 export async function hearProgress(deps: SchedulingDeps, senderId: string, progress: JobProgress): Promise<void> {
   const { dispatch_id: dispatchId = '', assigned_worker_id: assigned = '' } = progress.dispatch ?? {};
@@ -81,7 +81,9 @@ export async function hearProgress(deps: SchedulingDeps, senderId: string, progr
       progress_at: deps.clock.nowUs(),
     },
   );
-  if (noted) await learnEcho(deps, senderId, progress.dispatch);
+  if (!noted || !progress.dispatch?.dispatch_id) return;
+  deps.registry.setNamesInProgress(senderId);
+  await learnEcho(deps, senderId, progress.dispatch);
 }
 
 /** Gives back what silent workers held: each job is tried again, or ends, as after a retryable failure. */

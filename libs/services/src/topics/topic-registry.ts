@@ -17,7 +17,7 @@ interface Loaded {
   untilMs: number;
 }
 
-/** The topic registry in memory, read again after `keepMs` or a change notice, never per job. Core contract 6.3. */
+/** The topic registry in memory, read again after `keepMs` or a change notice, never per job. */
 export class TopicRegistry {
   private loading: Promise<Loaded> | undefined;
 
