@@ -9,7 +9,7 @@ FROM node:20-bookworm-slim AS source
 WORKDIR /src
 COPY . .
 # Only what decides about packages, so that a change of code does not install them again.
-RUN mkdir /manifests && cp --parents package.json package-lock.json .npmrc apps/*/package.json libs/*/package.json /manifests
+RUN mkdir /manifests && cp --parents package.json package-lock.json .npmrc $(find apps libs -name package.json) /manifests
 
 FROM node:20-bookworm-slim AS build
 WORKDIR /src

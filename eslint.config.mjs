@@ -3,8 +3,8 @@ import nx from '@nx/eslint-plugin';
 /** What each layer may import. Reading downwards is the whole rule. */
 const layers = {
   // The SDK is there for the tests of apps, which bring real workers; no other file of theirs may import it (below).
-  app: ['service', 'adapter', 'wire', 'runtime', 'pure', 'sdk'],
-  service: ['service', 'adapter', 'runtime', 'pure'],
+  app: ['feature', 'adapter', 'wire', 'runtime', 'pure', 'sdk'],
+  feature: ['feature', 'adapter', 'runtime', 'pure'],
   adapter: ['adapter', 'wire', 'runtime', 'pure'],
   // What services and the SDK do alike on the bus.
   wire: ['pure'],
@@ -12,10 +12,21 @@ const layers = {
   pure: ['pure'],
   sdk: ['wire', 'pure'],
 };
+/** Features in their order: each may import those before it, so that no two depend on each other. */
+const features = [
+  ...['audit', 'settings', 'registry', 'admission', 'decision', 'budget', 'jobs', 'approvals', 'policy-admin'],
+  ...['config-admin', 'output-safety', 'dispatch', 'workflows', 'policy-lab', 'explain', 'status'],
+];
+const belowFeatures = ['adapter', 'runtime', 'pure', 'testing'].map((layer) => `layer:${layer}`);
+const featureOrder = features.map((name, place) => ({
+  sourceTag: `feature:${name}`,
+  onlyDependOnLibsWithTags: [...features.slice(0, place).map((earlier) => `feature:${earlier}`), ...belowFeatures],
+}));
 const transports = ['express', 'socket.io', '@grpc/*', '@bull-board/*'];
 const stores = ['ioredis', 'bullmq', 'nats'];
-const banned = { pure: [...transports, ...stores, 'winston', 'prom-client'], service: transports };
+const banned = { pure: [...transports, ...stores, 'winston', 'prom-client'], feature: transports };
 const onlyTestsImportTesting = { name: '@svc/testing', message: 'Only tests import @svc/testing.' };
+const onlyTestsImportFixtures = { group: ['@svc/*/testing'], message: 'Only tests import fixtures.' };
 const onlyTestsImportSdk = {
   name: '@svc/worker-sdk',
   message: 'The worker SDK is for workers; here only tests import it.',
@@ -31,7 +42,7 @@ const httpClients = [
   ...['node:http2', 'http2'].map((name) => ({ name, importNames: ['default', 'connect'], message: useOutbound })),
   ...['undici', 'axios', 'got', 'node-fetch'].map((name) => ({ name, message: useOutbound })),
 ];
-const pureFiles = 'libs/{address,contract,lifecycle,policy,scanning,routing,schema,workflow}/**/*.ts';
+const pureFiles = 'libs/{contract,core/*}/**/*.ts';
 
 export default [
   { ignores: ['**/dist', '**/node_modules', 'libs/contract/src/proto/generated'] },
@@ -44,13 +55,16 @@ export default [
         'error',
         {
           allow: ['@svc/queues.config'],
-          depConstraints: Object.entries({ ...layers, testing: ['*'] }).map(([layer, may]) => ({
+          depConstraints: [
+            ...Object.entries({ ...layers, testing: ['*'] }).map(([layer, may]) => ({
             sourceTag: `layer:${layer}`,
             onlyDependOnLibsWithTags: may
               .map((l) => (l === '*' ? l : `layer:${l}`))
               .concat(layer === 'testing' ? [] : 'layer:testing'),
             ...(banned[layer] && { bannedExternalImports: banned[layer] }),
           })),
+            ...featureOrder,
+          ],
         },
       ],
       '@typescript-eslint/no-explicit-any': 'error',
@@ -66,21 +80,21 @@ export default [
   },
   {
     files: ['**/*.ts'],
-    ignores: ['**/*.test.ts', '**/*.testing.ts', 'libs/testing/**', 'tools/**'],
+    ignores: ['**/*.test.ts', '**/*.testing.ts', 'libs/kits/testing/**', 'tools/**'],
     rules: {
       'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting, onlyTestsImportSdk, ...httpClients] }],
     },
   },
   {
     // The SDK runs in workers, which may reach what their operator lets them reach.
-    files: ['libs/outbound/src/exchange.ts', 'libs/worker-sdk/**/*.ts'],
+    files: ['libs/kits/outbound/src/exchange.ts', 'libs/sdk/worker/**/*.ts'],
     ignores: ['**/*.{test,testing}.ts'],
-    rules: { 'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting, onlyTestsImportSdk] }] },
+    rules: { 'no-restricted-imports': ['error', { paths: [onlyTestsImportTesting, onlyTestsImportSdk], patterns: [onlyTestsImportFixtures] }] },
   },
   {
     // Fixtures serve tests.
     files: ['{apps,libs}/**/*.ts'],
-    ignores: ['**/*.{test,testing,fixture}.ts', 'libs/{testing,worker-sdk}/**'],
+    ignores: ['**/*.{test,testing,fixture}.ts', 'libs/{kits/testing,sdk}/**'],
     rules: {
       'no-restricted-globals': ['error', { name: 'fetch', message: useOutbound }],
       'no-restricted-properties': ['error', { object: 'globalThis', property: 'fetch', message: useOutbound }],

@@ -5,8 +5,11 @@ import type { Config } from 'jest';
 /** Packages that ship only ES modules; Jest must transform them before Node 20 can load them. */
 const esmOnly = ['re2js', '@marcbachmann/cel-js'];
 
+/** Folders that hold libraries, in the order in which an alias is looked up; the same as in tsconfig.base.json. */
+const libraryFolders = ['libs', 'libs/core', 'libs/kits', 'libs/features'];
+
 const project = (dir: string): Config => ({
-  displayName: dir.split('/').at(-1) as string,
+  displayName: nameOf(dir),
   rootDir: __dirname,
   roots: [`<rootDir>/${dir}`],
   testEnvironment: 'node',
@@ -14,17 +17,22 @@ const project = (dir: string): Config => ({
   transform: { '^.+\\.(t|j|mj)s$': '@swc/jest' },
   moduleNameMapper: {
     '^@svc/queues\\.config$': '<rootDir>/queues.config.ts',
-    '^@svc/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
+    '^@svc/worker-sdk$': '<rootDir>/libs/sdk/worker/src/index.ts',
+    '^@svc/([^/]+)/testing$': '<rootDir>/libs/features/$1/src/testing.ts',
+    '^@svc/([^/]+)$': libraryFolders.map((folder) => `<rootDir>/${folder}/$1/src/index.ts`),
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
 });
+
+/** As in its project.json. */
+const nameOf = (dir: string): string => (dir === 'libs/sdk/worker' ? 'worker-sdk' : dir.slice(dir.lastIndexOf('/') + 1));
 
 const config: Config = {
   // Tests wait for conditions, with times of their own; this only ends one that hangs, also on a machine with much to do.
   testTimeout: 30_000,
   // Each test file loads the product anew, and what it leaves behind adds up: a fresh worker is quicker than a full one.
   workerIdleMemoryLimit: '1200MB',
-  projects: ['apps', 'libs']
+  projects: ['apps', ...libraryFolders, 'libs/sdk']
     .filter((folder) => existsSync(`${__dirname}/${folder}`))
     .flatMap((folder) => readdirSync(`${__dirname}/${folder}`).map((name) => `${folder}/${name}`))
     .filter((dir) => existsSync(`${__dirname}/${dir}/package.json`))

@@ -26,12 +26,12 @@ const bundle = (entry, name) =>
   });
 const { metafile } = await bundle(`${root}/src/main.ts`, 'main');
 // Scan threads run a bundle of their own, which the code looks for beside main.js.
-if ('libs/kernel-client/src/thread-entry.ts' in metafile.inputs) {
-  await bundle('libs/kernel-client/src/scan-worker.ts', 'scan-worker');
+if ('libs/kits/kernel-client/src/thread-entry.ts' in metafile.inputs) {
+  await bundle('libs/kits/kernel-client/src/scan-worker.ts', 'scan-worker');
 }
 const assets = [
   ['libs/store/src/scripts', 'scripts'],
-  ['libs/kernel-client/src/scripts', 'scripts'],
+  ['libs/kits/kernel-client/src/scripts', 'scripts'],
   ['libs/contract/src/proto', 'proto'],
 ];
 for (const [from, to] of assets) {

@@ -17,8 +17,8 @@ describe('the project graph', () => {
 
     const { graph } = JSON.parse(readFileSync(join(dir, 'graph.json'), 'utf8')) as Graph;
     const targets = (project: string) => graph.dependencies[project]?.map(({ target }) => target);
-    expect(targets('api')).toEqual(expect.arrayContaining(['contract', 'http', 'services']));
-    expect(targets('services')).toEqual(expect.arrayContaining(['contract', 'store']));
+    expect(targets('api')).toEqual(expect.arrayContaining(['contract', 'http', 'jobs']));
+    expect(targets('jobs')).toEqual(expect.arrayContaining(['contract', 'store']));
     rmSync(dir, { recursive: true });
   }, 60_000);
 });

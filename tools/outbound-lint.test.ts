@@ -33,7 +33,7 @@ const requests = [
 ];
 
 describe('HTTP clients beside @svc/outbound', () => {
-  it.each(['libs/services/src/any.ts', 'libs/policy/src/any.ts', 'apps/api/src/any.ts', 'libs/outbound/src/any.ts'])(
+  it.each(['libs/features/jobs/src/any.ts', 'libs/core/policy/src/any.ts', 'apps/api/src/any.ts', 'libs/kits/outbound/src/any.ts'])(
     'lint refuses them in %s',
     (file) => expect(refusedLines(file, requests)).toEqual([1, 2, 3, 4, 5, 6]),
     60_000,
@@ -41,8 +41,8 @@ describe('HTTP clients beside @svc/outbound', () => {
 
   it('lint lets servers, types, tests and the SDK be', () => {
     const server = ["import { createServer, type IncomingMessage } from 'node:http';", 'export { createServer };'];
-    expect(refusedLines('libs/services/src/any.ts', [...server, 'export type B = IncomingMessage;'])).toEqual([]);
-    expect(refusedLines('libs/services/src/any.test.ts', requests)).toEqual([]);
-    expect(refusedLines('libs/worker-sdk/src/any.ts', requests)).toEqual([]);
+    expect(refusedLines('libs/features/jobs/src/any.ts', [...server, 'export type B = IncomingMessage;'])).toEqual([]);
+    expect(refusedLines('libs/features/jobs/src/any.test.ts', requests)).toEqual([]);
+    expect(refusedLines('libs/sdk/worker/src/any.ts', requests)).toEqual([]);
   }, 60_000);
 });

@@ -1,5 +1,5 @@
 import { queues } from '@svc/queues.config';
-import { runStateOf } from '@svc/services';
+import { runStateOf } from '@svc/workflows';
 import { keys, type Store } from '@svc/store';
 import type { TimelineEvent } from '@svc/workflow';
 import type { RunHistory } from './history';

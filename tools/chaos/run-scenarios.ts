@@ -1,5 +1,5 @@
 import { isRunEnded, type RunStatus } from '@svc/lifecycle';
-import { runStateOf } from '@svc/services';
+import { runStateOf } from '@svc/workflows';
 import { eventually } from '@svc/testing';
 import type { RunState } from '@svc/workflow';
 import { randomUUID } from 'node:crypto';

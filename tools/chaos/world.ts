@@ -1,6 +1,6 @@
 import { queues } from '@svc/queues.config';
 import { systemClock } from '@svc/runtime';
-import { changeDocument, defaultPlace } from '@svc/services';
+import { changeDocument, defaultPlace } from '@svc/settings';
 import { openStore, type Store } from '@svc/store';
 import { startNats, startRedis, type TestServer } from '@svc/testing';
 import { Redis } from 'ioredis';

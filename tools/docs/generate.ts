@@ -84,7 +84,7 @@ const moves = (machine: { moves: Readonly<Record<string, { from: readonly string
 const states = () =>
   page(
     'States',
-    'libs/lifecycle/src/<record>.states.ts',
+    'libs/core/lifecycle/src/<record>.states.ts',
     'A move not in a table cannot happen: the script that applies moves reads the same table.',
     '## Job',
     `A job is born PENDING. Its ends: ${terminalStates.join(', ')}.`,
@@ -226,7 +226,7 @@ const permissionsPage = () => {
 const environment = () =>
   page(
     'Environment',
-    'libs/runtime/src/env/<app>.ts',
+    'libs/kits/runtime/src/env/<app>.ts',
     'Every service prints its own table with `--help` and checks it with `--check-env`.',
     ...['## Gateway', envTable(apiEnv), '## Scheduler', envTable(schedulerEnv)],
     ...['## Engine', envTable(engineEnv), '## Kernel', envTable(kernelEnv)],
@@ -241,7 +241,7 @@ const environment = () =>
 const metrics = () =>
   page(
     'Metrics',
-    'libs/runtime/src/metrics/',
+    'libs/kits/runtime/src/metrics/',
     'Served at `/metrics` of each service’s metrics address.',
     ...Object.entries({
       'All services': commonMetrics,
@@ -352,7 +352,7 @@ const settings = () =>
     }),
   );
 
-const scanning = () => page('Scanning', 'libs/scanning/src/built-in/', ...scanningParts(table));
+const scanning = () => page('Scanning', 'libs/core/scanning/src/built-in/', ...scanningParts(table));
 
 const files: Readonly<Record<string, () => string>> = {
   'docs/openapi.json': () => `${JSON.stringify(openapi(endpoints, apiInfo('1')), null, 2)}\n`,

@@ -1,6 +1,6 @@
 import { builtInDefinitions } from '@svc/scanning';
-import { corpora, measure, ordinary, type Corpus } from '../../libs/scanning/src/corpus.testing';
-import { leastOf } from '../../libs/scanning/src/corpus-thresholds.testing';
+import { corpora, measure, ordinary, type Corpus } from '../../libs/core/scanning/src/corpus.testing';
+import { leastOf } from '../../libs/core/scanning/src/corpus-thresholds.testing';
 
 const percent = (share: number) => (Math.floor(share * 1_000) / 10).toFixed(1);
 const titles: Readonly<Record<string, string>> = {
@@ -60,8 +60,8 @@ function reasons(): string[] {
 const introduction = [
   'What the built-in scanners find in the output of jobs and in the content of requests, and how well. The patterns are also written out in `config/output_scanners.yaml`.',
   '## How it was measured',
-  `Each detector has a labelled corpus in \`libs/scanning/corpus/<scanner>/<detector>.yaml\`: texts with the very place that must be found, and near misses that look alike and must not be. Most stand in several surroundings: prose, log lines, JSON, JSON within JSON, Markdown, code, tables, other alphabets, coloured terminal output, diffs. ${ordinary.length} ordinary texts count as near misses of every detector. Of secrets and personal data exactly the labelled bytes must be found, of injections some of them.`,
-  'Precision is the share of the findings that are right, recall the share of the labelled places that are found. `libs/scanning/src/corpus.test.ts` fails, and lists the wrong texts, when a detector falls below 95 % in either; exceptions stand with their reason in `corpus-thresholds.testing.ts`. The corpus was written by hand beside the detectors and holds what they are known to meet: the numbers say that nothing of it is lost again, and are no forecast for the output of your workers. A better forecast is what happened when 52 further places to find and 45 near misses were written down, mostly unusual ones, before any detector was changed for them: 34 were found (65 %), with 3 false alarms. They are in the corpus now, those that are still judged wrongly too. Put a text that was judged wrongly into the file of its detector.',
+  `Each detector has a labelled corpus in \`libs/core/scanning/corpus/<scanner>/<detector>.yaml\`: texts with the very place that must be found, and near misses that look alike and must not be. Most stand in several surroundings: prose, log lines, JSON, JSON within JSON, Markdown, code, tables, other alphabets, coloured terminal output, diffs. ${ordinary.length} ordinary texts count as near misses of every detector. Of secrets and personal data exactly the labelled bytes must be found, of injections some of them.`,
+  'Precision is the share of the findings that are right, recall the share of the labelled places that are found. `libs/core/scanning/src/corpus.test.ts` fails, and lists the wrong texts, when a detector falls below 95 % in either; exceptions stand with their reason in `corpus-thresholds.testing.ts`. The corpus was written by hand beside the detectors and holds what they are known to meet: the numbers say that nothing of it is lost again, and are no forecast for the output of your workers. A better forecast is what happened when 52 further places to find and 45 near misses were written down, mostly unusual ones, before any detector was changed for them: 34 were found (65 %), with 3 false alarms. They are in the corpus now, those that are still judged wrongly too. Put a text that was judged wrongly into the file of its detector.',
 ];
 
 const howTo = [
@@ -103,6 +103,6 @@ const howTo = [
     '- With `context_required: true` a match counts only when a related word stands within 64 characters: a word of the pattern’s name, or one that belongs to the scanner.',
     '- A pattern with the name of a built-in one has that one’s validators too.',
     '- A file that cannot be read changes nothing: the built-in scanners are used and an alert says so. What one scan may cost is bounded by bytes and time; one that ran out of time says so.',
-    '- To add a detector to this library: add it to `libs/scanning/src/built-in/`, its validators to `checks.ts`, its corpus file with at least 40 places to find and 40 near misses, and run `npm run docs`.',
+    '- To add a detector to this library: add it to `libs/core/scanning/src/built-in/`, its validators to `checks.ts`, its corpus file with at least 40 places to find and 40 near misses, and run `npm run docs`.',
   ].join('\n'),
 ];

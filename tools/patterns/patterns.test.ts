@@ -7,15 +7,15 @@ const verdicts = readVerdicts();
 
 /** Where expressions are built of parts, and what those are. */
 const knownBuilders: Readonly<Record<string, string>> = {
-  'libs/http/src/mount.ts': 'of paths of the route table',
-  'libs/policy/src/gates/tautology.ts': 'on conditions of at most 4,096 characters; its test tries texts that would take long',
-  'libs/runtime/src/logger/format.ts': 'a class of characters',
-  'libs/scanning/src/checks-pii.ts': 'words of fixed length, from the start of a text',
-  'libs/scanning/src/context.ts': 'words of fixed length',
-  'libs/scanning/src/mask-tokens.ts': 'of the built-in patterns, judged here one by one; each begins with a literal',
-  'libs/scanning/src/scanner-set.ts': 'of the built-in patterns, judged here one by one',
-  'libs/scanning/src/views/disguise.ts': 'words of bounded length, at one place at a time',
-  'libs/scanning/src/views/level.ts': 'words of bounded length',
+  'libs/kits/http/src/mount.ts': 'of paths of the route table',
+  'libs/core/policy/src/gates/tautology.ts': 'on conditions of at most 4,096 characters; its test tries texts that would take long',
+  'libs/kits/runtime/src/logger/format.ts': 'a class of characters',
+  'libs/core/scanning/src/checks-pii.ts': 'words of fixed length, from the start of a text',
+  'libs/core/scanning/src/context.ts': 'words of fixed length',
+  'libs/core/scanning/src/mask-tokens.ts': 'of the built-in patterns, judged here one by one; each begins with a literal',
+  'libs/core/scanning/src/scanner-set.ts': 'of the built-in patterns, judged here one by one',
+  'libs/core/scanning/src/views/disguise.ts': 'words of bounded length, at one place at a time',
+  'libs/core/scanning/src/views/level.ts': 'words of bounded length',
   'libs/store/src/keys.ts': 'of key names, for the keys of a test',
 }; // prettier-ignore
 

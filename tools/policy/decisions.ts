@@ -1,6 +1,7 @@
 import { systemClock } from '@svc/runtime';
 import { queues } from '@svc/queues.config';
-import { EffectiveConfig, recordedQuestions, type RecordedQuestion } from '@svc/services';
+import { EffectiveConfig } from '@svc/settings';
+import { type RecordedQuestion, recordedQuestions } from '@svc/policy-lab';
 import { openStore } from '@svc/store';
 import { Redis } from 'ioredis';
 import { createReadStream } from 'node:fs';

@@ -1,7 +1,7 @@
 import { standardScanners } from '@svc/kernel-client';
 import type { PolicyDecision } from '@svc/policy';
 import { queues } from '@svc/queues.config';
-import type { RecordedQuestion } from '@svc/services';
+import type { RecordedQuestion } from '@svc/policy-lab';
 import { openStore, type DecisionRecord } from '@svc/store';
 import { plainRequest, startRedis, type TestServer } from '@svc/testing';
 import { Redis } from 'ioredis';

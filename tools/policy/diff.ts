@@ -1,6 +1,6 @@
 import { openOfflineKernel, type Scanners } from '@svc/kernel-client';
 import { isStricter, type Policy, type PolicyDecision } from '@svc/policy';
-import type { RecordedQuestion } from '@svc/services';
+import type { RecordedQuestion } from '@svc/policy-lab';
 
 export interface Change {
   job_id: string;

@@ -40,7 +40,7 @@ export const programs = {
 
 const serverFolders = ['/usr/sbin', '/usr/local/sbin'];
 
-/** Where to look, in this order; the same as in libs/testing/src/find-program.ts. */
+/** Where to look, in this order; the same as in libs/kits/testing/src/find-program.ts. */
 const folders = () => [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...serverFolders, privateBin];
 
 /** @returns the path of a program of at least the version we need, or undefined */

@@ -17,7 +17,7 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
-import { ConfiguredFleet, openFleetFiles } from '@svc/services';
+import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
 import type { Store } from '@svc/store';
 import { eventually, useServers, type Servers } from '@svc/testing';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
 import { subjects } from '@svc/contract';
 import { dataTokensFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
-import type { Platform } from '@svc/platform';
 import type { JobEndings } from '@svc/store';
 import {
   randomIds,
@@ -12,18 +11,11 @@ import {
   type kernelMetrics,
   type OpenMetrics,
 } from '@svc/runtime';
-import {
-  auditPolicyCall,
-  DefinitionBook,
-  EffectiveConfig,
-  openResolver,
-  openShadows,
-  openTopics,
-  ShadowSummaries,
-  topicLog,
-  type LicenseLimits,
-  type StoredFleet,
-} from '@svc/services';
+import { auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
+import { DefinitionBook } from '@svc/workflows';
+import { EffectiveConfig } from '@svc/settings';
+import { openTopics, topicLog } from '@svc/registry';
+import type { LicenseLimits, Platform, StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
 import { policyDocumentDeps } from './policy-document-deps';

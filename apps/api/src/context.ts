@@ -1,31 +1,14 @@
 import { handlersFor } from '@svc/http';
-import type {
-  ApprovalDeps,
-  ArtifactDeps,
-  BudgetDeps,
-  CancelDeps,
-  ConfigWriteDeps,
-  DataUrlDeps,
-  DryRunDeps,
-  ExplainRunDeps,
-  FleetDeps,
-  ReplayDeps,
-  SimulateBundleDeps,
-  RemoveWorkflowDeps,
-  ResubmitDeps,
-  SaveScheduleDeps,
-  SaveWorkflowDeps,
-  SchemaWriteDeps,
-  ShadowResultDeps,
-  ShadowWriteDeps,
-  StartRunDeps,
-  StatusDeps,
-  SubmitDeps,
-  TopicWriteDeps,
-  VelocityStatsDeps,
-  VelocityWriteDeps,
-  WaitDeps,
-} from '@svc/services';
+import type { ApprovalDeps } from '@svc/approvals';
+import type { ArtifactDeps, CancelDeps, DataUrlDeps, ResubmitDeps, SubmitDeps, WaitDeps } from '@svc/jobs';
+import type { BudgetDeps } from '@svc/budget';
+import type { ConfigWriteDeps } from '@svc/config-admin';
+import type { DryRunDeps, RemoveWorkflowDeps, SaveScheduleDeps, SaveWorkflowDeps, StartRunDeps } from '@svc/workflows';
+import type { ExplainRunDeps } from '@svc/explain';
+import type { FleetDeps, SchemaWriteDeps, TopicWriteDeps } from '@svc/registry';
+import type { ReplayDeps, ShadowResultDeps, ShadowWriteDeps, SimulateBundleDeps } from '@svc/policy-lab';
+import type { StatusDeps } from '@svc/status';
+import type { VelocityStatsDeps, VelocityWriteDeps } from '@svc/policy-admin';
 import type { Health } from '@svc/runtime';
 
 /** What handlers of the gateway get: every service's needs in one object, built once in main. */

@@ -1,6 +1,6 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { JobEvent, JobState } from '@svc/lifecycle';
-import { requestHash } from '@svc/services';
+import { requestHash } from '@svc/decision';
 import type { ApprovalRecord, DecisionRecord, JobRecord, MoveExtras, Store, StoredRequest } from '@svc/store';
 import { plainRequest } from '@svc/testing';
 import { randomUUID } from 'node:crypto';

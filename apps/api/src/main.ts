@@ -1,6 +1,5 @@
 import { endpoints } from '@svc/contract';
 import { mount, openapi, proxyCheck, serve, serveSwagger } from '@svc/http';
-import { openPlatform, openServiceKernel } from '@svc/platform';
 import { queues } from '@svc/queues.config';
 import {
   apiEnv,
@@ -14,7 +13,8 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
-import { ConfiguredFleet, openFleetFiles, startLoops } from '@svc/services';
+import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
+import { openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { mountAdmin } from './admin/mount-admin';
 import { apiInfo } from './api-info';
 import { buildContext } from './build-context';

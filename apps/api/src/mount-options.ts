@@ -2,7 +2,9 @@ import { AppError, submitJob } from '@svc/contract';
 import { cappedBy, hostCheck, rateLimiter, type MountOptions, type RateLimiterOptions } from '@svc/http';
 import type { Platform } from '@svc/platform';
 import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
-import { openDataUrl, tenantRates, type DataUrlDeps, type EffectiveConfig } from '@svc/services';
+import { type DataUrlDeps, openDataUrl } from '@svc/jobs';
+import { tenantRates } from '@svc/admission';
+import type { EffectiveConfig } from '@svc/settings';
 import type { GatewayIdentity } from './open-identity';
 
 export interface MountParts {

@@ -1,5 +1,6 @@
 import type { ApiEnv, Boot, gatewayMetrics, OpenMetrics } from '@svc/runtime';
-import { admissionSettings, PicturedAdmission, startLoops, type Admission } from '@svc/services';
+import { type Admission, admissionSettings, PicturedAdmission } from '@svc/admission';
+import { startLoops } from '@svc/platform';
 import type { LoadRepository } from '@svc/store';
 
 const lookEveryMs = 500;

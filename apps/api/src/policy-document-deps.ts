@@ -2,7 +2,8 @@ import { kernelSettings, loadBase, readPublicKey } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import { publicHalf, readSigningKey, type SigningKey, type TrustedKeys } from '@svc/policy';
 import { StartError, type ApiEnv } from '@svc/runtime';
-import { ParsedBundles, type AnnounceDeps, type PolicySigning, type VelocityWriteDeps } from '@svc/services';
+import { ParsedBundles, type PolicySigning, type VelocityWriteDeps } from '@svc/policy-admin';
+import type { AnnounceDeps } from '@svc/settings';
 import { readFileSync } from 'node:fs';
 
 /** What writing policies needs besides the store and the bus. See docs/reference/policy.md#bundles. */

@@ -1,4 +1,4 @@
-import { changeDocument } from '@svc/services';
+import { changeDocument } from '@svc/settings';
 import { useApi } from './api.testing';
 
 describe('rate_limits of config', () => {

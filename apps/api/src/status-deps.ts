@@ -1,7 +1,7 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { Platform, ServiceKernel } from '@svc/platform';
 import { apiEnv, envFindings, type ApiEnv, type Boot } from '@svc/runtime';
-import type { StatusDeps } from '@svc/services';
+import type { StatusDeps } from '@svc/status';
 
 export interface StatusParts {
   platform: Platform;

@@ -1,19 +1,12 @@
 import { subjects } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
-import type { Platform } from '@svc/platform';
 import { randomIds, type Boot, type EngineEnv, type Handles, type kernelMetrics } from '@svc/runtime';
-import {
-  admissionSettings,
-  DefinitionBook,
-  EffectiveConfig,
-  openShadows,
-  openTopics,
-  PicturedAdmission,
-  RunMemory,
-  topicLog,
-  type Fleet,
-  type RunEvents,
-} from '@svc/services';
+import { admissionSettings, PicturedAdmission } from '@svc/admission';
+import { DefinitionBook, type RunEvents, RunMemory } from '@svc/workflows';
+import { EffectiveConfig } from '@svc/settings';
+import { openShadows } from '@svc/policy-lab';
+import { openTopics, topicLog } from '@svc/registry';
+import type { Fleet, Platform } from '@svc/platform';
 import type { EngineContext } from './context';
 import { scheduleDeps } from './schedule-deps';
 

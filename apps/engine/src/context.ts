@@ -1,5 +1,5 @@
 import { processorsFor } from '@svc/queues';
-import type { FireScheduleDeps, RunDeps } from '@svc/services';
+import type { FireScheduleDeps, RunDeps } from '@svc/workflows';
 
 /** What processors and loops of the engine get. */
 export interface EngineContext extends RunDeps {

@@ -1,5 +1,4 @@
 import { openKernel, kernelSettings } from '@svc/kernel-client';
-import { openPlatform, type Platform } from '@svc/platform';
 import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { defaultTimeouts, type TimeoutTable } from '@svc/routing';
@@ -17,7 +16,7 @@ import {
   type Boot,
   type EngineEnv,
 } from '@svc/runtime';
-import { startLoops } from '@svc/services';
+import { openPlatform, type Platform, startLoops } from '@svc/platform';
 import { redisOptions } from '@svc/store';
 import { join } from 'node:path';
 import { buildContext } from './build-context';

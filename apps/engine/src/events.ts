@@ -1,5 +1,5 @@
 import type { approvalMetrics, engineMetrics, Logger, OpenMetrics } from '@svc/runtime';
-import type { RunEvents } from '@svc/services';
+import type { RunEvents } from '@svc/workflows';
 
 type EngineMetrics = OpenMetrics<typeof engineMetrics & Pick<typeof approvalMetrics, 'approvalsExpired'>>['metrics'];
 

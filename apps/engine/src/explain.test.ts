@@ -1,6 +1,7 @@
 import type { ExplainView } from '@svc/contract';
 import { silentLogger } from '@svc/runtime';
-import { openTopics, readRunExplanation, topicLog } from '@svc/services';
+import { openTopics, topicLog } from '@svc/registry';
+import { readRunExplanation } from '@svc/explain';
 import { eventually } from '@svc/testing';
 import type { Job } from '@svc/worker-sdk';
 import { useEngine } from './use-engine.testing';

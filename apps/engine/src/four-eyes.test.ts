@@ -7,20 +7,10 @@ import {
   type SubmitBody,
 } from '@svc/contract';
 import { silentLogger } from '@svc/runtime';
-import {
-  addSchedule,
-  approveJob,
-  openTopics,
-  pauseSchedule,
-  putSchedule,
-  rejectJob,
-  remediateJob,
-  rerunRun,
-  retryDeadLetter,
-  startRun,
-  submitJob,
-  topicLog,
-} from '@svc/services';
+import { addSchedule, pauseSchedule, putSchedule, rerunRun, startRun } from '@svc/workflows';
+import { approveJob, rejectJob } from '@svc/approvals';
+import { openTopics, topicLog } from '@svc/registry';
+import { remediateJob, retryDeadLetter, submitJob } from '@svc/jobs';
 import { eventually, person } from '@svc/testing';
 import { useEngine } from './use-engine.testing';
 

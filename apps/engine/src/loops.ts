@@ -1,5 +1,6 @@
 import { queues } from '@svc/queues.config';
-import { fireDueTimers, forgetRuns, mendRuns, sweepSchedules, type Loop } from '@svc/services';
+import { fireDueTimers, forgetRuns, mendRuns, sweepSchedules } from '@svc/workflows';
+import type { Loop } from '@svc/platform';
 import { keys } from '@svc/store';
 import type { EngineContext } from './context';
 

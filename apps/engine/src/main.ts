@@ -1,5 +1,4 @@
 import { subjects } from '@svc/contract';
-import { openPlatform, openServiceKernel } from '@svc/platform';
 import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import {
@@ -14,7 +13,8 @@ import {
   type Boot,
   type EngineEnv,
 } from '@svc/runtime';
-import { ConfiguredFleet, openFleetFiles, startLoops } from '@svc/services';
+import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
+import { openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
 import { runEvents } from './events';

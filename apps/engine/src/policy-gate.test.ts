@@ -1,4 +1,5 @@
-import { approveJob, changeDocument, rejectJob } from '@svc/services';
+import { approveJob, rejectJob } from '@svc/approvals';
+import { changeDocument } from '@svc/settings';
 import { eventually, person } from '@svc/testing';
 import { useEngine } from './use-engine.testing';
 

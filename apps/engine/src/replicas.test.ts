@@ -1,4 +1,4 @@
-import { runPass } from '@svc/services';
+import { runPass } from '@svc/workflows';
 import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { once } from 'node:events';

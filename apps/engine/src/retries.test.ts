@@ -1,5 +1,5 @@
 import { DeniedError, FatalError, RetryableError, type Job } from '@svc/worker-sdk';
-import { writeWithheldLetter } from '@svc/services';
+import { writeWithheldLetter } from '@svc/jobs';
 import { eventually } from '@svc/testing';
 import type { StepDefinition } from '@svc/workflow';
 import { useEngine } from './use-engine.testing';

@@ -1,7 +1,7 @@
 import { RetryableError, type Job } from '@svc/worker-sdk';
 import { eventually } from '@svc/testing';
 import { decodePacket, type Packet } from '@svc/contract';
-import { changeDocument } from '@svc/services';
+import { changeDocument } from '@svc/settings';
 import { useEngine } from './use-engine.testing';
 
 let undone: unknown[] = [];

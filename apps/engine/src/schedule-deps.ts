@@ -1,5 +1,5 @@
 import type { Platform } from '@svc/platform';
-import { startUnattended, type FireScheduleDeps, type RunDeps } from '@svc/services';
+import { type FireScheduleDeps, type RunDeps, startUnattended } from '@svc/workflows';
 
 /** What schedules start and cancel: runs of this engine, counted by the license like any that a caller starts. */
 export function scheduleDeps(ctx: RunDeps, { license }: Pick<Platform, 'license'>): FireScheduleDeps {

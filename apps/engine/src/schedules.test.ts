@@ -1,4 +1,4 @@
-import { addSchedule, pauseSchedule } from '@svc/services';
+import { addSchedule, pauseSchedule } from '@svc/workflows';
 import { eventually, person } from '@svc/testing';
 import { useEngine } from './use-engine.testing';
 

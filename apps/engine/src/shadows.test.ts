@@ -1,4 +1,4 @@
-import { approveJob } from '@svc/services';
+import { approveJob } from '@svc/approvals';
 import { eventually, person } from '@svc/testing';
 import { useEngine } from './use-engine.testing';
 

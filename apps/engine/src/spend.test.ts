@@ -1,4 +1,5 @@
-import { changeDocument, viewOfLoaded } from '@svc/services';
+import { changeDocument } from '@svc/settings';
+import { viewOfLoaded } from '@svc/workflows';
 import { eventually } from '@svc/testing';
 import { useEngine } from './use-engine.testing';
 

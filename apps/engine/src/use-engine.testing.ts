@@ -1,5 +1,5 @@
 import { isRunEnded, type RunStatus } from '@svc/lifecycle';
-import { runStateOf, startRun, type RunStart } from '@svc/services';
+import { type RunStart, runStateOf, startRun } from '@svc/workflows';
 import { eventually, startService, useServers, type RunningService, person } from '@svc/testing';
 import { createWorker, type JobHandler, type Worker } from '@svc/worker-sdk';
 import type { RunState, WorkflowDefinition } from '@svc/workflow';

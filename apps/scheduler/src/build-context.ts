@@ -2,24 +2,15 @@ import type { Bus } from '@svc/bus';
 import { consumers, streams, subjects } from '@svc/contract';
 import { dataTokensFrom } from '@svc/identity';
 import type { Kernel } from '@svc/kernel-client';
-import type { Platform } from '@svc/platform';
 import { otherLabel, randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
-import {
-  admissionSettings,
-  EffectiveConfig,
-  HandOut,
-  InFlightRecords,
-  openShadows,
-  openTopics,
-  PicturedAdmission,
-  ScanRunner,
-  topicLog,
-  type DataUrlSettings,
-  type Fleet,
-  type ResultFacts,
-  type SchedulingEvents,
-  type WorkerRegistry,
-} from '@svc/services';
+import { admissionSettings, PicturedAdmission } from '@svc/admission';
+import { EffectiveConfig } from '@svc/settings';
+import { HandOut, InFlightRecords, type SchedulingEvents, type WorkerRegistry } from '@svc/dispatch';
+import { openShadows } from '@svc/policy-lab';
+import { openTopics, topicLog } from '@svc/registry';
+import { type ResultFacts, ScanRunner } from '@svc/output-safety';
+import type { DataUrlSettings } from '@svc/jobs';
+import type { Fleet, Platform } from '@svc/platform';
 import type { JobRecord } from '@svc/store';
 import type { SchedulerContext } from './context';
 

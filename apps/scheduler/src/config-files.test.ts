@@ -1,6 +1,6 @@
 import { queues } from '@svc/queues.config';
 import { systemClock } from '@svc/runtime';
-import { changeDocument, readDocument } from '@svc/services';
+import { changeDocument, readDocument } from '@svc/settings';
 import { openStore } from '@svc/store';
 import { eventually, startService, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';

@@ -1,5 +1,5 @@
 import { processorsFor } from '@svc/queues';
-import type { HandOut, SchedulingDeps } from '@svc/services';
+import type { HandOut, SchedulingDeps } from '@svc/dispatch';
 
 /** What processors and consumers of the scheduler get. */
 export interface SchedulerContext extends SchedulingDeps {

@@ -1,5 +1,5 @@
 import { jobResultPacket, JobStatus, rawPacket, subjects, wire } from '@svc/contract';
-import { publishIntent } from '@svc/services';
+import { publishIntent } from '@svc/jobs';
 import { eventually } from '@svc/testing';
 import { Writer } from 'protobufjs/minimal';
 import { useScheduler } from './use-scheduler.testing';

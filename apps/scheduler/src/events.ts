@@ -1,6 +1,6 @@
 import type { approvalMetrics, Logger, OpenMetrics, schedulerMetrics } from '@svc/runtime';
 import { topicLabel } from '@svc/runtime';
-import { reasonLabel, type SchedulingEvents } from '@svc/services';
+import { reasonLabel, type SchedulingEvents } from '@svc/dispatch';
 import type { PoolTable } from '@svc/routing';
 
 type SchedulerMetrics = OpenMetrics<typeof schedulerMetrics & typeof approvalMetrics>['metrics'];

@@ -1,4 +1,4 @@
-import { readJobExplanation } from '@svc/services';
+import { readJobExplanation } from '@svc/explain';
 import { openQueue } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { eventually } from '@svc/testing';

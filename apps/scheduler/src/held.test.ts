@@ -1,5 +1,6 @@
 import { encodePacket, jobRequestPacket, subjects } from '@svc/contract';
-import { expireApproval, repairApproval, repairOpenJobs } from '@svc/services';
+import { expireApproval, repairOpenJobs } from '@svc/dispatch';
+import { repairApproval } from '@svc/approvals';
 import { keys, type ApprovalRecord } from '@svc/store';
 import { ruled, useScheduler } from './use-scheduler.testing';
 import { eventually, person } from '@svc/testing';

@@ -1,5 +1,5 @@
 import { bootIdLabel, heartbeatPacket } from '@svc/contract';
-import { decideJob, releaseLostJobs } from '@svc/services';
+import { decideJob, releaseLostJobs } from '@svc/dispatch';
 import { eventually } from '@svc/testing';
 import { useScheduler } from './use-scheduler.testing';
 

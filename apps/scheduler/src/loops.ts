@@ -1,14 +1,6 @@
-import {
-  repairMemory,
-  repairOpenJobs,
-  repairSlots,
-  replayIntents,
-  sweepExpired,
-  sweepSilentWorkers,
-  tellSpendAlerts,
-  workerSnapshot,
-  type Loop,
-} from '@svc/services';
+import { repairMemory, repairOpenJobs, repairSlots, replayIntents, sweepExpired, sweepSilentWorkers, workerSnapshot } from '@svc/dispatch';
+import { tellSpendAlerts } from '@svc/budget';
+import type { Loop } from '@svc/platform';
 import { keys, type Store } from '@svc/store';
 import type { SchedulerContext } from './context';
 

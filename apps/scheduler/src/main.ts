@@ -1,5 +1,4 @@
 import { subjects } from '@svc/contract';
-import { openPlatform, openServiceKernel, whenAvailable } from '@svc/platform';
 import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import {
@@ -14,7 +13,10 @@ import {
   type Boot,
   type SchedulerEnv,
 } from '@svc/runtime';
-import { ConfiguredFleet, configUpkeep, openFleetFiles, startLoops, WorkerRegistry } from '@svc/services';
+import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
+import { configUpkeep } from '@svc/config-admin';
+import { openPlatform, openServiceKernel, startLoops, whenAvailable } from '@svc/platform';
+import { WorkerRegistry } from '@svc/dispatch';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
 import { startConsumers } from './consumers';

@@ -1,5 +1,6 @@
 import { heartbeatPacket, JobStatus, subjects } from '@svc/contract';
-import { cancelJob, decideJob, repairMemory, repairOpenJobs, repairSlots, replayIntents } from '@svc/services';
+import { cancelJob } from '@svc/jobs';
+import { decideJob, repairMemory, repairOpenJobs, repairSlots, replayIntents } from '@svc/dispatch';
 import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
 import type { Scheduler } from './scheduler.testing';

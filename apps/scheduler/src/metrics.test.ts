@@ -1,5 +1,5 @@
 import { subjects } from '@svc/contract';
-import { expireApproval, repairOpenJobs } from '@svc/services';
+import { expireApproval, repairOpenJobs } from '@svc/dispatch';
 import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
 import type { Scheduler } from './scheduler.testing';

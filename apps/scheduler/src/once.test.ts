@@ -1,5 +1,5 @@
 import { jobResultPacket, jobStatusOf, type JobRequest } from '@svc/contract';
-import { decideJob, expireApproval, handleResult, recheckWaiting, timeOutRunning } from '@svc/services';
+import { decideJob, expireApproval, handleResult, recheckWaiting, timeOutRunning } from '@svc/dispatch';
 import { processors } from './processors';
 import { ruled, useScheduler } from './use-scheduler.testing';
 

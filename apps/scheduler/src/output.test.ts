@@ -1,6 +1,6 @@
 import { JobStatus, subjects } from '@svc/contract';
 import type { OutputVerdict } from '@svc/kernel-client';
-import { scanOutput } from '@svc/services';
+import { scanOutput } from '@svc/output-safety';
 import { eventually } from '@svc/testing';
 import { FatalError } from '@svc/worker-sdk';
 import { useScheduler } from './use-scheduler.testing';

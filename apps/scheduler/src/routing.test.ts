@@ -1,6 +1,6 @@
 import { heartbeatPacket } from '@svc/contract';
 import { needsFromSpec, type Pool, type PoolTable } from '@svc/routing';
-import { decideJob } from '@svc/services';
+import { decideJob } from '@svc/dispatch';
 import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { ruled, useScheduler } from './use-scheduler.testing';

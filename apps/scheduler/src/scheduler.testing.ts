@@ -1,7 +1,6 @@
 import type { Bus } from '@svc/bus';
 import { tiers } from '@svc/identity';
 import { kernelSettings, openKernel, type Kernel } from '@svc/kernel-client';
-import { openPlatform, type Platform } from '@svc/platform';
 import { startWorkers } from '@svc/queues';
 import { queues } from '@svc/queues.config';
 import { defaultTimeouts, type PoolTable, type TimeoutTable } from '@svc/routing';
@@ -19,7 +18,8 @@ import {
   type Boot,
   type SchedulerEnv,
 } from '@svc/runtime';
-import { startLoops, WorkerRegistry, type SchedulingEvents } from '@svc/services';
+import { openPlatform, type Platform, startLoops } from '@svc/platform';
+import { type SchedulingEvents, WorkerRegistry } from '@svc/dispatch';
 import { redisOptions } from '@svc/store';
 import { eventually } from '@svc/testing';
 import { join } from 'node:path';

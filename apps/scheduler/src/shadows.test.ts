@@ -1,4 +1,4 @@
-import { putShadow } from '@svc/services';
+import { putShadow } from '@svc/policy-lab';
 import { eventually, person } from '@svc/testing';
 import type { Scheduler } from './scheduler.testing';
 import { allowAll, ruled, useScheduler } from './use-scheduler.testing';

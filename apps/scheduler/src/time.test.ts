@@ -1,5 +1,5 @@
 import { heartbeatPacket, JobStatus, subjects } from '@svc/contract';
-import { decideJob, loseWorker, timeOutRunning } from '@svc/services';
+import { decideJob, loseWorker, timeOutRunning } from '@svc/dispatch';
 import { eventually } from '@svc/testing';
 import { allowAll, ruled, useScheduler } from './use-scheduler.testing';
 

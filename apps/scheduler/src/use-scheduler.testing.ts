@@ -13,15 +13,10 @@ import type { JobState } from '@svc/lifecycle';
 import { openQueue } from '@svc/queues';
 import { queues, type QueueName } from '@svc/queues.config';
 import { systemClock } from '@svc/runtime';
-import {
-  approveJob,
-  cancelJob,
-  changeDocument,
-  openDoor,
-  rejectJob,
-  submitJob,
-  type SubmitOutcome,
-} from '@svc/services';
+import { approveJob, rejectJob } from '@svc/approvals';
+import { cancelJob, submitJob, type SubmitOutcome } from '@svc/jobs';
+import { changeDocument } from '@svc/settings';
+import { openDoor } from '@svc/admission';
 import { openStore, type JobRecord, type Store } from '@svc/store';
 import { eventually, useServers, type Servers, person } from '@svc/testing';
 import { createWorker, type Worker, type WorkerOptions } from '@svc/worker-sdk';

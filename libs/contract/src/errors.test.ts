@@ -18,10 +18,12 @@ const anywhere: readonly ErrorCode[] = [
 
 const root = join(__dirname, '../../..');
 const sources = ['libs', 'apps']
-  .flatMap((folder) => readdirSync(join(root, folder)).map((project) => join(root, folder, project, 'src')))
+  .map((folder) => join(root, folder))
   .flatMap((dir) => readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((file) => join(dir, file)))
   .filter(
-    (file) => file.endsWith('.ts') && !/\.(test|testing|fixture)\.ts$|contract\/src\/(errors|endpoints)/.test(file),
+    (file) =>
+      /\/src\/.*\.ts$/.test(file) &&
+      !/\.(test|testing|fixture)\.ts$|contract\/src\/(errors|endpoints)/.test(file),
   )
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');

@@ -80,8 +80,8 @@ describe('the sections of config documents', () => {
   describe('who acts on them', () => {
     const root = join(__dirname, '../..');
     /** What the platform runs, without comments; what only explains to people is no reader. */
-    const sources = ['services', 'policy']
-      .map((library) => join(root, library, 'src'))
+    const sources = ['features', 'core/policy']
+      .map((folder) => join(root, folder))
       .flatMap((dir) => readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((file) => join(dir, file)))
       .filter((file) => file.endsWith('.ts') && !/\.(test|testing)\.ts$|\/explain\//.test(file))
       .map((file) => readFileSync(file, 'utf8').replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, ''));

@@ -8,7 +8,7 @@ const profile: CpuProfile = {
   nodes: [
     { id: 1, callFrame: frame('(root)'), children: [2, 3] },
     { id: 2, callFrame: frame('(idle)') },
-    { id: 3, callFrame: frame('decideJob', '/r/libs/services/src/decide-job.ts'), children: [4] },
+    { id: 3, callFrame: frame('decideJob', '/r/libs/features/dispatch/src/decide-job.ts'), children: [4] },
     { id: 4, callFrame: frame('sendCommand', '/r/node_modules/ioredis/built/Redis.js'), children: [5] },
     { id: 5, callFrame: frame('write', 'node:net'), children: [6] },
     { id: 6, callFrame: frame('writeBuffer') },
@@ -23,7 +23,7 @@ describe('summarize', () => {
   it('puts what the engine does on the account of the package that asked for it', () => {
     expect(summary.byCaller.filter(({ selfMs }) => selfMs > 0)).toEqual([
       { name: 'ioredis', selfMs: 70 },
-      { name: 'libs/services', selfMs: 20 },
+      { name: 'libs/features/dispatch', selfMs: 20 },
     ]);
   });
 
@@ -35,7 +35,7 @@ describe('summarize', () => {
     expect(summary.functions.slice(0, 3).map(({ name }) => name)).toEqual([
       'writeBuffer  (engine)',
       'sendCommand  ioredis/built/Redis.js:2',
-      'decideJob  libs/services/src/decide-job.ts:2',
+      'decideJob  libs/features/dispatch/src/decide-job.ts:2',
     ]);
     expect([summary.totalMs, summary.idleMs]).toEqual([100, 10]);
   });

@@ -29,5 +29,7 @@ export function placeOf(root: string, file: string, line: number): Place {
   const packaged = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)(.*)$/.exec(file);
   if (packaged) return { group: packaged[1] ?? '', file: `${packaged[1]}/${packaged[2]}:${line + 1}` };
   const path = relative(root, file);
-  return { group: path.split('/').slice(0, 2).join('/'), file: `${path}:${line + 1}` };
+  const isLibrary = path.includes('/src/');
+  const group = isLibrary ? path.slice(0, path.indexOf('/src/')) : path.split('/').slice(0, 2).join('/');
+  return { group, file: `${path}:${line + 1}` };
 }

@@ -1,5 +1,5 @@
 import { AppError, jobId, type DecisionView, type JobDetail, type TenantScope } from '@svc/contract';
-import { getJob, jobDecisions } from '@svc/services';
+import { getJob, jobDecisions } from '@svc/jobs';
 import type { DeadLetter, JobHistoryEntry, JobRecord, Store } from '@svc/store';
 
 /** Everything that is known of a job. */

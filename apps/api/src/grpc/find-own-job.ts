@@ -1,5 +1,5 @@
 import { AppError, type Caller } from '@svc/contract';
-import { findJob } from '@svc/services';
+import { findJob } from '@svc/jobs';
 import type { JobRecord } from '@svc/store';
 import type { ApiContext } from '../context';
 

@@ -1,6 +1,6 @@
 import { getJob as endpoint } from '@svc/contract';
 import { unary } from '@svc/grpc';
-import { isWithheld } from '@svc/services';
+import { isWithheld } from '@svc/jobs';
 import type { JobRecord } from '@svc/store';
 import type { ApiContext } from '../context';
 import { admission, type GateOptions } from './admission';

@@ -1,7 +1,7 @@
 import { AppError, submitJob as endpoint } from '@svc/contract';
 import { unary } from '@svc/grpc';
 import { parseJson } from '@svc/http';
-import { submitJob as submit } from '@svc/services';
+import { submitJob as submit } from '@svc/jobs';
 import type { ApiContext } from '../context';
 import { admission, reporting, type GateOptions } from './admission';
 

@@ -1,5 +1,5 @@
 import { queues } from '@svc/queues.config';
-import { runPass } from '@svc/services';
+import { runPass } from '@svc/workflows';
 import { processor } from '../context';
 
 /** Safe to run twice: a pass holds the run's lock, and saves only what follows from the state it read. */

@@ -1,5 +1,5 @@
 import { queues } from '@svc/queues.config';
-import { fireTimer } from '@svc/services';
+import { fireTimer } from '@svc/workflows';
 import { processor } from '../context';
 
 /** Safe to run twice: the second time the timer is gone. */

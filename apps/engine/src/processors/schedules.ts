@@ -1,5 +1,5 @@
 import { queues } from '@svc/queues.config';
-import { fireSchedule } from '@svc/services';
+import { fireSchedule } from '@svc/workflows';
 import { processor } from '../context';
 
 /** Safe to run twice: a time is claimed once, and each start has an idempotency key of its own. */

@@ -1,6 +1,6 @@
 import { ack, nak, type Bus, type Consumption } from '@svc/bus';
 import { consumers, subjects } from '@svc/contract';
-import { handleResult, hearHandshake, hearHeartbeat, hearProgress, ingestJob } from '@svc/services';
+import { handleResult, hearHandshake, hearHeartbeat, hearProgress, ingestJob } from '@svc/dispatch';
 import type { SchedulerContext } from '../context';
 
 type Failed = (subject: string, error: unknown) => void;

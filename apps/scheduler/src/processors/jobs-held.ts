@@ -1,4 +1,4 @@
-import { expireApproval } from '@svc/services';
+import { expireApproval } from '@svc/dispatch';
 import { queues } from '@svc/queues.config';
 import { processor } from '../context';
 import { again } from './look-again';

@@ -1,4 +1,4 @@
-import { timeOutRunning } from '@svc/services';
+import { timeOutRunning } from '@svc/dispatch';
 import { queues } from '@svc/queues.config';
 import { processor } from '../context';
 import { again } from './look-again';

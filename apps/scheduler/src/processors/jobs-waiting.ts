@@ -1,4 +1,4 @@
-import { recheckWaiting } from '@svc/services';
+import { recheckWaiting } from '@svc/dispatch';
 import { queues } from '@svc/queues.config';
 import { processor } from '../context';
 import { again } from './look-again';

@@ -1,4 +1,4 @@
-import { decideJob } from '@svc/services';
+import { decideJob } from '@svc/dispatch';
 import { queues } from '@svc/queues.config';
 import { processor } from '../context';
 import { again } from './look-again';

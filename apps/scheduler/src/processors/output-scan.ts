@@ -1,4 +1,4 @@
-import { scanOutput } from '@svc/services';
+import { scanOutput } from '@svc/output-safety';
 import { queues } from '@svc/queues.config';
 import { processor } from '../context';
 

@@ -1,5 +1,5 @@
 import { approveJob as endpoint } from '@svc/contract';
-import { approveJob } from '@svc/services';
+import { approveJob } from '@svc/approvals';
 import { handle } from '../../context';
 
 export const approve = handle(endpoint, async ({ params, body, caller, ctx }) => {

@@ -1,5 +1,5 @@
 import { approvalContext as endpoint } from '@svc/contract';
-import { approvalContext } from '@svc/services';
+import { approvalContext } from '@svc/approvals';
 import { handle } from '../../context';
 
 export const context = handle(endpoint, ({ params, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { AppError, decodePacket, type Caller } from '@svc/contract';
-import { approveJob, closeGate, escalateGate, rejectJob, remindGate, type ApprovalOutcome } from '@svc/services';
+import { type ApprovalOutcome, approveJob, closeGate, escalateGate, rejectJob, remindGate } from '@svc/approvals';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 import type { Who } from '../../identities.testing';

@@ -1,5 +1,5 @@
 import { rejectJob as endpoint } from '@svc/contract';
-import { rejectJob } from '@svc/services';
+import { rejectJob } from '@svc/approvals';
 import { handle } from '../../context';
 
 export const reject = handle(endpoint, async ({ params, body, caller, ctx }) => {

@@ -1,5 +1,5 @@
 import { repairApproval as endpoint } from '@svc/contract';
-import { repairApproval } from '@svc/services';
+import { repairApproval } from '@svc/approvals';
 import { handle } from '../../context';
 
 export const repair = handle(endpoint, ({ params, body, caller, ctx }) =>

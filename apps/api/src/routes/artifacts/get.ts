@@ -1,5 +1,5 @@
 import { getArtifact as endpoint } from '@svc/contract';
-import { getArtifact } from '@svc/services';
+import { getArtifact } from '@svc/jobs';
 import { handle } from '../../context';
 import { narrower } from './narrower';
 

@@ -1,5 +1,5 @@
 import { putArtifact as endpoint } from '@svc/contract';
-import { putArtifact } from '@svc/services';
+import { putArtifact } from '@svc/jobs';
 import { handle } from '../../context';
 import { narrower } from './narrower';
 

@@ -1,5 +1,5 @@
 import { readBudgets as endpoint } from '@svc/contract';
-import { readBudgets } from '@svc/services';
+import { readBudgets } from '@svc/budget';
 import { handle } from '../../context';
 
 export const read = handle(endpoint, ({ caller, query, ctx }) => readBudgets(ctx.budgets, caller, query));

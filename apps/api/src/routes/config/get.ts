@@ -1,5 +1,5 @@
 import { getConfig } from '@svc/contract';
-import { readConfig } from '@svc/services';
+import { readConfig } from '@svc/settings';
 import { handle } from '../../context';
 
 export const get = handle(getConfig, async ({ query, caller, ctx }) => {

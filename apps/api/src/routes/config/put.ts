@@ -1,5 +1,5 @@
 import { putConfig } from '@svc/contract';
-import { writeConfig } from '@svc/services';
+import { writeConfig } from '@svc/config-admin';
 import { handle } from '../../context';
 
 export const put = handle(putConfig, ({ body, caller, ctx }) => writeConfig(ctx.config, caller, body));

@@ -1,5 +1,5 @@
 import { putJobResult as endpoint } from '@svc/contract';
-import { putJobResult } from '@svc/services';
+import { putJobResult } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const putResult = handle(endpoint, ({ params, query, bytes, ctx }) =>

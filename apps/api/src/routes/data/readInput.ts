@@ -1,5 +1,5 @@
 import { readJobInput as endpoint } from '@svc/contract';
-import { readJobInput } from '@svc/services';
+import { readJobInput } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const readInput = handle(endpoint, async ({ params, query, ctx }) =>

@@ -1,5 +1,5 @@
 import { listDeadLetters as endpoint } from '@svc/contract';
-import { listDeadLetters } from '@svc/services';
+import { listDeadLetters } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const list = handle(endpoint, ({ query, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { releaseDeadLetter as endpoint } from '@svc/contract';
-import { releaseQuarantine } from '@svc/services';
+import { releaseQuarantine } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const release = handle(endpoint, ({ params, body, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { removeDeadLetter as endpoint } from '@svc/contract';
-import { removeDeadLetter } from '@svc/services';
+import { removeDeadLetter } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const remove = handle(endpoint, ({ params, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { retryDeadLetter as endpoint } from '@svc/contract';
-import { retryDeadLetter } from '@svc/services';
+import { retryDeadLetter } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const retry = handle(endpoint, async ({ params, caller, ctx }) => ({

@@ -1,5 +1,5 @@
 import { cancelJob as endpoint } from '@svc/contract';
-import { cancelJob } from '@svc/services';
+import { cancelJob } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const cancel = handle(endpoint, async ({ params, caller, ctx }) => {

@@ -1,5 +1,5 @@
 import { jobDecisions as endpoint } from '@svc/contract';
-import { jobDecisions } from '@svc/services';
+import { jobDecisions } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const decisions = handle(endpoint, ({ params, query, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { explainJob as endpoint } from '@svc/contract';
-import { readJobExplanation } from '@svc/services';
+import { readJobExplanation } from '@svc/explain';
 import { handle } from '../../context';
 
 export const explain = handle(endpoint, ({ params, caller, ctx }) =>

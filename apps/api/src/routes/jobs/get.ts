@@ -1,5 +1,5 @@
 import { getJob as endpoint } from '@svc/contract';
-import { awaitJob } from '@svc/services';
+import { awaitJob } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const get = handle(endpoint, ({ params, query, caller, ctx }) =>

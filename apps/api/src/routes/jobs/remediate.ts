@@ -1,5 +1,5 @@
 import { remediateJob as endpoint } from '@svc/contract';
-import { remediateJob } from '@svc/services';
+import { remediateJob } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const remediate = handle(endpoint, async ({ params, body, caller, ctx }) => {

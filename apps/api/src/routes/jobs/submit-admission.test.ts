@@ -1,4 +1,4 @@
-import { PicturedAdmission } from '@svc/services';
+import { PicturedAdmission } from '@svc/admission';
 import { eventually } from '@svc/testing';
 import { useApi, type Api } from '../../api.testing';
 import { told, type HttpAnswer } from '../../caller.testing';

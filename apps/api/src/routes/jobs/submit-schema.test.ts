@@ -1,4 +1,4 @@
-import { changeDocument } from '@svc/services';
+import { changeDocument } from '@svc/settings';
 import { useApi, type Api } from '../../api.testing';
 
 const order = {

@@ -1,6 +1,6 @@
 import { submitJob as endpoint } from '@svc/contract';
 import { answer } from '@svc/http';
-import { submitJob } from '@svc/services';
+import { submitJob } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const submit = handle(endpoint, async ({ body, query, header, caller, ctx }) => {

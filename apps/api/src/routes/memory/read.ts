@@ -1,5 +1,5 @@
 import { readMemory as endpoint } from '@svc/contract';
-import { readMemory } from '@svc/services';
+import { readMemory } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const read = handle(endpoint, ({ query, caller, ctx }) =>

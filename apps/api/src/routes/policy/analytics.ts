@@ -1,5 +1,5 @@
 import { analysePolicy as endpoint } from '@svc/contract';
-import { analysePolicy } from '@svc/services';
+import { analysePolicy } from '@svc/policy-lab';
 import { handle } from '../../context';
 
 export const analytics = handle(endpoint, ({ body, caller, ctx }) => analysePolicy(ctx.policyEvaluate, caller, body));

@@ -1,5 +1,5 @@
 import { evaluatePolicy as endpoint } from '@svc/contract';
-import { evaluatePolicy } from '@svc/services';
+import { evaluatePolicy } from '@svc/policy-lab';
 import { handle } from '../../context';
 
 export const evaluate = handle(endpoint, ({ body, caller, requestId, ctx }) =>

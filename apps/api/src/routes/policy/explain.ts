@@ -1,5 +1,5 @@
 import { explainPolicy as endpoint } from '@svc/contract';
-import { explainPolicy } from '@svc/services';
+import { explainPolicy } from '@svc/policy-lab';
 import { handle } from '../../context';
 
 export const explain = handle(endpoint, ({ body, caller, requestId, ctx }) =>

@@ -1,6 +1,6 @@
 import { getBundle as endpoint } from '@svc/contract';
 import { answer } from '@svc/http';
-import { getBundle as get } from '@svc/services';
+import { getBundle as get } from '@svc/policy-admin';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 

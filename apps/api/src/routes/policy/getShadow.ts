@@ -1,5 +1,5 @@
 import { getShadow as endpoint } from '@svc/contract';
-import { getShadow as get } from '@svc/services';
+import { getShadow as get } from '@svc/policy-lab';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 

@@ -1,5 +1,5 @@
 import { getBundleSnapshot as endpoint } from '@svc/contract';
-import { getSnapshot as get } from '@svc/services';
+import { getSnapshot as get } from '@svc/policy-admin';
 import { handle } from '../../context';
 
 export const getSnapshot = handle(endpoint, ({ params, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { putBundle as endpoint } from '@svc/contract';
-import { putBundle as put } from '@svc/services';
+import { putBundle as put } from '@svc/policy-admin';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 

@@ -1,5 +1,5 @@
 import { putGlobalPolicy as endpoint } from '@svc/contract';
-import { putGlobalPolicy } from '@svc/services';
+import { putGlobalPolicy } from '@svc/policy-admin';
 import { handle } from '../../context';
 
 export const putGlobal = handle(endpoint, ({ body, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { putOutputRule as endpoint } from '@svc/contract';
-import { putOutputRule as put } from '@svc/services';
+import { putOutputRule as put } from '@svc/policy-admin';
 import { handle } from '../../context';
 
 export const putOutputRule = handle(endpoint, ({ params, body, caller, ctx }) =>

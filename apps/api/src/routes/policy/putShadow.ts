@@ -1,5 +1,5 @@
 import { putShadow as endpoint } from '@svc/contract';
-import { putShadow as put } from '@svc/services';
+import { putShadow as put } from '@svc/policy-lab';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 

@@ -1,5 +1,5 @@
 import { putVelocityRule as endpoint } from '@svc/contract';
-import { putVelocityRule as put } from '@svc/services';
+import { putVelocityRule as put } from '@svc/policy-admin';
 import { handle } from '../../context';
 
 export const putVelocityRule = handle(endpoint, ({ params, body, caller, ctx }) =>

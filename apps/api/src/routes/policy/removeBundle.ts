@@ -1,5 +1,5 @@
 import { removeBundle as endpoint } from '@svc/contract';
-import { removeBundle as remove } from '@svc/services';
+import { removeBundle as remove } from '@svc/policy-admin';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 

@@ -1,5 +1,5 @@
 import { removeShadow as endpoint } from '@svc/contract';
-import { removeShadow as remove } from '@svc/services';
+import { removeShadow as remove } from '@svc/policy-lab';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 

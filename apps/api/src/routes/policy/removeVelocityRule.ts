@@ -1,5 +1,5 @@
 import { removeVelocityRule as endpoint } from '@svc/contract';
-import { removeVelocityRule as remove } from '@svc/services';
+import { removeVelocityRule as remove } from '@svc/policy-admin';
 import { handle } from '../../context';
 
 export const removeVelocityRule = handle(endpoint, ({ params, caller, ctx }) =>

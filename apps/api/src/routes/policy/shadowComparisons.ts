@@ -1,5 +1,5 @@
 import { shadowComparisons as endpoint } from '@svc/contract';
-import { shadowComparisons as comparisons } from '@svc/services';
+import { shadowComparisons as comparisons } from '@svc/policy-lab';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 

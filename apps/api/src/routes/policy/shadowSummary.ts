@@ -1,5 +1,5 @@
 import { shadowSummary as endpoint } from '@svc/contract';
-import { shadowSummary as summary } from '@svc/services';
+import { shadowSummary as summary } from '@svc/policy-lab';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 

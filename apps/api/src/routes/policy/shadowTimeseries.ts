@@ -1,5 +1,5 @@
 import { shadowTimeseries as endpoint } from '@svc/contract';
-import { shadowTimeseries as timeseries } from '@svc/services';
+import { shadowTimeseries as timeseries } from '@svc/policy-lab';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 

@@ -1,5 +1,5 @@
 import { simulateBundle as endpoint } from '@svc/contract';
-import { simulateBundle as simulate } from '@svc/services';
+import { simulateBundle as simulate } from '@svc/policy-lab';
 import { handle } from '../../context';
 import { bundleIdOf } from './bundle-id';
 

@@ -1,5 +1,5 @@
 import { cancelRun as endpoint } from '@svc/contract';
-import { cancelRun } from '@svc/services';
+import { cancelRun } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const cancel = handle(endpoint, ({ params, query, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { explainRun as endpoint } from '@svc/contract';
-import { readRunExplanation } from '@svc/services';
+import { readRunExplanation } from '@svc/explain';
 import { handle } from '../../context';
 
 export const explain = handle(endpoint, ({ params, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { getRun as endpoint } from '@svc/contract';
-import { awaitRunEnd } from '@svc/services';
+import { awaitRunEnd } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const get = handle(endpoint, ({ params, query, caller, ctx }) =>

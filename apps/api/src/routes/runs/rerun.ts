@@ -1,6 +1,6 @@
 import { rerunRun as endpoint } from '@svc/contract';
 import { answer } from '@svc/http';
-import { rerunRun } from '@svc/services';
+import { rerunRun } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const rerun = handle(endpoint, async ({ params, body, requestId, caller, ctx }) => {

@@ -1,5 +1,5 @@
 import { sendSignal } from '@svc/contract';
-import { signalRun } from '@svc/services';
+import { signalRun } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const signal = handle(sendSignal, ({ params, body, caller, ctx }) =>

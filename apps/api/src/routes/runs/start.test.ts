@@ -1,4 +1,4 @@
-import { changeDocument } from '@svc/services';
+import { changeDocument } from '@svc/settings';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 import { runsOf } from './given-runs.testing';

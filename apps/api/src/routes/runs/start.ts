@@ -1,6 +1,6 @@
 import { startRun as endpoint } from '@svc/contract';
 import { answer } from '@svc/http';
-import { startRun } from '@svc/services';
+import { startRun } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const start = handle(endpoint, async ({ params, query, body, header, requestId, caller, ctx }) => {

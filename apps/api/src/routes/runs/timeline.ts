@@ -1,5 +1,5 @@
 import { runTimeline as endpoint } from '@svc/contract';
-import { runTimeline } from '@svc/services';
+import { runTimeline } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const timeline = handle(endpoint, ({ params, query, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { addSchedule as endpoint } from '@svc/contract';
-import { addSchedule } from '@svc/services';
+import { addSchedule } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const add = handle(endpoint, ({ params, body, caller, ctx }) =>

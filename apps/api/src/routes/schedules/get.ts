@@ -1,5 +1,5 @@
 import { getSchedule as endpoint } from '@svc/contract';
-import { getSchedule } from '@svc/services';
+import { getSchedule } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const get = handle(endpoint, ({ params, query, caller, ctx }) =>

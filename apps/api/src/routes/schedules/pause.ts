@@ -1,5 +1,5 @@
 import { pauseSchedule as endpoint } from '@svc/contract';
-import { pauseSchedule } from '@svc/services';
+import { pauseSchedule } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const pause = handle(endpoint, ({ params, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { putSchedule as endpoint } from '@svc/contract';
-import { putSchedule } from '@svc/services';
+import { putSchedule } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const put = handle(endpoint, ({ params, body, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { removeSchedule as endpoint } from '@svc/contract';
-import { removeSchedule } from '@svc/services';
+import { removeSchedule } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const remove = handle(endpoint, ({ params, caller, ctx }) =>

@@ -1,5 +1,5 @@
 import { resumeSchedule as endpoint } from '@svc/contract';
-import { resumeSchedule } from '@svc/services';
+import { resumeSchedule } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const resume = handle(endpoint, ({ params, caller, ctx }) =>

@@ -1,6 +1,6 @@
 import { getStatus as endpoint } from '@svc/contract';
 import { answer } from '@svc/http';
-import { readStatus } from '@svc/services';
+import { readStatus } from '@svc/status';
 import { handle } from '../../context';
 
 export const get = handle(endpoint, async ({ caller, ctx }) => {

@@ -1,6 +1,6 @@
 import { registerTopic as endpoint } from '@svc/contract';
 import { answer } from '@svc/http';
-import { registerTopic } from '@svc/services';
+import { registerTopic } from '@svc/registry';
 import { handle } from '../../context';
 
 export const register = handle(endpoint, async ({ body, caller, ctx }) => {

@@ -1,5 +1,5 @@
 import { limits } from '@svc/contract';
-import { changeDocument } from '@svc/services';
+import { changeDocument } from '@svc/settings';
 import { eventually } from '@svc/testing';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

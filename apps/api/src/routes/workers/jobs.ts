@@ -1,5 +1,5 @@
 import { workerJobs as endpoint } from '@svc/contract';
-import { workerJobs } from '@svc/services';
+import { workerJobs } from '@svc/jobs';
 import { handle } from '../../context';
 
 export const jobs = handle(endpoint, async ({ params, query, caller, ctx }) => ({

@@ -1,5 +1,5 @@
 import { workflowVersion } from '@svc/contract';
-import { getRevision } from '@svc/services';
+import { getRevision } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const version = handle(workflowVersion, ({ params, caller, ctx }) =>

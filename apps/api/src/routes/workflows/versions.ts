@@ -1,5 +1,5 @@
 import { workflowVersions } from '@svc/contract';
-import { listRevisions } from '@svc/services';
+import { listRevisions } from '@svc/workflows';
 import { handle } from '../../context';
 
 export const versions = handle(workflowVersions, ({ params, query, caller, ctx }) =>

@@ -1,0 +1,50 @@
+import { defaultSettings, runStarterRules, type Caller, type RunStarterRule } from '@svc/contract';
+import type { JobRecord } from '@svc/store';
+import { type EffectiveConfig, section } from '@svc/settings';
+import { sharesIdentity } from '@svc/identity';
+import { workflowStepOf } from '@svc/decision';
+
+type HeldJob = Pick<JobRecord, 'submitter' | 'author' | 'run' | 'approval'>;
+
+/**
+ * Whether a caller may resolve the approval of a job, as far as self-approval is concerned. Callers who neither submitted the
+ * job, nor started its run, nor wrote its workflow always may. See docs/reference/jobs.md#approvals.
+ */
+export function mayResolve(job: HeldJob, caller: Caller, rule: RunStarterRule): boolean {
+  if (isRequester(job, caller)) return requesterMayResolve(job, rule);
+  return !sharesIdentity(job.author ?? '', caller.submitterId) || authorMayResolve(job, rule);
+}
+
+/**
+ * Whether those who asked for a held job may resolve its approval themselves: never the submitter of a plain job; the
+ * starter of a run as `approvals.run_starter` says. A step's `exclude_starter` holds whatever the setting is.
+ */
+export function requesterMayResolve({ run, approval }: Omit<HeldJob, 'submitter'>, rule: RunStarterRule): boolean {
+  if (approval?.gate) return rule !== 'deny' && !approval.gate.exclude_starter;
+  return run !== undefined && rule === 'allow';
+}
+
+/**
+ * Whether the author of a workflow may resolve approvals of runs that others started. What its steps do is the author's
+ * words, so steps that policy holds need somebody else; an approval step asks about the run, which the starter answers for.
+ */
+const authorMayResolve = ({ approval }: HeldJob, rule: RunStarterRule): boolean =>
+  approval?.gate ? rule !== 'deny' : rule === 'allow';
+
+/** The caller submitted the job, or started the run whose step it is. */
+function isRequester({ submitter, approval }: HeldJob, { submitterId, principalId }: Caller): boolean {
+  const starter = approval?.gate?.requester ?? '';
+  return sharesIdentity(submitter, submitterId) || (starter !== '' && starter === principalId);
+}
+
+/** `approvals.run_starter` of the job's config documents. A definition's own `config` cannot relax it. */
+export async function runStarterRuleFor(config: EffectiveConfig, job: JobRecord): Promise<RunStarterRule> {
+  const { workflow } = workflowStepOf(job);
+  return runStarterRule(await config.at({ tenant: job.tenant, team: job.request.team_id, workflow }));
+}
+
+export function runStarterRule(config: Record<string, unknown> | undefined): RunStarterRule {
+  const standard = defaultSettings.approvals.run_starter;
+  const value: unknown = section(config, 'approvals', { ...defaultSettings.approvals }).run_starter;
+  return runStarterRules.find((rule) => rule === value) ?? standard;
+}

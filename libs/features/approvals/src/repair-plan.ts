@@ -1,0 +1,109 @@
+import { type ApprovalRepairPlan, isGate } from '@svc/contract';
+import { jobStates } from '@svc/lifecycle';
+import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
+import { requestHash } from '@svc/decision';
+import { actionability, approvalOf } from '@svc/jobs';
+import { type ApprovalDeps, isBound, isSamePolicy } from './decide-approval';
+import { approvingEvent, isRunOver } from './settle';
+
+export type Held = JobRecord & { approval: ApprovalRecord };
+export type RepairKind = ApprovalRepairPlan['kind'];
+
+/** Why each kind of repair is needed. */
+export const repairReasons: Readonly<Record<RepairKind, string>> = {
+  replay_pending_publish: 'the decision is written, and the bus has not heard of it yet',
+  repair_approved_resolution: 'the job is approved and still held',
+  repair_rejected_resolution: 'the job is rejected and still held',
+  invalidate_terminal_run: 'the workflow run has ended',
+  invalidate_stale_snapshot: 'the policy changed since the job was held',
+  invalidate_stale_request: 'the request changed since the job was held',
+  none: 'there is nothing to repair',
+};
+
+/**
+ * The first kind of repair that applies to an approval. An approval of another request than the stored one is
+ * invalidated, not repaired. See docs/reference/jobs.md#repair.
+ *
+ * @throws safety_unavailable
+ */
+export async function repairKindOf(deps: Pick<ApprovalDeps, 'store' | 'kernel'>, job: Held): Promise<RepairKind> {
+  const { approval, state } = job;
+  if (job.intent && approval.status !== 'pending') return 'replay_pending_publish';
+  if (state !== 'APPROVAL_REQUIRED') return 'none';
+  const verdict = verdictOf(approval);
+  if (verdict === 'approved' && isBound(job)) return 'repair_approved_resolution';
+  if (verdict === 'rejected') return 'repair_rejected_resolution';
+  if (await isRunOver(deps, job)) return 'invalidate_terminal_run';
+  if (!isGate(job.topic) && !(await isSamePolicy(deps.kernel, approval))) return 'invalidate_stale_snapshot';
+  return isBound(job) ? 'none' : 'invalidate_stale_request';
+}
+
+/** By which move of the job a repair is carried out; undefined when the job stays where it is. */
+export function repairingEvent(kind: RepairKind, job: JobRecord): 'release' | 'succeed' | 'deny' | undefined {
+  switch (kind) {
+    case 'none':
+    case 'replay_pending_publish':
+      return undefined;
+    case 'repair_approved_resolution':
+      return approvingEvent(job);
+    case 'repair_rejected_resolution':
+    case 'invalidate_terminal_run':
+    case 'invalidate_stale_snapshot':
+    case 'invalidate_stale_request':
+      return 'deny';
+  }
+}
+
+/** Whether a repair has the effect of an approval. Publishing again, rejecting and invalidating do not. */
+export function letsGoOn(kind: RepairKind, job: JobRecord): boolean {
+  const event = repairingEvent(kind, job);
+  return event === 'release' || event === 'succeed';
+}
+
+/** The approval as a repair leaves it, but for who made it and when. */
+export function repairedApproval(kind: RepairKind, job: Held): ApprovalRecord {
+  const { approval } = job;
+  if (!repairingEvent(kind, job)) return approvalOf(job) ?? approval;
+  const revision = approval.revision + 1;
+  return kind === 'repair_approved_resolution' || kind === 'repair_rejected_resolution'
+    ? { ...approval, status: 'repaired', decision: 'repair', revision }
+    : { ...approval, status: 'invalidated', decision: 'invalidate', revision };
+}
+
+const letterTarget = ({ topic }: JobRecord) => (isGate(topic) ? 'dlq_and_result' : 'dlq');
+
+/** What the bus hears of an approval: the job itself again, or its dead letter, which for a gate the engine hears of too. */
+export function publishTarget(job: JobRecord): ApprovalRepairPlan['publish_target'] {
+  const approval = approvalOf(job);
+  if (approval && verdictOf(approval) === 'approved') return 'submit';
+  return job.state === 'DENIED' ? letterTarget(job) : '';
+}
+
+function plannedTarget(kind: RepairKind, job: Held): ApprovalRepairPlan['publish_target'] {
+  if (kind === 'none') return '';
+  const event = repairingEvent(kind, job);
+  if (!event) return publishTarget(job);
+  return event === 'deny' ? letterTarget(job) : 'submit';
+}
+
+/** The approval's status and the job's state are those that the repair leads to. */
+export function planView(kind: RepairKind, job: Held): ApprovalRepairPlan {
+  const event = repairingEvent(kind, job);
+  const target = event ? jobStates.moves[event].to : job.state;
+  const approval = repairedApproval(kind, job);
+  return {
+    job_id: job.id,
+    kind,
+    repairable: kind !== 'none',
+    reason: repairReasons[kind],
+    current_state: job.state,
+    target_state: target,
+    approval_status: approval.status,
+    actionability: actionability(approval),
+    decision: approval.decision ?? '',
+    publish_target: plannedTarget(kind, job),
+    topic: job.topic,
+    run_id: job.run ?? '',
+    request_hash: requestHash(job),
+  };
+}

@@ -1,0 +1,2 @@
+/** The record of policy changes and calls, appended with the change it records. */
+export { auditEntry, auditOf, listPolicyAudit, type PolicyAuditDeps, type PolicyChange, recordPolicyCall } from './policy-audit';

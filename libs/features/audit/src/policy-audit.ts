@@ -1,0 +1,106 @@
+import type { Caller, PolicyAuditEntry, PolicyAuditQuery, PolicyAuditView } from '@svc/contract';
+import type { Clock, Random } from '@svc/platform';
+import type { KeptSnapshots, Store } from '@svc/store';
+import { outputFindings } from './policy-audit-output';
+
+export interface PolicyAuditDeps {
+  store: Pick<Store, 'policy'>;
+  clock: Clock;
+  random: Pick<Random, 'uuid'>;
+}
+
+/** What happened, as its writer knows it; who did it and when is added. See docs/reference/policy.md#audit. */
+export type PolicyChange = Pick<PolicyAuditEntry, 'action' | 'resource_type' | 'resource_id'> &
+  Partial<Omit<PolicyAuditEntry, 'id' | 'created_at' | 'tenant_id' | 'actor_id' | 'role' | 'auth_source'>>;
+
+/** The entry of what a caller did. */
+export const auditEntry = (
+  { clock, random }: Pick<PolicyAuditDeps, 'clock' | 'random'>,
+  caller: Caller,
+  change: PolicyChange,
+): PolicyAuditEntry => ({
+  id: random.uuid(),
+  resource_name: change.resource_id,
+  bundle_ids: [],
+  message: '',
+  reason: '',
+  extra: {},
+  ...change,
+  tenant_id: caller.tenant,
+  actor_id: caller.principalId,
+  role: caller.role,
+  auth_source: caller.source,
+  identity_source: caller.source,
+  identity_label: caller.keyName,
+  created_at: new Date(clock.nowMs()).toISOString(),
+});
+
+/** The same, as it is written with a change of the bundles. */
+export const auditOf = (...args: Parameters<typeof auditEntry>): NonNullable<KeptSnapshots['audit']> => {
+  const entry = auditEntry(...args);
+  return { tenant: entry.tenant_id, entry: JSON.stringify(entry) };
+};
+
+/**
+ * Appends a call that changed nothing to the policy audit of the caller's tenant. Such calls have a limit of their own, so
+ * that they never displace the entry of a change.
+ */
+export async function recordPolicyCall(
+  deps: PolicyAuditDeps,
+  caller: Caller,
+  change: PolicyChange,
+): Promise<PolicyAuditEntry> {
+  const entry = auditEntry(deps, caller, change);
+  await deps.store.policy.recordCall(entry.tenant_id, JSON.stringify(entry));
+  return entry;
+}
+
+/**
+ * The entries of the caller's tenant that fit, newest first; of type `output`, its results that were withheld and what
+ * became of them.
+ */
+export async function listPolicyAudit(
+  { store }: { store: Pick<Store, 'policy' | 'index'> },
+  caller: Caller,
+  { limit, offset, ...wanted }: PolicyAuditQuery,
+): Promise<PolicyAuditView> {
+  const { tenant } = caller;
+  const told = await written(store, tenant);
+  const entries = wanted.type === 'output' ? await withFindings({ store }, tenant, told) : told;
+  const fitting = entries.filter((entry) => fits(entry, wanted));
+  const items = fitting.slice(offset, offset + limit);
+  return { items, total: fitting.length, has_more: offset + items.length < fitting.length, offset };
+}
+
+/** What was withheld, and what people made of it, newest first. */
+async function withFindings(deps: { store: Pick<Store, 'index'> }, tenant: string, told: readonly PolicyAuditEntry[]) {
+  const outputs = told.filter(({ resource_type }) => resource_type === 'output');
+  return newestFirst([...outputs, ...(await outputFindings(deps, tenant))]);
+}
+
+/** Changes and calls of a tenant, newest first. */
+async function written({ policy }: Pick<Store, 'policy'>, tenant: string): Promise<PolicyAuditEntry[]> {
+  const lists = await Promise.all([policy.audit(tenant), policy.calls(tenant)]);
+  return newestFirst(lists.flat().map((text) => JSON.parse(text) as PolicyAuditEntry));
+}
+
+/** Entries of the same moment stay in the order in which they come. */
+const newestFirst = (entries: readonly PolicyAuditEntry[]): PolicyAuditEntry[] =>
+  entries
+    .map((entry) => ({ entry, atMs: Date.parse(entry.created_at) }))
+    .sort((a, b) => b.atMs - a.atMs)
+    .map(({ entry }) => entry);
+
+function fits(entry: PolicyAuditEntry, wanted: Omit<PolicyAuditQuery, 'limit' | 'offset'>): boolean {
+  const { rule_id, type, action, agent_id, after, before, search } = wanted;
+  const atMs = Date.parse(entry.created_at);
+  return (
+    (!type || entry.resource_type === type) &&
+    (!action || entry.action === action) &&
+    (!agent_id || entry.agent_id === agent_id) &&
+    (!rule_id || [entry.rule_id, entry.matched_rule].includes(rule_id)) &&
+    (after === undefined || atMs >= after) &&
+    (before === undefined || atMs <= before) &&
+    (!search || JSON.stringify(entry).toLowerCase().includes(search.toLowerCase()))
+  );
+}

@@ -1,0 +1,44 @@
+import { alertPacket, subjects } from '@svc/contract';
+import { toUsd } from '@svc/policy';
+import type { SpendAlert, Store } from '@svc/store';
+import type { Clock, JobBus } from '@svc/platform';
+
+export interface SpendAlertDeps {
+  store: Pick<Store, 'spend'>;
+  bus: Pick<JobBus, 'publish'>;
+  clock: Clock;
+  senderId: string;
+  events: { budgetReached(alert: SpendAlert): void };
+}
+
+const atOnce = 100;
+
+/**
+ * Tells which parts of budgets were reached, each once, oldest first: on the bus, in the log and in a metric. For one replica
+ * at a time: who dies after telling and before noting it has it told again.
+ * See docs/reference/config.md#budgets.
+ */
+export async function tellSpendAlerts(deps: SpendAlertDeps): Promise<void> {
+  const alerts = await deps.store.spend.alerts(atOnce);
+  for (const alert of alerts) {
+    const { account, period, percent, limit, spent, reserved } = alert;
+    const head = { trace_id: account, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
+    await deps.bus.publish(
+      subjects.alert.name,
+      alertPacket(head, {
+        severity: percent >= 100 ? 'error' : 'warning',
+        message: `${percent} % of the budget of ${account}${period && ` for ${period}`} is used`,
+        details: {
+          account,
+          period,
+          percent: String(percent),
+          limit_usd: String(toUsd(limit)),
+          spent_usd: String(toUsd(spent)),
+          reserved_usd: String(toUsd(reserved)),
+        },
+      }),
+    );
+    deps.events.budgetReached(alert);
+  }
+  await deps.store.spend.alertsTold(alerts);
+}

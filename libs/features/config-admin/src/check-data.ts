@@ -1,0 +1,72 @@
+import { limits, sectionHomes, settingFaults, type SettingFault } from '@svc/contract';
+import { policyPlace, policySections } from '@svc/policy';
+import { parsePools, parseTimeouts } from '@svc/routing';
+import { readEntries, topicsScope } from '@svc/registry';
+import { type DocumentPlace, isDefault } from '@svc/settings';
+
+/** What is wrong with a part of a document; line and column are those of a text inside it. */
+export interface DataFault extends SettingFault {
+  line?: number;
+  column?: number;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+/**
+ * What is wrong with the keys that a write brings, policy bundles aside. null, which removes a key, is never wrong. Unknown
+ * keys of settings are not checked, since they are for workers.
+ *
+ * @param strictPools a topic that names a pool which is not defined is an error (production)
+ */
+export function dataFaults(place: DocumentPlace, data: Data, strictPools: boolean): DataFault[] {
+  const brought = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
+  if (place.scope === 'system' && !isDefault(place))
+    return place.scope_id === topicsScope.scope_id ? topicFaults(brought) : [];
+  const unread = unreadFaults(place, brought);
+  if (!isDefault(place)) return [...unread, ...settingFaults(brought)];
+  return [...unread, ...settingFaults(brought), ...tableFaults(brought, strictPools)];
+}
+
+/** Sections that no code reads from a document of this place, which a write would store without any effect. */
+export function unreadFaults(place: DocumentPlace, data: Data): DataFault[] {
+  const here = `${place.scope}/${place.scope_id}`;
+  const inPolicy = here === `${policyPlace.scope}/${policyPlace.scope_id}`;
+  return Object.entries(data).flatMap(([path, value]) => {
+    if (value === null) return [];
+    const home = Object.hasOwn(sectionHomes, path) ? sectionHomes[path] : undefined;
+    if (home === here) return [];
+    if (home !== undefined) return [{ path, message: `is read from ${home} only: write it there` }];
+    if (policySections.includes(path)) return [{ path, message: policySectionUnread }];
+    return inPolicy ? [{ path, message: `is not read from ${here}, which has the section bundles only` }] : [];
+  });
+}
+
+const policySectionUnread =
+  'is a section of policy documents, which is not read from config: write it in a bundle with PUT /api/v1/policy/bundles/{id}';
+
+/** The pools and timeouts of system/default are checked as the files are. See docs/reference/config.md#documents. */
+function tableFaults(data: Data, strictPools: boolean): DataFault[] {
+  const tables = {
+    pools: (text: string) => parsePools(text, 'pools', strictPools),
+    timeouts: (text: string) => parseTimeouts(text, 'timeouts'),
+  };
+  return Object.entries(tables).flatMap(([name, parse]) => {
+    if (!Object.hasOwn(data, name)) return [];
+    const parsed = parse(JSON.stringify(data[name]));
+    // The line is one of JSON that nobody has seen.
+    return parsed.ok ? [] : parsed.problems.map(({ path, message }) => ({ path: [name, path].filter(Boolean).join('.'), message })); // prettier-ignore
+  });
+}
+
+const topicFaults = (data: Data): DataFault[] =>
+  readEntries(data).faults.map((key) => ({ path: key, message: 'must be a topic registration with a known status' }));
+
+/** Most keys at the top of a document. */
+export const mostKeys = (place: DocumentPlace): number =>
+  place.scope === 'system' && !isDefault(place) ? limits.registryKeys : limits.configKeys;
+
+/** Most bytes of a document as JSON. */
+export const mostBytes = (place: DocumentPlace): number => {
+  if (place.scope !== 'system') return limits.configBytes.tenant;
+  return isDefault(place) ? limits.configBytes.default : limits.configBytes.system;
+};

@@ -1,0 +1,3 @@
+/** Writes of config documents, with the checks and signatures of each kind of document. */
+export { configUpkeep } from './config-upkeep';
+export { type ConfigWriteDeps, writeConfig } from './write-config';

@@ -1,0 +1,2 @@
+/** Fixtures that tests of later features share. */
+export { plainJob } from './job-record.testing';

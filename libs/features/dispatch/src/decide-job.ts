@@ -1,0 +1,233 @@
+import { contextPointer, isGate, isStorePointer, limits, ownContextPointer } from '@svc/contract';
+import type { JobEvent } from '@svc/lifecycle';
+import { type DecisionRecord, type JobRecord, verdictOf } from '@svc/store';
+import { budgetMessage, type BudgetRefusal, budgetWaitMs, reserveBudget } from '@svc/budget';
+import { badEnd, contentOfDocument, deadlinePassed, type Ending, finish, heldFor, moveAndTell } from '@svc/jobs';
+import { failMode, type FailMode } from '@svc/settings';
+import { askPolicy, decisionRecord, inputHash, isToldBefore, policyPart, policyRequest, priorPermit, requestHash, unreadableInput, workflowStepOf } from '@svc/decision';
+import { checkQueuedJob, withDeriver } from '@svc/registry';
+import { placeJob, queueEndsMs } from './place-job';
+import type { SchedulingDeps } from './scheduling-deps';
+import { queueTimeOver } from './timers';
+
+const policyTimeoutMs = 3_000;
+const unavailableRetryMs = 5_000;
+const throttleRetryMs = 5_000;
+
+/** How long the queue entry should wait before it is looked at again; undefined = it is done. */
+export type LookAgainMs = number | undefined;
+
+/**
+ * Takes a job that was accepted, approved or is to be retried: has policy decide and finds it a place. Safe to run twice:
+ * every step compares the state it read. See docs/architecture.md#the-path-of-a-job.
+ */
+export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+  const { store, clock } = deps;
+  // Nearly always the input is where it belongs: one round trip for both.
+  const [job, ownContext] = await Promise.all([
+    store.jobs.load(id),
+    store.data.context(ownContextPointer(id), limits.contextBytes),
+  ]);
+  if (!job || (job.state !== 'PENDING' && job.state !== 'RETRYING' && job.state !== 'SCHEDULED')) return undefined;
+  if (job.lane !== '') return undefined;
+  deps.events.received(job.topic);
+  if (job.deadline_ms > 0 && job.deadline_ms <= clock.nowMs()) return finish(deps, job, deadlinePassed);
+  if ((queueEndsMs(job) ?? Infinity) <= clock.nowMs()) return finish(deps, job, queueTimeOver(job));
+  // A job that had to make room for others did not use up its tries.
+  if (job.attempts - (job.preempted ?? 0) >= limits.schedulingAttempts) {
+    return finish(deps, job, {
+      event: 'refuse',
+      code: 'max_scheduling_retries',
+      message: `given out ${job.attempts} times without an end`,
+      result: 'FAILED',
+    });
+  }
+  const unfit = await checkQueuedJob(deps, job);
+  if (unfit) return finish(deps, job, { event: 'refuse', ...unfit, result: 'FAILED' });
+  const { workflow, step } = workflowStepOf(job);
+  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id, workflow, step });
+  const pointer = contextPointer(job);
+  const context =
+    pointer === ownContextPointer(id) ? ownContext : await store.data.context(pointer, limits.contextBytes);
+  if (await isApproved(deps, job, context)) return proceed(deps, job, undefined);
+
+  const derived = await withDeriver(deps.topics, job.tenant, job.topic);
+  const question = { ...policyRequest(job, contentOf(context), config), ...derived, ...priorPermit(job) };
+  const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
+  const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
+  if (verdict.kind === 'unavailable') return unavailable(deps, job, mode);
+  if (!isToldBefore(job.safety, verdict.decision)) {
+    deps.shadows.decided({ request: question, decision: verdict.decision });
+  }
+  const decision = decisionRecord(verdict.decision, job.job_hash, 'scheduler', clock.nowUs());
+  switch (decision.decision) {
+    case 'ALLOW':
+    case 'ALLOW_WITH_CONSTRAINTS':
+      return proceed(deps, job, decision);
+    case 'DENY':
+      deps.events.denied(job.topic);
+      return deny(deps, job, decision);
+    case 'REQUIRE_APPROVAL':
+      return hold(deps, job, { ...decision, approval_ref: job.id }, context);
+    case 'THROTTLE':
+      return throttle(deps, job, decision, verdict.decision.throttle_duration_ms ?? throttleRetryMs);
+    case 'UNAVAILABLE':
+      return unavailable(deps, job, mode);
+  }
+}
+
+const contentOf = (context: Buffer | null): string => {
+  if (!context) return contentOfDocument(null);
+  try {
+    return contentOfDocument(JSON.parse(context.toString('utf8')) as { prompt?: unknown; context?: unknown });
+  } catch {
+    // A context that is no JSON (a packet straight from the bus may bring one) is content all the same.
+    return context.toString('utf8');
+  }
+};
+
+/**
+ * Labels alone are never enough: the stored approval must cover this request, this input and this policy.
+ * See docs/reference/jobs.md#approvals.
+ */
+async function isApproved(deps: SchedulingDeps, job: JobRecord, context: Buffer | null): Promise<boolean> {
+  const { approval } = job;
+  if (!approval || verdictOf(approval) !== 'approved' || approval.job_hash !== requestHash(job)) return false;
+  if (approval.input_hash !== undefined && approval.input_hash !== inputHash(context)) return false;
+  const [current] = await deps.kernel.listSnapshots().catch(() => [] as string[]);
+  return policyPart(current ?? '') === policyPart(approval.policy_snapshot ?? '');
+}
+
+async function proceed(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  decision: DecisionRecord | undefined,
+): Promise<LookAgainMs> {
+  if (!isGate(job.topic)) {
+    const refusal = await reserveBudget(deps, job);
+    if (refusal) return overBudget(deps, job, decision, refusal);
+    await placeJob(deps, job, decision);
+    return undefined;
+  }
+  // A gate is never routed, and policy let this one through without asking anybody.
+  await moveAndTell(deps, job, 'succeed', {
+    intent: JSON.stringify({ result: 'SUCCEEDED' }),
+    ...(decision && { decision }),
+  });
+  return undefined;
+}
+
+async function deny(deps: SchedulingDeps, job: JobRecord, decision: DecisionRecord): Promise<LookAgainMs> {
+  // There is no way from RETRYING to DENIED: the job was with a worker before. See docs/reference/jobs.md#states.
+  const event: JobEvent = job.state === 'RETRYING' ? 'refuse' : 'deny';
+  const ending: Ending = {
+    event,
+    code: 'safety_denied',
+    message: decision.reason ?? 'denied by policy',
+    result: 'DENIED',
+  };
+  const extras = badEnd(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
+  await moveAndTell(deps, job, event, { ...extras, set: { ...extras.set, ...safetyFields(decision) }, decision });
+  return undefined;
+}
+
+async function hold(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  decision: DecisionRecord,
+  context: Buffer | null,
+): Promise<LookAgainMs> {
+  if (job.state !== 'PENDING') {
+    return finish(deps, job, {
+      event: 'refuse',
+      code: 'safety_denied',
+      message: 'policy now asks for an approval, after the job was given out',
+      result: 'FAILED',
+    });
+  }
+  const forMs = approvalTime(deps, job);
+  const isReadable = isStorePointer(contextPointer(job));
+  const covered = {
+    jobHash: decision.job_hash ?? '',
+    inputHash: isReadable ? inputHash(context) : unreadableInput,
+  };
+  const approval = heldFor(decision, covered, deps.clock.nowUs() + forMs * 1_000);
+  const revision = (job.approval?.revision ?? 0) + 1;
+  await moveAndTell(deps, job, 'hold', {
+    set: { approval: { ...approval, revision }, ...safetyFields(decision) },
+    unset: ['waiting_reason'],
+    park: { queue: 'jobApprovals', forMs },
+    decision,
+  });
+  return undefined;
+}
+
+const safetyFields = (decision: DecisionRecord): Partial<JobRecord> => ({
+  safety: decision,
+  safety_snapshot: policyPart(decision.policy_snapshot ?? ''),
+});
+
+const approvalTime = ({ settings, clock }: SchedulingDeps, job: JobRecord): number =>
+  Math.max(1, Math.min(settings.approvalTtlMs, job.deadline_ms > 0 ? job.deadline_ms - clock.nowMs() : Infinity));
+
+async function throttle(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  decision: DecisionRecord,
+  waitMs: number,
+): Promise<LookAgainMs> {
+  deps.events.waiting(job.topic, 'throttled');
+  await deps.store.jobs.note(
+    job.id,
+    { states: ['PENDING', 'RETRYING', 'SCHEDULED'] },
+    { ...safetyFields(decision), waiting_reason: 'throttled' },
+  );
+  return untilDeadline(deps, job, waitMs);
+}
+
+async function overBudget(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  decision: DecisionRecord | undefined,
+  { action, over }: BudgetRefusal,
+): Promise<LookAgainMs> {
+  deps.events.overBudget(job.topic, action, over.limit);
+  const set = { over_budget: over, ...(decision && safetyFields(decision)) };
+  if (action === 'throttle') {
+    deps.events.waiting(job.topic, 'budget');
+    const waits = { ...set, waiting_reason: 'budget' };
+    await deps.store.jobs.note(job.id, { states: ['PENDING', 'RETRYING', 'SCHEDULED'] }, waits);
+    return untilDeadline(deps, job, budgetWaitMs(over, deps.clock.nowMs()));
+  }
+  const event: JobEvent = job.state === 'RETRYING' ? 'refuse' : 'deny';
+  const ending: Ending = { event, code: 'budget_exceeded', message: budgetMessage(over), result: 'DENIED' };
+  return finish(deps, job, ending, { set, ...(decision && { decision }) });
+}
+
+async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode): Promise<LookAgainMs> {
+  deps.events.safetyUnavailable(job.topic);
+  if (mode === 'closed') {
+    await deps.store.jobs.note(
+      job.id,
+      { states: ['PENDING', 'RETRYING', 'SCHEDULED'] },
+      { waiting_reason: 'safety_unavailable' },
+    );
+    return untilDeadline(deps, job, unavailableRetryMs);
+  }
+  deps.events.failOpen(job.topic);
+  const decision: DecisionRecord = {
+    decision: 'UNAVAILABLE',
+    reason: 'policy did not answer; let through by fail mode open',
+    job_hash: job.job_hash,
+    checked_at: deps.clock.nowUs(),
+    source: 'scheduler',
+  };
+  return proceed(deps, job, decision);
+}
+
+// A job may not oversleep its own deadline.
+const untilDeadline = ({ clock }: SchedulingDeps, job: JobRecord, waitMs: number): number =>
+  Math.max(
+    1,
+    Math.min(waitMs, (job.deadline_ms || Infinity) - clock.nowMs(), (queueEndsMs(job) ?? Infinity) - clock.nowMs()),
+  );

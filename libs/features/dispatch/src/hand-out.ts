@@ -1,0 +1,129 @@
+import { canServe, needsFromSpec, type RoutingNeeds, type RoutingRules } from '@svc/routing';
+import type { JobRecord } from '@svc/store';
+import { routingRules } from '@svc/settings';
+import { closedTopic } from '@svc/registry';
+import { licenseCap, publishDispatch, refuseDispatch } from './place-job';
+import type { SchedulingDeps } from './scheduling-deps';
+
+const mostAtOnce = 64;
+const lanesAtOnce = 64;
+const lanesKeptMs = 100;
+
+/**
+ * Gives waiting jobs to workers that have room. A worker is looked after by one call at a time; calls that come meanwhile
+ * are made good by one more round. See docs/reference/routing.md#selection.
+ */
+export class HandOut {
+  private readonly busy = new Map<string, { again: boolean }>();
+  private lanes: { needs: Map<string, RoutingNeeds>; readAtMs: number } = { needs: new Map(), readAtMs: 0 };
+
+  constructor(private readonly deps: SchedulingDeps) {}
+
+  /** Dispatches waiting jobs to a worker until none fits or it is full. @returns how many this call dispatched */
+  async forWorker(workerId: string): Promise<number> {
+    const running = this.busy.get(workerId);
+    if (running) {
+      running.again = true;
+      return 0;
+    }
+    const state = { again: false };
+    this.busy.set(workerId, state);
+    let dispatched = 0;
+    try {
+      do {
+        state.again = false;
+        for (let taken = -1; taken !== 0; dispatched += taken) taken = await this.round(workerId);
+      } while (state.again);
+      return dispatched;
+    } finally {
+      this.busy.delete(workerId);
+    }
+  }
+
+  /** Looks for work for every worker with room: the net under the wake-ups. */
+  async forAll(): Promise<void> {
+    this.lanes.readAtMs = 0;
+    if ((await this.waitingLanes()).size === 0) return;
+    const free = this.deps.registry
+      .routable(this.deps.clock.nowMs())
+      .filter(({ id }) => this.deps.registry.room(id) > 0);
+    await Promise.all(free.map(({ id }) => this.forWorker(id)));
+  }
+
+  private async round(workerId: string): Promise<number> {
+    const { registry, store, random, clock } = this.deps;
+    const worker = registry.one(workerId, clock.nowMs());
+    const room = Math.min(mostAtOnce, registry.room(workerId));
+    if (!worker || room === 0) return 0;
+    const rules = await routingRules(this.deps);
+    const table = this.deps.fleet.pools();
+    const lanes = [...(await this.waitingLanes())]
+      .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isKeptFor(needs, workerId, rules))
+      .map(([id]) => id);
+    if (lanes.length === 0) return 0;
+    const snapshot = await this.snapshot();
+    // Liveness is rechecked after the last wait before the claim.
+    if (!registry.one(workerId, clock.nowMs())) return 0;
+    const taken = await store.jobs.claim(
+      { id: worker.id, pool: worker.pool, max: worker.maxParallel },
+      this.someOf(lanes),
+      Array.from({ length: room }, () => random.uuid()),
+      licenseCap(this.deps),
+      snapshot,
+    );
+    if (taken.length === 0) {
+      this.lanes.readAtMs = 0;
+      return 0;
+    }
+    for (const _ of taken) registry.moved(workerId, 1);
+    const jobs = await store.index.records(taken.map(({ id }) => id));
+    await Promise.all(jobs.filter(isDispatched).map((job) => this.send(job)));
+    return taken.length;
+  }
+
+  /** What waited while its topic was disabled is not sent to anybody. See docs/architecture.md#the-path-of-a-job. */
+  private async send(job: Dispatched): Promise<void> {
+    const closed = await closedTopic(this.deps, job);
+    if (!closed) return publishDispatch(this.deps, job);
+    return refuseDispatch(this.deps, job, closed);
+  }
+
+  /** Another worker is to get these jobs, lives, and has room. */
+  private isKeptFor(needs: RoutingNeeds, workerId: string, rules: RoutingRules): boolean {
+    const { registry, fleet, clock } = this.deps;
+    const { preferredWorkerId: other } = needs;
+    if (other === undefined || other === workerId) return false;
+    const worker = registry.one(other, clock.nowMs());
+    return worker !== undefined && registry.room(other) > 0 && canServe(fleet.pools(), needs, worker, rules);
+  }
+
+  /** A script looks at a bounded number of lanes; when there are more, each has its turn by chance. */
+  private someOf(lanes: string[]): string[] {
+    if (lanes.length <= lanesAtOnce) return lanes;
+    const from = Math.floor(this.deps.random.number() * lanes.length);
+    return [...lanes.slice(from), ...lanes.slice(0, from)].slice(0, lanesAtOnce);
+  }
+
+  /** '' when policy cannot say now: what was decided stands. */
+  private async snapshot(): Promise<string> {
+    const [current] = await this.deps.kernel.listSnapshots().catch(() => [] as string[]);
+    return current?.split('|')[0] ?? '';
+  }
+
+  private async waitingLanes(): Promise<Map<string, RoutingNeeds>> {
+    const nowMs = this.deps.clock.nowMs();
+    if (nowMs - this.lanes.readAtMs < lanesKeptMs) return this.lanes.needs;
+    const specs = await this.deps.store.workers.lanes();
+    this.lanes = {
+      needs: new Map(Object.entries(specs).map(([id, spec]) => [id, needsFromSpec(spec)])),
+      readAtMs: nowMs,
+    };
+    return this.lanes.needs;
+  }
+}
+
+type Dispatched = JobRecord & { worker_id: string; dispatch_id: string };
+
+/** One that was cancelled since it was taken is not sent to anybody. */
+const isDispatched = (job: JobRecord): job is Dispatched =>
+  job.state === 'DISPATCHED' && job.worker_id !== undefined && job.dispatch_id !== undefined;

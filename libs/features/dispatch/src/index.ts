@@ -1,0 +1,13 @@
+/** Routes jobs to workers, takes their results, and repairs what a crash left behind. */
+export { decideJob } from './decide-job';
+export { HandOut } from './hand-out';
+export { handleResult } from './handle-result';
+export { InFlightRecords } from './in-flight-records';
+export { ingestJob } from './ingest';
+export { queueEndsMs, runningFor, runtimeCap } from './place-job';
+export { releaseLostJobs } from './release-jobs';
+export { reasonLabel, repairMemory, repairOpenJobs, repairSlots, replayIntents, sweepExpired } from './repair';
+export type { SchedulingDeps, SchedulingEvents } from './scheduling-deps';
+export { expireApproval, recheckWaiting, timeOutRunning } from './timers';
+export { WorkerRegistry } from './worker-registry';
+export { hearHandshake, hearHeartbeat, hearProgress, loseWorker, sweepSilentWorkers, workerSnapshot } from './workers';

@@ -1,0 +1,190 @@
+import { jobCancelPacket, subjects } from '@svc/contract';
+import { awaitedWorker, chooseWorker, laneOf, levels, needsOf, timeoutsFor, waitingReason } from '@svc/routing';
+import type { DecisionRecord, JobRecord } from '@svc/store';
+import { routingRules, turnCost } from '@svc/settings';
+import { dataUrlsFor, endBadly } from '@svc/jobs';
+import { dispatchIdentity, dispatchPacket, isApprovedInput, policyPart, workflowStepOf } from '@svc/decision';
+import type { SchedulingDeps } from './scheduling-deps';
+import { preemptFor } from './preempt';
+import { rollBack } from './roll-back';
+
+/** How long an allowed job may wait before it is looked at again, whatever happens. */
+const recheckMs = 10 * 60_000;
+
+/**
+ * Finds an allowed job a worker, or a waiting place. See docs/architecture.md#the-path-of-a-job.
+ *
+ * @param decision to be remembered with it; undefined when it was remembered before
+ */
+export async function placeJob(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  decision: DecisionRecord | undefined,
+): Promise<void> {
+  const { store, clock, random, registry, fleet } = deps;
+  const needs = needsOf(job.topic, job.request.requires, job.request.labels);
+  const { affinity } = job.request.labels;
+  // What could not be published may have arrived all the same: the same worker gets the same dispatch again, and the bus
+  // or the worker drops the repeat. Any other worker would run it a second time.
+  const undelivered = job.state === 'SCHEDULED' ? job.worker_id : undefined;
+  const preferredWorkerId = undelivered ?? job.request.labels['preferred_worker_id'];
+  const preferences = { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) };
+  const rules = await routingRules(deps);
+  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
+  // Nothing is awaited between the liveness check and the write that dispatches. The holder of an undelivered dispatch is
+  // exempt: it may have received the job, and until it is declared lost any other worker would run it a second time.
+  const nowMs = clock.nowMs();
+  const workers = registry.routable(nowMs, undelivered);
+  const choice = chooseWorker(fleet.pools(), needs, preferences, workers, rules, () => random.number());
+  const awaited = awaitedWorker(fleet.pools(), needs, preferences, workers, rules);
+  const worker = choice.kind === 'worker' ? choice.worker : undefined;
+  const isRepeat = worker !== undefined && worker.id === undelivered && job.dispatch_id !== undefined;
+  const dispatchId = (isRepeat && job.dispatch_id) || random.uuid();
+  const constraints = decision?.constraints ?? job.safety?.constraints;
+  const runMs = runningTime(deps, job, constraints);
+  const outcome = await store.jobs.admit(job.id, {
+    lane: {
+      ...laneOf({ ...needs, ...(awaited && { preferredWorkerId: awaited }) }),
+      level: levels[job.request.priority],
+    },
+    ...(worker && { worker: { id: worker.id, pool: worker.pool, max: worker.maxParallel } }),
+    dispatchId,
+    isRepeat,
+    reason: choice.kind === 'none' ? waitingReason(choice) : 'pool_overloaded',
+    runMs,
+    deadlineMs: job.deadline_ms,
+    tenantCap: budget(constraints, 'max_concurrent_jobs') ?? 0,
+    turnCost: turnCost(config),
+    licenseCap: licenseCap(deps),
+    waitMs: waitingTime(deps, job, nowMs),
+    set: {
+      ...(decision && { safety: decision, safety_snapshot: policyPart(decision.policy_snapshot ?? '') }),
+      run_ms: runMs,
+    },
+    ...(decision && { decision }),
+  });
+  if (outcome.kind === 'waiting') {
+    deps.events.waiting(job.topic, outcome.reason);
+    if (outcome.reason === 'pool_overloaded') await preemptFor(deps, job, needs);
+    // A slot may have come free between our look and our write, and its wake-up found nobody waiting yet.
+    if (worker) deps.wake(worker.id);
+  }
+  if (outcome.kind !== 'dispatched' || !worker) return;
+  registry.moved(worker.id, 1);
+  await publishDispatch(deps, {
+    ...job,
+    ...(decision && { safety: decision }),
+    attempts: outcome.attempt,
+    worker_id: worker.id,
+    dispatch_id: dispatchId,
+    run_ms: runMs,
+  });
+}
+
+/**
+ * Publishes a dispatch and notes that the worker has it. If we die in between, the record says DISPATCHED and the replayer
+ * publishes again under the same message id, so the worker gets it once.
+ */
+export async function publishDispatch(
+  deps: SchedulingDeps,
+  job: JobRecord & { worker_id: string; dispatch_id: string },
+): Promise<void> {
+  if (job.approval && !(await isApprovedInput(deps.store, job))) return refuseDispatch(deps, job, inputChanged);
+  const nowUs = deps.clock.nowUs();
+  const { workflow, step } = workflowStepOf(job);
+  const config = await deps.config.textAt({ tenant: job.tenant, team: job.request.team_id, workflow, step });
+  const urls = dataUrlsFor(deps.dataUrls, job, deps.clock.nowMs());
+  const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, urls);
+  // It runs from the moment it is on its way: an answer may be here before the bus has confirmed it.
+  deps.inFlight.remember({ ...job, state: 'RUNNING', started_at: nowUs });
+  let stored: { seq: number } | void;
+  try {
+    stored = await deps.bus.publishDurable(subject, packet);
+  } catch (error) {
+    deps.inFlight.forget(job.id);
+    await rollBack(deps, job, error);
+    return;
+  }
+  // A quick worker may have answered already: then this is refused, and rightly.
+  const outcome = await deps.store.jobs.move('*', job.id, 'start', {
+    dispatchId: job.dispatch_id,
+    set: { started_at: nowUs, dispatch_seq: stored?.seq ?? 0 },
+  });
+  // It was ended or preempted between our write and our publish, and the word of that reached the worker before the job.
+  if (outcome.kind === 'refused' && ['CANCELLED', 'TIMEOUT', 'RETRYING'].includes(outcome.state)) {
+    const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
+    const cancel = {
+      job_id: job.id,
+      reason: 'taken back before it arrived',
+      requested_by: deps.senderId,
+      dispatch: dispatchIdentity(job),
+    };
+    await deps.bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
+  }
+  deps.events.dispatched(job.topic, (nowUs - job.created_at) / 1_000);
+}
+
+const inputChanged = {
+  code: 'input_changed',
+  message: 'the input document changed after people approved the job; submit it again',
+};
+
+/** Ends a job that was claimed for a worker and must not be sent to it. No worker had it, so this attempt costs nothing. */
+export async function refuseDispatch(
+  deps: SchedulingDeps,
+  job: JobRecord & { worker_id: string; dispatch_id: string },
+  refusal: { code: string; message: string },
+): Promise<void> {
+  const ending = { event: 'fail', ...refusal, result: 'FAILED' } as const;
+  const set = { cost: job.cost ?? 0 };
+  if (!(await endBadly(deps, job, ending, { dispatchId: job.dispatch_id, set }))) return;
+  deps.registry.moved(job.worker_id, -1);
+}
+
+const budget = (constraints: Record<string, unknown> | undefined, name: string): number | undefined => {
+  const value = (constraints?.['budgets'] as Record<string, unknown> | undefined)?.[name];
+  return typeof value === 'number' && value > 0 ? value : undefined;
+};
+
+/** The most retries policy allows, when it says. */
+export const retryCap = (job: JobRecord): number | undefined => {
+  const value = (job.safety?.constraints?.['budgets'] as Record<string, unknown> | undefined)?.['max_retries'];
+  return typeof value === 'number' ? value : undefined;
+};
+
+/** How long policy lets a job run, when it says; ms. */
+export const runtimeCap = (job: Pick<JobRecord, 'safety'>): number | undefined =>
+  budget(job.safety?.constraints, 'max_runtime_ms');
+
+/** How long one dispatch may run: until the deadline when there is one, else the running timeout; policy may lower it. */
+function runningTime(deps: SchedulingDeps, job: JobRecord, constraints: Record<string, unknown> | undefined): number {
+  const { runningMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, workflowStepOf(job).workflow);
+  const remaining = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - deps.clock.nowMs()) : runningMs;
+  return Math.min(budget(constraints, 'max_runtime_ms') ?? Infinity, remaining);
+}
+
+/** Until its time is out, by the record as it stands. */
+export function runningFor(job: Pick<JobRecord, 'run_ms' | 'deadline_ms'>, nowMs: number): number {
+  const left = job.deadline_ms > 0 ? job.deadline_ms - nowMs : Infinity;
+  return Math.max(1, Math.min(job.run_ms ?? 900_000, left));
+}
+
+/** Until when the submitter lets it wait for its first worker, unix ms; undefined when it does not say. */
+export const queueEndsMs = ({ request, attempts, created_at }: JobRecord): number | undefined =>
+  request.queue_ttl_ms !== undefined && attempts === 0 ? created_at / 1_000 + request.queue_ttl_ms : undefined;
+
+function waitingTime(deps: SchedulingDeps, job: JobRecord, nowMs: number): number {
+  const { maxPendingMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, workflowStepOf(job).workflow);
+  const ends = [
+    recheckMs,
+    ...(job.deadline_ms > 0 ? [job.deadline_ms - nowMs] : []),
+    ...(maxPendingMs === undefined ? [] : [job.created_at / 1_000 + maxPendingMs - nowMs]),
+    ...(queueEndsMs(job) === undefined ? [] : [(queueEndsMs(job) ?? 0) - nowMs]),
+  ];
+  return Math.max(1, Math.ceil(Math.min(...ends)));
+}
+
+/** -1 and 0 mean no limit. */
+export function licenseCap(deps: Pick<SchedulingDeps, 'license'>): number {
+  return Math.max(0, deps.license().maxConcurrentJobs);
+}

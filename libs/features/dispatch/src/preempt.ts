@@ -1,0 +1,87 @@
+import { defaultSettings, type DispatchIdentity } from '@svc/contract';
+import { isInFlight } from '@svc/lifecycle';
+import { canServe, type RoutingNeeds } from '@svc/routing';
+import type { CarryEntry, JobRecord } from '@svc/store';
+import { numberAt, routingRules, section } from '@svc/settings';
+import { type Intent, moveAndTell } from '@svc/jobs';
+import { dispatchIdentity, isStaleDispatch, workflowStepOf } from '@svc/decision';
+import { entryPriority, untilDeadline } from './queue-entry';
+import type { SchedulingDeps } from './scheduling-deps';
+
+/** A batch job so marked by its submitter is never interrupted. */
+const optOut = 'preemptible';
+const waitingReason = 'preempted by a critical job';
+const leastDelayMs = 1_000;
+/** Longest time that a packet can tell. */
+const mostGraceSec = 2 ** 31 - 1;
+
+/**
+ * Makes room for a critical job when every worker that could take it is full: one batch job is stopped and comes again,
+ * without losing a retry. The youngest goes, since least is lost with it. See docs/reference/routing.md#preemption.
+ *
+ * @returns whether a slot was freed
+ */
+export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: RoutingNeeds): Promise<boolean> {
+  if (job.request.priority !== 'critical') return false;
+  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
+  if (!section(config, 'resources', { ...defaultSettings.resources }).preemption_enabled) return false;
+  const rules = await routingRules(deps);
+  const workers = deps.registry
+    .routable(deps.clock.nowMs())
+    .filter((worker) => canServe(deps.fleet.pools(), needs, worker, rules));
+  const held = await Promise.all(workers.map(({ id }) => deps.store.workers.inFlight(id)));
+  const running = await deps.store.index.records(held.flat());
+  const victim = running
+    .filter((other) => isInFlight(other.state) && other.request.priority === 'batch')
+    .filter((other) => other.request.labels[optOut] !== 'false' && other.run === undefined)
+    .sort((a, b) => (b.started_at ?? 0) - (a.started_at ?? 0))[0];
+  if (!victim?.worker_id || !victim.dispatch_id) return false;
+  const grace_sec = await graceSec(deps, victim);
+  const dispatch = dispatchIdentity(victim);
+  const intent: Intent = { cancel: 'preempted', grace_sec, ...(dispatch && { dispatch }) };
+  const times = (victim.preempted ?? 0) + 1;
+  // Meanwhile its worker may still be at it: nobody else gets it before that worker answers, or its time is over.
+  const delayMs = untilDeadline(deps, victim, Math.max(leastDelayMs, grace_sec * 1_000));
+  const moved = await moveAndTell(deps, victim, 'preempt', {
+    dispatchId: victim.dispatch_id,
+    set: { preempted: times, waiting_reason: waitingReason },
+    carry: [preemptedEntry({ ...victim, preempted: times }, delayMs)],
+    intent: JSON.stringify(intent),
+  });
+  if (!moved) return false;
+  deps.events.preempted(victim.id);
+  deps.registry.leave(victim.worker_id, victim.id, deps.clock.nowMs() + delayMs);
+  deps.wake(victim.worker_id);
+  return true;
+}
+
+/** How long a job that is stopped has to end by itself: `resources.preemption_grace_period` of its own config. */
+async function graceSec({ config }: SchedulingDeps, job: JobRecord): Promise<number> {
+  const { workflow } = workflowStepOf(job);
+  const own = await config.at({ tenant: job.tenant, team: job.request.team_id, workflow });
+  const standard = defaultSettings.resources.preemption_grace_period;
+  const sec = numberAt(own, 'resources', 'preemption_grace_period') ?? standard;
+  return Math.min(mostGraceSec, Math.max(0, Math.ceil(sec)));
+}
+
+const preemptedEntry = (job: JobRecord, delayMs: number): CarryEntry => ({
+  queue: 'jobs',
+  suffix: `preempted-${job.preempted ?? 0}`,
+  delay_ms: delayMs,
+  priority: entryPriority(job),
+});
+
+/** The worker of a job that was stopped for another has ended it: it need not wait out its grace. */
+export async function afterPreemption(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  dispatch: DispatchIdentity | undefined,
+): Promise<void> {
+  if (job.state !== 'RETRYING' || job.waiting_reason !== waitingReason) return;
+  if (isStaleDispatch(dispatch, job)) return;
+  const entry = preemptedEntry(job, 0);
+  const where = { states: ['RETRYING'], dispatchId: job.dispatch_id ?? '' } as const;
+  // If we die between these two, the replayer finds that nothing carries the job.
+  if (!(await deps.store.jobs.note(job.id, where, {}, entry))) return;
+  await deps.store.jobs.recarry(job, `${entry.suffix}-ended`, entryPriority(job));
+}

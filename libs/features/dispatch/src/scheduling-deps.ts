@@ -1,0 +1,105 @@
+import type { Kernel } from '@svc/kernel-client';
+import type { Admission } from '@svc/admission';
+import type { DataUrlSettings } from '@svc/jobs';
+import type { Base, Fleet, JobBus, LicenseLimits } from '@svc/platform';
+import type { EffectiveConfig } from '@svc/settings';
+import type { Shadows } from '@svc/decision';
+import type { TopicDeps } from '@svc/registry';
+import type { BudgetAction } from '@svc/policy';
+import type { JobRecord, SpendAlert } from '@svc/store';
+import type { InFlightRecords } from './in-flight-records';
+import type { OpenJobCount } from './open-job-census';
+import type { ResultFacts } from '@svc/output-safety';
+import type { MissingDispatch, ReportKind } from './require-dispatch';
+import type { WorkerRegistry } from './worker-registry';
+
+/** What happened, for logs and metrics. Names are those of the metrics. */
+export interface SchedulingEvents {
+  received(topic: string): void;
+  denied(topic: string): void;
+  safetyUnavailable(topic: string): void;
+  /** Part of a budget is used; told once. */
+  budgetReached(alert: SpendAlert): void;
+  failOpen(topic: string): void;
+  dispatched(topic: string, waitedMs: number): void;
+  rolledBack(topic: string, error: unknown): void;
+  completed(topic: string, status: string): void;
+  waiting(topic: string, reason: string): void;
+  /** A job does not fit into its budget. @param limit the setting that it met */
+  overBudget(topic: string, action: BudgetAction, limit: string): void;
+  replayed(topic: string, what: string): void;
+  /** One cycle of the reconciler has ended. */
+  reconciled(tookMs: number): void;
+  /** Open jobs as the reconciler last counted them; none while another replica runs it. */
+  openJobs(counts: readonly OpenJobCount[]): void;
+  /** Waiting jobs were sent because a worker came, or came back. */
+  flushed(pool: string, jobs: number): void;
+  approvalExpired(): void;
+  /** A dead letter is written, and the bus does not take its notice yet. */
+  deadLetterFailed(topic: string): void;
+  outputChecked(topic: string, phase: 'sync' | 'async', decision: string, tookMs: number): void;
+  outputSkipped(topic: string, error: unknown): void;
+  /** Output policy answered one question; a result takes several when it is long. */
+  outputEvaluated(topic: string, decision: string, tookMs: number): void;
+  /** The content of a result could not be checked in time. */
+  outputLate(topic: string): void;
+  ignoredResult(jobId: string, why: string): void;
+  /** A result or progress report that names no dispatch was ignored. */
+  reportWithoutDispatch(kind: ReportKind, reason: MissingDispatch, workerId: string, jobId: string): void;
+  /** A job that came over the bus and is not taken. */
+  refusedSubmission(jobId: string, why: string): void;
+  publishFailed(jobId: string, error: unknown): void;
+  /** The reconciler could not mend a job, and how often it will try again. */
+  repairFailed(jobId: string, error: unknown, triesLeft: number): void;
+  workerRefused(workerId: string, reason: string): void;
+  workerLost(workerId: string, jobs: number): void;
+  /** Jobs that a live worker no longer has, usually after a restart, were released. */
+  jobsLost(workerId: string, jobs: number): void;
+  preempted(jobId: string): void;
+  /** A scan failed here and is left to the queue. */
+  scanLeft(jobId: string, error: unknown): void;
+}
+
+/** What the scheduler's services share: one object, built once in main. */
+export interface SchedulingDeps extends Base {
+  kernel: Kernel;
+  shadows: Shadows;
+  bus: JobBus;
+  config: EffectiveConfig;
+  fleet: Fleet;
+  topics: TopicDeps;
+  registry: WorkerRegistry;
+  inFlight: InFlightRecords;
+  events: SchedulingEvents;
+  /** Whether the bus answers now, within a second. */
+  busAnswers(): Promise<boolean>;
+  /** Whether every result stored at the time of the call has been handled by some scheduler; waits for that up to 2 s. */
+  resultsHandled(): Promise<boolean>;
+  /** Deletes the message of a superseded dispatch, so that no worker receives it (again). Never throws. */
+  withdrawDispatch(seq: number): Promise<void>;
+  admission: Admission;
+  /** Undefined: dispatches carry no data URLs. */
+  dataUrls?: DataUrlSettings | undefined;
+  license(): LicenseLimits;
+  senderId: string;
+  settings: {
+    policyFailMode: 'closed' | 'open';
+    approvalTtlMs: number;
+    deadLetterTtlSec: number;
+    /** undefined = what config says; see `routingRules`. */
+    readinessRequired: boolean | undefined;
+    outputPolicyEnabled: boolean;
+    outputFailMode: 'closed' | 'open';
+    outputMetaTimeoutMs: number;
+    defaultDeadline: boolean;
+    /** Refuses results and progress without a dispatch id from every worker. */
+    dispatchIdRequired: boolean;
+  };
+  /** Some worker may have room for somebody who waits: look soon. */
+  wake(workerId: string): void;
+  /** The same for a worker that is new; its jobs are reported as flushed. */
+  wakeNew(workerId: string): void;
+  onDeadLetterFailed(topic: string): void;
+  /** A success was written whose body is still to be looked at. */
+  scanSoon(job: JobRecord, result: ResultFacts): void;
+}

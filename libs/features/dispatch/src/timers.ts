@@ -1,0 +1,149 @@
+import { inFlightStates, isInFlight } from '@svc/lifecycle';
+import { timeoutsFor } from '@svc/routing';
+import type { JobRecord, MoveExtras } from '@svc/store';
+import { deadlinePassed, endBadly, type Ending, finish } from '@svc/jobs';
+import { entryPriority } from './queue-entry';
+import { queueEndsMs, runningFor, runtimeCap } from './place-job';
+import type { SchedulingDeps } from './scheduling-deps';
+import { workflowStepOf } from '@svc/decision';
+
+type LookAgainMs = number | undefined;
+
+/** How soon a job is looked at again whose worker cannot be heard now. */
+const unheardMs = 1_000;
+const maxGraces = 10;
+
+/**
+ * The time of a job in flight is out. Progress is a sign of life that renews the running time, never the deadline nor what
+ * policy allows. Safe to run twice: the second time-out is refused by the job table.
+ * See docs/reference/jobs.md#deadlines-and-time-outs.
+ *
+ * While the bus is unreachable, and for a grace period after it or this process came back, a result may be under way: the
+ * job is not ended unless its deadline has passed.
+ */
+export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+  const job = await deps.store.jobs.load(id);
+  if (!job || !isInFlight(job.state)) return undefined;
+  const nowMs = deps.clock.nowMs();
+  const bornMs = Math.max(job.progress_at ?? 0, job.dispatched_at ?? 0) / 1_000;
+  const renewableMs = runningFor(job, bornMs) - (nowMs - bornMs);
+  const leftMs = Math.min(renewableMs, (job.dispatched_at ?? 0) / 1_000 + (runtimeCap(job) ?? Infinity) - nowMs);
+  if (leftMs > 1) return leftMs;
+  const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= nowMs;
+  if (!byDeadline && !(await isGraceOver(deps, job, bornMs))) return unheardMs;
+  await finish(deps, job, byDeadline ? deadlinePassed : runningTooLong, {
+    ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
+  });
+  if (job.worker_id) {
+    deps.registry.moved(job.worker_id, -1);
+    deps.wake(job.worker_id);
+  }
+  return undefined;
+}
+
+/**
+ * The grace period is kept with the job and counted in wall-clock time, so that schedulers which restart more often than it
+ * lasts cannot prolong it. An outage of the bus voids it: results that workers hold back arrive only afterwards.
+ *
+ * @param bornMs last sign of life of the dispatch; an earlier grace period belonged to another time-out
+ */
+async function isGraceOver(deps: SchedulingDeps, job: JobRecord, bornMs: number): Promise<boolean> {
+  const { store, registry, clock, resultsHandled } = deps;
+  const nowMs = clock.nowMs();
+  if (registry.heardSince((job.dispatched_at ?? 0) / 1_000, nowMs)) return true;
+  const sinceMs = (job.overdue_at ?? 0) / 1_000;
+  const isRunning = sinceMs > bornMs;
+  if (registry.isHearing() && isRunning) {
+    const tookMs = nowMs - sinceMs;
+    // Results stored before this process started come first; a backlog that never empties does not block for ever.
+    return tookMs >= registry.ttlMs && (tookMs >= maxGraces * registry.ttlMs || (await resultsHandled()));
+  }
+  if (!registry.isHearing() && !isRunning) return false;
+  const where = { states: inFlightStates, ...(job.dispatch_id && { dispatchId: job.dispatch_id }) };
+  await store.jobs.note(job.id, where, { overdue_at: registry.isHearing() ? clock.nowUs() : 0 });
+  return false;
+}
+
+const runningTooLong: Ending = {
+  event: 'timeOut',
+  code: 'timeout',
+  message: 'timeout: the worker did not answer in time',
+  result: 'TIMEOUT',
+  cancel: 'timeout',
+};
+
+/**
+ * Nobody decided in time, or the job's deadline came first. Safe to run twice. See docs/reference/jobs.md#approvals.
+ */
+export async function expireApproval(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+  const job = await deps.store.jobs.load(id);
+  if (!job || job.state !== 'APPROVAL_REQUIRED' || job.approval?.status !== 'pending') return undefined;
+  const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= deps.clock.nowMs();
+  // How long a gate waits is for its run to say.
+  if (job.approval.gate && !byDeadline) return undefined;
+  const ending: Ending = byDeadline
+    ? deadlinePassed
+    : { event: 'deny', code: 'approval_expired', message: 'nobody decided in time', result: 'DENIED' };
+  if (await endBadly(deps, job, ending, resolvedAs('expire', deps, job))) deps.events.approvalExpired();
+  return undefined;
+}
+
+/**
+ * The run that asked has ended, and nobody can decide any more. Safe to run twice.
+ * See docs/reference/routing.md#repair.
+ */
+export async function voidApproval(deps: SchedulingDeps, job: JobRecord): Promise<void> {
+  const ending: Ending = {
+    event: 'deny',
+    code: 'approval_invalidated',
+    message: 'the workflow run has ended',
+    result: 'DENIED',
+  };
+  await finish(deps, job, ending, resolvedAs('invalidate', deps, job));
+}
+
+/** The approval of a job that people did not decide, if nobody does meanwhile. */
+function resolvedAs(
+  decision: 'expire' | 'invalidate',
+  { clock }: SchedulingDeps,
+  { approval }: JobRecord,
+): Pick<MoveExtras, 'guard' | 'set'> {
+  if (!approval) return {};
+  const revision = approval.revision + 1;
+  return {
+    guard: { approval: JSON.stringify(approval) },
+    set: { approval: { ...approval, status: 'invalidated', decision, revision, resolved_at: clock.nowUs() } },
+  };
+}
+
+/**
+ * A job has waited for a worker as long as it may, or it is time to look at it again. Safe to run twice: a job that moved
+ * on meanwhile is left alone.
+ */
+export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+  const job = await deps.store.jobs.load(id);
+  if (!job || job.parked !== 'jobWaiting') return undefined;
+  const ending = whyWaitedEnough(deps, job);
+  if (ending) return finish(deps, job, ending);
+  await deps.store.jobs.recarry(job, `recheck-${deps.clock.nowMs()}`, entryPriority(job));
+  return undefined;
+}
+
+/** The time to wait is separate from the time to run. */
+export const queueTimeOver = ({ request, waiting_reason: why }: JobRecord): Ending => ({
+  ...deadlinePassed,
+  message: `timeout: no worker within its queue_ttl_ms of ${request.queue_ttl_ms ?? 0} ms (${why ?? 'no reason known'})`,
+});
+
+function whyWaitedEnough(deps: SchedulingDeps, job: JobRecord): Ending | undefined {
+  const nowMs = deps.clock.nowMs();
+  if (job.deadline_ms > 0 && job.deadline_ms <= nowMs) return deadlinePassed;
+  if ((queueEndsMs(job) ?? Infinity) <= nowMs) return queueTimeOver(job);
+  const most = timeoutsFor(deps.fleet.timeouts(), job.topic, workflowStepOf(job).workflow).maxPendingMs;
+  return most !== undefined && nowMs - job.created_at / 1_000 >= most
+    ? {
+        ...deadlinePassed,
+        message: `timeout: no worker within ${most / 1_000} s (${job.waiting_reason ?? 'no reason known'})`,
+      }
+    : undefined;
+}

@@ -1,0 +1,3 @@
+/** Why a job or a run waits, and what happens next. */
+export type { ExplainRunDeps } from './gather-run-facts';
+export { readJobExplanation, readRunExplanation } from './read-explanations';

@@ -1,0 +1,58 @@
+import { AppError, type TenantScope } from '@svc/contract';
+import type { JobState } from '@svc/lifecycle';
+import type { Base, JobBus } from '@svc/platform';
+import type { Intent } from './endings';
+import { publishIntent } from './publish-intent';
+
+export interface CancelDeps extends Base {
+  bus: JobBus;
+  senderId: string;
+  /** A publish failed; the intent stays for the replayer. */
+  onPublishFailed(jobId: string, error: unknown): void;
+}
+
+/**
+ * Cancels a job for REST, gRPC and the engine alike. See docs/reference/jobs.md#cancellation.
+ *
+ * @returns the state the job is in now, and whether this call put it there
+ * @throws job_not_found, tenant_access_denied
+ */
+export async function cancelJob(
+  deps: CancelDeps,
+  scope: TenantScope,
+  id: string,
+  reason = 'cancelled via api',
+): Promise<{ state: JobState; changed: boolean }> {
+  const { store } = deps;
+  const intent: Intent = { result: 'CANCELLED', cancel: reason };
+  const outcome = await store.jobs.move(scope, id, 'cancel', {
+    unset: ['waiting_reason'],
+    intent: JSON.stringify(intent),
+  });
+  switch (outcome.kind) {
+    case 'missing':
+      throw new AppError('job_not_found');
+    case 'other_tenant':
+      throw new AppError('tenant_access_denied');
+    case 'refused':
+      return { state: outcome.state, changed: false };
+    case 'stale':
+    case 'changed':
+      throw new Error(`a cancel has no guard, yet it met one: ${outcome.kind}`);
+    case 'moved':
+      break;
+  }
+  // The record is the truth and holds the intent: the caller need not wait for the bus, and if we die here or the bus is
+  // away, the replayer says it.
+  void tell(deps, id);
+  return { state: outcome.state, changed: true };
+}
+
+async function tell(deps: CancelDeps, id: string): Promise<void> {
+  try {
+    const job = await deps.store.jobs.load(id);
+    if (job) await publishIntent(deps, job);
+  } catch (error) {
+    deps.onPublishFailed(id, error);
+  }
+}

@@ -1,0 +1,108 @@
+import { AppError, type ArtifactView, type Caller, type PutArtifactBody } from '@svc/contract';
+import type { ArtifactMeta } from '@svc/store';
+import type { Admission } from '@svc/admission';
+import type { Base } from '@svc/platform';
+import { isWithheld } from '../withheld';
+
+export interface ArtifactDeps extends Base {
+  admission: Admission;
+  settings: { artifactMaxBytes: number; artifactTtlSec: Record<ArtifactMeta['retention'], number> };
+}
+
+/**
+ * Stores an artifact. See docs/reference/jobs.md#artifacts.
+ *
+ * @param narrowerBytes a limit of the caller's own; it may only narrow the configured one
+ * @throws content_required, invalid_base64_content, tenant_access_denied, artifact_too_large, overloaded
+ */
+export async function putArtifact(
+  deps: ArtifactDeps,
+  caller: Caller,
+  body: PutArtifactBody,
+  narrowerBytes: number | undefined,
+): Promise<{ artifact_ptr: string; size_bytes: number }> {
+  return storeArtifact(deps, caller.tenant, { ...body, bytes: bytesOf(body) }, narrowerBytes);
+}
+
+export interface NewArtifact {
+  bytes: Uint8Array;
+  content_type?: string | undefined;
+  retention?: string | undefined;
+  labels: Record<string, string>;
+}
+
+/** @throws tenant_access_denied, artifact_too_large, overloaded */
+export async function storeArtifact(
+  { store, clock, random, settings, admission }: ArtifactDeps,
+  tenant: string,
+  { bytes, content_type, retention: wanted, labels }: NewArtifact,
+  narrowerBytes: number | undefined,
+): Promise<{ artifact_ptr: string; size_bytes: number }> {
+  const most = Math.min(settings.artifactMaxBytes, narrowerBytes ?? Infinity);
+  if (bytes.length > most) throw new AppError('artifact_too_large', { limit_bytes: most });
+  const named = labels['tenant_id'];
+  if (named !== undefined && named !== tenant) throw new AppError('tenant_access_denied');
+  const retention = wanted === 'short' || wanted === 'audit' ? wanted : 'standard';
+  const id = random.uuid();
+  const meta: ArtifactMeta = {
+    ...(content_type && { content_type }),
+    size_bytes: bytes.length,
+    retention,
+    labels: { ...labels, tenant_id: tenant },
+    created_at: new Date(clock.nowMs()).toISOString(),
+    tenant,
+  };
+  await admission.data(tenant, bytes.length, () =>
+    store.data.writeArtifact(id, Buffer.from(bytes), meta, settings.artifactTtlSec[retention]),
+  );
+  return { artifact_ptr: `redis://art:${id}`, size_bytes: bytes.length };
+}
+
+/** At most two: a pattern without a bound looks at a long run of `=` once for each of them. */
+const unpadded = (base64: string): string => base64.replace(/={1,2}$/, '');
+
+function bytesOf({ content_base64, content }: PutArtifactBody): Buffer {
+  if (content_base64) {
+    const bytes = Buffer.from(content_base64, 'base64');
+    // Node skips what is no base64, so the text is compared with what its bytes would be written as.
+    const plain = unpadded(content_base64);
+    if (plain === '' || unpadded(bytes.toString('base64')) !== plain) throw new AppError('invalid_base64_content');
+    return bytes;
+  }
+  if (!content) throw new AppError('content_required');
+  return Buffer.from(content, 'utf8');
+}
+
+const pointer = /^(?:redis:\/\/)?(?:art:)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
+
+/**
+ * One whose label `job_id` names the job that made it is withheld with that job's output.
+ *
+ * @throws invalid_artifact_pointer, artifact_not_found, tenant_access_denied, artifact_too_large, output_quarantined
+ */
+export async function getArtifact(
+  { store }: Pick<Base, 'store'>,
+  caller: Caller,
+  ptr: string,
+  mostBytes: number | undefined,
+): Promise<ArtifactView> {
+  const id = pointer.exec(ptr)?.[1]?.toLowerCase();
+  if (!id) throw new AppError('invalid_artifact_pointer');
+  const meta = await store.data.artifactMeta(id);
+  if (!meta) throw new AppError('artifact_not_found');
+  if (caller.scope !== '*' && meta.labels['tenant_id'] !== caller.tenant) throw new AppError('tenant_access_denied');
+  if (mostBytes !== undefined && meta.size_bytes > mostBytes) {
+    throw new AppError('artifact_too_large', { limit_bytes: mostBytes });
+  }
+  const { job_id: jobId } = meta.labels;
+  const job = jobId === undefined ? undefined : await store.jobs.load(jobId);
+  if (job && job.tenant === meta.labels['tenant_id'] && isWithheld(job)) throw new AppError('output_quarantined');
+  const body = await store.data.artifactBody(id);
+  if (!body) throw new AppError('artifact_not_found');
+  const { content_type, size_bytes, retention, labels } = meta;
+  return {
+    artifact_ptr: `redis://art:${id}`,
+    content_base64: body.toString('base64'),
+    metadata: { ...(content_type && { content_type }), size_bytes, retention, labels },
+  };
+}

@@ -1,0 +1,148 @@
+import {
+  AppError,
+  contextPointer,
+  dataUrlEnv,
+  type DataPurpose,
+  type PutJobArtifactQuery,
+  type StoredResultView,
+} from '@svc/contract';
+import type { DataGrant, DataTokens } from '@svc/identity';
+import { inFlightStates } from '@svc/lifecycle';
+import type { JobRecord } from '@svc/store';
+import { createHash } from 'node:crypto';
+import { type ArtifactDeps, storeArtifact } from './artifacts';
+
+/** Time after the deadline in which a worker may still report, and for clocks that differ. */
+const GRACE_MS = 10 * 60_000;
+/** Bounds the URLs of jobs without a deadline. What a URL allows ends with its dispatch in any case. */
+const MAX_LIFETIME_MS = 7 * 86_400_000;
+
+export interface DataUrlSettings {
+  tokens: DataTokens;
+  /** Where workers reach the gateway. */
+  base: string;
+}
+
+type Dispatched = JobRecord & { worker_id: string; dispatch_id: string };
+
+/** The data URLs of a dispatch, as its env. Empty where the installation has none. See ADR 14. */
+export function dataUrlsFor(
+  settings: DataUrlSettings | undefined,
+  job: Dispatched,
+  nowMs: number,
+): Record<string, string> {
+  if (!settings) return {};
+  const { tokens, base } = settings;
+  const longestMs = nowMs + MAX_LIFETIME_MS;
+  const expiresAtMs = job.deadline_ms > 0 ? Math.min(longestMs, job.deadline_ms + GRACE_MS) : longestMs;
+  const url = (purpose: DataPurpose, part: string) => {
+    const grant = { purpose, jobId: job.id, dispatchId: job.dispatch_id, workerId: job.worker_id, tenant: job.tenant };
+    const token = tokens.sign(grant, expiresAtMs);
+    return `${base.replace(/\/$/, '')}/api/v1/data/${encodeURIComponent(job.id)}/${part}?token=${token}`;
+  };
+  return {
+    // An input in a store of another kind is not ours to serve; the worker follows its pointer.
+    ...(contextPointer(job).startsWith('redis://') && { [dataUrlEnv.input]: url('input', 'input') }),
+    [dataUrlEnv.result]: url('result', 'result'),
+    [dataUrlEnv.artifact]: url('artifact', 'artifacts'),
+  };
+}
+
+export interface DataUrlDeps {
+  artifacts: ArtifactDeps;
+  /** Undefined: this gateway has no key, and every token is refused. */
+  tokens: DataTokens | undefined;
+  maxBytes: number;
+}
+
+/**
+ * What the token of a data URL allows for a job and a purpose. Reads no store.
+ *
+ * @throws data_url_invalid, data_url_expired, data_url_forbidden
+ */
+export function openDataUrl(
+  { artifacts: { clock }, tokens }: Pick<DataUrlDeps, 'artifacts' | 'tokens'>,
+  purpose: DataPurpose,
+  jobId: string | undefined,
+  token: unknown,
+): DataGrant {
+  if (!tokens || typeof token !== 'string') throw new AppError('data_url_invalid');
+  const grant = tokens.verify(token, clock.nowMs());
+  if (grant.purpose !== purpose || grant.jobId !== jobId) throw new AppError('data_url_forbidden');
+  return grant;
+}
+
+/** States in which a worker has the job, or may have it. */
+const withWorker: readonly string[] = [...inFlightStates, 'SCHEDULED'];
+
+/** @throws job_not_found, tenant_access_denied, job_not_in_flight, dispatch_superseded */
+async function heldJob({ artifacts: { store } }: DataUrlDeps, grant: DataGrant): Promise<JobRecord> {
+  const job = await store.jobs.load(grant.jobId);
+  if (!job) throw new AppError('job_not_found');
+  if (job.tenant !== grant.tenant) throw new AppError('tenant_access_denied');
+  if (!withWorker.includes(job.state)) throw new AppError('job_not_in_flight', { state: job.state });
+  if (job.dispatch_id !== grant.dispatchId || job.worker_id !== grant.workerId) {
+    throw new AppError('dispatch_superseded');
+  }
+  return job;
+}
+
+/** @throws what `openDataUrl` and `heldJob` throw, input_not_found, data_too_large */
+export async function readJobInput(deps: DataUrlDeps, jobId: string, token: unknown): Promise<Uint8Array> {
+  const job = await heldJob(deps, openDataUrl(deps, 'input', jobId, token));
+  const found = await deps.artifacts.store.data.read(contextPointer(job), deps.maxBytes);
+  if (!found) throw new AppError('input_not_found');
+  if (found.sizeBytes > deps.maxBytes) throw new AppError('data_too_large', { limit_bytes: deps.maxBytes });
+  return found.body;
+}
+
+/**
+ * Stores a result body. A body is stored under a pointer made of its SHA-256, so a dispatch that ends between the check and the
+ * write can neither overwrite the result of its successor nor change a result after its scan.
+ *
+ * @throws what `openDataUrl` and `heldJob` throw, overloaded
+ */
+export async function putJobResult(
+  deps: DataUrlDeps,
+  jobId: string,
+  token: unknown,
+  body: Uint8Array,
+): Promise<StoredResultView> {
+  const { id, tenant } = await heldJob(deps, openDataUrl(deps, 'result', jobId, token));
+  const { store, admission } = deps.artifacts;
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  const pointer = await admission.data(tenant, body.length, () => store.data.writeUploadedResult(id, sha256, body));
+  return { result_ptr: pointer, size_bytes: body.length, sha256 };
+}
+
+/** @throws what `openDataUrl` and `heldJob` throw, content_required, invalid_body, artifact_too_large, overloaded */
+export async function putJobArtifact(
+  deps: DataUrlDeps,
+  jobId: string,
+  { token, content_type, retention, labels }: PutJobArtifactQuery,
+  bytes: Uint8Array,
+): Promise<{ artifact_ptr: string; size_bytes: number }> {
+  const { id, tenant, safety } = await heldJob(deps, openDataUrl(deps, 'artifact', jobId, token));
+  if (bytes.length === 0) throw new AppError('content_required');
+  const budgets = safety?.constraints?.['budgets'] as { max_artifact_bytes?: number } | undefined;
+  const artifact = { bytes, content_type, retention, labels: { ...parseLabels(labels), job_id: id } };
+  return storeArtifact(deps.artifacts, tenant, artifact, budgets?.max_artifact_bytes || undefined);
+}
+
+/** @throws invalid_body */
+function parseLabels(text: string | undefined): Record<string, string> {
+  const value = text ? parsed(text) : {};
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isMap || !Object.values(value).every((label) => typeof label === 'string')) {
+    throw new AppError('invalid_body', { error: 'labels must be a JSON object of strings' });
+  }
+  return value as Record<string, string>;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+/** Submitting, reading, cancelling and resubmitting jobs; dead letters, artifacts and memory. */
+export { type CancelDeps, cancelJob } from './cancel-job';
+export { type ArtifactDeps, getArtifact, putArtifact } from './data/artifacts';
+export { type DataUrlDeps, type DataUrlSettings, dataUrlsFor, openDataUrl, putJobArtifact, putJobResult, readJobInput } from './data/data-urls';
+export { memoryClaim, ownerOfMemory, requireMemory } from './data/memory-owner';
+export { readMemory } from './data/read-memory';
+export { listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter } from './dead-letters/dead-letters';
+export { releaseQuarantine } from './dead-letters/settle-quarantine';
+export { badEnd, type Ending, type Intent } from './endings';
+export { canonical, type SubmitOutcome } from './idempotency';
+export { actionability, approvalOf, decoded, jobItemOf } from './job-views';
+export { checkMemoryAccess } from './memory-access';
+export { deadlinePassed, endBadly, finish, moveAndTell, type MoveDeps } from './move-job';
+export { clientLabels, contentOfDocument, refersToSecret } from './normalize-request';
+export { publishIntent } from './publish-intent';
+export { awaitJob, findJob, getJob, getTrace, jobDecisions, listJobs, readContext, type WaitDeps } from './read-jobs';
+export { remediateJob } from './remediate-job';
+export { carriedLabels, type ResubmitDeps } from './resubmit';
+export { deadline, heldFor, type SubmitDeps, submitJob } from './submit-job';
+export { isForeignResult, isWithheld, ownerOfResult } from './withheld';
+export { writeWithheldLetter } from './withheld-letter';
+export { workerJobs } from './worker-jobs';

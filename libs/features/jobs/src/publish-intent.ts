@@ -1,0 +1,66 @@
+import { jobCancelPacket, jobResultPacket, JobStatus, subjects, type DispatchIdentity } from '@svc/contract';
+import type { JobRecord } from '@svc/store';
+import type { Base, JobBus } from '@svc/platform';
+import type { Intent } from './endings';
+import { dispatchIdentity } from '@svc/decision';
+
+export interface IntentDeps extends Pick<Base, 'store' | 'clock'> {
+  bus: JobBus;
+  senderId: string;
+  /** A dead letter is written, and the bus does not take its notice. */
+  onDeadLetterFailed?(topic: string): void;
+}
+type Intended = Pick<
+  JobRecord,
+  'id' | 'topic' | 'trace_id' | 'intent' | 'worker_id' | 'error_code' | 'error_message' | 'state'
+>;
+
+const statusOf = {
+  CANCELLED: JobStatus.JOB_STATUS_CANCELLED,
+  TIMEOUT: JobStatus.JOB_STATUS_TIMEOUT,
+  DENIED: JobStatus.JOB_STATUS_DENIED,
+  FAILED: JobStatus.JOB_STATUS_FAILED,
+  SUCCEEDED: JobStatus.JOB_STATUS_SUCCEEDED,
+} as const;
+
+/**
+ * Says on the bus what a move left to say, then notes that it is said. The record keeps the intent until then, so a
+ * process that dies here leaves it to the replayer; listeners tell repeats by message id or state.
+ */
+export async function publishIntent(deps: IntentDeps, job: Intended): Promise<void> {
+  if (!job.intent) return;
+  const { store, bus, clock, senderId } = deps;
+  const intent = JSON.parse(job.intent) as Intent;
+  const head = { trace_id: job.trace_id, sender_id: senderId, nowUs: clock.nowUs() };
+  const result = (status: JobStatus) =>
+    jobResultPacket(head, {
+      job_id: job.id,
+      status,
+      worker_id: senderId,
+      error_code: job.error_code ?? '',
+      error_message: job.error_message ?? '',
+    });
+  if (intent.result) await bus.publishDurable(subjects.jobResult.name, result(statusOf[intent.result]));
+  if (intent.cancel) {
+    const { cancel: reason, grace_sec = 0 } = intent;
+    const dispatch = intent.dispatch ?? (await currentDispatch(store, job.id));
+    const cancel = { job_id: job.id, reason, requested_by: senderId, grace_sec, dispatch };
+    await bus.publish(subjects.jobCancel.name, jobCancelPacket(head, cancel));
+  }
+  if (intent.dlq) {
+    // A quarantine has no status of its own and appears as DENIED. See docs/reference/jobs.md#states.
+    const status =
+      job.state === 'TIMEOUT' || job.state === 'FAILED' || job.state === 'CANCELLED' ? job.state : 'DENIED';
+    await bus.publishDurable(subjects.jobDlq.name, result(statusOf[status])).catch((error: unknown) => {
+      deps.onDeadLetterFailed?.(job.topic);
+      throw error;
+    });
+  }
+  await store.jobs.intentDone(job.id, job.intent);
+}
+
+/** Read afresh: the caller's copy of the job may be older than its last dispatch, and a job that ended gets no other. */
+async function currentDispatch({ jobs }: Base['store'], id: string): Promise<DispatchIdentity | undefined> {
+  const job = await jobs.load(id);
+  return job && dispatchIdentity(job);
+}

@@ -1,0 +1,74 @@
+import { AppError, contextPointer, limits } from '@svc/contract';
+import type { Kernel } from '@svc/kernel-client';
+import { queuePriorities } from '@svc/routing';
+import type { JobRecord, StoredRequest } from '@svc/store';
+import type { Admission } from '@svc/admission';
+import type { Base } from '@svc/platform';
+import { requestHash } from '@svc/decision';
+
+export interface ResubmitDeps extends Base {
+  kernel: Kernel;
+  admission: Admission;
+}
+
+export interface Resubmission {
+  id: string;
+  traceId: string;
+  tenant: string;
+  request: StoredRequest;
+  submitter: string;
+  deadlineMs: number;
+  /** Asked for again under this name, the first new job is the answer. */
+  once?: string;
+}
+
+const onceTtlSec = 86_400;
+
+/**
+ * A new job made of an old one: its context is copied, and policy decides on it as on any other when the scheduler takes
+ * it. For retries of dead letters and for remediations. Returns the id of the new job.
+ *
+ * @throws backpressure, overloaded
+ */
+export async function resubmit(
+  { store, admission }: ResubmitDeps,
+  original: JobRecord,
+  next: Resubmission,
+): Promise<string> {
+  const context = await store.data.context(contextPointer(original), limits.contextBytes);
+  // The new job is in no run, whatever step the old one carried out.
+  const { workflow_id: _workflow, run_id: _run, step_id: _step, ...outsideRun } = next.request;
+  const { context_ptr: elsewhere, context_ref: _reference, ...rest } = outsideRun;
+  // A document that could be read is copied to the new job's own place, perhaps in part; any other stays where it is.
+  const request = context || !elsewhere ? rest : outsideRun;
+  const job = { id: next.id, tenant: next.tenant, topic: request.topic, request };
+  const accept = () =>
+    store.jobs.accept({
+      id: next.id,
+      tenant: next.tenant,
+      traceId: next.traceId,
+      topic: request.topic,
+      fields: {
+        request,
+        submitter: next.submitter,
+        job_hash: requestHash(job),
+        deadline_ms: next.deadlineMs,
+      },
+      context: context?.toString('utf8') ?? '',
+      priority: queuePriorities[request.priority],
+      activeLimit: 0,
+      ...(next.once && {
+        idempotency: { key: next.once, hash: next.once, answer: next.id, ttlSec: onceTtlSec, isInternal: true },
+      }),
+    });
+  const outcome = await admission.job(next.tenant, context?.length ?? 0, accept);
+  if (outcome.kind === 'replay') return outcome.answer;
+  if (outcome.kind !== 'accepted') throw new AppError('store_unavailable');
+  return next.id;
+}
+
+const spoken = /^(approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;
+
+/** Labels of an old job that a new one may carry: none that approval, policy or the bus set. */
+export const carriedLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).filter(([label]) => !spoken.test(label)));

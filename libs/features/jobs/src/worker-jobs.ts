@@ -1,0 +1,15 @@
+import type { Caller, JobItem } from '@svc/contract';
+import { type FleetDeps, getWorker } from '@svc/registry';
+import { jobItemOf } from './job-views';
+
+/**
+ * Jobs of the caller's tenant that a worker was given, newest first.
+ *
+ * @throws worker_not_found when neither jobs nor the worker exist
+ */
+export async function workerJobs(deps: FleetDeps, caller: Caller, id: string, limit: number): Promise<JobItem[]> {
+  const ids = [...new Set(await deps.store.workers.recentJobs(id, 1_000))];
+  const jobs = (await deps.store.index.records(ids)).filter(({ tenant }) => tenant === caller.tenant);
+  if (ids.length === 0) await getWorker(deps, id);
+  return jobs.slice(0, limit).map(jobItemOf);
+}

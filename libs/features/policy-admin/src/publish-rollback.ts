@@ -1,0 +1,84 @@
+import type { Caller, RollbackBody, RollbackView } from '@svc/contract';
+import {
+  bundleSignatureFault,
+  contentHash,
+  readBundles,
+  signBundle,
+  type BundleRecord,
+  type SigningKey,
+} from '@svc/policy';
+import type { PolicySnapshot } from '@svc/store';
+import { writerName } from '@svc/identity';
+import { invalidPolicy, prepareContent, textOfTime } from './bundle-content';
+import { after, changeBundles } from './bundles-document';
+import type { PolicyChange } from '@svc/audit';
+import { type PolicySigning, type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
+import { isManaged } from './publish-bundles';
+import { findSnapshot, snapshotOf } from './publish-snapshots';
+
+/**
+ * Brings the secops/ and velocity/ bundles of a snapshot back, all at once, with a snapshot of before and after in the same
+ * step. See docs/reference/policy.md#bundles.
+ *
+ * @throws tenant_access_denied, snapshot_not_found, policy_validation_failed, tier_limit_exceeded, policy_version_conflict,
+ *   policy_signing_required
+ */
+export async function rollBackBundles(
+  deps: PolicyWriteDeps,
+  caller: Caller,
+  body: RollbackBody,
+): Promise<RollbackView> {
+  requirePolicyWriter(deps, caller);
+  const key = signingKeyOf(deps);
+  const { message, note } = body;
+  const author = writerName(caller, body.author);
+  const target = await findSnapshot(deps, body.snapshot_id);
+  const verified = verifiedBundles(deps, target);
+  return changeBundles(deps, caller, (stored, nowMs) => {
+    const gone = Object.keys(stored.raw).filter((id) => isManaged(id) && !verified.has(id));
+    const back = [...verified].map(([id, record]) => [id, signedAnew(record, key, textOfTime(nowMs))] as const);
+    const set = new Map<string, BundleRecord | undefined>([...gone.map((id) => [id, undefined] as const), ...back]);
+    const before = snapshotOf(stored.raw, nowMs, note);
+    const now = snapshotOf(after(stored, set), nowMs, note);
+    const result = { snapshot_before: before.id, snapshot_after: now.id, rollback_to: target.id };
+    const entry: PolicyChange = {
+      action: 'rollback',
+      resource_type: 'policy',
+      resource_id: target.id,
+      bundle_ids: [...set.keys()].sort(),
+      message: message ?? note,
+      extra: { author, rollback_to: target.id },
+      snapshot_before: before.id,
+      snapshot_after: now.id,
+    };
+    return { set, result, entry, taken: [before, now], held: [before.id, now.id, target.id] };
+  });
+}
+
+/**
+ * The bundles that come back, each checked as if it were written now: that it is valid, that its text is the one whose
+ * hash was noted, and, where unsigned bundles are refused, that its signature is good.
+ */
+function verifiedBundles(deps: PolicyWriteDeps, { bundles }: PolicySnapshot): Map<string, BundleRecord> {
+  const managed = [...readBundles({ bundles }).bundles].filter(([id]) => isManaged(id));
+  for (const [id, record] of managed) {
+    prepareContent(deps, { id, content: record.content, field: 'snapshot_id' });
+    const fault = tamperFault(record, deps.signing);
+    if (fault) throw invalidPolicy([{ source: id, line: 1, column: 1, path: id, message: fault }], 'snapshot_id');
+  }
+  return new Map(managed);
+}
+
+function tamperFault(record: BundleRecord, { strict, trusted }: PolicySigning): string | undefined {
+  const { content, sha256, _signature } = record;
+  const noted = [sha256, _signature?.hash].filter((hash) => hash !== undefined);
+  if (noted.some((hash) => hash !== contentHash(content))) return 'its text is not what was written';
+  return strict === 'enforce' ? bundleSignatureFault(record, trusted) : undefined;
+}
+
+/** The text is that of the snapshot to the byte, so that its hash is the same as it was. */
+const signedAnew = (record: BundleRecord, key: SigningKey | undefined, now: string): BundleRecord => ({
+  ...record,
+  updated_at: now,
+  ...(key && { _signature: signBundle(record.content, key) }),
+});

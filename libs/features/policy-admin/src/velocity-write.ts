@@ -1,0 +1,145 @@
+import { AppError, type Caller, type VelocityBody, type VelocityRuleView } from '@svc/contract';
+import { prepareBundle, type BundleRecord } from '@svc/policy';
+import { writerName } from '@svc/identity';
+import { bundleRecord, type PreparedContent, textOfTime } from './bundle-content';
+import { changeBundles, type StoredBundles } from './bundles-document';
+import type { PolicyChange } from '@svc/audit';
+import { type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
+import { requireEntitled, type VelocityDeps } from './velocity-list';
+import { asInvalidRule, invalidRule, isVelocityBundle, velocityBundle, velocityContent, velocityId, velocityView } from './velocity-rule';
+
+export type VelocityWriteDeps = PolicyWriteDeps & VelocityDeps;
+
+/**
+ * Makes a velocity rule: a bundle of its own. See docs/reference/policy.md#velocity.
+ *
+ * @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_invalid, velocity_rule_conflict, policy_version_conflict,
+ *   policy_signing_required
+ */
+export async function addVelocityRule(
+  deps: VelocityWriteDeps,
+  caller: Caller,
+  body: VelocityBody,
+): Promise<VelocityRuleView> {
+  const { most } = requireEntitled(deps);
+  requirePolicyWriter(deps, caller);
+  const id = velocityId(body);
+  return writeRule(deps, caller, { action: 'create', id, body }, (stored) => {
+    if (Object.hasOwn(stored.raw, velocityBundle(id))) throw new AppError('velocity_rule_conflict');
+    const current = Object.keys(stored.raw).filter(isVelocityBundle).length;
+    if (most >= 0 && current >= most) throw full(current, most);
+  });
+}
+
+const full = (current: number, allowed: number) =>
+  new AppError('tier_limit_exceeded', {
+    message: `there are ${current} velocity rules and the plan allows ${allowed}`,
+    limit: 'velocity_rule_count',
+    current,
+    allowed,
+    upgrade_url: '',
+  });
+
+/**
+ * Replaces a velocity rule; whether it is in force stays when nothing is said.
+ *
+ * @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_invalid, velocity_rule_not_found,
+ *   policy_version_conflict, policy_signing_required
+ */
+export async function putVelocityRule(
+  deps: VelocityWriteDeps,
+  caller: Caller,
+  { id, body }: { id: string; body: VelocityBody },
+): Promise<VelocityRuleView> {
+  requireEntitled(deps);
+  requirePolicyWriter(deps, caller);
+  if (body.id !== undefined && body.id !== id) throw invalidRule('id', 'must be that of the path, or left out');
+  return writeRule(deps, caller, { action: 'edit', id, body }, ({ raw }) => {
+    if (!Object.hasOwn(raw, velocityBundle(id))) throw new AppError('velocity_rule_not_found');
+  });
+}
+
+/** @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_not_found, policy_version_conflict */
+export async function removeVelocityRule(deps: VelocityWriteDeps, caller: Caller, id: string): Promise<void> {
+  requireEntitled(deps);
+  requirePolicyWriter(deps, caller);
+  await changeBundles(deps, caller, ({ raw }) => {
+    if (!Object.hasOwn(raw, velocityBundle(id))) throw new AppError('velocity_rule_not_found');
+    return {
+      set: new Map([[velocityBundle(id), undefined]]),
+      result: undefined,
+      entry: entryOf({ action: 'delete', id }),
+    };
+  });
+}
+
+interface RuleWrite {
+  action: 'create' | 'edit';
+  id: string;
+  body: VelocityBody;
+}
+
+async function writeRule(
+  deps: VelocityWriteDeps,
+  caller: Caller,
+  { action, id, body }: RuleWrite,
+  require: (stored: StoredBundles) => void,
+): Promise<VelocityRuleView> {
+  const bundleId = velocityBundle(id);
+  const { content, document } = prepared(bundleId, velocityContent(id, body));
+  const key = signingKeyOf(deps);
+  const base = await deps.basePolicy();
+  const takenInFile = base.some(({ rules }) => rules.some((rule) => rule.id === id));
+  const { message } = body;
+  const author = writerName(caller, body.author);
+  return changeBundles(deps, caller, (stored, nowMs) => {
+    require(stored);
+    if (takenInFile || isTaken(deps, stored, id)) throw new AppError('velocity_rule_conflict', { error: takenText });
+    const replaced = stored.bundles.get(bundleId);
+    const enabled = body.enabled ?? replaced?.enabled ?? true;
+    const write = { enabled, author, ...(message && { message }), version: '1' };
+    const written: BundleRecord = bundleRecord(content, write, { replaced, key, now: textOfTime(nowMs) });
+    const result = velocityView(id, written, document);
+    if (!result) throw new Error(`what was written as ${bundleId} is no velocity rule`);
+    return { set: new Map([[bundleId, written]]), result, entry: entryOf({ action, id, body, author }) };
+  });
+}
+
+function prepared(bundleId: string, text: string): PreparedContent {
+  const result = prepareBundle(text, bundleId);
+  if (!result.ok) throw asInvalidRule(result.problems);
+  return result;
+}
+
+const takenText = 'another rule has this id already, and would be replaced: choose another';
+
+/** Of two rules of one id only the later counts, so that a velocity rule of a ban's name would lift the ban. */
+const isTaken = ({ parsed }: PolicyWriteDeps, { bundles }: StoredBundles, id: string): boolean =>
+  [...bundles].some(([bundleId, { content }]) => {
+    if (bundleId === velocityBundle(id)) return false;
+    const read = parsed.parse(bundleId, content);
+    return read.ok && read.document.rules.some((rule) => rule.id === id);
+  });
+
+function entryOf({
+  action,
+  id,
+  body,
+  author,
+}: {
+  action: 'create' | 'edit' | 'delete';
+  id: string;
+  body?: VelocityBody;
+  author?: string;
+}): PolicyChange {
+  return {
+    action,
+    resource_type: 'velocity_rule',
+    resource_id: id,
+    resource_name: body?.name ?? id,
+    rule_id: id,
+    bundle_ids: [velocityBundle(id)],
+    message: body?.message ?? '',
+    ...(author && { extra: { author } }),
+  };
+}

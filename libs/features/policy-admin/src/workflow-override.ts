@@ -1,0 +1,67 @@
+import type { Caller, Problem } from '@svc/contract';
+import { overrideBundleId, overrideFaults, policyPlace, prepareBundle } from '@svc/policy';
+import type { PolicyPart } from '@svc/store';
+import { readDocument, successor } from '@svc/settings';
+import { bundleRecord, textOfTime } from './bundle-content';
+import { after, requireRoom, storedOf } from './bundles-document';
+import { auditOf } from '@svc/audit';
+import { type PolicyWriteDeps, signingKeyOf } from './policy-deps';
+
+/**
+ * What is wrong with the policy of a workflow, with the lines of its text where there are any.
+ * See docs/reference/workflows.md#definitions.
+ */
+export function overrideProblems(workflowId: string, text: string): Problem[] {
+  const prepared = prepareBundle(text, overrideBundleId(workflowId));
+  return prepared.ok ? overrideFaults(prepared.document, workflowId) : prepared.problems;
+}
+
+export interface WorkflowPolicy {
+  workflowId: string;
+  /** Undefined or empty: the workflow has no policy of its own. */
+  text?: string | undefined;
+  author: string;
+}
+
+/**
+ * How the bundles are to be changed so that a workflow's policy is in force; undefined when it is already, or when there is
+ * none and was none. See docs/reference/policy.md#workflow-overrides.
+ *
+ * @throws policy_signing_required, tier_limit_exceeded, request_too_large
+ */
+export async function overridePart(
+  deps: PolicyWriteDeps,
+  caller: Caller,
+  { workflowId, text, author }: WorkflowPolicy,
+): Promise<PolicyPart | undefined> {
+  const id = overrideBundleId(workflowId);
+  const document = await readDocument(deps, policyPlace);
+  const stored = storedOf(document);
+  const replaced = stored.bundles.get(id);
+  const prepared = text ? prepareBundle(text, id) : undefined;
+  if (!prepared?.ok && !Object.hasOwn(stored.raw, id)) return undefined;
+  const { tenant } = caller;
+  const isUnchanged = replaced?.tenant === tenant && replaced.enabled;
+  if (prepared?.ok && isUnchanged && replaced.content === prepared.content) return undefined;
+  const now = textOfTime(deps.clock.nowMs());
+  const record = prepared?.ok
+    ? bundleRecord(prepared.content, { enabled: true, author, tenant }, { replaced, key: signingKeyOf(deps), now })
+    : undefined;
+  const bundles = after(stored, new Map([[id, record]]));
+  requireRoom(deps, stored.raw, bundles);
+  return {
+    document: successor(deps, policyPlace, document, { data: { ...document?.data, bundles } }),
+    readRevision: document?.revision ?? 0,
+    kept: {
+      nowUs: deps.clock.nowUs(),
+      taken: [],
+      audit: auditOf(deps, caller, {
+        action: record ? 'edit' : 'delete',
+        resource_type: 'policy',
+        resource_id: id,
+        bundle_ids: [id],
+        extra: { author, workflow_id: workflowId },
+      }),
+    },
+  };
+}

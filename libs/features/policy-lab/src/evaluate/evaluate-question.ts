@@ -1,0 +1,82 @@
+import { AppError, everyTenant, type Caller, type PolicyMetaBody, type PolicyRequestBody } from '@svc/contract';
+import type { PolicyRequest } from '@svc/policy';
+import type { EffectiveConfig } from '@svc/settings';
+import { clientLabels, refersToSecret } from '@svc/jobs';
+import { type TopicDeps, withDeriver } from '@svc/registry';
+
+/** What is known of an agent that decisions depend on. See docs/reference/policy.md#evaluation. */
+export type AgentFacts = NonNullable<PolicyRequest['agent']>;
+
+export interface QuestionDeps {
+  config: Pick<EffectiveConfig, 'at'>;
+  topics: Pick<TopicDeps, 'registry'>;
+  /** Looks an agent up by its id; undefined when it is not known. Absent: no agents are kept here. */
+  agents?: (tenant: string, agentId: string) => Promise<AgentFacts | undefined>;
+}
+
+/**
+ * A question of a client as policy is asked it: completed with what a submission would be completed with, and without
+ * what only the service may say.
+ *
+ * @throws tenant_access_denied, invalid_body
+ */
+export async function policyQuestion(
+  deps: QuestionDeps,
+  caller: Caller,
+  body: PolicyRequestBody,
+): Promise<PolicyRequest & { tenant: string }> {
+  const { labels: given, effective_config, budget, action, meta: about, input_content, ...fields } = body;
+  const tenant = tenantOf(caller, body);
+  const labels = clientLabels(given);
+  const hasSecrets = input_content !== undefined && refersToSecret(parsedOr(input_content));
+  const agentId = labels['agent_id'];
+  const [config, agent, derived] = await Promise.all([
+    effective_config ?? deps.config.at(placeOf(tenant, body)),
+    agentId ? deps.agents?.(tenant, agentId) : undefined,
+    withDeriver(deps.topics, tenant, body.topic),
+  ]);
+  return {
+    ...fields,
+    tenant,
+    labels,
+    server_labels: { _source: about?.pack_id ? 'pack' : 'api', ...(hasSecrets && { secrets_present: 'true' }) },
+    ...(budget && { budget }),
+    ...(config !== undefined && { effective_config: config }),
+    ...((about || hasSecrets) && { meta: metaOf(about ?? { risk_tags: [], requires: [], labels: {} }, hasSecrets) }),
+    ...(action && { action }),
+    ...(agent && { agent }),
+    ...derived,
+    ...(input_content && { input_content }),
+  };
+}
+
+/** Every tenant that is named must be the caller's, unless the caller may act for all. */
+function tenantOf(caller: Caller, { tenant, org_id, meta }: PolicyRequestBody): string {
+  const named = [tenant, org_id, meta?.tenant_id].filter((name) => name !== undefined && name !== '');
+  if (caller.scope !== everyTenant && named.some((name) => name !== caller.tenant)) {
+    throw new AppError('tenant_access_denied');
+  }
+  return named[0] ?? caller.tenant;
+}
+
+const placeOf = (tenant: string, { team_id, workflow_id, step_id }: PolicyRequestBody) => ({
+  tenant,
+  team: team_id,
+  workflow: workflow_id,
+  step: step_id,
+});
+
+const metaOf = ({ labels, risk_tags, ...meta }: PolicyMetaBody, hasSecrets: boolean) => ({
+  ...meta,
+  labels: clientLabels(labels),
+  risk_tags: hasSecrets ? [...new Set([...risk_tags, 'secrets'])] : risk_tags,
+});
+
+/** Content that is JSON is looked into, any other is one text. */
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

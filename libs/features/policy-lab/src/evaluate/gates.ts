@@ -1,0 +1,102 @@
+import { AppError, type ActionBody, type Caller, type ErrorCode } from '@svc/contract';
+import {
+  approvalUsed,
+  bindingHash,
+  checkAction,
+  gateDetails,
+  type Actor,
+  type AgentScope,
+  type GateDetails,
+  type GateFinding,
+  type GateWorld,
+  type PolicyRequest,
+  type RefusalStatus,
+} from '@svc/policy';
+import { actionApproval, type ActionApprovalDeps, claimKeptSec } from './gates-approvals';
+import type { Resolve } from './gates-dns';
+
+export interface GateDeps extends ActionApprovalDeps {
+  resolve: Resolve;
+  /** What an agent may call; undefined when it is not known. Absent: no agents are kept here. */
+  agentScope?: (tenant: string, agentId: string) => Promise<AgentScope | undefined>;
+  /** What else gates can ask; what is absent is not known, and its check is left out. */
+  world?: Pick<GateWorld, 'hasSeenHost' | 'isReachable' | 'targetExists' | 'verifyEvidence'>;
+}
+
+export interface GateBlock {
+  finding: GateFinding;
+  details: GateDetails;
+}
+
+type Question = PolicyRequest & { tenant: string };
+
+/** Asks the action gates about an action. @returns what blocks it, undefined when nothing does */
+export async function checkGates(
+  deps: GateDeps,
+  caller: Caller,
+  request: Question,
+  action: ActionBody,
+): Promise<GateBlock | undefined> {
+  const { tenant } = request;
+  const agentId = request.labels?.['agent_id'];
+  const actor: Actor = {
+    tenant,
+    isCrossTenant: caller.allowCrossTenant,
+    role: caller.role,
+    agent: agentId ? await deps.agentScope?.(tenant, agentId) : undefined,
+  };
+  const finding = await checkAction({
+    action,
+    actor,
+    dangerousParameters: dangerousParameters(request.effective_config),
+    world: { ...deps.world, resolve: deps.resolve, approval: (ref) => actionApproval(deps, caller, ref) },
+  });
+  return finding && { finding, details: gateDetails(finding, action, actor) };
+}
+
+/** `safety.mcp.dangerous_parameters` of the effective configuration: names of arguments. */
+function dangerousParameters(config: unknown): string[] {
+  const list = field(field(field(config, 'safety'), 'mcp'), 'dangerous_parameters');
+  return Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string') : [];
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+
+/**
+ * Uses up the approval that an action rests on, once policy permits the action.
+ *
+ * @returns what blocks it when somebody else was quicker
+ */
+export async function claimApproval(
+  { store }: Pick<GateDeps, 'store'>,
+  caller: Caller,
+  { tenant }: Question,
+  action: ActionBody,
+): Promise<GateBlock | undefined> {
+  const ref = approvalUsed(action);
+  if (!ref || (await store.actionClaims.take(ref, bindingHash(action), claimKeptSec))) return undefined;
+  const gate = action.kind === 'mutation' ? 'actiongate.mutation' : 'actiongate.provenance';
+  const reason = 'the approval does not allow this action now';
+  const finding = { gate, kind: 'refused', status: 409, subReason: 'approval:consumed', reason } as const;
+  const actor = { tenant, isCrossTenant: caller.allowCrossTenant, role: caller.role, agent: undefined };
+  return { finding, details: gateDetails(finding, action, actor) };
+}
+
+const codes = {
+  401: 'unauthorized',
+  403: 'access_denied',
+  404: 'not_found',
+  409: 'conflict',
+  500: 'internal_error',
+  503: 'service_unavailable',
+} as const satisfies Record<RefusalStatus, ErrorCode>;
+
+/**
+ * A block as it is told, in the envelope of the edge; that a person is needed is a conflict.
+ * See docs/reference/policy.md#action-checks.
+ */
+export function gateError({ finding, details }: GateBlock, requestId: string): AppError {
+  const code = finding.kind === 'human' ? 'conflict' : codes[finding.status];
+  return new AppError(code, { message: finding.reason, request_id: requestId, details });
+}

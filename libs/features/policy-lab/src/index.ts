@@ -1,0 +1,13 @@
+/** Evaluation without effect: simulation, replay, analytics and shadow policies. */
+export { analysePolicy } from './analytics-rules';
+export { auditPolicyCall } from './evaluate/evaluate-audit';
+export { simulateBundle, type SimulateBundleDeps } from './evaluate/evaluate-bundle';
+export { evaluatePolicy, explainPolicy, policySnapshots, simulatePolicy } from './evaluate/evaluate-policy';
+export { openResolver } from './evaluate/gates-dns';
+export { type RecordedQuestion, recordedQuestions } from './recorded-questions';
+export { type ReplayDeps, replayPolicy } from './replay-decisions';
+export { openShadows } from './shadows/open-shadows';
+export { getShadow } from './shadows/shadow-read';
+export { shadowComparisons, type ShadowResultDeps, shadowSummary, shadowTimeseries } from './shadows/shadow-results';
+export { ShadowSummaries } from './shadows/shadow-summaries';
+export { putShadow, removeShadow, type ShadowWriteDeps } from './shadows/shadow-write';

@@ -1,0 +1,59 @@
+import type { PolicyDecision, PolicyRequest } from '@svc/policy';
+import type { JobSummary, Store } from '@svc/store';
+import type { EffectiveConfig } from '@svc/settings';
+import { contentOfDocument } from '@svc/jobs';
+import { policyRequest, workflowStepOf } from '@svc/decision';
+import { contentOf } from './replay-decisions';
+import { decidedJobs, eachOf } from './replay-jobs';
+
+/** A decision that was made about a job, and all that policy was asked then. */
+export interface RecordedQuestion {
+  decision: PolicyDecision['decision'];
+  rule_id: string;
+  decided_at: string;
+  request: PolicyRequest;
+}
+
+export interface RecordedQuestions {
+  questions: RecordedQuestion[];
+  /** There may be more in that time. */
+  isCut: boolean;
+  /** Jobs whose input is gone, so that rules on content cannot see it. */
+  withoutContent: number;
+}
+
+const atOnce = 16;
+
+/**
+ * What policy decided since a time, of all tenants, the newest first, as it can be asked again. The configuration is that of
+ * today.
+ *
+ * @param most decisions at most
+ */
+export async function recordedQuestions(
+  { store, config }: { store: Pick<Store, 'index' | 'data'>; config: Pick<EffectiveConfig, 'at'> },
+  { fromMs, most }: { fromMs: number; most: number },
+): Promise<RecordedQuestions> {
+  const wasDecided = ({ safety }: JobSummary) =>
+    safety !== undefined && safety.decision !== 'UNAVAILABLE' && safety.checked_at / 1_000 >= fromMs;
+  const result: RecordedQuestions = { questions: [], isCut: false, withoutContent: 0 };
+  for (const tenant of await store.index.tenants()) {
+    const left = most - result.questions.length;
+    const { jobs, isCut } = await decidedJobs(store, tenant, wasDecided, { fromMs, most: left });
+    result.isCut ||= isCut;
+    const asked = await eachOf(jobs, atOnce, async (job) => {
+      const place = { tenant, team: job.request.team_id, workflow: workflowStepOf(job).workflow };
+      const [content, effective] = await Promise.all([contentOf(store, job), config.at(place)]);
+      if (content === undefined) result.withoutContent += 1;
+      return questionOf(job, policyRequest(job, content ?? contentOfDocument(null), effective));
+    });
+    result.questions.push(...asked.flat());
+  }
+  return result;
+}
+
+function questionOf({ safety }: JobSummary, request: PolicyRequest): RecordedQuestion[] {
+  if (!safety || safety.decision === 'UNAVAILABLE') return [];
+  const { decision, rule_id = '', checked_at } = safety;
+  return [{ decision, rule_id, decided_at: new Date(checked_at / 1_000).toISOString(), request }];
+}

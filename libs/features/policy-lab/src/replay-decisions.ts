@@ -1,0 +1,146 @@
+import {
+  AppError,
+  type Caller,
+  contextPointer,
+  everyTenant,
+  limits,
+  type ReplayBody,
+  type ReplayView,
+} from '@svc/contract';
+import type { Kernel, PolicyTrial } from '@svc/kernel-client';
+import { compareReplay, topicGlob, type ReplayedJob } from '@svc/policy';
+import type { JobSummary, Store } from '@svc/store';
+import type { Random } from '@svc/platform';
+import type { EffectiveConfig } from '@svc/settings';
+import { contentOfDocument } from '@svc/jobs';
+import { policyRequest } from '@svc/decision';
+import { askKernel } from './evaluate/evaluate-ask';
+import { candidateOf, type SimulateBundleDeps } from './evaluate/evaluate-bundle';
+import { decidedJobs, eachOf, type FoundJobs, rangeOf, timeRangeView } from './replay-jobs';
+
+export interface ReplayDeps extends Pick<SimulateBundleDeps, 'maxContentBytes'> {
+  store: Pick<Store, 'index' | 'data' | 'config' | 'policy' | 'redis'>;
+  config: Pick<EffectiveConfig, 'at'>;
+  kernel: Kernel;
+  random: Pick<Random, 'uuid'>;
+}
+
+const atOnce = 16;
+const without = ['velocity', 'content'] as const;
+const standing = [
+  'velocity rules are not replayed: windows of the past are gone',
+  'content rules are not replayed',
+  'the configuration of today was used, not that of the time',
+];
+
+/**
+ * Asks policy again about jobs it decided about, and tells what would be otherwise: on the policy in force, or with a text
+ * in the place of a bundle. Nothing is counted or stored. See docs/reference/policy.md#replay.
+ *
+ * @throws invalid_body, tenant_access_denied, policy_validation_failed, request_too_large, safety_unavailable,
+ *   upstream_service_error
+ */
+export async function replayPolicy(deps: ReplayDeps, caller: Caller, body: ReplayBody): Promise<ReplayView> {
+  const range = rangeOf(body);
+  const tenants = await tenantsOf(deps, caller, body.filters.tenant);
+  const trial = trialOf(deps, body);
+  const { jobs, isCut } = await jobsOf(deps, tenants, body);
+
+  let snapshot = '';
+  const missing = { content: 0 };
+  const failures: unknown[] = [];
+  const replayed = await eachOf(jobs, atOnce, async (job): Promise<ReplayedJob> => {
+    const told = { jobId: job.id, topic: job.topic, tenant: job.tenant, original: verdictOf(job) ?? ('DENY' as const) };
+    try {
+      const decision = await askAgain(deps, job, trial, missing);
+      snapshot = decision.policy_snapshot.split('|')[0] ?? '';
+      const { decision: verdict, rule_id: ruleId, reason } = decision;
+      return { ...told, outcome: { kind: 'decided', verdict, ruleId, reason } };
+    } catch (error) {
+      failures.push(error);
+      return { ...told, outcome: { kind: 'failed', error: error instanceof AppError ? error.message : 'failed' } };
+    }
+  });
+  // When nobody decided anything there is nothing to report but that.
+  if (jobs.length > 0 && failures.length === jobs.length) throw failures[0];
+  return {
+    replay_id: deps.random.uuid(),
+    policy_snapshot: snapshot || (await snapshotOf(deps, trial)),
+    time_range: timeRangeView(range),
+    ...compareReplay(replayed),
+    warnings: [
+      ...standing,
+      ...(isCut ? [`only the newest ${jobs.length} jobs were replayed`] : []),
+      ...(missing.content > 0 ? [`the input of ${missing.content} jobs is gone or too large and was left out`] : []),
+    ],
+  };
+}
+
+/** @throws tenant_access_denied */
+async function tenantsOf({ store }: ReplayDeps, caller: Caller, named: string | undefined): Promise<readonly string[]> {
+  if (named && caller.scope !== everyTenant && named !== caller.tenant) throw new AppError('tenant_access_denied');
+  if (named) return [named];
+  return caller.scope === everyTenant ? store.index.tenants() : [caller.tenant];
+}
+
+/** @throws invalid_body, policy_validation_failed, request_too_large */
+function trialOf(deps: ReplayDeps, body: ReplayBody): PolicyTrial {
+  const { candidate_bundle_id: id, candidate_content: content, use_current_policy } = body;
+  if (id !== undefined && content !== undefined) return { candidate: candidateOf(deps, id, content), without };
+  if (use_current_policy && id === undefined && content === undefined) return { without };
+  const field = id === undefined && content !== undefined ? 'candidate_bundle_id' : 'candidate_content';
+  const message = 'send use_current_policy true, or candidate_bundle_id with candidate_content';
+  throw new AppError('invalid_body', { violations: [{ in: 'body', field, path: field, message }] });
+}
+
+/** Decisions that were made by policy, and not for want of an answer. */
+function verdictOf({ safety }: JobSummary): ReplayedJob['original'] | undefined {
+  return safety && safety.decision !== 'UNAVAILABLE' ? safety.decision : undefined;
+}
+
+async function jobsOf({ store }: ReplayDeps, tenants: readonly string[], body: ReplayBody): Promise<FoundJobs> {
+  const { topic_pattern, original_decision } = body.filters;
+  const isOfTopic = topic_pattern ? topicGlob(topic_pattern) : () => true;
+  const fits = (job: JobSummary) => {
+    const verdict = verdictOf(job);
+    const atMs = (job.safety?.checked_at ?? 0) / 1_000;
+    if (!verdict || atMs < body.from || atMs > body.to) return false;
+    return isOfTopic(job.topic.toLowerCase()) && (!original_decision || verdict === original_decision);
+  };
+  const found: FoundJobs = { jobs: [], isCut: false };
+  for (const tenant of tenants) {
+    const most = body.max_jobs - found.jobs.length;
+    const { jobs, isCut } = await decidedJobs(store, tenant, fits, { fromMs: body.from, most });
+    found.jobs.push(...jobs);
+    found.isCut ||= isCut;
+  }
+  return found;
+}
+
+async function askAgain(deps: ReplayDeps, job: JobSummary, trial: PolicyTrial, missing: { content: number }) {
+  const { store, config, kernel } = deps;
+  const [content, effective] = await Promise.all([
+    contentOf(store, job),
+    config.at({ tenant: job.tenant, team: job.request.team_id }),
+  ]);
+  if (content === undefined) missing.content += 1;
+  const question = policyRequest(job, content ?? contentOfDocument(null), effective);
+  return askKernel(() => kernel.simulate(question, trial));
+}
+
+/** What policy read of the job then; undefined when it is not there any more. */
+export async function contentOf({ data }: Pick<Store, 'data'>, job: JobSummary): Promise<string | undefined> {
+  const text = await data.context(contextPointer(job), limits.contextBytes);
+  if (!text) return undefined;
+  try {
+    return contentOfDocument(JSON.parse(text.toString('utf8')) as Parameters<typeof contentOfDocument>[0]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a policy that had nothing to decide. */
+async function snapshotOf({ kernel }: ReplayDeps, trial: PolicyTrial): Promise<string> {
+  const { policy_snapshot } = await askKernel(() => kernel.simulate({ topic: 'job.none' }, trial));
+  return policy_snapshot.split('|')[0] ?? '';
+}

@@ -1,0 +1,121 @@
+import type { ShadowDiff } from '@svc/contract';
+import type { Kernel } from '@svc/kernel-client';
+import type { PolicyDecision, Verdict } from '@svc/policy';
+import type { ShadowResult, Store } from '@svc/store';
+import { answerWithin, type LiveDecision, type Shadows } from '@svc/decision';
+import { type Shadow, ShadowBook } from './shadow-book';
+import { type Dropped, Lane } from './shadow-lane';
+import { diffOf, severities } from './shadow-maths';
+import { ShadowResultsWriter } from './shadow-results-writer';
+
+export interface ShadowEvents {
+  waiting(count: number): void;
+  dropped(reason: Dropped, count: number): void;
+  evaluated(decision: Verdict | 'UNAVAILABLE', diff: ShadowDiff | 'none', tookMs: number): void;
+  /** A shadow could not be evaluated, results not be written, or the shadows not be read. */
+  failed(what: 'evaluation' | 'results' | 'list', error: unknown): void;
+}
+
+export interface ShadowEvaluationParts {
+  store: Pick<Store, 'shadows' | 'shadowResults'>;
+  kernel: Pick<Kernel, 'simulate'>;
+  events: ShadowEvents;
+  /** On a clock that is never set. */
+  monotonicMs(): number;
+}
+
+interface Heard extends LiveDecision {
+  tenant: string;
+  /** Of its tenant; undefined while they are not known yet. */
+  shadows: readonly Shadow[] | undefined;
+}
+interface Asked extends Heard {
+  shadow: Shadow;
+}
+
+const laneLimits = { atOnce: 64, mostWaiting: 1_000, mostWeight: 64 * 1_024 * 1_024 };
+const evaluationMs = 30_000;
+const closeMs = { evaluations: 3_000, results: 2_000 };
+
+/**
+ * Makes live decisions once more with each shadow policy of their tenant, and records how these differ. It counts no
+ * velocity and changes nothing but the results. The kernel compiles a shadow once for each policy in force.
+ * See docs/reference/policy.md#shadow-policies.
+ */
+export class ShadowEvaluation implements Shadows {
+  private readonly book: ShadowBook;
+  private readonly lane: Lane<Heard>;
+  private readonly writer: ShadowResultsWriter;
+
+  constructor(private readonly parts: ShadowEvaluationParts) {
+    const { store, events } = parts;
+    const dropped = (reason: Dropped, count: number) => events.dropped(reason, count);
+    this.book = new ShadowBook(store);
+    this.lane = new Lane((heard) => this.evaluateAll(heard), laneLimits, {
+      waiting: (n) => events.waiting(n),
+      dropped,
+    });
+    this.writer = new ShadowResultsWriter(store, { dropped, failed: (error) => events.failed('results', error) });
+  }
+
+  decided({ request, decision }: LiveDecision): void {
+    const { tenant = '' } = request;
+    const shadows = this.book.of(tenant);
+    // What is decided before they were read for the first time waits for that.
+    if (!shadows && this.book.isRead) return;
+    this.lane.offer({ request, decision, tenant, shadows }, request.input_content?.length ?? 0);
+  }
+
+  /** Reads the shadows of all tenants again. */
+  async refresh(): Promise<void> {
+    await this.book.refresh().catch((error: unknown) => this.parts.events.failed('list', error));
+  }
+
+  /** Finishes what waits, within some seconds. */
+  async close(): Promise<void> {
+    await this.lane.close(closeMs.evaluations);
+    await this.writer.close(closeMs.results);
+  }
+
+  /** One after the other, so that there are never more at once than decisions under way. */
+  private async evaluateAll(heard: Heard): Promise<void> {
+    if (!heard.shadows) await this.book.ready;
+    for (const shadow of heard.shadows ?? this.book.of(heard.tenant) ?? []) await this.evaluate({ ...heard, shadow });
+  }
+
+  private async evaluate(asked: Asked): Promise<void> {
+    const { kernel, events, monotonicMs } = this.parts;
+    const { request, decision: active, tenant, shadow } = asked;
+    const startedMs = monotonicMs();
+    const { candidate } = shadow;
+    const verdict = await answerWithin(async () => kernel.simulate(request, { candidate }), evaluationMs);
+    const tookMs = monotonicMs() - startedMs;
+    if (verdict.kind === 'unavailable') {
+      events.evaluated('UNAVAILABLE', 'none', tookMs);
+      return events.failed('evaluation', verdict.error);
+    }
+    const diff = diffOf(active, verdict.decision);
+    events.evaluated(verdict.decision.decision, diff, tookMs);
+    this.writer.add(tenant, resultOf(asked, verdict.decision, { diff, tookMs }));
+  }
+}
+
+function resultOf(
+  { request, decision: active, shadow: { candidate, shadowBundleId } }: Asked,
+  shadow: PolicyDecision,
+  { diff, tookMs }: { diff: ShadowDiff; tookMs: number },
+): ShadowResult {
+  return {
+    job_id: request.job_id ?? '',
+    agent_id: request.labels?.['agent_id'] ?? '',
+    severity: severities[diff],
+    bundle_id: candidate.id,
+    shadow_bundle_id: shadowBundleId,
+    active_verdict: active.decision,
+    shadow_verdict: shadow.decision,
+    diff,
+    active_rule_id: active.rule_id,
+    shadow_rule_id: shadow.rule_id,
+    latency_ms: String(Math.round(tookMs * 1_000) / 1_000),
+  };
+}

@@ -1,0 +1,20 @@
+/** Topics, schemas, worker pools and workers, as the other features read them. */
+export { ConfiguredFleet } from './fleet/configured-fleet';
+export { type FleetFiles, openFleetFiles } from './fleet/fleet-files';
+export { type FleetDeps, getPool, getWorker, listPools, listWorkers } from './fleet/read-fleet';
+export { syncFiles } from './fleet/sync-files';
+export { getSchema, listSchemas } from './schemas/read-schemas';
+export { SchemaBook } from './schemas/schema-book';
+export { putSchema, removeSchema, type SchemaWriteDeps } from './schemas/write-schemas';
+export { admitTopic } from './topics/admit-topic';
+export { checkQueuedJob, closedTopic } from './topics/check-queued-job';
+export { checkResult } from './topics/check-result';
+export { listTopics } from './topics/list-topics';
+export { registerTopic, type TopicWriteDeps } from './topics/register-topic';
+export { readEntries } from './topics/registration';
+export { removeTopic } from './topics/remove-topic';
+export { withDeriver } from './topics/risk-tags';
+export { openTopics, type TopicDeps } from './topics/topic-deps';
+export { topicLog } from './topics/topic-log';
+export type { TopicFound } from './topics/topic-registry';
+export { topicsScope } from './topics/topics-document';

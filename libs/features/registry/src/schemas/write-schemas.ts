@@ -1,0 +1,83 @@
+import { AppError, everyTenant, managedScope, type Caller, type SchemaView } from '@svc/contract';
+import { compileSchema, idOf, type Violation } from '@svc/schema';
+import { announceChange, type AnnounceDeps } from '@svc/settings';
+import { readEntries } from '../topics/registration';
+import { type DocumentDeps, readTopics } from '../topics/topics-document';
+import type { SchemaReadDeps } from './read-schemas';
+
+export type SchemaWriteDeps = DocumentDeps &
+  AnnounceDeps &
+  SchemaReadDeps & {
+    /** Of the license in force; 0 and -1 = any number. See docs/operations.md#license. */
+    maxSchemas(): number;
+  };
+
+const schemasScope = { scope: 'system', scope_id: 'schemas' } as const;
+/** They would be the keys of the index and of the aliases. */
+const reserved = ['index', 'aliases'];
+
+/**
+ * Registers a schema, or replaces the one of the same id. Schemas that it refers to may come later. The first write sets the
+ * owner: the caller's tenant, or the installation for callers who act for all tenants.
+ * See docs/reference/routing.md#schemas.
+ *
+ * @throws config_schema_violation, tenant_access_denied, tier_limit_exceeded
+ */
+export async function putSchema(deps: SchemaWriteDeps, caller: Caller, { id, schema }: SchemaView): Promise<void> {
+  if (reserved.includes(id))
+    throw refused([{ path: '$', message: `the id ${id} is taken by the service: choose another` }]);
+  const compilation = compileSchema(schema, new Map());
+  if (compilation.kind === 'invalid') throw refused(compilation.violations);
+  const alias = idOf(schema);
+  const most = deps.maxSchemas();
+  const nowUs = deps.clock.nowUs();
+  const scope = managedScope(caller, deps.defaultTenant);
+  const write = { id, document: schema, ...(alias && { alias }), most, nowUs };
+  const outcome = await deps.store.schemas.write(scope, write);
+  if (outcome.kind === 'other_tenant') throw new AppError('tenant_access_denied');
+  if (outcome.kind === 'alias_taken') {
+    throw refused([
+      { path: '/$id', message: `is the $id of schema ${outcome.by} already: choose another, or remove that one first` },
+    ]);
+  }
+  if (outcome.kind === 'tenant_full') {
+    const message = `there are ${outcome.count} schemas of this tenant already: remove one that no topic uses`;
+    throw refused([{ path: '$', message }]);
+  }
+  if (outcome.kind === 'full') throw full(outcome.count, most);
+  // Should we die here, replicas find the change by themselves within 30 s.
+  await announceChange(deps, schemasScope);
+}
+
+const refused = (violations: Violation[]) => new AppError('config_schema_violation', { violations });
+
+const full = (current: number, allowed: number) =>
+  new AppError('tier_limit_exceeded', {
+    message: `there are ${current} schemas and the plan allows ${allowed}`,
+    limit: 'max_schema_count',
+    current,
+    allowed,
+    upgrade_url: '',
+  });
+
+/**
+ * Removes a schema that no topic uses; removing one that does not exist is a no-op. Topics of other tenants cannot use the
+ * schema of a tenant, so they do not prevent its removal. The jobs of a topic that is registered with it at the same moment
+ * fail with `schema_not_found`.
+ *
+ * @throws config_schema_in_use, tenant_access_denied
+ */
+export async function removeSchema(deps: SchemaWriteDeps, caller: Caller, id: string): Promise<void> {
+  const scope = managedScope(caller, deps.defaultTenant);
+  const { entries } = readEntries(await readTopics(deps));
+  const isUsed = entries.some(
+    (entry) =>
+      (scope === everyTenant || entry.tenant_id === scope) &&
+      (entry.input_schema_id === id || entry.output_schema_id === id),
+  );
+  if (isUsed) throw new AppError('config_schema_in_use');
+  const outcome = await deps.store.schemas.remove(scope, id);
+  if (outcome === 'other_tenant') throw new AppError('tenant_access_denied');
+  // Dying in between is harmless, as above.
+  if (outcome === 'removed') await announceChange(deps, schemasScope);
+}

@@ -1,0 +1,38 @@
+import type { ConfigDocument } from '@svc/store';
+import { type ChangeDeps, changeDocument, readDocument, successor } from '@svc/settings';
+import type { Fleet } from '@svc/platform';
+import { entriesOf } from './registration';
+
+export interface DocumentDeps extends ChangeDeps {
+  fleet: Fleet;
+}
+
+/** Where the registry stands among the config documents. */
+export const topicsScope = { scope: 'system', scope_id: 'topics' } as const;
+
+type Data = ConfigDocument['data'];
+
+/**
+ * The registry's document. When there is none it is filled, once, from the pools file; a pools file without topics leaves it
+ * away, so that every topic is accepted. See docs/reference/routing.md#topics.
+ */
+export async function readTopics(deps: DocumentDeps): Promise<Data> {
+  const stored = await readDocument(deps, topicsScope);
+  if (stored) return stored.data;
+  const data: Data = entriesOf(deps.fleet.pools());
+  if (Object.keys(data).length === 0) return data;
+  // Of several that start at once one writes; the others read what it wrote.
+  if (await deps.store.config.replace(successor(deps, topicsScope, undefined, { data }), 0)) return data;
+  return (await readDocument(deps, topicsScope))?.data ?? {};
+}
+
+/**
+ * Changes the registry by compare-and-set. `change` returns all entries as they are to be; it may be called more than once.
+ *
+ * @throws config_version_conflict after three lost races
+ */
+export async function changeTopics(deps: DocumentDeps, change: (data: Readonly<Data>) => Data): Promise<void> {
+  await changeDocument(deps, topicsScope, (stored) => ({
+    data: change(stored?.data ?? entriesOf(deps.fleet.pools())),
+  }));
+}

@@ -1,0 +1,2 @@
+/** The state of the installation, for operators. */
+export { readStatus, type StatusDeps } from './read-status';

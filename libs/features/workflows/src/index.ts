@@ -1,0 +1,24 @@
+/** Workflow definitions, runs and schedules. */
+export { type DryRunDeps, dryRunWorkflow } from './definitions/dry-run';
+export { getRevision, getWorkflow, listRevisions, listWorkflows } from './definitions/read-workflows';
+export { removeWorkflow, type RemoveWorkflowDeps } from './definitions/remove-workflow';
+export { saveWorkflow, type SaveWorkflowDeps } from './definitions/save-workflow';
+export { cancelRun } from './runs/cancel-run';
+export { DefinitionBook } from './runs/definition-book';
+export { fireDueTimers, fireTimer, forgetRuns, mendRuns } from './runs/mend-runs';
+export { awaitRunEnd, listRuns, runsOfWorkflow, runTimeline } from './runs/read-runs';
+export { removeRun } from './runs/remove-run';
+export { rerunRun } from './runs/rerun-run';
+export { readChat, sayInChat } from './runs/run-chat';
+export { runStateOf } from './runs/run-codec';
+export type { RunDeps, RunEvents, StartRunDeps } from './runs/run-deps';
+export { RunMemory } from './runs/run-memory';
+export { runPass } from './runs/run-pass';
+export { viewOfLoaded } from './runs/run-view';
+export { signalRun } from './runs/signal-run';
+export { type RunStart, startRun, startUnattended } from './runs/start-run';
+export { fireSchedule, type FireScheduleDeps } from './schedules/fire-schedule';
+export { getSchedule, listSchedules } from './schedules/read-schedules';
+export { removeSchedule } from './schedules/remove-schedule';
+export { addSchedule, pauseSchedule, putSchedule, resumeSchedule, type SaveScheduleDeps } from './schedules/save-schedule';
+export { sweepSchedules } from './schedules/sweep-schedules';

@@ -1,0 +1,204 @@
+import { alertPacket, AppError, subjects } from '@svc/contract';
+import { createHash } from 'node:crypto';
+import type { Action, RunEvent, StartChild } from '@svc/workflow';
+import { closeGate, escalateGate, remindGate } from '@svc/approvals';
+import { cancelJob, writeWithheldLetter } from '@svc/jobs';
+import { Fenced } from '@svc/store';
+import type { RunDeps } from './run-deps';
+import { createRun } from './create-run';
+import { acceptCompensation, acceptStepJob, JobRefused, type Of, openGate } from './step-jobs';
+
+/** What became of a pass's actions. */
+export interface CarriedOut {
+  /** What doing them told: the next thing the run hears. */
+  events: RunEvent[];
+  /** Some could not be done and must be tried again; or nothing more may be done, since somebody else has the run. */
+  left: 'nothing' | 'postponed' | 'fenced';
+}
+
+const atOnce = 32;
+
+/**
+ * Does what a saved pass asked for. Each action is safe to repeat. What ends things comes last, so that nothing is asked to
+ * stop before it was asked to begin.
+ */
+export async function carryOut(deps: RunDeps, of: Of, actions: readonly Action[]): Promise<CarriedOut> {
+  const events: RunEvent[] = [];
+  let [isPostponed, isFenced] = [false, false];
+  const run = async (action: Action) => {
+    try {
+      const event = await act(deps, of, action);
+      if (event) events.push(event);
+    } catch (error) {
+      isFenced ||= error instanceof Fenced;
+      if (isFenced) return;
+      isPostponed = true;
+      deps.events.postponed(of.run.id, action.id, error);
+    }
+  };
+  const begins = actions.filter((action) => !stops.has(action.kind));
+  const ends = actions.filter((action) => stops.has(action.kind));
+  for (const part of [begins, ends]) {
+    for (let i = 0; i < part.length && !isFenced; i += atOnce) await Promise.all(part.slice(i, i + atOnce).map(run));
+  }
+  return { events, left: isFenced ? 'fenced' : isPostponed ? 'postponed' : 'nothing' };
+}
+
+const stops: ReadonlySet<Action['kind']> = new Set(['cancelJob', 'cancelChild', 'closeGate', 'finished']);
+
+async function close(deps: RunDeps, { jobId, approved }: Action & { kind: 'closeGate' }): Promise<void> {
+  const isClosed = await closeGate(
+    deps,
+    jobId,
+    approved,
+    approved ? 'the gate lets it pass' : 'nobody decided in time',
+  );
+  if (isClosed && !approved) deps.events.gateExpired();
+}
+
+/** @throws whatever is worth another try */
+async function act(deps: RunDeps, of: Of, action: Action): Promise<RunEvent | undefined> {
+  switch (action.kind) {
+    case 'dispatchJob':
+      return unlessRefused(action.jobId, acceptStepJob(deps, of, action));
+    case 'compensate':
+      return unlessRefused(action.jobId, acceptCompensation(deps, of, action));
+    case 'cancelJob':
+      return cancel(deps, of, action.jobId, action.reason);
+    case 'openGate':
+      return unlessRefused(action.jobId, openGate(deps, of, action));
+    case 'closeGate':
+      await close(deps, action);
+      return undefined;
+    case 'remindGate':
+      await remindGate(deps, action.jobId);
+      return undefined;
+    case 'escalateGate':
+      await escalateGate(deps, action.jobId, action.role);
+      return undefined;
+    case 'startChild':
+      return startChild(deps, of, action);
+    case 'cancelChild':
+      return cancelChild(deps, of, action.key, action.reason);
+    case 'notify':
+      await notify(deps, of, action.alert);
+      return undefined;
+    case 'writeDeadLetters':
+      for (const jobId of action.jobIds) await writeWithheldLetter(deps, jobId);
+      return undefined;
+    case 'finished':
+      if (action.parentKey && of.run.parent) {
+        const ended = { kind: 'childRunEnded', key: action.parentKey, childRunId: of.run.id, status: action.status };
+        await deps.store.runs.post('*', of.run.parent.run_id, ended);
+      }
+      return undefined;
+    case 'setTimer':
+    case 'clearTimer':
+      // Written with the run itself.
+      return undefined;
+  }
+}
+
+/** What is refused for good has failed for good: nobody else will tell. */
+async function unlessRefused(jobId: string, accepting: Promise<void>): Promise<RunEvent | undefined> {
+  try {
+    await accepting;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof JobRefused)) throw error;
+    return { kind: 'jobEnded', jobId, status: 'FAILED_FATAL', error: error.message, code: 'job_refused' };
+  }
+}
+
+async function cancel(deps: RunDeps, { run }: Of, jobId: string, reason: string): Promise<RunEvent | undefined> {
+  try {
+    await cancelJob(deps, run.org_id, jobId, reason);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.errorCode !== 'job_not_found') throw error;
+    // It never came to be, so nobody will tell of its end.
+    return { kind: 'jobEnded', jobId, status: 'CANCELLED', error: reason };
+  }
+}
+
+/** The id of a child run is made of what starts it, so that starting it twice makes one. */
+export function childRunId(key: string): string {
+  const hex = createHash('sha256').update(key).digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  );
+}
+
+/** @throws run_not_runnable, overloaded: there is no room now; Fenced */
+async function startChild(deps: RunDeps, { run, owner }: Of, action: StartChild): Promise<RunEvent> {
+  const id = childRunId(action.key);
+  const refused = (message: string, code: string): RunEvent => ({
+    kind: 'childRunEnded',
+    key: action.key,
+    childRunId: id,
+    status: 'failed',
+    error: { message, code },
+  });
+  const found = await deps.store.workflows.get(run.org_id, action.workflowId);
+  if (found.kind !== 'found') return refused(`there is no workflow ${action.workflowId}`, 'workflow_not_found');
+  try {
+    await createRun(deps, found.value, {
+      id,
+      of: {
+        ...(run.team_id && { team_id: run.team_id }),
+        ...(run.triggered_by && { triggered_by: run.triggered_by }),
+        ...(run.dry_run && { dry_run: true }),
+        ...(run.labels && { labels: run.labels }),
+        metadata: {
+          ...(run.metadata?.['submitter'] && { submitter: run.metadata['submitter'] }),
+          parent_run_id: run.id,
+          parent_step_id: action.step,
+        },
+        ...(action.retried && { retried: true }),
+        parent: { run_id: run.id, step_id: action.step, key: action.key },
+        call_stack: action.callStack,
+      },
+      input: action.input,
+      partOf: { run: run.id, owner },
+    });
+  } catch (error) {
+    if (!(error instanceof AppError) || retryable(error)) throw error;
+    return refused(error.message, error.errorCode);
+  }
+  return { kind: 'childStarted', key: action.key, childRunId: id };
+}
+
+const retryable = ({ errorCode }: AppError): boolean => errorCode === 'run_not_runnable' || errorCode === 'overloaded';
+
+async function cancelChild(deps: RunDeps, { run }: Of, key: string, reason: string): Promise<RunEvent | undefined> {
+  const id = childRunId(key);
+  const outcome = await deps.store.runs.post(run.org_id, id, { kind: 'cancel', reason });
+  if (outcome.kind === 'posted') return undefined;
+  // Ended, it tells by itself; and of one that never came to be nobody will tell.
+  return outcome.kind === 'ended' ? undefined : { kind: 'childRunEnded', key, childRunId: id, status: 'cancelled' };
+}
+
+const severities = ['info', 'warning', 'error', 'critical'] as const;
+
+type Alert = Extract<Action, { kind: 'notify' }>['alert'];
+
+/** Publishes on sys.workflow.event. See docs/reference/workflows.md#steps. */
+async function notify(deps: RunDeps, { run }: Of, alert: Alert): Promise<void> {
+  const severity = severities.find((one) => one === alert.level) ?? 'info';
+  const head = { trace_id: alert.trace_id || run.id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
+  const { message, component } = alert;
+  const own = { run_id: run.id, workflow_id: run.workflow_id, tenant: run.org_id };
+  // The platform's own keys win, so that no definition can publish in the name of another tenant or run.
+  const details = { ...detailMap(alert.details), ...own };
+  await deps.bus.publish(subjects.workflowEvent.name, alertPacket(head, { severity, message, component, details }));
+}
+
+/** `details` of a notify step as the string map of an alert: other values as JSON; what is not a map under `details`. */
+function detailMap(details: unknown): Record<string, string> {
+  if (details === undefined || details === null) return {};
+  const isMap = typeof details === 'object' && !Array.isArray(details);
+  const entries = Object.entries(isMap ? details : { details }) as [string, unknown][];
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
+}

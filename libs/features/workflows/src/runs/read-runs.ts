@@ -1,0 +1,100 @@
+import { AppError, type Caller, type ListView, type RunsQuery, type RunView, type TimelineView } from '@svc/contract';
+import { isRunEnded, runStates, type RunStatus } from '@svc/lifecycle';
+import type { RunRecord, Store } from '@svc/store';
+import type { Base } from '@svc/platform';
+import type { WaitDeps } from '@svc/jobs';
+import { foundOf } from '../definitions/read-workflows';
+import { timelineViewOf, viewOfLoaded } from './run-view';
+
+type ReadDeps = Pick<Base, 'store' | 'clock'>;
+
+const mostListed = 100;
+/** Runs of a list that are read at once: their steps may be large. */
+const atOnce = 20;
+
+/** @throws run_not_found, tenant_access_denied */
+export async function getRun({ store, clock }: ReadDeps, caller: Caller, id: string): Promise<RunView> {
+  const loaded = foundOf(await store.runs.get(caller.scope, id), 'run_not_found');
+  return viewOfLoaded(loaded, { timers: await store.runs.timers(id), nowMs: clock.nowMs() });
+}
+
+/**
+ * The same once the run has ended, or after so many ms as it is then.
+ *
+ * @throws run_not_found, tenant_access_denied
+ */
+export async function awaitRunEnd(
+  deps: ReadDeps & Pick<WaitDeps, 'endings'>,
+  caller: Caller,
+  id: string,
+  forMs: number,
+): Promise<RunView> {
+  if (forMs === 0) return getRun(deps, caller, id);
+  // Asked for before the run is looked at, so that an end in between is not missed.
+  const { ended, cancel } = deps.endings.wait(id, forMs);
+  try {
+    const status = foundOf(await deps.store.runs.status(caller.scope, id), 'run_not_found');
+    if (!isRunEnded(status)) await ended;
+  } finally {
+    cancel();
+  }
+  return getRun(deps, caller, id);
+}
+
+/**
+ * Newest change first. Of steps, lists show how far they are; what they were given and gave, and the items of fan-outs, are
+ * shown of one run. See docs/reference/workflows.md#runs.
+ *
+ * @throws tenant_access_denied
+ */
+export async function listRuns({ store }: ReadDeps, caller: Caller, query: RunsQuery): Promise<ListView<RunView>> {
+  if (query.org_id && query.org_id !== caller.tenant) throw new AppError('tenant_access_denied');
+  const statuses = statusesOf(query.status);
+  if (statuses?.length === 0) return { items: [], next_cursor: null };
+  const page = await store.runIndex.page(
+    caller.tenant,
+    {
+      ...(statuses && { statuses }),
+      ...(query.workflow_id && { workflowId: query.workflow_id }),
+      ...(query.team_id && { teamId: query.team_id }),
+      ...(query.updated_after && { afterUs: query.updated_after }),
+      ...(query.updated_before && { beforeUs: query.updated_before }),
+    },
+    query.limit,
+    query.cursor,
+  );
+  return { items: await outlines(store, page.items), next_cursor: page.nextCursorSec };
+}
+
+/** The status a filter means, in any case: undefined = all, none for a word that is no status. */
+function statusesOf(filter: string | undefined): RunStatus[] | undefined {
+  if (!filter) return undefined;
+  return runStates.states.filter((status) => status === filter.toLowerCase());
+}
+
+/** The last created first. @throws workflow_not_found, tenant_access_denied */
+export async function runsOfWorkflow({ store }: ReadDeps, caller: Caller, workflowId: string): Promise<RunView[]> {
+  const workflow = foundOf(await store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  return outlines(store, await store.runIndex.ofWorkflow(workflow.tenant, workflowId, mostListed));
+}
+
+async function outlines({ runs }: Pick<Store, 'runs'>, records: readonly RunRecord[]): Promise<RunView[]> {
+  const views: RunView[] = [];
+  for (let i = 0; i < records.length; i += atOnce) {
+    const part = records.slice(i, i + atOnce);
+    const loaded = await Promise.all(part.map((run) => runs.outline(run)));
+    views.push(...loaded.map((run) => viewOfLoaded(run, { steps: 'outline' })));
+  }
+  return views;
+}
+
+/** Oldest first. @throws run_not_found, tenant_access_denied */
+export async function runTimeline(
+  { store }: ReadDeps,
+  caller: Caller,
+  id: string,
+  limit: number,
+): Promise<TimelineView[]> {
+  foundOf(await store.runs.head(caller.scope, id), 'run_not_found');
+  return (await store.runs.timeline(id, limit)).map(timelineViewOf);
+}

@@ -1,0 +1,86 @@
+import { AppError, type Caller } from '@svc/contract';
+import { createHash } from 'node:crypto';
+import { canonical } from '@svc/jobs';
+import { foundOf } from '../definitions/read-workflows';
+import { type CreatedRun, createRun } from './create-run';
+import type { StartRunDeps } from './run-deps';
+
+export interface RunStart {
+  workflowId: string;
+  input: Record<string, unknown>;
+  teamId?: string;
+  orgId?: string;
+  dryRun: boolean;
+  idempotencyKey?: string;
+  requestId?: string;
+}
+
+/** Who asks for a run, and how. See docs/reference/workflows.md#runs. */
+export const callOf = (caller: Caller, { dryRun, requestId }: Pick<RunStart, 'dryRun' | 'requestId'>) => ({
+  triggered_by: caller.principalId,
+  metadata: {
+    submitter: caller.submitterId,
+    ...(requestId !== undefined && { request_id: requestId }),
+    ...(dryRun && { dry_run: 'true' }),
+  },
+  ...(dryRun && { dry_run: true, labels: { dry_run: 'true' } }),
+});
+
+/**
+ * Starts a run of the newest version of a workflow.
+ *
+ * @throws the codes of `startRun` in the contract
+ */
+export async function startRun(deps: StartRunDeps, caller: Caller, start: RunStart): Promise<CreatedRun> {
+  const { store } = deps;
+  if (start.orgId && start.orgId !== caller.tenant) throw new AppError('tenant_access_denied');
+  const workflow = foundOf(await store.workflows.get(caller.scope, start.workflowId), 'workflow_not_found');
+  const fingerprint = createHash('sha256')
+    .update(canonical([start.input, start.dryRun, start.teamId]))
+    .digest('hex');
+  if (start.idempotencyKey) {
+    // A repeat is answered even when the input would no longer be taken.
+    const earlier = await store.runs.reserved(workflow.tenant, workflow.id, start.idempotencyKey);
+    if (earlier && earlier.hash !== fingerprint) throw new AppError('run_idempotency_conflict');
+    if (earlier?.answer) return { runId: earlier.answer, replayed: true };
+  }
+  return createRun(deps, workflow, {
+    input: start.input,
+    of: {
+      ...callOf(caller, start),
+      ...(start.teamId && { team_id: start.teamId }),
+      ...(start.idempotencyKey && { idempotency_key: start.idempotencyKey }),
+    },
+    ...(start.idempotencyKey && { idempotency: { key: start.idempotencyKey, fingerprint } }),
+  });
+}
+
+/** A start that no caller asks for now, such as a schedule's. */
+export interface UnattendedStart {
+  tenant: string;
+  workflowId: string;
+  input: Record<string, unknown>;
+  /** In whose name. */
+  by: string;
+  /** Identities of who wrote what starts it. */
+  submitter: string;
+  idempotencyKey: string;
+  labels?: Record<string, string>;
+}
+
+/** @throws as {@link startRun} */
+export async function startUnattended(deps: StartRunDeps, start: UnattendedStart): Promise<CreatedRun> {
+  const workflow = foundOf(await deps.store.workflows.get(start.tenant, start.workflowId), 'workflow_not_found');
+  const fingerprint = createHash('sha256').update(canonical(start.input)).digest('hex');
+  const { idempotencyKey, labels, submitter } = start;
+  return createRun(deps, workflow, {
+    input: start.input,
+    of: {
+      triggered_by: start.by,
+      metadata: { submitter },
+      idempotency_key: idempotencyKey,
+      ...(labels && { labels }),
+    },
+    idempotency: { key: idempotencyKey, fingerprint },
+  });
+}

@@ -1,0 +1,342 @@
+import { AppError, approvalGateTopic, isGate, limits } from '@svc/contract';
+import { queuePriorities } from '@svc/routing';
+import type { Acceptance, ApprovalRecord, StoredRequest } from '@svc/store';
+import {
+  excludesStarter,
+  type Compensate,
+  type Compensation,
+  type DispatchJob,
+  type OpenGate,
+  type RunState,
+  type StepDefinition,
+  type StepMeta,
+  type WorkflowDefinition,
+} from '@svc/workflow';
+import { badEnd, carriedLabels, contentOfDocument, deadline, heldFor, memoryClaim, refersToSecret } from '@svc/jobs';
+import { askPolicy, decisionRecord, inputHash, type LiveDecision, policyRequest, requestHash } from '@svc/decision';
+import { withDeriver } from '@svc/registry';
+import { definitionAuthor } from './create-run';
+import type { RunDeps } from './run-deps';
+
+/** The run and definition that a job is made of. */
+export interface Of {
+  run: RunState;
+  definition: WorkflowDefinition;
+  /** Who has the run: what is made for it is refused when that is so no more. */
+  owner: string;
+  /** By Redis' clock, so that no deadline hangs on the clock of an engine. */
+  nowMs: number;
+}
+
+const policyTimeoutMs = 5_000;
+
+/**
+ * Accepts the job of a step, for the same policy as any other. Once: a job with this id that is there already is this one.
+ * See docs/reference/workflows.md#steps.
+ *
+ * @throws JobRefused for good; backpressure, overloaded, safety_unavailable: the job is to be tried again later; Fenced
+ */
+export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob): Promise<void> {
+  const { run, definition } = of;
+  const request = withSecrets(stepRequest(of, action), action.input);
+  const document = inputDocument(request, run, action.input, of.nowMs);
+  const job = { id: action.jobId, path: action.path, request, document, retried: action.retried === true };
+  const isForced = definition.steps[action.step]?.policy_gate === 'require_approval';
+  await accept(deps, of, { ...job, ...(isForced && (await bornHeld(deps, of, job, forced))) });
+}
+
+/** As the gateway marks what clients submit. See docs/reference/jobs.md#submit-a-job. */
+const withSecrets = (request: StoredRequest, input: unknown): StoredRequest =>
+  refersToSecret(input)
+    ? {
+        ...request,
+        risk_tags: [...new Set([...request.risk_tags, 'secrets'])],
+        labels: { ...request.labels, secrets_present: 'true' },
+      }
+    : request;
+
+const forced: HeldJob = {
+  reason: 'policy_gate of the step asks for it',
+  approval: {},
+  forMs: ({ settings }) => settings.approvalTtlMs,
+};
+
+/** What the job of a step asks for. */
+export function stepRequest(
+  of: Pick<Of, 'run' | 'definition'>,
+  action: Pick<DispatchJob, 'step' | 'path' | 'topic' | 'priority' | 'attempt' | 'timeoutMs'>,
+): StoredRequest {
+  const { run, definition } = of;
+  const step = definition.steps[action.step];
+  const meta = step?.meta ?? {};
+  return {
+    ...requestOf(of, action.topic, meta, action.path),
+    priority: lower(action.priority),
+    ...(step?.worker_id && { adapter_id: step.worker_id }),
+    idempotency_key: meta.idempotency_key ?? `wf:${run.id}:${action.path}:${action.attempt}`,
+    deadline_ms: action.timeoutMs ?? 0,
+    memory_id: memoryOf(run),
+    labels: {
+      ...carriedLabels({ ...meta.labels, ...step?.route_labels }),
+      ...ownLabels(run, action.path),
+      ...(step?.policy_gate && { policy_gate: step.policy_gate }),
+    },
+  };
+}
+
+/** Accepts the job that undoes another. @throws backpressure, overloaded, Fenced */
+export async function acceptCompensation(deps: RunDeps, of: Of, action: Compensate): Promise<void> {
+  const { run, definition } = of;
+  const rule: Partial<Compensation> = definition.steps[action.step]?.compensation ?? {};
+  const request: StoredRequest = {
+    ...requestOf(of, action.topic, rule.meta ?? {}, action.step),
+    priority: 'critical',
+    ...(rule.adapter_id && { adapter_id: rule.adapter_id }),
+    idempotency_key: action.idempotencyKey,
+    deadline_ms: action.timeoutMs,
+    memory_id: rule.memory_id ?? memoryOf(run),
+    labels: {
+      ...carriedLabels({ ...rule.meta?.labels, ...rule.labels }),
+      ...ownLabels(run, action.step),
+      saga_compensation: 'true',
+      is_compensation: 'true',
+      saga_workflow_id: run.workflow_id,
+      saga_undoes: action.undoes,
+    },
+    env: { ...rule.env, ...dryRun(run) },
+  };
+  const document = inputDocument(request, run, action.input, of.nowMs);
+  await accept(deps, of, { id: action.jobId, request, document });
+}
+
+/**
+ * Opens an approval gate: a job that no worker serves and that stands held until people decide. Policy may refuse it, and is
+ * asked here since nobody will later; whatever else it says, people decide.
+ *
+ * @throws backpressure, overloaded, safety_unavailable: to be tried again later; Fenced
+ */
+export async function openGate(deps: RunDeps, of: Of, action: OpenGate): Promise<void> {
+  const { run, definition } = of;
+  const step = definition.steps[action.step];
+  const request: StoredRequest = {
+    ...requestOf(of, approvalGateTopic, step?.meta ?? {}, action.path),
+    priority: 'interactive',
+    idempotency_key: `wf:${run.id}:${action.path}:${action.attempt}`,
+    deadline_ms: 0,
+    memory_id: memoryOf(run),
+    labels: {
+      ...carriedLabels({ ...step?.meta?.labels }),
+      ...ownLabels(run, action.path),
+      gate_type: 'workflow_approval',
+    },
+  };
+  const document = {
+    kind: 'workflow_approval_context',
+    version: 1,
+    workflow: {
+      workflow_id: run.workflow_id,
+      workflow_name: definition.name,
+      run_id: run.id,
+      step_id: action.path,
+      step_name: step?.name ?? action.step,
+      requested_at: new Date(of.nowMs).toISOString(),
+      triggered_by: run.triggered_by ?? '',
+      tenant_id: run.org_id,
+      team_id: run.team_id ?? '',
+    },
+    decision: action.input ?? {},
+  };
+  const job = { id: action.jobId, path: action.path, request, document };
+  await accept(deps, of, { ...job, ...(await bornHeld(deps, of, job, gateOf(run, action.rule, step))) });
+}
+
+/** How a job is held that people must decide on whatever policy says. */
+interface HeldJob {
+  reason: string;
+  approval: Partial<ApprovalRecord>;
+  forMs(deps: RunDeps): number;
+}
+
+const gateOf = (run: RunState, rule: OpenGate['rule'], step: StepDefinition | undefined): HeldJob => ({
+  reason: 'a step of a workflow asks',
+  approval: {
+    gate: {
+      quorum: rule.quorum ?? 1,
+      exclude_starter: step !== undefined && excludesStarter(step),
+      requester: run.triggered_by ?? '',
+      ...(rule.escalate_to && { escalate_to: rule.escalate_to }),
+    },
+  },
+  // The run's own timers end the gate; this is for a run that is no more.
+  forMs: ({ settings }) => (rule.expires_sec ? rule.expires_sec * 1_000 : 0) + settings.approvalTtlMs,
+});
+
+interface Birth extends Pick<Acceptance, 'next' | 'decision'> {
+  /** What policy decided, when nobody asks it again. */
+  live?: LiveDecision;
+}
+
+/** Policy may refuse the job, and is asked here since nobody may later. @throws safety_unavailable */
+async function bornHeld(
+  deps: RunDeps,
+  { run, nowMs }: Of,
+  { id, request, document }: NewJob,
+  how: HeldJob,
+): Promise<Birth> {
+  const job = { id, tenant: run.org_id, topic: request.topic, request, run: run.id };
+  const config = await deps.config.at(placeOf(run));
+  const content = isGate(job.topic) ? { context: document } : document;
+  const derived = await withDeriver(deps.topics, job.tenant, job.topic);
+  const question = { ...policyRequest(job, contentOfDocument(content), config), ...derived };
+  const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
+  if (verdict.kind === 'unavailable') throw new AppError('safety_unavailable');
+  const live = { request: question, decision: verdict.decision };
+  const hash = requestHash(job);
+  const nowUs = nowMs * 1_000;
+  const decided = decisionRecord(verdict.decision, hash, 'gateway', nowUs);
+  if (decided.decision === 'DENY') {
+    const ending = { event: 'deny', code: 'policy_denied', message: decided.reason ?? 'denied by policy' } as const;
+    const record = { ...job, attempts: 0, state: 'PENDING' } as const;
+    const extras = badEnd(record, ending, nowUs, deps.settings.deadLetterTtlSec);
+    return { live, decision: decided, next: { event: 'deny', extras } };
+  }
+  const decision = { ...decided, decision: 'REQUIRE_APPROVAL', reason: how.reason, approval_required: true, approval_ref: id } as const; // prettier-ignore
+  const forMs = how.forMs(deps);
+  const covered = { jobHash: hash, inputHash: inputHash(JSON.stringify(document)) };
+  const approval = { ...heldFor(decision, covered, nowUs + forMs * 1_000), ...how.approval };
+  return {
+    live,
+    decision,
+    next: { event: 'hold', extras: { set: { approval, safety: decision }, park: { queue: 'jobApprovals', forMs } } },
+  };
+}
+
+interface NewJob extends Birth {
+  id: string;
+  /** Step or item; absent for a compensation. */
+  path?: string;
+  request: StoredRequest;
+  document: object;
+  /** Its run makes another attempt should it fail. */
+  retried?: boolean;
+}
+
+/** A job that will never be taken, so trying again is of no use. */
+export class JobRefused extends Error {}
+
+/** @throws JobRefused when its input is too large, backpressure, overloaded, Fenced */
+async function accept(
+  deps: RunDeps,
+  { run, owner, nowMs }: Of,
+  { id, path, request, document, retried, live, ...birth }: NewJob,
+): Promise<void> {
+  const { org_id: tenant, triggered_by = '' } = run;
+  const context = JSON.stringify(document);
+  const bytes = Buffer.byteLength(context);
+  if (bytes > limits.contextBytes) {
+    throw new JobRefused(`the input of the job has ${bytes} bytes, and ${limits.contextBytes} are allowed`);
+  }
+  const config = await deps.config.at(placeOf(run));
+  const { topic, memory_id: memoryId } = request;
+  const author = run.metadata?.[definitionAuthor];
+  const memory = memoryId === `run:${run.id}` ? undefined : await memoryClaim(deps.config, memoryId);
+  const outcome = await deps.admission.job(tenant, bytes, () =>
+    deps.store.jobs.accept({
+      id,
+      tenant,
+      traceId: run.id,
+      topic,
+      fields: {
+        request,
+        submitter: run.metadata?.['submitter'] ?? `workflow:${run.workflow_id}|principal:${triggered_by}`,
+        job_hash: requestHash({ id, tenant, topic, request }),
+        deadline_ms: isGate(topic) ? 0 : deadline(request.deadline_ms, config, nowMs, false),
+        run: run.id,
+        ...(author !== undefined && { author }),
+        ...(path !== undefined && { run_path: path }),
+        ...(retried && { letter: 'withhold' as const }),
+      },
+      context,
+      priority: queuePriorities[request.priority],
+      activeLimit: 0,
+      ...(memory && { memory }),
+      fence: { run: run.id, owner },
+      ...birth,
+    }),
+  );
+  if (outcome.kind === 'memory_taken') throw new JobRefused(`the memory ${memoryId} belongs to another tenant`);
+  // A turn that is made again finds its job there, and told of.
+  if (live && outcome.kind === 'accepted') deps.shadows.decided(live);
+}
+
+/** Where the run stands in the layers of config. */
+export const placeOf = ({ org_id, team_id, workflow_id }: RunState) => ({
+  tenant: org_id,
+  team: team_id,
+  workflow: workflow_id,
+});
+
+function requestOf(
+  { run }: Pick<Of, 'run'>,
+  topic: string,
+  meta: StepMeta,
+  path: string,
+): Omit<StoredRequest, 'priority' | 'labels' | 'memory_id' | 'deadline_ms'> {
+  const principal = run.triggered_by ?? '';
+  return {
+    topic,
+    ...(meta.capability && { capability: meta.capability }),
+    risk_tags: meta.risk_tags ?? [],
+    requires: meta.requires ?? [],
+    tags: [],
+    context_mode: 'raw',
+    principal_id: principal,
+    actor_id: meta.actor_id ?? principal,
+    ...(meta.actor_type && { actor_type: meta.actor_type }),
+    ...(meta.pack_id && { pack_id: meta.pack_id }),
+    ...(run.team_id && { team_id: run.team_id }),
+    max_input_tokens: 0,
+    max_output_tokens: 0,
+    max_total_tokens: 0,
+    allow_summarization: false,
+    allow_retrieval: false,
+    env: dryRun(run),
+    workflow_id: run.workflow_id,
+    run_id: run.id,
+    step_id: path,
+  };
+}
+
+const dryRun = (run: RunState): Record<string, string> => (run.dry_run ? { dry_run: 'true' } : {});
+
+const ownLabels = (run: RunState, path: string): Record<string, string> => ({
+  ...run.labels,
+  workflow_id: run.workflow_id,
+  run_id: run.id,
+  step_id: path,
+  ...dryRun(run),
+  _source: 'workflow',
+});
+
+/** The memory of a run, and of its jobs. */
+export function memoryOf({ id, input }: Pick<RunState, 'id' | 'input'>): string {
+  const own = input['memory_id'];
+  return (typeof own === 'string' && own.replace(/^mem:/, '').trim()) || `run:${id}`;
+}
+
+const lower = (priority: DispatchJob['priority']): StoredRequest['priority'] =>
+  priority === 'CRITICAL' ? 'critical' : priority === 'INTERACTIVE' ? 'interactive' : 'batch';
+
+/** Workers get the same document whether a client or a workflow asked for the job. */
+export function inputDocument(request: StoredRequest, run: RunState, input: unknown, nowMs: number): object {
+  const prompt = (input as { prompt?: unknown } | null | undefined)?.prompt;
+  return {
+    prompt: typeof prompt === 'string' ? prompt : '',
+    adapter_id: request.adapter_id ?? '',
+    priority: request.priority,
+    topic: request.topic,
+    created_at: new Date(nowMs).toISOString(),
+    tenant_id: run.org_id,
+    context: input ?? {},
+  };
+}

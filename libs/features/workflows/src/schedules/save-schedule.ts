@@ -1,0 +1,122 @@
+import { AppError, type Caller, type ScheduleFields, type ScheduleView } from '@svc/contract';
+import type { ScheduleWrite, WorkflowRecord } from '@svc/store';
+import type { Random } from '@svc/platform';
+import { checkRunInput } from '../runs/create-run';
+import { foundOf } from '../definitions/read-workflows';
+import { definitionOf } from '../definitions/workflow-view';
+import { writerName } from '@svc/identity';
+import { getSchedule, type ReadSchedulesDeps, scheduleOf } from './read-schedules';
+import { documentOf, type ScheduleDocument, timesOf } from './schedule-view';
+
+export interface SaveScheduleDeps extends ReadSchedulesDeps {
+  random: Pick<Random, 'uuid'>;
+}
+
+/**
+ * Lets a workflow start by itself. See docs/reference/workflows.md#definitions.
+ *
+ * @throws invalid_schedule with what to mend, input_schema_validation_failed, workflow_not_found, tenant_access_denied
+ */
+export async function addSchedule(
+  deps: SaveScheduleDeps,
+  caller: Caller,
+  workflowId: string,
+  fields: ScheduleFields,
+): Promise<ScheduleView> {
+  const workflow = foundOf(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  const nowMs = await deps.store.schedules.nowMs();
+  const document = { fields, from_ms: nowMs, author: caller.submitterId };
+  check(workflow, document, nowMs);
+  const id = deps.random.uuid();
+  const by = writerName(caller);
+  await write(deps, { id, tenant: workflow.tenant, workflowId, revision: 0, ...stored(document, nowMs), by });
+  return getSchedule(deps, caller, workflowId, id);
+}
+
+/** Replaces a schedule; what was due under the old one is dropped. @throws as addSchedule, and schedule_not_found */
+export async function putSchedule(
+  deps: SaveScheduleDeps,
+  caller: Caller,
+  workflowId: string,
+  id: string,
+  fields: ScheduleFields,
+): Promise<ScheduleView> {
+  const workflow = foundOf(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  return change(deps, caller, workflowId, id, (before, nowMs) => {
+    const document = { ...before, fields, editor: caller.submitterId };
+    check(workflow, document, nowMs);
+    return document;
+  });
+}
+
+/** A start that waits is dropped. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
+export const pauseSchedule = (deps: SaveScheduleDeps, caller: Caller, workflowId: string, id: string) =>
+  setPaused(deps, caller, workflowId, id, true);
+
+/** Times that passed are not made up for. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
+export const resumeSchedule = (deps: SaveScheduleDeps, caller: Caller, workflowId: string, id: string) =>
+  setPaused(deps, caller, workflowId, id, false);
+
+async function setPaused(deps: SaveScheduleDeps, caller: Caller, workflowId: string, id: string, paused: boolean) {
+  foundOf(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
+  return change(deps, caller, workflowId, id, (before) =>
+    // As it is already: what is due stays due.
+    before.fields.paused === paused ? undefined : { ...before, fields: { ...before.fields, paused } },
+  );
+}
+
+const tries = 5;
+
+async function change(
+  deps: SaveScheduleDeps,
+  caller: Caller,
+  workflowId: string,
+  id: string,
+  next: (before: ScheduleDocument, nowMs: number) => ScheduleDocument | undefined,
+): Promise<ScheduleView> {
+  for (let round = 0; round < tries; round++) {
+    const { record, nowMs } = await scheduleOf(deps, workflowId, id);
+    const document = next(documentOf(record), nowMs);
+    const { tenant, revision } = record;
+    const by = record.created_by;
+    if (!document || (await write(deps, { id, tenant, workflowId, revision, ...stored(document, nowMs), by }))) {
+      return getSchedule(deps, caller, workflowId, id);
+    }
+  }
+  throw new AppError('overloaded');
+}
+
+/** False when somebody else changed it meanwhile. */
+async function write({ store }: SaveScheduleDeps, schedule: ScheduleWrite): Promise<boolean> {
+  const outcome = await store.schedules.write(schedule);
+  switch (outcome.kind) {
+    case 'written':
+      return true;
+    case 'changed':
+      return false;
+    case 'missing':
+      throw new AppError('schedule_not_found');
+    case 'no_workflow':
+      throw new AppError('workflow_not_found');
+    case 'full':
+      throw invalid(`the workflow has ${outcome.there} schedules, which is the most there may be: remove one first`);
+  }
+}
+
+function stored(document: ScheduleDocument, nowMs: number): Pick<ScheduleWrite, 'document' | 'dueMs'> {
+  const read = timesOf(document);
+  const dueMs = document.fields.paused || read.kind === 'bad' ? undefined : read.times.nextAfter(nowMs);
+  return { document: { ...document }, ...(dueMs !== undefined && { dueMs }) };
+}
+
+/** @throws invalid_schedule, input_schema_validation_failed */
+function check(workflow: WorkflowRecord, document: ScheduleDocument, nowMs: number): void {
+  const read = timesOf(document);
+  if (read.kind === 'bad') throw invalid(read.message);
+  if (read.times.nextAfter(nowMs) === undefined) {
+    throw invalid('no time is to come before end_at: put it later, or leave it out');
+  }
+  checkRunInput(definitionOf(workflow), document.fields.input);
+}
+
+const invalid = (error: string) => new AppError('invalid_schedule', { error });

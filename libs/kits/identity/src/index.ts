@@ -1,0 +1,31 @@
+export { openApiKeys, type ApiKeys, type ApiKeySettings } from './api-keys';
+export {
+  authenticator,
+  bareKey,
+  sessionCookies,
+  sessionCookieName,
+  type Authenticate,
+  type AuthenticateDeps,
+  type AuthenticateSettings,
+  type AuthOutcome,
+  type Presented,
+} from './authenticate';
+export { openDataTokens, type DataGrant, type DataTokens } from './data-token';
+export { dataTokensFrom } from './data-token-key';
+export { sha256 } from './digest';
+export { isTenantName, type Identity, type KeySource } from './identity';
+export { openJwt, type BearerCheck, type JwtSettings } from './jwt';
+export { secretProblem, type SecretKind } from './secret-strength';
+export { openSessions, type SessionRecord, type Sessions } from './sessions';
+export { keyOfProtocols, webSocketProtocol } from './web-socket-key';
+export { mergeEntitlements, tiers, velocityRulesInForce, type Entitlements, type Plan } from './license/entitlements';
+export {
+  openLicense,
+  type License,
+  type LicenseSettings,
+  type LicenseState,
+  type LicenseStatus,
+} from './license/license';
+export type { LicensePayload } from './license/license-file';
+export { joinIdentities, sharesIdentity } from './identities';
+export { writerName } from './writer-name';

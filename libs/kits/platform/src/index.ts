@@ -1,0 +1,5 @@
+export * from './open-platform';
+export * from './open-service-kernel';
+export * from './when-available';
+export { type Loop, startLoops } from './loops';
+export type { Base, Clock, Fleet, JobBus, LicenseLimits, Random, StoredFleet } from './ports';

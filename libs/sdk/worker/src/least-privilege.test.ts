@@ -1,0 +1,185 @@
+import { endChild, eventually, freePort, requireProgram, accepts, spawnLeashed } from '@svc/testing';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import Redis from 'ioredis';
+import { connect, type NatsConnection } from 'nats';
+import { createWorker, type Worker } from './index';
+import { openScheduler } from './scheduler.fixture';
+
+const page = readFileSync(resolve(__dirname, '../../../../docs/security/trust.md'), 'utf8');
+/** The example of the page in a block of this kind. */
+function example(kind: 'conf' | 'acl'): string {
+  const text = page.split(`\n\`\`\`${kind}\n`)[1]?.split('```')[0];
+  if (text === undefined) throw new Error(`the page has no example ${kind}`);
+  return text;
+}
+
+const passwords = { SVC_NATS_PASSWORD: 'svc-pw', DEMO_1_NATS_PASSWORD: 'demo-pw' };
+const services = { user: 'svc', pass: passwords.SVC_NATS_PASSWORD };
+const ownUser = { user: 'demo-1', pass: passwords.DEMO_1_NATS_PASSWORD };
+
+describe('the permissions that docs/security/trust.md gives a worker', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-test-trust-'));
+  const children: ChildProcess[] = [];
+  let natsUrl = '';
+  let redisUrl: (user: 'svc' | 'workers') => string;
+  let scheduler: Awaited<ReturnType<typeof openScheduler>>;
+
+  const launch = async (program: string, port: number, args: string[]) => {
+    children.push(
+      spawnLeashed(requireProgram(program), args, { env: { ...process.env, ...passwords, NATS_DATA: dir } }),
+    );
+    await eventually(() => accepts(port), { withinMs: 20_000 });
+  };
+
+  beforeAll(async () => {
+    const [natsPort, redisPort] = [await freePort(), await freePort()];
+    writeFileSync(join(dir, 'nats.conf'), example('conf'));
+    writeFileSync(join(dir, 'users.acl'), example('acl'));
+    await launch('nats-server', natsPort, ['-c', join(dir, 'nats.conf'), '-a', '127.0.0.1', '-p', String(natsPort)]);
+    const storage = ['--dir', dir, '--save', '', '--aclfile', join(dir, 'users.acl')];
+    await launch('redis-server', redisPort, ['--bind', '127.0.0.1', '--port', String(redisPort), ...storage]);
+    natsUrl = `127.0.0.1:${natsPort}`;
+    redisUrl = (user) => `redis://${user}:${user.toUpperCase()}_REDIS_PASSWORD@127.0.0.1:${redisPort}`;
+    scheduler = await openScheduler(natsUrl, redisUrl('svc'), eventually, services);
+  }, 60_000);
+  afterAll(async () => {
+    await scheduler?.close();
+    await Promise.all(children.map((child) => endChild(child)));
+    rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+  }, 60_000);
+
+  describe('let it', () => {
+    const errors: unknown[] = [];
+    let worker: Worker;
+    beforeAll(async () => {
+      worker = createWorker({
+        id: 'demo-1',
+        pool: 'demo',
+        topics: {
+          'job.demo.echo': async (job) => {
+            job.progress(50, 'half way');
+            if (job.prompt === 'wait') await new Promise((done) => job.signal.addEventListener('abort', done));
+            return { said: job.prompt, artifact: await job.saveArtifact(Buffer.from('file')) };
+          },
+        },
+        natsUrl,
+        nats: ownUser,
+        redisUrl: redisUrl('workers'),
+        signals: [],
+        onError: (error) => errors.push(error),
+      });
+      await worker.start();
+    });
+    afterAll(() => worker.stop());
+    afterEach(() => expect(errors).toEqual([]));
+
+    const dispatch = async (id: string, prompt: string, to?: string) => {
+      await scheduler.redis.set(`ctx:${id}`, JSON.stringify({ prompt }));
+      const request = { job_id: id, context_ptr: `redis://ctx:${id}` };
+      await scheduler.dispatch(request, to === undefined ? {} : { to });
+    };
+
+    it('announce itself', async () => {
+      await eventually(() => expect(scheduler.of('heartbeat')).not.toEqual([]));
+      expect(scheduler.of('handshake')).not.toEqual([]);
+    });
+
+    it.each([
+      ['its own subject', 'j1', 'demo-1'],
+      ['its topic', 'j2', undefined],
+    ])('complete and acknowledge a job of %s, with progress, result and artifact', async (_, id, to) => {
+      await dispatch(id, 'hello', to);
+
+      expect(await scheduler.results(id)).toMatchObject([{ status: 5, result_ptr: `redis://res:${id}` }]);
+      const progress = () => scheduler.of('job_progress').filter(({ job_id }) => job_id === id);
+      await eventually(() => expect(progress()).toMatchObject([{ percent: 50 }]));
+      const result = JSON.parse((await scheduler.redis.get(`res:${id}`)) ?? '') as { artifact: string };
+      expect(await scheduler.redis.get(result.artifact.replace('redis://', ''))).toBe('file');
+      for (const durable of ['dur_demo-1__worker_demo-1_jobs', 'dur_job_demo_echo__job_demo_echo']) {
+        await eventually(async () => expect(await scheduler.open(durable)).toBe(0));
+      }
+    });
+
+    it('hear a cancel', async () => {
+      await dispatch('j3', 'wait', 'demo-1');
+      await eventually(() => expect(scheduler.of('job_progress').map(({ job_id }) => job_id)).toContain('j3'));
+
+      scheduler.cancel('j3');
+
+      expect(await scheduler.results('j3')).toMatchObject([{ status: 7 }]);
+    });
+  });
+
+  describe('refuse it', () => {
+    let connection: NatsConnection;
+    let redis: Redis;
+    beforeAll(async () => {
+      connection = await connect({ servers: natsUrl, ...ownUser });
+      redis = new Redis(redisUrl('workers'));
+    });
+    afterAll(async () => {
+      await connection.close();
+      redis.disconnect();
+    });
+
+    it.each([
+      'sys.job.submit',
+      'sys.job.cancel',
+      'sys.job.dlq',
+      'sys.config.changed',
+      'worker.other.jobs',
+      'job.demo.echo',
+      '$JS.API.STREAM.DELETE.SVC_JOBS',
+      '$JS.API.STREAM.MSG.GET.SVC_JOBS',
+      '$JS.API.CONSUMER.DURABLE.CREATE.SVC_JOBS.mine',
+      '$JS.API.CONSUMER.CREATE.SVC_JOBS.mine.worker.other.jobs',
+      '$JS.API.CONSUMER.MSG.NEXT.SVC_JOBS.dur_other__worker_other_jobs',
+    ])('to publish on %s', async (subject) => {
+      await expect(connection.request(subject, '', { timeout: 5_000 })).rejects.toThrow('Permissions Violation');
+    });
+
+    it.each(['>', 'sys.>', 'sys.job.result', 'sys.heartbeat', 'worker.>', 'job.>'])(
+      'to subscribe to %s',
+      async (subject) => {
+        const heard: unknown[] = [];
+        connection.subscribe(subject, { callback: (error) => void heard.push(error) });
+
+        await eventually(() => expect(heard).toMatchObject([{ code: 'PERMISSIONS_VIOLATION' }]), { withinMs: 4_000 });
+      },
+    );
+
+    it('to see the replies to the services', async () => {
+      const seen: string[] = [];
+      connection.subscribe('_INBOX.>', { callback: (_, { subject }) => void seen.push(subject) });
+      await connection.flush();
+
+      await scheduler.manager.streams.info('SVC_JOBS');
+      await connection.request('$JS.API.INFO', '');
+
+      // The reply to its own request is the later of the two.
+      await eventually(() => expect(seen).toHaveLength(1));
+    });
+
+    it.each([
+      ['get', '{s0}:job:j1'],
+      ['get', 'session:user:abc'],
+      ['get', 'cfg:system:policy'],
+      ['set', 'cfg:system:policy', '{}'],
+      ['set', 'ctx:j1', '{}'],
+      ['del', 'res:j1'],
+      ['keys', '*'],
+      ['scan', '0'],
+      ['eval', 'return 1', '0'],
+      ['fcall', 'x', '0'],
+      ['config', 'get', '*'],
+      ['acl', 'whoami'],
+      ['flushall'],
+      ['publish', 'x', 'y'],
+    ])('%s %s', async (command, ...args) => {
+      await expect(redis.call(command, ...args)).rejects.toThrow('NOPERM');
+    });
+  });
+});
