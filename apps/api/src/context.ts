@@ -1,39 +1,14 @@
-import { handlersFor } from '@svc/http';
-import type { ApprovalDeps } from '@svc/approvals';
-import type { ArtifactDeps, CancelDeps, DataUrlDeps, ResubmitDeps, SubmitDeps, WaitDeps } from '@svc/jobs';
-import type { BudgetDeps } from '@svc/budget';
-import type { ConfigWriteDeps } from '@svc/config-admin';
-import type { DryRunDeps, RemoveWorkflowDeps, SaveScheduleDeps, SaveWorkflowDeps, StartRunDeps } from '@svc/workflows';
-import type { ExplainRunDeps } from '@svc/explain';
-import type { FleetDeps, SchemaWriteDeps, TopicWriteDeps } from '@svc/registry';
-import type { ReplayDeps, ShadowResultDeps, ShadowWriteDeps, SimulateBundleDeps } from '@svc/policy-lab';
-import type { StatusDeps } from '@svc/status';
-import type { VelocityStatsDeps, VelocityWriteDeps } from '@svc/policy-admin';
-import type { Health } from '@svc/runtime';
+import type { ApprovalContext } from '@svc/approvals';
+import type { AuditContext } from '@svc/audit';
+import type { BudgetContext } from '@svc/budget';
+import type { ConfigContext } from '@svc/config-admin';
+import type { ExplainContext } from '@svc/explain';
+import type { DataContext, DeadLetterContext, JobContext } from '@svc/jobs';
+import type { PolicyAdminContext } from '@svc/policy-admin';
+import type { PolicyLabContext } from '@svc/policy-lab';
+import type { FleetContext, SchemaContext, TopicContext } from '@svc/registry';
+import type { StatusContext } from '@svc/status';
+import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
 
-/** What handlers of the gateway get: every service's needs in one object, built once in main. */
-export interface ApiContext {
-  submit: SubmitDeps;
-  reads: WaitDeps;
-  cancel: CancelDeps;
-  explain: ExplainRunDeps;
-  resubmit: ResubmitDeps;
-  approvals: ApprovalDeps;
-  artifacts: ArtifactDeps;
-  dataUrls: DataUrlDeps;
-  fleet: FleetDeps;
-  policyEvaluate: SimulateBundleDeps & ReplayDeps;
-  policyDocuments: VelocityWriteDeps & VelocityStatsDeps;
-  policyShadows: ShadowWriteDeps & ShadowResultDeps;
-  topics: TopicWriteDeps;
-  schemas: SchemaWriteDeps;
-  config: ConfigWriteDeps;
-  budgets: BudgetDeps;
-  workflows: SaveWorkflowDeps & RemoveWorkflowDeps;
-  runs: StartRunDeps & DryRunDeps & WaitDeps;
-  schedules: SaveScheduleDeps;
-  status: StatusDeps;
-  health: Health;
-}
-
-export const handle = handlersFor<ApiContext>();
+/** Dependencies of all handlers of the gateway: one object, built once in main. */
+export type ApiContext = ApprovalContext & DataContext & BudgetContext & ConfigContext & DeadLetterContext & StatusContext & JobContext & ExplainContext & PolicyAdminContext & PolicyLabContext & AuditContext & FleetContext & RunContext & ScheduleContext & SchemaContext & TopicContext & WorkflowContext;

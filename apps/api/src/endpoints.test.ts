@@ -1,14 +1,19 @@
-import { endpoints, type Endpoint } from '@svc/contract';
+import * as contract from '@svc/contract';
+import { endpoints } from '@svc/contract';
 import { endpointCases, openapi } from '@svc/http';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { apiInfo } from './api-info';
 import { useApi } from './api.testing';
 import { keysOf } from './identities.testing';
 import { routes } from './routes';
 
-const folder = join(__dirname, 'routes');
-const fileOf = (id: string) => join(folder, `${id.replace('.', '/')}.ts`);
+const files = ['apps/api/src', 'libs/features']
+  .map((folder) => join(__dirname, '../../..', folder))
+  .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)))
+  .filter((file) => file.endsWith('.ts') && !/\.(test|testing)\.ts$/.test(file));
+const listed: readonly unknown[] = endpoints;
+const isEndpoint = ([, value]: [string, unknown]) => listed.includes(value);
 
 describe('the endpoints and their handlers', () => {
   it('every endpoint has exactly one handler', () => {
@@ -17,19 +22,14 @@ describe('the endpoints and their handlers', () => {
     expect(served).toEqual(endpoints.map(({ id }) => id).sort());
   });
 
-  it.each(endpoints.map(({ id }) => id))('%s is handled in the file of its name', async (id) => {
-    expect(existsSync(fileOf(id))).toBe(true);
-
-    const module = (await import(fileOf(id))) as Record<string, { endpoint?: Endpoint }>;
-
-    expect(Object.values(module).map((route) => route.endpoint?.id)).toEqual([id]);
+  it.each(Object.entries(contract).filter(isEndpoint).map(([name]) => name))('%s is handled in one file', (name) => {
+    expect(files.filter((file) => readFileSync(file, 'utf8').includes(`handle(contract.${name},`))).toHaveLength(1);
   });
 
-  it('no file beside them handles anything', () => {
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.includes('/'));
-    const handlers = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes(' = handle('));
+  it('files that handle requests are the routes of a feature', () => {
+    const names = files.filter((file) => readFileSync(file, 'utf8').includes('handlersFor<')).map((file) => basename(file));
 
-    expect(handlers.sort()).toEqual(endpoints.map(({ id }) => `${id.replace('.', '/')}.ts`).sort());
+    expect(new Set(names)).toEqual(new Set(['routes.ts']));
   });
 
   it('the OpenAPI document is made from them', () => {

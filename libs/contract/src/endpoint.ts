@@ -11,7 +11,7 @@ export type ParamNames<Path extends string> = Path extends `${string}:${infer Na
 
 /**
  * One HTTP endpoint, declared once: validation, the gate, OpenAPI, the typed handler and the table-walking tests are made
- * from it. Its id is also the path of its handler: `jobs.cancel` lives in `apps/api/src/routes/jobs/cancel.ts`.
+ * from it. Its handler is in the `routes.ts` of its feature.
  */
 // The three `any` defaults are what lets a list hold endpoints of every type; nothing is read through them.
 /* eslint-disable @typescript-eslint/no-explicit-any */

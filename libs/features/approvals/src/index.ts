@@ -7,3 +7,4 @@ export { listApprovals } from './list-approvals';
 export { requesterMayResolve, runStarterRule } from './may-resolve';
 export { repairApproval } from './repair-approval';
 export { isRunOver } from './settle';
+export { approvalRoutes, type ApprovalContext } from './routes';

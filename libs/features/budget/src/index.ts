@@ -2,3 +2,4 @@
 export { readBudgets } from './read-budgets';
 export { type BudgetDeps, budgetMessage, type BudgetRefusal, budgetWaitMs, checkJobBudget, mayGiveBack, reserveBudget } from './reserve-budget';
 export { tellSpendAlerts } from './tell-alerts';
+export { budgetRoutes, type BudgetContext } from './routes';

@@ -20,3 +20,6 @@ export { deadline, heldFor, type SubmitDeps, submitJob } from './submit-job';
 export { isForeignResult, isWithheld, ownerOfResult } from './withheld';
 export { writeWithheldLetter } from './withheld-letter';
 export { workerJobs } from './worker-jobs';
+export { dataRoutes, type DataContext } from './data/routes';
+export { deadLetterRoutes, type DeadLetterContext } from './dead-letters/routes';
+export { jobRoutes, type JobContext } from './routes';

@@ -17,3 +17,5 @@ export { listVelocityRules } from './velocity-list';
 export { velocityStats, type VelocityStatsDeps } from './velocity-stats';
 export { addVelocityRule, putVelocityRule, removeVelocityRule, type VelocityWriteDeps } from './velocity-write';
 export { overridePart, overrideProblems } from './workflow-override';
+export { policyAdminRoutes, type PolicyAdminContext } from './routes';
+export { bundleIdOf } from './bundle-id';

@@ -11,3 +11,4 @@ export { getShadow } from './shadows/shadow-read';
 export { shadowComparisons, type ShadowResultDeps, shadowSummary, shadowTimeseries } from './shadows/shadow-results';
 export { ShadowSummaries } from './shadows/shadow-summaries';
 export { putShadow, removeShadow, type ShadowWriteDeps } from './shadows/shadow-write';
+export { policyLabRoutes, type PolicyLabContext } from './routes';

@@ -18,3 +18,6 @@ export { openTopics, type TopicDeps } from './topics/topic-deps';
 export { topicLog } from './topics/topic-log';
 export type { TopicFound } from './topics/topic-registry';
 export { topicsScope } from './topics/topics-document';
+export { fleetRoutes, type FleetContext } from './fleet/routes';
+export { schemaRoutes, type SchemaContext } from './schemas/routes';
+export { topicRoutes, type TopicContext } from './topics/routes';

@@ -22,3 +22,6 @@ export { getSchedule, listSchedules } from './schedules/read-schedules';
 export { removeSchedule } from './schedules/remove-schedule';
 export { addSchedule, pauseSchedule, putSchedule, resumeSchedule, type SaveScheduleDeps } from './schedules/save-schedule';
 export { sweepSchedules } from './schedules/sweep-schedules';
+export { runRoutes, type RunContext } from './runs/routes';
+export { scheduleRoutes, type ScheduleContext } from './schedules/routes';
+export { workflowRoutes, type WorkflowContext } from './definitions/routes';
