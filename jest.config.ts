@@ -25,7 +25,8 @@ const project = (dir: string): Config => ({
 });
 
 /** As in its project.json. */
-const nameOf = (dir: string): string => (dir === 'libs/sdk/worker' ? 'worker-sdk' : dir.slice(dir.lastIndexOf('/') + 1));
+const nameOf = (dir: string): string =>
+  dir === 'libs/sdk/worker' ? 'worker-sdk' : dir.slice(dir.lastIndexOf('/') + 1);
 
 const config: Config = {
   // Tests wait for conditions, with times of their own; this only ends one that hangs, also on a machine with much to do.

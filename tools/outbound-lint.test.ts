@@ -33,11 +33,12 @@ const requests = [
 ];
 
 describe('HTTP clients beside @svc/outbound', () => {
-  it.each(['libs/features/jobs/src/any.ts', 'libs/core/policy/src/any.ts', 'apps/api/src/any.ts', 'libs/kits/outbound/src/any.ts'])(
-    'lint refuses them in %s',
-    (file) => expect(refusedLines(file, requests)).toEqual([1, 2, 3, 4, 5, 6]),
-    60_000,
-  );
+  it.each([
+    'libs/features/jobs/src/any.ts',
+    'libs/core/policy/src/any.ts',
+    'apps/api/src/any.ts',
+    'libs/kits/outbound/src/any.ts',
+  ])('lint refuses them in %s', (file) => expect(refusedLines(file, requests)).toEqual([1, 2, 3, 4, 5, 6]), 60_000);
 
   it('lint lets servers, types, tests and the SDK be', () => {
     const server = ["import { createServer, type IncomingMessage } from 'node:http';", 'export { createServer };'];

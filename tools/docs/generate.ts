@@ -329,7 +329,7 @@ const mergeRules = [
 const settings = () =>
   page(
     'Settings in config documents',
-    'libs/contract/src/setting-sections.ts',
+    'libs/contract/src/settings/setting-sections.ts',
     'Sections of `system/default`, and of org, team, workflow and step documents ([operations](operations.md#config-documents)). A known setting must have its type. Unknown sections and settings are kept as they are and sent to workers with the rest. A default holds where nothing is set, unless the meaning says otherwise.',
     ...mergeRules,
     'Who acts: the platform; the worker, which gets the effective config of each job as `SVC_EFFECTIVE_CONFIG`; or nobody, when a setting is only checked and kept.',

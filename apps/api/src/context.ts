@@ -11,4 +11,20 @@ import type { StatusContext } from '@svc/status';
 import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
 
 /** Dependencies of all handlers of the gateway: one object, built once in main. */
-export type ApiContext = ApprovalContext & DataContext & BudgetContext & ConfigContext & DeadLetterContext & StatusContext & JobContext & ExplainContext & PolicyAdminContext & PolicyLabContext & AuditContext & FleetContext & RunContext & ScheduleContext & SchemaContext & TopicContext & WorkflowContext;
+export type ApiContext = ApprovalContext &
+  DataContext &
+  BudgetContext &
+  ConfigContext &
+  DeadLetterContext &
+  StatusContext &
+  JobContext &
+  ExplainContext &
+  PolicyAdminContext &
+  PolicyLabContext &
+  AuditContext &
+  FleetContext &
+  RunContext &
+  ScheduleContext &
+  SchemaContext &
+  TopicContext &
+  WorkflowContext;

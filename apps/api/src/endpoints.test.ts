@@ -22,12 +22,18 @@ describe('the endpoints and their handlers', () => {
     expect(served).toEqual(endpoints.map(({ id }) => id).sort());
   });
 
-  it.each(Object.entries(contract).filter(isEndpoint).map(([name]) => name))('%s is handled in one file', (name) => {
+  it.each(
+    Object.entries(contract)
+      .filter(isEndpoint)
+      .map(([name]) => name),
+  )('%s is handled in one file', (name) => {
     expect(files.filter((file) => readFileSync(file, 'utf8').includes(`handle(contract.${name},`))).toHaveLength(1);
   });
 
   it('files that handle requests are the routes of a feature', () => {
-    const names = files.filter((file) => readFileSync(file, 'utf8').includes('handlersFor<')).map((file) => basename(file));
+    const names = files
+      .filter((file) => readFileSync(file, 'utf8').includes('handlersFor<'))
+      .map((file) => basename(file));
 
     expect(new Set(names)).toEqual(new Set(['routes.ts']));
   });

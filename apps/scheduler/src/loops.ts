@@ -1,4 +1,12 @@
-import { repairMemory, repairOpenJobs, repairSlots, replayIntents, sweepExpired, sweepSilentWorkers, workerSnapshot } from '@svc/dispatch';
+import {
+  repairMemory,
+  repairOpenJobs,
+  repairSlots,
+  replayIntents,
+  sweepExpired,
+  sweepSilentWorkers,
+  workerSnapshot,
+} from '@svc/dispatch';
 import { tellSpendAlerts } from '@svc/budget';
 import type { Loop } from '@svc/platform';
 import { keys, type Store } from '@svc/store';

@@ -23,7 +23,7 @@ const sources = ['libs', 'apps']
   .filter(
     (file) =>
       /\/src\/.*\.ts$/.test(file) &&
-      !/\.(test|testing|fixture)\.ts$|contract\/src\/(errors|endpoints)/.test(file),
+      !/\.(test|testing|fixture)\.ts$|contract\/src\/(errors\.ts|endpoints\.ts|[a-z]+\/)/.test(file),
   )
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');

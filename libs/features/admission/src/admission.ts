@@ -1,6 +1,14 @@
 import { AppError } from '@svc/contract';
 import type { LoadRepository, RedisMemory } from '@svc/store';
-import { type AdmissionLimits, type AdmissionVerdict, admit, hasMemory, type Held, jobOverheadBytes, type Load } from './admit';
+import {
+  type AdmissionLimits,
+  type AdmissionVerdict,
+  admit,
+  hasMemory,
+  type Held,
+  jobOverheadBytes,
+  type Load,
+} from './admit';
 import { Taken } from './taken';
 
 /** Decides whether new work is let in. */

@@ -3,7 +3,15 @@ import type { Kernel } from '@svc/kernel-client';
 import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
 import type { EffectiveConfig } from '@svc/settings';
 import { isApprovedInput, policyPart, requestHash, unreadableInput } from '@svc/decision';
-import { answerOf, approvalsOf, gateResolved, ownApproval, type Remarks, resolution, type Verdict } from './approval-record';
+import {
+  answerOf,
+  approvalsOf,
+  gateResolved,
+  ownApproval,
+  type Remarks,
+  resolution,
+  type Verdict,
+} from './approval-record';
 import { mayResolve, runStarterRuleFor } from './may-resolve';
 import { approvingEvent, isRunOver, settle, type SettleDeps } from './settle';
 

@@ -4,7 +4,17 @@ import { actionability, approvalOf } from '@svc/jobs';
 import { auditEntry } from '@svc/audit';
 import { gateResolved, nameOf, remark } from './approval-record';
 import { type ApprovalDeps, busy, findHeld, requireMayResolve } from './decide-approval';
-import { type Held, letsGoOn, planView, publishTarget, repairedApproval, repairingEvent, type RepairKind, repairKindOf, repairReasons } from './repair-plan';
+import {
+  type Held,
+  letsGoOn,
+  planView,
+  publishTarget,
+  repairedApproval,
+  repairingEvent,
+  type RepairKind,
+  repairKindOf,
+  repairReasons,
+} from './repair-plan';
 import { settle, tell } from './settle';
 
 /**

@@ -1,3 +1,10 @@
 /** The record of policy changes and calls, appended with the change it records. */
-export { auditEntry, auditOf, listPolicyAudit, type PolicyAuditDeps, type PolicyChange, recordPolicyCall } from './policy-audit';
+export {
+  auditEntry,
+  auditOf,
+  listPolicyAudit,
+  type PolicyAuditDeps,
+  type PolicyChange,
+  recordPolicyCall,
+} from './policy-audit';
 export { auditRoutes, type AuditContext } from './routes';

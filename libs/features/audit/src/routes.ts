@@ -11,5 +11,5 @@ const handle = handlersFor<AuditContext>();
 
 /** The audit of policy changes. */
 export const auditRoutes = [
-handle(contract.policyAudit, ({ query, caller, ctx }) => listPolicyAudit(ctx.policyDocuments, caller, query)),
+  handle(contract.policyAudit, ({ query, caller, ctx }) => listPolicyAudit(ctx.policyDocuments, caller, query)),
 ];

@@ -1,5 +1,13 @@
 /** Spend limits: reservations, and the alerts when part of a budget is used. */
 export { readBudgets } from './read-budgets';
-export { type BudgetDeps, budgetMessage, type BudgetRefusal, budgetWaitMs, checkJobBudget, mayGiveBack, reserveBudget } from './reserve-budget';
+export {
+  type BudgetDeps,
+  budgetMessage,
+  type BudgetRefusal,
+  budgetWaitMs,
+  checkJobBudget,
+  mayGiveBack,
+  reserveBudget,
+} from './reserve-budget';
 export { tellSpendAlerts } from './tell-alerts';
 export { budgetRoutes, type BudgetContext } from './routes';

@@ -12,5 +12,5 @@ const handle = handlersFor<BudgetContext>();
 
 /** Budgets. */
 export const budgetRoutes = [
-handle(contract.readBudgets, ({ caller, query, ctx }) => readBudgets(ctx.budgets, caller, query)),
+  handle(contract.readBudgets, ({ caller, query, ctx }) => readBudgets(ctx.budgets, caller, query)),
 ];

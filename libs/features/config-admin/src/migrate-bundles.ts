@@ -1,5 +1,12 @@
 import { policyPlace } from '@svc/policy';
-import { announceChange, type AnnounceDeps, type ChangeDeps, changeDocument, defaultPlace, readDocument } from '@svc/settings';
+import {
+  announceChange,
+  type AnnounceDeps,
+  type ChangeDeps,
+  changeDocument,
+  defaultPlace,
+  readDocument,
+} from '@svc/settings';
 
 /**
  * Moves policy bundles that an older version kept in system/default to system/policy, where one of the same id stands over

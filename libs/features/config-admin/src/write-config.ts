@@ -6,7 +6,21 @@ import type { StoredFleet } from '@svc/platform';
 import { bundlesIn, requireRoom as requireBundleRoom } from '@svc/policy-admin';
 import { auditOf, type PolicyAuditDeps } from '@svc/audit';
 import { writerName } from '@svc/identity';
-import { announceChange, type AnnounceDeps, type Change, changeDocument, type ConfigRules, type DocumentPlace, isDefault, isTenants, placeOf, readDocument, type Replace, requireReplaceable, requireWritable } from '@svc/settings';
+import {
+  announceChange,
+  type AnnounceDeps,
+  type Change,
+  changeDocument,
+  type ConfigRules,
+  type DocumentPlace,
+  isDefault,
+  isTenants,
+  placeOf,
+  readDocument,
+  type Replace,
+  requireReplaceable,
+  requireWritable,
+} from '@svc/settings';
 import { type DataFault, dataFaults, mostBytes, mostKeys, unreadFaults } from './check-data';
 import { type ParsedWrite, parseWrite } from './parse-write';
 import { sealBundles, type SealDeps, type SealedData } from './seal-bundles';

@@ -4,7 +4,18 @@ import { type DecisionRecord, type JobRecord, verdictOf } from '@svc/store';
 import { budgetMessage, type BudgetRefusal, budgetWaitMs, reserveBudget } from '@svc/budget';
 import { badEnd, contentOfDocument, deadlinePassed, type Ending, finish, heldFor, moveAndTell } from '@svc/jobs';
 import { failMode, type FailMode } from '@svc/settings';
-import { askPolicy, decisionRecord, inputHash, isToldBefore, policyPart, policyRequest, priorPermit, requestHash, unreadableInput, workflowStepOf } from '@svc/decision';
+import {
+  askPolicy,
+  decisionRecord,
+  inputHash,
+  isToldBefore,
+  policyPart,
+  policyRequest,
+  priorPermit,
+  requestHash,
+  unreadableInput,
+  workflowStepOf,
+} from '@svc/decision';
 import { checkQueuedJob, withDeriver } from '@svc/registry';
 import { placeJob, queueEndsMs } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';

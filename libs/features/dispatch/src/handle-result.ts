@@ -7,7 +7,16 @@ import type { JobRecord, MoveExtras } from '@svc/store';
 import { isStaleDispatch, workflowStepOf } from '@svc/decision';
 import { endBadly, isForeignResult, moveAndTell } from '@svc/jobs';
 import { checkResult } from '@svc/registry';
-import { type Brought, checkContent, checkMetadata, cleanContent, type ContentCheck, type MetadataCheck, scanEntry, tellOutput } from '@svc/output-safety';
+import {
+  type Brought,
+  checkContent,
+  checkMetadata,
+  cleanContent,
+  type ContentCheck,
+  type MetadataCheck,
+  scanEntry,
+  tellOutput,
+} from '@svc/output-safety';
 import { entryPriority, untilDeadline } from './queue-entry';
 import { retryCap } from './place-job';
 import { afterPreemption } from './preempt';

@@ -4,8 +4,22 @@ import { iso, type JobFacts, stageOf } from './job-facts';
 import { type JobLook, walk } from './look';
 import { lookAtBudget } from './look-at-budget';
 import { lookAtApproval, lookAtPolicy, lookAtPolicyService } from './look-at-policy';
-import { lookAtAttempts, lookAtDeadline, lookAtDispatch, lookAtQueue, lookAtResult, lookAtTopic } from './look-at-queue';
-import { lookAtLicenseLimit, lookAtPool, lookAtSlots, lookAtTenantLimit, lookAtTurn, lookAtWorkers } from './look-at-routing';
+import {
+  lookAtAttempts,
+  lookAtDeadline,
+  lookAtDispatch,
+  lookAtQueue,
+  lookAtResult,
+  lookAtTopic,
+} from './look-at-queue';
+import {
+  lookAtLicenseLimit,
+  lookAtPool,
+  lookAtSlots,
+  lookAtTenantLimit,
+  lookAtTurn,
+  lookAtWorkers,
+} from './look-at-routing';
 
 /** In the order in which the schedulers do it. See docs/architecture.md#the-path-of-a-job. */
 const looks: readonly JobLook[] = [

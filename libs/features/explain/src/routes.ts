@@ -12,10 +12,6 @@ const handle = handlersFor<ExplainContext>();
 
 /** Why a job or a run waits. */
 export const explainRoutes = [
-handle(contract.explainJob, ({ params, caller, ctx }) =>
-  readJobExplanation(ctx.explain, caller.scope, params.id),
-),
-handle(contract.explainRun, ({ params, caller, ctx }) =>
-  readRunExplanation(ctx.explain, caller.scope, params.id),
-),
+  handle(contract.explainJob, ({ params, caller, ctx }) => readJobExplanation(ctx.explain, caller.scope, params.id)),
+  handle(contract.explainRun, ({ params, caller, ctx }) => readRunExplanation(ctx.explain, caller.scope, params.id)),
 ];

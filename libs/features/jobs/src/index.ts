@@ -1,7 +1,15 @@
 /** Submitting, reading, cancelling and resubmitting jobs; dead letters, artifacts and memory. */
 export { type CancelDeps, cancelJob } from './cancel-job';
 export { type ArtifactDeps, getArtifact, putArtifact } from './data/artifacts';
-export { type DataUrlDeps, type DataUrlSettings, dataUrlsFor, openDataUrl, putJobArtifact, putJobResult, readJobInput } from './data/data-urls';
+export {
+  type DataUrlDeps,
+  type DataUrlSettings,
+  dataUrlsFor,
+  openDataUrl,
+  putJobArtifact,
+  putJobResult,
+  readJobInput,
+} from './data/data-urls';
 export { memoryClaim, ownerOfMemory, requireMemory } from './data/memory-owner';
 export { readMemory } from './data/read-memory';
 export { listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter } from './dead-letters/dead-letters';

@@ -7,7 +7,19 @@ import type { Base, LicenseLimits } from '@svc/platform';
 import { type EffectiveConfig, failMode, type FailMode, numberAt } from '@svc/settings';
 import type { Admission } from '@svc/admission';
 import { checkJobBudget } from '@svc/budget';
-import { askPolicy, decisionRecord, inputHash, isSettledAtOnce, type LiveDecision, policyPart, policyRequest, priorityOf, requestHash, type Shadows, type Verdict } from '@svc/decision';
+import {
+  askPolicy,
+  decisionRecord,
+  inputHash,
+  isSettledAtOnce,
+  type LiveDecision,
+  policyPart,
+  policyRequest,
+  priorityOf,
+  requestHash,
+  type Shadows,
+  type Verdict,
+} from '@svc/decision';
 import { admitTopic, type TopicDeps, withDeriver } from '@svc/registry';
 import { badEnd } from './endings';
 import { type FirstAnswer, readAnswer, requestFingerprint, type SubmitOutcome } from './idempotency';

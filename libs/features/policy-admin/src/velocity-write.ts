@@ -6,7 +6,15 @@ import { changeBundles, type StoredBundles } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
 import { type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
 import { requireEntitled, type VelocityDeps } from './velocity-list';
-import { asInvalidRule, invalidRule, isVelocityBundle, velocityBundle, velocityContent, velocityId, velocityView } from './velocity-rule';
+import {
+  asInvalidRule,
+  invalidRule,
+  isVelocityBundle,
+  velocityBundle,
+  velocityContent,
+  velocityId,
+  velocityView,
+} from './velocity-rule';
 
 export type VelocityWriteDeps = PolicyWriteDeps & VelocityDeps;
 

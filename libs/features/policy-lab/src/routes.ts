@@ -19,39 +19,39 @@ const handle = handlersFor<PolicyLabContext>();
 
 /** Policy evaluation without effect, and shadow policies. */
 export const policyLabRoutes = [
-handle(contract.evaluatePolicy, ({ body, caller, requestId, ctx }) =>
-  evaluatePolicy(ctx.policyEvaluate, { caller, requestId }, body),
-),
-handle(contract.simulatePolicy, ({ body, caller, requestId, ctx }) =>
-  simulatePolicy(ctx.policyEvaluate, { caller, requestId }, body),
-),
-handle(contract.explainPolicy, ({ body, caller, requestId, ctx }) =>
-  explainPolicy(ctx.policyEvaluate, { caller, requestId }, body),
-),
-handle(contract.policySnapshots, async ({ ctx }) => ({
-  snapshots: await policySnapshots(ctx.policyEvaluate),
-})),
-handle(contract.simulateBundle, ({ params, query, body, caller, requestId, ctx }) =>
-  simulateBundle(ctx.policyEvaluate, { caller, requestId }, bundleIdOf(params, query), body),
-),
-handle(contract.replayPolicy, ({ body, caller, ctx }) => replayPolicy(ctx.policyEvaluate, caller, body)),
-handle(contract.analysePolicy, ({ body, caller, ctx }) => analysePolicy(ctx.policyEvaluate, caller, body)),
-handle(contract.getShadow, ({ params, query, caller, ctx }) =>
-  getShadow(ctx.policyShadows, caller, bundleIdOf(params, query)),
-),
-handle(contract.putShadow, ({ params, query, body, caller, ctx }) =>
-  putShadow(ctx.policyShadows, caller, { ...body, id: bundleIdOf(params, query) }),
-),
-handle(contract.removeShadow, ({ params, query, caller, ctx }) =>
-  removeShadow(ctx.policyShadows, caller, bundleIdOf(params, query)),
-),
-handle(contract.shadowSummary, ({ params, query, caller, ctx }) =>
-  shadowSummary(ctx.policyShadows, caller, bundleIdOf(params, query), query),
-),
-handle(contract.shadowComparisons, ({ params, query, caller, ctx }) =>
-  shadowComparisons(ctx.policyShadows, caller, bundleIdOf(params, query), query),
-),
-handle(contract.shadowTimeseries, ({ params, query, caller, ctx }) =>
-  shadowTimeseries(ctx.policyShadows, caller, bundleIdOf(params, query), query),
-),
+  handle(contract.evaluatePolicy, ({ body, caller, requestId, ctx }) =>
+    evaluatePolicy(ctx.policyEvaluate, { caller, requestId }, body),
+  ),
+  handle(contract.simulatePolicy, ({ body, caller, requestId, ctx }) =>
+    simulatePolicy(ctx.policyEvaluate, { caller, requestId }, body),
+  ),
+  handle(contract.explainPolicy, ({ body, caller, requestId, ctx }) =>
+    explainPolicy(ctx.policyEvaluate, { caller, requestId }, body),
+  ),
+  handle(contract.policySnapshots, async ({ ctx }) => ({
+    snapshots: await policySnapshots(ctx.policyEvaluate),
+  })),
+  handle(contract.simulateBundle, ({ params, query, body, caller, requestId, ctx }) =>
+    simulateBundle(ctx.policyEvaluate, { caller, requestId }, bundleIdOf(params, query), body),
+  ),
+  handle(contract.replayPolicy, ({ body, caller, ctx }) => replayPolicy(ctx.policyEvaluate, caller, body)),
+  handle(contract.analysePolicy, ({ body, caller, ctx }) => analysePolicy(ctx.policyEvaluate, caller, body)),
+  handle(contract.getShadow, ({ params, query, caller, ctx }) =>
+    getShadow(ctx.policyShadows, caller, bundleIdOf(params, query)),
+  ),
+  handle(contract.putShadow, ({ params, query, body, caller, ctx }) =>
+    putShadow(ctx.policyShadows, caller, { ...body, id: bundleIdOf(params, query) }),
+  ),
+  handle(contract.removeShadow, ({ params, query, caller, ctx }) =>
+    removeShadow(ctx.policyShadows, caller, bundleIdOf(params, query)),
+  ),
+  handle(contract.shadowSummary, ({ params, query, caller, ctx }) =>
+    shadowSummary(ctx.policyShadows, caller, bundleIdOf(params, query), query),
+  ),
+  handle(contract.shadowComparisons, ({ params, query, caller, ctx }) =>
+    shadowComparisons(ctx.policyShadows, caller, bundleIdOf(params, query), query),
+  ),
+  handle(contract.shadowTimeseries, ({ params, query, caller, ctx }) =>
+    shadowTimeseries(ctx.policyShadows, caller, bundleIdOf(params, query), query),
+  ),
 ];

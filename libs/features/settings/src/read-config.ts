@@ -13,7 +13,15 @@ import { canonicalJson } from '@svc/schema';
 import type { ConfigDocument, Store } from '@svc/store';
 import { createHash } from 'node:crypto';
 import { type ConfigPlace, documentsAt } from './effective-config';
-import { type ConfigRules, defaultPlace, isDefault, isHidden, placeOf, requireOwnOrg, requireReadable } from './config-place';
+import {
+  type ConfigRules,
+  defaultPlace,
+  isDefault,
+  isHidden,
+  placeOf,
+  requireOwnOrg,
+  requireReadable,
+} from './config-place';
 import { type DocumentPlace, readDocument } from './documents';
 
 export interface ConfigReadDeps extends ConfigRules {

@@ -14,32 +14,32 @@ const handle = handlersFor<StatusContext>();
 
 /** Health and status of the gateway. */
 export const statusRoutes = [
-handle(contract.healthz, async ({ ctx }) => {
-  const { status, body } = ctx.health.healthz();
-  return answer({ ...body }, { status });
-}),
-handle(contract.readyz, async ({ ctx }) => {
-  const { status, body } = await ctx.health.readyz();
-  return answer({ ...body }, { status });
-}),
-handle(contract.livez, async ({ ctx }) => {
-  const { status, body } = ctx.health.livez();
-  return answer({ ...body }, { status });
-}),
-handle(contract.health, async ({ ctx }) => {
-  const { status, body } = await dependencyHealth(ctx);
-  return answer(body, { status });
-}),
-handle(contract.apiHealth, async ({ ctx, caller }) => {
-  const { status, body } = await dependencyHealth(ctx);
-  if (caller?.role !== 'admin') return answer(body, { status });
-  const details = (await ctx.health.report()).map(detailOf);
-  return answer({ ...body, details: Object.fromEntries(details) }, { status });
-}),
-handle(contract.getStatus, async ({ caller, ctx }) => {
-  const { status, fresh } = await readStatus(ctx.status, caller);
-  return answer(status, { headers: { 'X-Cache': fresh ? 'MISS' : 'HIT' } });
-}),
+  handle(contract.healthz, async ({ ctx }) => {
+    const { status, body } = ctx.health.healthz();
+    return answer({ ...body }, { status });
+  }),
+  handle(contract.readyz, async ({ ctx }) => {
+    const { status, body } = await ctx.health.readyz();
+    return answer({ ...body }, { status });
+  }),
+  handle(contract.livez, async ({ ctx }) => {
+    const { status, body } = ctx.health.livez();
+    return answer({ ...body }, { status });
+  }),
+  handle(contract.health, async ({ ctx }) => {
+    const { status, body } = await dependencyHealth(ctx);
+    return answer(body, { status });
+  }),
+  handle(contract.apiHealth, async ({ ctx, caller }) => {
+    const { status, body } = await dependencyHealth(ctx);
+    if (caller?.role !== 'admin') return answer(body, { status });
+    const details = (await ctx.health.report()).map(detailOf);
+    return answer({ ...body, details: Object.fromEntries(details) }, { status });
+  }),
+  handle(contract.getStatus, async ({ caller, ctx }) => {
+    const { status, fresh } = await readStatus(ctx.status, caller);
+    return answer(status, { headers: { 'X-Cache': fresh ? 'MISS' : 'HIT' } });
+  }),
 ];
 
 /** For admins: also why, as the driver says it. */

@@ -20,7 +20,13 @@ export { type RunStart, startRun, startUnattended } from './runs/start-run';
 export { fireSchedule, type FireScheduleDeps } from './schedules/fire-schedule';
 export { getSchedule, listSchedules } from './schedules/read-schedules';
 export { removeSchedule } from './schedules/remove-schedule';
-export { addSchedule, pauseSchedule, putSchedule, resumeSchedule, type SaveScheduleDeps } from './schedules/save-schedule';
+export {
+  addSchedule,
+  pauseSchedule,
+  putSchedule,
+  resumeSchedule,
+  type SaveScheduleDeps,
+} from './schedules/save-schedule';
 export { sweepSchedules } from './schedules/sweep-schedules';
 export { runRoutes, type RunContext } from './runs/routes';
 export { scheduleRoutes, type ScheduleContext } from './schedules/routes';

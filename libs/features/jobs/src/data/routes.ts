@@ -17,22 +17,20 @@ const handle = handlersFor<DataContext>();
 
 /** Artifacts and memory. */
 export const dataRoutes = [
-handle(contract.putArtifact, ({ body, query, header, caller, ctx }) =>
-  putArtifact(ctx.artifacts, caller, body, narrower(query.max_bytes, header('X-Max-Artifact-Bytes'))),
-),
-handle(contract.getArtifact, ({ params, query, header, caller, ctx }) =>
-  getArtifact(ctx.artifacts, caller, params.ptr, narrower(query.max_bytes, header('X-Max-Artifact-Bytes'))),
-),
-handle(contract.readMemory, ({ query, caller, ctx }) =>
-  readMemory(ctx.submit, caller, query.ptr ?? query.key),
-),
-handle(contract.readJobInput, async ({ params, query, ctx }) =>
-  Buffer.from(await readJobInput(ctx.dataUrls, params.id, query.token)),
-),
-handle(contract.putJobResult, ({ params, query, bytes, ctx }) =>
-  putJobResult(ctx.dataUrls, params.id, query.token, bytes),
-),
-handle(contract.putJobArtifact, ({ params, query, bytes, ctx }) =>
-  putJobArtifact(ctx.dataUrls, params.id, query, bytes),
-),
+  handle(contract.putArtifact, ({ body, query, header, caller, ctx }) =>
+    putArtifact(ctx.artifacts, caller, body, narrower(query.max_bytes, header('X-Max-Artifact-Bytes'))),
+  ),
+  handle(contract.getArtifact, ({ params, query, header, caller, ctx }) =>
+    getArtifact(ctx.artifacts, caller, params.ptr, narrower(query.max_bytes, header('X-Max-Artifact-Bytes'))),
+  ),
+  handle(contract.readMemory, ({ query, caller, ctx }) => readMemory(ctx.submit, caller, query.ptr ?? query.key)),
+  handle(contract.readJobInput, async ({ params, query, ctx }) =>
+    Buffer.from(await readJobInput(ctx.dataUrls, params.id, query.token)),
+  ),
+  handle(contract.putJobResult, ({ params, query, bytes, ctx }) =>
+    putJobResult(ctx.dataUrls, params.id, query.token, bytes),
+  ),
+  handle(contract.putJobArtifact, ({ params, query, bytes, ctx }) =>
+    putJobArtifact(ctx.dataUrls, params.id, query, bytes),
+  ),
 ];

@@ -15,17 +15,13 @@ const handle = handlersFor<DeadLetterContext>();
 
 /** Dead letters. */
 export const deadLetterRoutes = [
-handle(contract.listDeadLetters, ({ query, caller, ctx }) =>
-  listDeadLetters(ctx.submit, caller.tenant, query.limit),
-),
-handle(contract.pageDeadLetters, ({ query, caller, ctx }) => pageDeadLetters(ctx.submit, caller.tenant, query)),
-handle(contract.removeDeadLetter, ({ params, caller, ctx }) =>
-  removeDeadLetter(ctx.submit, caller, params.job_id),
-),
-handle(contract.retryDeadLetter, async ({ params, caller, ctx }) => ({
-  job_id: await retryDeadLetter(ctx.resubmit, caller, params.job_id),
-})),
-handle(contract.releaseDeadLetter, ({ params, body, caller, ctx }) =>
-  releaseQuarantine(ctx.submit, caller, params.job_id, body.reason),
-),
+  handle(contract.listDeadLetters, ({ query, caller, ctx }) => listDeadLetters(ctx.submit, caller.tenant, query.limit)),
+  handle(contract.pageDeadLetters, ({ query, caller, ctx }) => pageDeadLetters(ctx.submit, caller.tenant, query)),
+  handle(contract.removeDeadLetter, ({ params, caller, ctx }) => removeDeadLetter(ctx.submit, caller, params.job_id)),
+  handle(contract.retryDeadLetter, async ({ params, caller, ctx }) => ({
+    job_id: await retryDeadLetter(ctx.resubmit, caller, params.job_id),
+  })),
+  handle(contract.releaseDeadLetter, ({ params, body, caller, ctx }) =>
+    releaseQuarantine(ctx.submit, caller, params.job_id, body.reason),
+  ),
 ];

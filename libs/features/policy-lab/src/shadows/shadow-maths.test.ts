@@ -1,6 +1,17 @@
 import { shadowBuckets, shadowDiffs } from '@svc/contract';
 import fc from 'fast-check';
-import { alignedDown, bucketFault, countDiffs, cursorOf, diffOf, placeOf, severities, timeseriesOf, totalOf, windowFault } from './shadow-maths';
+import {
+  alignedDown,
+  bucketFault,
+  countDiffs,
+  cursorOf,
+  diffOf,
+  placeOf,
+  severities,
+  timeseriesOf,
+  totalOf,
+  windowFault,
+} from './shadow-maths';
 
 const decisions = ['ALLOW', 'ALLOW_WITH_CONSTRAINTS', 'REQUIRE_APPROVAL', 'THROTTLE', 'DENY'] as const;
 type Decision = (typeof decisions)[number];

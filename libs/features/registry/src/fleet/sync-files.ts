@@ -1,6 +1,13 @@
 import { poolsDocumentOf } from '@svc/routing';
 import type { FleetFiles } from './fleet-files';
-import { announceChange, type AnnounceDeps, type Change, type ChangeDeps, changeDocument, defaultPlace } from '@svc/settings';
+import {
+  announceChange,
+  type AnnounceDeps,
+  type Change,
+  type ChangeDeps,
+  changeDocument,
+  defaultPlace,
+} from '@svc/settings';
 
 /**
  * Writes the pools and timeouts files into system/default: a key that is absent gets the file's content, and so does one

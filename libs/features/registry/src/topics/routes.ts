@@ -13,10 +13,10 @@ const handle = handlersFor<TopicContext>();
 
 /** Topics. */
 export const topicRoutes = [
-handle(contract.listTopics, ({ caller, ctx }) => listTopics(ctx.topics, caller)),
-handle(contract.registerTopic, async ({ body, caller, ctx }) => {
-  const { view, created } = await registerTopic(ctx.topics, caller, body);
-  return answer(view, { status: created ? 201 : 200 });
-}),
-handle(contract.removeTopic, ({ params, caller, ctx }) => removeTopic(ctx.topics, caller, params.name)),
+  handle(contract.listTopics, ({ caller, ctx }) => listTopics(ctx.topics, caller)),
+  handle(contract.registerTopic, async ({ body, caller, ctx }) => {
+    const { view, created } = await registerTopic(ctx.topics, caller, body);
+    return answer(view, { status: created ? 201 : 200 });
+  }),
+  handle(contract.removeTopic, ({ params, caller, ctx }) => removeTopic(ctx.topics, caller, params.name)),
 ];

@@ -17,17 +17,15 @@ const handle = handlersFor<WorkflowContext>();
 
 /** Workflow definitions. */
 export const workflowRoutes = [
-handle(contract.listWorkflows, ({ query, caller, ctx }) => listWorkflows(ctx.workflows, caller, query.org_id)),
-handle(contract.getWorkflow, ({ params, caller, ctx }) => getWorkflow(ctx.workflows, caller, params.id)),
-handle(contract.putWorkflow, ({ body, caller, ctx }) => saveWorkflow(ctx.workflows, caller, body)),
-handle(contract.removeWorkflow, ({ params, caller, ctx }) => removeWorkflow(ctx.workflows, caller, params.id)),
-handle(contract.workflowVersions, ({ params, query, caller, ctx }) =>
-  listRevisions(ctx.workflows, caller, params.id, query.limit),
-),
-handle(contract.workflowVersion, ({ params, caller, ctx }) =>
-  getRevision(ctx.workflows, caller, params.id, Number(params.revision)),
-),
-handle(contract.dryRunWorkflow, ({ params, body, caller, ctx }) =>
-  dryRunWorkflow(ctx.runs, caller, params.id, body),
-),
+  handle(contract.listWorkflows, ({ query, caller, ctx }) => listWorkflows(ctx.workflows, caller, query.org_id)),
+  handle(contract.getWorkflow, ({ params, caller, ctx }) => getWorkflow(ctx.workflows, caller, params.id)),
+  handle(contract.putWorkflow, ({ body, caller, ctx }) => saveWorkflow(ctx.workflows, caller, body)),
+  handle(contract.removeWorkflow, ({ params, caller, ctx }) => removeWorkflow(ctx.workflows, caller, params.id)),
+  handle(contract.workflowVersions, ({ params, query, caller, ctx }) =>
+    listRevisions(ctx.workflows, caller, params.id, query.limit),
+  ),
+  handle(contract.workflowVersion, ({ params, caller, ctx }) =>
+    getRevision(ctx.workflows, caller, params.id, Number(params.revision)),
+  ),
+  handle(contract.dryRunWorkflow, ({ params, body, caller, ctx }) => dryRunWorkflow(ctx.runs, caller, params.id, body)),
 ];

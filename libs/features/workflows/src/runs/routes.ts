@@ -20,57 +20,55 @@ const handle = handlersFor<RunContext>();
 
 /** Workflow runs. */
 export const runRoutes = [
-handle(contract.startRun, async ({ params, query, body, header, requestId, caller, ctx }) => {
-  const keys = [
-    header('Idempotency-Key'),
-    header('X-Idempotency-Key'),
-    query.idempotency_key,
-    query['idempotency-key'],
-  ];
-  const idempotencyKey = keys.find((given) => given !== undefined && given !== '');
-  const { runId, replayed } = await startRun(ctx.runs, caller, {
-    workflowId: params.id,
-    input: body,
-    dryRun: query.dry_run,
-    requestId,
-    ...(query.org_id && { orgId: query.org_id }),
-    ...(query.team_id && { teamId: query.team_id }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-  });
-  return answer(
-    { run_id: runId },
-    { headers: { 'X-Trace-Id': runId, ...(replayed && { 'Idempotency-Replayed': 'true' }) } },
-  );
-}),
-handle(contract.runsOfWorkflow, ({ params, caller, ctx }) => runsOfWorkflow(ctx.runs, caller, params.id)),
-handle(contract.listRuns, ({ query, caller, ctx }) => listRuns(ctx.runs, caller, query)),
-handle(contract.getRun, ({ params, query, caller, ctx }) =>
-  awaitRunEnd(ctx.runs, caller, params.id, query.wait_ms),
-),
-handle(contract.runTimeline, ({ params, query, caller, ctx }) =>
-  runTimeline(ctx.runs, caller, params.id, query.limit),
-),
-handle(contract.removeRun, ({ params, caller, ctx }) => removeRun(ctx.runs, caller, params.id)),
-handle(contract.rerunRun, async ({ params, body, requestId, caller, ctx }) => {
-  const runId = await rerunRun(ctx.runs, caller, {
-    runId: params.id,
-    dryRun: body.dry_run,
-    requestId,
-    ...(body.from_step && { fromStep: body.from_step }),
-  });
-  return answer({ run_id: runId }, { headers: { 'X-Trace-Id': runId } });
-}),
-handle(contract.cancelRun, ({ params, query, caller, ctx }) =>
-  cancelRun(ctx.runs, caller, { workflowId: params.id, runId: params.run_id, compensate: query.compensate }),
-),
-handle(contract.readChat, ({ params, query, caller, ctx }) => readChat(ctx.runs, caller, params.id, query)),
-handle(contract.sayInChat, ({ params, body, caller, ctx }) => sayInChat(ctx.runs, caller, params.id, body)),
-handle(contract.sendSignal, ({ params, body, caller, ctx }) =>
-  signalRun(ctx.runs, caller, {
-    runId: params.id,
-    name: params.name,
-    id: body.signal_id,
-    ...(body.payload !== undefined && { payload: body.payload }),
+  handle(contract.startRun, async ({ params, query, body, header, requestId, caller, ctx }) => {
+    const keys = [
+      header('Idempotency-Key'),
+      header('X-Idempotency-Key'),
+      query.idempotency_key,
+      query['idempotency-key'],
+    ];
+    const idempotencyKey = keys.find((given) => given !== undefined && given !== '');
+    const { runId, replayed } = await startRun(ctx.runs, caller, {
+      workflowId: params.id,
+      input: body,
+      dryRun: query.dry_run,
+      requestId,
+      ...(query.org_id && { orgId: query.org_id }),
+      ...(query.team_id && { teamId: query.team_id }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    });
+    return answer(
+      { run_id: runId },
+      { headers: { 'X-Trace-Id': runId, ...(replayed && { 'Idempotency-Replayed': 'true' }) } },
+    );
   }),
-),
+  handle(contract.runsOfWorkflow, ({ params, caller, ctx }) => runsOfWorkflow(ctx.runs, caller, params.id)),
+  handle(contract.listRuns, ({ query, caller, ctx }) => listRuns(ctx.runs, caller, query)),
+  handle(contract.getRun, ({ params, query, caller, ctx }) => awaitRunEnd(ctx.runs, caller, params.id, query.wait_ms)),
+  handle(contract.runTimeline, ({ params, query, caller, ctx }) =>
+    runTimeline(ctx.runs, caller, params.id, query.limit),
+  ),
+  handle(contract.removeRun, ({ params, caller, ctx }) => removeRun(ctx.runs, caller, params.id)),
+  handle(contract.rerunRun, async ({ params, body, requestId, caller, ctx }) => {
+    const runId = await rerunRun(ctx.runs, caller, {
+      runId: params.id,
+      dryRun: body.dry_run,
+      requestId,
+      ...(body.from_step && { fromStep: body.from_step }),
+    });
+    return answer({ run_id: runId }, { headers: { 'X-Trace-Id': runId } });
+  }),
+  handle(contract.cancelRun, ({ params, query, caller, ctx }) =>
+    cancelRun(ctx.runs, caller, { workflowId: params.id, runId: params.run_id, compensate: query.compensate }),
+  ),
+  handle(contract.readChat, ({ params, query, caller, ctx }) => readChat(ctx.runs, caller, params.id, query)),
+  handle(contract.sayInChat, ({ params, body, caller, ctx }) => sayInChat(ctx.runs, caller, params.id, body)),
+  handle(contract.sendSignal, ({ params, body, caller, ctx }) =>
+    signalRun(ctx.runs, caller, {
+      runId: params.id,
+      name: params.name,
+      id: body.signal_id,
+      ...(body.payload !== undefined && { payload: body.payload }),
+    }),
+  ),
 ];

@@ -13,23 +13,21 @@ const handle = handlersFor<ScheduleContext>();
 
 /** Schedules. */
 export const scheduleRoutes = [
-handle(contract.listSchedules, ({ params, caller, ctx }) => listSchedules(ctx.schedules, caller, params.id)),
-handle(contract.addSchedule, ({ params, body, caller, ctx }) =>
-  addSchedule(ctx.schedules, caller, params.id, body),
-),
-handle(contract.getSchedule, ({ params, query, caller, ctx }) =>
-  getSchedule(ctx.schedules, caller, params.id, params.schedule_id, query.next),
-),
-handle(contract.putSchedule, ({ params, body, caller, ctx }) =>
-  putSchedule(ctx.schedules, caller, params.id, params.schedule_id, body),
-),
-handle(contract.pauseSchedule, ({ params, caller, ctx }) =>
-  pauseSchedule(ctx.schedules, caller, params.id, params.schedule_id),
-),
-handle(contract.resumeSchedule, ({ params, caller, ctx }) =>
-  resumeSchedule(ctx.schedules, caller, params.id, params.schedule_id),
-),
-handle(contract.removeSchedule, ({ params, caller, ctx }) =>
-  removeSchedule(ctx.schedules, caller, params.id, params.schedule_id),
-),
+  handle(contract.listSchedules, ({ params, caller, ctx }) => listSchedules(ctx.schedules, caller, params.id)),
+  handle(contract.addSchedule, ({ params, body, caller, ctx }) => addSchedule(ctx.schedules, caller, params.id, body)),
+  handle(contract.getSchedule, ({ params, query, caller, ctx }) =>
+    getSchedule(ctx.schedules, caller, params.id, params.schedule_id, query.next),
+  ),
+  handle(contract.putSchedule, ({ params, body, caller, ctx }) =>
+    putSchedule(ctx.schedules, caller, params.id, params.schedule_id, body),
+  ),
+  handle(contract.pauseSchedule, ({ params, caller, ctx }) =>
+    pauseSchedule(ctx.schedules, caller, params.id, params.schedule_id),
+  ),
+  handle(contract.resumeSchedule, ({ params, caller, ctx }) =>
+    resumeSchedule(ctx.schedules, caller, params.id, params.schedule_id),
+  ),
+  handle(contract.removeSchedule, ({ params, caller, ctx }) =>
+    removeSchedule(ctx.schedules, caller, params.id, params.schedule_id),
+  ),
 ];

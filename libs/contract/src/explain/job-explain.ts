@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { jobId, text } from '../fields';
 import { shape } from '../shape';
-import { time } from './workflow-fields';
+import { time } from '../workflows/workflow-fields';
 
 /** What may own a rule or setting that keeps something from running. */
 export const ownerKinds = [

@@ -3,9 +3,9 @@ import { endpoint } from '../endpoint';
 import { after, anyObject, before, cursor, flag, jobId, pageLimit, text, waitForEnd } from '../fields';
 import { limits } from '../limits';
 import { shape } from '../shape';
-import { listView } from './jobs';
+import { listView } from '../jobs/jobs';
 import { readChat, sayInChat } from './run-chat';
-import { explainRun } from './run-explain';
+import { explainRun } from '../explain/run-explain';
 import { runView, type RunView } from './run-view';
 import { readWorkflows as read, runId, stepId, time, workflowId, writeWorkflows as write } from './workflow-fields';
 

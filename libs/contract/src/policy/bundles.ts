@@ -16,7 +16,7 @@ import {
   type ShadowHead,
   type Signed,
   type SignatureView,
-} from './policy-fields';
+} from './fields';
 
 interface BundleFacts {
   enabled: boolean;

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { anyObject, count, flag, pageLimit, strings, text } from '../fields';
 import { shape } from '../shape';
-import { policyRead, policyWrite, sha256, time } from './policy-fields';
+import { policyRead, policyWrite, sha256, time } from './fields';
 
 /** Where a rule comes from. See docs/reference/policy.md#output-rules-and-rules-lists. */
 export interface RuleSourceView {

@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import { anyObject, count, jobId, micros, stringMap, strings, text, usd } from './fields';
-import { shape } from './shape';
+import { anyObject, count, jobId, micros, stringMap, strings, text, usd } from '../fields';
+import { shape } from '../shape';
 
 /** A job in lists and traces. Fields that are not set are left out. */
 export interface JobItem {

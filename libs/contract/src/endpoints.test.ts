@@ -1,8 +1,8 @@
-import type { Endpoint } from '../endpoint';
-import { permissions } from '../permissions';
-import { shape } from '../shape';
+import type { Endpoint } from './endpoint';
+import { permissions } from './permissions';
+import { shape } from './shape';
 import Joi from 'joi';
-import { endpoints } from './index';
+import { endpoints } from './endpoints';
 
 const all: readonly Endpoint[] = endpoints;
 const keysOf = (schema: Joi.Schema | undefined) =>

@@ -11,7 +11,7 @@ import {
   shadowHead,
   type BundleIdQuery,
   type ShadowHead,
-} from './policy-fields';
+} from './fields';
 
 const path = '/api/v1/policy/shadows/:bundle_id' as const;
 const metadataKeys = 32;

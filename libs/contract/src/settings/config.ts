@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { anyObject, flag, text, trimmed } from '../fields';
 import { limits } from '../limits';
-import { configScopes, type ConfigScope } from '../settings';
+import { configScopes, type ConfigScope } from './settings';
 import { shape } from '../shape';
 
 /** A config document as it is stored. */

@@ -2,8 +2,8 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { count, strings, text, trimmed } from '../fields';
 import { shape } from '../shape';
-import { lastWritten, policyRead, policyWrite, signedFields, time, type Signed } from './policy-fields';
-import { fragmentErrors, type FragmentError } from './policy-rules';
+import { lastWritten, policyRead, policyWrite, signedFields, time, type Signed } from './fields';
+import { fragmentErrors, type FragmentError } from './rules';
 
 export const velocityDecisions = ['deny', 'require_approval', 'throttle', 'allow'] as const;
 export type VelocityDecision = (typeof velocityDecisions)[number];

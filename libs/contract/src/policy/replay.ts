@@ -3,7 +3,7 @@ import { endpoint } from '../endpoint';
 import { count, strings, text } from '../fields';
 import { limits } from '../limits';
 import { shape } from '../shape';
-import { bundleIdChars } from './policy-fields';
+import { bundleIdChars } from './fields';
 
 const decisions = ['ALLOW', 'DENY', 'REQUIRE_APPROVAL', 'THROTTLE', 'ALLOW_WITH_CONSTRAINTS'] as const;
 type DecisionName = (typeof decisions)[number];

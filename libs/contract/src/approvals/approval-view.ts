@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { anyObject, count, micros, strings, text } from '../fields';
-import { jobItem, type JobItem } from '../job-views';
+import { jobItem, type JobItem } from '../jobs/job-views';
 import { shape } from '../shape';
 
 export interface DecisionSummary {

@@ -78,7 +78,7 @@ describe('the sections of config documents', () => {
   });
 
   describe('who acts on them', () => {
-    const root = join(__dirname, '../..');
+    const root = join(__dirname, '../../..');
     /** What the platform runs, without comments; what only explains to people is no reader. */
     const sources = ['features', 'core/policy']
       .map((folder) => join(root, folder))

@@ -4,7 +4,7 @@ import { anyObject, count, pageLimit, text } from '../fields';
 import { limits } from '../limits';
 import { shape } from '../shape';
 import { readWorkflows as read, time, workflowId, writeWorkflows as write } from './workflow-fields';
-import { scheduleEndpoints } from './workflow-schedules';
+import { scheduleEndpoints } from './schedules';
 
 const seconds = (description: string) => count(`${description} Seconds.`);
 

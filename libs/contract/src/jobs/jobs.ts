@@ -1,10 +1,10 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { after, before, cursor, jobId, pageLimit, stringMap, strings, submitTopic, text, waitForEnd } from '../fields';
-import { decisionView, jobDetail, jobItem, type DecisionView, type JobDetail, type JobItem } from '../job-views';
+import { decisionView, jobDetail, jobItem, type DecisionView, type JobDetail, type JobItem } from './job-views';
 import { limits } from '../limits';
 import { shape } from '../shape';
-import { explainJob } from './job-explain';
+import { explainJob } from '../explain/job-explain';
 
 /** See docs/reference/jobs.md#submit-a-job. */
 export interface SubmitBody {

@@ -5,7 +5,7 @@ import { shape } from '../shape';
 import { approvalContext } from './approval-context';
 import { repairApproval } from './approval-repair';
 import { approvalView, type ApprovalView } from './approval-view';
-import { listView } from './jobs';
+import { listView } from '../jobs/jobs';
 
 export * from './approval-context';
 export * from './approval-repair';

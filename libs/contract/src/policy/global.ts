@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { text } from '../fields';
 import { shape } from '../shape';
-import { lastWritten, policyRead, policyWrite, sha256, signedFields, type Signed } from './policy-fields';
+import { lastWritten, policyRead, policyWrite, sha256, signedFields, type Signed } from './fields';
 
 export const globalSections = [
   'input_rules',

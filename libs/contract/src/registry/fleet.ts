@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { count, pageLimit, stringMap, strings, text } from '../fields';
-import { jobItem, type JobItem } from '../job-views';
+import { jobItem, type JobItem } from '../jobs/job-views';
 import { shape } from '../shape';
 
 /** See docs/reference/routing.md#liveness. */

@@ -2,8 +2,8 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { strings, text } from '../fields';
 import { shape } from '../shape';
-import { bundleRecordView, type BundleRecordView } from './policy-bundles';
-import { policyRead, policyWrite, signedFields, time, type Signed } from './policy-fields';
+import { bundleRecordView, type BundleRecordView } from './bundles';
+import { policyRead, policyWrite, signedFields, time, type Signed } from './fields';
 
 /** See docs/reference/policy.md#bundles. */
 export interface SnapshotItem {

@@ -1,9 +1,9 @@
 import type Joi from 'joi';
 import type { Endpoint } from '../endpoint';
-import { endpoints } from './index';
+import { endpoints } from '../endpoints';
 import { readChat, sayInChat } from './run-chat';
-import { sendSignal, startRun, workflowRunEndpoints } from './workflow-runs';
-import { addSchedule } from './workflow-schedules';
+import { sendSignal, startRun, workflowRunEndpoints } from './runs';
+import { addSchedule } from './schedules';
 import { dryRunWorkflow, putWorkflow, workflowEndpoints } from './workflows';
 
 const own: readonly Endpoint[] = [...workflowEndpoints, ...workflowRunEndpoints];

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { endpoint } from '../endpoint';
 import { anyObject, count, pageLimit, strings, stringMap, text } from '../fields';
 import { shape } from '../shape';
-import { policyRead, time } from './policy-fields';
+import { policyRead, time } from './fields';
 
 export const policyAuditResources = [
   'policy', 'output_rule', 'velocity_rule', 'job', 'run', 'workflow', 'pool', 'topic', 'schema', 'config', 'dlq', 'pack',

@@ -4,8 +4,8 @@ import { anyObject, stringMap, strings, text } from '../fields';
 import { limits } from '../limits';
 import { parsePriority } from '../proto/names';
 import { shape } from '../shape';
-import { actionDescriptor, type ActionBody } from './policy-action';
-import { bundleParams, bundleQuery } from './policy-fields';
+import { actionDescriptor, type ActionBody } from './action';
+import { bundleParams, bundleQuery } from './fields';
 
 /** Who asks for what, as `meta` of a question. See docs/reference/policy.md#evaluation. */
 export interface PolicyMetaBody {

@@ -24,7 +24,7 @@ import {
   time,
   workflowId,
   type RunErrorView,
-} from './workflow-fields';
+} from '../workflows/workflow-fields';
 
 /** What a step, or the run as a whole, may wait for. */
 export const waitKinds = ['engine', 'lock', 'job', 'approval', 'signal', 'timer', 'retry', 'slot', 'child_run', 'dependency', 'cancel', 'compensation'] as const; // prettier-ignore

@@ -1,0 +1,74 @@
+import { approvalEndpoints } from './approvals/approvals';
+import { budgetEndpoints } from './budget/budgets';
+import { configEndpoints } from './settings/config';
+import { dataEndpoints } from './jobs/data';
+import { dataUrlEndpoints } from './jobs/data-urls';
+import { dlqEndpoints } from './jobs/dead-letters';
+import { fleetEndpoints } from './registry/fleet';
+import { policyEvaluateEndpoints } from './policy/evaluate';
+import { policyReplayEndpoints } from './policy/replay';
+import { jobEndpoints } from './jobs/jobs';
+import { schemaEndpoints } from './registry/schemas';
+import { systemEndpoints } from './status/system';
+import { topicEndpoints } from './registry/topics';
+import { workflowRunEndpoints } from './workflows/runs';
+import { policyDocumentEndpoints } from './policy/documents';
+import { scheduleEndpoints } from './workflows/schedules';
+import { definitionEndpoints } from './workflows/workflows';
+
+export * from './approvals/approvals';
+export * from './budget/budgets';
+export * from './settings/config';
+export * from './jobs/data';
+export * from './jobs/data-urls';
+export * from './jobs/dead-letters';
+export * from './registry/fleet';
+export {
+  explainJob,
+  jobBlockers,
+  jobChecks,
+  type Blocker,
+  type EndedBy,
+  type ExplainCheck,
+  type GivesUp,
+  type HeldBy,
+  type JobBlocker,
+  type JobCheck,
+  type JobExplanation,
+  type Owner,
+} from './explain/job-explain';
+export * from './jobs/jobs';
+export { explainRun, type ExplainView, type RunWait, type StepExplanation } from './explain/run-explain';
+export * from './policy/action';
+export * from './policy/evaluate';
+export * from './policy/replay';
+export * from './policy/documents';
+export * from './workflows/run-chat';
+export * from './workflows/run-view';
+export * from './registry/schemas';
+export * from './status/system';
+export * from './registry/topics';
+export * from './workflows/runs';
+export * from './workflows/schedules';
+export * from './workflows/workflows';
+
+/** Every HTTP endpoint of the gateway. */
+export const endpoints = [
+  ...jobEndpoints,
+  ...approvalEndpoints,
+  ...dlqEndpoints,
+  ...dataEndpoints,
+  ...dataUrlEndpoints,
+  ...fleetEndpoints,
+  ...topicEndpoints,
+  ...schemaEndpoints,
+  ...configEndpoints,
+  ...budgetEndpoints,
+  ...policyEvaluateEndpoints,
+  ...policyReplayEndpoints,
+  ...policyDocumentEndpoints,
+  ...definitionEndpoints,
+  ...scheduleEndpoints,
+  ...workflowRunEndpoints,
+  ...systemEndpoints,
+] as const;
