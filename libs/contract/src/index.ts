@@ -18,6 +18,6 @@ export * from './fields';
 export * from './jobs/job-views';
 export * from './limits';
 export * from './settings/settings';
-export { describeMergeRule, type MergeField, type MergeRule } from './setting-merge';
+export { describeMergeRule, type MergeField, type MergeRule } from './settings/setting-merge';
 export * from './settings/setting-sections';
 export * from './endpoints';

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { layeredSection, merged, readMergeField, wholeSection, type MergeField } from '../setting-merge';
+import { layeredSection, merged, readMergeField, wholeSection, type MergeField } from './setting-merge';
 import { defaultSettings, overrideModes, runStarterRules } from './settings';
 
 /*

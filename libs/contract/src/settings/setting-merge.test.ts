@@ -1,5 +1,5 @@
 import type { MergeField, MergeRule } from './setting-merge';
-import { settingMerge, settingSections } from './settings/setting-sections';
+import { settingMerge, settingSections } from './setting-sections';
 
 interface Described {
   keys?: Record<string, Described>;
