@@ -1,6 +1,5 @@
 export { breakSaving } from './break-saving';
 export { monitorCommands, type CommandMonitor, type MonitoredCommand } from './command-monitor';
-export { declaredEntries, type DeclaredEntry } from './declared-uses';
 export { eventually, type Patience } from './eventually';
 export { fuzzed, fuzzTimeoutMs, hostileJson, hostileText, mutatedBytes, nested } from './fuzz';
 export { findProgram, requireProgram } from './find-program';

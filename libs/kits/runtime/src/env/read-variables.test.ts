@@ -1,4 +1,4 @@
-import { declaredEntries } from '@svc/testing';
+import { declaredEntries } from '../declared-uses.testing';
 
 /** Variables whose whole effect is a check at start-up, so that only this folder reads them. */
 const startChecks = [

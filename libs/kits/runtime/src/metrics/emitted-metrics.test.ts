@@ -1,4 +1,4 @@
-import { declaredEntries } from '@svc/testing';
+import { declaredEntries } from '../declared-uses.testing';
 
 describe('the tables of metrics', () => {
   const entries = declaredEntries(__dirname);

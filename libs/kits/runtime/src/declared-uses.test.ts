@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { declaredEntries } from './declared-uses';
+import { declaredEntries } from './declared-uses.testing';
 
 const table = `
   type Entry = { name: string };

@@ -9,7 +9,7 @@ export interface DeclaredEntry {
   usedIn: readonly string[];
 }
 
-const repositoryRoot = resolve(__dirname, '../../..');
+const repositoryRoot = resolve(__dirname, '../../../..');
 
 /** Entry points of the services. Tests are not reachable from them, so a read by a test does not count. */
 export const serviceEntryPoints = readdirSync(join(repositoryRoot, 'apps')).map((app) =>
