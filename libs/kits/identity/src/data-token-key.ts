@@ -1,4 +1,4 @@
-import { StartError } from '@svc/runtime';
+import { StartError, type ApiEnv } from '@svc/runtime';
 import { readFileSync } from 'node:fs';
 import { openDataTokens, type DataTokens } from './data-token';
 
@@ -9,10 +9,7 @@ const MIN_KEY_CHARS = 32;
  *
  * @throws StartError when the file cannot be read or holds too short a key
  */
-export function dataTokensFrom(env: {
-  dataUrlKey: string | undefined;
-  dataUrlKeyPath: string | undefined;
-}): DataTokens | undefined {
+export function dataTokensFrom(env: Pick<ApiEnv, 'dataUrlKey' | 'dataUrlKeyPath'>): DataTokens | undefined {
   const { dataUrlKey, dataUrlKeyPath } = env;
   const key = dataUrlKey ?? (dataUrlKeyPath && readKey(dataUrlKeyPath));
   return key ? openDataTokens(key) : undefined;
