@@ -1,4 +1,5 @@
 import { JobStatus, jobResultPacket, subjects } from '@svc/contract';
+import { dispatchIdentity } from '@svc/decision';
 import { eventually } from '@svc/testing';
 import { once } from 'node:events';
 import { useEngine } from './use-engine.testing';
@@ -55,10 +56,14 @@ describe('a result pointer of a step that names other data', () => {
   const use = useEngine({ topics: { 'job.>': ({ signal }) => once(signal, 'abort') } });
   /** What the worker `w1` publishes once it holds the job, whatever its handler does. */
   const answerFor = async (jobId: string, pointer: string) => {
-    await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe('RUNNING'));
+    const dispatch = await eventually(async () => {
+      const job = await use.store.jobs.load(jobId);
+      expect(job?.state).toBe('RUNNING');
+      return job && dispatchIdentity(job);
+    });
     const head = { trace_id: '', sender_id: 'w1', nowUs: Date.now() * 1_000 };
     const status = JobStatus.JOB_STATUS_SUCCEEDED;
-    const packet = jobResultPacket(head, { job_id: jobId, worker_id: 'w1', status, result_ptr: pointer });
+    const packet = jobResultPacket(head, { job_id: jobId, worker_id: 'w1', status, result_ptr: pointer, dispatch });
     await use.engine.platform.bus.publishDurable(subjects.jobResult.name, packet);
   };
 

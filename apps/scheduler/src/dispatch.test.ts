@@ -74,7 +74,7 @@ describe('progress', () => {
     worker.progress(id, 30, { dispatch });
     await use.until(id, 'RUNNING', { progress_percent: 30 });
     worker.progress(id, 40, { dispatch: { ...dispatch, dispatch_id: 'old' } });
-    worker.progress(id, 50);
+    worker.progress(id, 50, { dispatch });
 
     await use.until(id, 'RUNNING', { progress_percent: 50 });
     const kept = (await use.store.jobs.load(id))?.progress_percent;
