@@ -2,8 +2,8 @@ import { runDrain, type Drain } from './drain';
 import { limits, startLimitServers, stopLimitServers, type LimitName } from './limits';
 import { each, rssMb } from './process-cost';
 import { Product } from './product';
-import { setAndFire, stepCost, type Timers } from './measures/runs';
 import { roundTrips, type RoundTrips } from './round-trips';
+import { setAndFire, stepCost, type Timers } from './run-costs';
 import { postWorkflows, runsAtGate } from './runs';
 
 export interface SessionOptions {

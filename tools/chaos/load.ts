@@ -1,7 +1,7 @@
 import { terminalStates } from '@svc/lifecycle';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JournalClient } from './client';
+import type { People } from './people';
 import { actOnRuns } from './run-load';
 import { pick } from './seeded';
 import type { World } from './world';
@@ -12,12 +12,6 @@ export interface LoadOptions {
 }
 
 type Act = (people: People, random: () => number) => Promise<unknown>;
-
-/** Whom a client is. */
-export interface People {
-  admin: JournalClient;
-  approver: JournalClient;
-}
 
 /** Longest that a client waits for a job to end before it does something about it. */
 const curiousMs = 60_000;

@@ -2,7 +2,7 @@ import { runEnds } from '@svc/lifecycle';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalClient } from './client';
-import type { People } from './load';
+import type { People } from './people';
 import { pick } from './seeded';
 import type { ChaosWorkflow } from './workflows';
 

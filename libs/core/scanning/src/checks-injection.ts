@@ -1,4 +1,4 @@
-import type { Around } from './checks';
+import type { Around } from './checks-context';
 
 const systemFolder =
   /^\/(?:bin|boot|dev|etc|home|lib|lib64|mnt|opt|proc|root|sbin|srv|sys|usr|var)(?:\/[^/\s"'`;&|)]+)?\/?\*?$/;

@@ -1,4 +1,4 @@
-import type { Around } from './checks';
+import type { Around } from './checks-context';
 
 /** What ends names of files and machines and is no top-level domain. */
 const noDomain = new Set(

@@ -1,4 +1,4 @@
-import type { Around } from './checks';
+import type { Around } from './checks-context';
 
 const tailChars = 12;
 

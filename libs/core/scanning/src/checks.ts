@@ -1,3 +1,4 @@
+import type { Around } from './checks-context';
 import {
   isInjectedUnion,
   isJoinedShell,
@@ -12,21 +13,6 @@ import { isAssignedSecret, isCredential, isGenerated, isNoStandIn, isProviderKey
 
 /** Does a match count? */
 export type Check = (value: string, around: Around) => boolean;
-
-/** What stands around a match, one character a byte. */
-export interface Around {
-  /** Up to 256 characters. */
-  before: string;
-  /** Up to 64 characters. */
-  after: string;
-}
-const aroundChars = { before: 256, after: 64 } as const;
-
-/** What stands around a place of a text. */
-export const aroundOf = (text: string, start: number, end: number): Around => ({
-  before: text.slice(Math.max(0, start - aroundChars.before), start),
-  after: text.slice(end, end + aroundChars.after),
-});
 
 /**
  * What an expression alone cannot say, by the pattern's name. A definitions file gets the same by using the name.

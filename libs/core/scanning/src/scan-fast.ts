@@ -1,5 +1,5 @@
 import { retryBytes, windowBytes, type Budget } from './budget';
-import { aroundOf } from './checks';
+import { aroundOf } from './checks-context';
 import { hasContext } from './context';
 import type { Report } from './finding';
 import type { FastPattern, ScannerSet } from './scanner-set';

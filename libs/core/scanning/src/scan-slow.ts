@@ -1,6 +1,7 @@
 import type { RE2JS } from 're2js';
 import { retryBytes, windowBytes, type Budget } from './budget';
-import { aroundOf, type Check } from './checks';
+import type { Check } from './checks';
+import { aroundOf } from './checks-context';
 import { hasContext } from './context';
 import type { Label, Report } from './finding';
 import type { ScannerSet, SlowPattern } from './scanner-set';

@@ -16,6 +16,7 @@ export { newRun, type RunGiven } from './planner/new-run';
 export { outputOf } from './planner/output';
 export { plan, type Plan, type PlanRequest } from './planner/plan';
 export { seedOf, type SeedOutcome } from './planner/rerun';
+export * from './planner/run-error';
 export * from './planner/run-state';
 export * from './planner/timeline';
 export { judgePassed, misfireLimits, type MisfireRule, type Passed } from './schedules/misfire';

@@ -1,5 +1,5 @@
 import { bootIdLabel, dispatchEchoLabel, type DispatchIdentity, type Heartbeat } from '@svc/contract';
-import type { SchedulingDeps } from './scheduling-deps';
+import type { MissingDispatch, ReportKind, SchedulingDeps } from './scheduling-deps';
 
 /*
  * Job ids and worker ids can be read from heartbeats; a dispatch id is only in the dispatch itself. So a report that names no
@@ -7,9 +7,6 @@ import type { SchedulingDeps } from './scheduling-deps';
  * keep working. Hence the id is required of each worker that was seen to send it, or says in its heartbeats that it does.
  */
 
-export type ReportKind = 'result' | 'progress';
-/** Reason a report without a dispatch id is ignored. */
-export type MissingDispatch = 'worker_echoes' | 'required_by_setting';
 type Echoed = DispatchIdentity | undefined;
 type EchoDeps = Pick<SchedulingDeps, 'registry' | 'store' | 'events' | 'settings'>;
 

@@ -10,8 +10,11 @@ import type { JobRecord, SpendAlert } from '@svc/store';
 import type { InFlightRecords } from './in-flight-records';
 import type { OpenJobCount } from './open-job-census';
 import type { ResultFacts } from '@svc/output-safety';
-import type { MissingDispatch, ReportKind } from './require-dispatch';
 import type { WorkerRegistry } from './worker-registry';
+
+export type ReportKind = 'result' | 'progress';
+/** Reason a report without a dispatch id is ignored. */
+export type MissingDispatch = 'worker_echoes' | 'required_by_setting';
 
 /** What happened, for logs and metrics. Names are those of the metrics. */
 export interface SchedulingEvents {

@@ -11,7 +11,7 @@ export type {
 } from './kernel';
 export { breakerStates } from './breaker/breaker.states';
 export { loadScanners } from './local/load-scanners';
-export { loadBase, readCapped, type BaseSource, type LoadedBase, type ReadFile } from './local/load-policy';
+export { loadBase, readCapped, type BaseSource, type LoadedBase } from './local/load-policy';
 export { readPublicKey } from './local/signature';
 export { openOfflineKernel, type OfflineParts } from './local/offline-kernel';
 export { standardScanners, type ReadScanners, type Scanners } from './scan/scanners';

@@ -1,17 +1,10 @@
 import { RE2JS } from 're2js';
 import { EvaluationError } from './expression';
 import { patternSize } from './pattern-size';
-import { spend, type Payer, type State } from './state';
+import { spend, type Pattern, type Payer, type State } from './state';
 import { isNil, kindOf } from './values';
 
 const maxChars = 1_024;
-
-/** A regular expression of an engine whose time grows only with the text. */
-export interface Pattern {
-  regex: RE2JS;
-  /** What one character of text may cost, when every instruction of the program is alive at it. */
-  stepsPerChar: number;
-}
 
 /**
  * Compiles a pattern of `matches`, paying first for the largest program it can become: measured at 2.7 µs an instruction,

@@ -1,5 +1,5 @@
+import type { RE2JS } from 're2js';
 import { EvaluationError, type Scope } from './expression';
-import type { Pattern } from './patterns';
 
 /**
  * Steps that one millisecond of `timeoutMs` pays for. A step is a node of the expression, an element looked at or sixteen
@@ -13,6 +13,13 @@ const charsPerStep = 16;
 /** Whoever has steps to spend. */
 export interface Payer {
   stepsLeft: number;
+}
+
+/** A regular expression of an engine whose time grows only with the text. */
+export interface Pattern {
+  regex: RE2JS;
+  /** What one character of text may cost, when every instruction of the program is alive at it. */
+  stepsPerChar: number;
 }
 
 /** One evaluation under way. */

@@ -1,6 +1,6 @@
 import type { RunEnd } from '@svc/lifecycle';
 import type { GateRule } from '../definition/workflow';
-import type { RunError } from './run-state';
+import type { RunError } from './run-error';
 
 /**
  * What the engine must do once the run is saved. `id` is stable: an action made again (after a crash, at a tick) has the

@@ -1,7 +1,6 @@
 import { isRunEnded, isStepEnded, runStates, stepStates, type RunMove, type StepMove } from '@svc/lifecycle';
-import type { At } from '../steps/kind';
 import type { Action } from './actions';
-import type { Blueprint } from './blueprint';
+import type { Blueprint, StepNode } from './blueprint';
 import { pathParts, timerIdOf } from './ids';
 import type { PlanLimits, SchemaCheck } from './limits';
 import type { RunState, StepRun } from './run-state';
@@ -13,6 +12,15 @@ export type Todo =
   | { do: 'consider'; step: string }
   | { do: 'ended'; path: string }
   | { do: 'settle'; step: string };
+
+/** One step, or one item of it, within a pass. */
+export interface At {
+  draft: Draft;
+  node: StepNode;
+  path: string;
+  /** Number of the item or round. */
+  index?: number;
+}
 
 export interface Surroundings {
   blueprint: Blueprint;

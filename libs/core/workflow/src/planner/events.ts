@@ -1,5 +1,6 @@
 import type { RunEnd } from '@svc/lifecycle';
-import type { RunError, StepRun } from './run-state';
+import type { RunError } from './run-error';
+import type { StepRun } from './run-state';
 
 /**
  * How a job ended: the wire's words without their prefix, and the quarantine.

@@ -1,11 +1,6 @@
 import type { RunEnd, RunStatus, StepStatus } from '@svc/lifecycle';
 import type { Action } from './actions';
-
-/** Why a step or a run did not succeed. */
-export interface RunError {
-  message: string;
-  code?: string;
-}
+import type { RunError } from './run-error';
 
 /** How those who depend on a step see its end: they may go on, it does not count, or it failed for good. */
 export type Settlement = 'ok' | 'neutral' | 'bad';

@@ -1,7 +1,9 @@
 import type { Action } from '../planner/actions';
-import type { StepNode } from '../planner/blueprint';
-import type { Draft } from '../planner/draft';
-import type { RunError, Settlement, StepRun } from '../planner/run-state';
+import type { At } from '../planner/draft';
+import type { RunError } from '../planner/run-error';
+import type { Settlement, StepRun } from '../planner/run-state';
+
+export type { At } from '../planner/draft';
 
 /** What beginning a step, or hearing of it, comes to. */
 export type Outcome =
@@ -15,15 +17,6 @@ export type Outcome =
       /** Another attempt may do better, if the step's rule grants one. */
       retryable?: boolean;
     };
-
-/** One step, or one item of it, within a pass. */
-export interface At {
-  draft: Draft;
-  node: StepNode;
-  path: string;
-  /** Number of the item or round. */
-  index?: number;
-}
 
 /** A child of a composite that has ended. */
 export interface EndedChild {

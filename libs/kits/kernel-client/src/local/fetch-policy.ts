@@ -1,6 +1,5 @@
 import { createOutboundClient, OutboundError, type Resolve } from '@svc/outbound';
 import { unescape } from 'node:querystring';
-import type { ReadFile } from './load-policy';
 
 /** A policy by URL. See docs/reference/policy.md#documents. */
 export interface PolicyUrl {
@@ -18,6 +17,9 @@ export interface FetchPorts {
   resolve?: Resolve;
   timeoutMs?: number;
 }
+
+/** Bytes of the document, or the reason they could not be read. */
+export type ReadFile = { ok: true; bytes: Buffer } | { ok: false; fault: string };
 
 const everyNetwork = ['0.0.0.0/0', '::/0'];
 

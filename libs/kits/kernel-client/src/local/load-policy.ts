@@ -1,7 +1,7 @@
 import { mergeBundles, parsePolicy, type Policy, type PolicyDocument } from '@svc/policy';
 import { open } from 'node:fs/promises';
 import { problemText } from '../events';
-import { fetchPolicy, splitUserinfo, type PolicyUrl } from './fetch-policy';
+import { fetchPolicy, splitUserinfo, type PolicyUrl, type ReadFile } from './fetch-policy';
 import type { BundleSource, LoadedBundles } from './load-bundles';
 import { signatureFault, type SignatureSettings } from './signature';
 
@@ -87,8 +87,6 @@ const problemsOf = (loaded: LoadedBase | LoadedBundles): string[] => (loaded.ok 
 /** The name of the policy in problems: its path, or its URL without credentials. */
 export const policyName = ({ path, url }: Pick<BaseSource, 'path' | 'url'>): string =>
   url ? splitUserinfo(url.url).url : path;
-
-export type ReadFile = { ok: true; bytes: Buffer } | { ok: false; fault: string };
 
 /** Never holds more than the cap in memory, however large the file is. */
 export async function readCapped(path: string, maxBytes: number): Promise<ReadFile> {

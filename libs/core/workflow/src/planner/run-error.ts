@@ -1,0 +1,5 @@
+/** Reason a step or a run did not succeed. */
+export interface RunError {
+  message: string;
+  code?: string;
+}
