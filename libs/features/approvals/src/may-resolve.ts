@@ -2,7 +2,7 @@ import { defaultSettings, runStarterRules, type Caller, type RunStarterRule } fr
 import type { JobRecord } from '@svc/store';
 import { type EffectiveConfig, section } from '@svc/settings';
 import { sharesIdentity } from '@svc/identity';
-import { workflowStepOf } from '@svc/decision';
+import { toConfigScope } from '@svc/decision';
 
 type HeldJob = Pick<JobRecord, 'submitter' | 'author' | 'run' | 'approval'>;
 
@@ -39,8 +39,7 @@ function isRequester({ submitter, approval }: HeldJob, { submitterId, principalI
 
 /** `approvals.run_starter` of the job's config documents. A definition's own `config` cannot relax it. */
 export async function runStarterRuleFor(config: EffectiveConfig, job: JobRecord): Promise<RunStarterRule> {
-  const { workflow } = workflowStepOf(job);
-  return runStarterRule(await config.at({ tenant: job.tenant, team: job.request.team_id, workflow }));
+  return runStarterRule(await config.at(toConfigScope(job, 'workflow')));
 }
 
 export function runStarterRule(config: Record<string, unknown> | undefined): RunStarterRule {

@@ -12,7 +12,7 @@ import {
 import type { JobRecord, OverBudget, ReserveOutcome, SpendAccount, Store, StoredRequest } from '@svc/store';
 import type { Clock } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
-import { workflowStepOf } from '@svc/decision';
+import { toConfigScope } from '@svc/decision';
 
 /** Why a job may not go to a worker now. */
 export interface BudgetRefusal {
@@ -46,8 +46,7 @@ export const accountName = (tenant: string, { scope, id }: Pick<BudgetAccount, '
  */
 export async function reserveBudget(deps: ReserveDeps, job: JobRecord): Promise<BudgetRefusal | undefined> {
   if (job.reserved) return undefined;
-  const { workflow, step } = workflowStepOf(job);
-  const budgets = await deps.config.budgetsAt({ tenant: job.tenant, team: job.request.team_id, workflow, step });
+  const budgets = await deps.config.budgetsAt(toConfigScope(job));
   if (!budgets) return undefined;
   const estimate = estimateOf(job.request);
   const { perJobMax: amount } = budgets.nearest;

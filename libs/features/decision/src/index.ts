@@ -1,16 +1,14 @@
 /** Asks policy about a job: the request, its hash, the decision and its record. */
+export { answerWithin, askAboutJob, type JobDecision } from './ask-about-job';
+export { toConfigScope } from './config-scope';
 export { storedContextRef } from './context-ref';
+export { policyPart, safetyFields } from './decision-record';
+export { approvalStateFor, approvalTimeMs, holdWrites, initialStateFor, type RequiredApproval } from './initial-state';
 export { inputHash, isApprovedInput, unreadableInput } from './input-hash';
 export { dispatchIdentity, dispatchPacket, isStaleDispatch, requestHash } from './job-packet';
 export { isSettledAtOnce, isToldBefore, type LiveDecision, type Shadows } from './live-decision';
-export {
-  answerWithin,
-  askPolicy,
-  decisionRecord,
-  policyPart,
-  policyRequest,
-  priorPermit,
-  type Verdict,
-} from './policy-check';
+export { buildPolicyContent, readPolicyContent, toPolicyContent } from './policy-content';
+export { buildPolicyRequest } from './policy-request';
 export { priorityOf } from './priority';
+export { markSecrets } from './secrets';
 export { workflowStepOf } from './workflow-step';

@@ -1,6 +1,6 @@
 import type { PolicyDecision, PolicyRequest } from '@svc/policy';
 import type { DecisionRecord } from '@svc/store';
-import { policyPart } from './policy-check';
+import { policyPart } from './decision-record';
 
 /** A decision that policy made about a job, with what it was asked. */
 export interface LiveDecision {

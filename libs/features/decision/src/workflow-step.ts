@@ -1,6 +1,6 @@
 import type { JobRecord } from '@svc/store';
 
-/** The step of a run that a job carries out; every field is absent for a job that no engine created. */
+/** The step of a run that a job executes; every field is absent for a job that no engine created. */
 export interface WorkflowStep {
   workflow?: string;
   run?: string;
@@ -9,7 +9,7 @@ export interface WorkflowStep {
 
 /**
  * The workflow, run and step a job belongs to. Only jobs that the engine created are in a run: labels, env and packet
- * fields of the same names are the submitter's words, and must not select a policy, a config document or a timeout.
+ * fields of the same names are set by the submitter, and must not select a policy, a config document or a timeout.
  */
 export function workflowStepOf({ run, request }: Pick<JobRecord, 'run' | 'request'>): WorkflowStep {
   if (run === undefined) return {};

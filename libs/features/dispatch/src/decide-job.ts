@@ -2,26 +2,27 @@ import { contextPointer, isGate, isStorePointer, limits, ownContextPointer } fro
 import type { JobEvent } from '@svc/lifecycle';
 import { type DecisionRecord, type JobRecord, verdictOf } from '@svc/store';
 import { budgetMessage, type BudgetRefusal, budgetWaitMs, reserveBudget } from '@svc/budget';
-import { badEnd, contentOfDocument, deadlinePassed, type Ending, finish, heldFor, moveAndTell } from '@svc/jobs';
-import { failMode, type FailMode } from '@svc/settings';
+import { badEnd, deadlinePassed, type Ending, finish, moveAndTell } from '@svc/jobs';
+import type { FailMode } from '@svc/settings';
 import {
-  askPolicy,
-  decisionRecord,
+  approvalTimeMs,
+  askAboutJob,
+  holdWrites,
   inputHash,
   isToldBefore,
   policyPart,
-  policyRequest,
-  priorPermit,
+  readPolicyContent,
   requestHash,
+  safetyFields,
+  toConfigScope,
   unreadableInput,
-  workflowStepOf,
 } from '@svc/decision';
-import { checkQueuedJob, withDeriver } from '@svc/registry';
-import { placeJob, queueEndsMs } from './place-job';
+import { checkQueuedJob } from '@svc/registry';
+import { placeJob } from './place-job';
+import { delayToDeadline, queueEndsMs } from './queue-entry';
 import type { SchedulingDeps } from './scheduling-deps';
 import { queueTimeOver } from './timers';
 
-const policyTimeoutMs = 3_000;
 const unavailableRetryMs = 5_000;
 const throttleRetryMs = 5_000;
 
@@ -55,23 +56,22 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   }
   const unfit = await checkQueuedJob(deps, job);
   if (unfit) return finish(deps, job, { event: 'refuse', ...unfit, result: 'FAILED' });
-  const { workflow, step } = workflowStepOf(job);
-  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id, workflow, step });
+  const config = await deps.config.at(toConfigScope(job));
   const pointer = contextPointer(job);
   const context =
     pointer === ownContextPointer(id) ? ownContext : await store.data.context(pointer, limits.contextBytes);
   if (await isApproved(deps, job, context)) return proceed(deps, job, undefined);
 
-  const derived = await withDeriver(deps.topics, job.tenant, job.topic);
-  const question = { ...policyRequest(job, contentOf(context), config), ...derived, ...priorPermit(job) };
-  const verdict = await askPolicy(deps.kernel, 'check', question, policyTimeoutMs);
-  const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
-  if (verdict.kind === 'unavailable') return unavailable(deps, job, mode);
-  if (!isToldBefore(job.safety, verdict.decision)) {
-    deps.shadows.decided({ request: question, decision: verdict.decision });
-  }
-  const decision = decisionRecord(verdict.decision, job.job_hash, 'scheduler', clock.nowUs());
-  switch (decision.decision) {
+  const answer = await askAboutJob(deps, job, {
+    method: 'check',
+    content: readPolicyContent(context),
+    config,
+    failMode: deps.settings.policyFailMode,
+  });
+  if (answer.kind === 'unavailable') return unavailable(deps, job, answer.failMode);
+  if (!isToldBefore(job.safety, answer.decision)) deps.shadows.decided(answer);
+  const { record: decision } = answer;
+  switch (answer.decision.decision) {
     case 'ALLOW':
     case 'ALLOW_WITH_CONSTRAINTS':
       return proceed(deps, job, decision);
@@ -81,21 +81,9 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
     case 'REQUIRE_APPROVAL':
       return hold(deps, job, { ...decision, approval_ref: job.id }, context);
     case 'THROTTLE':
-      return throttle(deps, job, decision, verdict.decision.throttle_duration_ms ?? throttleRetryMs);
-    case 'UNAVAILABLE':
-      return unavailable(deps, job, mode);
+      return throttle(deps, job, decision, answer.decision.throttle_duration_ms ?? throttleRetryMs);
   }
 }
-
-const contentOf = (context: Buffer | null): string => {
-  if (!context) return contentOfDocument(null);
-  try {
-    return contentOfDocument(JSON.parse(context.toString('utf8')) as { prompt?: unknown; context?: unknown });
-  } catch {
-    // A context that is no JSON (a packet straight from the bus may bring one) is content all the same.
-    return context.toString('utf8');
-  }
-};
 
 /**
  * Labels alone are never enough: the stored approval must cover this request, this input and this policy.
@@ -156,30 +144,22 @@ async function hold(
       result: 'FAILED',
     });
   }
-  const forMs = approvalTime(deps, job);
+  const { clock, settings } = deps;
   const isReadable = isStorePointer(contextPointer(job));
-  const covered = {
-    jobHash: decision.job_hash ?? '',
-    inputHash: isReadable ? inputHash(context) : unreadableInput,
-  };
-  const approval = heldFor(decision, covered, deps.clock.nowUs() + forMs * 1_000);
+  const { set, park } = holdWrites(decision, {
+    nowUs: clock.nowUs(),
+    timeLimitMs: approvalTimeMs(settings.approvalTtlMs, job.deadline_ms, clock.nowMs()),
+    inputHash: () => (isReadable ? inputHash(context) : unreadableInput),
+  });
   const revision = (job.approval?.revision ?? 0) + 1;
   await moveAndTell(deps, job, 'hold', {
-    set: { approval: { ...approval, revision }, ...safetyFields(decision) },
+    set: { approval: { ...set.approval, revision }, ...safetyFields(decision) },
     unset: ['waiting_reason'],
-    park: { queue: 'jobApprovals', forMs },
+    park,
     decision,
   });
   return undefined;
 }
-
-const safetyFields = (decision: DecisionRecord): Partial<JobRecord> => ({
-  safety: decision,
-  safety_snapshot: policyPart(decision.policy_snapshot ?? ''),
-});
-
-const approvalTime = ({ settings, clock }: SchedulingDeps, job: JobRecord): number =>
-  Math.max(1, Math.min(settings.approvalTtlMs, job.deadline_ms > 0 ? job.deadline_ms - clock.nowMs() : Infinity));
 
 async function throttle(
   deps: SchedulingDeps,
@@ -193,7 +173,7 @@ async function throttle(
     { states: ['PENDING', 'RETRYING', 'SCHEDULED'] },
     { ...safetyFields(decision), waiting_reason: 'throttled' },
   );
-  return untilDeadline(deps, job, waitMs);
+  return delayToDeadline(deps, job, Math.max(1, waitMs));
 }
 
 async function overBudget(
@@ -208,7 +188,7 @@ async function overBudget(
     deps.events.waiting(job.topic, 'budget');
     const waits = { ...set, waiting_reason: 'budget' };
     await deps.store.jobs.note(job.id, { states: ['PENDING', 'RETRYING', 'SCHEDULED'] }, waits);
-    return untilDeadline(deps, job, budgetWaitMs(over, deps.clock.nowMs()));
+    return delayToDeadline(deps, job, budgetWaitMs(over, deps.clock.nowMs()));
   }
   const event: JobEvent = job.state === 'RETRYING' ? 'refuse' : 'deny';
   const ending: Ending = { event, code: 'budget_exceeded', message: budgetMessage(over), result: 'DENIED' };
@@ -223,7 +203,7 @@ async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode)
       { states: ['PENDING', 'RETRYING', 'SCHEDULED'] },
       { waiting_reason: 'safety_unavailable' },
     );
-    return untilDeadline(deps, job, unavailableRetryMs);
+    return delayToDeadline(deps, job, unavailableRetryMs);
   }
   deps.events.failOpen(job.topic);
   const decision: DecisionRecord = {
@@ -235,10 +215,3 @@ async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode)
   };
   return proceed(deps, job, decision);
 }
-
-// A job may not oversleep its own deadline.
-const untilDeadline = ({ clock }: SchedulingDeps, job: JobRecord, waitMs: number): number =>
-  Math.max(
-    1,
-    Math.min(waitMs, (job.deadline_ms || Infinity) - clock.nowMs(), (queueEndsMs(job) ?? Infinity) - clock.nowMs()),
-  );

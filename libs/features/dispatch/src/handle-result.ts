@@ -4,7 +4,7 @@ import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { toMicros } from '@svc/policy';
 import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
-import { isStaleDispatch, workflowStepOf } from '@svc/decision';
+import { isStaleDispatch, toConfigScope, workflowStepOf } from '@svc/decision';
 import { endBadly, isForeignResult, moveAndTell } from '@svc/jobs';
 import { checkResult } from '@svc/registry';
 import {
@@ -17,7 +17,7 @@ import {
   scanEntry,
   tellOutput,
 } from '@svc/output-safety';
-import { entryPriority, untilDeadline } from './queue-entry';
+import { entryPriority, delayToDeadline } from './queue-entry';
 import { retryCap } from './place-job';
 import { afterPreemption } from './preempt';
 import { lacksRequiredDispatch, learnEcho } from './require-dispatch';
@@ -284,7 +284,7 @@ export async function retryOr(
   facts: Partial<JobRecord> = {},
 ): Promise<boolean> {
   const { workflow, run } = workflowStepOf(job);
-  const settings = retrySettings(await deps.config.at({ tenant: job.tenant, team: job.request.team_id, workflow }));
+  const settings = retrySettings(await deps.config.at(toConfigScope(job, 'workflow')));
   const own = timeoutsFor(deps.fleet.timeouts(), job.topic, workflow).maxRetries ?? settings.maxRetries;
   const allowed = Math.min(own, retryCap(job) ?? Infinity);
   const retryable = isRetryable(failure.status, failure.code, settings) && run === undefined;
@@ -310,7 +310,7 @@ export async function retryOr(
       {
         queue: 'jobs',
         suffix: `retry-${job.retry_count + 1}`,
-        delay_ms: untilDeadline(deps, job, delayMs),
+        delay_ms: delayToDeadline(deps, job, delayMs),
         priority: entryPriority(job),
       },
     ],

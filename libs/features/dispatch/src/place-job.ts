@@ -3,9 +3,17 @@ import { awaitedWorker, chooseWorker, laneOf, levels, needsOf, timeoutsFor, wait
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { routingRules, turnCost } from '@svc/settings';
 import { dataUrlsFor, endBadly } from '@svc/jobs';
-import { dispatchIdentity, dispatchPacket, isApprovedInput, policyPart, workflowStepOf } from '@svc/decision';
+import {
+  dispatchIdentity,
+  dispatchPacket,
+  isApprovedInput,
+  safetyFields,
+  toConfigScope,
+  workflowStepOf,
+} from '@svc/decision';
 import type { SchedulingDeps } from './scheduling-deps';
 import { preemptFor } from './preempt';
+import { queueEndsMs } from './queue-entry';
 import { rollBack } from './roll-back';
 
 /** How long an allowed job may wait before it is looked at again, whatever happens. */
@@ -30,7 +38,7 @@ export async function placeJob(
   const preferredWorkerId = undelivered ?? job.request.labels['preferred_worker_id'];
   const preferences = { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) };
   const rules = await routingRules(deps);
-  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
+  const config = await deps.config.at(toConfigScope(job, 'team'));
   // Nothing is awaited between the liveness check and the write that dispatches. The holder of an undelivered dispatch is
   // exempt: it may have received the job, and until it is declared lost any other worker would run it a second time.
   const nowMs = clock.nowMs();
@@ -58,7 +66,7 @@ export async function placeJob(
     licenseCap: licenseCap(deps),
     waitMs: waitingTime(deps, job, nowMs),
     set: {
-      ...(decision && { safety: decision, safety_snapshot: policyPart(decision.policy_snapshot ?? '') }),
+      ...(decision && safetyFields(decision)),
       run_ms: runMs,
     },
     ...(decision && { decision }),
@@ -91,8 +99,7 @@ export async function publishDispatch(
 ): Promise<void> {
   if (job.approval && !(await isApprovedInput(deps.store, job))) return refuseDispatch(deps, job, inputChanged);
   const nowUs = deps.clock.nowUs();
-  const { workflow, step } = workflowStepOf(job);
-  const config = await deps.config.textAt({ tenant: job.tenant, team: job.request.team_id, workflow, step });
+  const config = await deps.config.textAt(toConfigScope(job));
   const urls = dataUrlsFor(deps.dataUrls, job, deps.clock.nowMs());
   const { subject, packet } = dispatchPacket(job, deps.senderId, nowUs, config, urls);
   // It runs from the moment it is on its way: an answer may be here before the bus has confirmed it.
@@ -168,10 +175,6 @@ export function runningFor(job: Pick<JobRecord, 'run_ms' | 'deadline_ms'>, nowMs
   const left = job.deadline_ms > 0 ? job.deadline_ms - nowMs : Infinity;
   return Math.max(1, Math.min(job.run_ms ?? 900_000, left));
 }
-
-/** Until when the submitter lets it wait for its first worker, unix ms; undefined when it does not say. */
-export const queueEndsMs = ({ request, attempts, created_at }: JobRecord): number | undefined =>
-  request.queue_ttl_ms !== undefined && attempts === 0 ? created_at / 1_000 + request.queue_ttl_ms : undefined;
 
 function waitingTime(deps: SchedulingDeps, job: JobRecord, nowMs: number): number {
   const { maxPendingMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, workflowStepOf(job).workflow);

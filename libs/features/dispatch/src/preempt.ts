@@ -4,8 +4,8 @@ import { canServe, type RoutingNeeds } from '@svc/routing';
 import type { CarryEntry, JobRecord } from '@svc/store';
 import { numberAt, routingRules, section } from '@svc/settings';
 import { type Intent, moveAndTell } from '@svc/jobs';
-import { dispatchIdentity, isStaleDispatch, workflowStepOf } from '@svc/decision';
-import { entryPriority, untilDeadline } from './queue-entry';
+import { dispatchIdentity, isStaleDispatch, toConfigScope } from '@svc/decision';
+import { entryPriority, delayToDeadline } from './queue-entry';
 import type { SchedulingDeps } from './scheduling-deps';
 
 /** A batch job so marked by its submitter is never interrupted. */
@@ -23,7 +23,7 @@ const mostGraceSec = 2 ** 31 - 1;
  */
 export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: RoutingNeeds): Promise<boolean> {
   if (job.request.priority !== 'critical') return false;
-  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
+  const config = await deps.config.at(toConfigScope(job, 'team'));
   if (!section(config, 'resources', { ...defaultSettings.resources }).preemption_enabled) return false;
   const rules = await routingRules(deps);
   const workers = deps.registry
@@ -41,7 +41,7 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   const intent: Intent = { cancel: 'preempted', grace_sec, ...(dispatch && { dispatch }) };
   const times = (victim.preempted ?? 0) + 1;
   // Meanwhile its worker may still be at it: nobody else gets it before that worker answers, or its time is over.
-  const delayMs = untilDeadline(deps, victim, Math.max(leastDelayMs, grace_sec * 1_000));
+  const delayMs = delayToDeadline(deps, victim, Math.max(leastDelayMs, grace_sec * 1_000));
   const moved = await moveAndTell(deps, victim, 'preempt', {
     dispatchId: victim.dispatch_id,
     set: { preempted: times, waiting_reason: waitingReason },
@@ -57,8 +57,7 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
 
 /** How long a job that is stopped has to end by itself: `resources.preemption_grace_period` of its own config. */
 async function graceSec({ config }: SchedulingDeps, job: JobRecord): Promise<number> {
-  const { workflow } = workflowStepOf(job);
-  const own = await config.at({ tenant: job.tenant, team: job.request.team_id, workflow });
+  const own = await config.at(toConfigScope(job, 'workflow'));
   const standard = defaultSettings.resources.preemption_grace_period;
   const sec = numberAt(own, 'resources', 'preemption_grace_period') ?? standard;
   return Math.min(mostGraceSec, Math.max(0, Math.ceil(sec)));

@@ -5,6 +5,12 @@ import type { SchedulingDeps } from './scheduling-deps';
 /** Priority of a job's queue entries. */
 export const entryPriority = (job: JobRecord): number => queuePriorities[job.request.priority];
 
-/** A delay that ends with the job's deadline at the latest. */
-export const untilDeadline = ({ clock }: SchedulingDeps, job: JobRecord, delayMs: number): number =>
-  job.deadline_ms > 0 ? Math.max(1, Math.min(delayMs, job.deadline_ms - clock.nowMs())) : delayMs;
+/** End of the time that a job may wait for its first dispatch, unix ms; undefined when the submitter sets none. */
+export const queueEndsMs = ({ request, attempts, created_at }: JobRecord): number | undefined =>
+  request.queue_ttl_ms !== undefined && attempts === 0 ? created_at / 1_000 + request.queue_ttl_ms : undefined;
+
+/** Shortens a delay so that it ends no later than the job's deadline and its time in the queue. */
+export function delayToDeadline({ clock }: SchedulingDeps, job: JobRecord, delayMs: number): number {
+  const endsMs = Math.min(job.deadline_ms || Infinity, queueEndsMs(job) ?? Infinity);
+  return endsMs === Infinity ? delayMs : Math.max(1, Math.min(delayMs, endsMs - clock.nowMs()));
+}

@@ -2,8 +2,8 @@ import { inFlightStates, isInFlight } from '@svc/lifecycle';
 import { timeoutsFor } from '@svc/routing';
 import type { JobRecord, MoveExtras } from '@svc/store';
 import { deadlinePassed, endBadly, type Ending, finish } from '@svc/jobs';
-import { entryPriority } from './queue-entry';
-import { queueEndsMs, runningFor, runtimeCap } from './place-job';
+import { entryPriority, queueEndsMs } from './queue-entry';
+import { runningFor, runtimeCap } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { workflowStepOf } from '@svc/decision';
 

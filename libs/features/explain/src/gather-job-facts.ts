@@ -6,7 +6,7 @@ import { type BoundarySettings, type EffectiveConfig, routingRules } from '@svc/
 import { findJob } from '@svc/jobs';
 import type { TopicDeps } from '@svc/registry';
 import type { ExplainSettings, JobFacts, SeenWorker } from './job-facts';
-import { workflowStepOf } from '@svc/decision';
+import { toConfigScope } from '@svc/decision';
 
 export interface ExplainDeps extends Pick<Base, 'store' | 'clock'> {
   fleet: Fleet;
@@ -64,12 +64,11 @@ export async function gatherJobFacts(deps: ExplainDeps, scope: TenantScope, id: 
 
 export async function factsOf(deps: ExplainDeps, job: JobRecord, around: Surroundings): Promise<JobFacts> {
   const { store, clock, fleet, topics, license, settings } = deps;
-  const { workflow, step } = workflowStepOf(job);
   const [standing, history, topic, config, rules] = await Promise.all([
     store.standing.of(job),
     store.jobs.events(job.id),
     topics.registry.find(job.tenant, job.topic),
-    deps.config.at({ tenant: job.tenant, team: job.request.team_id, workflow, step }),
+    deps.config.at(toConfigScope(job)),
     routingRules(deps),
   ]);
   return {

@@ -1,5 +1,6 @@
 import { AppError, submitJob, type Caller, type SubmitBody } from '@svc/contract';
-import { contentOfDocument, normalizeRequest, publicLabels } from './normalize-request';
+import { toPolicyContent } from '@svc/decision';
+import { normalizeRequest, publicLabels } from './normalize-request';
 
 const caller: Caller = {
   tenant: 'acme',
@@ -120,9 +121,9 @@ describe('normalizeRequest', () => {
   it('a stored document gives the same content as the request it came from', () => {
     for (const over of [{}, { context: { amount: 3 } }, { context: 'text' }, { context: null }]) {
       const { document, content } = normalize(over);
-      expect(contentOfDocument(document)).toBe(content);
+      expect(toPolicyContent(document)).toBe(content);
     }
-    expect(JSON.parse(contentOfDocument(null))).toEqual({ prompt: '' });
+    expect(JSON.parse(toPolicyContent(null))).toEqual({ prompt: '' });
   });
 });
 

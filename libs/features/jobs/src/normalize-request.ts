@@ -1,6 +1,6 @@
 import { AppError, limits, type Caller, type SubmitBody } from '@svc/contract';
 import type { StoredRequest } from '@svc/store';
-import { priorityOf } from '@svc/decision';
+import { buildPolicyContent, markSecrets, priorityOf } from '@svc/decision';
 
 export interface Normalized {
   tenant: string;
@@ -38,13 +38,13 @@ export function normalizeRequest(
   }
   // An agent is bound to a worker's credential, and no credential that submits is one.
   if (body.labels['agent_id']) throw new AppError('access_denied');
-  const { labels, secrets } = labelsOf(body);
-  const request: StoredRequest = {
+  const labels = { ...clientLabels(body.labels), _source: body.pack_id ? 'pack' : 'api' };
+  const unmarked: StoredRequest = {
     topic: body.topic,
     // Until its config is known.
     priority: priorityOf(body.priority, undefined),
     ...optional(body),
-    risk_tags: secrets ? [...new Set([...body.risk_tags, 'secrets'])] : body.risk_tags,
+    risk_tags: body.risk_tags,
     requires: body.requires,
     tags: body.tags,
     labels,
@@ -61,6 +61,7 @@ export function normalizeRequest(
     allow_retrieval: body.allow_retrieval,
     env: {},
   };
+  const request = markSecrets(unmarked, body.prompt, body.context);
   const document = {
     prompt: body.prompt,
     adapter_id: body.adapter_id ?? '',
@@ -70,7 +71,7 @@ export function normalizeRequest(
     tenant_id: tenant,
     ...(body.context !== undefined && { context: body.context }),
   };
-  return { tenant, topic: body.topic, request, document, content: contentOf(body.prompt, body.context) };
+  return { tenant, topic: body.topic, request, document, content: buildPolicyContent(body.prompt, body.context) };
 }
 
 function checkPrompt(prompt: string, maxPromptChars: number): void {
@@ -118,15 +119,6 @@ export function clientLabels(labels: Readonly<Record<string, string>>): Record<s
   return Object.fromEntries(Object.entries(labels).filter(([label]) => !reservedLabel.test(label)));
 }
 
-function labelsOf(body: SubmitBody): { labels: Record<string, string>; secrets: boolean } {
-  const own = clientLabels(body.labels);
-  const secrets = refersToSecret(body.prompt) || refersToSecret(body.context);
-  return {
-    labels: { ...own, _source: body.pack_id ? 'pack' : 'api', ...(secrets && { secrets_present: 'true' }) },
-    secrets,
-  };
-}
-
 /** As the validation of fields tells it: the field, and where in it. */
 const labelFault = (label: string, message: string) => ({
   in: 'body',
@@ -134,13 +126,6 @@ const labelFault = (label: string, message: string) => ({
   path: `labels.${label.slice(0, 64)}`,
   message,
 });
-
-/** Does the value, or any string inside it, name a secret by reference? Depth is bounded by the body parser. */
-export function refersToSecret(value: unknown): boolean {
-  if (typeof value === 'string') return value.startsWith('secret://');
-  if (value === null || typeof value !== 'object') return false;
-  return Object.values(value).some(refersToSecret);
-}
 
 function memoryId(given: string | undefined, jobId: string): string {
   if (given === undefined) return jobId;
@@ -158,19 +143,6 @@ const optional = (body: SubmitBody): Partial<StoredRequest> => ({
   ...(body.pack_id && { pack_id: body.pack_id }),
   ...(body.estimated_cost !== undefined && { estimated_cost: body.estimated_cost }),
 });
-
-/** One document in which policy finds the context's fields at the top and the prompt beside them. */
-const contentOf = (prompt: string, context: unknown): string =>
-  JSON.stringify(
-    context !== null && typeof context === 'object' && !Array.isArray(context)
-      ? { ...context, prompt }
-      : { context, prompt },
-  );
-
-/** The same from a stored input document. */
-export function contentOfDocument(document: { prompt?: unknown; context?: unknown } | null): string {
-  return contentOf(typeof document?.prompt === 'string' ? document.prompt : '', document?.context);
-}
 
 /** Labels as clients see them: what the service added is left out. */
 export const publicLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>

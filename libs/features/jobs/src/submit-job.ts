@@ -1,26 +1,25 @@
 import { AppError, defaultSettings, type Caller, type SubmitBody } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
-import type { PolicyRequest } from '@svc/policy';
 import { queuePriorities } from '@svc/routing';
 import type { Acceptance, DecisionRecord, JobRecord } from '@svc/store';
 import type { Base, LicenseLimits } from '@svc/platform';
-import { type EffectiveConfig, failMode, type FailMode, numberAt } from '@svc/settings';
+import { type EffectiveConfig, numberAt } from '@svc/settings';
 import type { Admission } from '@svc/admission';
 import { checkJobBudget } from '@svc/budget';
 import {
-  askPolicy,
-  decisionRecord,
+  approvalTimeMs,
+  askAboutJob,
+  initialStateFor,
   inputHash,
   isSettledAtOnce,
-  type LiveDecision,
-  policyPart,
-  policyRequest,
+  type JobDecision,
   priorityOf,
   requestHash,
+  safetyFields,
   type Shadows,
-  type Verdict,
+  toConfigScope,
 } from '@svc/decision';
-import { admitTopic, type TopicDeps, withDeriver } from '@svc/registry';
+import { admitTopic, type TopicDeps } from '@svc/registry';
 import { badEnd } from './endings';
 import { type FirstAnswer, readAnswer, requestFingerprint, type SubmitOutcome } from './idempotency';
 import { memoryClaim } from './data/memory-owner';
@@ -44,8 +43,6 @@ export interface SubmitDeps extends Base {
   /** Policy did not answer and the job was let in all the same. */
   onFailOpen(topic: string): void;
 }
-
-const policyTimeoutMs = 5_000;
 
 /**
  * Accepts a job for REST, gRPC and the bus alike. The answer leaves after one atomic write holds the record and the queue
@@ -77,7 +74,7 @@ export async function submitJob(
     const earlier = await store.jobs.reserved(asked.tenant, idempotencyKey);
     if (earlier) return readAnswer(earlier, fingerprint);
   }
-  const config = await deps.config.at({ tenant: asked.tenant, team: asked.request.team_id });
+  const config = await deps.config.at(toConfigScope(asked, 'team'));
   const priority = priorityOf(body.priority, config);
   asked.request.priority = priority;
   const context = JSON.stringify({ ...asked.document, priority });
@@ -103,56 +100,54 @@ interface Submission {
 async function accept(deps: SubmitDeps, caller: Caller, submission: Submission): Promise<SubmitOutcome> {
   const { clock, store } = deps;
   const { body, jobId, traceId, asked, config, context, idempotencyKey, fingerprint } = submission;
-  const place = { tenant: asked.tenant, team: asked.request.team_id };
   const activeLimit = intakeLimit(config);
   if (activeLimit > 0) await requireRoom(deps, asked.tenant, activeLimit);
   checkMemoryAccess(config, body.memory_id === undefined ? undefined : asked.request.memory_id);
-  checkJobBudget(await deps.config.budgetsAt(place), asked.request);
+  checkJobBudget(await deps.config.budgetsAt(toConfigScope(asked, 'team')), asked.request);
 
-  const question = policyRequest(
-    { id: jobId, tenant: asked.tenant, topic: asked.topic, request: asked.request },
-    asked.content,
+  const job = { id: jobId, tenant: asked.tenant, topic: asked.topic, request: asked.request };
+  const answer = await askAboutJob(deps, job, {
+    method: 'evaluate',
+    content: asked.content,
     config,
-  );
-  const derived = await withDeriver(deps.topics, asked.tenant, asked.topic);
-  const asking = { ...question, ...derived };
-  const verdict = await askPolicy(deps.kernel, 'evaluate', asking, policyTimeoutMs);
-  const settled = settledBy(asking, verdict);
+    failMode: deps.settings.policyFailMode,
+  });
+  // The scheduler asks again about permitted jobs, and reports those decisions to shadow policies.
+  const final = answer.kind === 'decided' && isSettledAtOnce(answer.decision.decision) ? answer : undefined;
   // No record is kept of a throttled job: what counts decisions is updated before the refusal below.
-  if (settled?.decision.decision === 'THROTTLE') {
-    deps.shadows.decided(settled);
-    await store.velocity.countThrottled(asked.tenant, settled.decision.rule_id, clock.nowMs());
+  if (final?.decision.decision === 'THROTTLE') {
+    deps.shadows.decided(final);
+    await store.velocity.countThrottled(asked.tenant, final.decision.rule_id, clock.nowMs());
   }
   const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
-  const mode = failMode(config, 'input_fail_mode', deps.settings.policyFailMode);
-  const birth = decideBirth(deps, jobId, asked, verdict, { deadlineMs, mode, context });
-  const answer: FirstAnswer = { ...birth.answer, job_id: jobId, trace_id: traceId };
+  const creation = toCreation(deps, jobId, asked, answer, { deadlineMs, context });
+  const response: FirstAnswer = { ...creation.response, job_id: jobId, trace_id: traceId };
   const outcome = await store.jobs.accept({
     id: jobId,
     tenant: asked.tenant,
     traceId,
     topic: asked.topic,
-    fields: recordFields(asked, caller.submitterId, birth, deadlineMs),
+    fields: recordFields(asked, caller.submitterId, creation, deadlineMs),
     context,
     priority: queuePriorities[asked.request.priority],
     activeLimit,
     isNew: true,
     ...(body.memory_id !== undefined && { memory: await memoryClaim(deps.config, asked.request.memory_id) }),
-    ...(birth.decision && { decision: birth.decision }),
-    ...(birth.next && { next: birth.next }),
+    ...(creation.decision && { decision: creation.decision }),
+    ...(creation.next && { next: creation.next }),
     ...(idempotencyKey && {
       idempotency: {
         key: idempotencyKey,
         hash: fingerprint,
-        answer: JSON.stringify(answer),
+        answer: JSON.stringify(response),
         ttlSec: deps.settings.idempotencyTtlSec,
       },
     }),
   });
   switch (outcome.kind) {
     case 'accepted':
-      if (settled) deps.shadows.decided(settled);
-      return readAnswer({ hash: '', answer: JSON.stringify(answer) }, '', false);
+      if (final) deps.shadows.decided(final);
+      return readAnswer({ hash: '', answer: JSON.stringify(response) }, '', false);
     case 'replay':
       return readAnswer({ hash: fingerprint, answer: outcome.answer }, fingerprint);
     case 'backpressure':
@@ -165,93 +160,74 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   }
 }
 
-/** The decision that shadow policies are compared with; undefined when it is the scheduler's, who asks again. */
-const settledBy = (request: PolicyRequest, verdict: Verdict): LiveDecision | undefined =>
-  verdict.kind === 'decided' && isSettledAtOnce(verdict.decision.decision)
-    ? { request, decision: verdict.decision }
-    : undefined;
-
-interface Birth {
-  answer: Omit<FirstAnswer, 'job_id' | 'trace_id'>;
+/** The fields of the accepting write that depend on the decision. */
+interface Creation {
+  response: Omit<FirstAnswer, 'job_id' | 'trace_id'>;
   decision?: DecisionRecord;
   next?: Acceptance['next'];
   jobHash: string;
   labels?: Record<string, string>;
 }
 
-/** What policy's answer makes of the job. */
-function decideBirth(
+/** @throws policy_throttled, safety_unavailable */
+function toCreation(
   deps: SubmitDeps,
   id: string,
   asked: Normalized,
-  verdict: Verdict,
-  { deadlineMs, mode, context }: { deadlineMs: number; mode: FailMode; context: string },
-): Birth {
+  answer: JobDecision,
+  { deadlineMs, context }: { deadlineMs: number; context: string },
+): Creation {
   const { clock, settings } = deps;
-  const jobHash = requestHash({ id, tenant: asked.tenant, topic: asked.topic, request: asked.request });
-  if (verdict.kind === 'unavailable') {
-    if (mode === 'closed') throw new AppError('safety_unavailable', {}, { 'Retry-After': '5' });
-    deps.onFailOpen(asked.topic);
-    const labels = { ...asked.request.labels, safety_bypassed: 'true', safety_bypass_reason: 'safety_unavailable' };
-    return { answer: { kind: 'accepted' }, jobHash, labels };
+  const { tenant, topic, request } = asked;
+  const jobHash = requestHash({ id, tenant, topic, request });
+  if (answer.kind === 'unavailable') {
+    if (answer.failMode === 'closed') throw new AppError('safety_unavailable', {}, { 'Retry-After': '5' });
+    deps.onFailOpen(topic);
+    const labels = { ...request.labels, safety_bypassed: 'true', safety_bypass_reason: 'safety_unavailable' };
+    return { response: { kind: 'accepted' }, jobHash, labels };
   }
-  const decision = decisionRecord(verdict.decision, jobHash, 'gateway', clock.nowUs());
-  const reason = decision.reason ?? '';
-  switch (decision.decision) {
-    case 'ALLOW':
-    case 'ALLOW_WITH_CONSTRAINTS':
-      return { answer: { kind: 'accepted' }, decision, jobHash };
-    case 'REQUIRE_APPROVAL': {
-      const leftMs = deadlineMs > 0 ? Math.max(1, deadlineMs - clock.nowMs()) : Infinity;
-      const forMs = Math.min(settings.approvalTtlMs, leftMs);
-      const covered = { jobHash, inputHash: inputHash(context) };
-      const approval = heldFor(decision, covered, clock.nowUs() + forMs * 1_000);
-      const next = {
-        event: 'hold',
-        extras: { set: { approval }, park: { queue: 'jobApprovals', forMs } },
-      } as const;
-      return { answer: { kind: 'held', reason }, decision: { ...decision, approval_ref: id }, next, jobHash };
+  const nowUs = clock.nowUs();
+  const initial = initialStateFor(id, answer, {
+    nowUs,
+    timeLimitMs: approvalTimeMs(settings.approvalTtlMs, deadlineMs, clock.nowMs()),
+    inputHash: () => inputHash(context),
+  });
+  const reason = answer.record.reason ?? '';
+  switch (initial.kind) {
+    case 'accepted':
+      return { response: { kind: 'accepted' }, decision: initial.decision, jobHash };
+    case 'held':
+      return { response: { kind: 'held', reason }, decision: initial.decision, next: initial.next, jobHash };
+    case 'denied': {
+      const job = { id, tenant, topic, attempts: 0, state: 'PENDING' } as const;
+      const extras = badEnd(job, initial.failure, nowUs, settings.deadLetterTtlSec);
+      return {
+        response: { kind: 'denied', reason },
+        decision: initial.decision,
+        next: { event: 'deny', extras },
+        jobHash,
+      };
     }
-    case 'DENY': {
-      const job = { id, tenant: asked.tenant, topic: asked.topic, attempts: 0, state: 'PENDING' } as const;
-      const ending = { event: 'deny', code: 'policy_denied', message: reason || 'denied by policy' } as const;
-      const extras = badEnd(job, ending, clock.nowUs(), settings.deadLetterTtlSec);
-      return { answer: { kind: 'denied', reason }, decision, next: { event: 'deny', extras }, jobHash };
-    }
-    case 'THROTTLE': {
-      const waitSec = Math.max(1, Math.ceil((verdict.decision.throttle_duration_ms ?? 30_000) / 1_000));
+    case 'throttled': {
+      const waitSec = Math.max(1, Math.ceil(initial.waitMs / 1_000));
       throw new AppError('policy_throttled', { ...(reason && { reason }) }, { 'Retry-After': String(waitSec) });
     }
-    case 'UNAVAILABLE':
-      throw new AppError('safety_unavailable');
   }
 }
 
-/** The approval that a held job opens with. */
-export const heldFor = (
-  decision: DecisionRecord,
-  { jobHash, inputHash }: { jobHash: string; inputHash: string },
-  expiresAtUs: number,
-) => ({
-  status: 'pending' as const,
-  revision: 1,
-  policy_snapshot: decision.policy_snapshot ?? '',
-  job_hash: jobHash,
-  input_hash: inputHash,
-  expires_at: expiresAtUs,
-});
-
-function recordFields(asked: Normalized, submitter: string, birth: Birth, deadlineMs: number): Partial<JobRecord> {
-  const request = birth.labels ? { ...asked.request, labels: birth.labels } : asked.request;
+function recordFields(
+  asked: Normalized,
+  submitter: string,
+  creation: Creation,
+  deadlineMs: number,
+): Partial<JobRecord> {
+  const request = creation.labels ? { ...asked.request, labels: creation.labels } : asked.request;
   return {
     request,
     submitter,
-    job_hash: birth.jobHash,
+    job_hash: creation.jobHash,
     deadline_ms: deadlineMs,
-    ...(birth.decision && {
-      safety: birth.decision,
-      safety_snapshot: policyPart(birth.decision.policy_snapshot ?? ''),
-    }),
+    ...(creation.decision && safetyFields(creation.decision)),
   };
 }
 

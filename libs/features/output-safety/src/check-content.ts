@@ -1,5 +1,6 @@
 import { TimeLimitError, withTimeout } from '@svc/runtime';
 import type { JobRecord } from '@svc/store';
+import { toConfigScope } from '@svc/decision';
 import { failMode } from '@svc/settings';
 import { isOwnResult, isStorePointer } from '@svc/contract';
 import { type BodyVerdict, checkBody } from './check-body';
@@ -114,7 +115,7 @@ async function unscanned(
 ): Promise<ContentCheck> {
   deps.events.outputSkipped(job.topic, error);
   if (error instanceof TimeLimitError) deps.events.outputLate(job.topic);
-  const config = await deps.config.at({ tenant: job.tenant, team: job.request.team_id });
+  const config = await deps.config.at(toConfigScope(job, 'team'));
   const isOpen = failMode(config, 'output_fail_mode', deps.settings.outputFailMode) === 'open';
   const record = safety(deps, startedUs, 'async', {
     decision: isOpen ? 'ALLOW' : 'QUARANTINE',

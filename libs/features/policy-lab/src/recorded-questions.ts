@@ -1,8 +1,7 @@
 import type { PolicyDecision, PolicyRequest } from '@svc/policy';
 import type { JobSummary, Store } from '@svc/store';
 import type { EffectiveConfig } from '@svc/settings';
-import { contentOfDocument } from '@svc/jobs';
-import { policyRequest, workflowStepOf } from '@svc/decision';
+import { buildPolicyRequest, toConfigScope, toPolicyContent } from '@svc/decision';
 import { contentOf } from './replay-decisions';
 import { decidedJobs, eachOf } from './replay-jobs';
 
@@ -42,10 +41,10 @@ export async function recordedQuestions(
     const { jobs, isCut } = await decidedJobs(store, tenant, wasDecided, { fromMs, most: left });
     result.isCut ||= isCut;
     const asked = await eachOf(jobs, atOnce, async (job) => {
-      const place = { tenant, team: job.request.team_id, workflow: workflowStepOf(job).workflow };
-      const [content, effective] = await Promise.all([contentOf(store, job), config.at(place)]);
+      const reads = [contentOf(store, job), config.at(toConfigScope(job, 'workflow'))] as const;
+      const [content, effective] = await Promise.all(reads);
       if (content === undefined) result.withoutContent += 1;
-      return questionOf(job, policyRequest(job, content ?? contentOfDocument(null), effective));
+      return questionOf(job, buildPolicyRequest(job, content ?? toPolicyContent(null), effective));
     });
     result.questions.push(...asked.flat());
   }

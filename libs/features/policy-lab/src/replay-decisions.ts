@@ -12,8 +12,7 @@ import { compareReplay, topicGlob, type ReplayedJob } from '@svc/policy';
 import type { JobSummary, Store } from '@svc/store';
 import type { Random } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
-import { contentOfDocument } from '@svc/jobs';
-import { policyRequest } from '@svc/decision';
+import { buildPolicyRequest, policyPart, toConfigScope, toPolicyContent } from '@svc/decision';
 import { askKernel } from './evaluate/evaluate-ask';
 import { candidateOf, type SimulateBundleDeps } from './evaluate/evaluate-bundle';
 import { decidedJobs, eachOf, type FoundJobs, rangeOf, timeRangeView } from './replay-jobs';
@@ -53,7 +52,7 @@ export async function replayPolicy(deps: ReplayDeps, caller: Caller, body: Repla
     const told = { jobId: job.id, topic: job.topic, tenant: job.tenant, original: verdictOf(job) ?? ('DENY' as const) };
     try {
       const decision = await askAgain(deps, job, trial, missing);
-      snapshot = decision.policy_snapshot.split('|')[0] ?? '';
+      snapshot = policyPart(decision.policy_snapshot);
       const { decision: verdict, rule_id: ruleId, reason } = decision;
       return { ...told, outcome: { kind: 'decided', verdict, ruleId, reason } };
     } catch (error) {
@@ -119,12 +118,9 @@ async function jobsOf({ store }: ReplayDeps, tenants: readonly string[], body: R
 
 async function askAgain(deps: ReplayDeps, job: JobSummary, trial: PolicyTrial, missing: { content: number }) {
   const { store, config, kernel } = deps;
-  const [content, effective] = await Promise.all([
-    contentOf(store, job),
-    config.at({ tenant: job.tenant, team: job.request.team_id }),
-  ]);
+  const [content, effective] = await Promise.all([contentOf(store, job), config.at(toConfigScope(job, 'team'))]);
   if (content === undefined) missing.content += 1;
-  const question = policyRequest(job, content ?? contentOfDocument(null), effective);
+  const question = buildPolicyRequest(job, content ?? toPolicyContent(null), effective);
   return askKernel(() => kernel.simulate(question, trial));
 }
 
@@ -133,7 +129,7 @@ export async function contentOf({ data }: Pick<Store, 'data'>, job: JobSummary):
   const text = await data.context(contextPointer(job), limits.contextBytes);
   if (!text) return undefined;
   try {
-    return contentOfDocument(JSON.parse(text.toString('utf8')) as Parameters<typeof contentOfDocument>[0]);
+    return toPolicyContent(JSON.parse(text.toString('utf8')) as Parameters<typeof toPolicyContent>[0]);
   } catch {
     return undefined;
   }
@@ -142,5 +138,5 @@ export async function contentOf({ data }: Pick<Store, 'data'>, job: JobSummary):
 /** Of a policy that had nothing to decide. */
 async function snapshotOf({ kernel }: ReplayDeps, trial: PolicyTrial): Promise<string> {
   const { policy_snapshot } = await askKernel(() => kernel.simulate({ topic: 'job.none' }, trial));
-  return policy_snapshot.split('|')[0] ?? '';
+  return policyPart(policy_snapshot);
 }

@@ -19,5 +19,13 @@ export {
   type Replace,
   successor,
 } from './documents';
-export { EffectiveConfig, failMode, type FailMode, numberAt, section, turnCost } from './effective-config';
+export {
+  type ConfigPlace,
+  EffectiveConfig,
+  failMode,
+  type FailMode,
+  numberAt,
+  section,
+  turnCost,
+} from './effective-config';
 export { readConfig, readEffective } from './read-config';

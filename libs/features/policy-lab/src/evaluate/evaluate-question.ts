@@ -1,7 +1,8 @@
 import { AppError, everyTenant, type Caller, type PolicyMetaBody, type PolicyRequestBody } from '@svc/contract';
 import type { PolicyRequest } from '@svc/policy';
 import type { EffectiveConfig } from '@svc/settings';
-import { clientLabels, refersToSecret } from '@svc/jobs';
+import { markSecrets } from '@svc/decision';
+import { clientLabels } from '@svc/jobs';
 import { type TopicDeps, withDeriver } from '@svc/registry';
 
 /** What is known of an agent that decisions depend on. See docs/reference/policy.md#evaluation. */
@@ -28,7 +29,10 @@ export async function policyQuestion(
   const { labels: given, effective_config, budget, action, meta: about, input_content, ...fields } = body;
   const tenant = tenantOf(caller, body);
   const labels = clientLabels(given);
-  const hasSecrets = input_content !== undefined && refersToSecret(parsedOr(input_content));
+  const { labels: serverLabels, risk_tags: riskTags } = markSecrets(
+    { labels: { _source: about?.pack_id ? 'pack' : 'api' }, risk_tags: about?.risk_tags ?? [] },
+    input_content === undefined ? undefined : parsedOr(input_content),
+  );
   const agentId = labels['agent_id'];
   const [config, agent, derived] = await Promise.all([
     effective_config ?? deps.config.at(placeOf(tenant, body)),
@@ -39,10 +43,12 @@ export async function policyQuestion(
     ...fields,
     tenant,
     labels,
-    server_labels: { _source: about?.pack_id ? 'pack' : 'api', ...(hasSecrets && { secrets_present: 'true' }) },
+    server_labels: serverLabels,
     ...(budget && { budget }),
     ...(config !== undefined && { effective_config: config }),
-    ...((about || hasSecrets) && { meta: metaOf(about ?? { risk_tags: [], requires: [], labels: {} }, hasSecrets) }),
+    ...((about || riskTags.length > 0) && {
+      meta: metaOf(about ?? { risk_tags: [], requires: [], labels: {} }, riskTags),
+    }),
     ...(action && { action }),
     ...(agent && { agent }),
     ...derived,
@@ -66,10 +72,10 @@ const placeOf = (tenant: string, { team_id, workflow_id, step_id }: PolicyReques
   step: step_id,
 });
 
-const metaOf = ({ labels, risk_tags, ...meta }: PolicyMetaBody, hasSecrets: boolean) => ({
+const metaOf = ({ labels, ...meta }: PolicyMetaBody, riskTags: string[]) => ({
   ...meta,
   labels: clientLabels(labels),
-  risk_tags: hasSecrets ? [...new Set([...risk_tags, 'secrets'])] : risk_tags,
+  risk_tags: riskTags,
 });
 
 /** Content that is JSON is looked into, any other is one text. */

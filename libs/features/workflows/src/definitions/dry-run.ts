@@ -10,9 +10,8 @@ import {
 } from '@svc/workflow';
 import type { Base } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
-import { contentOfDocument } from '@svc/jobs';
-import { askPolicy, policyRequest } from '@svc/decision';
-import { type TopicDeps, withDeriver } from '@svc/registry';
+import { askAboutJob, toPolicyContent } from '@svc/decision';
+import type { TopicDeps } from '@svc/registry';
 import { withDefaults } from '../runs/create-run';
 import { inputDocument, placeOf, stepRequest } from '../runs/step-jobs';
 import { foundOf } from './read-workflows';
@@ -27,7 +26,6 @@ export interface DryRunDeps extends Pick<Base, 'store' | 'clock'> {
 /** A definition may have thousands of steps, and each is worked out in this process. */
 const workOutMs = 500;
 const askWithinMs = 10_000;
-const policyTimeoutMs = 5_000;
 const atOnce = 16;
 
 /**
@@ -86,7 +84,7 @@ const noJob: Decided = { decision: 'N/A', reason: 'non-job step', rule_id: '' };
 const notAsked = ({ job }: Outlook): Decided =>
   job ? { decision: 'ERROR', reason: 'the workflow has too many steps to ask about all of them', rule_id: '' } : noJob;
 
-async function decisionOf({ kernel, config, clock, topics }: DryRunDeps, of: Of, outlook: Outlook): Promise<Decided> {
+async function decisionOf(deps: DryRunDeps, of: Of, outlook: Outlook): Promise<Decided> {
   const { step, job, items } = outlook;
   if (!job) return noJob;
   const { run, definition } = of;
@@ -96,13 +94,15 @@ async function decisionOf({ kernel, config, clock, topics }: DryRunDeps, of: Of,
   const path = items === undefined ? step : `${step}[0]`;
   const { topic } = job;
   const request = stepRequest(of, { step, path, topic, attempt: 1, priority: 'BATCH' });
-  const document = inputDocument(request, run, job.payload, clock.nowMs());
+  const document = inputDocument(request, run, job.payload, deps.clock.nowMs());
   const asked = { id: `${run.id}:${path}@1`, tenant: run.org_id, topic, request, run: run.id };
-  const question = policyRequest(asked, contentOfDocument(document), await config.at(placeOf(run)));
-  const derived = await withDeriver(topics, run.org_id, topic);
-  const verdict = await askPolicy(kernel, 'simulate', { ...question, ...derived }, policyTimeoutMs);
-  if (verdict.kind === 'unavailable') return { decision: 'ERROR', reason: verdict.error.message, rule_id: '' };
-  const { decision, reason, rule_id } = verdict.decision;
+  const answer = await askAboutJob(deps, asked, {
+    method: 'simulate',
+    content: toPolicyContent(document),
+    config: await deps.config.at(placeOf(run)),
+  });
+  if (answer.kind === 'unavailable') return { decision: 'ERROR', reason: answer.error.message, rule_id: '' };
+  const { decision, reason, rule_id } = answer.decision;
   return { decision, reason: reason ?? '', rule_id: rule_id ?? '' };
 }
 

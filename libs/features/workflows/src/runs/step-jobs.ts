@@ -1,6 +1,6 @@
 import { AppError, approvalGateTopic, isGate, limits } from '@svc/contract';
 import { queuePriorities } from '@svc/routing';
-import type { Acceptance, ApprovalRecord, StoredRequest } from '@svc/store';
+import type { Acceptance, JobRecord, StoredRequest } from '@svc/store';
 import {
   excludesStarter,
   type Compensate,
@@ -12,9 +12,17 @@ import {
   type StepMeta,
   type WorkflowDefinition,
 } from '@svc/workflow';
-import { badEnd, carriedLabels, contentOfDocument, deadline, heldFor, memoryClaim, refersToSecret } from '@svc/jobs';
-import { askPolicy, decisionRecord, inputHash, type LiveDecision, policyRequest, requestHash } from '@svc/decision';
-import { withDeriver } from '@svc/registry';
+import { badEnd, carriedLabels, deadline, memoryClaim } from '@svc/jobs';
+import {
+  approvalStateFor,
+  askAboutJob,
+  inputHash,
+  type LiveDecision,
+  markSecrets,
+  requestHash,
+  type RequiredApproval,
+  toPolicyContent,
+} from '@svc/decision';
 import { definitionAuthor } from './create-run';
 import type { RunDeps } from './run-deps';
 
@@ -28,8 +36,6 @@ export interface Of {
   nowMs: number;
 }
 
-const policyTimeoutMs = 5_000;
-
 /**
  * Accepts the job of a step, for the same policy as any other. Once: a job with this id that is there already is this one.
  * See docs/reference/workflows.md#steps.
@@ -38,27 +44,17 @@ const policyTimeoutMs = 5_000;
  */
 export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob): Promise<void> {
   const { run, definition } = of;
-  const request = withSecrets(stepRequest(of, action), action.input);
+  const request = markSecrets(stepRequest(of, action), action.input);
   const document = inputDocument(request, run, action.input, of.nowMs);
   const job = { id: action.jobId, path: action.path, request, document, retried: action.retried === true };
   const isForced = definition.steps[action.step]?.policy_gate === 'require_approval';
-  await accept(deps, of, { ...job, ...(isForced && (await bornHeld(deps, of, job, forced))) });
+  await accept(deps, of, { ...job, ...(isForced && (await requireApproval(deps, of, job, policyGate))) });
 }
 
-/** As the gateway marks what clients submit. See docs/reference/jobs.md#submit-a-job. */
-const withSecrets = (request: StoredRequest, input: unknown): StoredRequest =>
-  refersToSecret(input)
-    ? {
-        ...request,
-        risk_tags: [...new Set([...request.risk_tags, 'secrets'])],
-        labels: { ...request.labels, secrets_present: 'true' },
-      }
-    : request;
-
-const forced: HeldJob = {
+const policyGate: ApprovalTerms = {
   reason: 'policy_gate of the step asks for it',
   approval: {},
-  forMs: ({ settings }) => settings.approvalTtlMs,
+  timeLimitMs: ({ settings }) => settings.approvalTtlMs,
 };
 
 /** What the job of a step asks for. */
@@ -147,17 +143,14 @@ export async function openGate(deps: RunDeps, of: Of, action: OpenGate): Promise
     decision: action.input ?? {},
   };
   const job = { id: action.jobId, path: action.path, request, document };
-  await accept(deps, of, { ...job, ...(await bornHeld(deps, of, job, gateOf(run, action.rule, step))) });
+  await accept(deps, of, { ...job, ...(await requireApproval(deps, of, job, gateTerms(run, action.rule, step))) });
 }
 
-/** How a job is held that people must decide on whatever policy says. */
-interface HeldJob {
-  reason: string;
-  approval: Partial<ApprovalRecord>;
-  forMs(deps: RunDeps): number;
+interface ApprovalTerms extends RequiredApproval {
+  timeLimitMs(deps: RunDeps): number;
 }
 
-const gateOf = (run: RunState, rule: OpenGate['rule'], step: StepDefinition | undefined): HeldJob => ({
+const gateTerms = (run: RunState, rule: OpenGate['rule'], step: StepDefinition | undefined): ApprovalTerms => ({
   reason: 'a step of a workflow asks',
   approval: {
     gate: {
@@ -167,51 +160,49 @@ const gateOf = (run: RunState, rule: OpenGate['rule'], step: StepDefinition | un
       ...(rule.escalate_to && { escalate_to: rule.escalate_to }),
     },
   },
-  // The run's own timers end the gate; this is for a run that is no more.
-  forMs: ({ settings }) => (rule.expires_sec ? rule.expires_sec * 1_000 : 0) + settings.approvalTtlMs,
+  // The run's own timers end the gate; this limit is for a run that no longer exists.
+  timeLimitMs: ({ settings }) => (rule.expires_sec ? rule.expires_sec * 1_000 : 0) + settings.approvalTtlMs,
 });
 
-interface Birth extends Pick<Acceptance, 'next' | 'decision'> {
-  /** What policy decided, when nobody asks it again. */
+/** The fields of the accepting write that depend on the decision. */
+interface Creation extends Pick<Acceptance, 'next' | 'decision'> {
+  safety?: JobRecord['safety'];
+  /** The decision to report to shadow policies, since policy is not asked about this job again. */
   live?: LiveDecision;
 }
 
-/** Policy may refuse the job, and is asked here since nobody may later. @throws safety_unavailable */
-async function bornHeld(
+/**
+ * Asks policy about a job that needs an approval in any case, and denies or holds it. The scheduler does not ask about held
+ * jobs, so this is the only time. @throws safety_unavailable
+ */
+async function requireApproval(
   deps: RunDeps,
   { run, nowMs }: Of,
   { id, request, document }: NewJob,
-  how: HeldJob,
-): Promise<Birth> {
-  const job = { id, tenant: run.org_id, topic: request.topic, request, run: run.id };
-  const config = await deps.config.at(placeOf(run));
-  const content = isGate(job.topic) ? { context: document } : document;
-  const derived = await withDeriver(deps.topics, job.tenant, job.topic);
-  const question = { ...policyRequest(job, contentOfDocument(content), config), ...derived };
-  const verdict = await askPolicy(deps.kernel, 'evaluate', question, policyTimeoutMs);
-  if (verdict.kind === 'unavailable') throw new AppError('safety_unavailable');
-  const live = { request: question, decision: verdict.decision };
-  const hash = requestHash(job);
+  terms: ApprovalTerms,
+): Promise<Creation> {
+  const { kernel, topics, settings } = deps;
   const nowUs = nowMs * 1_000;
-  const decided = decisionRecord(verdict.decision, hash, 'gateway', nowUs);
-  if (decided.decision === 'DENY') {
-    const ending = { event: 'deny', code: 'policy_denied', message: decided.reason ?? 'denied by policy' } as const;
-    const record = { ...job, attempts: 0, state: 'PENDING' } as const;
-    const extras = badEnd(record, ending, nowUs, deps.settings.deadLetterTtlSec);
-    return { live, decision: decided, next: { event: 'deny', extras } };
-  }
-  const decision = { ...decided, decision: 'REQUIRE_APPROVAL', reason: how.reason, approval_required: true, approval_ref: id } as const; // prettier-ignore
-  const forMs = how.forMs(deps);
-  const covered = { jobHash: hash, inputHash: inputHash(JSON.stringify(document)) };
-  const approval = { ...heldFor(decision, covered, nowUs + forMs * 1_000), ...how.approval };
-  return {
-    live,
-    decision,
-    next: { event: 'hold', extras: { set: { approval, safety: decision }, park: { queue: 'jobApprovals', forMs } } },
-  };
+  const job = { id, tenant: run.org_id, topic: request.topic, request, run: run.id };
+  const answer = await askAboutJob({ kernel, topics, clock: { nowUs: () => nowUs } }, job, {
+    method: 'evaluate',
+    content: toPolicyContent(isGate(job.topic) ? { context: document } : document),
+    config: await deps.config.at(placeOf(run)),
+  });
+  if (answer.kind === 'unavailable') throw new AppError('safety_unavailable');
+  const initial = approvalStateFor(id, answer, terms, {
+    nowUs,
+    timeLimitMs: terms.timeLimitMs(deps),
+    inputHash: () => inputHash(JSON.stringify(document)),
+  });
+  const { decision } = initial;
+  if (initial.kind === 'held') return { live: answer, decision, safety: decision, next: initial.next };
+  const record = { ...job, attempts: 0, state: 'PENDING' } as const;
+  const extras = badEnd(record, initial.failure, nowUs, settings.deadLetterTtlSec);
+  return { live: answer, decision, next: { event: 'deny', extras } };
 }
 
-interface NewJob extends Birth {
+interface NewJob extends Creation {
   id: string;
   /** Step or item; absent for a compensation. */
   path?: string;
@@ -228,7 +219,7 @@ export class JobRefused extends Error {}
 async function accept(
   deps: RunDeps,
   { run, owner, nowMs }: Of,
-  { id, path, request, document, retried, live, ...birth }: NewJob,
+  { id, path, request, document, retried, live, safety, ...creation }: NewJob,
 ): Promise<void> {
   const { org_id: tenant, triggered_by = '' } = run;
   const context = JSON.stringify(document);
@@ -255,17 +246,18 @@ async function accept(
         ...(author !== undefined && { author }),
         ...(path !== undefined && { run_path: path }),
         ...(retried && { letter: 'withhold' as const }),
+        ...(safety && { safety }),
       },
       context,
       priority: queuePriorities[request.priority],
       activeLimit: 0,
       ...(memory && { memory }),
       fence: { run: run.id, owner },
-      ...birth,
+      ...creation,
     }),
   );
   if (outcome.kind === 'memory_taken') throw new JobRefused(`the memory ${memoryId} belongs to another tenant`);
-  // A turn that is made again finds its job there, and told of.
+  // A repeated pass finds the job, whose decision was reported when it was created.
   if (live && outcome.kind === 'accepted') deps.shadows.decided(live);
 }
 
