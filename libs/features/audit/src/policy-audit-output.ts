@@ -4,7 +4,7 @@ import type { JobRecord, Store } from '@svc/store';
 const newest = 500;
 
 /**
- * Results of a tenant that were withheld, newest first, as entries of the policy audit.
+ * Withheld results of a tenant, newest first, as entries of the policy audit.
  * See docs/reference/policy.md#audit.
  */
 export async function outputFindings(
@@ -27,7 +27,7 @@ function finding({ id, tenant, topic, output_safety }: JobRecord): PolicyAuditEn
     resource_id: id,
     resource_name: topic,
     tenant_id: tenant,
-    // The service acted, and nobody asked it to.
+    // The service withheld it by itself; there is no actor.
     actor_id: '',
     role: '',
     auth_source: '',

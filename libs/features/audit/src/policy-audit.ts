@@ -9,11 +9,11 @@ export interface PolicyAuditDeps {
   random: Pick<Random, 'uuid'>;
 }
 
-/** What happened, as its writer knows it; who did it and when is added. See docs/reference/policy.md#audit. */
+/** The event as its writer knows it; actor and time are added. See docs/reference/policy.md#audit. */
 export type PolicyChange = Pick<PolicyAuditEntry, 'action' | 'resource_type' | 'resource_id'> &
   Partial<Omit<PolicyAuditEntry, 'id' | 'created_at' | 'tenant_id' | 'actor_id' | 'role' | 'auth_source'>>;
 
-/** The entry of what a caller did. */
+/** Builds the entry of a caller's action. */
 export const auditEntry = (
   { clock, random }: Pick<PolicyAuditDeps, 'clock' | 'random'>,
   caller: Caller,
@@ -35,15 +35,15 @@ export const auditEntry = (
   created_at: new Date(clock.nowMs()).toISOString(),
 });
 
-/** The same, as it is written with a change of the bundles. */
+/** The same, in the form that is written together with a change of the bundles. */
 export const auditOf = (...args: Parameters<typeof auditEntry>): NonNullable<KeptSnapshots['audit']> => {
   const entry = auditEntry(...args);
   return { tenant: entry.tenant_id, entry: JSON.stringify(entry) };
 };
 
 /**
- * Appends a call that changed nothing to the policy audit of the caller's tenant. Such calls have a limit of their own, so
- * that they never displace the entry of a change.
+ * Appends a call that changed nothing to the policy audit of the caller's tenant. Such calls are bounded separately, so
+ * that they never evict the entry of a change.
  */
 export async function recordPolicyCall(
   deps: PolicyAuditDeps,
@@ -56,8 +56,8 @@ export async function recordPolicyCall(
 }
 
 /**
- * The entries of the caller's tenant that fit, newest first; of type `output`, its results that were withheld and what
- * became of them.
+ * The matching entries of the caller's tenant, newest first; for type `output`, its withheld results and their
+ * resolutions.
  */
 export async function listPolicyAudit(
   { store }: { store: Pick<Store, 'policy' | 'index'> },
@@ -72,7 +72,7 @@ export async function listPolicyAudit(
   return { items, total: fitting.length, has_more: offset + items.length < fitting.length, offset };
 }
 
-/** What was withheld, and what people made of it, newest first. */
+/** Withheld results and their resolutions, newest first. */
 async function withFindings(deps: { store: Pick<Store, 'index'> }, tenant: string, told: readonly PolicyAuditEntry[]) {
   const outputs = told.filter(({ resource_type }) => resource_type === 'output');
   return newestFirst([...outputs, ...(await outputFindings(deps, tenant))]);
@@ -84,7 +84,7 @@ async function written({ policy }: Pick<Store, 'policy'>, tenant: string): Promi
   return newestFirst(lists.flat().map((text) => JSON.parse(text) as PolicyAuditEntry));
 }
 
-/** Entries of the same moment stay in the order in which they come. */
+/** A stable sort: entries with the same time keep their order. */
 const newestFirst = (entries: readonly PolicyAuditEntry[]): PolicyAuditEntry[] =>
   entries
     .map((entry) => ({ entry, atMs: Date.parse(entry.created_at) }))

@@ -4,7 +4,7 @@ import { parsePools, parseTimeouts } from '@svc/routing';
 import { readEntries, topicsScope } from '@svc/registry';
 import { type DocumentPlace, isDefault } from '@svc/settings';
 
-/** What is wrong with a part of a document; line and column are those of a text inside it. */
+/** A problem in a document; line and column are positions in a text inside it. */
 export interface DataFault extends SettingFault {
   line?: number;
   column?: number;
@@ -13,8 +13,8 @@ export interface DataFault extends SettingFault {
 type Data = Readonly<Record<string, unknown>>;
 
 /**
- * What is wrong with the keys that a write brings, policy bundles aside. null, which removes a key, is never wrong. Unknown
- * keys of settings are not checked, since they are for workers.
+ * Validates the keys that a write sets, except policy bundles. null, which removes a key, is always valid. Unknown keys
+ * of settings are not checked, since they are for workers.
  *
  * @param strictPools a topic that names a pool which is not defined is an error (production)
  */
@@ -27,7 +27,7 @@ export function dataFaults(place: DocumentPlace, data: Data, strictPools: boolea
   return [...unread, ...settingFaults(brought), ...tableFaults(brought, strictPools)];
 }
 
-/** Sections that no code reads from a document of this place, which a write would store without any effect. */
+/** Rejects sections that are never read from a document of this place: storing them would have no effect. */
 export function unreadFaults(place: DocumentPlace, data: Data): DataFault[] {
   const here = `${place.scope}/${place.scope_id}`;
   const inPolicy = here === `${policyPlace.scope}/${policyPlace.scope_id}`;
@@ -53,7 +53,7 @@ function tableFaults(data: Data, strictPools: boolean): DataFault[] {
   return Object.entries(tables).flatMap(([name, parse]) => {
     if (!Object.hasOwn(data, name)) return [];
     const parsed = parse(JSON.stringify(data[name]));
-    // The line is one of JSON that nobody has seen.
+    // The line refers to generated JSON, which means nothing to the caller.
     return parsed.ok ? [] : parsed.problems.map(({ path, message }) => ({ path: [name, path].filter(Boolean).join('.'), message })); // prettier-ignore
   });
 }
@@ -61,11 +61,11 @@ function tableFaults(data: Data, strictPools: boolean): DataFault[] {
 const topicFaults = (data: Data): DataFault[] =>
   readEntries(data).faults.map((key) => ({ path: key, message: 'must be a topic registration with a known status' }));
 
-/** Most keys at the top of a document. */
+/** Maximum number of top-level keys of a document. */
 export const mostKeys = (place: DocumentPlace): number =>
   place.scope === 'system' && !isDefault(place) ? limits.registryKeys : limits.configKeys;
 
-/** Most bytes of a document as JSON. */
+/** Maximum size of a document as JSON. */
 export const mostBytes = (place: DocumentPlace): number => {
   if (place.scope !== 'system') return limits.configBytes.tenant;
   return isDefault(place) ? limits.configBytes.default : limits.configBytes.system;

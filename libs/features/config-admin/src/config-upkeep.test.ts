@@ -27,7 +27,7 @@ describe('the pools and timeouts files', () => {
   const sync = async (texts: Parameters<typeof files>[0]) => syncFiles(use.replica(), await files(texts));
   const data = async () => (await use.stored('system', 'default'))?.data;
 
-  it('are written where the keys are absent, with their hashes, and told', async () => {
+  it('are written, with their hashes and a notice, when their keys are absent', async () => {
     await use.given('system', 'default', { mine: 1 });
 
     await sync({ pools, timeouts });
@@ -45,7 +45,7 @@ describe('the pools and timeouts files', () => {
     expect(use.notices).toHaveLength(1);
   });
 
-  it('that are as they were change nothing, whatever was made of them', async () => {
+  it('that did not change leave an edited document as it is', async () => {
     await sync({ pools, timeouts });
     await use.given('system', 'default', { ...(await data()), pools: { topics: {} } });
 
@@ -55,7 +55,7 @@ describe('the pools and timeouts files', () => {
     expect(use.notices).toHaveLength(1);
   });
 
-  it('that changed win, each by itself', async () => {
+  it('that changed replace the document, each independently', async () => {
     await sync({ pools, timeouts });
     await use.given('system', 'default', { ...(await data()), pools: {}, timeouts: {} });
 
@@ -64,7 +64,7 @@ describe('the pools and timeouts files', () => {
     expect(await data()).toMatchObject({ pools: { topics: { 'job.b': ['main'] } }, timeouts: {} });
   });
 
-  it('come back when their key was removed, and are nothing where there is no file', async () => {
+  it('are written again when their key was removed; a missing file writes nothing', async () => {
     await sync({ pools });
     const { pools: written, ...rest } = (await data()) ?? {};
     await use.given('system', 'default', rest);
@@ -75,7 +75,7 @@ describe('the pools and timeouts files', () => {
     expect(await data()).not.toHaveProperty('timeouts');
   });
 
-  it('of several schedulers that start at once are written once', async () => {
+  it('are written once when several schedulers start at once', async () => {
     const all = await Promise.all(Array.from({ length: 4 }, () => files({ pools, timeouts })));
 
     await Promise.all(all.map((one) => syncFiles(use.replica(), one)));
@@ -84,7 +84,7 @@ describe('the pools and timeouts files', () => {
     expect(use.notices).toHaveLength(1);
   });
 
-  it('are looked at once, again after one changed, and again after a failure', async () => {
+  it('are checked once, again after a change, and again after a failure', async () => {
     const one = await files({ pools });
     const replica = use.replica();
     const broken = { ...replica.store.config, documents: () => Promise.reject(new Error('away')) };
@@ -114,7 +114,7 @@ describe('bundles that an older version kept in system/default', () => {
   const bundles = async () => (await use.stored('system', 'policy'))?.data['bundles'];
   const migrate = () => migrateBundles(use.replica());
 
-  it('move to system/policy, where one of the same id stands over it', async () => {
+  it('move to system/policy, where a bundle with the same id wins', async () => {
     await use.given('system', 'default', { bundles: old, mine: 1 });
     await use.given('system', 'policy', { bundles: { 'secops/b': { content: 'new b' } }, other: 1 });
 
@@ -128,7 +128,7 @@ describe('bundles that an older version kept in system/default', () => {
     expect(await migrate()).toEqual({ moved: [], stays: false });
   });
 
-  it('are not lost when the process dies in the middle, nor taken twice', async () => {
+  it('are neither lost nor moved twice when the process dies in between', async () => {
     await use.given('system', 'default', { bundles: old });
     const { store, ...replica } = use.replica();
     const dying = { ...replica, store: { config: Object.assign(Object.create(store.config), { replace: replaceOnce(store.config) }) } };
@@ -143,7 +143,7 @@ describe('bundles that an older version kept in system/default', () => {
     expect((await use.stored('system', 'policy'))?.revision).toBe(1);
   });
 
-  it('of several schedulers that start at once all are kept', async () => {
+  it('are all kept when several schedulers start at once', async () => {
     await use.given('system', 'default', { bundles: old });
 
     await Promise.all(Array.from({ length: 4 }, migrate));
@@ -152,7 +152,7 @@ describe('bundles that an older version kept in system/default', () => {
     expect((await use.stored('system', 'default'))?.data).toEqual({});
   });
 
-  it('stay where they are when they are none, or what is there is none', async () => {
+  it('stay in place when either `bundles` value is not a map', async () => {
     await use.given('system', 'default', { bundles: 'none' });
     expect(await migrate()).toEqual({ moved: [], stays: true });
 

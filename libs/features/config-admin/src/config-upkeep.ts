@@ -5,17 +5,17 @@ import { migrateBundles } from './migrate-bundles';
 export interface UpkeepHooks {
   /** Bundles of an older version were moved to system/policy. */
   onMoved(ids: readonly string[]): void;
-  /** Something stands under `bundles` that is no map, so that it cannot be moved, or not be moved to. */
+  /** The value under `bundles` is not a map, in the source or in the target, so the bundles cannot be moved. */
   onStays(): void;
 }
 
 export interface ConfigUpkeep {
-  /** Brings the documents up to date once, and again after a file changed; a run that failed is made good by the next. */
+  /** Brings the documents up to date once, and again after a file change; a failed run is repeated by the next. */
   run(): Promise<void>;
   fileChanged(): void;
 }
 
-/** What a scheduler does about config documents when it starts: files are written into them, old ones are migrated. */
+/** Config maintenance at scheduler start: writes the files into the documents and migrates old documents. */
 export function configUpkeep(deps: ChangeDeps & AnnounceDeps, files: FleetFiles, hooks: UpkeepHooks): ConfigUpkeep {
   let isDue = true;
   return {

@@ -9,10 +9,10 @@ import {
 } from '@svc/settings';
 
 /**
- * Moves policy bundles that an older version kept in system/default to system/policy, where one of the same id stands over
- * it. Safe to repeat, and by several at once: they are taken away only once they are there.
+ * Moves policy bundles that an older version stored in system/default to system/policy, where a bundle with the same id
+ * wins. Safe to repeat and to run concurrently: bundles are removed from the source only once they are in the target.
  *
- * @returns the ids that were moved, and whether what stood there is none that can be moved, and so stays
+ * @returns the ids that were moved, and whether `bundles` is not a map in either document, so that nothing was moved
  * @throws config_version_conflict after three lost races
  */
 export async function migrateBundles(
@@ -29,11 +29,11 @@ export async function migrateBundles(
     return { data: { ...stored?.data, bundles: { ...legacy, ...bundles } } };
   });
   if (stays) return { moved: [], stays };
-  // Should we die here, they stand in both places, and the next start takes them away from the old one.
+  // After a crash here they are in both documents, and the next start removes them from the old one.
   const text = JSON.stringify(legacy);
   await changeDocument(deps, defaultPlace, (stored) => {
     const { bundles, ...rest } = stored?.data ?? {};
-    // What an old version wrote in between is moved at the next start.
+    // Bundles that an old version writes in between are moved at the next start.
     return JSON.stringify(bundles) === text ? { data: rest } : undefined;
   });
   await announceChange(deps, policyPlace);

@@ -1,7 +1,7 @@
 import { AppError, configWrite, type ConfigWrite } from '@svc/contract';
 import type Joi from 'joi';
 
-/** A write as it was meant, and where its data stood in the body, for messages. */
+/** A parsed write, and the path of its data in the body, for messages. */
 export interface ParsedWrite extends ConfigWrite {
   /** 'data.' in the wrapped form, '' in the flat one. */
   prefix: string;

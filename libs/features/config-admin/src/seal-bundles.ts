@@ -3,15 +3,15 @@ import { bundleSignatureFault, contentHash, prepareBundle, signBundle, type Bund
 import { type PolicyWriteDeps, signingKeyOf } from '@svc/policy-admin';
 import type { DataFault } from './check-data';
 
-/** What a write of policy bundles goes by. See docs/reference/policy.md#bundles. */
+/** Dependencies of a write of policy bundles. See docs/reference/policy.md#bundles. */
 export type SealDeps = Pick<PolicyWriteDeps, 'signing' | 'maxContentBytes' | 'maxBundles'>;
 
 type Data = Readonly<Record<string, unknown>>;
 export type SealedData = { ok: true; data: Data } | { ok: false; faults: DataFault[] };
 
 /**
- * Makes of the bundles that a write brings what may be stored: each must be one that could be put by itself, and is signed
- * as if it were. One that comes with a good signature, as it was once read here, stays as it is.
+ * Validates and signs the bundles of a write: each must be one that a PUT of the bundle would accept, and is signed in the
+ * same way. A bundle that was read here earlier and still has a valid signature is stored unchanged.
  *
  * @throws policy_signing_required
  */

@@ -66,14 +66,13 @@ export async function writeConfig(
   };
   const replace = isPolicy(place) ? replaceWith(deps, caller, sealed.data) : undefined;
   await changeDocument(deps, place, change, replace);
-  // The caller's next request to this replica finds the pools that were written. A reload that fails is made up for within
-  // a second.
+  // The caller's next request to this replica uses the new pools. A failed reload is repeated within a second.
   if (isDefault(place)) await deps.fleet.reload().catch(deps.onNoticeFailed);
-  // Should we die here, replicas find the change by themselves within 30 s.
+  // After a crash here, replicas find the change by themselves within 30 s.
   await announceChange(deps, place);
 }
 
-/** As a change of the bundles one by one is: with its entry in the audit, or not at all. */
+/** Written as a change of single bundles is: together with its audit entry, or not at all. */
 function replaceWith({ policy }: ConfigWriteDeps, caller: Caller, { bundles }: ParsedWrite['data']): Replace {
   const audit = auditOf(policy, caller, {
     action: 'edit',
@@ -85,7 +84,7 @@ function replaceWith({ policy }: ConfigWriteDeps, caller: Caller, { bundles }: P
     policy.store.policy.replace(next, revision, { nowUs: policy.clock.nowUs(), taken: [], audit });
 }
 
-/** Bundles that change have the author that a write of each bundle would give; the others keep theirs. ADR 12. */
+/** Changed bundles get the author that a write of each bundle would set; the others keep theirs. ADR 12. */
 function withAuthors(caller: Caller, stored: ConfigDocument | undefined, data: ParsedWrite['data']) {
   if (!Object.hasOwn(data, 'bundles') || data['bundles'] === null) return data;
   const before = bundlesIn(stored?.data);
@@ -111,7 +110,7 @@ function checkedData({ strictPools }: ConfigWriteDeps, place: DocumentPlace, dat
   return faults.length > 0 ? { ok: false, faults } : { ok: true, data };
 }
 
-/** A tenant's documents are counted, not locked: of many that are made at once a few may be too many. */
+/** Documents are counted without a lock, so concurrent creations may exceed the limit by a few. */
 async function requireRoom({ store }: ConfigWriteDeps, { tenant }: Caller, place: DocumentPlace): Promise<void> {
   if (!isTenants(place) || (await store.config.countOf(tenant)) < limits.configDocuments) return;
   if (await readDocument({ store }, place)) return;
@@ -133,7 +132,7 @@ function changed(
   stored: ConfigDocument | undefined,
   { data, meta, prefix }: ParsedWrite,
 ): Change {
-  // Who may write a document that nobody signed does not make it their own.
+  // Writing an unowned document does not make the caller its owner.
   const owner = stored ? ownerOf(stored) : caller.tenant;
   const isOwned = isTenants(place) && owner !== undefined;
   if (isTenants(place) && Object.hasOwn(meta, 'tenant') && meta['tenant'] !== owner)
@@ -155,7 +154,7 @@ function merged<T>(
 }
 
 /**
- * A document over a limit, as another version of the product may have left it, may still shrink.
+ * Rejects a document over a limit, unless it shrinks: another version may have stored one that is too large.
  *
  * @throws config_invalid
  */

@@ -7,7 +7,7 @@ import { publishIntent } from './publish-intent';
 export interface CancelDeps extends Base {
   bus: JobBus;
   senderId: string;
-  /** A publish failed; the intent stays for the replayer. */
+  /** A publish failed; the intent stays in the record and the replayer publishes it later. */
   onPublishFailed(jobId: string, error: unknown): void;
 }
 
@@ -42,8 +42,8 @@ export async function cancelJob(
     case 'moved':
       break;
   }
-  // The record is the truth and holds the intent: the caller need not wait for the bus, and if we die here or the bus is
-  // away, the replayer says it.
+  // The record is the source of truth and holds the intent, so the caller does not wait for the bus. After a crash or
+  // while NATS is unreachable, the replayer publishes the intent.
   void tell(deps, id);
   return { state: outcome.state, changed: true };
 }

@@ -12,7 +12,7 @@ describe('badEnd', () => {
     ['timeOut', 'JOB_STATUS_TIMEOUT'],
     ['quarantine', 'JOB_STATUS_DENIED'],
     ['refuse', 'JOB_STATUS_FAILED'],
-  ] as const)('%s is called %s on the bus, in the record and in the dead letter', (event, status) => {
+  ] as const)('%s is reported as %s on the bus, in the record and in the dead letter', (event, status) => {
     const { set, deadLetter } = end({ event });
 
     expect(set).toEqual({
@@ -39,7 +39,7 @@ describe('badEnd', () => {
     expect(JSON.parse(end({ event: 'quarantine', code }).deadLetter?.body ?? '')).toMatchObject({ reason: code });
   });
 
-  it('what is still to be said is always the dead letter, and more when asked for', () => {
+  it('the intent always holds the dead letter, and a result or a cancel on request', () => {
     expect(JSON.parse(end({ event: 'fail' }).intent ?? '')).toEqual({ dlq: true });
     expect(JSON.parse(end({ event: 'timeOut', result: 'TIMEOUT', cancel: 'late' }).intent ?? '')).toEqual({
       result: 'TIMEOUT',
@@ -52,7 +52,7 @@ describe('badEnd', () => {
     const attempt = (ending: Partial<Ending> & Pick<Ending, 'event'>) =>
       badEnd(plainJob({ state: 'RUNNING', letter: 'withhold' }), { code: 'c', message: 'm', ...ending }, at, 60);
 
-    it.each(['fail', 'timeOut', 'refuse'] as const)('%s withholds the dead letter, and notes that', (event) => {
+    it.each(['fail', 'timeOut', 'refuse'] as const)('%s withholds the dead letter, and records that', (event) => {
       const { set, deadLetter, intent } = attempt({ event });
 
       expect([set?.letter, deadLetter, intent]).toEqual(['withheld', undefined, undefined]);
@@ -78,7 +78,7 @@ describe('badEnd', () => {
     });
   });
 
-  it('a job that has ended waits for nothing', () => {
+  it('a job that has ended has no waiting reason', () => {
     expect(end({ event: 'fail' }).unset).toEqual(['waiting_reason']);
   });
 });

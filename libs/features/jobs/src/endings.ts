@@ -3,15 +3,15 @@ import type { JobEvent, JobState } from '@svc/lifecycle';
 import { jobStates } from '@svc/lifecycle';
 import type { DeadLetter, DeadLetterWrite, JobRecord, MoveExtras } from '@svc/store';
 
-/** What is still to be said on the bus after a move: kept in the record until it is said. */
+/** Messages still to be published after a transition; kept in the record until they are. */
 export interface Intent {
-  /** Synthetic result, so that whoever waits for the job hears of its end. */
+  /** Synthetic result, so that subscribers waiting for the job learn that it ended. */
   result?: 'CANCELLED' | 'TIMEOUT' | 'DENIED' | 'FAILED' | 'SUCCEEDED';
   /** JobCancel to workers, with this reason. */
   cancel?: string;
-  /** How long the job then has to end by itself; absent = as long as its worker grants. */
+  /** How long the job may take to end by itself; absent = the grace period of its worker. */
   grace_sec?: number;
-  /** Dispatch to cancel, when the job may have a newer one by the time of the publish; absent = the one it is in then. */
+  /** Dispatch to cancel, when the job may have a newer one at publish time; absent = the current one. */
   dispatch?: DispatchIdentity;
   /** Copy of the dead letter. */
   dlq?: true;
@@ -23,12 +23,12 @@ export interface Ending {
   message: string;
   /** The status the worker reported. */
   reported?: JobRecord['reported'];
-  /** Also a synthetic result. */
+  /** Also publish a synthetic result. */
   result?: Intent['result'];
   cancel?: string;
 }
 
-/** How an end state is called on the bus; a quarantine appears as DENIED. */
+/** Status of an end state on the bus; a quarantine appears as DENIED. */
 const busStatus: Partial<Record<JobState, string>> = {
   FAILED: 'JOB_STATUS_FAILED',
   DENIED: 'JOB_STATUS_DENIED',
@@ -39,13 +39,13 @@ const busStatus: Partial<Record<JobState, string>> = {
 type Ended = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'attempts' | 'state' | 'letter'>;
 
 /**
- * The end is one that the run of the job retries: dead letters come from the final attempt only.
+ * Whether the job's run will retry it: dead letters come from the final attempt only.
  * See docs/reference/jobs.md#states.
  */
 const isRetriedByRun = (job: Ended, state: JobState, { reported }: Ending): boolean =>
   job.letter === 'withhold' && (state === 'FAILED' || state === 'TIMEOUT') && !reported;
 
-/** Everything that a bad end writes beside the state: error fields, dead letter, what to publish. */
+/** All writes of a failure beside the state: error fields, dead letter, messages to publish. */
 export function badEnd(job: Ended, ending: Ending, nowUs: number, deadLetterTtlSec: number): MoveExtras {
   const state = jobStates.moves[ending.event].to;
   const status = busStatus[state] ?? `JOB_STATUS_${state}`;
@@ -79,7 +79,7 @@ export function deadLetter(
   nowUs: number,
   ttlSec: number,
 ): DeadLetterWrite {
-  // For quarantines the reason is the code itself.
+  // For quarantines the reason is the error code itself.
   const reason = code.startsWith('output_quarantined') ? code : message;
   const entry: DeadLetter = {
     job_id: job.id,

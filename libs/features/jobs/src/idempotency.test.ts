@@ -6,7 +6,7 @@ const body = (over: object): SubmitBody => submitJob.body?.validate({ prompt: 'h
 const first = (over: object) => JSON.stringify({ kind: 'accepted', job_id: 'j', trace_id: 't', ...over });
 
 describe('requestFingerprint', () => {
-  it('is the same for the same request, whatever the order of its fields and whichever key it came with', () => {
+  it('does not depend on the order of fields or on the idempotency key', () => {
     const one = body({ labels: { a: '1', b: '2' }, context: { x: [{ p: 1, q: 2 }] }, idempotency_key: 'k' });
     const other = body({ context: { x: [{ q: 2, p: 1 }] }, labels: { b: '2', a: '1' }, idempotency_key: 'l' });
 
@@ -15,7 +15,7 @@ describe('requestFingerprint', () => {
   });
 
   it.each([{ prompt: 'ho' }, { tags: ['a'] }, { context: null }, { priority: 'batch' }, { labels: { a: '' } }])(
-    'is another one for %j',
+    'differs for %j',
     (over) => {
       expect(requestFingerprint(body(over))).not.toBe(requestFingerprint(body({})));
     },
@@ -33,7 +33,7 @@ it('canonical JSON is JSON of an equal value, and equal for equal values', () =>
 });
 
 describe('readAnswer', () => {
-  it('answers as the first request was answered', () => {
+  it('replays the response of the first request', () => {
     const held = readAnswer({ hash: 'h', answer: first({ kind: 'held', reason: 'why' }) }, 'h');
 
     expect(readAnswer({ hash: 'h', answer: first({}) }, 'h')).toEqual({ jobId: 'j', traceId: 't', replayed: true });
@@ -41,7 +41,7 @@ describe('readAnswer', () => {
     expect(readAnswer({ hash: 'h', answer: first({ kind: 'held' }) }, 'h').approvalReason).toBe('');
   });
 
-  it('throws the first denial again, with its ids', () => {
+  it('replays the first denial, with its ids', () => {
     const again = () => readAnswer({ hash: 'h', answer: first({ kind: 'denied', reason: 'no' }) }, 'h');
 
     expect(again).toThrow(AppError);

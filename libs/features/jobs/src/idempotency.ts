@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto';
 export interface SubmitOutcome {
   jobId: string;
   traceId: string;
-  /** Why a person must decide, when one must. */
+  /** Reason for the approval, when one is required. */
   approvalReason?: string;
-  /** An earlier request with this idempotency key got this answer. */
+  /** Replayed from an earlier request with the same idempotency key. */
   replayed: boolean;
 }
 
-/** The answer the first request with an idempotency key got. */
+/** The stored response to the first request with an idempotency key. */
 export interface FirstAnswer {
   kind: 'accepted' | 'held' | 'denied';
   job_id: string;
@@ -19,7 +19,7 @@ export interface FirstAnswer {
 }
 
 /**
- * SHA-256 over the validated body with sorted keys: what makes two requests the same one.
+ * SHA-256 over the validated body with sorted keys; identifies a repeated request.
  * See docs/reference/jobs.md#idempotency.
  */
 export function requestFingerprint(body: SubmitBody): string {
@@ -27,7 +27,7 @@ export function requestFingerprint(body: SubmitBody): string {
   return createHash('sha256').update(canonical(rest)).digest('hex');
 }
 
-/** JSON with sorted keys at every level, so that equal values have equal text. */
+/** JSON with keys sorted at every level: equal values have equal text. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner !== null && typeof inner === 'object' && !Array.isArray(inner)
@@ -37,9 +37,9 @@ export function canonical(value: unknown): string {
 }
 
 /**
- * Answers as the first request was answered.
+ * Replays the response of the first request.
  *
- * @throws idempotency_conflict when the request is another one; policy_denied when the first was denied
+ * @throws idempotency_conflict when the request differs; policy_denied when the first was denied
  */
 export function readAnswer(
   kept: { hash: string; answer: string },

@@ -20,7 +20,7 @@ const full = plainJob(
 );
 
 describe('jobItemOf', () => {
-  it('leaves out what is not set', () => {
+  it('omits fields that are not set', () => {
     const { request } = plainJob();
 
     expect(jobItemOf(plainJob({ topic: '', request: { ...request, actor_id: '', principal_id: '' } }))).toEqual({
@@ -34,7 +34,7 @@ describe('jobItemOf', () => {
     });
   });
 
-  it('shows what is set, with the deadline in microseconds', () => {
+  it('has the fields that are set, with the deadline in microseconds', () => {
     expect(jobItemOf(full)).toMatchObject({
       deadline_unix: 5_000_000,
       team: 'red',
@@ -43,7 +43,7 @@ describe('jobItemOf', () => {
     });
   });
 
-  it.each([plainJob(), full])('is what the contract declares (%#)', (job) => {
+  it.each([plainJob(), full])('matches the schema of the contract (%#)', (job) => {
     expect(jobItem.validate(jobItemOf(job)).error).toBeUndefined();
     expect(jobDetail.validate(jobDetailOf(job, null, null)).error).toBeUndefined();
   });
@@ -52,7 +52,7 @@ describe('jobItemOf', () => {
 describe('jobDetailOf', () => {
   const result = Buffer.from('{"a":1}');
 
-  it('shows context and result decoded, and null for what is gone or no JSON', () => {
+  it('has context and result decoded, and null when they are gone or not JSON', () => {
     expect(jobDetailOf(full, Buffer.from('[1]'), result)).toMatchObject({ context: [1], result: { a: 1 } });
     expect(jobDetailOf(full, null, Buffer.from('text'))).toMatchObject({ context: null, result: null });
   });
@@ -63,24 +63,24 @@ describe('jobDetailOf', () => {
     expect(detail).toMatchObject({ result: null, result_ptr: '' });
   });
 
-  it.each(['PENDING', 'SCHEDULED', 'RETRYING'] as const)('says why a job waits while it is %s', (state) => {
+  it.each(['PENDING', 'SCHEDULED', 'RETRYING'] as const)('has the waiting reason while the job is %s', (state) => {
     expect(jobDetailOf(plainJob({ state, waiting_reason: 'no_workers' }), null, null).waiting_reason).toBe(
       'no_workers',
     );
   });
 
-  it.each(['DISPATCHED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const)('a job that is %s waits for nothing', (state) => {
+  it.each(['DISPATCHED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const)('a job that is %s has no waiting reason', (state) => {
     const detail = jobDetailOf(plainJob({ state, waiting_reason: 'no_workers' }), null, null);
 
     expect(detail).not.toHaveProperty('waiting_reason');
   });
 
-  it('the state before the end shows only once it ended badly', () => {
+  it('the previous state is present only after a failure', () => {
     expect(jobDetailOf(plainJob({ last_state: 'PENDING' }), null, null)).not.toHaveProperty('last_state');
     expect(jobDetailOf(full, null, null).last_state).toBe('RUNNING');
   });
 
-  it('a refusal stands where the result would, unless a worker left one', () => {
+  it('a rejection appears as the result, unless a worker wrote one', () => {
     const denied = plainJob({ state: 'DENIED', error_message: 'no', completed_at: 0 });
 
     expect(jobDetailOf(denied, null, null).result).toMatchObject({
@@ -105,7 +105,7 @@ describe('approvals', () => {
     expect(actionability({ revision: 1, ...approval })).toBe(word);
   });
 
-  it('one that nobody decided is void once the job has ended', () => {
+  it('an undecided approval is void once the job has ended', () => {
     const of = (state: 'APPROVAL_REQUIRED' | 'CANCELLED' | 'TIMEOUT') =>
       approvalOf(plainJob({ state, approval: pending }));
 
@@ -120,7 +120,7 @@ describe('approvals', () => {
     expect(approvalOf(plainJob())).toBeUndefined();
   });
 
-  it('one that was decided stays as it was decided', () => {
+  it('a resolved approval keeps its resolution', () => {
     const approval: ApprovalRecord = { status: 'approved', revision: 2, decision: 'approve' };
 
     expect(approvalOf(plainJob({ state: 'SUCCEEDED', approval }))).toBe(approval);

@@ -11,7 +11,7 @@ const present = <T extends object>(fields: T) =>
     ),
   ) as { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** A job in lists and traces: only what is set. See docs/reference/jobs.md#read-jobs. */
+/** A job in lists and traces: only the fields that are set. See docs/reference/jobs.md#read-jobs. */
 export function jobItemOf(job: JobSummary): JobItem {
   const { request, safety } = job;
   const optional = present({
@@ -46,7 +46,7 @@ export function jobItemOf(job: JobSummary): JobItem {
   };
 }
 
-/** JSON when it is JSON, else null. */
+/** Parsed JSON, or null when it is not JSON. */
 export function decoded(body: Buffer | null): unknown {
   if (!body) return null;
   try {
@@ -78,7 +78,7 @@ export function jobDetailOf(job: JobRecord, context: Buffer | null, result: Buff
     requires: request.requires.length > 0 ? request.requires : null,
     attempts: job.attempts,
     labels: publicLabels(request.labels),
-    // Shown as the submitter named them; only a job with a run of the engine's is governed by them.
+    // Shown as the submitter sent them; they have an effect only on jobs of an engine run.
     workflow_id: request.workflow_id ?? request.labels['workflow_id'] ?? '',
     run_id: request.run_id ?? request.labels['run_id'] ?? '',
     step_id: request.step_id ?? request.labels['step_id'] ?? '',
@@ -159,7 +159,7 @@ const approvalFields = (approval: ApprovalRecord) => ({
   approval_decision: approval.decision,
 });
 
-/** The approval of a job; one that was never decided is void once the job has ended otherwise, such as by a cancel. */
+/** The approval of a job; one that was never resolved is void once the job has ended otherwise, such as by a cancel. */
 export function approvalOf({ approval, state, updated_at }: JobRecord): ApprovalRecord | undefined {
   if (approval?.status !== 'pending' || state === 'APPROVAL_REQUIRED') return approval;
   const decision = state === 'TIMEOUT' ? 'expire' : 'invalidate';
@@ -181,7 +181,7 @@ export function actionability(approval: ApprovalRecord): string {
   }
 }
 
-/** A refused job has no result of a worker; readers find the refusal in its place. */
+/** A rejected job has no worker result; readers get the rejection in its place. */
 const refusalResult = (job: JobRecord): unknown =>
   job.state !== 'DENIED'
     ? null

@@ -22,7 +22,7 @@ describe('checkMemoryAccess', () => {
     expect(codeOf({ context }, 'm')).toBe('memory_policy_violation');
   });
 
-  it('denies before it allows; an empty list of allowed ones allows all', () => {
+  it('denied ids win over allowed ids; an empty allow list allows all', () => {
     const context = { denied_memory_ids: ['a-secret'], allowed_memory_ids: ['a-*'] };
 
     expect(codeOf({ context }, 'a-notes')).toBe('allowed');
@@ -41,7 +41,7 @@ describe('checkMemoryAccess', () => {
   });
 
   it.each([[null], ['x'], [[]], [{ denied_memory_ids: {} }], [{ allowed_memory_ids: [null] }]])(
-    'lets nothing pass by %j',
+    'denies every id when a list is %j',
     (context) => {
       expect(codeOf({ context }, 'm')).toBe('memory_policy_unreadable');
     },

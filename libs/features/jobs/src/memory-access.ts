@@ -1,7 +1,7 @@
 import { AppError } from '@svc/contract';
 import { splitAllowLists } from '@svc/policy';
 
-/** @throws memory_policy_unreadable: a list that cannot be read must not let everything pass */
+/** @throws memory_policy_unreadable: an unreadable list must not allow everything */
 function readList(value: unknown): string[] {
   if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value;
   throw new AppError('memory_policy_unreadable');
@@ -30,7 +30,7 @@ export function matchesGlob(glob: string, text: string): boolean {
 }
 
 /**
- * Checks a memory id that the client named against `context.denied_memory_ids`, then `allowed_memory_ids`;
+ * Checks a memory id sent by the client against `context.denied_memory_ids`, then `allowed_memory_ids`;
  * skipped when config has no context section. See docs/reference/jobs.md#memory.
  *
  * @throws memory_policy_violation, memory_policy_unreadable when the section is malformed

@@ -3,7 +3,7 @@ import type { JobRecord, MoveExtras } from '@svc/store';
 import { badEnd, type Ending } from './endings';
 import { type IntentDeps, publishIntent } from './publish-intent';
 
-/** A job's move and its announcement. Settings and events are those of the process that moves it. */
+/** Moves jobs and publishes the result. Settings and events are those of the calling process. */
 export interface MoveDeps extends IntentDeps {
   events: {
     completed(topic: string, status: string): void;
@@ -12,7 +12,7 @@ export interface MoveDeps extends IntentDeps {
   settings: { deadLetterTtlSec: number };
 }
 
-/** The end of a job whose deadline has passed, wherever it stood. */
+/** The failure of a job whose deadline has passed, in whatever state it was. */
 export const deadlinePassed: Ending = {
   event: 'timeOut',
   code: 'timeout',
@@ -21,7 +21,7 @@ export const deadlinePassed: Ending = {
   cancel: 'timeout',
 };
 
-/** Ends a job badly and tells the bus. Returns whether it was this call that ended it. */
+/** Fails a job and publishes that. Returns whether this call ended it. */
 export async function endBadly(
   deps: MoveDeps,
   job: JobRecord,
@@ -32,7 +32,7 @@ export async function endBadly(
   return moveAndTell(deps, job, ending.event, { ...extras, ...more, set: { ...extras.set, ...more.set } });
 }
 
-/** The same for those who then have nothing to look at again. */
+/** The same without a return value. */
 export async function finish(
   deps: MoveDeps,
   job: JobRecord,
@@ -43,7 +43,7 @@ export async function finish(
   return undefined;
 }
 
-/** A move and what it has to say; refused moves say nothing. Returns whether the job moved. */
+/** Applies a transition and publishes its messages; a rejected one publishes nothing. Returns whether the job moved. */
 export async function moveAndTell(
   deps: MoveDeps,
   job: JobRecord,
@@ -56,7 +56,7 @@ export async function moveAndTell(
     deps.events.completed(job.topic, outcome.state);
   if (extras.intent) {
     const told = { ...job, ...extras.set, state: outcome.state, intent: extras.intent };
-    // The record keeps the intent: what fails here the replayer repeats.
+    // The record keeps the intent: the replayer repeats a failed publish.
     await publishIntent(deps, told).catch((error: unknown) => deps.events.publishFailed(job.id, error));
   }
   return true;

@@ -30,7 +30,7 @@ const codeOf = (act: () => unknown) => {
 };
 
 describe('normalizeRequest', () => {
-  it('makes the input document that workers get', () => {
+  it('builds the input document for workers', () => {
     expect(normalize({ context: { a: 1 }, adapter_id: 'x' }).document).toEqual({
       prompt: 'hi',
       adapter_id: 'x',
@@ -43,7 +43,7 @@ describe('normalizeRequest', () => {
     expect(normalize().document).not.toHaveProperty('context');
   });
 
-  it('leaves out what is empty', () => {
+  it('omits empty fields', () => {
     const { request } = normalize({ adapter_id: '', team_id: '', actor_type: '', pack_id: '' });
 
     for (const field of ['adapter_id', 'team_id', 'actor_type', 'pack_id']) expect(request).not.toHaveProperty(field);
@@ -69,11 +69,11 @@ describe('normalizeRequest', () => {
     expect(normalize({ memory_id }).request.memory_id).toBe(id);
   });
 
-  it.each(['', 'mem:', 'mem:  '])('memory id %j is none', (memory_id) => {
+  it.each(['', 'mem:', 'mem:  '])('memory id %j is rejected', (memory_id) => {
     expect(codeOf(() => normalize({ memory_id }))).toBe('invalid_memory_id');
   });
 
-  it('acts for the principal of the credential, and for another only when that may', () => {
+  it('uses the principal of the credential, and another one only with permission', () => {
     expect(normalize().request).toMatchObject({ principal_id: 'uma', actor_id: 'uma' });
     expect(normalize({ principal_id: 'uma', actor_id: 'bot' }).request).toMatchObject({ actor_id: 'bot' });
     expect(codeOf(() => normalize({ principal_id: 'bob' }))).toBe('access_denied');
@@ -81,7 +81,7 @@ describe('normalizeRequest', () => {
     expect(normalize({ principal_id: 'bob' }, { allowCrossTenant: true }).request).toMatchObject({ actor_id: 'bob' });
   });
 
-  it('refuses each name of another tenant', () => {
+  it('rejects another tenant in every field that names one', () => {
     expect(normalize({ tenant_id: 'acme', org_id: 'acme' }).tenant).toBe('acme');
     expect(codeOf(() => normalize({ org_id: 'globex' }))).toBe('tenant_access_denied');
     expect(codeOf(() => normalize({ org_id: 'acme', tenant_id: 'globex' }))).toBe('tenant_access_denied');
@@ -101,7 +101,7 @@ describe('normalizeRequest', () => {
     expect(codeOf(() => normalize({ prompt: 'x'.repeat(allowed + 1) }, {}, granted))).toBe('tier_limit_exceeded');
   });
 
-  it('a reference to a secret marks the job only where a text begins with it', () => {
+  it('a secret reference marks the job only at the start of a text', () => {
     const marked = normalize({ context: ['a', { b: 'secret://v' }], risk_tags: ['secrets'] });
 
     expect(marked.request).toMatchObject({ risk_tags: ['secrets'], labels: { secrets_present: 'true' } });
@@ -109,7 +109,7 @@ describe('normalizeRequest', () => {
     expect(normalize({ labels: { secrets_present: 'true' } }).request.labels).toEqual({ _source: 'api' });
   });
 
-  it('the content that policy reads has the context’s fields at the top and always the prompt', () => {
+  it('the policy content has the context’s fields at the top level, and always the prompt', () => {
     expect(JSON.parse(normalize({ context: { amount: 3, prompt: 'other' } }).content)).toEqual({
       amount: 3,
       prompt: 'hi',
@@ -127,7 +127,7 @@ describe('normalizeRequest', () => {
   });
 });
 
-it('labels of the service are not shown', () => {
+it('labels set by the service are not returned', () => {
   expect(publicLabels({ a: '1', _source: 'api', secrets_present: 'true' })).toEqual({
     a: '1',
     secrets_present: 'true',

@@ -6,21 +6,21 @@ export interface Normalized {
   tenant: string;
   topic: string;
   request: StoredRequest;
-  /** The input document workers get. See docs/reference/jobs.md#submit-a-job. */
+  /** The input document for workers. See docs/reference/jobs.md#submit-a-job. */
   document: Record<string, unknown>;
   /** Set for policy only, never stored with the request. */
   content: string;
 }
 
-/** Label names a client may not set: dropped. See docs/reference/worker-protocol.md#environment-and-labels. */
+/** Labels that clients cannot set: dropped. See docs/reference/worker-protocol.md#environment-and-labels. */
 const reservedLabel =
   /^(_|approval_|safety_|saga_|is_compensation$|gate_type$|svc\.bus_msg_id$|policy\.attachment_id$|secrets_present$)/;
 const refusedLabel = /^_(governance|ma)\./;
 
 /**
- * Checks and completes what a client sent, in the order of docs/reference/jobs.md#submit-a-job.
+ * Validates and completes a submission, in the order of docs/reference/jobs.md#submit-a-job.
  *
- * @param maxPromptChars of the license in force
+ * @param maxPromptChars from the license in effect
  * @throws prompt_is_required, tier_limit_exceeded, invalid_body, invalid_memory_id, tenant_access_denied, access_denied
  */
 export function normalizeRequest(
@@ -36,12 +36,12 @@ export function normalizeRequest(
   if (principal !== caller.principalId && caller.role !== 'admin' && !caller.allowCrossTenant) {
     throw new AppError('access_denied');
   }
-  // An agent is bound to a worker's credential, and no credential that submits is one.
+  // An agent is bound to a worker's credential, and such credentials cannot submit.
   if (body.labels['agent_id']) throw new AppError('access_denied');
   const labels = { ...clientLabels(body.labels), _source: body.pack_id ? 'pack' : 'api' };
   const unmarked: StoredRequest = {
     topic: body.topic,
-    // Until its config is known.
+    // Replaced once its config is known.
     priority: priorityOf(body.priority, undefined),
     ...optional(body),
     risk_tags: body.risk_tags,
@@ -87,7 +87,7 @@ function checkPrompt(prompt: string, maxPromptChars: number): void {
   });
 }
 
-/** 50,000 unless the license raises it, up to the ceiling; -1 = unlimited, 0 = our own limit. */
+/** 50,000 unless the license raises it, up to the ceiling; -1 = unlimited, 0 = the default. */
 function allowedPromptChars(granted: number): number {
   if (granted === -1) return limits.promptCharsCeiling;
   return granted > 0 ? Math.min(granted, limits.promptCharsCeiling) : limits.promptChars;
@@ -101,9 +101,9 @@ function tenantOf(body: SubmitBody, caller: Caller): string {
 }
 
 /**
- * Labels that a client may set; those reserved for the service are dropped.
+ * Labels that a client may set; reserved ones are dropped.
  *
- * @throws invalid_body for names that are never a client's, and for names and values that are too long
+ * @throws invalid_body for names that only the service may set, and for names and values that are too long
  */
 export function clientLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
   const faults = Object.entries(labels).flatMap(([label, value]) => {
@@ -119,7 +119,7 @@ export function clientLabels(labels: Readonly<Record<string, string>>): Record<s
   return Object.fromEntries(Object.entries(labels).filter(([label]) => !reservedLabel.test(label)));
 }
 
-/** As the validation of fields tells it: the field, and where in it. */
+/** In the shape of a field violation: the field and the position in it. */
 const labelFault = (label: string, message: string) => ({
   in: 'body',
   field: 'labels',
@@ -144,6 +144,6 @@ const optional = (body: SubmitBody): Partial<StoredRequest> => ({
   ...(body.estimated_cost !== undefined && { estimated_cost: body.estimated_cost }),
 });
 
-/** Labels as clients see them: what the service added is left out. */
+/** Labels as clients see them: those added by the service are left out. */
 export const publicLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([label]) => !label.startsWith('_')));

@@ -7,7 +7,7 @@ import { dispatchIdentity } from '@svc/decision';
 export interface IntentDeps extends Pick<Base, 'store' | 'clock'> {
   bus: JobBus;
   senderId: string;
-  /** A dead letter is written, and the bus does not take its notice. */
+  /** A dead letter is stored, but its notice could not be published. */
   onDeadLetterFailed?(topic: string): void;
 }
 type Intended = Pick<
@@ -24,8 +24,8 @@ const statusOf = {
 } as const;
 
 /**
- * Says on the bus what a move left to say, then notes that it is said. The record keeps the intent until then, so a
- * process that dies here leaves it to the replayer; listeners tell repeats by message id or state.
+ * Publishes the pending messages of a transition, then marks them published. The record keeps the intent until then, so
+ * after a crash the replayer publishes it; subscribers deduplicate by message id or state.
  */
 export async function publishIntent(deps: IntentDeps, job: Intended): Promise<void> {
   if (!job.intent) return;
@@ -59,7 +59,7 @@ export async function publishIntent(deps: IntentDeps, job: Intended): Promise<vo
   await store.jobs.intentDone(job.id, job.intent);
 }
 
-/** Read afresh: the caller's copy of the job may be older than its last dispatch, and a job that ended gets no other. */
+/** Reads the record: the caller's copy may predate the last dispatch, and an ended job gets no other. */
 async function currentDispatch({ jobs }: Base['store'], id: string): Promise<DispatchIdentity | undefined> {
   const job = await jobs.load(id);
   return job && dispatchIdentity(job);

@@ -42,13 +42,13 @@ export interface WaitDeps {
 }
 
 /**
- * The same once the job has ended, or after so many ms as it is then.
+ * The same once the job has ended, or its current state after `forMs`.
  *
  * @throws job_not_found, tenant_access_denied
  */
 export async function awaitJob(deps: WaitDeps, scope: TenantScope, id: string, forMs: number): Promise<JobDetail> {
   if (forMs === 0) return getJob(deps, scope, id);
-  // Asked for before the job is looked at, so that an end in between is not missed.
+  // Subscribes before the first read, so that an end in between is not missed.
   const { ended, cancel } = deps.endings.wait(id, forMs);
   try {
     const job = await findJob(deps, scope, id);
@@ -59,7 +59,7 @@ export async function awaitJob(deps: WaitDeps, scope: TenantScope, id: string, f
   return getJob(deps, scope, id);
 }
 
-/** The input document, for readers. One that is another job's result is that job's to show or to withhold. */
+/** The input document, for readers. One that is the result of another job is shown or withheld with that job. */
 export async function readContext({ data }: Pick<Store, 'data'>, job: JobRecord): Promise<Buffer | null> {
   const pointer = contextPointer(job);
   return pointer.startsWith('redis://ctx:') ? data.context(pointer, limits.contextBytes) : null;
@@ -67,7 +67,7 @@ export async function readContext({ data }: Pick<Store, 'data'>, job: JobRecord)
 
 const inlineResultBytes = 1_048_576;
 
-/** A pointer of ours is followed, any other is handed on as it is. See docs/reference/worker-protocol.md#pointers. */
+/** Follows pointers into our own store; others are returned unchanged. See docs/reference/worker-protocol.md#pointers. */
 async function readResult(store: Store, job: JobRecord): Promise<Buffer | null> {
   if (isWithheld(job) || !job.result_ptr || !isOwnResult(job.id, job.result_ptr)) return null;
   const found = await store.data.read(job.result_ptr, inlineResultBytes);
@@ -99,7 +99,7 @@ export async function listJobs(
   return { items: page.items.map(jobItemOf), next_cursor: page.nextCursorUs };
 }
 
-/** The states a filter means: undefined = all, none for a word that is no state. APPROVAL is an alias. */
+/** The states that match a filter: undefined = all, none for an unknown word. APPROVAL is an alias. */
 function statesOf(filter: string | undefined): JobState[] | undefined {
   if (!filter) return undefined;
   const name = filter.toUpperCase();

@@ -5,9 +5,9 @@ import { findJob } from './read-jobs';
 import { carriedLabels, resubmit, type ResubmitDeps } from './resubmit';
 
 /**
- * Submits a job again in the way that policy proposed when it refused. See docs/reference/jobs.md#remediations.
+ * Submits a job again with a remediation that policy proposed when it denied the job. See docs/reference/jobs.md#remediations.
  *
- * @param remediationId may be left out when there is just one
+ * @param remediationId may be omitted when there is only one
  * @throws job_not_found, tenant_access_denied, no_remediations_available, remediation_id_required, remediation_not_found
  */
 export async function remediateJob(
@@ -24,7 +24,7 @@ export async function remediateJob(
     traceId: original.trace_id,
     tenant: original.tenant,
     request: remedied(original.request, original.id, chosen),
-    // The content is still the first submitter's.
+    // Policy sees the content of the original submitter.
     submitter: joinIdentities(caller.submitterId, original.submitter, original.author),
     deadlineMs: original.request.deadline_ms > 0 ? deps.clock.nowMs() + original.request.deadline_ms : 0,
   });

@@ -18,15 +18,15 @@ export interface Resubmission {
   request: StoredRequest;
   submitter: string;
   deadlineMs: number;
-  /** Asked for again under this name, the first new job is the answer. */
+  /** Deduplication name: a repeated call with the same name returns the first new job. */
   once?: string;
 }
 
 const onceTtlSec = 86_400;
 
 /**
- * A new job made of an old one: its context is copied, and policy decides on it as on any other when the scheduler takes
- * it. For retries of dead letters and for remediations. Returns the id of the new job.
+ * Creates a new job from an old one: its context is copied, and the scheduler gets a new policy decision for it. Used for
+ * retries of dead letters and for remediations. Returns the id of the new job.
  *
  * @throws backpressure, overloaded
  */
@@ -36,10 +36,10 @@ export async function resubmit(
   next: Resubmission,
 ): Promise<string> {
   const context = await store.data.context(contextPointer(original), limits.contextBytes);
-  // The new job is in no run, whatever step the old one carried out.
+  // The new job belongs to no run, even if the old one executed a step.
   const { workflow_id: _workflow, run_id: _run, step_id: _step, ...outsideRun } = next.request;
   const { context_ptr: elsewhere, context_ref: _reference, ...rest } = outsideRun;
-  // A document that could be read is copied to the new job's own place, perhaps in part; any other stays where it is.
+  // A readable document is copied to the new job's own key, perhaps in part; any other pointer is kept.
   const request = context || !elsewhere ? rest : outsideRun;
   const job = { id: next.id, tenant: next.tenant, topic: request.topic, request };
   const accept = () =>
@@ -69,6 +69,6 @@ export async function resubmit(
 
 const spoken = /^(approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;
 
-/** Labels of an old job that a new one may carry: none that approval, policy or the bus set. */
+/** Labels of an old job that a new one inherits: none that approval, policy or the bus set. */
 export const carriedLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([label]) => !spoken.test(label)));

@@ -9,8 +9,8 @@ export interface WithheldLetterDeps extends Base {
 }
 
 /**
- * Writes the dead letter of a job that failed without one, since its run was to retry it and does not. Safe to repeat: the
- * record says whether the letter is still missing, so one that was retried or deleted meanwhile does not come back.
+ * Writes the dead letter of a failed job whose run was to retry it and does not. Safe to repeat: the record holds
+ * whether the letter is still missing, so one that was retried or deleted in between does not come back.
  */
 export async function writeWithheldLetter(deps: WithheldLetterDeps, jobId: string): Promise<void> {
   const { store, clock, settings } = deps;
@@ -18,7 +18,7 @@ export async function writeWithheldLetter(deps: WithheldLetterDeps, jobId: strin
   if (!job || job.letter !== 'withheld') return;
   const { error_status = '', error_code: code = '', error_message: message = '', last_state = job.state } = job;
   const nowUs = clock.nowUs();
-  // If we die after the publish, the repeat publishes again under the same job id.
+  // A crash after the publish repeats it under the same job id.
   await publishIntent(deps, { ...job, intent: JSON.stringify({ dlq: true }) });
   await store.jobs.note(
     jobId,

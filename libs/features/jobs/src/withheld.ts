@@ -2,7 +2,7 @@ import { isOwnResult, isStorePointer } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
 
 /**
- * Is what the job returned kept from its readers? A quarantine holds until somebody releases it.
+ * Whether the output of the job is withheld from readers. A quarantine holds until it is released.
  * See docs/reference/jobs.md#dead-letters.
  */
 export const isWithheld = ({ state, output_safety }: Pick<JobRecord, 'state' | 'output_safety'>): boolean =>
@@ -11,8 +11,8 @@ export const isWithheld = ({ state, output_safety }: Pick<JobRecord, 'state' | '
 const mostParts = 8;
 
 /**
- * The job whose result stands at `res:<name>`: workers may write parts beside it, as `res:<id>:<part>`, and redacted copies
- * stand there too. Ids may hold colons themselves.
+ * The job whose result is stored at `res:<name>`: workers may write parts as `res:<id>:<part>`, and redacted copies are
+ * stored there too. Ids may contain colons themselves.
  */
 export async function ownerOfResult({ jobs }: Pick<Store, 'jobs'>, name: string): Promise<JobRecord | undefined> {
   let id = name;
@@ -25,13 +25,13 @@ export async function ownerOfResult({ jobs }: Pick<Store, 'jobs'>, name: string)
 }
 
 /**
- * Whether a worker's result pointer names data that is not this job's. The platform reads with rights that a worker does
- * not have, so following such a pointer would hand out any key of the store, and would skip the job's output policy.
+ * Whether a worker's result pointer names data of another job. The platform reads with rights that a worker does not
+ * have, so following such a pointer would expose any key of the store and bypass the job's output policy.
  */
 export async function isForeignResult(store: Pick<Store, 'jobs'>, id: string, pointer: string): Promise<boolean> {
   if (!isStorePointer(pointer) || pointer === `redis://res:${id}`) return false;
   if (!isOwnResult(id, pointer)) return true;
-  // Job ids may hold colons: `res:a:b` may be a part of job `a`, or the result of job `a:b`.
+  // Job ids may contain colons: `res:a:b` may be a part of job `a`, or the result of job `a:b`.
   const owner = await ownerOfResult(store, pointer.slice('redis://res:'.length));
   return owner !== undefined && owner.id !== id;
 }

@@ -3,7 +3,7 @@ import { type FleetDeps, getWorker } from '@svc/registry';
 import { jobItemOf } from './job-views';
 
 /**
- * Jobs of the caller's tenant that a worker was given, newest first.
+ * Jobs of the caller's tenant that were dispatched to a worker, newest first.
  *
  * @throws worker_not_found when neither jobs nor the worker exist
  */

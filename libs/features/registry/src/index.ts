@@ -1,4 +1,4 @@
-/** Topics, schemas, worker pools and workers, as the other features read them. */
+/** Topics, schemas, worker pools and workers, as used by the other features. */
 export { ConfiguredFleet } from './fleet/configured-fleet';
 export { type FleetFiles, openFleetFiles } from './fleet/fleet-files';
 export { type FleetDeps, getPool, getWorker, listPools, listWorkers } from './fleet/read-fleet';

@@ -8,12 +8,12 @@ export interface AnnounceDeps {
   bus: JobBus;
   senderId: string;
   config: EffectiveConfig;
-  /** A notice could not be sent or followed; replicas find the change by themselves within 30 s. */
+  /** A notice could not be sent or applied; replicas find the change by themselves within 30 s. */
   onNoticeFailed(error: unknown): void;
 }
 
 /**
- * Tells every replica, this one first, that a part of the configuration changed.
+ * Notifies every replica, this one first, that a part of the configuration changed.
  * See docs/reference/config.md#documents.
  */
 export async function announceChange(deps: AnnounceDeps, scope: { scope: string; scope_id: string }): Promise<void> {

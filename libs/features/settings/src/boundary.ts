@@ -1,14 +1,14 @@
 import type { RoutingRules } from '@svc/routing';
 import type { EffectiveConfig } from './effective-config';
 
-/** What an operator's environment says; undefined = not set. */
+/** Settings from the environment; undefined = not set. */
 export interface BoundarySettings {
   /** WORKER_READINESS_REQUIRED */
   readinessRequired: boolean | undefined;
 }
 
 /**
- * How workers are chosen. The environment wins when set, else `boundary_hardening` of system/default says; read from memory.
+ * The rules for choosing workers. The environment wins when set, else `boundary_hardening` of system/default; from memory.
  */
 export async function routingRules({
   config,
@@ -21,7 +21,7 @@ export async function routingRules({
 }
 
 async function inConfig(config: Pick<EffectiveConfig, 'at'>): Promise<boolean> {
-  // No tenant: only system/default counts, so that no tenant decides for the workers of all.
+  // Without a tenant only system/default is read, so that no tenant changes routing for all.
   const own = (await config.at({ tenant: '' }))?.['boundary_hardening'] as Record<string, unknown> | undefined;
   return own?.['worker_readiness_required'] === true;
 }

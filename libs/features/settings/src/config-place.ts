@@ -2,11 +2,11 @@ import { AppError, everyTenant, type Caller, type ConfigScope } from '@svc/contr
 import { ownerOf, type ConfigDocument } from '@svc/store';
 import type { DocumentPlace } from './documents';
 
-/** Whose word counts for which document. */
+/** Rules for access to config documents. */
 export interface ConfigRules {
-  /** TENANT_ID: the tenant of those who run the installation. */
+  /** TENANT_ID: the tenant of the operators of the installation. */
   defaultTenant: string;
-  /** Whether the license entitles RBAC: then the permission alone decides who reads. */
+  /** Whether the license entitles RBAC: then reads need the permission only. */
   rbac(): boolean;
 }
 
@@ -16,7 +16,7 @@ export const isDefault = ({ scope, scope_id }: DocumentPlace): boolean =>
   scope === defaultPlace.scope && scope_id === defaultPlace.scope_id;
 
 /**
- * The document that a scope and an id name; undefined when the id is missing where it is needed.
+ * The document for a scope and an id; undefined when a required id is missing.
  * See docs/reference/config.md#documents.
  */
 export function placeOf(caller: Caller, scope: ConfigScope, id: string | undefined): DocumentPlace | undefined {
@@ -25,13 +25,13 @@ export function placeOf(caller: Caller, scope: ConfigScope, id: string | undefin
   return scope_id === undefined ? undefined : { scope, scope_id };
 }
 
-/** What belongs to all tenants is in the hands of the default one. See docs/reference/http.md#tenants. */
+/** Only the default tenant, or a caller for all tenants, manages shared documents. See docs/reference/http.md#tenants. */
 const actsForAll = ({ defaultTenant }: ConfigRules, { tenant, allowCrossTenant }: Caller): boolean =>
   allowCrossTenant || tenant === defaultTenant;
 
 /**
- * Whether a caller may look there at all, whatever is stored. system/default holds for every tenant and its admins read it;
- * the other system documents hold things of all tenants.
+ * Requires that a caller may read documents of this place, whether or not one is stored. system/default applies to every
+ * tenant and its admins can read it; the other system documents hold data of all tenants.
  *
  * @throws access_denied, config_place_forbidden
  */
@@ -42,7 +42,7 @@ export function requireReadable(rules: ConfigRules, caller: Caller, place: Docum
 }
 
 /**
- * Whether a caller may write there, whatever is stored.
+ * Requires that a caller may write documents of this place, whether or not one is stored.
  *
  * @throws config_place_forbidden
  */
@@ -60,12 +60,12 @@ export function requireOwnOrg({ tenant, scope }: Caller, place: DocumentPlace): 
 export const isHidden = ({ tenant, scope }: Caller, document: ConfigDocument): boolean =>
   scope !== everyTenant && !belongsTo(tenant, document);
 
-/** Whether a document takes part in a tenant's config. What nobody signed holds for all, as it did before owners were noted. */
+/** Whether a document applies to a tenant. A document without an owner predates ownership and applies to all tenants. */
 export const belongsTo = (tenant: string, document: ConfigDocument): boolean =>
   (ownerOf(document) ?? tenant) === tenant;
 
 /**
- * Whether a caller may replace what is stored.
+ * Requires that a caller may replace a stored document.
  *
  * @throws config_not_found, config_place_forbidden
  */
@@ -75,7 +75,7 @@ export function requireReplaceable(rules: ConfigRules, caller: Caller, stored: C
   if (isUnsigned && !actsForAll(rules, caller)) throw forbidden();
 }
 
-/** Whether documents of this scope note the tenant that wrote them. */
+/** Whether documents of this scope have an owning tenant. */
 export const isTenants = ({ scope }: Pick<DocumentPlace, 'scope'>): boolean =>
   scope === 'team' || scope === 'workflow' || scope === 'step';
 

@@ -7,7 +7,7 @@ import { EffectiveConfig } from './effective-config';
 import type { AnnounceDeps } from './announce-change';
 import { type ChangeDeps, changeDocument, readDocument } from './documents';
 
-/** Config documents on a Redis of this file's own, empty before each test; the clock stands still until it is moved. */
+/** Config documents on a Redis of this file's own, empty before each test; the clock moves only when a test advances it. */
 export function useConfig() {
   let open: { redis: Redis; store: Store } | undefined;
   afterAll(async () => void (await open?.redis.quit()));
@@ -26,7 +26,7 @@ export function useConfig() {
   beforeEach(() => void notices.splice(0));
   return {
     time,
-    /** Notices that were sent; nobody hears them. */
+    /** Notices that were published; they have no subscriber. */
     notices,
     get store() {
       return opened().store;
@@ -34,7 +34,7 @@ export function useConfig() {
     get redis() {
       return opened().redis;
     },
-    /** A replica of its own. */
+    /** Opens another replica. */
     replica(): ChangeDeps & AnnounceDeps {
       const { store } = opened();
       const publish = async (_: string, packet: unknown) => void notices.push(packet);
@@ -48,7 +48,7 @@ export function useConfig() {
         onNoticeFailed: () => undefined,
       };
     },
-    /** A document, in the place of any that is there. */
+    /** Writes a document, replacing a stored one. */
     given(scope: string, scope_id: string, data: Record<string, unknown>) {
       return changeDocument({ store: opened().store, clock }, { scope, scope_id }, () => ({ data }));
     },

@@ -2,7 +2,7 @@ import { AppError } from '@svc/contract';
 import type { ConfigDocument, Store } from '@svc/store';
 import type { Clock } from '@svc/platform';
 
-/** Where a document stands. */
+/** Scope and id of a document. */
 export type DocumentPlace = Pick<ConfigDocument, 'scope' | 'scope_id'>;
 
 export interface ChangeDeps {
@@ -10,13 +10,13 @@ export interface ChangeDeps {
   clock: Clock;
 }
 
-/** What a change makes of a document. */
+/** The new content of a document. */
 export interface Change {
   data: ConfigDocument['data'];
   meta?: ConfigDocument['meta'];
 }
 
-/** Compare-and-set: whether the document still had the revision that was read. */
+/** Compare-and-set: false when the document no longer has the revision that was read. */
 export type Replace = (next: ConfigDocument, readRevision: number) => Promise<boolean>;
 
 const tries = 3;
@@ -30,7 +30,7 @@ export async function readDocument(
   return document ?? undefined;
 }
 
-/** What is written in the place of a document that was read, or of none. */
+/** The next revision of a document, or its first. */
 export const successor = (
   { clock }: Pick<ChangeDeps, 'clock'>,
   { scope, scope_id }: DocumentPlace,
@@ -46,12 +46,12 @@ export const successor = (
 });
 
 /**
- * Changes a document by compare-and-set. `change` gets what is stored and returns the whole of what is to be, or undefined to
- * leave it alone; it may be called more than once, and may throw to leave everything as it is.
+ * Changes a document by compare-and-set. `change` gets the stored document and returns its whole new content, or undefined
+ * to leave it unchanged; it may be called more than once, and may throw to abort.
  * See docs/reference/config.md#documents.
  *
- * @param replace writes more than the document in the same step
- * @returns what was written
+ * @param replace writes more than the document in the same transaction
+ * @returns the written document
  * @throws config_version_conflict after three lost races
  */
 export async function changeDocument(

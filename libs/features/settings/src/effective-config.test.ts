@@ -4,7 +4,7 @@ import { EffectiveConfig } from './effective-config';
 const use = useConfig();
 const place = { tenant: 'acme', team: 'dock' };
 
-describe('config that a service keeps', () => {
+describe('config cached by a service', () => {
   it('is read once, and again after a change notice', async () => {
     const { config } = use.replica();
     await use.given('org', 'acme', { a: 1 });
@@ -28,7 +28,7 @@ describe('config that a service keeps', () => {
     expect(await config.at(place)).toEqual({ a: 2 });
   });
 
-  it('is read again after the interval that a service sets', async () => {
+  it('is read again after the interval set by the service', async () => {
     const { clock } = use.replica();
     const config = new EffectiveConfig(use.store, clock, 5_000);
     await use.given('org', 'acme', { a: 1 });
@@ -41,7 +41,7 @@ describe('config that a service keeps', () => {
     expect(await config.at(place)).toEqual({ a: 2 });
   });
 
-  it('that was being read when the notice came is read anew', async () => {
+  it('is read again when a notice arrives during the read', async () => {
     const { config } = use.replica();
     await use.given('org', 'acme', { a: 1 });
     const reading = config.at(place);
@@ -52,7 +52,7 @@ describe('config that a service keeps', () => {
     expect(await config.at(place)).toEqual({ a: 2 });
   });
 
-  it('of one tenant stays in memory when another tenant asks for many teams', async () => {
+  it('of one tenant stays cached when another tenant requests many teams', async () => {
     const { config } = use.replica();
     await use.given('org', 'acme', { a: 1 });
     await config.at(place);
@@ -64,7 +64,7 @@ describe('config that a service keeps', () => {
     expect(await config.at(place)).toEqual({ a: 1 });
   });
 
-  it('is empty when no document sets anything, and holds no tables of the installation', async () => {
+  it('is empty when no document sets anything, and excludes the installation's tables', async () => {
     const { config } = use.replica();
     expect(await config.textAt(place)).toBe('{}');
     await use.given('system', 'default', { pools: {}, timeouts: {}, _poolsFileHash: 'x', _timeoutsFileHash: 'y' });

@@ -4,7 +4,7 @@ import type { ConfigDocument, Store } from '@svc/store';
 import { belongsTo } from './config-place';
 import type { Clock } from '@svc/platform';
 
-/** Where a job stands in the layers of config. */
+/** The position of a job in the layers of config. */
 export interface ConfigPlace {
   tenant: string;
   team?: string | undefined;
@@ -12,7 +12,7 @@ export interface ConfigPlace {
   step?: string | undefined;
 }
 
-/** What the documents of a place come to. */
+/** The merged documents of a place. */
 interface Held {
   data: Record<string, unknown> | undefined;
   budgets: Budgets | undefined;
@@ -24,30 +24,30 @@ const maxTenants = 10_000;
 const installationKeys: readonly string[] = installationSections;
 
 /**
- * Merges config documents for a place: system, org, team, workflow, step; restricting settings by the stricter value, all
- * else by the narrower document (`mergeConfig`). Read again after `keepMs` or a change notice, so that a lost notice delays a
- * change by at most `keepMs`.
+ * Merges config documents for a place: system, org, team, workflow, step. The stricter value of a restricting setting
+ * wins; for all others the narrower document wins (`mergeConfig`). Read again after `keepMs` or a change notice, so a lost
+ * notice delays a change by at most `keepMs`.
  */
 export class EffectiveConfig {
   private readonly listeners: (() => void)[] = [];
   private readonly texts = new WeakMap<object, string>();
-  /** How often config changed, so that what was read before a change is not kept after it. */
+  /** Incremented by each change, so that a read begun before a change is not cached after it. */
   private changes = 0;
   private readonly kept = new Map<string, Map<string, Held & { untilMs: number }>>();
 
   constructor(
     private readonly store: Pick<Store, 'config'>,
     private readonly clock: Clock,
-    /** How long documents are used without reading them again; whatever is cached with them follows it. */
+    /** Time for which documents are used without reading them again; caches built on them use it as well. */
     readonly keepMs = defaultKeepMs,
   ) {}
 
-  /** The merged data, or undefined when no document says anything for the place. */
+  /** The merged data, or undefined when no document sets anything for the place. */
   async at(place: ConfigPlace): Promise<Record<string, unknown> | undefined> {
     return (await this.held(place)).data;
   }
 
-  /** The budgets that the documents of the place set, each layer its own; undefined when none does. */
+  /** The budgets set by the documents of the place, by layer; undefined when there are none. */
   async budgetsAt(place: ConfigPlace): Promise<Budgets | undefined> {
     return (await this.held(place)).budgets;
   }
@@ -69,7 +69,7 @@ export class EffectiveConfig {
     return held;
   }
 
-  /** Callers choose the names of teams, so a tenant that asks for many evicts its own places and no other tenant's. */
+  /** Callers choose team names, so a tenant that requests many evicts only its own entries. */
   private keep(tenant: string, key: string, held: Held): void {
     const own = this.kept.get(tenant) ?? new Map<string, Held & { untilMs: number }>();
     own.delete(key);
@@ -91,20 +91,20 @@ export class EffectiveConfig {
     return text;
   }
 
-  /** Forgets everything: a notice said that config changed. */
+  /** Empties the cache after a change notice. */
   changed(): void {
     this.changes += 1;
     this.kept.clear();
     for (const listener of this.listeners) listener();
   }
 
-  /** For whatever else holds a part of the configuration in memory. */
+  /** Lets other caches of config invalidate with this one. */
   onChange(listener: () => void): void {
     this.listeners.push(listener);
   }
 }
 
-/** Makes room for one more. */
+/** Evicts the oldest entry when the map is full. */
 function evictOldest(map: Map<string, unknown>, max: number): void {
   const [oldest] = map.keys();
   if (map.size >= max && oldest !== undefined) map.delete(oldest);
@@ -124,7 +124,7 @@ function scopesOf({ tenant, team, workflow, step }: ConfigPlace): (readonly [str
   });
 }
 
-/** The documents of a place that exist and take part in its tenant's config, broadest first. */
+/** The existing documents of a place that apply to its tenant, broadest first. */
 export async function documentsAt({ config }: Pick<Store, 'config'>, place: ConfigPlace): Promise<ConfigDocument[]> {
   const found = await config.documents(scopesOf(place));
   return found.flatMap((document) => (document && belongsTo(place.tenant, document) ? [document] : []));
@@ -135,7 +135,7 @@ function settingsOf(documents: readonly ConfigDocument[]): Record<string, unknow
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** A section of effective config over its defaults, key by key. */
+/** A section of effective config merged over its defaults, key by key. */
 export function section<T extends object>(config: Record<string, unknown> | undefined, name: string, defaults: T): T {
   const own = config?.[name];
   return own !== null && typeof own === 'object' ? { ...defaults, ...own } : defaults;
@@ -144,7 +144,7 @@ export function section<T extends object>(config: Record<string, unknown> | unde
 export type FailMode = 'closed' | 'open';
 
 /**
- * What happens when a safety check gives no answer: a tenant's own choice, else the installation's.
+ * Fail mode of a safety check without an answer: the tenant's own setting, else the installation's.
  * See docs/reference/policy.md#output-policy.
  */
 export function failMode(
@@ -157,7 +157,7 @@ export function failMode(
 }
 
 /**
- * What one turn costs a tenant among those who wait: 1, or less for one with more weight (`scheduler.weight`, 1 to 100).
+ * Cost of one turn for a tenant among those waiting: 1, or less with a higher weight (`scheduler.weight`, 1 to 100).
  * See docs/reference/routing.md#fairness.
  */
 export function turnCost(config: Record<string, unknown> | undefined): number {
@@ -165,7 +165,7 @@ export function turnCost(config: Record<string, unknown> | undefined): number {
   return 1 / Math.min(100, Math.max(1, weight));
 }
 
-/** A number of a section, or undefined when it is not set or no number. */
+/** A number of a section, or undefined when it is not set or not a number. */
 export function numberAt(config: Record<string, unknown> | undefined, name: string, key: string): number | undefined {
   const value = (config?.[name] as Record<string, unknown> | undefined)?.[key];
   return typeof value === 'number' ? value : undefined;

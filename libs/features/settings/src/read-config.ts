@@ -29,7 +29,7 @@ export interface ConfigReadDeps extends ConfigRules {
 }
 
 /**
- * One document, or an earlier revision of it. system/default is there, empty, before anybody wrote it.
+ * One document, or an earlier revision of it. system/default always exists; it is empty until the first write.
  * See docs/reference/config.md#documents.
  *
  * @throws config_request_invalid, access_denied, config_place_forbidden, config_not_found
@@ -59,12 +59,12 @@ async function earlier(
 ): Promise<ConfigDocument | undefined> {
   if (!stored || revision >= stored.revision) return stored?.revision === revision ? stored : undefined;
   const found = await store.config.earlier(stored.scope, stored.scope_id, stored.revision - revision);
-  // Written again in between, everything kept stands one further back: what was asked for is then as good as gone.
+  // A concurrent write shifted the kept revisions by one; the requested one is treated as gone.
   return found?.revision === revision ? found : undefined;
 }
 
 /**
- * The documents of a place merged: system/default, the tenant's own, and those asked for, as far as they are that tenant's.
+ * The merged documents of a place: system/default, the tenant's own, and those requested, if they belong to that tenant.
  *
  * @throws config_request_invalid, config_place_forbidden
  */

@@ -1,2 +1,2 @@
-/** Fixtures that tests of later features share. */
+/** Fixtures shared by the tests of later features. */
 export { useConfig } from './config.testing';

@@ -1,6 +1,6 @@
 import type { Health } from '@svc/runtime';
 
-/** The state of bus and store in the words of `/health`. See docs/reference/http.md#probes-and-status. */
+/** Connection state of bus and store as `/health` reports it. See docs/reference/http.md#probes-and-status. */
 export async function dependencyHealth({
   health,
 }: {

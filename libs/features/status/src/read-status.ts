@@ -3,7 +3,7 @@ import type { JobState } from '@svc/lifecycle';
 import type { Store } from '@svc/store';
 import type { Clock } from '@svc/platform';
 
-/** What the process itself knows for the status answer. */
+/** Facts of this process for the status response. */
 export interface StatusDeps {
   store: Store;
   clock: Clock;
@@ -14,7 +14,7 @@ export interface StatusDeps {
   instanceId: string;
   /** Problems of the store, for operators. */
   storeFindings(): readonly Record<string, string>[];
-  /** Problems of a policy that was refused, for operators; the last good one is in effect. */
+  /** Problems of a rejected policy, for operators; the last valid one is in effect. */
   policyFindings(): readonly Record<string, string>[];
   bus(): { isConnected: boolean; url: string };
   license(): Record<string, unknown>;
@@ -31,7 +31,7 @@ const keptMs = 2_000;
 const newest = 500;
 const kept = new WeakMap<object, Map<string, { status: StatusView; untilMs: number }>>();
 
-/** Admins of the default tenant and admins for all tenants are operators; they alone see addresses, hosts and findings. */
+/** Admins of the default tenant and admins for all tenants are operators; only they see addresses, hosts and findings. */
 type Audience = 'tenant' | 'tenant_admin' | 'operator';
 
 const audienceOf = ({ defaultTenant }: StatusDeps, caller: Caller): Audience => {
@@ -42,7 +42,7 @@ const audienceOf = ({ defaultTenant }: StatusDeps, caller: Caller): Audience => 
 /**
  * State of the installation, cached for 2 s for each tenant and audience. See docs/reference/http.md#probes-and-status.
  *
- * @returns whether the answer was made now
+ * @returns whether the status was computed by this call
  */
 export async function readStatus(deps: StatusDeps, caller: Caller): Promise<{ status: StatusView; fresh: boolean }> {
   const audience = audienceOf(deps, caller);

@@ -42,7 +42,7 @@ export const statusRoutes = [
   }),
 ];
 
-/** For admins: also why, as the driver says it. */
+/** For admins: also the cause, as reported by the driver. */
 const detailOf = ({ name, ok, sinceMs, durationMs, error }: DependencyReport) => [
   name,
   {

@@ -12,7 +12,7 @@ export interface ArtifactDeps extends Base {
 /**
  * Stores an artifact. See docs/reference/jobs.md#artifacts.
  *
- * @param narrowerBytes a limit of the caller's own; it may only narrow the configured one
+ * @param narrowerBytes limit sent by the caller; it can only lower the configured one
  * @throws content_required, invalid_base64_content, tenant_access_denied, artifact_too_large, overloaded
  */
 export async function putArtifact(
@@ -58,13 +58,13 @@ export async function storeArtifact(
   return { artifact_ptr: `redis://art:${id}`, size_bytes: bytes.length };
 }
 
-/** At most two: a pattern without a bound looks at a long run of `=` once for each of them. */
+/** Bounded to two: an unbounded pattern is quadratic on a long run of `=`. */
 const unpadded = (base64: string): string => base64.replace(/={1,2}$/, '');
 
 function bytesOf({ content_base64, content }: PutArtifactBody): Buffer {
   if (content_base64) {
     const bytes = Buffer.from(content_base64, 'base64');
-    // Node skips what is no base64, so the text is compared with what its bytes would be written as.
+    // Node skips characters that are not base64, so the text is compared with the canonical encoding of its bytes.
     const plain = unpadded(content_base64);
     if (plain === '' || unpadded(bytes.toString('base64')) !== plain) throw new AppError('invalid_base64_content');
     return bytes;
@@ -76,7 +76,7 @@ function bytesOf({ content_base64, content }: PutArtifactBody): Buffer {
 const pointer = /^(?:redis:\/\/)?(?:art:)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 
 /**
- * One whose label `job_id` names the job that made it is withheld with that job's output.
+ * An artifact whose label `job_id` names the job that produced it is withheld together with that job's output.
  *
  * @throws invalid_artifact_pointer, artifact_not_found, tenant_access_denied, artifact_too_large, output_quarantined
  */

@@ -12,20 +12,20 @@ import type { JobRecord } from '@svc/store';
 import { createHash } from 'node:crypto';
 import { type ArtifactDeps, storeArtifact } from './artifacts';
 
-/** Time after the deadline in which a worker may still report, and for clocks that differ. */
+/** Time after the deadline in which a worker may still report; also covers clock skew. */
 const GRACE_MS = 10 * 60_000;
-/** Bounds the URLs of jobs without a deadline. What a URL allows ends with its dispatch in any case. */
+/** Bounds the URLs of jobs without a deadline. In any case a URL is void once its dispatch ends. */
 const MAX_LIFETIME_MS = 7 * 86_400_000;
 
 export interface DataUrlSettings {
   tokens: DataTokens;
-  /** Where workers reach the gateway. */
+  /** Base URL of the gateway as workers reach it. */
   base: string;
 }
 
 type Dispatched = JobRecord & { worker_id: string; dispatch_id: string };
 
-/** The data URLs of a dispatch, as its env. Empty where the installation has none. See ADR 14. */
+/** The data URLs of a dispatch, as its env; empty when the installation has none. See ADR 14. */
 export function dataUrlsFor(
   settings: DataUrlSettings | undefined,
   job: Dispatched,
@@ -41,7 +41,7 @@ export function dataUrlsFor(
     return `${base.replace(/\/$/, '')}/api/v1/data/${encodeURIComponent(job.id)}/${part}?token=${token}`;
   };
   return {
-    // An input in a store of another kind is not ours to serve; the worker follows its pointer.
+    // An input in another kind of store is not served by the gateway; the worker follows its pointer.
     ...(contextPointer(job).startsWith('redis://') && { [dataUrlEnv.input]: url('input', 'input') }),
     [dataUrlEnv.result]: url('result', 'result'),
     [dataUrlEnv.artifact]: url('artifact', 'artifacts'),
@@ -50,13 +50,13 @@ export function dataUrlsFor(
 
 export interface DataUrlDeps {
   artifacts: ArtifactDeps;
-  /** Undefined: this gateway has no key, and every token is refused. */
+  /** Undefined: this gateway has no key and rejects every token. */
   tokens: DataTokens | undefined;
   maxBytes: number;
 }
 
 /**
- * What the token of a data URL allows for a job and a purpose. Reads no store.
+ * The grant in a data URL's token, checked for a job and a purpose. Reads no store.
  *
  * @throws data_url_invalid, data_url_expired, data_url_forbidden
  */
@@ -72,7 +72,7 @@ export function openDataUrl(
   return grant;
 }
 
-/** States in which a worker has the job, or may have it. */
+/** States in which a worker has, or may have, the job. */
 const withWorker: readonly string[] = [...inFlightStates, 'SCHEDULED'];
 
 /** @throws job_not_found, tenant_access_denied, job_not_in_flight, dispatch_superseded */
@@ -87,7 +87,7 @@ async function heldJob({ artifacts: { store } }: DataUrlDeps, grant: DataGrant):
   return job;
 }
 
-/** @throws what `openDataUrl` and `heldJob` throw, input_not_found, data_too_large */
+/** @throws the codes of `openDataUrl` and `heldJob`, input_not_found, data_too_large */
 export async function readJobInput(deps: DataUrlDeps, jobId: string, token: unknown): Promise<Uint8Array> {
   const job = await heldJob(deps, openDataUrl(deps, 'input', jobId, token));
   const found = await deps.artifacts.store.data.read(contextPointer(job), deps.maxBytes);
@@ -97,10 +97,10 @@ export async function readJobInput(deps: DataUrlDeps, jobId: string, token: unkn
 }
 
 /**
- * Stores a result body. A body is stored under a pointer made of its SHA-256, so a dispatch that ends between the check and the
- * write can neither overwrite the result of its successor nor change a result after its scan.
+ * Stores a result body under a pointer derived from its SHA-256, so that a dispatch that ends between the check and the
+ * write can neither overwrite its successor's result nor change a result after its scan.
  *
- * @throws what `openDataUrl` and `heldJob` throw, overloaded
+ * @throws the codes of `openDataUrl` and `heldJob`, overloaded
  */
 export async function putJobResult(
   deps: DataUrlDeps,
@@ -115,7 +115,7 @@ export async function putJobResult(
   return { result_ptr: pointer, size_bytes: body.length, sha256 };
 }
 
-/** @throws what `openDataUrl` and `heldJob` throw, content_required, invalid_body, artifact_too_large, overloaded */
+/** @throws the codes of `openDataUrl` and `heldJob`, content_required, invalid_body, artifact_too_large, overloaded */
 export async function putJobArtifact(
   deps: DataUrlDeps,
   jobId: string,

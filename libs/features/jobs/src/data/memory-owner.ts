@@ -5,12 +5,12 @@ import { matchesGlob } from '../memory-access';
 
 type Config = Pick<EffectiveConfig, 'installation'>;
 
-/** A memory as the accepting script takes it for its tenant. @throws memory_policy_unreadable */
+/** The claim on a memory that the accepting script records for the tenant. @throws memory_policy_unreadable */
 export async function memoryClaim(config: Config, id: string): Promise<MemoryClaim> {
   return { id, shared: await isShared(config, id) };
 }
 
-/** Only the installation may share a memory among tenants: `context.shared_memory_ids` of system/default. */
+/** Only the installation can share a memory among tenants: `context.shared_memory_ids` of system/default. */
 async function isShared(config: Config, id: string): Promise<boolean> {
   const context = (await config.installation())?.['context'];
   const globs = (context as Record<string, unknown> | null | undefined)?.['shared_memory_ids'] ?? [];
@@ -20,7 +20,7 @@ async function isShared(config: Config, id: string): Promise<boolean> {
   return globs.some((glob) => matchesGlob(glob, id));
 }
 
-/** The tenant of a memory: of the run or job its id names, else of its first use; undefined before any use. */
+/** The tenant that owns a memory: of the run or job in its id, else of its first use; undefined before any use. */
 export async function ownerOfMemory({ runs, jobs, data }: Store, id: string): Promise<string | undefined> {
   if (id.startsWith('run:')) {
     const run = await runs.head(everyTenant, id.slice('run:'.length));
@@ -30,7 +30,7 @@ export async function ownerOfMemory({ runs, jobs, data }: Store, id: string): Pr
 }
 
 /**
- * Refuses a memory of another tenant.
+ * Rejects a memory that another tenant owns.
  *
  * @throws memory_policy_violation, memory_policy_unreadable
  */

@@ -6,7 +6,7 @@ import { ownerOfMemory } from './memory-owner';
 const kinds = { ctx: 'context', res: 'result', mem: 'memory' } as const;
 
 /**
- * Reads what is behind a context, result or memory pointer, after checking whose it is.
+ * Reads the data behind a context, result or memory pointer, after checking its owner.
  * See docs/reference/jobs.md#memory.
  *
  * @throws missing_ptr_or_key, invalid_pointer, not_found, tenant_access_denied, output_quarantined

@@ -14,9 +14,9 @@ export async function listDeadLetters(
 }
 
 /**
- * The same page by page. Cursors are unix seconds, which a page may be cut within; the tiebreaker says where exactly, and
- * wins over the cursor. Without it the next page begins at the end of that second, so that letters may repeat and none is
- * skipped, unless one second holds more letters than a page.
+ * The same with cursors. A cursor is a unix second, and a page may end within one; the tiebreaker is the exact position
+ * and wins over the cursor. Without it the next page starts at the end of that second, so entries may repeat and none is
+ * skipped, unless one second holds more entries than a page.
  */
 export async function pageDeadLetters(
   { store }: { store: Pick<Store, 'deadLetters'> },
@@ -28,7 +28,7 @@ export async function pageDeadLetters(
   if (!more) return { items, next_cursor: null };
   const second = secondOf(more.last.atUs);
   const isCutWithin = secondOf(more.next.atUs) === second;
-  // A caller that sends no tiebreaker would get a page that lies within one second again and again.
+  // Without a tiebreaker, a page that lies within one second would repeat forever.
   const isStuck = !after && cursorUs !== undefined && secondOf(cursorUs) === second;
   return {
     items,
@@ -41,15 +41,15 @@ const secondOf = (us: number): number => Math.floor(us / 1e6);
 
 const tiebreakerOf = ({ atUs, id }: DeadLetterPosition): string => Buffer.from(`${atUs}:${id}`).toString('base64url');
 
-/** Undefined for what is no tiebreaker: as with a bad cursor, it is ignored. */
+/** Undefined for an invalid tiebreaker: like a bad cursor, it is ignored. */
 function positionIn(tiebreaker: string): DeadLetterPosition | undefined {
   const [, at, id] = /^(\d{1,16}):(.+)$/s.exec(Buffer.from(tiebreaker, 'base64url').toString()) ?? [];
   return at !== undefined && id !== undefined ? { atUs: Number(at), id } : undefined;
 }
 
 /**
- * Removes a dead letter; one that is not there is as good as removed. For a quarantined output this confirms the
- * quarantine: nobody can release it any more.
+ * Removes a dead letter; removing one that does not exist is a no-op. For a quarantined output this confirms the
+ * quarantine: it can no longer be released.
  *
  * @throws tenant_access_denied
  */
@@ -62,8 +62,8 @@ export async function removeDeadLetter(deps: QuarantineDeps, caller: Caller, id:
 }
 
 /**
- * Runs a dead letter again as a new job, decided afresh by policy; the old job keeps its end, and what it returned stays
- * withheld.
+ * Runs a dead letter again as a new job, with a new policy decision; the old job keeps its state, and a withheld output
+ * stays withheld.
  *
  * @returns the new job's id
  * @throws dlq_entry_not_found, tenant_access_denied, missing_topic_for_retry
@@ -84,12 +84,12 @@ export async function retryDeadLetter(deps: ResubmitDeps, caller: Caller, id: st
       labels: { ...carriedLabels(request.labels), retry: 'true', dlq_entry: id, retry_of_job: id },
       env: { ...request.env, retry_of_job: id },
     },
-    // The content is still the first submitter's.
+    // Policy sees the content of the original submitter.
     submitter: joinIdentities(caller.submitterId, original.submitter, original.author),
     deadlineMs: request.deadline_ms > 0 ? deps.clock.nowMs() + request.deadline_ms : 0,
     once: `dlq-retry:${id}:${letter.created_at}`,
   });
-  // If we die here the entry stays and the new job runs; asked again, or by many at once, it is the same new job.
+  // After a crash here the entry stays and the new job runs; repeated or concurrent calls return the same new job.
   await deps.store.deadLetters.remove(letter.tenant, id);
   return jobId;
 }

@@ -13,8 +13,8 @@ const isQuarantined = (job: JobRecord | undefined): job is Quarantined =>
   job?.state === 'OUTPUT_QUARANTINED' && job.output_safety !== undefined;
 
 /**
- * Makes what a quarantined job returned readable, without running the job again: the job's state stays, its result is the
- * original. Of many calls at once, one does it; the others find no dead letter.
+ * Makes the output of a quarantined job readable without running the job again: its state stays, its result is the
+ * original. Of concurrent calls one succeeds; the others find no dead letter.
  * See docs/reference/jobs.md#dead-letters.
  *
  * @returns pointer of the original
@@ -53,15 +53,15 @@ export async function releaseQuarantine(
       throw new AppError('output_expired');
     case 'absent':
     case 'changed':
-      // Somebody else settled it since it was read, and its letter is gone.
+      // Another call resolved it since the read, and its dead letter is gone.
       throw new AppError('dlq_entry_not_found');
   }
 }
 
 /**
- * Removes the dead letter of a quarantined output and keeps with the job who found it rightly withheld.
+ * Removes the dead letter of a quarantined output and records on the job who confirmed the quarantine.
  *
- * @returns whether there was such an output to confirm; when not, nothing is written
+ * @returns false when there was no such output; then nothing is written
  */
 export async function confirmQuarantine(deps: QuarantineDeps, caller: Caller, id: string): Promise<boolean> {
   const { store, clock } = deps;
@@ -71,7 +71,7 @@ export async function confirmQuarantine(deps: QuarantineDeps, caller: Caller, id
     verdict: { ...job.output_safety, confirmed_at: clock.nowUs(), confirmed_by: caller.principalId },
     audit: told(deps, caller, job, 'output_confirm', ''),
   });
-  // What others changed meanwhile is not confirmed by this call; its letter, if there still is one, goes all the same.
+  // A concurrent change is not confirmed by this call; a remaining dead letter is removed regardless.
   return settled === 'settled' || settled === 'absent';
 }
 
@@ -85,7 +85,7 @@ function told(
   const { rule_id, decision, reason, phase, policy_snapshot, original_ptr, redacted_ptr } = verdict;
   const entry = auditEntry(
     deps,
-    // Who may act for all tenants acts for this one.
+    // Callers with access to all tenants act for this job's tenant.
     { ...caller, tenant },
     {
       action,

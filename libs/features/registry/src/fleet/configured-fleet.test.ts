@@ -7,14 +7,14 @@ import { ConfiguredFleet } from './configured-fleet';
 const use = useConfig();
 const tableOf = (text: string) => {
   const parsed = parsePools(text, 'pools', true);
-  if (!parsed.ok) throw new Error('a table of this test is not valid');
+  if (!parsed.ok) throw new Error('a table of this test is invalid');
   return parsed.value;
 };
 const ofFile = tableOf(
   'topics: {job.a: [crane, spare]}\npools: {crane: {requires: [hook], description: x}, spare: {}}',
 );
 
-describe('the pools and timeouts in force', () => {
+describe('the pools and timeouts in effect', () => {
   const file: { pools: ReturnType<typeof tableOf>; hash: string | undefined } = { pools: ofFile, hash: 'h1' };
   const told: string[] = [];
   const files = {
@@ -46,7 +46,7 @@ describe('the pools and timeouts in force', () => {
     expect(told).toEqual([]);
   });
 
-  it('are those of the document once they are changed there, until the file changes', async () => {
+  it('are those of the document once it was edited, until the file changes', async () => {
     const fleet = open();
     await syncFiles(use.replica(), files);
     const timeouts = { reconciler: { scan_interval_seconds: 5 } };
@@ -56,7 +56,7 @@ describe('the pools and timeouts in force', () => {
     expect(fleet.pools().topics).toEqual({ 'job.b': ['spare'] });
     expect(fleet.timeouts().reconciler.scan_interval_seconds).toBe(5);
 
-    // A new file is in force before it is written, and after.
+    // A new file is in effect before and after it is written into the document.
     Object.assign(file, { pools: tableOf('topics: {job.c: spare}\npools: {spare: {}}'), hash: 'h2' });
     expect(fleet.pools().topics).toEqual({ 'job.c': ['spare'] });
     await syncFiles(use.replica(), files);
@@ -64,7 +64,7 @@ describe('the pools and timeouts in force', () => {
     expect(fleet.pools().topics).toEqual({ 'job.c': ['spare'] });
   });
 
-  it('stay as they are when the document holds what is none, which is told once', async () => {
+  it('stay in effect when the document is invalid, which is reported once', async () => {
     const fleet = open();
     await syncFiles(use.replica(), files);
     await change({ pools: { topics: { 'job.b': 'spare' }, pools: { spare: {} } } });
@@ -78,7 +78,7 @@ describe('the pools and timeouts in force', () => {
     expect(told).toEqual([expect.stringContaining('pools of system/default')]);
   });
 
-  it('are those of the document where there is no file', async () => {
+  it('are those of the document when there is no file', async () => {
     file.hash = undefined;
     const fleet = open();
     await change({ pools: { topics: { 'job.b': 'spare' }, pools: { spare: {} } } });
@@ -90,7 +90,7 @@ describe('the pools and timeouts in force', () => {
     expect(fleet.pools()).toBe(ofFile);
   });
 
-  it('are reloaded at a change notice, without a look at the files', async () => {
+  it('are reloaded at a change notice, without reading the files', async () => {
     file.hash = undefined;
     const fleet = open();
     const { config } = use.replica();
@@ -118,7 +118,7 @@ describe('the pools and timeouts in force', () => {
     }
   });
 
-  it('cost one small read to look after while nothing changes', async () => {
+  it('cost one small read per refresh while nothing changes', async () => {
     const fleet = open();
     await syncFiles(use.replica(), files);
     await fleet.refresh();

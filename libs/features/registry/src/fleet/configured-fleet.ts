@@ -5,16 +5,16 @@ import { defaultPlace, type EffectiveConfig, readDocument } from '@svc/settings'
 import type { StoredFleet } from '@svc/platform';
 import type { FleetFileHooks, FleetFiles } from './fleet-files';
 
-/** A table of system/default, and which file it was made from. */
+/** A table of system/default, and the hash of its source file. */
 interface Held<T> {
   value: T;
   fileHash: unknown;
 }
 
 /**
- * The pools and timeouts in force: those of system/default as long as they were made from the files that stand here, else
- * the files, which are then about to be written there. What an operator changes in the document holds until the file
- * changes. See docs/reference/config.md#documents.
+ * The pools and timeouts in effect: those of system/default while they were made from the current files, else the files,
+ * which are then about to be written there. An operator's edit of the document is in effect until the file changes.
+ * See docs/reference/config.md#documents.
  */
 export class ConfiguredFleet implements FleetFiles, StoredFleet {
   private revision = 0;
@@ -42,7 +42,7 @@ export class ConfiguredFleet implements FleetFiles, StoredFleet {
     return this.files.hashes();
   }
 
-  /** Reads the files again if they changed, and the document. A bad one leaves what was in force. */
+  /** Reads the files again if they changed, and the document. An invalid one leaves the previous tables in effect. */
   async refresh(): Promise<void> {
     await this.files.refresh();
     await this.reload();
@@ -91,6 +91,6 @@ export class ConfiguredFleet implements FleetFiles, StoredFleet {
   }
 }
 
-/** A document that no file stands against is in force, whatever it was made from. */
+/** Without a file the document is in effect, whatever its source. */
 const inForce = <T>(held: Held<T> | undefined, fileHash: string | undefined): T | undefined =>
   held && (fileHash === undefined || held.fileHash === fileHash) ? held.value : undefined;

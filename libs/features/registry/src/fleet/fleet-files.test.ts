@@ -25,7 +25,7 @@ describe('the pools and timeouts files', () => {
     write(timeoutsPath, 'reconciler: {scan_interval_seconds: 7}');
   });
 
-  it('are read again when they change, and a bad change leaves the last good one in force', async () => {
+  it('are read again when they change, and an invalid change leaves the last valid one in effect', async () => {
     const files = await open();
     write(poolsPath, 'topics: {job.b: main}\npools: {main: {}}');
     await files.refresh();
@@ -39,7 +39,7 @@ describe('the pools and timeouts files', () => {
     expect(told.slice(1)).toEqual([expect.stringContaining('pools.yaml:1:')]);
   });
 
-  it('are not read while they are written over: half of one may lack a pool', async () => {
+  it('are not read during a write: a partial file may lack a pool', async () => {
     const files = await open();
     const writing = setInterval(() => write(poolsPath, 'topics: {job.half: main}\npools: {main: {}}'), 5);
     write(poolsPath, 'topics: {}\npools: {main: {}}');
@@ -52,7 +52,7 @@ describe('the pools and timeouts files', () => {
     expect(Object.keys(files.pools().topics)).toEqual(['job.half']);
   });
 
-  it('end a start when the pools are bad, with the line', async () => {
+  it('abort the start when the pools are invalid, with the line', async () => {
     write(poolsPath, 'topics:\n  job.a: MAIN');
 
     await expect(open()).rejects.toMatchObject({
@@ -61,7 +61,7 @@ describe('the pools and timeouts files', () => {
     });
   });
 
-  it('leave the default timeouts in development, and end a start in production', async () => {
+  it('fall back to the default timeouts in development, and abort the start in production', async () => {
     write(timeoutsPath, 'reconciler: {scan_interval_seconds: 0}');
 
     expect((await open()).timeouts().reconciler.scan_interval_seconds).toBe(30);
@@ -69,10 +69,10 @@ describe('the pools and timeouts files', () => {
     await expect(open(true)).rejects.toThrow('timeouts file');
   });
 
-  it('say so when there are no pools at all', async () => {
+  it('report a missing pools file', async () => {
     rmSync(poolsPath);
 
     expect((await open()).pools()).toEqual({ topics: {}, pools: {} });
-    expect(told).toEqual([expect.stringContaining('is not there')]);
+    expect(told).toEqual([expect.stringContaining('does not exist')]);
   });
 });

@@ -8,9 +8,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Fleet } from '@svc/platform';
 
 export interface FleetFiles extends Fleet {
-  /** Reads the files again if they changed. A bad new file never replaces a good running one. */
+  /** Reads the files again if they changed. An invalid new file never replaces a valid one in use. */
   refresh(): Promise<void>;
-  /** SHA-256 (hex) of the files in force; absent where there is no such file. */
+  /** SHA-256 (hex) of the files in effect; absent when there is no such file. */
   hashes(): { pools?: string; timeouts?: string };
 }
 
@@ -21,7 +21,7 @@ export interface FleetFileSettings {
 }
 
 export interface FleetFileHooks {
-  /** A file could not be used; what stood before stands on. */
+  /** A file could not be used; the previous one stays in effect. */
   onProblem(problem: string): void;
   onChange(what: 'pools' | 'timeouts'): void;
 }
@@ -41,9 +41,9 @@ interface Watched<T> {
 }
 
 /**
- * The pools and timeouts files, reloaded on change. Without a pools file every topic is accepted and none has a pool.
+ * The pools and timeouts files, reloaded on change. Without a pools file every topic is accepted and has no pool.
  *
- * @throws StartError with every problem and its line when a file is bad at start
+ * @throws StartError with every problem and its line when a file is invalid at start
  */
 export async function openFleetFiles(settings: FleetFileSettings, hooks: FleetFileHooks): Promise<FleetFiles> {
   const { poolsPath, timeoutsPath, production } = settings;
@@ -60,16 +60,16 @@ export async function openFleetFiles(settings: FleetFileSettings, hooks: FleetFi
     mtimeMs: 0,
   };
   refuse('pools file', poolsPath, (await load(pools)).problems);
-  if (pools.mtimeMs === 0) hooks.onProblem(`${poolsPath} is not there: every topic is accepted and none has a pool`);
+  if (pools.mtimeMs === 0) hooks.onProblem(`${poolsPath} does not exist: every topic is accepted and has no pool`);
   const bad = (await load(timeouts)).problems;
   if (production) refuse('timeouts file', timeoutsPath, bad);
-  // Spec, "Timeouts file": in development a bad one leaves the defaults.
-  else if (bad.length > 0) hooks.onProblem(`the default timeouts hold: ${bad.join('; ')}`);
+  // An invalid timeouts file leaves the defaults in development.
+  else if (bad.length > 0) hooks.onProblem(`the default timeouts are in effect: ${bad.join('; ')}`);
   const hashesOf = () => ({
     ...(pools.hash && { pools: pools.hash }),
     ...(timeouts.hash && { timeouts: timeouts.hash }),
   });
-  // Every job asks for them.
+  // Called for every job.
   let hashes = hashesOf();
   const refresh = async (file: Watched<PoolTable> | Watched<TimeoutTable>, what: 'pools' | 'timeouts') => {
     const outcome = file === pools ? await load(pools) : await load(timeouts);
@@ -92,7 +92,7 @@ async function load<T>(file: Watched<T>): Promise<{ changed: boolean; problems: 
   const found = await stat(file.path).catch(() => undefined);
   if (!found || found.mtimeMs === file.mtimeMs) return { changed: false, problems: [] };
   if (file.mtimeMs !== 0 && (await isStillWritten(file.path, found))) return { changed: false, problems: [] };
-  // Remembered also for a bad file, so that it is complained of once and not at every look.
+  // Recorded for an invalid file as well, so that it is reported once and not at every check.
   file.mtimeMs = found.mtimeMs;
   const text = await readFile(file.path, 'utf8');
   const parsed = file.parse(text);
@@ -102,7 +102,7 @@ async function load<T>(file: Watched<T>): Promise<{ changed: boolean; problems: 
   return { changed: true, problems: [] };
 }
 
-/** Half of a file may well be one, without some of its pools. The next look finds it whole. */
+/** A partial file may be valid and lack some pools. The next check finds it complete. */
 async function isStillWritten(path: string, { mtimeMs, size }: Stats): Promise<boolean> {
   await pause(settleMs);
   const now = await stat(path).catch(() => undefined);

@@ -10,7 +10,7 @@ export interface FleetDeps {
   workerTtlMs: number;
 }
 
-/** Live workers from the shared picture. See docs/reference/routing.md#liveness. */
+/** Live workers from the shared snapshot. See docs/reference/routing.md#liveness. */
 export async function listWorkers({ store, clock, workerTtlMs }: FleetDeps): Promise<WorkerView[]> {
   const snapshot = await store.workers.snapshot();
   return (snapshot?.workers ?? []).map((worker) => workerView(worker, clock.nowMs(), workerTtlMs));

@@ -10,9 +10,9 @@ import {
 } from '@svc/settings';
 
 /**
- * Writes the pools and timeouts files into system/default: a key that is absent gets the file's content, and so does one
- * that came of another file than this; of the same file it is left as it is, whatever was made of it since. Safe to repeat,
- * and by several at once.
+ * Writes the pools and timeouts files into system/default: an absent key, or one made from a different file, gets the
+ * file's content; one made from the same file is left as it is, including later edits. Safe to repeat and to run
+ * concurrently.
  *
  * @throws config_version_conflict after three lost races
  */
@@ -34,6 +34,6 @@ export async function syncFiles(
     const brought = differing.flatMap(({ key, hashKey, hash, content }) => [[key, content], [hashKey, hash]]); // prettier-ignore
     return { data: { ...data, ...(Object.fromEntries(brought) as Change['data']) } };
   });
-  // Should we die here, replicas find the change by themselves within 30 s.
+  // After a crash here, replicas find the change by themselves within 30 s.
   if (written) await announceChange(deps, defaultPlace);
 }

@@ -3,7 +3,7 @@ import type { Store } from '@svc/store';
 
 export interface SchemaReadDeps {
   store: Pick<Store, 'schemas'>;
-  /** TENANT_ID: its callers manage the schemas of all tenants. */
+  /** TENANT_ID: callers of this tenant manage the schemas of the installation. */
   defaultTenant: string;
 }
 

@@ -20,9 +20,9 @@ export class SchemaBook {
   ) {}
 
   /**
-   * A schema of a tenant or of the installation, ready to check with, or why it cannot be used.
+   * A compiled schema of a tenant or of the installation, or the reason it cannot be used.
    *
-   * @param tenant owner of the topic or run that names it; '' = the installation, whose topics use its schemas only
+   * @param tenant owner of the topic or run that names it; '' = the installation, whose topics use only its own schemas
    */
   async find(tenant: string, id: string): Promise<SchemaFound> {
     const key = JSON.stringify([tenant, id]);
@@ -30,12 +30,12 @@ export class SchemaBook {
     if (kept && kept.untilMs > this.clock.nowMs()) return kept.found;
     const found = this.read(tenant, id);
     this.kept.set(key, { found, untilMs: this.clock.nowMs() + this.keepMs });
-    // The next one tries again rather than failing with what failed before.
+    // Failures are not cached: the next call reads again.
     found.catch(() => this.kept.delete(key));
     return found;
   }
 
-  /** Forgets what was read; what was compiled is found again by its content. */
+  /** Empties the cache of documents; compiled schemas are cached by content. */
   changed(): void {
     this.kept.clear();
   }
@@ -54,10 +54,10 @@ export class SchemaBook {
       if (outcome.kind === 'invalid') return outcome;
       const other = await this.store.schemas.readByAlias(tenant, outcome.id);
       if (!other) {
-        const message = `refers to ${outcome.id}, which is not registered: register it, or take the reference out`;
+        const message = `refers to ${outcome.id}, which is not registered: register it, or remove the reference`;
         return { kind: 'invalid', violations: [{ path: '$', message }] };
       }
-      // Each round knows one more; the compiler ends it when there are too many.
+      // Each round adds one schema; the compiler rejects a set that is too large.
       known.set(outcome.id, other);
     }
   }

@@ -8,24 +8,24 @@ import type { SchemaReadDeps } from './read-schemas';
 export type SchemaWriteDeps = DocumentDeps &
   AnnounceDeps &
   SchemaReadDeps & {
-    /** Of the license in force; 0 and -1 = any number. See docs/operations.md#license. */
+    /** From the license in effect; 0 and -1 = unlimited. See docs/operations.md#license. */
     maxSchemas(): number;
   };
 
 const schemasScope = { scope: 'system', scope_id: 'schemas' } as const;
-/** They would be the keys of the index and of the aliases. */
+/** Reserved for the keys of the index and of the aliases. */
 const reserved = ['index', 'aliases'];
 
 /**
- * Registers a schema, or replaces the one of the same id. Schemas that it refers to may come later. The first write sets the
- * owner: the caller's tenant, or the installation for callers who act for all tenants.
+ * Registers a schema, or replaces the one with the same id. Schemas that it refers to may be registered later. The first
+ * write sets the owner: the caller's tenant, or the installation for callers who act for all tenants.
  * See docs/reference/routing.md#schemas.
  *
  * @throws config_schema_violation, tenant_access_denied, tier_limit_exceeded
  */
 export async function putSchema(deps: SchemaWriteDeps, caller: Caller, { id, schema }: SchemaView): Promise<void> {
   if (reserved.includes(id))
-    throw refused([{ path: '$', message: `the id ${id} is taken by the service: choose another` }]);
+    throw refused([{ path: '$', message: `the id ${id} is reserved: choose another` }]);
   const compilation = compileSchema(schema, new Map());
   if (compilation.kind === 'invalid') throw refused(compilation.violations);
   const alias = idOf(schema);
@@ -37,15 +37,15 @@ export async function putSchema(deps: SchemaWriteDeps, caller: Caller, { id, sch
   if (outcome.kind === 'other_tenant') throw new AppError('tenant_access_denied');
   if (outcome.kind === 'alias_taken') {
     throw refused([
-      { path: '/$id', message: `is the $id of schema ${outcome.by} already: choose another, or remove that one first` },
+      { path: '/$id', message: `is already the $id of schema ${outcome.by}: choose another, or remove that schema first` },
     ]);
   }
   if (outcome.kind === 'tenant_full') {
-    const message = `there are ${outcome.count} schemas of this tenant already: remove one that no topic uses`;
+    const message = `this tenant already has ${outcome.count} schemas: remove one that no topic uses`;
     throw refused([{ path: '$', message }]);
   }
   if (outcome.kind === 'full') throw full(outcome.count, most);
-  // Should we die here, replicas find the change by themselves within 30 s.
+  // After a crash here, replicas find the change by themselves within 30 s.
   await announceChange(deps, schemasScope);
 }
 
@@ -62,8 +62,8 @@ const full = (current: number, allowed: number) =>
 
 /**
  * Removes a schema that no topic uses; removing one that does not exist is a no-op. Topics of other tenants cannot use the
- * schema of a tenant, so they do not prevent its removal. The jobs of a topic that is registered with it at the same moment
- * fail with `schema_not_found`.
+ * schema of a tenant, so they do not prevent its removal. Jobs of a topic that is concurrently registered with it fail
+ * with `schema_not_found`.
  *
  * @throws config_schema_in_use, tenant_access_denied
  */
@@ -78,6 +78,6 @@ export async function removeSchema(deps: SchemaWriteDeps, caller: Caller, id: st
   if (isUsed) throw new AppError('config_schema_in_use');
   const outcome = await deps.store.schemas.remove(scope, id);
   if (outcome === 'other_tenant') throw new AppError('tenant_access_denied');
-  // Dying in between is harmless, as above.
+  // A crash in between is harmless, as above.
   if (outcome === 'removed') await announceChange(deps, schemasScope);
 }

@@ -3,16 +3,16 @@ import { checkDocument, inputOf } from './check-document';
 import type { TopicRegistration } from './registration';
 import type { TopicDeps } from './topic-deps';
 
-/** A job on its way in, as far as its topic is concerned. */
+/** The topic and input of a submitted job. */
 export interface Incoming {
   tenant: string;
   topic: string;
-  /** The input document that workers will get. */
+  /** The input document for workers. */
   document: Record<string, unknown>;
 }
 
 /**
- * Refuses a job whose topic is unknown or disabled, or whose input does not fit the topic's schema.
+ * Rejects a job whose topic is unknown or disabled, or whose input does not match the topic's schema.
  * See docs/reference/jobs.md#submit-a-job.
  *
  * @throws unknown_topic, topic_disabled, schema_validation_failed
@@ -28,7 +28,7 @@ export async function admitTopic(deps: TopicDeps, { tenant, topic, document }: I
   const misfit = await checkDocument(deps, { topic, tenant, what: 'input', schemaId, schemaOwner }, async () => ({
     value: inputOf(document),
   }));
-  // A schema that is missing or broken is the registration's fault, but the job cannot be let in unchecked.
+  // A missing or broken schema is the fault of the registration, but the job cannot be admitted unchecked.
   if (misfit) {
     const code = 'schema_validation_failed';
     throw new AppError(code, { error_code: code, violations: misfit.violations });

@@ -9,12 +9,12 @@ export interface Misfit {
 
 export type Checked = Pick<SchemaMismatch, 'topic' | 'tenant' | 'what' | 'schemaId' | 'schemaOwner' | 'jobId'>;
 
-/** A document to check, or why there is none that could be. */
+/** A document to check, or the reason it could not be read. */
 export type ReadDocument = { value: unknown } | { fault: string };
 
 /**
- * Checks a document against a registered schema. What does not fit is told; it comes back only when enforcement refuses it.
- * Nothing is read when enforcement is off.
+ * Checks a document against a registered schema. A mismatch is always reported as an event; it is returned only when
+ * enforcement rejects it. Nothing is read when enforcement is off.
  */
 export async function checkDocument(
   deps: TopicDeps,
@@ -50,7 +50,7 @@ async function misfitOf(
       const violations =
         'fault' in document ? [{ path: '$', message: document.fault }] : found.schema.check(document.value);
       if (violations.length === 0) return undefined;
-      const message = `the ${what} does not fit schema ${schemaId}: ${inWords(violations)}`;
+      const message = `the ${what} does not match schema ${schemaId}: ${inWords(violations)}`;
       return { code: 'schema_validation_failed', message, violations };
     }
   }
@@ -58,7 +58,7 @@ async function misfitOf(
 
 const shown = 5;
 
-/** The first few, for error texts and logs. */
+/** Formats the first few violations, for error texts and logs. */
 function inWords(violations: readonly Violation[]): string {
   const texts = violations.slice(0, shown).map(({ path, message }) => `${path} ${message}`);
   const more = violations.length - shown;
@@ -66,7 +66,7 @@ function inWords(violations: readonly Violation[]): string {
 }
 
 /**
- * What a topic's input schema looks at: the context of an input document when it has one.
+ * The part of a document that the input schema applies to: the context of an input document, when it has one.
  * See docs/reference/jobs.md#submit-a-job.
  */
 export const inputOf = (document: unknown): unknown =>

@@ -8,15 +8,15 @@ export interface QueuedCheckDeps {
   store: Pick<Store, 'data'>;
 }
 
-/** Why a job may not go on to a worker: the code and text of its end. */
+/** Error code and text of a job that must not be dispatched. */
 export interface TopicRefusal {
   code: string;
   message: string;
 }
 
 /**
- * The gateway's checks of a topic again, for a job that is about to be decided: the topic may have been disabled since, and a
- * job may have come round the gateway. Only the input of the latter is checked again.
+ * Repeats the gateway's checks of a topic before the policy decision: the topic may have been disabled since, and a job may
+ * have been submitted directly to the bus. Only the latter's input is checked again.
  * See docs/architecture.md#the-path-of-a-job.
  */
 export async function checkQueuedJob(
@@ -34,12 +34,12 @@ export async function checkQueuedJob(
   return checkDocument(topics, checked, () => readInput(store, job));
 }
 
-/** Why no job of this topic runs; from memory, so it may be asked of each job that is given out. */
+/** Reason why jobs of this topic do not run; read from memory, so it can be checked at each dispatch. */
 export async function closedTopic(
   { topics }: Pick<QueuedCheckDeps, 'topics'>,
   { tenant, topic }: Pick<JobRecord, 'tenant' | 'topic'>,
 ): Promise<TopicRefusal | undefined> {
-  // The platform's own topic, which nobody registers.
+  // The platform's own topic, which is never registered.
   if (isGate(topic)) return undefined;
   const found = await topics.registry.find(tenant, topic);
   if (found.kind === 'unknown') return { code: 'unknown_topic', message: 'unknown topic' };
@@ -47,15 +47,15 @@ export async function closedTopic(
   return isDisabled ? { code: 'topic_disabled', message: 'topic disabled' } : undefined;
 }
 
-/** Clients cannot set labels that begin with `_`, and jobs made of other jobs do not inherit them. */
+/** Clients cannot set labels that begin with `_`, and jobs made from other jobs do not inherit them. */
 const passedGateway = ({ request }: JobRecord): boolean => ['api', 'pack'].includes(request.labels['_source'] ?? '');
 
 async function readInput({ data }: Pick<Store, 'data'>, job: JobRecord): Promise<ReadDocument> {
   const body = await data.context(contextPointer(job), limits.contextBytes);
-  if (!body) return { fault: 'the input document is not there, or not where it could be read' };
+  if (!body) return { fault: 'the input document does not exist or is not readable' };
   try {
     return { value: inputOf(JSON.parse(body.toString('utf8'))) };
   } catch {
-    return { fault: `the input document is no JSON of at most ${limits.contextBytes} bytes` };
+    return { fault: `the input document is not JSON of at most ${limits.contextBytes} bytes` };
   }
 }

@@ -4,10 +4,10 @@ import { checkDocument, type ReadDocument } from './check-document';
 import type { QueuedCheckDeps, TopicRefusal } from './check-queued-job';
 
 /**
- * Checks what a worker returned against the output schema of the job's topic. The body is read once, and only when there is
- * a schema to check it against. See docs/reference/jobs.md#results.
+ * Checks a worker's result against the output schema of the job's topic. The body is read once, and only when there is a
+ * schema to check it against. See docs/reference/jobs.md#results.
  *
- * @returns why the job must fail, when enforcement says so
+ * @returns the reason the job must fail, when enforcement rejects the result
  */
 export async function checkResult(
   { topics, store }: QueuedCheckDeps,
@@ -26,15 +26,15 @@ export async function checkResult(
 
 async function readResult({ data }: Pick<Store, 'data'>, id: string, pointer: string): Promise<ReadDocument> {
   if (pointer === '') return { fault: 'the worker returned no result' };
-  if (!isOwnResult(id, pointer)) return { fault: 'the result is not where it could be read' };
+  if (!isOwnResult(id, pointer)) return { fault: 'the result is not readable' };
   const found = await data.read(pointer, limits.scanBytes);
-  if (!found) return { fault: 'the result is not there' };
+  if (!found) return { fault: 'the result does not exist' };
   if (found.sizeBytes > found.body.length) {
     return { fault: `the result has ${found.sizeBytes} bytes, and at most ${limits.scanBytes} can be checked` };
   }
   try {
     return { value: JSON.parse(found.body.toString('utf8')) as unknown };
   } catch {
-    return { fault: 'the result is no JSON' };
+    return { fault: 'the result is not JSON' };
   }
 }

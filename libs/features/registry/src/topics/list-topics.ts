@@ -5,7 +5,7 @@ import type { TopicDeps } from './topic-deps';
 
 export type TopicReadDeps = FleetDeps & { topics: TopicDeps };
 
-/** The registrations that hold for the caller's tenant, by name. See docs/reference/routing.md#topics. */
+/** The registrations that apply to the caller's tenant, by name. See docs/reference/routing.md#topics. */
 export async function listTopics(deps: TopicReadDeps, caller: Caller): Promise<TopicsView> {
   const [{ entries, populated }, view] = await Promise.all([
     deps.topics.registry.list(caller.tenant),
@@ -15,7 +15,7 @@ export async function listTopics(deps: TopicReadDeps, caller: Caller): Promise<T
   return { items, registry_empty: !populated };
 }
 
-/** How a registration is shown: with the live workers of every pool that its topic is mapped to. */
+/** Builds the view of a registration, with the live workers of every pool that its topic is mapped to. */
 export async function topicViews(deps: FleetDeps): Promise<(registration: TopicRegistration) => TopicView> {
   const workers = await listWorkers(deps);
   const { topics } = deps.fleet.pools();

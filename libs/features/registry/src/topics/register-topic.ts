@@ -8,8 +8,8 @@ import { changeTopics, topicsScope } from './topics-document';
 export type TopicWriteDeps = TopicReadDeps & AnnounceDeps & { fleet: StoredFleet };
 
 /**
- * Registers a topic for the caller's tenant, or replaces its registration; a global one of the same name is hidden from the
- * tenant. See docs/reference/routing.md#topics.
+ * Registers a topic for the caller's tenant, or replaces its registration; it hides a global topic of the same name from
+ * the tenant. See docs/reference/routing.md#topics.
  *
  * @throws tenant_access_denied, topic_schema_violation, pool_not_found, config_version_conflict
  */
@@ -29,18 +29,18 @@ export async function registerTopic(
     if (created) requireRoom(Object.keys(data), caller.tenant);
     return { ...data, [key]: registration };
   });
-  // Should we die here, replicas find the change by themselves within 30 s.
+  // After a crash here, replicas find the change by themselves within 30 s.
   await announceChange(deps, topicsScope);
   const view = await topicViews(deps);
   return { view: view(registration), created };
 }
 
-/** One tenant cannot use up the registry of all. */
+/** Limits each tenant, so that one cannot fill the registry. */
 function requireRoom(keys: readonly string[], tenant: string): void {
-  if (keys.length >= limits.topics) throw violation('name', `there are ${limits.topics} topics already: remove one`);
+  if (keys.length >= limits.topics) throw violation('name', `the registry already has ${limits.topics} topics: remove one`);
   const own = keys.filter((key) => key.startsWith(entryKey({ name: '', tenant_id: tenant }))).length;
   if (own >= limits.tenantTopics)
-    throw violation('name', `there are ${limits.tenantTopics} topics of this tenant already: remove one`);
+    throw violation('name', `this tenant already has ${limits.tenantTopics} topics: remove one`);
 }
 
 async function requirePool(fleet: StoredFleet, { pool, status }: TopicBody): Promise<void> {
@@ -48,7 +48,7 @@ async function requirePool(fleet: StoredFleet, { pool, status }: TopicBody): Pro
   if (pool === '') throw violation('pool', 'is needed unless the topic is disabled');
   const isKnown = () => Object.hasOwn(fleet.pools().pools, pool);
   if (isKnown()) return;
-  // Another replica may have answered the write that added it, and its notice be under way.
+  // Another replica may have stored the pool a moment ago, with its notice still under way.
   await fleet.reload();
   if (!isKnown()) throw new AppError('pool_not_found');
 }

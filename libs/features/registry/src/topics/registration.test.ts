@@ -1,7 +1,7 @@
 import { entriesOf, entryKey, readEntries, tidy } from './registration';
 
 describe('entries of the topic registry', () => {
-  it('are named by their key, whatever they say of themselves', () => {
+  it('are named by their key, whatever name they contain', () => {
     const key = entryKey({ name: 'job.a', tenant_id: 'acme' });
 
     const { entries } = readEntries({ [key]: { name: 'job.b', tenant_id: 'globex', pool: 'main' } });
@@ -12,14 +12,14 @@ describe('entries of the topic registry', () => {
     expect(entryKey({ name: 'job.a' })).toBe('job.a');
   });
 
-  it.each([[null], ['active'], [{ status: 'closed' }], [{ status: 7 }]])('%j is left out, and told', (entry) => {
+  it.each([[null], ['active'], [{ status: 'closed' }], [{ status: 7 }]])('%j is left out and reported', (entry) => {
     expect(readEntries({ 'job.a': entry, 'job.b': {} })).toMatchObject({
       entries: [{ name: 'job.b' }],
       faults: ['job.a'],
     });
   });
 
-  it('keep the texts they have and leave out the empty ones', () => {
+  it('keep their texts and omit the empty ones', () => {
     const [entry] = readEntries({
       'job.a': { input_schema_id: 'a/In', output_schema_id: '', requires: ['x', 1] },
     }).entries;
@@ -28,7 +28,7 @@ describe('entries of the topic registry', () => {
     expect(entry).not.toHaveProperty('output_schema_id');
   });
 
-  it('are made of the pools file: first pool, and what it requires', () => {
+  it('are made from the pools file: the first pool and its requirements', () => {
     const gpu = { name: 'gpu', requires: ['gpu'], status: 'active' as const, description: '' };
 
     expect(entriesOf({ topics: { 'job.a': ['gpu', 'spare'] }, pools: { gpu } })).toEqual({
@@ -36,7 +36,7 @@ describe('entries of the topic registry', () => {
     });
   });
 
-  it('have lists that are trimmed, without repeats, and sorted', () => {
+  it('have lists that are trimmed, deduplicated and sorted', () => {
     expect(tidy([' b', 'a', 'b ', ' '])).toEqual(['a', 'b']);
   });
 });

@@ -1,7 +1,7 @@
 import { topicStatuses, type TopicFields } from '@svc/contract';
 import type { PoolTable } from '@svc/routing';
 
-/** An entry of the topic registry; without a tenant it holds for all of them. See docs/reference/routing.md#topics. */
+/** An entry of the topic registry; without a tenant it applies to all. See docs/reference/routing.md#topics. */
 export interface TopicRegistration extends TopicFields {
   tenant_id?: string;
 }
@@ -12,7 +12,7 @@ export const entryKey = ({ name, tenant_id: tenant }: Pick<TopicRegistration, 'n
 
 const tenantKey = /^tenant:(.+):([^:]+)$/;
 
-/** The entries of the document. The config routes write it too, so an entry may be anything: `faults` names those left out. */
+/** The entries of the document. The config routes write it too, so an entry may have any shape: `faults` are those left out. */
 export function readEntries(data: Readonly<Record<string, unknown>>): {
   entries: TopicRegistration[];
   faults: string[];
@@ -31,7 +31,7 @@ function readEntry(key: string, value: unknown): TopicRegistration | undefined {
   if (value === null || typeof value !== 'object') return undefined;
   const fields: Readonly<Record<string, unknown>> = { ...value };
   const status = topicStatuses.find((known) => known === (fields['status'] ?? 'active'));
-  // What cannot be understood must not open a topic that was meant to be closed.
+  // An entry that cannot be read must not open a topic that was meant to be closed.
   if (!status) return undefined;
   const [, tenant, name = key] = tenantKey.exec(key) ?? [];
   return {
@@ -48,7 +48,7 @@ function readEntry(key: string, value: unknown): TopicRegistration | undefined {
 const optionalTexts = ['input_schema_id', 'output_schema_id', 'pack_id', 'capability', 'risk_tag_deriver'] as const;
 type OptionalText = (typeof optionalTexts)[number];
 
-/** Those of an entry's optional fields that are texts and not empty. */
+/** The optional fields of an entry that are non-empty texts. */
 export const optionalTextsOf = (
   fields: Readonly<Partial<Record<OptionalText, unknown>>>,
 ): Partial<Record<OptionalText, string>> =>
@@ -62,11 +62,11 @@ export const optionalTextsOf = (
 const words = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((word): word is string => typeof word === 'string') : [];
 
-/** Trimmed, without repeats, sorted. */
+/** Trimmed, deduplicated, sorted. */
 export const tidy = (list: readonly string[]): string[] =>
   [...new Set(list.map((word) => word.trim()).filter((word) => word !== ''))].sort();
 
-/** What the registry is filled with once: an entry for each topic of the pools file. */
+/** The initial content of the registry: an entry for each topic of the pools file. */
 export const entriesOf = (table: PoolTable): Record<string, TopicRegistration> =>
   Object.fromEntries(
     Object.entries(table.topics).map(([name, [pool = '']]) => [

@@ -4,7 +4,7 @@ import { entryKey } from './registration';
 import { changeTopics, type DocumentDeps, topicsScope } from './topics-document';
 
 /**
- * Removes a registration of the caller's own tenant; a global one of the same name shows again.
+ * Removes a registration of the caller's own tenant; a global one of the same name becomes visible again.
  * See docs/reference/routing.md#topics.
  *
  * @throws topic_not_found, config_version_conflict
@@ -15,6 +15,6 @@ export async function removeTopic(deps: DocumentDeps & AnnounceDeps, caller: Cal
     if (!Object.hasOwn(data, key)) throw new AppError('topic_not_found');
     return Object.fromEntries(Object.entries(data).filter(([other]) => other !== key));
   });
-  // Should we die here, replicas find the change by themselves within 30 s.
+  // After a crash here, replicas find the change by themselves within 30 s.
   await announceChange(deps, topicsScope);
 }

@@ -2,7 +2,7 @@ import { parseDeriver, type PolicyRequest } from '@svc/policy';
 import type { TopicDeps } from './topic-deps';
 
 /**
- * How the topic of a job derives its risk tags, as a part of what policy is asked.
+ * Adds the risk tag deriver of a job's topic to a policy request.
  * See docs/reference/policy.md#evaluation.
  */
 export async function withDeriver(

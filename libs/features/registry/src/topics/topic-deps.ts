@@ -6,7 +6,7 @@ import type { DocumentDeps } from './topics-document';
 
 export type SchemaEnforcement = 'off' | 'warn' | 'enforce';
 
-/** A document that does not fit its topic's schema, for logs and metrics. */
+/** A document that does not match its topic's schema, for logs and metrics. */
 export interface SchemaMismatch {
   topic: string;
   tenant: string;
@@ -14,7 +14,7 @@ export interface SchemaMismatch {
   schemaId: string;
   /** Tenant of the registration that names the schema; absent = the installation's. */
   schemaOwner?: string | undefined;
-  /** Absent at the gateway, where a refused job has none. */
+  /** Absent at the gateway, where a rejected job has none. */
   jobId?: string;
   message: string;
   refused: boolean;
@@ -23,11 +23,11 @@ export interface SchemaMismatch {
 export interface TopicEvents {
   deprecatedTopic(topic: string, tenant: string): void;
   schemaMismatch(mismatch: SchemaMismatch): void;
-  /** Entries of system/topics that could not be understood. */
+  /** Entries of system/topics that could not be read. */
   topicFaults(keys: readonly string[]): void;
 }
 
-/** What checks of topics and their schemas share, at the gateway as in the scheduler. */
+/** Dependencies of the checks of topics and schemas, in the gateway and the scheduler. */
 export interface TopicDeps {
   registry: TopicRegistry;
   schemas: SchemaBook;
@@ -43,7 +43,7 @@ export interface TopicParts extends DocumentDeps {
   enforcement: SchemaEnforcement | undefined;
 }
 
-/** Opens the registry and the schemas; both forget what they read when config changes. */
+/** Opens the registry and the schema cache; a config change empties both. */
 export function openTopics(parts: TopicParts): TopicDeps {
   const { store, clock, config, events, enforcement } = parts;
   const registry = new TopicRegistry(parts, (keys) => events.topicFaults(keys), config.keepMs);
@@ -55,7 +55,7 @@ export function openTopics(parts: TopicParts): TopicDeps {
   return { registry, schemas, events, enforcement: async () => enforcement ?? configured(config) };
 }
 
-/** The environment wins when set; else system/default says, else it is only warned. */
+/** The environment wins when set, else system/default; the default is to warn. */
 async function configured(config: EffectiveConfig): Promise<SchemaEnforcement> {
   const system = await config.at({ tenant: '' });
   const { schema_enforcement: mode } = section(system, 'boundary_hardening', { schema_enforcement: 'warn' });

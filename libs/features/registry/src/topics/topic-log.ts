@@ -7,13 +7,13 @@ interface Log {
 
 const periodMs = 60_000;
 
-/** What happens with topics, as log lines; of what every job of a topic repeats, one a minute. */
+/** Log lines for topic events; one that every job of a topic repeats is logged once a minute. */
 export const topicLog = (log: Log): TopicEvents => ({
   deprecatedTopic: (topic, tenant) =>
     log.oncePer(`deprecated:${tenant}:${topic}`, periodMs).warn('job for a deprecated topic', { topic, tenant }),
   schemaMismatch: ({ jobId, what, schemaId, message, ...fields }) =>
     log
       .oncePer(`misfit:${fields.tenant}:${fields.topic}:${what}`, periodMs)
-      .warn(`${what} does not fit its schema`, { ...fields, job_id: jobId, schema: schemaId, reason: message }),
-  topicFaults: (keys) => log.warn('topic registrations are not understood and left out', { keys: keys.slice(0, 20) }),
+      .warn(`${what} does not match its schema`, { ...fields, job_id: jobId, schema: schemaId, reason: message }),
+  topicFaults: (keys) => log.warn('invalid topic registrations were ignored', { keys: keys.slice(0, 20) }),
 });

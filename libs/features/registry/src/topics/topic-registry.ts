@@ -2,7 +2,7 @@ import { bestMatch } from '@svc/routing';
 import { readEntries, type TopicRegistration } from './registration';
 import { type DocumentDeps, readTopics } from './topics-document';
 
-/** `open`: no topic is registered at all, so every topic is accepted. */
+/** `open`: the registry is empty, so every topic is accepted. */
 export type TopicFound =
   | { kind: 'open' }
   | { kind: 'registered'; registration: TopicRegistration }
@@ -17,18 +17,18 @@ interface Loaded {
   untilMs: number;
 }
 
-/** The topic registry in memory, read again after `keepMs` or a change notice, never per job. */
+/** Caches the topic registry; read again after `keepMs` or a change notice, never per job. */
 export class TopicRegistry {
   private loading: Promise<Loaded> | undefined;
 
   constructor(
     private readonly deps: DocumentDeps,
-    /** Entries that could not be understood, and stand as if they were not there. */
+    /** Entries that could not be read and are treated as absent. */
     private readonly onFaults: (keys: readonly string[]) => void,
     private readonly keepMs: number,
   ) {}
 
-  /** What a tenant's job finds at a topic: its own entry before a global one, an exact name before a pattern. */
+  /** Resolves a topic for a tenant: its own entry before a global one, an exact name before a pattern. */
   async find(tenant: string, topic: string): Promise<TopicFound> {
     const loaded = await this.load();
     if (!loaded.populated) return { kind: 'open' };
@@ -39,13 +39,13 @@ export class TopicRegistry {
       : { kind: 'unknown', known: Object.values(entries) };
   }
 
-  /** Entries that hold for a tenant, and whether there is any entry at all. */
+  /** Entries that apply to a tenant, and whether there is any entry at all. */
   async list(tenant: string): Promise<{ entries: TopicRegistration[]; populated: boolean }> {
     const { tenants, global, populated } = await this.load();
     return { entries: Object.values(tenants.get(tenant) ?? global), populated };
   }
 
-  /** Forgets everything: a notice said that config changed. */
+  /** Empties the cache after a change notice. */
   changed(): void {
     this.loading = undefined;
   }
@@ -56,7 +56,7 @@ export class TopicRegistry {
       const loaded = await loading;
       if (loaded.untilMs > this.deps.clock.nowMs()) return loaded;
     } catch (error) {
-      // The next one tries again rather than failing with what failed before.
+      // Failures are not cached: the next call reads again.
       if (this.loading === loading) this.changed();
       throw error;
     }

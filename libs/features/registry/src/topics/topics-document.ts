@@ -7,27 +7,27 @@ export interface DocumentDeps extends ChangeDeps {
   fleet: Fleet;
 }
 
-/** Where the registry stands among the config documents. */
+/** The registry's document among the config documents. */
 export const topicsScope = { scope: 'system', scope_id: 'topics' } as const;
 
 type Data = ConfigDocument['data'];
 
 /**
- * The registry's document. When there is none it is filled, once, from the pools file; a pools file without topics leaves it
- * away, so that every topic is accepted. See docs/reference/routing.md#topics.
+ * The registry's document. If it does not exist it is created, once, from the pools file; a pools file without topics creates
+ * none, so that every topic is accepted. See docs/reference/routing.md#topics.
  */
 export async function readTopics(deps: DocumentDeps): Promise<Data> {
   const stored = await readDocument(deps, topicsScope);
   if (stored) return stored.data;
   const data: Data = entriesOf(deps.fleet.pools());
   if (Object.keys(data).length === 0) return data;
-  // Of several that start at once one writes; the others read what it wrote.
+  // When several start at once, one writes and the others read its document.
   if (await deps.store.config.replace(successor(deps, topicsScope, undefined, { data }), 0)) return data;
   return (await readDocument(deps, topicsScope))?.data ?? {};
 }
 
 /**
- * Changes the registry by compare-and-set. `change` returns all entries as they are to be; it may be called more than once.
+ * Changes the registry by compare-and-set. `change` returns all new entries; it may be called more than once.
  *
  * @throws config_version_conflict after three lost races
  */
