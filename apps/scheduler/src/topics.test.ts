@@ -52,8 +52,8 @@ describe('a job from the bus', () => {
   it.each([
     ['does not fit', '{"sku":1}', '/sku must be string'],
     ['does not fit as a context', '{"sku":"a","context":{}}', "must have required property 'sku'"],
-    ['is no JSON', 'sku', 'no JSON'],
-    ['is not there', undefined, 'not there'],
+    ['is not JSON', 'sku', 'not JSON'],
+    ['does not exist', undefined, 'does not exist'],
   ])('ends FAILED before any worker hears of it when its input %s', async (_, input, message) => {
     await given({ input_schema_id: 'acme/It' }, sku);
     await use.start({ config: enforce });

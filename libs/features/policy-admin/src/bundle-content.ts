@@ -15,7 +15,7 @@ export interface PreparedContent {
 }
 
 /**
- * The text that is stored for one that was sent.
+ * Validates a submitted policy text and returns the text to store.
  *
  * @param field of the body that held the text, for the violations
  * @throws policy_validation_failed with the line of each problem, request_too_large
@@ -27,7 +27,7 @@ export function prepareContent(
   if (Buffer.byteLength(content) > maxContentBytes) throw tooLarge(maxContentBytes);
   const prepared = prepareBundle(content, id);
   if (!prepared.ok) throw invalidPolicy(prepared.problems, field);
-  // Written anew it may have grown, and kernels would refuse it.
+  // The normalized text may be larger than the original, and kernels would reject it.
   if (Buffer.byteLength(prepared.content) > maxContentBytes) throw tooLarge(maxContentBytes);
   return prepared;
 }
@@ -36,7 +36,7 @@ const tooLarge = (limitBytes: number) => new AppError('request_too_large', { lim
 
 const mostShown = 100;
 
-/** What is wrong with a policy text, with its lines. */
+/** The error for an invalid policy text, with line numbers. */
 export function invalidPolicy(problems: readonly Problem[], field: string): AppError {
   const [first] = problems;
   const told = first && { error: `line ${first.line}${first.path && ` ${first.path}`}: ${first.message}` };
@@ -46,7 +46,7 @@ export function invalidPolicy(problems: readonly Problem[], field: string): AppE
   return new AppError('policy_validation_failed', { ...told, violations });
 }
 
-/** What is stored of a bundle besides its text. */
+/** The stored fields of a bundle besides its text. */
 export interface BundleWrite extends Signed {
   enabled: boolean;
   version?: string;
@@ -55,7 +55,7 @@ export interface BundleWrite extends Signed {
 }
 
 /**
- * A bundle as it is to be stored, in the place of another one or as a new one.
+ * Builds the record of a new bundle or of a new version of one.
  * See docs/reference/policy.md#bundles.
  */
 export function bundleRecord(
@@ -80,5 +80,5 @@ export function bundleRecord(
   };
 }
 
-/** How times are written. */
+/** Formats a timestamp as stored. */
 export const textOfTime = (ms: number): string => new Date(ms).toISOString();

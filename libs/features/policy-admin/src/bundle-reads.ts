@@ -27,7 +27,7 @@ export async function listBundles(
   };
 }
 
-/** One bundle, with what the caller's tenant tries in its place. @throws bundle_not_found */
+/** One bundle, with the shadow policy of the caller's tenant for it. @throws bundle_not_found */
 export async function getBundle(
   deps: Pick<PolicyReadDeps, 'defaultTenant'> & { store: PolicyReadDeps['store'] & Pick<Store, 'shadows'> },
   caller: Caller,
@@ -42,7 +42,7 @@ export async function getBundle(
   return { id, ...recordView(record), ...(shadow && { shadow: shadowHeadView(shadow) }) };
 }
 
-/** A stored bundle as it is shown. Others may have written it, so what is no text is left out. */
+/** The view of a stored bundle. Other writers may have stored it, so fields that are not text are left out. */
 export function recordView(record: BundleRecord): BundleRecordView {
   const { content, _signature } = record;
   return { ...factsOf(record), content, ...(_signature && { _signature }) };

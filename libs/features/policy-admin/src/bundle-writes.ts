@@ -6,14 +6,14 @@ import { changeBundles, sameAtEachTry } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
 import { type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
 
-/** What a caller believes is stored: the value of If-Match, `*` for anything, and the field that says the same. */
+/** The caller's precondition: the value of If-Match (`*` for any version) and its equivalent body field. */
 export interface Expected {
   ifMatch?: string | undefined;
   sha256?: string | undefined;
 }
 
 /**
- * Writes a bundle of the operators; an enabled one is live at once. See docs/reference/policy.md#bundles.
+ * Writes an operators' bundle; an enabled one takes effect at once. See docs/reference/policy.md#bundles.
  *
  * @throws tenant_access_denied, bundle_not_writable, policy_validation_failed, request_too_large, tier_limit_exceeded,
  *   policy_version_conflict, policy_signing_required
@@ -56,7 +56,7 @@ export async function putBundle(
 }
 
 /**
- * Removes a bundle of the operators.
+ * Removes an operators' bundle.
  *
  * @throws tenant_access_denied, bundle_not_writable, bundle_not_found, policy_version_conflict
  */
@@ -81,7 +81,7 @@ const owners: Readonly<Record<string, string>> = {
   pack: 'the installation of its pack',
 };
 
-/** Bundles of others go with what they belong to. */
+/** Bundles of other families are removed with their owner. */
 function requireWritableId(id: string): void {
   const family = bundleFamily(id);
   if (family !== 'operators') {

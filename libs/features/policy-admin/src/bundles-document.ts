@@ -5,39 +5,39 @@ import { announceChange, readDocument, successor } from '@svc/settings';
 import { auditOf, type PolicyChange } from '@svc/audit';
 import type { PolicyReadDeps, PolicyWriteDeps } from './policy-deps';
 
-/** What stands under each id, whatever it is. */
+/** The stored values by bundle id, of any shape. */
 type Bundles = Readonly<Record<string, unknown>>;
 
-/** The bundles as they are stored now. */
+/** The bundles currently stored. */
 export interface StoredBundles {
-  /** By byte order of their ids; what could not be understood is not among them. */
+  /** By byte order of their ids; entries that could not be read are left out. */
   bundles: ReadonlyMap<string, BundleRecord>;
-  /** Everything that stands there, as it stands there. */
+  /** All stored values, unparsed. */
   raw: Bundles;
-  /** When any was last written; '' when none ever was. */
+  /** Time of the last write; '' before the first. */
   updatedAt: string | null;
 }
 
 export interface BundleChange<T> {
-  /** What is to stand at an id; undefined removes it. All other bundles stay as they are. */
+  /** New values by id; undefined removes a bundle. All other bundles are unchanged. */
   set: ReadonlyMap<string, BundleRecord | undefined>;
   result: T;
-  /** What the policy audit is told, in the same write. */
+  /** Entry for the policy audit, written in the same transaction. */
   entry: PolicyChange;
-  /** Snapshots that are kept with the change, oldest first, and ids of those that must stay for a day. */
+  /** Snapshots that are stored with the change, oldest first, and ids of snapshots that must be kept for a day. */
   taken?: readonly PolicySnapshot[];
   held?: readonly string[];
 }
 
 const tries = 3;
-/** Kernels read all of it at every change, and its last revisions are kept whole. */
+/** Kernels read the whole document at every change, and its last revisions are stored whole. */
 const mostBytes = 4 * 1_024 * 1_024;
 
 export async function readStoredBundles(deps: Pick<PolicyReadDeps, 'store'>): Promise<StoredBundles> {
   return storedOf(await readDocument(deps, policyPlace));
 }
 
-/** The bundles that a caller reads: all but the overrides of other tenants' workflows. */
+/** The bundles that a caller can read: all but the overrides of other tenants' workflows. */
 export async function readVisibleBundles(
   deps: Pick<PolicyReadDeps, 'store' | 'defaultTenant'>,
   caller: Caller,
@@ -63,16 +63,15 @@ export function storedOf(document: ConfigDocument | undefined): StoredBundles {
   };
 }
 
-/** Everything that the data of the document has of bundles. */
+/** All bundle values in the document's data. */
 export function bundlesIn(data: ConfigDocument['data'] | undefined): Bundles {
   const raw = data?.['bundles'];
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? { ...raw } : {};
 }
 
 /**
- * Changes bundles by compare-and-set, all of them or none and the audit with them, and tells every kernel. `change` may be
- * called more than once: it gets what is stored by then, and may throw to leave everything as it is.
- * See docs/reference/policy.md#bundles.
+ * Changes bundles and appends to the audit in one compare-and-set, then notifies every kernel. `change` may be called more
+ * than once: it gets the current bundles, and may throw to abort. See docs/reference/policy.md#bundles.
  *
  * @throws policy_version_conflict after three lost races, tier_limit_exceeded, request_too_large
  */
@@ -91,14 +90,14 @@ export async function changeBundles<T>(
     const next = successor(deps, policyPlace, document, { data: { ...document?.data, bundles } });
     const snapshots = { nowUs, taken, ...(held && { held }), audit: auditOf(deps, caller, entry) };
     if (!(await deps.store.policy.replace(next, document?.revision ?? 0, snapshots))) continue;
-    // Should we die here, kernels find the change by themselves.
+    // After a crash here, kernels find the change by themselves.
     await announceChange(deps, policyPlace);
     return result;
   }
   throw new AppError('policy_version_conflict');
 }
 
-/** Everything that stands there once a change is made. */
+/** The stored values after a change is applied. */
 export const after = ({ raw }: StoredBundles, set: BundleChange<unknown>['set']): Record<string, unknown> =>
   Object.fromEntries([...Object.entries(raw).filter(([id]) => !set.has(id)), ...set].filter(([, bundle]) => bundle));
 
@@ -125,8 +124,8 @@ export function requireRoom({ maxBundles }: Pick<PolicyWriteDeps, 'maxBundles'>,
 }
 
 /**
- * A write that names no text it replaces replaces what stood there when it came, and nothing else: what came between was
- * seen by nobody.
+ * Guards a write without a precondition: across retries of the compare-and-set it may only replace the text that was
+ * stored at its first try, since a later one has not been seen by the caller.
  *
  * @returns to be called at each try; throws policy_version_conflict
  */

@@ -14,7 +14,7 @@ import { changeBundles, readStoredBundles, sameAtEachTry } from './bundles-docum
 import type { PolicyChange } from '@svc/audit';
 import { type PolicyReadDeps, type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
 
-/** Where each section is kept. See docs/reference/policy.md#bundles. */
+/** The bundle that holds each section. See docs/reference/policy.md#bundles. */
 const bundleOf: Readonly<Record<GlobalSection, string>> = {
   input_rules: 'secops/global-input',
   output_rules: 'secops/global-output',
@@ -23,12 +23,12 @@ const bundleOf: Readonly<Record<GlobalSection, string>> = {
   invariants: 'secops/invariants',
 };
 
-/** The global policy by section; one that is not there has an empty content. */
+/** The global policy by section; a missing section has an empty content. */
 export const getGlobalPolicy = async (deps: Pick<PolicyReadDeps, 'store'>): Promise<GlobalPolicyView> =>
   viewOf((await readStoredBundles(deps)).bundles);
 
 /**
- * Writes sections of the global policy, all of them or none.
+ * Writes sections of the global policy, all or none.
  *
  * @throws tenant_access_denied, policy_validation_failed, request_too_large, tier_limit_exceeded, policy_version_conflict,
  *   policy_signing_required
@@ -73,7 +73,7 @@ export async function putGlobalPolicy(
   });
 }
 
-/** An empty text stays one: it removes the section. */
+/** An empty text is not normalized: it removes the section. */
 const preparedText = (deps: PolicyWriteDeps, name: GlobalSection, content: string): string =>
   content.trim() === ''
     ? ''
@@ -99,7 +99,7 @@ const sectionView = (bundle_id: string, record: BundleRecord | undefined): Globa
   enabled: record?.enabled ?? false,
 });
 
-/** Drafts count: whoever writes over one must have seen it. Bundles beside the sections do not. */
+/** Includes drafts, since a writer must have read the text it replaces; excludes bundles that are not sections. */
 const versionOf = (bundles: ReadonlyMap<string, BundleRecord | undefined>): string =>
   contentHash(
     JSON.stringify(

@@ -1,4 +1,4 @@
-/** Changes of policy: bundles, publishing, rollback, rules, velocity rules and the global policy. */
+/** Policy changes: bundles, publishing, rollback, rules, velocity rules and the global policy. */
 export { prepareContent, textOfTime } from './bundle-content';
 export { getBundle, listBundles } from './bundle-reads';
 export { putBundle, removeBundle } from './bundle-writes';

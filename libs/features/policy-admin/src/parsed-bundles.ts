@@ -1,13 +1,13 @@
 import { parsePolicy, type ParsedPolicy } from '@svc/policy';
 
-/** As many texts as a large installation has bundles. */
+/** Enough for the bundles of a large installation. */
 const most = 1_000;
 
-/** Bundles as they were parsed last, so that a list does not parse every text anew. */
+/** Caches parsed bundles, so that a list does not parse every text again. */
 export class ParsedBundles {
   private readonly kept = new Map<string, { content: string; parsed: ParsedPolicy }>();
 
-  /** Reads the text of a stored bundle as a load does. */
+  /** Parses the text of a stored bundle in load mode. */
   parse(id: string, content: string): ParsedPolicy {
     const found = this.kept.get(id);
     if (found?.content === content) return found.parsed;

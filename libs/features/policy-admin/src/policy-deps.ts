@@ -4,35 +4,35 @@ import type { Store } from '@svc/store';
 import type { AnnounceDeps } from '@svc/settings';
 import type { ParsedBundles } from './parsed-bundles';
 
-/** How bundles are signed. See docs/reference/policy.md#bundles. */
+/** Settings for signing bundles. See docs/reference/policy.md#bundles. */
 export interface PolicySigning {
   strict: 'off' | 'warn' | 'enforce';
   /** Absent: nothing can be signed. */
   key?: SigningKey | undefined;
-  /** Keys whose bundles are good, that of the gateway among them. */
+  /** Keys whose signatures are trusted, including the gateway's own. */
   trusted: TrustedKeys;
 }
 
 export interface PolicyReadDeps {
   store: Pick<Store, 'config' | 'policy' | 'index'>;
   parsed: ParsedBundles;
-  /** The documents that bundles are merged into, as the kernel reads them; those that cannot be read are left out. */
+  /** The documents that bundles are merged into, as the kernel reads them; unreadable ones are left out. */
   basePolicy(): Promise<readonly PolicyDocument[]>;
   clock: AnnounceDeps['clock'];
-  /** TENANT_ID: the tenant of those who run the installation. */
+  /** TENANT_ID: the tenant of the operators of the installation. */
   defaultTenant: string;
 }
 
 export interface PolicyWriteDeps extends PolicyReadDeps, AnnounceDeps {
   signing: PolicySigning;
-  /** SAFETY_POLICY_MAX_BYTES: what kernels take of one document. */
+  /** SAFETY_POLICY_MAX_BYTES: size limit of one document in the kernel. */
   maxContentBytes: number;
-  /** Of the license in force; 0 and -1 = any number. See docs/operations.md#license. */
+  /** From the license in effect; 0 and -1 = unlimited. See docs/operations.md#license. */
   maxBundles(): number;
 }
 
 /**
- * Policies hold for all tenants, so that only the default tenant's admins, and callers who may act for all, write them.
+ * Policies apply to all tenants, so only the default tenant's admins, and callers who act for all tenants, can write them.
  *
  * @throws tenant_access_denied
  */
@@ -41,7 +41,7 @@ export function requirePolicyWriter({ defaultTenant }: Pick<PolicyWriteDeps, 'de
 }
 
 /**
- * The key that whatever is written is signed with; undefined when nothing has to be signed.
+ * The key that signs every write; undefined when signing is off.
  *
  * @throws policy_signing_required
  */

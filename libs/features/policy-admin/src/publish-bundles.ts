@@ -8,7 +8,7 @@ import { type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './polic
 import { snapshotOf } from './publish-snapshots';
 
 /**
- * Puts bundles into force, all of them at once, with a snapshot of before and after in the same step.
+ * Enables bundles in one transaction, with a snapshot from before and one from after the change.
  * See docs/reference/policy.md#bundles.
  *
  * @throws tenant_access_denied, policy_validation_failed, bundle_not_writable, policy_version_conflict,
@@ -26,7 +26,7 @@ export async function publishBundles(deps: PolicyWriteDeps, caller: Caller, body
     for (const id of ids) {
       const record = stored.bundles.get(id);
       if (!record || record.enabled) continue;
-      // Others may have written it since it was a draft, or before rules became stricter.
+      // The draft may have been stored by another writer, or before validation became stricter.
       prepareContent(deps, { id, content: record.content, field: 'bundle_ids' });
       const signature = key && { _signature: signBundle(record.content, key) };
       set.set(id, { ...record, enabled: true, updated_at: now, author, ...(message && { message }), ...signature });
@@ -64,7 +64,7 @@ function idsToPublish({ bundles }: StoredBundles, wanted: readonly string[] | un
   return ids;
 }
 
-/** Families that publishing and rolling back are for; packs, workflows, sessions and jobs look after their own. */
+/** Families that can be published and rolled back; packs, workflows, sessions and jobs manage their own bundles. */
 export const isManaged = (id: string): boolean => ['operators', 'velocity'].includes(bundleFamily(id));
 
 const refused = (error: string) =>

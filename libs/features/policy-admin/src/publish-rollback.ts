@@ -17,8 +17,8 @@ import { isManaged } from './publish-bundles';
 import { findSnapshot, snapshotOf } from './publish-snapshots';
 
 /**
- * Brings the secops/ and velocity/ bundles of a snapshot back, all at once, with a snapshot of before and after in the same
- * step. See docs/reference/policy.md#bundles.
+ * Restores the secops/ and velocity/ bundles of a snapshot in one transaction, with a snapshot from before and one from
+ * after the change. See docs/reference/policy.md#bundles.
  *
  * @throws tenant_access_denied, snapshot_not_found, policy_validation_failed, tier_limit_exceeded, policy_version_conflict,
  *   policy_signing_required
@@ -56,8 +56,8 @@ export async function rollBackBundles(
 }
 
 /**
- * The bundles that come back, each checked as if it were written now: that it is valid, that its text is the one whose
- * hash was noted, and, where unsigned bundles are refused, that its signature is good.
+ * The bundles to restore, each validated like a new write: the policy is valid, its text matches the recorded hash and,
+ * where unsigned bundles are rejected, its signature is valid.
  */
 function verifiedBundles(deps: PolicyWriteDeps, { bundles }: PolicySnapshot): Map<string, BundleRecord> {
   const managed = [...readBundles({ bundles }).bundles].filter(([id]) => isManaged(id));
@@ -76,7 +76,7 @@ function tamperFault(record: BundleRecord, { strict, trusted }: PolicySigning): 
   return strict === 'enforce' ? bundleSignatureFault(record, trusted) : undefined;
 }
 
-/** The text is that of the snapshot to the byte, so that its hash is the same as it was. */
+/** The text equals the snapshot's byte for byte, so its hash is unchanged. */
 const signedAnew = (record: BundleRecord, key: SigningKey | undefined, now: string): BundleRecord => ({
   ...record,
   updated_at: now,

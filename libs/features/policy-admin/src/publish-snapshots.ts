@@ -7,13 +7,13 @@ import { readStoredBundles, type StoredBundles, visibleTo } from './bundles-docu
 import { auditOf } from '@svc/audit';
 import { type PolicyReadDeps, type PolicyWriteDeps, requirePolicyWriter } from './policy-deps';
 
-/** A snapshot of bundles as they are stored. See docs/reference/policy.md#bundles. */
+/** Builds a snapshot of stored bundles. See docs/reference/policy.md#bundles. */
 export function snapshotOf(bundles: Readonly<Record<string, unknown>>, nowMs: number, note: string): PolicySnapshot {
   const created_at = textOfTime(nowMs);
   return { id: bundleSnapshotId(created_at, bundles), created_at, note, bundles };
 }
 
-/** Keeps what stands now. @throws tenant_access_denied */
+/** Stores a snapshot of the current bundles. @throws tenant_access_denied */
 export async function takeSnapshot(deps: PolicyWriteDeps, caller: Caller, note: string): Promise<SnapshotView> {
   requirePolicyWriter(deps, caller);
   const { raw, bundles } = await readStoredBundles(deps);
@@ -36,7 +36,7 @@ export const listSnapshots = async ({ store }: Pick<PolicyReadDeps, 'store'>): P
   items: await store.policy.snapshots(),
 });
 
-/** A snapshot with the bundles that the caller reads. @throws snapshot_not_found */
+/** A snapshot with the bundles that the caller can read. @throws snapshot_not_found */
 export async function getSnapshot(
   deps: Pick<PolicyReadDeps, 'store' | 'defaultTenant'>,
   caller: Caller,

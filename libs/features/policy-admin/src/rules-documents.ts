@@ -7,12 +7,12 @@ import type { PolicyReadDeps } from './policy-deps';
 export interface Fragment {
   document: PolicyDocument;
   source: RuleSourceView;
-  /** Whether it is in force. */
+  /** Whether it is in effect. */
   enabled: boolean;
 }
 
 /**
- * The policy file and every bundle that the caller reads, in the order they are merged; those that cannot be parsed are
+ * The policy file and every bundle that the caller can read, in merge order; documents that cannot be parsed are
  * returned as errors. See docs/reference/policy.md#documents.
  */
 export async function policyFragments(

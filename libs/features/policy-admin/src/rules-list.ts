@@ -9,7 +9,7 @@ interface Listing {
 }
 
 /**
- * Rules of the file and of every bundle that the caller reads.
+ * Rules of the file and of every bundle that the caller can read.
  * See docs/reference/policy.md#output-rules-and-rules-lists.
  */
 export async function listRules(
@@ -33,7 +33,7 @@ function ruleView(rule: Rule, { document, source, enabled }: Fragment): RuleView
   return { ...rule, tier, selector: { ...selector }, enabled, source };
 }
 
-/** Rules for results, with how often each decided about those of the caller's tenant. */
+/** Output rules, with the number of decisions each made about results of the caller's tenant. */
 export async function listOutputRules(
   deps: PolicyReadDeps & OutputReadDeps,
   caller: Caller,

@@ -10,10 +10,10 @@ export interface OutputReadDeps {
 
 const dayUs = 86_400_000_000;
 const mostRead = 500;
-/** States of jobs whose result was looked at. */
+/** States of jobs whose result was checked. */
 const checkedStates = ['SUCCEEDED', 'OUTPUT_QUARANTINED'] as const;
 
-/** What checks of a tenant's results found in the last 24 hours: of the newest jobs, up to a number. */
+/** Findings of a tenant's output checks in the last 24 hours, limited to the newest jobs. */
 export async function checkedOutputs(
   { store, clock }: OutputReadDeps,
   tenant: string,
@@ -43,5 +43,5 @@ export async function outputStats(
   };
 }
 
-/** How a record's time is written. */
+/** Formats a record's time. */
 export const textOfMicros = (us: number): string => textOfTime(Math.floor(us / 1_000));

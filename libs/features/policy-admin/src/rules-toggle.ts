@@ -6,7 +6,7 @@ import type { PolicyChange } from '@svc/audit';
 import { type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
 
 /**
- * Turns a rule for results on or off in the bundle that holds it.
+ * Enables or disables an output rule in the bundle that contains it.
  * See docs/reference/policy.md#output-rules-and-rules-lists.
  *
  * @throws tenant_access_denied, output_rule_not_found, output_rule_not_editable for a rule of the policy file,
@@ -43,7 +43,7 @@ export async function putOutputRule(
   });
 }
 
-/** The bundle whose rule of that id counts: the last one that is in force, else the last of all. */
+/** The bundle whose rule of that id is in effect: the last enabled one, else the last of all. */
 function holderOf(
   { parsed }: PolicyWriteDeps,
   { bundles }: StoredBundles,

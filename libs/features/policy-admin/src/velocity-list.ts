@@ -3,11 +3,11 @@ import { readStoredBundles } from './bundles-document';
 import type { PolicyReadDeps } from './policy-deps';
 import { isVelocityBundle, velocityIdOf, velocityView } from './velocity-rule';
 
-/** What the license in force says. See docs/operations.md#license. */
+/** Velocity terms of the license in effect. See docs/operations.md#license. */
 export interface VelocityLicense {
   /** Entitlement velocity_rules. */
   entitled: boolean;
-  /** -1 = any number. */
+  /** -1 = unlimited. */
   most: number;
 }
 
@@ -26,7 +26,7 @@ export function requireEntitled({ velocityLicense }: VelocityDeps): VelocityLice
   });
 }
 
-/** Velocity rules, the last changed first. See docs/reference/policy.md#velocity. @throws tier_limit_exceeded */
+/** Velocity rules, most recently changed first. See docs/reference/policy.md#velocity. @throws tier_limit_exceeded */
 export async function listVelocityRules(deps: PolicyReadDeps & VelocityDeps): Promise<VelocityRulesView> {
   const { most } = requireEntitled(deps);
   const { bundles } = await readStoredBundles(deps);

@@ -67,14 +67,14 @@ export function velocityView(id: string, record: BundleRecord, document: PolicyD
   };
 }
 
-/** In hours at most: a day is written 24h. */
+/** Formats in hours at most: a day is 24h. */
 function formatWindow(seconds: number): string {
   const text = formatDuration(seconds * 1_000);
   return text === '1d' ? '24h' : text;
 }
 
 /**
- * The id that a name makes: `Refunds per customer` is refunds-per-customer.
+ * The id derived from a name: `Refunds per customer` becomes refunds-per-customer.
  *
  * @throws velocity_rule_invalid
  */
@@ -100,7 +100,7 @@ const fieldOf: Readonly<Record<string, string>> = {
   description: 'name',
 };
 
-/** What the policy language does not take of a velocity rule, by the fields of the body. */
+/** Maps a problem of the policy language to the field of the body that caused it. */
 export function asInvalidRule([problem]: readonly Problem[]): AppError {
   const key = /(\w+)(\[\d+\])?$/.exec(problem?.path ?? '')?.[1] ?? '';
   return invalidRule(fieldOf[key] ?? key, problem?.message ?? 'is not valid');

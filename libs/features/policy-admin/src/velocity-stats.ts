@@ -15,7 +15,7 @@ export type VelocityStatsDeps = PolicyReadDeps & VelocityDeps & { store: Pick<St
 
 const hourMs = 3_600_000;
 const hours = 24;
-/** As many jobs as analytics of rules look at. See docs/reference/policy.md#replay. */
+/** The same number of jobs as rule analytics read. See docs/reference/policy.md#replay. */
 const mostJobs = 1_000;
 const topRules = 10;
 
@@ -26,7 +26,7 @@ interface Hit {
 }
 
 /**
- * How often each velocity rule decided about a submission in the last 24 hours, and how full its windows are. Counts cover the
+ * Decisions of each velocity rule about submissions in the last 24 hours, and the fill of its windows. Counts cover the
  * caller's tenant, or every tenant for a caller who acts for all. See docs/reference/policy.md#velocity.
  *
  * @throws tier_limit_exceeded
@@ -46,7 +46,7 @@ export async function velocityStats(deps: VelocityStatsDeps, caller: Caller): Pr
   const items = rules.map((rule) => statOf(rule, { hits, windows: own, nowMs }));
   const partly = {
     fragment_id: 'windows',
-    error: 'there are too many windows: those that were counted in last were looked at',
+    error: 'too many windows: only the most recently counted were included',
   };
   const told = [...errors, ...(isWhole ? [] : [partly])];
   return {
@@ -57,7 +57,7 @@ export async function velocityStats(deps: VelocityStatsDeps, caller: Caller): Pr
   };
 }
 
-/** Which rule decided about the newest jobs of the last 24 hours, and when. */
+/** The deciding rule and time for the newest jobs of the last 24 hours. */
 async function decidedJobs({ store }: VelocityStatsDeps, caller: Caller, nowMs: number): Promise<Hit[]> {
   const tenants = caller.scope === everyTenant ? await store.index.tenants() : [caller.tenant];
   const share = Math.max(1, Math.floor(mostJobs / Math.max(1, tenants.length)));
@@ -70,7 +70,7 @@ async function decidedJobs({ store }: VelocityStatsDeps, caller: Caller, nowMs: 
   });
 }
 
-/** A window is named by a hash; the job that was counted last in it tells whose it is. */
+/** Windows are named by a hash; the last job counted in one identifies its tenant. */
 async function ownWindows(
   { store }: VelocityStatsDeps,
   caller: Caller,

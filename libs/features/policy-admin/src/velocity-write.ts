@@ -19,7 +19,7 @@ import {
 export type VelocityWriteDeps = PolicyWriteDeps & VelocityDeps;
 
 /**
- * Makes a velocity rule: a bundle of its own. See docs/reference/policy.md#velocity.
+ * Creates a velocity rule, in a bundle of its own. See docs/reference/policy.md#velocity.
  *
  * @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_invalid, velocity_rule_conflict, policy_version_conflict,
  *   policy_signing_required
@@ -49,7 +49,7 @@ const full = (current: number, allowed: number) =>
   });
 
 /**
- * Replaces a velocity rule; whether it is in force stays when nothing is said.
+ * Replaces a velocity rule; it stays enabled or disabled unless the body says otherwise.
  *
  * @throws tier_limit_exceeded, tenant_access_denied, velocity_rule_invalid, velocity_rule_not_found,
  *   policy_version_conflict, policy_signing_required
@@ -108,7 +108,7 @@ async function writeRule(
     const write = { enabled, author, ...(message && { message }), version: '1' };
     const written: BundleRecord = bundleRecord(content, write, { replaced, key, now: textOfTime(nowMs) });
     const result = velocityView(id, written, document);
-    if (!result) throw new Error(`what was written as ${bundleId} is no velocity rule`);
+    if (!result) throw new Error(`the bundle written as ${bundleId} is not a velocity rule`);
     return { set: new Map([[bundleId, written]]), result, entry: entryOf({ action, id, body, author }) };
   });
 }
@@ -119,9 +119,9 @@ function prepared(bundleId: string, text: string): PreparedContent {
   return result;
 }
 
-const takenText = 'another rule has this id already, and would be replaced: choose another';
+const takenText = 'another rule already has this id and would be replaced: choose another';
 
-/** Of two rules of one id only the later counts, so that a velocity rule of a ban's name would lift the ban. */
+/** Of two rules with one id only the later is in effect, so a velocity rule with the id of a ban would lift the ban. */
 const isTaken = ({ parsed }: PolicyWriteDeps, { bundles }: StoredBundles, id: string): boolean =>
   [...bundles].some(([bundleId, { content }]) => {
     if (bundleId === velocityBundle(id)) return false;

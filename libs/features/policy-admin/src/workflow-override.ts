@@ -8,7 +8,7 @@ import { auditOf } from '@svc/audit';
 import { type PolicyWriteDeps, signingKeyOf } from './policy-deps';
 
 /**
- * What is wrong with the policy of a workflow, with the lines of its text where there are any.
+ * Validates the policy of a workflow; problems in its text have line numbers.
  * See docs/reference/workflows.md#definitions.
  */
 export function overrideProblems(workflowId: string, text: string): Problem[] {
@@ -24,8 +24,8 @@ export interface WorkflowPolicy {
 }
 
 /**
- * How the bundles are to be changed so that a workflow's policy is in force; undefined when it is already, or when there is
- * none and was none. See docs/reference/policy.md#workflow-overrides.
+ * The change of the bundles that puts a workflow's policy into effect; undefined when it is in effect already, or when
+ * there is none and was none. See docs/reference/policy.md#workflow-overrides.
  *
  * @throws policy_signing_required, tier_limit_exceeded, request_too_large
  */

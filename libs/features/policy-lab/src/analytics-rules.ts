@@ -12,8 +12,8 @@ const atOnce = 32;
 const decisionsOfJob = 50;
 
 /**
- * How often rules decided about the caller's newest 1000 jobs, and how often people let through what they held. A rule hits
- * a job once, however often the job was asked about. See docs/reference/policy.md#replay.
+ * Hits of each rule among the caller's newest 1000 jobs, and approvals of the jobs it held. A rule hits a job at most
+ * once, however often the job was evaluated. See docs/reference/policy.md#replay.
  *
  * @throws invalid_body
  */
@@ -37,7 +37,7 @@ async function hitsOf({ jobs }: Pick<Store, 'jobs'>, { id }: JobSummary, { fromM
   const isApproved = approval !== undefined && verdictOf(approval) === 'approved';
   const approvedAtMs = isApproved && approval.resolved_at ? approval.resolved_at / 1_000 : undefined;
   const hits = new Map<string, RuleHit>();
-  // Oldest first, so that a rule's first decision about the job counts, and holding it outweighs all else.
+  // Oldest first, so that a rule's first decision about the job counts, and a hold outweighs all others.
   for (const { rule_id: ruleId, decision, checked_at } of [...decisions].reverse()) {
     const decidedAtMs = checked_at / 1_000;
     const isHeld = decision === 'REQUIRE_APPROVAL';

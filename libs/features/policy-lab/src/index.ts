@@ -1,4 +1,4 @@
-/** Evaluation without effect: simulation, replay, analytics and shadow policies. */
+/** Evaluation without side effects: simulation, replay, analytics and shadow policies. */
 export { analysePolicy } from './analytics-rules';
 export { auditPolicyCall } from './evaluate/evaluate-audit';
 export { simulateBundle, type SimulateBundleDeps } from './evaluate/evaluate-bundle';

@@ -5,7 +5,7 @@ import { buildPolicyRequest, toConfigScope, toPolicyContent } from '@svc/decisio
 import { contentOf } from './replay-decisions';
 import { decidedJobs, eachOf } from './replay-jobs';
 
-/** A decision that was made about a job, and all that policy was asked then. */
+/** A decision about a job, and the policy request it was made for. */
 export interface RecordedQuestion {
   decision: PolicyDecision['decision'];
   rule_id: string;
@@ -15,19 +15,19 @@ export interface RecordedQuestion {
 
 export interface RecordedQuestions {
   questions: RecordedQuestion[];
-  /** There may be more in that time. */
+  /** The range may contain more. */
   isCut: boolean;
-  /** Jobs whose input is gone, so that rules on content cannot see it. */
+  /** Number of jobs whose input is gone, so that rules on content cannot be evaluated. */
   withoutContent: number;
 }
 
 const atOnce = 16;
 
 /**
- * What policy decided since a time, of all tenants, the newest first, as it can be asked again. The configuration is that of
- * today.
+ * Policy decisions since a time, of all tenants, newest first, in a form that can be evaluated again. The configuration is
+ * the current one.
  *
- * @param most decisions at most
+ * @param most maximum number of decisions
  */
 export async function recordedQuestions(
   { store, config }: { store: Pick<Store, 'index' | 'data'>; config: Pick<EffectiveConfig, 'at'> },

@@ -33,8 +33,8 @@ const standing = [
 ];
 
 /**
- * Asks policy again about jobs it decided about, and tells what would be otherwise: on the policy in force, or with a text
- * in the place of a bundle. Nothing is counted or stored. See docs/reference/policy.md#replay.
+ * Evaluates past decisions about jobs again and reports the differences: with the policy in effect, or with a text in
+ * place of a bundle. Nothing is counted or stored. See docs/reference/policy.md#replay.
  *
  * @throws invalid_body, tenant_access_denied, policy_validation_failed, request_too_large, safety_unavailable,
  *   upstream_service_error
@@ -60,7 +60,7 @@ export async function replayPolicy(deps: ReplayDeps, caller: Caller, body: Repla
       return { ...told, outcome: { kind: 'failed', error: error instanceof AppError ? error.message : 'failed' } };
     }
   });
-  // When nobody decided anything there is nothing to report but that.
+  // Without an evaluated job there is nothing else to report.
   if (jobs.length > 0 && failures.length === jobs.length) throw failures[0];
   return {
     replay_id: deps.random.uuid(),
@@ -92,7 +92,7 @@ function trialOf(deps: ReplayDeps, body: ReplayBody): PolicyTrial {
   throw new AppError('invalid_body', { violations: [{ in: 'body', field, path: field, message }] });
 }
 
-/** Decisions that were made by policy, and not for want of an answer. */
+/** Decisions made by policy, not by a fail mode. */
 function verdictOf({ safety }: JobSummary): ReplayedJob['original'] | undefined {
   return safety && safety.decision !== 'UNAVAILABLE' ? safety.decision : undefined;
 }
@@ -124,7 +124,7 @@ async function askAgain(deps: ReplayDeps, job: JobSummary, trial: PolicyTrial, m
   return askKernel(() => kernel.simulate(question, trial));
 }
 
-/** What policy read of the job then; undefined when it is not there any more. */
+/** The content that policy evaluated; undefined when it no longer exists. */
 export async function contentOf({ data }: Pick<Store, 'data'>, job: JobSummary): Promise<string | undefined> {
   const text = await data.context(contextPointer(job), limits.contextBytes);
   if (!text) return undefined;
@@ -135,7 +135,7 @@ export async function contentOf({ data }: Pick<Store, 'data'>, job: JobSummary):
   }
 }
 
-/** Of a policy that had nothing to decide. */
+/** The view of a policy that evaluated no job. */
 async function snapshotOf({ kernel }: ReplayDeps, trial: PolicyTrial): Promise<string> {
   const { policy_snapshot } = await askKernel(() => kernel.simulate({ topic: 'job.none' }, trial));
   return policyPart(policy_snapshot);

@@ -3,7 +3,7 @@ import type { JobSummary, Store } from '@svc/store';
 
 const mostMs = 7 * 86_400_000;
 const pageSize = 200;
-/** Jobs that moved since the range are passed over on the way to it: so many are looked at. */
+/** Bound on jobs read on the way to the range, since jobs that moved after it are skipped. */
 const mostLookedAt = 10_000;
 
 export interface Range {
@@ -27,11 +27,11 @@ export const timeRangeView = ({ fromMs, toMs }: Range) => ({
 
 export interface FoundJobs {
   jobs: JobSummary[];
-  /** There may be more that fit. */
+  /** More jobs match. */
   isCut: boolean;
 }
 
-/** A tenant's jobs that fit, newest move first. A job is found however often it moved after its decision. */
+/** A tenant's matching jobs, most recently moved first. A job is found however often it moved after its decision. */
 export async function decidedJobs(
   { index }: Pick<Store, 'index'>,
   tenant: string,
@@ -52,7 +52,7 @@ export async function decidedJobs(
   return { jobs, isCut: true };
 }
 
-/** Runs `work` on each, some at once, and keeps their order. */
+/** Runs `work` on each item with bounded concurrency, keeping their order. */
 export async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let i = 0; i < items.length; i += atOnce) {

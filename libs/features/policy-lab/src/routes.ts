@@ -17,7 +17,7 @@ export interface PolicyLabContext {
 
 const handle = handlersFor<PolicyLabContext>();
 
-/** Policy evaluation without effect, and shadow policies. */
+/** Policy evaluation without side effects, and shadow policies. */
 export const policyLabRoutes = [
   handle(contract.evaluatePolicy, ({ body, caller, requestId, ctx }) =>
     evaluatePolicy(ctx.policyEvaluate, { caller, requestId }, body),

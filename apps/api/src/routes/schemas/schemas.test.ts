@@ -37,7 +37,7 @@ describe('POST /api/v1/schemas', () => {
     expect((await put('b', { $id: 'acme:item' })).body).toMatchObject({
       status: 400,
       violations: [
-        { path: '/$id', message: 'is the $id of schema a already: choose another, or remove that one first' },
+        { path: '/$id', message: 'is already the $id of schema a: choose another, or remove that schema first' },
       ],
     });
   });

@@ -44,7 +44,7 @@ describe('POST /api/v1/topics', () => {
 
     expect((await register(tea, api.as('other'))).body).toMatchObject({
       status: 400,
-      violations: [{ field: 'name', message: `there are ${limits.tenantTopics} topics of this tenant already: remove one` }],
+      violations: [{ field: 'name', message: `this tenant already has ${limits.tenantTopics} topics: remove one` }],
     });
     expect((await register({ ...tea, name: 'job.t0' }, api.as('other'))).status).toBe(200);
     expect((await register(tea)).status).toBe(201);

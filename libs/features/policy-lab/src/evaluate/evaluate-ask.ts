@@ -5,9 +5,9 @@ import { withTimeout } from '@svc/runtime';
 const timeoutMs = 5_000;
 
 /**
- * Asks the kernel within 5 s. That there is no answer and that the answer is an error are told apart.
+ * Calls the kernel with a timeout of 5 s. A missing answer and an error answer have different codes.
  *
- * @throws safety_unavailable, upstream_service_error, and whatever of ours the kernel refuses the question with
+ * @throws safety_unavailable, upstream_service_error, and our own codes with which the kernel rejects the request
  */
 export async function askKernel<T>(ask: () => Promise<T>): Promise<T> {
   try {

@@ -2,7 +2,7 @@ import type { PolicyDecision } from '@svc/policy';
 import type { PolicyCall } from './evaluate-policy';
 import { type PolicyAuditDeps, recordPolicyCall } from '@svc/audit';
 
-/** Decisions as audits and their filters spell them. */
+/** Spelling of decisions in audit entries and their filters. */
 const spellings = {
   ALLOW: 'allow',
   DENY: 'deny',
@@ -12,7 +12,7 @@ const spellings = {
 } as const satisfies Record<PolicyDecision['decision'], string>;
 
 /**
- * Appends a call of evaluate, simulate or explain to the policy audit, or that a gate blocked it.
+ * Appends a call of evaluate, simulate or explain, or its block by an action check, to the policy audit.
  * See docs/reference/policy.md#action-checks.
  */
 export async function auditPolicyCall(deps: PolicyAuditDeps, call: PolicyCall): Promise<void> {

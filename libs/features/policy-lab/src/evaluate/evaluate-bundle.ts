@@ -11,8 +11,8 @@ export type SimulateBundleDeps = PolicyEvaluateDeps &
   Pick<PolicyWriteDeps, 'maxContentBytes'>;
 
 /**
- * What the whole policy would decide with a text in the place of a bundle; without one, with the bundle as it is stored,
- * enabled or not. Counts nothing. See docs/reference/policy.md#bundles.
+ * The decision of the whole policy with a text in place of a bundle; without a text, with the stored bundle, enabled or
+ * not. Counts nothing. See docs/reference/policy.md#bundles.
  *
  * @throws bundle_not_found, policy_validation_failed, request_too_large, tenant_access_denied, invalid_body,
  *   safety_unavailable, upstream_service_error

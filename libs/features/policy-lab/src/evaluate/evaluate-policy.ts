@@ -18,11 +18,11 @@ export interface PolicyEvaluateDeps extends QuestionDeps, GateDeps {
     /** SVC_POLICY_EVALUATE_REDACT. */
     redact: boolean;
   };
-  /** Hears of each call, to be audited, before it is answered. See docs/reference/policy.md#action-checks. */
+  /** Called for each request before the response, for the audit. See docs/reference/policy.md#action-checks. */
   onCall(call: PolicyCall): Promise<void>;
 }
 
-/** Who asks, in which request. */
+/** The caller and the request. */
 export interface Asking {
   caller: Caller;
   requestId: string;
@@ -36,10 +36,10 @@ export type PolicyCall = { action: Action; caller: Caller; request: Question } &
 );
 
 /**
- * What policy decides about a request, counted in velocity windows as if it were made, and with the approval used up that
- * its action rests on. See docs/reference/policy.md#action-checks.
+ * Evaluates policy for a request as a submission would: velocity windows are counted, and the approval that the action
+ * rests on is consumed. See docs/reference/policy.md#action-checks.
  *
- * @throws tenant_access_denied, invalid_body, safety_unavailable, upstream_service_error, and what gates object
+ * @throws tenant_access_denied, invalid_body, safety_unavailable, upstream_service_error, and the codes of action checks
  */
 export async function evaluatePolicy(
   deps: PolicyEvaluateDeps,
@@ -55,7 +55,7 @@ export async function evaluatePolicy(
 }
 
 /**
- * The same, and nothing is counted or used up. That a gate asks for a person is a decision here.
+ * The same without counting or consuming. An action check that requires an approval is returned as a decision.
  *
  * @throws the codes of `evaluatePolicy`
  */
@@ -73,7 +73,7 @@ export async function simulatePolicy(
   return decisionView(decision);
 }
 
-/** The same as simulating, with every rule that was looked at. @throws the codes of `evaluatePolicy` */
+/** Simulation with a trace of every evaluated rule. @throws the codes of `evaluatePolicy` */
 export async function explainPolicy(
   deps: PolicyEvaluateDeps,
   asking: Asking,
@@ -85,7 +85,7 @@ export async function explainPolicy(
   return { ...decisionView(decision), trace: decision.trace.map(traceView), traceTotal: decision.trace_total };
 }
 
-/** Names of the policy in force and of those before it, newest first. @throws safety_unavailable, upstream_service_error */
+/** Names of the policy in effect and earlier ones, newest first. @throws safety_unavailable, upstream_service_error */
 export const policySnapshots = async ({ kernel }: Pick<PolicyEvaluateDeps, 'kernel'>): Promise<string[]> =>
   askKernel(() => kernel.listSnapshots());
 
@@ -113,7 +113,7 @@ async function blockOf(
   return blocked;
 }
 
-/** Only what policy permits uses its approval up: a denial leaves it for another try. */
+/** Only a permitted action consumes its approval: a denial leaves it for another try. */
 async function claim(
   deps: PolicyEvaluateDeps,
   { caller, requestId }: Asking,

@@ -5,19 +5,19 @@ import { markSecrets } from '@svc/decision';
 import { clientLabels } from '@svc/jobs';
 import { type TopicDeps, withDeriver } from '@svc/registry';
 
-/** What is known of an agent that decisions depend on. See docs/reference/policy.md#evaluation. */
+/** Facts about an agent that decisions depend on. See docs/reference/policy.md#evaluation. */
 export type AgentFacts = NonNullable<PolicyRequest['agent']>;
 
 export interface QuestionDeps {
   config: Pick<EffectiveConfig, 'at'>;
   topics: Pick<TopicDeps, 'registry'>;
-  /** Looks an agent up by its id; undefined when it is not known. Absent: no agents are kept here. */
+  /** Finds an agent by its id; undefined when it is unknown. Absent: this installation has no agents. */
   agents?: (tenant: string, agentId: string) => Promise<AgentFacts | undefined>;
 }
 
 /**
- * A question of a client as policy is asked it: completed with what a submission would be completed with, and without
- * what only the service may say.
+ * Converts a client's body to a policy request: fields that a submission would be completed with are added, and fields
+ * that only the service may set are removed.
  *
  * @throws tenant_access_denied, invalid_body
  */
@@ -56,7 +56,7 @@ export async function policyQuestion(
   };
 }
 
-/** Every tenant that is named must be the caller's, unless the caller may act for all. */
+/** Every tenant in the body must be the caller's, unless the caller may act for all. */
 function tenantOf(caller: Caller, { tenant, org_id, meta }: PolicyRequestBody): string {
   const named = [tenant, org_id, meta?.tenant_id].filter((name) => name !== undefined && name !== '');
   if (caller.scope !== everyTenant && named.some((name) => name !== caller.tenant)) {
@@ -78,7 +78,7 @@ const metaOf = ({ labels, ...meta }: PolicyMetaBody, riskTags: string[]) => ({
   risk_tags: riskTags,
 });
 
-/** Content that is JSON is looked into, any other is one text. */
+/** JSON content is searched by field, any other is one text. */
 function parsedOr(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -3,7 +3,7 @@ import { decisionType } from '@svc/kernel-client';
 import type { Constraints, PolicyDecision, Remediation, RuleTrace } from '@svc/policy';
 import type { GateBlock } from './gates';
 
-/** A decision as these routes answer it, every field always there. See docs/reference/policy.md#evaluation. */
+/** A decision in the responses of these routes, with every field always present. See docs/reference/policy.md#evaluation. */
 export const decisionView = (decision: PolicyDecision): PolicyDecisionView => ({
   decision: decisionType(decision.decision),
   reason: decision.reason,
@@ -15,14 +15,14 @@ export const decisionView = (decision: PolicyDecision): PolicyDecisionView => ({
   remediations: decision.remediations.map(remediationView),
 });
 
-/** The same for those who may ask and are not to learn the rules: which one decided is not told. */
+/** The same for callers without access to the rules: the deciding rule is left out. */
 export const redacted = (view: PolicyDecisionView): PolicyDecisionView => ({
   ...view,
   ruleId: view.ruleId === '' ? '' : 'matched',
   reason: view.decision,
 });
 
-/** A gate's wish for a person, as a decision that nobody made by rules. See docs/reference/policy.md#action-checks. */
+/** An action check that requires an approval, as a decision without a rule. See docs/reference/policy.md#action-checks. */
 export const humanView = ({ finding }: GateBlock, [snapshot = '']: readonly string[]): PolicySimulationView => ({
   decision: decisionType('REQUIRE_APPROVAL'),
   reason: finding.reason,
@@ -37,7 +37,7 @@ export const humanView = ({ finding }: GateBlock, [snapshot = '']: readonly stri
   sub_reason: finding.subReason,
 });
 
-/** 64-bit integers are texts, as in the JSON form of the kernel's messages. */
+/** 64-bit integers are strings, as in the JSON form of the kernel's messages. */
 const int64 = (value = 0): string => String(value);
 
 function constraintsView({ budgets, sandbox, toolchain, diff, ...more }: Constraints): Record<string, unknown> {

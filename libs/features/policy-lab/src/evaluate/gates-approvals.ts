@@ -10,13 +10,13 @@ export interface ActionApprovalDeps {
   clock: Pick<Clock, 'nowMs'>;
 }
 
-/** For so long after people decided, their approval allows the action. */
+/** Time after its resolution in which an approval allows the action. */
 const usableMs = 24 * 3_600_000;
 export const claimKeptSec = (2 * usableMs) / 1_000;
 
 /**
- * The approval of a held job, as an approval of an action: that which the job's context describes as `action`, since that
- * is what people saw when they decided. See docs/reference/policy.md#action-checks.
+ * The approval of a held job, as an approval of an action: the one that the job's context describes as `action`, since
+ * the approvers saw it when they decided. See docs/reference/policy.md#action-checks.
  */
 export async function actionApproval(
   { store, clock }: ActionApprovalDeps,
@@ -46,7 +46,7 @@ async function describedAction(store: Pick<Store, 'data'>, job: JobRecord): Prom
   return error ? undefined : bindingHash(value);
 }
 
-/** What another job returned may be this one's input, and need not be JSON. */
+/** The input may be the result of another job, and need not be JSON. */
 function parsed(text: Buffer): unknown {
   try {
     return JSON.parse(text.toString('utf8'));

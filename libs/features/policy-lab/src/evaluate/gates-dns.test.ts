@@ -3,7 +3,7 @@ import { openResolver, type Resolve } from './gates-dns';
 
 const answers: Readonly<Record<string, NameAnswer>> = { 'a.example': ['93.184.216.34'], 'broken.example': 2 };
 
-describe('names that gates look up', () => {
+describe('names resolved for action checks', () => {
   let server: NameServer;
   let nowMs = 0;
   let resolve: Resolve;
@@ -14,13 +14,13 @@ describe('names that gates look up', () => {
   });
   afterEach(() => server.close());
 
-  it('are told with their addresses, as absent, or as not to be found out', async () => {
+  it('resolve to addresses, to absent, or to unknown', async () => {
     expect(await resolve('a.example')).toEqual({ kind: 'addresses', addresses: ['93.184.216.34'] });
     expect(await resolve('none.example')).toEqual({ kind: 'no_address' });
     expect(await resolve('broken.example')).toEqual({ kind: 'failed' });
   });
 
-  it('are asked for once in 5 min, failures again at once', async () => {
+  it('are resolved once in 5 min, failures again at once', async () => {
     await resolve('a.example');
     await resolve('a.example');
     expect(server.asked).toHaveLength(2);
@@ -35,7 +35,7 @@ describe('names that gates look up', () => {
     expect(server.asked.length).toBeGreaterThan(before);
   });
 
-  it('of more than 2048 the longest known is forgotten first', async () => {
+  it('evict the oldest beyond 2048', async () => {
     for (let i = 0; i < 2_049; i++) await resolve(`n${i}.example`);
     const before = server.asked.length;
 

@@ -5,14 +5,14 @@ const keptMs = 300_000;
 const mostKept = 2_048;
 const timeoutMs = 2_000;
 
-/** What name servers say when there is no such name, as against when they cannot be asked. */
+/** DNS errors for a name that does not exist, as opposed to a failed query. */
 const absent = new Set(['ENOTFOUND', 'ENODATA']);
 
 export type Resolve = (host: string) => Promise<Resolution>;
 
 /**
- * Looks names up as the internet knows them, whatever the machine's own hosts file says. Answers are kept 5 min, failures
- * not. See docs/reference/policy.md#action-checks.
+ * Resolves names through DNS only, ignoring the machine's hosts file. Answers are cached for 5 min, failures are not.
+ * See docs/reference/policy.md#action-checks.
  */
 export function openResolver(nowMs: () => number, servers: readonly string[] = []): Resolve {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });

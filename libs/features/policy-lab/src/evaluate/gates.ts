@@ -17,9 +17,9 @@ import type { Resolve } from './gates-dns';
 
 export interface GateDeps extends ActionApprovalDeps {
   resolve: Resolve;
-  /** What an agent may call; undefined when it is not known. Absent: no agents are kept here. */
+  /** Permissions of an agent; undefined when it is unknown. Absent: this installation has no agents. */
   agentScope?: (tenant: string, agentId: string) => Promise<AgentScope | undefined>;
-  /** What else gates can ask; what is absent is not known, and its check is left out. */
+  /** Sources for further checks; an absent one is unknown and its check is skipped. */
   world?: Pick<GateWorld, 'hasSeenHost' | 'isReachable' | 'targetExists' | 'verifyEvidence'>;
 }
 
@@ -30,7 +30,7 @@ export interface GateBlock {
 
 type Question = PolicyRequest & { tenant: string };
 
-/** Asks the action gates about an action. @returns what blocks it, undefined when nothing does */
+/** Runs the action checks on an action. @returns the block, or undefined when every check passes */
 export async function checkGates(
   deps: GateDeps,
   caller: Caller,
@@ -64,9 +64,9 @@ const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 
 /**
- * Uses up the approval that an action rests on, once policy permits the action.
+ * Consumes the approval that an action rests on, once policy permits the action.
  *
- * @returns what blocks it when somebody else was quicker
+ * @returns the block when a concurrent request consumed it first
  */
 export async function claimApproval(
   { store }: Pick<GateDeps, 'store'>,
@@ -93,7 +93,7 @@ const codes = {
 } as const satisfies Record<RefusalStatus, ErrorCode>;
 
 /**
- * A block as it is told, in the envelope of the edge; that a person is needed is a conflict.
+ * A block as an HTTP error, in the error envelope of the edge; a missing approval is a conflict.
  * See docs/reference/policy.md#action-checks.
  */
 export function gateError({ finding, details }: GateBlock, requestId: string): AppError {

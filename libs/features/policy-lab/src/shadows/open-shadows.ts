@@ -5,15 +5,15 @@ import type { Shadows } from '@svc/decision';
 
 export interface OpenShadowsParts extends Pick<ShadowEvaluationParts, 'store' | 'kernel'> {
   metrics: Handles<typeof kernelMetrics>;
-  /** Calls back at each notice that a part of the configuration changed. */
+  /** Registers a callback for notices of configuration changes. */
   onConfigChanged(run: () => void): void;
 }
 
 const refreshMs = 15_000;
 
 /**
- * Starts the evaluation of shadow policies in this service, unless SVC_SHADOW_EVAL_DISABLED. It ends with the service, before
- * the kernel and after those who decide. See docs/reference/policy.md#shadow-policies.
+ * Starts the evaluation of shadow policies in this service, unless SVC_SHADOW_EVAL_DISABLED. It stops with the service,
+ * after the components that decide and before the kernel. See docs/reference/policy.md#shadow-policies.
  */
 export function openShadows(
   { env, log, onStop }: Pick<Boot<Pick<SchedulerEnv, 'shadowEvalDisabled'>>, 'env' | 'log' | 'onStop'>,
@@ -47,6 +47,6 @@ export function openShadows(
 
 const problems = {
   evaluation: 'a shadow policy could not be evaluated',
-  results: 'results of shadow policies could not be written yet',
-  list: 'the shadow policies could not be read; those read last stand',
+  results: 'results of shadow policies could not be written; retrying',
+  list: 'shadow policies could not be read; the previous ones stay in effect',
 } as const;

@@ -1,33 +1,33 @@
 import type { CandidateBundle } from '@svc/policy';
 import type { Store } from '@svc/store';
 
-/** A shadow policy as it is evaluated. */
+/** A shadow policy for evaluation. */
 export interface Shadow {
   shadowBundleId: string;
-  /** The same object as long as the shadow is the same one. */
+  /** The same object for as long as the shadow is unchanged. */
   candidate: CandidateBundle;
 }
 
-/** The shadow policies of all tenants, as they were read last. See docs/reference/policy.md#shadow-policies. */
+/** Caches the shadow policies of all tenants. See docs/reference/policy.md#shadow-policies. */
 export class ShadowBook {
   private byTenant: ReadonlyMap<string, readonly Shadow[]> = new Map();
   private reading: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
   private hasRead = (): void => undefined;
-  /** Resolves once they were read for the first time. */
+  /** Resolves after the first read. */
   readonly ready = new Promise<void>((resolve) => (this.hasRead = resolve));
   isRead = false;
 
   constructor(private readonly store: Pick<Store, 'shadows'>) {}
 
-  /** Undefined for a tenant without any, as nearly all are. */
+  /** Undefined for a tenant without shadows, which is the common case. */
   of(tenant: string): readonly Shadow[] | undefined {
     return this.byTenant.get(tenant);
   }
 
-  /** Reads them again; texts only of those that are new, since a shadow that is written again has another id. */
+  /** Reloads the shadows. Only texts of new ones are read, since a rewritten shadow gets a new id. */
   refresh(): Promise<void> {
-    // One after the other: else an older reading could end last and stay. Who comes before the next one began shares it.
+    // Serialized: otherwise an older read could finish last and win. Calls made before the next read begins share it.
     this.next ??= this.reading
       .catch(() => undefined)
       .then(() => {

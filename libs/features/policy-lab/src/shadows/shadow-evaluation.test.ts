@@ -19,7 +19,7 @@ const decided = (decision: PolicyDecision['decision'], rule_id = ''): PolicyDeci
   approval_required: decision === 'REQUIRE_APPROVAL',
 });
 
-describe('evaluating shadow policies', () => {
+describe('shadow evaluation', () => {
   let redis: Redis;
   let store: Store;
   let evaluations: ShadowEvaluation[] = [];
@@ -87,7 +87,7 @@ describe('evaluating shadow policies', () => {
       return all;
     });
 
-  it('records how the shadow differs, as the audit event will tell it', async () => {
+  it('records the difference of the shadow in the form of the audit event', async () => {
     await shadow('s1');
     const { live, events } = await open();
 
@@ -112,7 +112,7 @@ describe('evaluating shadow policies', () => {
     expect(events).toEqual([['evaluated', 'DENY', 'escalated']]);
   });
 
-  it('asks each shadow of the tenant once, and none of another’s', async () => {
+  it('evaluates each shadow of the tenant once, and none of another tenant', async () => {
     await shadow('s1');
     await shadow('s2', { bundle: 'secops/b' });
     await shadow('s3', { tenant: 'globex' });
@@ -129,7 +129,7 @@ describe('evaluating shadow policies', () => {
     expect(await redis.keys('svc:policy:shadow-results:initech:*')).toEqual([]);
   });
 
-  it('hears of a new shadow, another text and an end when it reads them again; texts it has are not read again', async () => {
+  it('a reload applies new, changed and ended shadows, and does not read known texts again', async () => {
     await shadow('s1');
     const { evaluation, live, asked } = await open();
     const get = jest.spyOn(store.shadows, 'get');
@@ -147,7 +147,7 @@ describe('evaluating shadow policies', () => {
     expect(get).toHaveBeenCalledTimes(2);
   });
 
-  it('what is decided before they were read for the first time waits for that', async () => {
+  it('decisions made before the first read are queued until then', async () => {
     await shadow('s1');
     const { evaluation, live, asked } = await open(undefined, false);
     jest.spyOn(store.shadows, 'all').mockRejectedValueOnce(new Error('no store'));
@@ -162,7 +162,7 @@ describe('evaluating shadow policies', () => {
     expect(asked).toEqual(['j1 # s1']);
   });
 
-  it('while they cannot be read, those read last stand', async () => {
+  it('while shadows cannot be read, the previous ones stay in effect', async () => {
     await shadow('s1');
     const { evaluation, live, events } = await open();
     jest.spyOn(store.shadows, 'all').mockRejectedValueOnce(new Error('no store'));
@@ -174,7 +174,7 @@ describe('evaluating shadow policies', () => {
     expect(events[0]).toEqual(['failed', 'list', 'no store']);
   });
 
-  it('a shadow that cannot be evaluated is counted, and no result is made up for it', async () => {
+  it('a shadow that cannot be evaluated is counted and gets no result', async () => {
     await shadow('s1');
     const { live, events } = await open(async ({ job_id }) => {
       if (job_id === 'j1') throw new Error('no kernel');
@@ -188,7 +188,7 @@ describe('evaluating shadow policies', () => {
     expect(events).toEqual(expect.arrayContaining([['evaluated', 'UNAVAILABLE', 'none'], ['failed', 'evaluation', 'no kernel']])); // prettier-ignore
   });
 
-  it('64 are under way and 1000 wait; beyond that they are dropped and counted, and what was taken is done', async () => {
+  it('evaluates 64 at once and queues 1000; further ones are dropped and counted, and accepted ones complete', async () => {
     await shadow('s1');
     const ends: (() => void)[] = [];
     const { live, events, asked } = await open(
@@ -207,7 +207,7 @@ describe('evaluating shadow policies', () => {
     expect(new Set((await results()).map(({ job_id }) => job_id)).size).toBe(1_064);
   });
 
-  it('long inputs that wait are bounded by their size', async () => {
+  it('queued inputs are bounded by their total size', async () => {
     await shadow('s1');
     let finish = (): void => undefined;
     const over = new Promise<void>((resolve) => (finish = resolve));
@@ -223,7 +223,7 @@ describe('evaluating shadow policies', () => {
     await recorded(72);
   });
 
-  it('results that the store does not take are kept and written later, each once', async () => {
+  it('results that could not be stored are written later, each once', async () => {
     await shadow('s1');
     const { live, events } = await open();
     const add = jest.spyOn(store.shadowResults, 'add').mockRejectedValueOnce(new Error('no store'));
@@ -236,7 +236,7 @@ describe('evaluating shadow policies', () => {
     expect(Math.max(...add.mock.calls.map(([, batch]) => batch.length))).toBeLessThanOrEqual(200);
   });
 
-  it('closing writes what was decided, and counts what could not be written', async () => {
+  it('closing writes pending results and counts those that could not be written', async () => {
     await shadow('s1');
     const { evaluation, live, events } = await open();
     for (let i = 0; i < 20; i++) live(`j${i}`);
@@ -255,7 +255,7 @@ describe('evaluating shadow policies', () => {
   });
 });
 
-describe('whether shadows heard of a decision before', () => {
+describe('whether a decision was evaluated by shadows before', () => {
   const record = (over: Partial<DecisionRecord>): DecisionRecord => ({
     decision: 'ALLOW',
     rule_id: 'r',
@@ -267,7 +267,7 @@ describe('whether shadows heard of a decision before', () => {
 
   it.each<[string, DecisionRecord | undefined, PolicyDecision, boolean]>([
     ['of the first one', undefined, decided('ALLOW', 'r'), false],
-    ['that the gateway left to the scheduler', record({ source: 'gateway' }), decided('ALLOW', 'r'), false],
+    ['that the gateway deferred to the scheduler', record({ source: 'gateway' }), decided('ALLOW', 'r'), false],
     ['that the scheduler made again', record({}), decided('ALLOW', 'r'), true],
     ['that throttles again', record({ decision: 'THROTTLE' }), decided('THROTTLE', 'r'), true],
     ['that the gateway held it for', record({ source: 'gateway', decision: 'REQUIRE_APPROVAL' }), decided('REQUIRE_APPROVAL', 'r'), true],

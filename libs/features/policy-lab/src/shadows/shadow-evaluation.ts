@@ -12,7 +12,7 @@ export interface ShadowEvents {
   waiting(count: number): void;
   dropped(reason: Dropped, count: number): void;
   evaluated(decision: Verdict | 'UNAVAILABLE', diff: ShadowDiff | 'none', tookMs: number): void;
-  /** A shadow could not be evaluated, results not be written, or the shadows not be read. */
+  /** A shadow could not be evaluated, its results not be stored, or the shadows not be read. */
   failed(what: 'evaluation' | 'results' | 'list', error: unknown): void;
 }
 
@@ -20,13 +20,13 @@ export interface ShadowEvaluationParts {
   store: Pick<Store, 'shadows' | 'shadowResults'>;
   kernel: Pick<Kernel, 'simulate'>;
   events: ShadowEvents;
-  /** On a clock that is never set. */
+  /** Monotonic clock. */
   monotonicMs(): number;
 }
 
 interface Heard extends LiveDecision {
   tenant: string;
-  /** Of its tenant; undefined while they are not known yet. */
+  /** The tenant's shadows; undefined before the first read. */
   shadows: readonly Shadow[] | undefined;
 }
 interface Asked extends Heard {
@@ -38,8 +38,8 @@ const evaluationMs = 30_000;
 const closeMs = { evaluations: 3_000, results: 2_000 };
 
 /**
- * Makes live decisions once more with each shadow policy of their tenant, and records how these differ. It counts no
- * velocity and changes nothing but the results. The kernel compiles a shadow once for each policy in force.
+ * Evaluates live decisions again with each shadow policy of their tenant, and records the differences. Counts no
+ * velocity and has no effect but the results. The kernel compiles a shadow once per policy in effect.
  * See docs/reference/policy.md#shadow-policies.
  */
 export class ShadowEvaluation implements Shadows {
@@ -61,23 +61,23 @@ export class ShadowEvaluation implements Shadows {
   decided({ request, decision }: LiveDecision): void {
     const { tenant = '' } = request;
     const shadows = this.book.of(tenant);
-    // What is decided before they were read for the first time waits for that.
+    // Decisions made before the first read are queued until then.
     if (!shadows && this.book.isRead) return;
     this.lane.offer({ request, decision, tenant, shadows }, request.input_content?.length ?? 0);
   }
 
-  /** Reads the shadows of all tenants again. */
+  /** Reloads the shadows of all tenants. */
   async refresh(): Promise<void> {
     await this.book.refresh().catch((error: unknown) => this.parts.events.failed('list', error));
   }
 
-  /** Finishes what waits, within some seconds. */
+  /** Completes queued evaluations, within a few seconds. */
   async close(): Promise<void> {
     await this.lane.close(closeMs.evaluations);
     await this.writer.close(closeMs.results);
   }
 
-  /** One after the other, so that there are never more at once than decisions under way. */
+  /** In sequence, so that there are never more evaluations at once than decisions under way. */
   private async evaluateAll(heard: Heard): Promise<void> {
     if (!heard.shadows) await this.book.ready;
     for (const shadow of heard.shadows ?? this.book.of(heard.tenant) ?? []) await this.evaluate({ ...heard, shadow });

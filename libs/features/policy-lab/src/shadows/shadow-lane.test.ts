@@ -5,7 +5,7 @@ jest.setTimeout(20_000);
 
 const roomy: LaneLimits = { atOnce: 3, mostWaiting: 5, mostWeight: 100 };
 
-/** A lane whose work ends when the test says so. */
+/** A lane whose work completes when the test says so. */
 function lane(limits: Partial<LaneLimits> = {}) {
   const begun: number[] = [];
   const ends = new Map<number, () => void>();
@@ -26,8 +26,8 @@ function lane(limits: Partial<LaneLimits> = {}) {
 }
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-describe('a lane for work that may be left undone', () => {
-  it('begins nothing in the turn it is offered in', async () => {
+describe('a lane for best-effort work', () => {
+  it('starts nothing in the same turn of the event loop', async () => {
     const { offer, begun, begins } = lane();
 
     offer([1]);
@@ -36,7 +36,7 @@ describe('a lane for work that may be left undone', () => {
     await begins([1]);
   });
 
-  it('does so much at once, the rest in its order, and drops and counts what there is no room for', async () => {
+  it('runs up to its concurrency, queues the rest in order, and drops and counts the overflow', async () => {
     const { offer, begins, ends, dropped, waiting } = lane();
     offer(upTo(3));
     await begins([0, 1, 2]);
@@ -53,7 +53,7 @@ describe('a lane for work that may be left undone', () => {
     await begins([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it('what waits may weigh so much together, yet one alone any weight', async () => {
+  it('bounds the total weight of the queue, but accepts a single item of any weight', async () => {
     const { offer, begins, dropped } = lane({ atOnce: 1 });
     offer([0]);
     await begins([0]);
@@ -64,7 +64,7 @@ describe('a lane for work that may be left undone', () => {
     expect(dropped).toEqual([['queue_full', 1]]);
   });
 
-  it('weight that is under way makes room again', async () => {
+  it('the weight of started work is released', async () => {
     const { offer, begins, ends, dropped } = lane({ atOnce: 1 });
     offer([0], 90);
     await begins([0]);
@@ -77,7 +77,7 @@ describe('a lane for work that may be left undone', () => {
     expect(dropped).toEqual([]);
   });
 
-  it('closing finishes what is there and takes no more', async () => {
+  it('closing completes accepted work and accepts no more', async () => {
     const { lane: one, offer, begins, ends, dropped } = lane({ atOnce: 1 });
     offer([0, 1]);
     await begins([0]);
@@ -92,7 +92,7 @@ describe('a lane for work that may be left undone', () => {
     expect(dropped).toEqual([['closed', 1]]);
   });
 
-  it('closing an idle one takes no time, and of one that hangs only the time it is given', async () => {
+  it('closing returns at once when idle, and at its timeout when work hangs', async () => {
     await lane().lane.close(1e9);
     const { lane: one, offer, begins, dropped, waiting } = lane({ atOnce: 1 });
     offer([0, 1, 2]);

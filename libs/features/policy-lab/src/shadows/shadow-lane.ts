@@ -1,12 +1,12 @@
 export interface LaneLimits {
-  /** How much is under way at once. */
+  /** Maximum concurrency. */
   atOnce: number;
-  /** How many may wait, and how much all of them weigh. */
+  /** Maximum length of the queue, and maximum total weight. */
   mostWaiting: number;
   mostWeight: number;
 }
 
-/** Why something was not taken, or not done. */
+/** Why work was not accepted, or not executed. */
 export type Dropped = 'queue_full' | 'closed';
 
 export interface LaneEvents {
@@ -14,12 +14,12 @@ export interface LaneEvents {
   dropped(reason: Dropped, count: number): void;
 }
 
-/** Work that needs no waiting is done in the turn it begins in, and others want theirs. */
+/** Synchronous work completes in the turn it starts in, so other callbacks get a turn in between. */
 const mostInTurn = 8;
 
 /**
- * Work that may be left undone: some of it at once, some waits, and what there is no room for is dropped and told of. It
- * begins in a later turn of the event loop, so that whoever offers it loses no time.
+ * Executes best-effort work with bounded concurrency and a bounded queue; the overflow is dropped and reported. Work
+ * starts in a later turn of the event loop, so that offering it costs the caller nothing.
  */
 export class Lane<T> {
   private readonly waiting: { item: T; weight: number }[] = [];
@@ -36,7 +36,7 @@ export class Lane<T> {
     private readonly events: LaneEvents,
   ) {}
 
-  /** @param weight what keeping it costs, such as its size */
+  /** @param weight cost of queueing it, such as its size */
   offer(item: T, weight: number): void {
     if (this.isClosed) return this.events.dropped('closed', 1);
     const { mostWaiting, mostWeight } = this.limits;
@@ -48,7 +48,7 @@ export class Lane<T> {
     this.schedule();
   }
 
-  /** Takes no more, and does what waits as far as the time allows. */
+  /** Accepts no more, and executes the queue as far as the time allows. */
   async close(withinMs: number): Promise<void> {
     this.isClosed = true;
     let timer: NodeJS.Timeout | undefined;

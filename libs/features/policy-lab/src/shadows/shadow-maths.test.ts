@@ -18,7 +18,7 @@ type Decision = (typeof decisions)[number];
 const decided = (decision: Decision) => ({ decision, approval_required: decision === 'REQUIRE_APPROVAL' });
 const day = 86_400_000;
 
-describe('how a shadow differs', () => {
+describe('the difference of a shadow', () => {
   it.each<[Decision, Decision, string]>([
     ['ALLOW', 'ALLOW', 'unchanged'],
     ['REQUIRE_APPROVAL', 'REQUIRE_APPROVAL', 'unchanged'],
@@ -35,11 +35,11 @@ describe('how a shadow differs', () => {
     expect(diffOf(decided(active), decided(shadow))).toBe(diff);
   });
 
-  it('the same verdict of which only one asks for an approval is no match', () => {
+  it('equal verdicts differ when only one requires an approval', () => {
     expect(diffOf(decided('DENY'), { decision: 'DENY', approval_required: true })).toBe('approval_differ');
   });
 
-  it('seen from the other side, stricter is less strict, and all else is the same', () => {
+  it('swapping live and shadow swaps escalated and relaxed, and nothing else', () => {
     const mirrored = { escalated: 'relaxed', relaxed: 'escalated', approval_differ: 'approval_differ', unchanged: 'unchanged' }; // prettier-ignore
     for (const a of decisions) {
       for (const b of decisions) {
@@ -48,12 +48,12 @@ describe('how a shadow differs', () => {
     }
   });
 
-  it('only what becomes stricter is of medium severity', () => {
+  it('only escalations are of medium severity', () => {
     expect(shadowDiffs.map((diff) => severities[diff])).toEqual(['MEDIUM', 'LOW', 'LOW', 'INFO']);
   });
 });
 
-describe('what may be asked for', () => {
+describe('limits of a query', () => {
   it.each([
     [0, 1, undefined],
     [5, 5, 'to must be after from'],
@@ -64,7 +64,7 @@ describe('what may be asked for', () => {
     expect(windowFault({ from, to })).toBe(fault);
   });
 
-  it('2000 buckets and no more, those that the window only touches among them', () => {
+  it('allows at most 2000 buckets, counting those that the window only touches', () => {
     const minutes = (count: number, into: number) => ({ from: into, to: into + count * 60_000 });
 
     expect(bucketFault(minutes(2_000, 0), '1m')).toBeUndefined();
@@ -83,7 +83,7 @@ describe('results over time', () => {
     bucket: fc.constantFrom(...shadowBuckets),
   });
 
-  it('each bucket holds what a plain count of its time finds, and the buckets cover the window without a gap', () => {
+  it('each bucket equals a plain count over its time, and the buckets cover the window without a gap', () => {
     fc.assert(
       fc.property(results, asked, (all, { from, lengthMs, bucket }) => {
         const window = { from, to: from + lengthMs };
@@ -103,7 +103,7 @@ describe('results over time', () => {
     );
   });
 
-  it('empty buckets are among them', () => {
+  it('empty buckets are included', () => {
     const series = timeseriesOf([{ ts_ms: 130_000, diff: 'relaxed' }], { from: 61_000, to: 240_000 }, '1m');
 
     expect(series.map(({ ts_ms, relaxed, total }) => [ts_ms, relaxed, total])).toEqual([
@@ -123,7 +123,7 @@ describe('results over time', () => {
 });
 
 describe('cursors', () => {
-  it('lead back to where the page ended', () => {
+  it('decode to the position where the page ended', () => {
     fc.assert(
       fc.property(fc.nat(), fc.nat(), (ts_ms, seq) => {
         expect(placeOf(cursorOf({ ts_ms, seq }))).toEqual({ ts_ms, seq });
@@ -131,7 +131,7 @@ describe('cursors', () => {
     );
   });
 
-  it.each(['', '12', '-3', '1-', 'a-b', '1-2-3', '(1-2', '1234567890123456-0'])('%j is none', (cursor) => {
+  it.each(['', '12', '-3', '1-', 'a-b', '1-2-3', '(1-2', '1234567890123456-0'])('%j is rejected', (cursor) => {
     expect(placeOf(cursor)).toBeUndefined();
   });
 });

@@ -2,13 +2,13 @@ import { shadowDiffs, type ShadowBucket, type ShadowBucketView, type ShadowDiff 
 import { isStricter, type PolicyDecision } from '@svc/policy';
 
 /**
- * How shadow policies are compared with the live one, and their results counted.
+ * Comparison of shadow policies with the live one, and counts of their results.
  * See docs/reference/policy.md#shadow-policies.
  */
 
 type Compared = Pick<PolicyDecision, 'decision' | 'approval_required'>;
 
-/** How a shadow's decision differs from the live one. Whether a person is asked counts before how strict they are. */
+/** The difference between a shadow's and the live decision. Whether approval is required counts before strictness. */
 export function diffOf(active: Compared, shadow: Compared): ShadowDiff {
   const differsInApproval = needsApproval(active) !== needsApproval(shadow);
   if (active.decision === shadow.decision && !differsInApproval) return 'unchanged';
@@ -19,7 +19,7 @@ export function diffOf(active: Compared, shadow: Compared): ShadowDiff {
 const needsApproval = ({ decision, approval_required }: Compared): boolean =>
   approval_required || decision === 'REQUIRE_APPROVAL';
 
-/** Of the audit event that a result becomes. */
+/** Severity in the audit event of a result. */
 export const severities = {
   escalated: 'MEDIUM',
   relaxed: 'LOW',
@@ -38,20 +38,20 @@ const bucketMs: Record<ShadowBucket, number> = {
   '1d': 1_440 * minuteMs,
 };
 
-/** A time that results are asked of; unix ms. */
+/** Time range of a query; unix ms. */
 export interface Window {
   from: number;
-  /** Not of it any more. */
+  /** Exclusive. */
   to: number;
 }
 
-/** What is wrong with a window, in words; undefined when it is fine. */
+/** The error of an invalid window; undefined when it is valid. */
 export function windowFault({ from, to }: Window): string | undefined {
   if (to <= from) return 'to must be after from';
   return to - from > longestMs ? 'from and to may be 30 days apart' : undefined;
 }
 
-/** What is wrong with asking for buckets of this length, in words; undefined when it is fine. */
+/** The error of an invalid bucket length; undefined when it is valid. */
 export function bucketFault(window: Window, bucket: ShadowBucket): string | undefined {
   const asked = bucketCount(window, bucket);
   return asked > mostBuckets
@@ -59,7 +59,7 @@ export function bucketFault(window: Window, bucket: ShadowBucket): string | unde
     : undefined;
 }
 
-/** Down to the beginning of a bucket, in UTC; unix ms. */
+/** Rounds down to the start of a bucket, in UTC; unix ms. */
 export const alignedDown = (ms: number, bucket: ShadowBucket): number => ms - (ms % bucketMs[bucket]);
 
 const bucketCount = ({ from, to }: Window, bucket: ShadowBucket): number =>
@@ -76,7 +76,7 @@ export function countDiffs(results: readonly { diff: ShadowDiff }[]): DiffCounts
 const noDiffs = (): DiffCounts => ({ escalated: 0, relaxed: 0, approval_differ: 0, unchanged: 0 });
 export const totalOf = (counts: DiffCounts): number => shadowDiffs.reduce((sum, diff) => sum + counts[diff], 0);
 
-/** Counts by bucket, all buckets of the window, oldest first. What lies outside of it counts for nothing. */
+/** Counts by bucket, for all buckets of the window, oldest first. Results outside the window are ignored. */
 export function timeseriesOf(
   results: readonly { ts_ms: number; diff: ShadowDiff }[],
   window: Window,
@@ -91,7 +91,7 @@ export function timeseriesOf(
   return counts.map((of, i) => ({ ts_ms: startMs + i * stepMs, ...of, total: totalOf(of) }));
 }
 
-/** Where a page of results ended. */
+/** The position where a page of results ended. */
 export interface Place {
   ts_ms: number;
   seq: number;
@@ -99,7 +99,7 @@ export interface Place {
 
 export const cursorOf = ({ ts_ms, seq }: Place): string => `${ts_ms}-${seq}`;
 
-/** @returns undefined for what no page ended with */
+/** @returns undefined for an invalid cursor */
 export function placeOf(cursor: string): Place | undefined {
   const [, ms, seq] = /^(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? [];
   return ms === undefined ? undefined : { ts_ms: Number(ms), seq: Number(seq) };

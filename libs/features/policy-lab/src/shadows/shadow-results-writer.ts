@@ -3,7 +3,7 @@ import type { Dropped } from './shadow-lane';
 
 export interface ResultsWriterEvents {
   dropped(reason: Dropped, count: number): void;
-  /** They are kept and written later. */
+  /** The results are kept and written later. */
   failed(error: unknown): void;
 }
 
@@ -15,10 +15,10 @@ interface Written {
 const soonMs = 100;
 const againMs = 1_000;
 const mostInBatch = 200;
-/** While the store is away. */
+/** Bound while the store is unavailable. */
 const mostKept = 5_000;
 
-/** Writes results in batches, each in one round trip, and keeps those that could not be written yet. */
+/** Writes results in batches of one round trip each, and keeps those that could not be written. */
 export class ShadowResultsWriter {
   private readonly waiting: Written[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -36,7 +36,7 @@ export class ShadowResultsWriter {
     this.schedule(soonMs);
   }
 
-  /** Writes what is there, as far as the time allows. */
+  /** Writes pending results, as far as the time allows. */
   async close(withinMs: number): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
@@ -64,7 +64,7 @@ export class ShadowResultsWriter {
     return this.writing;
   }
 
-  /** Results of one tenant stay in their order; what was written leaves the list, so that a failure repeats only the rest. */
+  /** Results of a tenant keep their order; written ones leave the list, so a failure repeats only the rest. */
   private async drain(): Promise<void> {
     for (let [first] = this.waiting; first; [first] = this.waiting) {
       const { tenant } = first;

@@ -19,7 +19,7 @@ export interface ShadowResultDeps {
   summaries: ShadowSummaries;
 }
 
-/** How often a shadow decided otherwise. @throws shadow_policy_not_found, policy_shadow_query_invalid */
+/** Counts of differing decisions of a shadow. @throws shadow_policy_not_found, policy_shadow_query_invalid */
 export async function shadowSummary(
   deps: ShadowResultDeps,
   caller: Caller,
@@ -66,7 +66,7 @@ export async function shadowTimeseries(
   };
 }
 
-/** What a shadow decided about which job, newest first. @throws shadow_policy_not_found, policy_shadow_query_invalid */
+/** Decisions of a shadow by job, newest first. @throws shadow_policy_not_found, policy_shadow_query_invalid */
 export async function shadowComparisons(
   deps: ShadowResultDeps,
   caller: Caller,
@@ -105,7 +105,7 @@ function comparisonOf(result: StoredShadowResult): ShadowComparison {
   }; // prettier-ignore
 }
 
-/** A shadow that has ended is known as long as it has results. @throws shadow_policy_not_found */
+/** An ended shadow is found for as long as it has results. @throws shadow_policy_not_found */
 async function requireKnown(
   { store }: ShadowResultDeps,
   { tenant, bundle }: BundleOfTenant,

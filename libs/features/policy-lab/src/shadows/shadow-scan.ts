@@ -2,23 +2,23 @@ import type { ShadowDiff } from '@svc/contract';
 import type { ShadowResultPlace, Store } from '@svc/store';
 import type { Window } from './shadow-maths';
 
-/** Whose results, of shadows for which bundle. */
+/** Tenant of the results, and bundle of the shadows. */
 export interface BundleOfTenant {
   tenant: string;
   bundle: string;
 }
 
-/** Results that one query reads at most. See docs/reference/policy.md#shadow-policies. */
+/** Maximum number of results per query. See docs/reference/policy.md#shadow-policies. */
 export const mostScanned = 10_000;
-/** So that one query does not keep the store from others for long. */
+/** Bounds the time for which one query blocks the store. */
 export const pageSize = 1_000;
 
 export interface Scanned {
   /** Newest first. */
   results: { ts_ms: number; diff: ShadowDiff }[];
-  /** Of the newest; empty without any. */
+  /** Position of the newest; empty without results. */
   newestShadow: string;
-  /** There are more, older ones. */
+  /** Older results exist. */
   isCut: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function scanned(
   return { ...read, isCut: before !== undefined && (await hasMore(store, of, window, before)) };
 }
 
-/** Whether a window has results that are older than this one. */
+/** Whether a window has results older than this one. */
 export async function hasMore(
   store: Pick<Store, 'shadowResults'>,
   { tenant, bundle }: BundleOfTenant,

@@ -11,7 +11,7 @@ const keptMs = 60_000;
 const mostKept = 500;
 
 /**
- * Counts of results, kept for 60 s; those who ask the same at once share one reading.
+ * Caches counts of results for 60 s; concurrent equal queries share one read.
  * See docs/reference/policy.md#shadow-policies.
  */
 export class ShadowSummaries {

@@ -11,12 +11,12 @@ export type ShadowWriteDeps = AnnounceDeps &
   Pick<PolicyWriteDeps, 'store' | 'maxContentBytes' | 'defaultTenant'> &
   ShadowReadDeps;
 
-/** Every service that decides keeps the texts of all tenants at hand. */
+/** Every service that decides holds the texts of all tenants in memory. */
 const mostBytesOfTenant = 4 * 1_024 * 1_024;
 const place = { scope: 'system', scope_id: 'policy_shadows' };
 
 /**
- * Tries a text in the place of a bundle beside the live policy, for the jobs of the caller's tenant.
+ * Starts a shadow policy: a text that is evaluated in place of a bundle, next to the live policy, for jobs of the caller's tenant.
  * See docs/reference/policy.md#shadow-policies.
  *
  * @throws policy_validation_failed, request_too_large, bundle_not_found, policy_shadow_conflict
@@ -77,7 +77,7 @@ async function write(
   const audit = auditOf(deps, caller, entry);
   const isWritten = await deps.store.shadows.write(caller.tenant, id, { read, audit, ...(shadow && { shadow }) });
   if (!isWritten) throw new AppError('policy_shadow_conflict');
-  // Should we die here, services find it when they read the shadows again, every 15 s.
+  // After a crash here, services find the change at their next reload, every 15 s.
   await announceChange(deps, place);
 }
 
