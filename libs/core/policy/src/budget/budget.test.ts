@@ -4,7 +4,7 @@ import { accountsOf, budgetsOf, budgetTerms, costCenterOf, estimateOf, sizeOf, t
 const document = (scope: string, budget: unknown, scope_id = 'x') => ({ scope, scope_id, data: { budget } });
 
 describe('a section budget', () => {
-  it('has the standard for whatever it leaves out', () => {
+  it('uses the default for every omitted setting', () => {
     expect(budgetTerms({ daily_limit_usd: 3 })).toEqual({
       dailyLimit: 3_000_000,
       monthlyLimit: 10_000_000_000,
@@ -17,11 +17,11 @@ describe('a section budget', () => {
     });
   });
 
-  it('always tells of the limit itself, in order and once', () => {
+  it('always alerts at the limit itself, in order and once', () => {
     expect(budgetTerms({ alert_at_percent: [80, 20, 80, 0] }).alertAtPercent).toEqual([20, 80, 100]);
   });
 
-  it('is the standard where it cannot be read', () => {
+  it('uses the default for values that cannot be read', () => {
     const broken = { daily_limit_usd: '3', per_job_max_usd: -1, alert_at_percent: 'x', action_at_limit: 'explode' };
 
     expect(budgetTerms(broken)).toEqual(budgetTerms({}));
@@ -29,12 +29,12 @@ describe('a section budget', () => {
 });
 
 describe('the budgets of a job', () => {
-  it('are none when no document sets one', () => {
+  it('are absent when no document sets one', () => {
     expect(budgetsOf('acme', [{ scope: 'system', scope_id: 'default', data: { retry: {} } }])).toBeUndefined();
     expect(budgetsOf('acme', [document('system', null), document('org', [])])).toBeUndefined();
   });
 
-  it('are the tenant’s own before the installation’s, and those of its team and workflow beside it', () => {
+  it('prefer the tenant’s own over the installation’s, and add those of its team and workflow', () => {
     const budgets = budgetsOf('acme', [
       document('system', { daily_limit_usd: 100 }, 'default'),
       document('org', { daily_limit_usd: 10 }, 'acme'),
@@ -52,13 +52,13 @@ describe('the budgets of a job', () => {
   });
 });
 
-describe('the limits on one job and one run', () => {
+describe('limits per job and per run', () => {
   const nearest = (...documents: ReturnType<typeof document>[]) => {
     const { perJobMax = 0, perRunMax = 0, action } = budgetsOf('acme', documents)?.nearest ?? {};
     return [toUsd(perJobMax), toUsd(perRunMax), action];
   };
 
-  it('of the tenant are not raised, lifted or ignored by a team that a submitter names', () => {
+  it('of the tenant cannot be raised, lifted or bypassed by a team that the submitter names', () => {
     const own = document('org', { per_job_max_usd: 2, per_workflow_max_usd: 9 });
 
     for (const max of [100, 0]) {
@@ -68,7 +68,7 @@ describe('the limits on one job and one run', () => {
     expect(nearest(own, document('team', { per_job_max_usd: 1, action_at_limit: 'deny' }))).toEqual([1, 9, 'deny']);
   });
 
-  it('are those of the narrowest document where no wider one sets them', () => {
+  it('come from the narrowest document when no wider one sets them', () => {
     const lax = { per_job_max_usd: 0, per_workflow_max_usd: 70, action_at_limit: 'alert' };
 
     expect(nearest(document('org', { daily_limit_usd: 3 }), document('workflow', lax))).toEqual([0, 70, 'alert']);
@@ -117,7 +117,7 @@ describe('an estimate', () => {
     expect(estimateOf(request as unknown as Parameters<typeof estimateOf>[0])).toBe(micros);
   });
 
-  it('is exact for whole micros, and never less than what was said', () => {
+  it('is exact for whole micros, and is rounded up', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e12 }), (micros) => {
         expect(toMicros(toUsd(micros))).toBe(micros);

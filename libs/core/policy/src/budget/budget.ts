@@ -1,26 +1,26 @@
-/** What becomes of work that would go beyond a limit. */
+/** Action for work that would exceed a limit. */
 export const budgetActions = ['throttle', 'deny', 'alert'] as const;
 export type BudgetAction = (typeof budgetActions)[number];
 
-/** Money is counted in millionths of a US dollar, whole: sums of them are exact. */
+/** Money is counted in whole millionths of a US dollar, so that sums are exact. */
 export const microsPerUsd = 1_000_000;
 
-/** Rounded up, so that whatever costs something counts. */
+/** Rounded up, so that no positive cost counts as zero. */
 export const toMicros = (usd: number): number => Math.ceil(Number((usd * microsPerUsd).toFixed(3)));
 export const toUsd = (micros: number): number => micros / microsPerUsd;
 
-/** One section `budget` as it holds: what it leaves out is the standard; limits in micros, 0 = none. */
+/** A `budget` section with defaults filled in; limits in micros, 0 = unlimited. */
 export interface BudgetTerms {
   dailyLimit: number;
   monthlyLimit: number;
   perJobMax: number;
   perRunMax: number;
-  /** Ascending; the limit itself is always told. */
+  /** Ascending; always includes the limit itself. */
   alertAtPercent: readonly number[];
   action: BudgetAction;
   /** Costs are counted by the label `cost_center`. */
   isAttributed: boolean;
-  /** When there are any, other names count as unattributed. */
+  /** When set, other names count as unattributed. */
   costCenters: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const standard = {
   cost_centers: [],
 } as const;
 
-/** Values of the wrong kind, which a document written past the API may hold, count as left out. */
+/** Values of the wrong type, as a document not written by the API may contain, count as omitted. */
 export function budgetTerms(section: Readonly<Record<string, unknown>>): BudgetTerms {
   const amount = (key: 'daily_limit_usd' | 'monthly_limit_usd' | 'per_job_max_usd' | 'per_workflow_max_usd') =>
     toMicros(numeric(section[key]) ?? standard[key]);
@@ -59,11 +59,11 @@ const numeric = (value: unknown): number | undefined =>
 const listOf = <T>(value: unknown, read: (one: unknown) => T | undefined): T[] | undefined =>
   Array.isArray(value) ? value.map(read).filter((one) => one !== undefined) : undefined;
 
-/** Whose spending is counted together: everybody's of a tenant, a team's, or that of a workflow's runs. */
+/** Layers whose spending is summed: a whole tenant, a team, or the runs of a workflow. */
 export type BudgetScope = 'tenant' | 'team' | 'workflow';
 
 /**
- * Whether one job is larger than any may be, which no waiting helps: `told` = it is, and runs all the same.
+ * Whether one job exceeds the limit per job, which waiting cannot change: `told` = it does, and runs anyway.
  *
  * @param estimate micros
  */
@@ -72,7 +72,7 @@ export function sizeOf({ perJobMax, action }: BudgetTerms, estimate: number): 'f
   return action === 'alert' ? 'told' : 'too_large';
 }
 
-/** A budget that somebody set for one of the places a job stands in. */
+/** A budget set for one of the layers of a job. */
 export interface BudgetLayer {
   scope: BudgetScope;
   /** Tenant, team or workflow id. */
@@ -80,17 +80,17 @@ export interface BudgetLayer {
   terms: BudgetTerms;
 }
 
-/** Every budget a job must fit into. */
+/** All budgets that a job must fit into. */
 export interface Budgets {
   layers: readonly BudgetLayer[];
   /**
-   * Of the narrowest document that has a budget, with the limits on one job and one run that a wider document sets where
-   * those are smaller: a submitter chooses the team.
+   * From the narrowest document that has a budget; a smaller limit per job or per run in a wider document wins, since the
+   * submitter chooses the team.
    */
   nearest: BudgetTerms;
 }
 
-/** A config document of the places of a job, broadest first. */
+/** A config document in the layers of a job, broadest first. */
 export interface BudgetSource {
   scope: string;
   scope_id: string;
@@ -98,8 +98,8 @@ export interface BudgetSource {
 }
 
 /**
- * The budgets of a job. A tenant's own goes before the installation's; a team and a workflow have theirs beside the
- * tenant's, so that a narrower document adds a limit and never takes a wider one away. Undefined when no document has one.
+ * The budgets of a job. A tenant's own replaces the installation's; team and workflow budgets apply in addition, so a
+ * narrower document adds a limit and never removes a wider one. Undefined when no document has one.
  */
 export function budgetsOf(tenant: string, documents: readonly BudgetSource[]): Budgets | undefined {
   const layers = new Map<BudgetScope, BudgetLayer>();
@@ -118,7 +118,7 @@ export function budgetsOf(tenant: string, documents: readonly BudgetSource[]): B
   return narrowest && { layers: [...layers.values()], nearest: sections.reduce(tighten, budgetTerms(narrowest)) };
 }
 
-/** Limits on one job and one run that a wider section sets, where they are stricter; its defaults are not set. */
+/** Limits per job and per run from a wider section, where they are stricter; its defaults do not apply. */
 function tighten(terms: BudgetTerms, wider: Record<string, unknown>): BudgetTerms {
   const set = (name: string) => wider[name] !== undefined && wider[name] !== null;
   const { perJobMax, perRunMax, action } = budgetTerms(wider);
@@ -133,27 +133,27 @@ function tighten(terms: BudgetTerms, wider: Record<string, unknown>): BudgetTerm
 
 const strictestFirst: readonly BudgetAction[] = ['deny', 'throttle', 'alert'];
 
-/** 0 is no limit. */
+/** 0 means unlimited. */
 const smallerLimit = (one: number, other: number): number =>
   one > 0 && other > 0 ? Math.min(one, other) : Math.max(one, other);
 
 export type BudgetPeriod = 'day' | 'month';
 
-/** What is spent by one layer within one period: what the store counts. */
+/** Spending of one layer in one period, as counted by the store. */
 export interface BudgetAccount {
   scope: BudgetScope;
   id: string;
   period: BudgetPeriod;
   /** `2026-11-22` or `2026-11`, UTC. */
   name: string;
-  /** Micros; 0 = none. */
+  /** Micros; 0 = unlimited. */
   limit: number;
   terms: BudgetTerms;
-  /** When the period is over, unix ms. */
+  /** End of the period, unix ms. */
   endsMs: number;
 }
 
-/** The accounts that a job counts in now, by day and by month. */
+/** The current accounts of a job, by day and by month. */
 export const accountsOf = (layers: readonly BudgetLayer[], nowMs: number): BudgetAccount[] =>
   layers.flatMap(({ scope, id, terms }) => [
     { scope, id, terms, ...periodAt('day', nowMs), limit: terms.dailyLimit },
@@ -171,7 +171,7 @@ function periodAt(period: BudgetPeriod, nowMs: number): Pick<BudgetAccount, 'per
 
 const centerChars = 128;
 
-/** The cost centre a job counts for; undefined when costs are not attributed. */
+/** The cost centre that a job is attributed to; undefined when costs are not attributed. */
 export function costCenterOf(terms: BudgetTerms, labels: Readonly<Record<string, string>>): string | undefined {
   if (!terms.isAttributed) return undefined;
   const named = labels['cost_center'] ?? '';
@@ -182,12 +182,12 @@ export function costCenterOf(terms: BudgetTerms, labels: Readonly<Record<string,
   return isKnown ? named : 'unattributed';
 }
 
-/** As `estimated_cost` may be; of more than 14 digits the store's JSON would lose the last. */
+/** Format of `estimated_cost`; the store's JSON is exact to 14 digits. */
 const mostEstimatedUsd = 1_000_000;
 
 /**
- * What a job is thought to cost, micros: what its submitter says, or the label `estimated_cost` of one that came over the bus
- * or is a step. 0 = nobody says.
+ * Estimated cost of a job in micros: the submitted estimate, or the label `estimated_cost` of a job from the bus or of a
+ * step. 0 = no estimate.
  */
 export function estimateOf(request: { estimated_cost?: number; labels: Readonly<Record<string, string>> }): number {
   const told = request.estimated_cost ?? Number(request.labels['estimated_cost'] ?? 0);

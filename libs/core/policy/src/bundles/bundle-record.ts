@@ -2,7 +2,7 @@ import type { OverrideMode } from '@svc/contract';
 import { canonicalHash } from '../compile/canonical-json';
 import { isRecord } from '../compile/json-path';
 
-/** Who signed the stored text of a bundle, and how. See docs/reference/policy.md#bundles. */
+/** Signature of a stored bundle. See docs/reference/policy.md#bundles. */
 export interface BundleSignature {
   algorithm: 'ed25519';
   key_id: string;
@@ -19,31 +19,31 @@ export interface BundleRecord {
   content: string;
   enabled: boolean;
   author?: string;
-  /** Of an override: the tenant of its workflow. */
+  /** Overrides only: the tenant of the workflow. */
   tenant?: string;
   message?: string;
   created_at?: string;
   updated_at?: string;
   version?: string;
   installed_at?: string;
-  /** Of `content`, hex. */
+  /** SHA-256 of `content`, hex. */
   sha256?: string;
   _signature?: BundleSignature;
 }
 
-/** Where bundles stand among the config documents. */
+/** Config document that holds the bundles. */
 export const policyPlace = { scope: 'system', scope_id: 'policy' } as const;
 
 export interface ReadBundles {
   /** By byte order of their ids, as they are merged. See docs/reference/policy.md#documents. */
   bundles: ReadonlyMap<string, BundleRecord>;
-  /** Ids of those that could not be understood. */
+  /** Ids of the bundles that could not be read. */
   faults: readonly string[];
 }
 
 /**
- * The bundles of a stored document, which others than this product may have written: a bundle may be a record or its bare
- * text, and is enabled unless it says otherwise.
+ * The bundles of a stored document, which other software may have written: a bundle is a record or its bare text, and is
+ * enabled by default.
  */
 export function readBundles(data: Readonly<Record<string, unknown>> | undefined): ReadBundles {
   const stored = data?.['bundles'];
@@ -58,7 +58,7 @@ export function readBundles(data: Readonly<Record<string, unknown>> | undefined)
   return { bundles, faults };
 }
 
-/** Who a bundle belongs to, by its id. */
+/** Owner of a bundle, derived from its id. */
 export type BundleFamily = 'operators' | 'velocity' | 'override' | 'pack';
 
 export function bundleFamily(id: string): BundleFamily {
@@ -77,7 +77,7 @@ export function overrideModeOf(data: Readonly<Record<string, unknown>> | undefin
 }
 
 /**
- * What a snapshot of bundles is called: the second it was taken in, and the beginning of the SHA-256 of its bundles.
+ * Name of a snapshot of bundles: the second it was taken, and a prefix of the SHA-256 of its bundles.
  *
  * @param takenAt RFC 3339
  */
@@ -85,8 +85,8 @@ export const bundleSnapshotId = (takenAt: string, bundles: Readonly<Record<strin
   `${takenAt.slice(0, 19)}Z-${canonicalHash(bundles).slice(0, 10)}`;
 
 /**
- * Whether a tenant reads a bundle: an override belongs to the tenant of its workflow, all others apply to every tenant. An
- * override that names no tenant is read by callers for all tenants alone.
+ * Whether a tenant can read a bundle: an override belongs to the tenant of its workflow, all others apply to every tenant.
+ * An override without a tenant is visible only to callers for all tenants.
  *
  * @param scope '*' = every tenant
  */

@@ -7,7 +7,7 @@ export interface SigningKey {
   key: KeyObject;
 }
 
-/** Keys whose bundles are trusted, by their ids in upper case. */
+/** Trusted keys, by their ids in upper case. */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
 /** SHA-256 of a bundle's text, hex. */
@@ -22,7 +22,7 @@ export const signBundle = (content: string, { id, key }: SigningKey): BundleSign
   signed_bytes: Buffer.byteLength(content),
 });
 
-/** What is wrong with a bundle's signature, in words for operators; undefined when it is good. */
+/** The fault of a bundle's signature, for operators; undefined when it is valid. */
 export function bundleSignatureFault({ content, _signature }: BundleRecord, trusted: TrustedKeys): string | undefined {
   if (!_signature) return 'it is not signed';
   const { algorithm, key_id, value, hash, signed_bytes } = _signature as Partial<
@@ -31,11 +31,11 @@ export function bundleSignatureFault({ content, _signature }: BundleRecord, trus
   if (algorithm !== 'ed25519' || typeof key_id !== 'string' || typeof value !== 'string')
     return 'its signature is malformed';
   const bytes = Buffer.from(content);
-  if (hash !== contentHash(content) || signed_bytes !== bytes.length) return 'its text is not what was signed';
+  if (hash !== contentHash(content) || signed_bytes !== bytes.length) return 'its text differs from the signed text';
   const key = trusted.get(key_id.toUpperCase());
   if (!key) return `it is signed with the key ${key_id}, which is not trusted here`;
-  return verify(null, bytes, key, Buffer.from(value, 'base64')) ? undefined : 'its signature does not fit its text';
+  return verify(null, bytes, key, Buffer.from(value, 'base64')) ? undefined : 'its signature does not match its text';
 }
 
-/** The public half of a signing key, for who signs and trusts at once. */
+/** The public half of a signing key, for a process that signs and verifies. */
 export const publicHalf = ({ key }: SigningKey): KeyObject => createPublicKey(key);

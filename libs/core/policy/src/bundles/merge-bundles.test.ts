@@ -15,7 +15,7 @@ function merged(parts: Partial<BundleParts>) {
 }
 
 describe('mergeBundles', () => {
-  it('the base comes first, then enabled bundles by byte order of their ids, however they are stored', () => {
+  it('merges the base first, then enabled bundles by byte order of their ids', () => {
     const base = [documentOf(rule('a', 'allow'), 'base')];
     const bundles = stored({ 'secops/z': rule('a', 'require_approval'), 'secops/b': rule('a', 'deny') });
 
@@ -30,13 +30,13 @@ describe('mergeBundles', () => {
     expect(policy.snapshot).toBe(policyOf(inOrder).snapshot);
   });
 
-  it('a bundle that is off does not count, whatever is in it', () => {
+  it('ignores a disabled bundle, even an invalid one', () => {
     const bundles = stored({ 'secops/a': rule('a', 'deny'), 'secops/b': 'rules: [' }, ['secops/a', 'secops/b']);
 
     expect(merged({ bundles }).rules).toEqual([]);
   });
 
-  it('a candidate stands in for the bundle of its id, is in force even where that one is off, and may be new', () => {
+  it('a candidate replaces the bundle of its id, is enabled even if that one is not, and may be new', () => {
     const bundles = stored({ 'secops/a': rule('a', 'deny'), 'secops/b': rule('b', 'deny') }, ['secops/b']);
     const sources = (id: string) =>
       merged({ bundles, candidate: { id, content: rule('c', 'allow') } }).rules.map(({ source, rule }) => [
@@ -55,7 +55,7 @@ describe('mergeBundles', () => {
     ]);
   });
 
-  it('one bundle that cannot be read fails the merge, and every problem of every bundle is told with its place', () => {
+  it('one invalid bundle fails the merge, and all problems are reported with their positions', () => {
     const bundles = stored({ 'secops/a': 'rules:\n  - {id: a}', 'secops/b': rule('b', 'deny'), 'x/c': 'nonsense: 1' });
 
     const result = mergeBundles({ base: [], bundles });
@@ -69,14 +69,14 @@ describe('mergeBundles', () => {
     });
   });
 
-  it('a decision nobody knows: deny where it is stored already, refused in a candidate', () => {
+  it('an unknown decision is read as deny in a stored bundle and rejected in a candidate', () => {
     const content = rule('a', 'perhaps');
 
     expect(verdict(merged({ bundles: stored({ 'secops/a': content }) }), {})).toEqual(['DENY', 'a']);
     expect(mergeBundles({ base: [], bundles: new Map(), candidate: { id: 'secops/a', content } }).ok).toBe(false);
   });
 
-  it('velocity rules beyond the licensed number are left out and named', () => {
+  it('velocity rules over the licensed number are left out and reported', () => {
     const pace = (id: string) =>
       `rules:\n  - {id: ${id}, decision: deny, velocity: {max_requests: 1, window_seconds: 60, key: tenant}}`;
     const bundles = stored({ 'velocity/b': pace('b'), 'velocity/a': pace('a') });
@@ -89,7 +89,7 @@ describe('mergeBundles', () => {
 });
 
 describe('inByteOrder', () => {
-  it('goes by the bytes of UTF-8', () => {
+  it('sorts by the bytes of UTF-8', () => {
     expect(inByteOrder(['secops/\u{1F600}', 'secops/\uFF5E', 'secops/a', 'Secops/b'])).toEqual([
       'Secops/b', 'secops/a', 'secops/\uFF5E', 'secops/\u{1F600}',
     ]); // prettier-ignore

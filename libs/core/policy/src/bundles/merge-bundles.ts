@@ -4,16 +4,16 @@ import { parsePolicy } from '../document/parse-policy';
 import type { PolicyDocument } from '../document/policy-document';
 import type { BundleRecord } from './bundle-record';
 
-/** A text that is tried in the place of a bundle, or as a new one; it counts as enabled. */
+/** A text evaluated in place of a bundle, or as a new one; always enabled. */
 export interface CandidateBundle {
   id: string;
   content: string;
 }
 
 export interface BundleParts extends MergeOptions {
-  /** The file or URL document, as it was parsed. */
+  /** The parsed file or URL document. */
   base: readonly PolicyDocument[];
-  /** Every stored bundle by its id, in any order; only those that are enabled count. */
+  /** All stored bundles by id, in any order; only enabled ones are merged. */
   bundles: ReadonlyMap<string, BundleRecord>;
   candidate?: CandidateBundle;
 }
@@ -21,11 +21,11 @@ export interface BundleParts extends MergeOptions {
 export type MergedBundles = { ok: true; policy: Policy } | { ok: false; problems: Problem[] };
 
 /**
- * The policy in force: the base, then every enabled bundle by byte order of its id. A candidate is read as a write would
- * read it, stored bundles as a load does. One bundle that cannot be read makes the whole merge fail, since leaving it out
- * could lift its bans. See docs/reference/policy.md#documents.
+ * The policy in effect: the base, then every enabled bundle by byte order of its id. A candidate is parsed as strictly as
+ * a write, stored bundles as a load. One invalid bundle fails the whole merge, since leaving it out could lift its bans.
+ * See docs/reference/policy.md#documents.
  *
- * @returns the policy, or everything that is wrong with any bundle
+ * @returns the policy, or all problems of all bundles
  */
 export function mergeBundles({ base, bundles, candidate, ...options }: BundleParts): MergedBundles {
   const texts = new Map(
@@ -44,6 +44,6 @@ export function mergeBundles({ base, bundles, candidate, ...options }: BundlePar
   return problems.length > 0 ? { ok: false, problems } : { ok: true, policy: mergePolicies(documents, options) };
 }
 
-/** Ids as they are merged. Sorting by UTF-16 units would differ from other implementations beyond U+FFFF. */
+/** Sorts ids in merge order. Sorting by UTF-16 units would differ from other implementations beyond U+FFFF. */
 export const inByteOrder = (ids: readonly string[]): string[] =>
   [...ids].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));

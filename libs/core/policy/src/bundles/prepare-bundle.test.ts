@@ -8,7 +8,7 @@ function contentOf(text: string): string {
 }
 
 describe('prepareBundle', () => {
-  it('keys without a value are left out, and so are choices nobody made', () => {
+  it('removes keys without a value, and empty choices', () => {
     const text = [
       'version: "1"', 'default_decision: ""', "default_tenant: ''", 'input_policy: {fail_mode: "", enabled: true}',
       'rules:', '  - id: a', '    decision: deny', '    reason: null', '    match: {labels: {team: ~, crew: night}}',
@@ -25,7 +25,7 @@ describe('prepareBundle', () => {
       expect(contentOf(text)).not.toContain(gone);
   });
 
-  it('an empty text elsewhere stays, since it may mean something', () => {
+  it('keeps an empty text elsewhere, since it may be meaningful', () => {
     expect(contentOf('rules:\n  - {id: a, decision: deny, match: {labels: {team: ""}}}')).toContain('team: ""');
   });
 
@@ -41,7 +41,7 @@ describe('prepareBundle', () => {
       'words that look like other things',
       'rules:\n  - {id: "1", decision: deny, match: {labels: {a: "true", b: "0x1", c: "null", d: "~"}}}\n',
     ],
-  ])('%s survive, and preparing again changes nothing', (_, text) => {
+  ])('keeps %s, and is idempotent', (_, text) => {
     const once = prepare(text);
     const again = prepare(contentOf(text));
 
@@ -49,19 +49,19 @@ describe('prepareBundle', () => {
     expect(contentOf(text)).toContain(text.includes('#') ? '# this one' : 'id:');
   });
 
-  it('problems have the lines of the text that was sent', () => {
+  it('reports problems with the lines of the submitted text', () => {
     const text = 'default_decision:\ndefault_tenant:\nrules:\n  - id: a\n    reason:\n    decision: maybe';
 
     expect(prepare(text)).toMatchObject({ ok: false, problems: [{ line: 6, path: 'rules[0].decision' }] });
   });
 
-  it('an alias whose anchor would go is told of', () => {
+  it('rejects an alias whose anchor would be removed', () => {
     const text = 'rules:\n  - {id: a, decision: deny, reason: &x null, match: {labels: {a: *x}}}';
 
     expect(prepare(text).ok).toBe(false);
   });
 
-  it('more values than can be checked in a few seconds are refused before they are', () => {
+  it('rejects a text with too many values before checking it', () => {
     const bundle = (rules: number) =>
       `rules:\n${Array.from({ length: rules }, (_, i) => `  - {id: r${i}, decision: deny}\n`).join('')}`;
 
@@ -72,13 +72,13 @@ describe('prepareBundle', () => {
     });
   });
 
-  it('keys within keys are refused in no time', () => {
+  it('rejects deeply nested keys quickly', () => {
     const text = `${'{'.repeat(400)}a: 1${'}: 1'.repeat(399)}}`;
 
     expect(prepare(text).ok).toBe(false);
   });
 
-  it.each(['', '# nothing', '[]', 'rules: [', 'a: 1\n---\nb: 2'])('%j is refused', (text) => {
+  it.each(['', '# nothing', '[]', 'rules: [', 'a: 1\n---\nb: 2'])('rejects %j', (text) => {
     expect(prepare(text)).toMatchObject({ ok: false, problems: [{ source: 'secops/a' }] });
   });
 });

@@ -6,23 +6,23 @@ import type { PolicyDocument } from '../document/policy-document';
 export type PreparedBundle =
   | {
       ok: true;
-      /** What is stored and signed. */
+      /** The text to store and sign. */
       content: string;
       document: PolicyDocument;
     }
   | { ok: false; problems: Problem[] };
 
-/** Keys that forms send empty when nothing was chosen. */
+/** Keys that forms submit empty when no choice was made. */
 const emptyMeansUnset = ['default_decision', 'default_tenant', 'fail_mode'];
-/** Checking takes a few seconds at worst then. A rule is a dozen. */
+/** Bounds the check to a few seconds. A rule has about a dozen. */
 const mostValues = 20_000;
 
 /**
- * Makes of a sent text the one that is stored: keys without a value are left out, and the YAML is written anew. Comments
- * stay, but for those on keys that go. Preparing what was prepared changes nothing.
+ * Normalizes a submitted text for storage: keys without a value are removed, and the YAML is formatted again. Comments are
+ * kept, except on removed keys. Idempotent.
  * See docs/reference/policy.md#bundles.
  *
- * @param source bundle id, for problems, whose lines are those of the text as it was sent
+ * @param source bundle id for problems, whose lines refer to the submitted text
  */
 export function prepareBundle(text: string, source: string): PreparedBundle {
   const written = withoutUnset(text);
@@ -38,16 +38,16 @@ export function prepareBundle(text: string, source: string): PreparedBundle {
 }
 
 const tooLarge = `has more than ${mostValues} keys and values: split it into several bundles`;
-const lostAnchor = 'cannot be written anew: write out what its aliases stand for';
+const lostAnchor = 'cannot be formatted: replace its aliases with their values';
 const fault = (source: string, message: string): Problem => ({ source, line: 1, column: 1, path: '', message });
 
 type Written = { kind: 'text'; content: string; left: number } | { kind: 'none' } | { kind: 'large' };
 
-/** The text written anew, and how many keys were left out; none when it is no YAML, or cannot be written without them. */
+/** The formatted text and the number of removed keys; undefined when it is not YAML, or a removed key holds an anchor. */
 function withoutUnset(text: string): Written {
   if (yamlTextFault(text)) return { kind: 'none' };
   const yaml = readYaml(text);
-  // Keys within keys take the writer time without bound.
+  // Deeply nested keys make the writer's time unbounded.
   if (yaml.errors.length > 0 || !isMap(yaml.contents) || yamlStructureFaults(yaml).length > 0) return { kind: 'none' };
   let values = 0;
   let left = 0;
@@ -71,14 +71,14 @@ const isUnset = ({ key, value }: Pair): boolean => {
   return value.value === '' && isScalar(key) && emptyMeansUnset.includes(String(key.value));
 };
 
-/** As `parsePolicy` reads it. */
+/** With the options of `parsePolicy`. */
 export const readYaml = (text: string): Document => parseDocument(text, readAs);
 
-/** The text of a changed document; undefined when an alias in it has lost what it stands for. */
+/** The text of a changed document; undefined when an alias in it has lost its anchor. */
 export function writeYaml(yaml: Document): string | undefined {
   try {
     return yaml.toString({ lineWidth: 0 });
   } catch {
-    return undefined; // an anchor went with the key it was on
+    return undefined; // the anchor was on a removed key
   }
 }

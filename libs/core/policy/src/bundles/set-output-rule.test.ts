@@ -8,13 +8,13 @@ describe('setOutputRule', () => {
   const text =
     '# ours\noutput_rules:\n  - id: a # first\n    decision: deny\n  - {id: b, enabled: false, decision: deny}\n';
 
-  it('turns one rule on or off and leaves all else as it is written', () => {
+  it('enables or disables one rule and leaves the rest of the text unchanged', () => {
     expect(enabledOf(setOutputRule(text, 'a', false))).toEqual({ a: false, b: false });
     expect(enabledOf(setOutputRule(text, 'b', true))).toEqual({ a: true, b: true });
     expect(setOutputRule(text, 'b', true)).toMatch(/^# ours\noutput_rules:\n {2}- id: a # first\n/);
   });
 
-  it('a rule that is an alias is turned by itself', () => {
+  it('changes a rule that is an alias without its anchor', () => {
     const shared = 'output_rules:\n  - &r {id: a, decision: deny}\nrules: []\n';
     expect(enabledOf(setOutputRule(shared, 'a', false))).toEqual({ a: false });
 
@@ -24,7 +24,7 @@ describe('setOutputRule', () => {
   });
 
   it.each([
-    ['a rule that is not there', text, 'c'],
+    ['a rule that does not exist', text, 'c'],
     ['no list', 'rules: []', 'a'],
     ['no YAML', 'output_rules: [', 'a'],
   ])('undefined for %s', (_, bundle, id) => {

@@ -2,7 +2,7 @@ import { isAlias, isMap, isSeq } from 'yaml';
 import { readYaml, writeYaml } from './prepare-bundle';
 
 /**
- * The text of a bundle with one of its output rules turned on or off; everything else stays as it is written.
+ * The text of a bundle with one of its output rules enabled or disabled; the rest of the text is unchanged.
  *
  * @returns undefined when there is no such rule
  */
@@ -15,7 +15,7 @@ export function setOutputRule(text: string, ruleId: string, enabled: boolean): s
     const rule = isAlias(item) ? item.resolve(yaml) : item;
     if (!isMap(rule) || String(rule.get('id')) !== ruleId) continue;
     if (isAlias(item)) {
-      // What the alias stands for may be used elsewhere.
+      // The anchor of the alias may be used elsewhere.
       const own = rule.clone();
       if (!isMap(own)) return undefined;
       delete own.anchor;

@@ -15,7 +15,7 @@ describe('readSigningKey', () => {
     ['a seed in base64', seed.toString('base64')],
     ['a seed in hex, with a line end', `${seed.toString('hex')}\n`],
     ['a seed and its public key', Buffer.concat([seed, Buffer.alloc(32, 7)]).toString('base64')],
-  ])('takes %s, and what it signs is good', (_, text) => {
+  ])('reads %s, and its signatures are valid', (_, text) => {
     const key = readSigningKey(text);
     if (!key) throw new Error('no key was read');
     const signing = { id: 'ops', key };
@@ -25,7 +25,7 @@ describe('readSigningKey', () => {
     expect(
       bundleSignatureFault(bundle, new Map([['OPS', publicHalf({ id: 'ops', key: privateKey })]])),
     ).toBeUndefined();
-    expect(bundleSignatureFault({ ...bundle, content: 'rules: [ ]' }, new Map())).toMatch(/not what was signed/);
+    expect(bundleSignatureFault({ ...bundle, content: 'rules: [ ]' }, new Map())).toMatch(/differs from the signed text/);
   });
 
   it.each([

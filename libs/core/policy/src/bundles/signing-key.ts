@@ -1,12 +1,12 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 const seedBytes = 32;
-/** How a private key begins in PKCS #8 when it is of the kind Ed25519. */
+/** PKCS #8 prefix of an Ed25519 private key. */
 const seedHead = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /**
- * Reads a private Ed25519 key: PEM, or in base64 or hex its PKCS #8 form, its seed of 32 bytes, or the seed with the public
- * key behind it. See docs/reference/policy.md#bundles.
+ * Reads a private Ed25519 key: PEM, or in base64 or hex its PKCS #8 form, its 32-byte seed, or the seed followed by the
+ * public key. See docs/reference/policy.md#bundles.
  *
  * @returns undefined when the text is no such key
  */

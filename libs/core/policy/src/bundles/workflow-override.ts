@@ -2,17 +2,17 @@ import type { Problem } from '@svc/contract';
 import type { PolicyDocument, Selector } from '../document/policy-document';
 
 /**
- * The bundle of a workflow's own policy. A slash in the workflow's id must not make it another's.
+ * The bundle id of a workflow's own policy. The workflow id is escaped, so that a slash in it cannot address another's.
  * See docs/reference/policy.md#workflow-overrides.
  */
 export const overrideBundleId = (workflowId: string): string => `workflow/${encodeURIComponent(workflowId)}/policy`;
 
-/** Sections that hold for everybody, whatever document they come in. */
+/** Sections that apply to every job, whatever document they are in. */
 const forEverybody = ['default_tenant', 'input_policy', 'output_policy', 'require_human'] as const;
 
 /**
- * What a workflow's own policy says that is not for its own jobs alone. Whoever may write a workflow of a tenant must not
- * change by it what holds for others. See docs/reference/workflows.md#definitions.
+ * The parts of a workflow's own policy that reach beyond its own jobs. Permission to write a workflow must not extend to
+ * the policy of others. See docs/reference/workflows.md#definitions.
  */
 export function overrideFaults(document: PolicyDocument, workflowId: string): Problem[] {
   const wanted: Selector = { workflow_id: workflowId };
@@ -34,11 +34,11 @@ export function overrideFaults(document: PolicyDocument, workflowId: string): Pr
   }
   for (const section of forEverybody) {
     if (document[section] !== undefined)
-      messages.push([section, 'holds for everybody: put it into a bundle of its own']);
+      messages.push([section, 'applies to every job: put it into a bundle of its own']);
   }
   if (document.output_rules.length > 0)
-    messages.push(['output_rules', 'hold for everybody: put them into a bundle of their own']);
+    messages.push(['output_rules', 'apply to every job: put them into a bundle of their own']);
   if (Object.keys(document.tenants).length > 0)
-    messages.push(['tenants', 'holds for everybody: put it into a bundle of its own']);
+    messages.push(['tenants', 'applies to every job: put it into a bundle of its own']);
   return messages.map(([path, message]) => ({ source: document.source, line: 0, column: 0, path, message }));
 }

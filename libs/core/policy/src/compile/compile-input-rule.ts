@@ -13,7 +13,7 @@ export interface CompiledInputRule {
   reason: string;
   severity: Severity | undefined;
   conditions: readonly Condition[];
-  /** Content larger than this many bytes is a match by itself; undefined when the rule has no size condition. */
+  /** Content larger than this many bytes matches by size alone; undefined when the rule has no size condition. */
   sizeLimit: number | undefined;
   needs: ContentNeeds;
   scope: ScopeMatch | undefined;

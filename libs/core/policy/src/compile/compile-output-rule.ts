@@ -15,7 +15,7 @@ export interface CompiledOutputRule {
   hold: boolean;
 }
 
-/** Settings of the output policy that are overridden for a topic; all others are those of the policy. */
+/** Settings of the output policy that are overridden for a topic; all others come from the policy. */
 export type OutputOverride = Omit<TopicOverride, 'topic_pattern'>;
 
 interface CompiledOverride {
@@ -26,7 +26,7 @@ interface CompiledOverride {
 
 const actions = { allow: 'ALLOW', deny: 'QUARANTINE', quarantine: 'QUARANTINE', redact: 'REDACT' } as const;
 
-/** Deny and quarantine are one. See docs/reference/policy.md#output-policy. */
+/** Deny and quarantine have the same effect. See docs/reference/policy.md#output-policy. */
 export function compileOutputRule({ id, decision, reason, hold, match = {} }: OutputRule): CompiledOutputRule {
   const { tenants, topics, capabilities, risk_tags } = match;
   const limits = [match.output_size_gt, match.max_output_bytes].filter((limit) => limit !== undefined);
@@ -53,11 +53,11 @@ export function compileOutputRule({ id, decision, reason, hold, match = {} }: Ou
 }
 
 /**
- * Compiles the topic overrides of all documents, in merge order. The first override of a document that matches a topic
- * counts. Of several documents, each setting is taken from the override with the narrowest pattern that has the setting,
- * and of equally narrow ones from the later document.
+ * Compiles the topic overrides of all documents, in merge order. Within a document the first override that matches a topic
+ * wins. Across documents, each setting comes from the override with the narrowest pattern that sets it, and from the
+ * later document when patterns are equally narrow.
  *
- * @returns the override for a topic, already folded; undefined when no pattern matches
+ * @returns the override for a topic, already normalized; undefined when no pattern matches
  */
 export function compileOverrides(
   documents: readonly (readonly TopicOverride[])[],

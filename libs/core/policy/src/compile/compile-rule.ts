@@ -6,7 +6,7 @@ import type { Facts } from './facts';
 import { anyGlob, fold, literalPrefix, type TextTest } from './glob';
 import { compileVelocityKey } from './velocity-key';
 
-/** A rule as the merge leaves it: where it came from and where it applies are settled. */
+/** A rule after the merge, with its source and scope. */
 export interface PlacedRule {
   rule: Rule;
   source: string;
@@ -24,10 +24,10 @@ export interface CompiledRule {
   constraints: Constraints | undefined;
   remediations: readonly Remediation[];
   conditions: readonly Condition[];
-  /** Sections a permitting rule is considered for. A refusing rule is in every section. */
+  /** Sections in which a permitting rule is considered. A denying rule applies in every section. */
   section: { exactTopics: ReadonlySet<string>; speaksOfMcp: boolean };
   velocity: CompiledVelocity | undefined;
-  /** Absent: it holds for every topic. `prefixes`: what a topic must begin with for one of the patterns to fit. */
+  /** Absent: it applies to every topic. `prefixes`: a topic must start with one of these to match a pattern. */
   topics: { fit: TextTest; prefixes: readonly string[] } | undefined;
 }
 
@@ -55,7 +55,7 @@ export function compileRule({ rule, source, tier }: PlacedRule): CompiledRule {
   };
 }
 
-/** A key that is not of the grammar is refused with the document; should one get here, the rule is always skipped. */
+/** An invalid key is rejected with the document; if one gets here, the rule is always skipped. */
 function compileVelocity({ max_requests, window_seconds, key }: NonNullable<Rule['velocity']>): CompiledVelocity {
   return {
     maxRequests: max_requests,
@@ -66,7 +66,7 @@ function compileVelocity({ max_requests, window_seconds, key }: NonNullable<Rule
 
 const edgeTopic = 'job.edge.action';
 
-/** Whether a rule is looked at for this request at all. See docs/reference/policy.md#scopes. */
+/** Whether a rule is considered for this request at all. See docs/reference/policy.md#scopes. */
 export function isInSection({ verdict, section }: CompiledRule, facts: Facts): boolean {
   if (!isPermitting(verdict)) return true;
   if (facts.topic === edgeTopic) return section.exactTopics.has(edgeTopic);

@@ -4,7 +4,7 @@ import { allowWhen, verdict } from '../policy.testing';
 const delegated = { chain: ['root', 'mid'], depth: 2, scope: ['Refund'] };
 const mcp = (tool: string) => ({ labels: { 'mcp.server': 'Shop', mcp_tool: tool } });
 
-describe('what each key of a match asks for', () => {
+describe('the conditions of each match key', () => {
   it.each<[string, Partial<PolicyRequest>, boolean]>([
     ['{}', {}, true],
     ['{topics: []}', {}, true],
@@ -80,13 +80,13 @@ describe('what each key of a match asks for', () => {
     expect(verdict(allowWhen(match), request)).toEqual(matches ? ['ALLOW', 'r'] : ['DENY', '']);
   });
 
-  it('server labels win over those of the caller', () => {
+  it('server labels win over caller labels', () => {
     const request = { labels: { tier: 'gold' }, server_labels: { tier: 'free' } };
 
     expect(verdict(allowWhen('{labels: {tier: gold}}'), request)).toEqual(['DENY', '']);
   });
 
-  it('derived risk tags replace those of the caller, and no usable amount is the worst case', () => {
+  it('derived risk tags replace the caller’s, and a missing amount is the worst case', () => {
     const policy = allowWhen('{risk_tags: [huge]}');
     const tiers = [100, 1_000].map((from) => ({ from, tag: from === 100 ? 'big' : 'huge' }));
     const of = (content: string) =>
@@ -98,7 +98,7 @@ describe('what each key of a match asks for', () => {
 
     expect(['{"amount": 2000}', '{"amount": 0}', '{"amount": "x"}', 'prompt'].map(of)).toEqual(Array(4).fill('ALLOW'));
     expect(of('{"amount": 500}')).toBe('DENY');
-    // Nothing derived: what the caller said stands.
+    // Without a deriver, the caller's tags are used.
     expect(of('{"amount": 50}')).toBe('ALLOW');
   });
 });

@@ -4,7 +4,7 @@ import { anyGlob, fold } from './glob';
 import { compileMcpLists } from './mcp-lists';
 import { compilePredicate } from './predicate';
 
-/** One key of a rule's `match`, compiled. Its name is what a trace says failed. */
+/** One key of a rule's `match`, compiled. A trace reports its name when it fails. */
 export interface Condition {
   name: string;
   holds(facts: Facts): boolean;
@@ -13,7 +13,7 @@ export interface Condition {
 type Test = Condition['holds'];
 
 /**
- * Compiles a `match`: all conditions must hold. A key with an empty list counts as not given. Cheap conditions come
+ * Compiles a `match`: all conditions must hold. A key with an empty list is ignored. Cheap conditions are evaluated
  * first, those that parse content last. See docs/reference/policy.md#rules.
  */
 export function compileMatch(match: RuleMatch = {}): Condition[] {
@@ -41,7 +41,7 @@ export function compileMatch(match: RuleMatch = {}): Condition[] {
   return Object.entries(tests).flatMap(([name, holds]) => (holds ? [{ name, holds }] : []));
 }
 
-/** The name of the first condition that does not hold, undefined when all do. */
+/** The name of the first condition that fails, undefined when all hold. */
 export function firstFailing(conditions: readonly Condition[], facts: Facts): string | undefined {
   for (const condition of conditions) if (!condition.holds(facts)) return condition.name;
   return undefined;
@@ -83,7 +83,7 @@ const anyOf = (list: readonly string[] | undefined, read: (facts: Facts) => read
     return (facts) => read(facts).some(matches);
   });
 
-/** Values are case-sensitive here, unlike everywhere else. */
+/** Values are case-sensitive here, unlike in all other conditions. */
 const labelsEqual = (entries: [string, Scalar][]): Test => {
   const wanted = entries.map(([key, value]) => [key, String(value).trim()] as const);
   return (facts) => wanted.every(([key, value]) => facts.label(key)?.trim() === value);
@@ -129,7 +129,7 @@ function equals(value: unknown, wanted: Scalar): boolean {
   return fold(String(value)) === fold(String(wanted));
 }
 
-/** Numbers and decimal text; anything else, such as `0x10` or an empty label, is not a number here. */
+/** Numbers and decimal text; anything else, such as `0x10` or an empty label, is not a number. */
 function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string' || !/^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)) return undefined;
@@ -151,13 +151,13 @@ function delegationTest(match: DelegationMatch): Test {
   };
 }
 
-/** A predicate that does not parse is refused with the document; should one get here, its rule never matches. */
+/** An invalid predicate is rejected with the document; if one gets here, its rule never matches. */
 function predicateTest(source: string): Test {
   const holds = compilePredicate(source);
   return (facts) => holds?.(facts.delegation) ?? false;
 }
 
-/** A value named in an allow list must be there; a request with no MCP labels at all is not what the rule speaks of. */
+/** A key with an allow list must be present in the request; a request without MCP labels never matches. */
 function mcpTest(lists: NonNullable<RuleMatch['mcp']>): Test {
   const breach = compileMcpLists(lists, { absentBreaches: true });
   return ({ mcp }) => mcp !== undefined && breach(mcp) === undefined;

@@ -1,6 +1,6 @@
 import type { Constraints } from '../document/policy-document';
 
-/** Whether anything is limited at all: `{}`, an empty list and `isolated: false` limit nothing. */
+/** Whether the constraints limit anything: `{}`, an empty list and `isolated: false` do not. */
 export const isConstraining = (constraints: Constraints | undefined): constraints is Constraints =>
   Object.values(constraints ?? {}).some((value) => leafLimits(value));
 
@@ -11,8 +11,8 @@ function leafLimits(value: unknown): boolean {
 }
 
 /**
- * The constraints of a global and of a narrower rule together, each limit being the tighter of the two: a job may not
- * give itself more time than its tenant's policy does. See docs/reference/policy.md#evaluation.
+ * Combines the constraints of a global and a narrower rule; the tighter limit wins, so a job cannot exceed the limits of
+ * its tenant's policy. See docs/reference/policy.md#evaluation.
  */
 export function tighter(wide: Constraints | undefined, narrow: Constraints | undefined): Constraints | undefined {
   if (!wide || !narrow) return wide ?? narrow;
@@ -26,7 +26,7 @@ export function tighter(wide: Constraints | undefined, narrow: Constraints | und
   };
 }
 
-/** Lists that forbid or remove grow when joined; all other lists allow, and shrink to what both allow. */
+/** Lists that forbid or remove are joined; all others allow, and are intersected. */
 const growing = new Set(['deny_path_globs', 'redact_patterns']);
 
 function both<T extends object>(wide: T, narrow: T): T {
@@ -46,9 +46,9 @@ function tighterLeaf(key: string, wide: unknown, narrow: unknown): unknown {
   if (Array.isArray(wide) && Array.isArray(narrow)) {
     if (growing.has(key)) return [...new Set([...wide, ...narrow])];
     const shared = wide.filter((value) => narrow.includes(value));
-    // An empty list would read as "no limit" further on.
+    // An empty list would later read as "no limit".
     return shared.length > 0 ? shared : wide;
   }
-  // A word such as redaction_level has no order here, so the wider rule's stands.
+  // Words such as redaction_level have no order here, so the wider rule's value wins.
   return wide;
 }

@@ -1,6 +1,6 @@
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds of a duration text such as `45s`, `1m30s` or `500ms`; undefined when it is none, or not above zero. */
+/** Milliseconds of a duration such as `45s`, `1m30s` or `500ms`; undefined when it is invalid or not above zero. */
 export function durationMs(text: string): number | undefined {
   const compact = text.trim();
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(compact)) return undefined;

@@ -10,7 +10,7 @@ export interface McpFacts {
   actions: string;
 }
 
-/** A request as rules look at it: folded once, so that a thousand rules compare without folding again. */
+/** A request prepared for rules: text is normalized once, so that a thousand rules compare without repeating it. */
 export interface Facts {
   tenant: string;
   topic: string;
@@ -27,7 +27,7 @@ export interface Facts {
   delegation: DelegationFacts;
   /** Values of the MCP labels, lower-cased, '' when absent; undefined when the request has none of them. */
   mcp: McpFacts | undefined;
-  /** Ids a selector of the job tier may name; and of the workflow tier. Most policies have neither. */
+  /** Ids that selectors of the job tier can name; and of the workflow tier. Most policies use neither. */
   jobKeys(): ReadonlySet<string>;
   workflowKeys(): ReadonlySet<string>;
   label(key: string): string | undefined;
@@ -109,7 +109,7 @@ const hasContent = (content: Uint8Array | string | undefined) => content !== und
 const asText = (content: Uint8Array | string | undefined) =>
   content instanceof Uint8Array ? new TextDecoder().decode(content) : content;
 
-/** Text that is not JSON is an ordinary prompt, and no content document. */
+/** Text that is not JSON is a plain prompt and has no fields. */
 function parseJson(text: string | undefined): unknown {
   if (!text || !/^\s*[[{]/.test(text)) return undefined;
   try {
@@ -119,7 +119,7 @@ function parseJson(text: string | undefined): unknown {
   }
 }
 
-/** An amount that is missing, zero or negative is treated as the worst case. */
+/** A missing, zero or negative amount is treated as the worst case. */
 function derivedTags(deriver: RiskTagDeriver, document: unknown): string[] {
   const highestFirst = [...deriver.tiers].sort((a, b) => b.from - a.from);
   const amount = isRecord(document) ? document['amount'] : undefined;
@@ -156,7 +156,7 @@ const serverLabels = ({ server_labels }: PolicyRequest, keys: readonly string[])
   keys.map((key) => own(server_labels, key));
 const keysOf = (ids: readonly (string | undefined)[]) => new Set(ids.flatMap((id) => (id?.trim() ? [id.trim()] : [])));
 
-/** The attachment, when there is one, stands for all other keys. It may be an id or the name of the attached bundle. */
+/** An attachment replaces all other keys. It is an id or the name of the attached bundle. */
 function jobKeys(request: PolicyRequest): ReadonlySet<string> {
   const attachment = own(request.server_labels, 'policy.attachment_id');
   if (!attachment?.trim()) return keysOf([request.job_id, ...serverLabels(request, jobLabels)]);

@@ -1,12 +1,12 @@
-/** Tells whether a text, already trimmed and lower-cased by `fold`, matches. */
+/** Tests whether a text, already trimmed and lower-cased by `fold`, matches. */
 export type TextTest = (folded: string) => boolean;
 
-/** Strings are compared trimmed and without regard to case. See docs/reference/policy.md#rules. */
+/** Strings are compared trimmed and case-insensitively. See docs/reference/policy.md#rules. */
 export const fold = (text: string): string => text.trim().toLowerCase();
 
 type Token = { kind: 'run' } | { kind: 'one'; accepts: (char: string) => boolean };
 
-/** What is wrong with a glob, in words, or undefined. See docs/reference/policy.md#rules. */
+/** The fault of a glob, or undefined. See docs/reference/policy.md#rules. */
 export function globFault(pattern: string): string | undefined {
   if (pattern.trim() === '') return 'is empty: write a name, or `*` for any';
   if (pattern.length > 512) return 'is longer than 512 characters';
@@ -14,8 +14,8 @@ export function globFault(pattern: string): string | undefined {
 }
 
 /**
- * Compiles a glob: `*` is any run of characters but `/` (dots are crossed), `?` one such character, `[a-z]` or `[!a-z]` a
- * class. Matching never takes longer than pattern times text. A glob that `globFault` refuses matches nothing.
+ * Compiles a glob: `*` is any run of characters except `/` (dots match), `?` one such character, `[a-z]` or `[!a-z]` a
+ * class. Matching takes at most pattern times text. A glob with a fault matches nothing.
  */
 export function compileGlob(pattern: string): TextTest {
   const folded = fold(pattern);
@@ -28,21 +28,21 @@ export function compileGlob(pattern: string): TextTest {
   return parsed ? (text) => matchTokens(parsed, text) : () => false;
 }
 
-/** What every text begins with that a glob matches. */
+/** The literal prefix of every text that a glob matches. */
 export function literalPrefix(pattern: string): string {
   const folded = fold(pattern);
   const end = folded.search(/[*?[]/);
   return end < 0 ? folded : folded.slice(0, end);
 }
 
-/** How narrow a glob is: a name without wildcards is narrowest, then the glob with the most characters besides `*`. */
+/** Specificity of a glob: a name without wildcards is the most specific, then the glob with the most characters besides `*`. */
 export function globNarrowness(pattern: string): number {
   const folded = fold(pattern);
   if (!/[*?[]/.test(folded)) return Infinity;
   return (tokens(folded) ?? []).filter(({ kind }) => kind === 'one').length;
 }
 
-/** A test that holds when any of the patterns does; plain names are looked up, only real globs are tried one by one. */
+/** Matches any of the patterns; plain names are looked up in a set, only globs are tried one by one. */
 export function anyGlob(patterns: readonly string[]): TextTest {
   const names = new Set(patterns.filter((p) => !/[*?[]/.test(p)).map(fold));
   const globs = patterns.filter((p) => /[*?[]/.test(p)).map(compileGlob);
@@ -61,7 +61,7 @@ function tokens(pattern: string): Token[] | undefined {
       if (list.at(-1)?.kind !== 'run') list.push({ kind: 'run' });
     } else if (char === '?') list.push({ kind: 'one', accepts: (c) => c !== '/' });
     else if (char === '[') {
-      // A `]` right after the opening belongs to the class, as in shells.
+      // A `]` right after the opening bracket belongs to the class, as in shells.
       const end = chars.indexOf(']', i + (chars[i + 1] === '!' || chars[i + 1] === '^' ? 3 : 2));
       if (end < 0) return undefined;
       list.push({ kind: 'one', accepts: charClass(chars.slice(i + 1, end)) });
@@ -84,7 +84,7 @@ function charClass(body: readonly string[]): (char: string) => boolean {
   return (char) => char !== '/' && ranges.some(([from, to]) => from <= char && char <= to) !== negated;
 }
 
-/** The usual two-pointer walk: on a mismatch the last `*` takes one character more, so there is no exponential case. */
+/** Two-pointer matching: on a mismatch the last `*` takes one character more, so no case is exponential. */
 function matchTokens(pattern: readonly Token[], text: string): boolean {
   const chars = [...text];
   let p = 0;

@@ -1,6 +1,6 @@
 type Part = { kind: 'key'; key: string } | { kind: 'index'; index: number } | { kind: 'every' };
 
-/** Parses `$.cart.items[*].name`, `cart.items`, `a["odd key"][0]`; undefined when it is no such path. */
+/** Parses `$.cart.items[*].name`, `cart.items`, `a["odd key"][0]`; undefined when it is not such a path. */
 function parts(path: string): Part[] | undefined {
   const text = path.trim().replace(/^\$\.?/, '');
   const list: Part[] = [];
@@ -18,7 +18,7 @@ function parts(path: string): Part[] | undefined {
 
 export const isJsonPath = (path: string): boolean => path.trim() !== '' && parts(path) !== undefined;
 
-/** All values a path leads to, in order; none when it leads nowhere. See docs/reference/policy.md#content-rules. */
+/** All values at a path, in order. See docs/reference/policy.md#content-rules. */
 export function valuesAt(document: unknown, path: string): unknown[] {
   return (parts(path) ?? []).reduce<unknown[]>(
     (values, part) => values.flatMap((value) => follow(value, part)),

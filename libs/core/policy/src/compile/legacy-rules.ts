@@ -1,7 +1,7 @@
 import type { PolicyDocument, Rule } from '../document/policy-document';
 
 /**
- * The rules of a document that has none of its own but lists topics per tenant: each tenant's denied topics, then its
+ * The rules of a document without rules but with topic lists per tenant: each tenant's denied topics, then its
  * allowed ones. See docs/reference/policy.md#documents.
  */
 export function legacyRules({ rules, tenants }: PolicyDocument): Rule[] {

@@ -7,9 +7,9 @@ const kinds = ['servers', 'tools', 'resources', 'actions'] as const;
 /**
  * Compiles allow and deny lists: deny wins, an empty allow list means any. See docs/reference/policy.md#rules.
  *
- * @param absentBreaches whether a request that does not name, say, a tool falls outside `allow_tools`: so for a rule's
- *   match, and not for a tenant's lists, where reading a resource is no breach of the list of tools
- * @returns a function that names what is not let through, such as `tool drop_table`, or undefined
+ * @param absentBreaches whether a request without, say, a tool is outside `allow_tools`: true for a rule's match; false
+ *   for a tenant's lists, where reading a resource does not violate the list of tools
+ * @returns a function that returns the violation, such as `tool drop_table`, or undefined
  */
 export function compileMcpLists(
   lists: McpLists,

@@ -3,7 +3,7 @@ import { ask, policyOf, verdict } from '../policy.testing';
 const rules = (...lines: string[]) => `rules:\n${lines.map((line) => `  - {${line}}`).join('\n')}`;
 
 describe('mergePolicies', () => {
-  it('a later rule of the same id takes the place of the earlier one', () => {
+  it('a later rule with the same id replaces the earlier one', () => {
     const policy = policyOf({
       base: rules('id: a, decision: allow', 'id: b, decision: require_approval'),
       'x/y': rules('id: a, decision: deny'),
@@ -16,7 +16,7 @@ describe('mergePolicies', () => {
     expect(verdict(policy, {})).toEqual(['DENY', 'a']);
   });
 
-  it('taking its name does away neither with an invariant nor with a rule of another tier', () => {
+  it('a rule with its id replaces neither an invariant nor a rule of another tier', () => {
     const policy = policyOf({
       base: rules('id: global, decision: deny, match: {topics: [job.b]}'),
       'job/j/policy': `tier: job\nselector: {job_id: j}\n${rules('id: global, decision: allow')}`,
@@ -28,7 +28,7 @@ describe('mergePolicies', () => {
     expect(verdict(policy, { topic: 'job.b', job_id: 'j' })).toEqual(['DENY', 'global']);
   });
 
-  it('joins tenant lists without repeats; the smaller limit and the first default win', () => {
+  it('joins tenant lists without duplicates; the smaller limit and the first default win', () => {
     const policy = policyOf({
       base: 'default_tenant: acme\ntenants: {Acme: {allow_topics: [job.a], max_concurrent_jobs: 9, mcp: {allow: [x]}}}',
       'x/y':
@@ -47,7 +47,7 @@ describe('mergePolicies', () => {
     expect(verdict(policy, { topic: 'job.b', tenant: 'other' })).toEqual(['ALLOW', '']);
   });
 
-  it('builds rules from the topic lists of a document that has none: denied ones first', () => {
+  it('builds rules from the topic lists of a document without rules, denied topics first', () => {
     const policy = policyOf('tenants: {acme: {allow_topics: ["job.a*", job.b], deny_topics: [job.ab]}}');
 
     expect(policy.rules.map(({ rule }) => rule.id)).toEqual([
@@ -65,7 +65,7 @@ describe('mergePolicies', () => {
     expect(verdict(policy, { topic: 'job.a', tenant: 'other' })).toEqual(['DENY', '']);
   });
 
-  it('names a snapshot by its content: not by the order of keys, and not without the bundles', () => {
+  it('names a snapshot by its content and bundles, not by the order of keys', () => {
     const one = policyOf('version: "7"\nrules: [{id: a, decision: deny, match: {topics: [x], tenants: [t]}}]').snapshot;
     const reordered = policyOf(
       'rules: [{match: {tenants: [t], topics: [x]}, decision: block, id: a}]\nversion: "7"',
@@ -79,7 +79,7 @@ describe('mergePolicies', () => {
     expect(ask(policyOf('tier: global'), {}).policy_snapshot).toBe(policyOf('tier: global').snapshot);
   });
 
-  it('leaves out velocity rules beyond the licensed number, in merge order', () => {
+  it('leaves out velocity rules over the licensed number, in merge order', () => {
     const pace = (id: string) =>
       `id: ${id}, decision: deny, velocity: {max_requests: 1, window_seconds: 1, key: tenant}`;
     const policy = policyOf(

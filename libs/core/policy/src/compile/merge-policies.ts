@@ -31,7 +31,7 @@ const invariants = 'secops/invariants';
 const inputDefaults: Required<InputPolicy> = { enabled: true, fail_mode: 'closed', max_scan_bytes: 2 * 1024 * 1024 };
 const isVelocityBundle = (source: string) => source.startsWith('velocity/');
 
-/** A rule with where it came from, for lists of rules. See docs/reference/policy.md#output-rules-and-rules-lists. */
+/** A rule with its source, for lists of rules. See docs/reference/policy.md#output-rules-and-rules-lists. */
 export interface Sourced<T> {
   rule: T;
   source: string;
@@ -39,11 +39,11 @@ export interface Sourced<T> {
   selector: Selector;
 }
 
-/** All documents in force as one, compiled. It never changes: a new set of documents makes a new one. */
+/** All documents in effect, merged and compiled. Immutable: a changed set of documents makes a new one. */
 export interface Policy {
   /** `[<version>:]<64 hex>`. See docs/reference/policy.md#snapshots. */
   readonly snapshot: string;
-  /** What it was merged from, in that order, and how: so that it can be merged again with one of them replaced. */
+  /** Its documents in merge order and the options, so that it can be merged again with one of them replaced. */
   readonly documents: readonly PolicyDocument[];
   readonly mergedWith: MergeOptions;
   readonly version: string | undefined;
@@ -52,14 +52,14 @@ export interface Policy {
   readonly inputRules: readonly Sourced<InputRule>[];
   readonly outputRules: readonly Sourced<OutputRule>[];
   readonly tenants: Readonly<Record<string, MergedTenant>>;
-  /** Ids of velocity rules beyond the licensed number; they are not in force. See docs/reference/policy.md#velocity. */
+  /** Ids of velocity rules over the licensed number; they are not in effect. See docs/reference/policy.md#velocity. */
   readonly ignoredVelocityRules: readonly string[];
-  /** Whether any velocity rule is in force, so that decisions must not be cached. */
+  /** Whether any velocity rule is in effect, so that decisions must not be cached. */
   readonly hasVelocityRules: boolean;
   readonly compiled: CompiledPolicy;
 }
 
-/** Sets of rules in the order they are searched, and what the later steps need. */
+/** Sets of rules in search order, and inputs of the later steps. */
 export interface CompiledPolicy {
   invariantBans: RuleSet;
   velocityBans: RuleSet;
@@ -71,7 +71,7 @@ export interface CompiledPolicy {
   overrides: {
     rules: Tiered<CompiledRule>;
     inputRules: Tiered<CompiledInputRule>;
-    /** All default decisions except those by which an override would permit. */
+    /** All default decisions, except permitting ones of overrides. */
     defaults: Tiered<'allow' | 'deny'>;
   };
   tenants: ReadonlyMap<string, CompiledTenant>;
@@ -79,7 +79,7 @@ export interface CompiledPolicy {
   inputRules: Tiered<CompiledInputRule>;
   requireHuman: RequireHuman;
   outputPolicy: OutputPolicy;
-  /** Settings that are overridden for a topic, already folded. */
+  /** Settings that are overridden for a topic, already normalized. */
   outputOverride: (topic: string) => OutputOverride | undefined;
   outputRules: readonly CompiledOutputRule[];
 }
@@ -91,14 +91,14 @@ export interface CompiledTenant {
 }
 
 export interface MergeOptions {
-  /** How many velocity rules the licence allows; undefined or negative: any number. */
+  /** Licensed number of velocity rules; undefined or negative: unlimited. */
   maxVelocityRules?: number;
-  /** Whether workflow overrides may permit what the wider policy does not; default `tighten`. */
+  /** Whether workflow overrides may permit requests that the wider policy denies; default `tighten`. */
   overrides?: OverrideMode;
 }
 
 /**
- * Merges documents into the policy in force. The order is the caller's: the file or URL document first, then enabled
+ * Merges documents into the policy in effect. The order is the caller's: the file or URL document first, then enabled
  * bundles by byte order of their ids. See docs/reference/policy.md#documents.
  */
 export function mergePolicies(documents: readonly PolicyDocument[], options: MergeOptions = {}): Policy {
@@ -181,7 +181,7 @@ export function mergePolicies(documents: readonly PolicyDocument[], options: Mer
   });
 }
 
-/** Settles where a rule applies: its own tier and selector, else its document's. */
+/** Resolves the scope of a rule: its own tier and selector, else its document's. */
 function place<T extends { tier?: Tier; selector?: Selector }>(
   document: PolicyDocument,
   rules: readonly T[],
@@ -196,7 +196,7 @@ function place<T extends { tier?: Tier; selector?: Selector }>(
 const placeOutput = ({ source, output_rules }: PolicyDocument): Sourced<OutputRule>[] =>
   output_rules.map((rule) => ({ rule, source, tier: 'global', selector: {} }));
 
-/** The set of a source's own that its rules are searched in, undefined for the ordinary ones. */
+/** The set that rules of a source are searched in, undefined for the ordinary set. */
 type SetOf = (source: string) => 'invariants' | 'velocity' | 'override' | undefined;
 
 const searchSets =
@@ -208,9 +208,9 @@ const searchSets =
   };
 
 /**
- * A later rule of the same id takes the place of the earlier one, within its tier and selector: a job's policy cannot
- * do away with a global rule by taking its name, and no other bundle can do away with an invariant. An override that only
- * tightens replaces no rule but its own.
+ * A later rule replaces an earlier one with the same id only within its tier and selector: a job's policy cannot remove a
+ * global rule by taking its id, and no other bundle can remove an invariant. An override that only tightens replaces no
+ * rule but its own.
  */
 function replaceSameIds<T extends { id: string }>(rules: readonly Sourced<T>[], setOf: SetOf): Sourced<T>[] {
   const byName = new Map<string, Sourced<T>>();
@@ -223,7 +223,7 @@ function replaceSameIds<T extends { id: string }>(rules: readonly Sourced<T>[], 
   return [...byName.values()];
 }
 
-/** Overrides come last, so that the velocity rules of a workflow never displace others from the licensed number. */
+/** Overrides come last, so that a workflow's velocity rules never displace others from the licensed number. */
 function withinLicence(
   rules: readonly PlacedRule[],
   max: number,
@@ -236,16 +236,16 @@ function withinLicence(
   return { kept: rules.filter((placed) => !beyond.has(placed)), ignored: [...beyond].map(({ rule }) => rule.id) };
 }
 
-/** What of a rule counts for the snapshot: of its source, only the part that decides where it is searched. */
+/** The parts of a rule that enter the snapshot: of its source, only the part that decides the search order. */
 const hashedIn =
   (setOf: SetOf) =>
   <T>({ rule, source, tier, selector }: Sourced<T>) => ({ rule, tier, selector, set: setOf(source) });
 
-/** A rule for one job stays in the job tier, whatever bundle it came in: the early sets are for everyone. */
+/** A rule for one job stays in the job tier, whatever its bundle: the early sets apply to every job. */
 function compileRules(compiled: readonly (PlacedRule & { value: CompiledRule })[]) {
   const pick = (wanted: (rule: CompiledRule) => boolean) => compiled.map(({ value }) => value).filter(wanted);
   const isInvariant = ({ source, tier }: CompiledRule) => source === invariants && tier === 'global';
-  // A velocity rule that only permits waits with all others: ahead of them it would lift their bans.
+  // A velocity rule that only permits is searched with the ordinary rules: earlier it would lift their bans.
   const isVelocityBan = ({ source, tier, verdict }: CompiledRule) =>
     isVelocityBundle(source) && tier === 'global' && !isPermitting(verdict);
   const ordinary = tiered(compiled.filter(({ value }) => !isInvariant(value) && !isVelocityBan(value)));

@@ -4,7 +4,7 @@ import { fold } from './glob';
 /** One tenant's lists from all documents; `mcp` without its short forms. */
 export type MergedTenant = Omit<TenantPolicy, 'mcp'> & { mcp?: McpLists & { gateway_enabled?: boolean } };
 
-/** Lists are joined without repeats, the smaller limit wins. See docs/reference/policy.md#documents. */
+/** Lists are joined without duplicates, the smaller limit wins. See docs/reference/policy.md#documents. */
 export function mergeTenants(all: readonly Record<string, TenantPolicy>[]): Record<string, MergedTenant> {
   const merged = new Map<string, MergedTenant>();
   for (const tenants of all) {
@@ -37,7 +37,7 @@ function joinValue(earlier: unknown, later: unknown): unknown {
   if (earlier === undefined) return later;
   if (Array.isArray(earlier) && Array.isArray(later)) return [...new Set([...earlier, ...later])];
   if (typeof earlier === 'number' && typeof later === 'number') return Math.min(earlier, later);
-  // The only flag is `gateway_enabled`; who closes the gateway closes it.
+  // The only flag is `gateway_enabled`; false wins.
   if (typeof earlier === 'boolean') return earlier && later === true;
   return join(Object(earlier), Object(later));
 }

@@ -1,6 +1,6 @@
-/** What is known about the chain of agents that handed a request on. */
+/** Facts about the chain of agents that delegated a request. */
 export interface DelegationFacts {
-  /** Agent ids, root first; empty when nobody delegated. */
+  /** Agent ids, root first; empty without delegation. */
   chain: readonly string[];
   depth: number;
   scope: readonly string[];
@@ -20,7 +20,7 @@ const same = (a: string | undefined, b: string) => a?.trim().toLowerCase() === b
 export const predicateForms =
   '`delegation.depth >= 2` (or <=, ==, >, <), `delegation.issuer == "id"`, `delegation.scope.contains("x")`';
 
-/** Compiles a rule's `predicate`; undefined when it is none of the three forms. See docs/reference/policy.md#rules. */
+/** Compiles a rule's `predicate`; undefined when it is not one of the three forms. See docs/reference/policy.md#rules. */
 export function compilePredicate(text: string): DelegationTest | undefined {
   const depth = /^\s*delegation\.depth\s*(>=|<=|==|>|<)\s*(\d{1,9})\s*$/.exec(text);
   if (depth) {

@@ -19,7 +19,7 @@ describe('rules by topic', () => {
     .array(fc.constantFrom('job.', 'a', 'b', '.', 'team-1', '/', 'c'), { maxLength: 6 })
     .map((pieces) => pieces.join(''));
 
-  it('are those that fit, in their order, whatever the patterns are', () => {
+  it('are the matching ones, in their order', () => {
     fc.assert(
       fc.property(
         fc.array(fc.option(fc.array(pattern, { minLength: 1, maxLength: 3 }), { nil: undefined }), { maxLength: 30 }),
@@ -36,7 +36,7 @@ describe('rules by topic', () => {
     );
   });
 
-  it('are found without trying the others, however many topics there are', () => {
+  it('are found without trying the others', () => {
     let tried = 0;
     const rules = Array.from({ length: 10_000 }, (_, i) => {
       const rule = ruleOf(`r${i}`, [`job.team-${i}.*`]);

@@ -3,15 +3,14 @@ import type { CompiledRule } from './compile-rule';
 const rememberedTopics = 1_024;
 
 /**
- * Rules in their order, found by what their topic patterns begin with: of ten thousand rules a request is tried against
- * those that may fit its topic. What was found for a topic is remembered; the memory is bounded, since topics come from
- * callers.
+ * Rules in order, indexed by the prefixes of their topic patterns: of ten thousand rules a request is tried only against
+ * those that may match its topic. Results are cached per topic; the cache is bounded, since topics come from callers.
  */
 export class RuleSet {
   private readonly byTopic = new Map<string, readonly CompiledRule[]>();
-  /** Places of rules by a beginning of topics; those that hold for every topic are under ''. */
+  /** Positions of rules by topic prefix; those for every topic are under ''. */
   private readonly byPrefix = new Map<string, number[]>();
-  /** How long those beginnings are, the shortest first. */
+  /** Lengths of the prefixes, shortest first. */
   private readonly lengths: readonly number[];
 
   constructor(readonly all: readonly CompiledRule[]) {
@@ -25,7 +24,7 @@ export class RuleSet {
     this.lengths = [...new Set([...this.byPrefix.keys()].map(({ length }) => length))].sort((a, b) => a - b);
   }
 
-  /** The rules whose topic patterns fit, in order. */
+  /** The rules whose topic patterns match, in order. */
   forTopic(topic: string): readonly CompiledRule[] {
     const known = this.byTopic.get(topic);
     if (known) return known;
@@ -48,7 +47,7 @@ export class RuleSet {
   }
 }
 
-/** Things of a narrow tier by the id their selector names, so that ten thousand job policies cost a request nothing. */
+/** Items of a narrow tier by the id in their selector, so that ten thousand job policies cost a request nothing. */
 export class Narrow<T> {
   private readonly byKey = new Map<string, { order: number; value: T }[]>();
   private size = 0;
@@ -62,7 +61,7 @@ export class Narrow<T> {
     }
   }
 
-  /** What any of the request's keys selects, each once, in document order. */
+  /** The items selected by any of the request's keys, each once, in document order. */
   for(keys: () => ReadonlySet<string>): readonly T[] {
     if (this.byKey.size === 0) return [];
     const found = new Map<number, T>();

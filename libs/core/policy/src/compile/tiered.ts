@@ -4,13 +4,13 @@ import type { Facts } from './facts';
 import { Narrow } from './rule-set';
 
 /**
- * The ids a selector names; a request is in the tier when one of its scope keys is among them. Case counts, as it does
- * wherever ids are told apart: a workflow named alike must not get another's policy.
+ * The ids a selector names; a request is in the tier when one of its scope keys is among them. Case-sensitive, like ids
+ * everywhere: a workflow whose id differs in case must not get another's policy.
  */
 export const selectorKeys = ({ workflow_id, job_id, session_id }: Selector): string[] =>
   [workflow_id, job_id, session_id].flatMap((id) => (id === undefined ? [] : [id.trim()]));
 
-/** Things sorted into the three tiers, narrowest first when read. See docs/reference/policy.md#evaluation. */
+/** Items sorted into the three tiers; read narrowest first. See docs/reference/policy.md#evaluation. */
 export class Tiered<T> {
   private readonly narrow = { job: new Narrow<T>(), workflow: new Narrow<T>() };
   readonly global: T[] = [];

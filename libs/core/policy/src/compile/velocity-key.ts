@@ -12,10 +12,10 @@ const plainParts: Readonly<Record<string, (facts: Facts) => string>> = {
 export const velocityKeyForm = `${Object.keys(plainParts).join(', ')} or labels.<key>, several joined with \`:\``;
 
 /**
- * Compiles a velocity key such as `tenant:labels.customer`. The result is undefined for a request that leaves any part
- * empty, since all such requests would share one counter. See docs/reference/policy.md#velocity.
+ * Compiles a velocity key such as `tenant:labels.customer`. The result is undefined for a request with an empty part,
+ * since all such requests would share one counter. See docs/reference/policy.md#velocity.
  *
- * @returns undefined when the key is not of that grammar
+ * @returns undefined when the key is invalid
  */
 export function compileVelocityKey(key: string): ((facts: Facts) => string | undefined) | undefined {
   const readers: ((facts: Facts) => string)[] = [];
@@ -27,7 +27,7 @@ export function compileVelocityKey(key: string): ((facts: Facts) => string | und
     else return undefined;
   }
   return (facts) => {
-    // A `:` inside a value is escaped, else (a:b, c) and (a, b:c) would count together.
+    // A `:` inside a value is escaped, otherwise (a:b, c) and (a, b:c) would share a counter.
     const values = readers.map((read) => read(facts).replaceAll('%', '%25').replaceAll(':', '%3A'));
     return values.includes('') ? undefined : values.join(':');
   };

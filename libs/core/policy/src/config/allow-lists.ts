@@ -4,19 +4,19 @@
  * allow nothing, where an empty intersection would read as "no restriction".
  */
 
-/** The lists of a setting; what is no array stays as it is, so that a reader can refuse it. */
+/** The lists of a setting; a value that is not an array is returned unchanged, so that a reader can reject it. */
 export const splitAllowLists = (value: unknown): unknown[] => (isListOfLists(value) ? value : [value]);
 
 const isListOfLists = (value: unknown): value is unknown[][] =>
   Array.isArray(value) && value.length > 0 && value.every((item) => Array.isArray(item) && item.length > 0);
 
-/** The lists of a setting that restrict; entries that are no strings are ignored. */
+/** The lists of a setting that restrict; entries that are not strings are ignored. */
 export const readAllowLists = (value: unknown): string[][] =>
   splitAllowLists(value)
     .map(readStrings)
     .filter((list) => list.length > 0);
 
-/** The strings of a list; anything but an array reads as empty. */
+/** The strings of a list; any other value reads as empty. */
 export const readStrings = (list: unknown): string[] =>
   Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string') : [];
 
@@ -30,15 +30,15 @@ export function joinAllowLists(values: readonly unknown[]): unknown {
   return needed.length === 1 ? needed[0] : needed;
 }
 
-/** A list that has all entries of another allows whatever the other does, so the other alone decides. */
+/** A list that contains all entries of another is redundant, since the other is stricter. */
 function includesAll(list: unknown, other: unknown): boolean {
   if (!Array.isArray(list) || !Array.isArray(other)) return false;
   const entries = new Set<unknown>(list);
-  // A list that cannot be read is kept, since a reader may have to refuse it.
+  // An unreadable list is kept, since a reader may have to reject it.
   return [...list, ...other].every((entry) => typeof entry === 'string') && other.every((entry) => entries.has(entry));
 }
 
-/** Without repetitions, in an order that depends on the entries only. */
+/** Without duplicates, in an order that depends on the entries only. */
 export function sortUnique(entries: readonly unknown[]): unknown[] {
   const byText = new Map(entries.map((entry) => [JSON.stringify(entry), entry]));
   return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);

@@ -9,7 +9,7 @@ const team = (data: Record<string, unknown>): ConfigLayer => ({ scope: 'team', d
 const workflow = (data: Record<string, unknown>): ConfigLayer => ({ scope: 'workflow', data });
 
 describe('restricting settings of several documents', () => {
-  it('limits: the smallest holds, and 0 is no limit', () => {
+  it('limits: the smallest wins, and 0 is unlimited', () => {
     const limits = (requests_per_minute: number) => ({ rate_limits: { requests_per_minute } });
 
     expect(mergeConfig([system(limits(10)), org(limits(1_000))])).toEqual(limits(10));
@@ -18,7 +18,7 @@ describe('restricting settings of several documents', () => {
     expect(mergeConfig([system(limits(0)), org(limits(0))])).toEqual(limits(0));
   });
 
-  it('limits: a document without a section, or without a setting, lifts nothing', () => {
+  it('limits: a document without the section or the setting lifts nothing', () => {
     const first = { limits: { max_concurrent_jobs: 5 }, safety: { denied_topics: ['job.a'], mine: 1 } };
 
     expect(mergeConfig([system(first), org({ limits: {}, safety: { mine: 2 } })])).toEqual({
@@ -77,7 +77,7 @@ describe('restricting settings of several documents', () => {
     );
   });
 
-  it('allow lists: the short name of the tools is one list with the long one of its document', () => {
+  it('allow lists: both names of the list of tools are joined within a document', () => {
     const mcp = (lists: object) => ({ safety: { mcp: lists } });
 
     expect(mergeConfig([system(mcp({ allow: ['a'] })), org(mcp({ allow_tools: ['b'] }))])).toEqual(
@@ -86,7 +86,7 @@ describe('restricting settings of several documents', () => {
     expect(mergeConfig([org(mcp({ allow: ['a'], allow_tools: ['b'] }))])).toEqual(mcp({ allow_tools: ['b', 'a'] }));
   });
 
-  it('deny lists: the entries of all hold', () => {
+  it('deny lists: the entries of all documents apply', () => {
     const denied = (...denied_memory_ids: string[]) => ({ context: { denied_memory_ids } });
 
     expect(mergeConfig([system(denied('b', 'a')), org(denied()), team(denied('c', 'a'))])).toEqual(
@@ -94,7 +94,7 @@ describe('restricting settings of several documents', () => {
     );
   });
 
-  it('a list that cannot be read is not dropped beside one that can', () => {
+  it('an unreadable list is kept next to a readable one', () => {
     const merged = mergeConfig([
       system({ context: { denied_memory_ids: 'secret', allowed_memory_ids: [1] } }),
       org({ context: { denied_memory_ids: ['x'], allowed_memory_ids: ['a'] } }),
@@ -103,7 +103,7 @@ describe('restricting settings of several documents', () => {
     expect(merged).toEqual({ context: { denied_memory_ids: ['x', ['secret']], allowed_memory_ids: [['a'], [1]] } });
   });
 
-  it('values that cannot be read lift nothing', () => {
+  it('unreadable values lift nothing', () => {
     const limit = { limits: { max_concurrent_jobs: 5 } };
 
     for (const other of ['text', [], { max_concurrent_jobs: '9' }, { max_concurrent_jobs: -1 }, null]) {
@@ -112,7 +112,7 @@ describe('restricting settings of several documents', () => {
     expect(mergeConfig([org({ context: 'text' })])).toEqual({ context: 'text' });
   });
 
-  it('choices and switches: the stricter holds', () => {
+  it('choices and switches: the stricter wins', () => {
     expect(
       mergeConfig([
         system({ safety: { injection_detection: true, pii_action: 'warn' }, mcp: { tools: { jobs: { enabled: false } } } }),
@@ -147,7 +147,7 @@ describe('restricting settings of several documents', () => {
     expect(mergeConfig([org(lax), team({ approvals: { run_starter: 'allow' } })])).toEqual(lax);
   });
 
-  it('merging what is merged changes nothing', () => {
+  it('merging is idempotent', () => {
     const layers = [
       system({ safety: { allowed_topics: ['a*'], mcp: { allow: ['x'] } }, limits: { max_concurrent_jobs: 3 } }),
       org({ safety: { allowed_topics: ['*b'], mcp: { allow: ['y'] } }, rate_limits: { concurrent_jobs: 2 } }),
@@ -160,7 +160,7 @@ describe('restricting settings of several documents', () => {
 });
 
 describe('all other settings', () => {
-  it('the narrowest document decides: setting by setting beside restricting ones, else for the whole section', () => {
+  it('the narrowest document wins: per setting in a section with restricting ones, else for the whole section', () => {
     expect(
       mergeConfig([
         system({ retry: { max_retries: 9, max_backoff: '1m' }, resources: { default_priority: 'batch' }, other: { a: 1 } }),
@@ -173,7 +173,7 @@ describe('all other settings', () => {
     });
   }); // prettier-ignore
 
-  it('names of the object prototype are settings like any other', () => {
+  it('names of the object prototype are ordinary settings', () => {
     const data = JSON.parse('{"safety": {"__proto__": {"a": 1}, "constructor": 2}, "toString": 3}') as object;
 
     const merged = mergeConfig([org({ ...data }), team({ safety: { x: 1 } })]);
@@ -239,7 +239,7 @@ const layer = (of: readonly Leaf[], from: readonly ConfigScope[] = scopes): fc.A
   }); // prettier-ignore
 
 const isWithin = (one: number, other: number) => (other <= 0 ? true : one > 0 && one <= other);
-/** Jobs that the intake of this configuration accepts; 0 = any number. As in `submit-job.ts`. */
+/** Jobs that the intake of this configuration accepts; 0 = unlimited. As in `submit-job.ts`. */
 const intake = (data: Record<string, unknown>) => {
   const number = (path: string) => readAt(data, path.split('.')) as number | undefined;
   const jobs = number('limits.max_concurrent_jobs') ?? number('rate_limits.concurrent_jobs') ?? 0;
@@ -294,7 +294,7 @@ describe('for any set of documents', () => {
     );
   });
 
-  it('their order makes no difference', () => {
+  it('their order does not matter', () => {
     const shuffled = documents.chain((layers) =>
       fc.tuple(fc.constant(layers), fc.shuffledSubarray(layers, { minLength: layers.length })),
     );

@@ -14,11 +14,11 @@ interface Contribution {
 }
 
 /**
- * The effective configuration of config documents, broadest first. Each setting combines as its declaration says
- * (`settingMerge`): restricting settings by the stricter value, in any order of documents; of all others, and of settings
- * and sections that are not declared, the narrowest document decides.
+ * The effective configuration of config documents, broadest first. Each setting merges as declared (`settingMerge`): the
+ * stricter value of a restricting setting wins, in any order of documents; for all others, and for undeclared settings and
+ * sections, the narrowest document wins.
  *
- * Documents of teams, workflows and steps only tighten: a value of theirs that is laxer than the default has no effect
+ * Documents of teams, workflows and steps can only tighten: a value that is laxer than the default has no effect
  * while the system and the org set none, since a submitter chooses the team.
  */
 export function mergeConfig(layers: readonly ConfigLayer[]): Record<string, unknown> {
@@ -34,7 +34,7 @@ export function mergeConfig(layers: readonly ConfigLayer[]): Record<string, unkn
 function mergeGroup({ fields = {} }: MergeField, path: readonly string[], layers: readonly ConfigLayer[]): unknown {
   const values = layers.map(({ data }) => readPath(data, path)).filter(isSet);
   const groups = values.filter(isRecord);
-  // A group that cannot be read hides none that can; alone it is kept, so that readers which fail closed see it.
+  // An unreadable group does not hide a readable one; alone it is kept, so that readers can fail closed.
   if (groups.length === 0) return values.at(-1);
   const plain = groups.reduce<Record<string, unknown>>((all, group) => ({ ...all, ...group }), {});
   const merged = Object.entries(fields).flatMap(([name, field]) => {
@@ -50,7 +50,7 @@ function mergeGroup({ fields = {} }: MergeField, path: readonly string[], layers
 
 const restricts = ({ rule }: MergeField): boolean => rule !== undefined && rule.kind !== 'narrowest';
 
-/** The value of a restricting setting; undefined when no document sets one that can be read. */
+/** The value of a restricting setting; undefined when no document sets a readable one. */
 function mergeSetting(field: MergeField, path: readonly string[], layers: readonly ConfigLayer[]): unknown {
   const { rule } = field;
   if (!rule) return undefined;
@@ -85,7 +85,7 @@ function mergeSetting(field: MergeField, path: readonly string[], layers: readon
   }
 }
 
-/** The value of one document, with what the rule takes from its other settings. */
+/** The value of one document, combined with the other settings that the rule names. */
 function readContribution(rule: MergeRule, data: ConfigLayer['data'], path: readonly string[]): unknown {
   const own = readPath(data, path);
   switch (rule.kind) {
@@ -94,7 +94,7 @@ function readContribution(rule: MergeRule, data: ConfigLayer['data'], path: read
     case 'every_list': {
       const other = rule.joins === undefined ? undefined : readPath(data, [...path.slice(0, -1), rule.joins]);
       if (!isSet(other) || !isSet(own)) return isSet(own) ? own : other;
-      // Both are names of one list. Lists of several documents are already complete, so the other one restricts too.
+      // Both name the same list. Lists of several documents are already complete, so the other one restricts too.
       const isFlat = splitAllowLists(own).length === 1 && Array.isArray(own) && Array.isArray(other);
       return isFlat ? [...(own as unknown[]), ...(other as unknown[])] : joinAllowLists([own, other]);
     }
@@ -108,7 +108,7 @@ const isAmount = (value: unknown): value is number => typeof value === 'number' 
 const smallest = (values: readonly number[]): number | undefined =>
   values.length === 0 ? undefined : Math.min(...values);
 
-/** 0 is no limit. */
+/** 0 means unlimited. */
 function smallestLimit(values: readonly unknown[]): number | undefined {
   const amounts = values.filter(isAmount);
   return smallest(amounts.filter((amount) => amount > 0)) ?? smallest(amounts);
@@ -119,7 +119,7 @@ interface Sum {
   added: number;
 }
 
-/** A limit of one document with what the document adds to it; a limit of 0, or none, is no limit. */
+/** A limit of one document plus the document's addition to it; 0 or a missing limit means unlimited. */
 function readSum(to: readonly string[], data: ConfigLayer['data'], path: readonly string[]): Sum {
   const limit = to.map((name) => readPath(data, name.split('.'))).find(isAmount) ?? 0;
   const added = readPath(data, path);
@@ -141,14 +141,14 @@ function strictestWithin(order: Order, values: readonly unknown[], standard: unk
   return isSet(standard) ? strictest(order, [...values, standard]) : strictest(order.slice(0, -1), values);
 }
 
-/** What is no list becomes an entry that is no string, so that a reader which refuses such a list refuses this one. */
+/** A value that is not a list becomes an entry that is not a string, so that a strict reader still rejects it. */
 function joinDenyLists(values: readonly unknown[]): unknown {
   const [only, ...others] = values;
   if (others.length === 0) return only;
   return sortUnique(values.flatMap((value): unknown[] => (Array.isArray(value) ? (value as unknown[]) : [[value]])));
 }
 
-/** Per name all that documents set, the narrowest last; `enabled: false` of any of them holds. */
+/** Per name the settings of all documents, the narrowest last; `enabled: false` of any document wins. */
 function mergeSwitches(values: readonly unknown[]): unknown {
   const maps = values.filter(isRecord);
   const names = sortUnique(maps.flatMap((map) => Object.keys(map))) as string[];

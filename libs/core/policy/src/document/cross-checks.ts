@@ -1,7 +1,7 @@
 import { isRecord } from '../compile/json-path';
 import { canonicalWord, tiers } from './words';
 
-/** Something wrong at a path of the document; `key` when the key itself is meant and not what stands after it. */
+/** A fault at a path of the document; `key` when the key itself is at fault and not its value. */
 export interface Fault {
   path: readonly (string | number)[];
   message: string;
@@ -15,8 +15,8 @@ const selectorKeys: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What no single key shows: ids used twice, selectors that do not go with their tier, a throttle without its duration.
- * It reads the document as written, so that it also speaks when a shape is wrong elsewhere.
+ * Checks across keys: duplicate ids, selectors that do not match their tier, a throttle without its duration. Reads the
+ * document as written, so that it also works when a shape is invalid elsewhere.
  * See docs/reference/policy.md#documents.
  */
 export function crossChecks(document: Record<string, unknown>, mode: 'write' | 'load'): Fault[] {

@@ -10,7 +10,7 @@ const inputRule = (fields: string) => `input_rules:\n  - {id: a, decision: deny,
 const outputRule = (fields: string) => `output_rules:\n  - {id: a, decision: quarantine, ${fields}}`;
 
 describe('parsePolicy', () => {
-  it('names every problem of a document at once, with its line and column', () => {
+  it('reports every problem of a document at once, with line and column', () => {
     const text = [
       'version: "1"',
       'defualt_decision: deny',
@@ -43,7 +43,7 @@ describe('parsePolicy', () => {
     expect(problems.every(({ source }) => source === 'secops/x')).toBe(true);
   });
 
-  it('says how to mend what it refuses', () => {
+  it('says how to fix each problem', () => {
     expect(problemsOf('rulez: []')[0]?.message).toContain('known are default_decision, default_tenant');
     expect(problemsOf(rule('velocity: {max_requests: 1, window_seconds: 1, key: ip}'))[0]?.message).toContain(
       'labels.<key>',
@@ -137,7 +137,7 @@ describe('parsePolicy', () => {
     expect(parsed.ok && parsed.document.rules[0]?.decision).toBe(meant);
   });
 
-  it('reads a decision word it does not know as deny when it loads, and refuses everything else all the same', () => {
+  it('reads an unknown decision as deny on load, and rejects everything else', () => {
     const words =
       'rules: [{id: a, decision: maybe}]\ninput_rules: [{id: b, decision: allow}]\noutput_rules: [{id: c, decision: eat}]';
 
@@ -154,7 +154,7 @@ describe('parsePolicy', () => {
     expect(problemsOf('tier: planet', 'load')).toHaveLength(1);
   });
 
-  it('fills in defaults, takes an unquoted version, and takes keys with nothing after them as absent', () => {
+  it('fills in defaults, accepts an unquoted version, and treats keys without a value as absent', () => {
     const text = 'version: 3\nrules:\ntenants:\ndefault_decision:\ndefault_tenant: ""\noutput_policy: {fail_mode: }';
 
     expect(parsePolicy(text, { source: 's', mode: 'write' })).toEqual({
@@ -172,7 +172,7 @@ describe('parsePolicy', () => {
     });
   });
 
-  it('follows anchors to where they stand, and stops at documents that are all anchors', () => {
+  it('reports positions behind anchors, and rejects alias bombs', () => {
     const shared =
       'rules:\n  - {id: a, decision: deny, match: &m {topcs: [x]}}\n  - {id: b, decision: deny, match: *m}';
     const bomb = `rules:\n${'abcdefgh'
@@ -196,11 +196,11 @@ describe('parsePolicy', () => {
     expect(problemsOf(bomb)[0]?.message).toContain('more than 50 times');
   });
 
-  it('takes nested quantifiers, which cost a linear-time engine nothing', () => {
+  it('accepts nested quantifiers, which are linear in this engine', () => {
     expect(problemsOf(outputRule('match: {content_patterns: ["([a-z]+\\\\.)+example"]}'))).toEqual([]);
   });
 
-  it('answers whatever it is given: it never throws, and a refusal always names something', () => {
+  it('never throws, and a rejection always has a problem', () => {
     const word = fc.constantFrom(
       'rules',
       'match',

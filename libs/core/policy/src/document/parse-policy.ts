@@ -6,26 +6,26 @@ import type { PolicyDocument } from './policy-document';
 import { documentSchema } from './schema';
 import { messages } from './schema-parts';
 
-/** A handful of shared lists is fine; more is how a small file becomes a large one. */
+/** Allows a handful of shared lists; more would let a small file expand into a large one. */
 const maxAliasExpansions = 50;
 
-/** Finding the place of each takes a look at all of the document. */
+/** Bounds the time: each problem's position costs a walk through the document. */
 const mostProblems = 100;
 
-/** Keys that are there twice are looked for apart: the library compares each with each. */
+/** Duplicate keys are found separately: the library compares each key with each. */
 export const readAs = { schema: 'core', logLevel: 'error', uniqueKeys: false } as const;
 
 export type ParsedPolicy = { ok: true; document: PolicyDocument } | { ok: false; problems: Problem[] };
 
 export interface ParseOptions {
-  /** Bundle id, or file name: it is named in problems and decides where the rules stand. */
+  /** Bundle id, or file name: appears in problems and decides the search order of the rules. */
   source: string;
-  /** `write` refuses a decision word it does not know; `load` reads it as deny, so that stored policies fail closed. */
+  /** `write` rejects an unknown decision; `load` reads it as deny, so that stored policies fail closed. */
   mode: 'write' | 'load';
 }
 
 /**
- * Reads one YAML policy document and checks all of it: every problem, up to 100, is in the answer with its line and column.
+ * Parses and validates one YAML policy document and returns all problems, up to 100, with line and column.
  * The caller caps the length of `text`. See docs/reference/policy.md#documents.
  */
 export function parsePolicy(text: string, { source, mode }: ParseOptions): ParsedPolicy {
@@ -99,7 +99,7 @@ const pathText = (path: Fault['path']): string =>
     return text === '' ? part : `${text}.${part}`;
   }, '');
 
-/** Where a path stands in the text; for something missing, the nearest thing around it. */
+/** Position of a path in the text; for a missing key, that of its nearest parent. */
 function offsetOf(yaml: Document, { path, at }: Fault): number {
   let node: unknown = yaml.contents;
   let offset = startOf(node) ?? 0;

@@ -1,11 +1,11 @@
 import type { InputRuleDecision, OutputRuleDecision, RuleDecision, Severity, Tier } from './words';
 
 /**
- * A policy document as it is after `parsePolicy`: wire spelling, defaults filled in.
+ * A policy document as returned by `parsePolicy`: wire spelling, defaults filled in.
  * See docs/reference/policy.md#documents.
  */
 export interface PolicyDocument {
-  /** Where it came from: a bundle id such as `secops/invariants`, or the name of a file. */
+  /** Origin: a bundle id such as `secops/invariants`, or a file name. */
   source: string;
   version?: string;
   tier: Tier;
@@ -36,7 +36,7 @@ export interface Rule {
   velocity?: Velocity;
   decision: RuleDecision;
   reason?: string;
-  /** Duration text such as `30s`; there when `decision` is throttle. */
+  /** Duration such as `30s`; present when `decision` is throttle. */
   throttle_duration?: string;
   constraints?: Constraints;
   remediations?: Remediation[];
@@ -162,7 +162,7 @@ export interface InputRule {
 }
 
 export interface InputMatch extends RuleMatch, ContentMatch {
-  /** Another name of `content_patterns`; both lists count. */
+  /** Another name of `content_patterns`; both lists apply. */
   patterns?: string[];
   content_types?: string[];
   input_size_gt?: number;
@@ -176,7 +176,7 @@ export interface ScopeMatch {
   category_path: string;
   name_path?: string;
   allowed_categories?: string[];
-  /** Another word for a category, to that category. */
+  /** Maps synonyms of a category to the category. */
   aliases?: Record<string, string>;
   on_missing_input: 'deny' | 'allow';
   on_ambiguous: 'deny' | 'require_approval' | 'allow';
@@ -199,7 +199,7 @@ export interface OutputRule {
   id: string;
   enabled: boolean;
   severity?: Severity;
-  /** The result is not released before its content was checked; only with severity critical. */
+  /** The result is released only after its content was checked; requires severity critical. */
   hold?: boolean;
   description?: string;
   reason?: string;

@@ -5,10 +5,10 @@ import { regexFault } from '../compile/regex';
 import type { Scalar } from './policy-document';
 import { canonicalWord } from './words';
 
-/** A list or map key written with nothing after it (`rules:`) counts as not written. */
+/** A list or map key without a value (`rules:`) is treated as absent. */
 const unwritten = Joi.valid(null);
 
-/** Texts of Joi's findings. Each says what to write instead; the position comes from the YAML node. */
+/** Messages for Joi's errors. Each says how to fix the value; the position comes from the YAML node. */
 export const messages = {
   fault: '{{#detail}}',
   'any.required': 'is missing: add it',
@@ -30,14 +30,14 @@ export const messages = {
   'alternatives.match': 'must be text, a number, or true or false',
 };
 
-/** `shape`, whose complaint about a key it does not know names the ones it does. */
+/** `shape`, with a message for unknown keys that lists the known ones. */
 export function section<T extends object>(fields: Parameters<typeof shape<T>>[0]): Joi.ObjectSchema<T> {
   const known = [...Object.keys(fields.required), ...Object.keys(fields.optional ?? {})].sort();
   const text = `is not a key known here: correct its spelling or remove it; known are ${known.join(', ')}`;
   return shape<T>(fields).messages({ 'object.unknown': text }).empty(unwritten);
 }
 
-/** A leaf with a check of its own: `fault` answers in words what is wrong, or undefined. */
+/** A leaf with a custom check: `fault` returns the message, or undefined. */
 export const checked = (fault: (text: string) => string | undefined): Joi.StringSchema =>
   Joi.string().custom((text: string, helpers) => {
     const detail = fault(text);
@@ -45,8 +45,8 @@ export const checked = (fault: (text: string) => string | undefined): Joi.String
   });
 
 /**
- * One of a closed set of words, in any spelling `canonicalWord` understands. With `atLoad`, a word outside the set is
- * read as that one when the document is loaded, so that a stored policy fails towards refusing; a write refuses it.
+ * One of a closed set of words, in any spelling `canonicalWord` accepts. With `atLoad`, an unknown word is read as that
+ * one when a stored document is loaded, so that the policy fails closed; a write rejects it.
  */
 export const word = <const Word extends string>(allowed: readonly Word[], atLoad?: Word): Joi.Schema<Word> =>
   Joi.any().custom((text: unknown, helpers) => {

@@ -141,17 +141,17 @@ const confidence: Joi.Schema<number> = Joi.any().custom((written: unknown, helpe
   return usable ? value : helpers.error('fault', { detail: 'must be a number from 0 to 1, or high, medium, low' });
 });
 
-/** `version: 1` without quotes is a number to YAML; it means the text all the same. */
+/** `version: 1` without quotes is a number in YAML; it is accepted as text. */
 const version: Joi.Schema<string> = Joi.any().custom((written: unknown, helpers) => {
   if (typeof written === 'number' || (typeof written === 'string' && written.trim() !== ''))
     return String(written).trim();
   return helpers.error('fault', { detail: 'must be text, such as "1"' });
 });
 
-/** Keys of a policy document that say what the document is and not what it rules. */
+/** Keys that describe the policy document itself. */
 const headKeys = ['version', 'tier', 'selector'];
 
-/** A whole policy document, without the `source` that only its loader knows. See docs/reference/policy.md#documents. */
+/** A whole policy document, without the `source` that its loader adds. See docs/reference/policy.md#documents. */
 export const documentSchema = section<Omit<PolicyDocument, 'source'>>({
   required: {
     tier: tier.default('global'),

@@ -9,7 +9,7 @@ export type OutputRuleDecision = (typeof outputRuleDecisions)[number];
 export const inputRuleDecisions = ['deny', 'require_approval'] as const;
 export type InputRuleDecision = (typeof inputRuleDecisions)[number];
 
-/** As records and REST bodies spell a decision. */
+/** Spelling of a decision in records and REST bodies. */
 export type Verdict = 'ALLOW' | 'ALLOW_WITH_CONSTRAINTS' | 'REQUIRE_APPROVAL' | 'THROTTLE' | 'DENY';
 
 export const tiers = ['global', 'workflow', 'job'] as const;
@@ -27,7 +27,7 @@ const aliases: Readonly<Record<string, string>> = {
   require_human: 'require_approval',
 };
 
-/** `Require-Human` and `require_approval` are one word: case folded, `-` read as `_`, aliases resolved. */
+/** `Require-Human` and `require_approval` are the same word: case folded, `-` read as `_`, aliases resolved. */
 export function canonicalWord(word: string): string {
   const folded = word.trim().toLowerCase().replaceAll('-', '_');
   return Object.hasOwn(aliases, folded) ? (aliases[folded] ?? folded) : folded;
@@ -50,11 +50,11 @@ const strictness: Readonly<Record<Verdict, number>> = {
   DENY: 4,
 };
 
-/** Whether `a` lets less through than `b`. */
+/** Whether `a` permits less than `b`. */
 export const isStricter = (a: Verdict, b: Verdict): boolean => strictness[a] > strictness[b];
 export const isPermitting = (verdict: Verdict): boolean => verdict === 'ALLOW' || verdict === 'ALLOW_WITH_CONSTRAINTS';
 
-/** Position of a severity, low = 0; an unknown word counts as the lowest. */
+/** Position of a severity, low = 0; an unknown word is the lowest. */
 export const severityRank = (severity: string): number =>
   Math.max(
     0,
