@@ -17,7 +17,7 @@ const samples = [
   `rules:\n  - id: v\n    decision: throttle\n    match: {topics: [job.a]}\n    velocity: {max_requests: 5, window: 1m, key: tenant}\noutput_rules:\n  - {id: o, decision: redact, match: {scanners: [secret]}}\n`,
 ];
 
-/** Reads a text as an operator's document; what it lets in must compile and decide. */
+/** Parses a text as an operator's document; an accepted one must compile and decide. */
 function readAndUse(text: string, mode: 'write' | 'load'): void {
   const parsed = parsePolicy(text, { source: 'fuzz', mode });
   if (!parsed.ok) {
@@ -37,12 +37,12 @@ function readAndUse(text: string, mode: 'write' | 'load'): void {
 }
 
 describe('a policy file', () => {
-  it.each(eachNastyDocument.map((text) => [text.slice(0, 60), text]))('is read or refused: %j', (_shown, text) => {
+  it.each(eachNastyDocument.map((text) => [text.slice(0, 60), text]))('is parsed or rejected: %j', (_shown, text) => {
     readAndUse(text, 'write');
     readAndUse(text, 'load');
   });
 
-  it('that is nearly a good one is read, or refused with a place', () => {
+  it('with one mutation is parsed, or rejected with a position', () => {
     fc.assert(
       fc.property(hostileYaml(samples), fc.constantFrom('write' as const, 'load' as const), readAndUse),
       fuzzed(100),
@@ -57,7 +57,7 @@ describe('a pattern of a policy', () => {
     hostileText,
   );
 
-  it('is taken, or refused in words', () => {
+  it('is accepted, or rejected with a message', () => {
     fc.assert(
       fc.property(pattern, (source) => {
         const fault = regexFault(source);

@@ -5,14 +5,14 @@ import { decide } from './evaluate/decide';
 import type { EvaluationOptions } from './evaluate/evaluation';
 import type { PolicyDecision, PolicyRequest, VelocityAnswer, VelocityCheck } from './evaluate/request';
 
-/** The document of a YAML text that has nothing wrong with it. */
+/** Parses a valid YAML document. */
 export function documentOf(yaml: string, source = 'base'): PolicyDocument {
   const parsed = parsePolicy(yaml, { source, mode: 'write' });
   if (parsed.ok) return parsed.document;
   throw new Error(parsed.problems.map(({ line, path, message }) => `line ${line} ${path} ${message}`).join('\n'));
 }
 
-/** A policy of one base text, or of several by source, in the order written. */
+/** A policy from one base text, or from several by source, in the order written. */
 export function policyOf(yaml: string | Record<string, string>, options?: MergeOptions): Policy {
   const sources = typeof yaml === 'string' ? { base: yaml } : yaml;
   return mergePolicies(
@@ -21,7 +21,7 @@ export function policyOf(yaml: string | Record<string, string>, options?: MergeO
   );
 }
 
-/** One rule in an otherwise denying policy, as the text of its `match`. */
+/** A policy of one rule, given the text of its `match`; all else is denied. */
 export const allowWhen = (match: string, more = ''): Policy =>
   policyOf(`rules:\n  - {id: r, decision: allow, match: ${match}${more}}`);
 
@@ -34,7 +34,7 @@ export const ask = (
   answer: (check: VelocityCheck) => VelocityAnswer = below,
 ): PolicyDecision => decide(policy, { topic: 'job.a', ...request }, answer, options);
 
-/** `[decision, rule_id]`, which is what most promises are about. */
+/** `[decision, rule_id]`, which most tests assert. */
 export const verdict = (...args: Parameters<typeof ask>): [string, string] => {
   const { decision, rule_id } = ask(...args);
   return [decision, rule_id];

@@ -23,13 +23,13 @@ describe('the shipped policy', () => {
     expect(verdict(policy, { topic, ...request })).toEqual([decision, rule]);
   });
 
-  it('offers to archive instead of wiping', () => {
+  it('offers archiving instead of wiping', () => {
     const { remediations } = ask(policy, { topic: 'job.demo.wipe', meta: { risk_tags: ['destructive'] } });
 
     expect(remediations).toMatchObject([{ id: 'archive', replacement_topic: 'job.demo.archive' }]);
   });
 
-  it('slows a burst down after three, tenant by tenant', () => {
+  it('throttles a burst after three, per tenant', () => {
     const keys: string[] = [];
     const fourth = ask(policy, { topic: 'job.demo.burst', tenant: 'acme' }, {}, ({ key }) => {
       keys.push(key);
@@ -53,7 +53,7 @@ describe('the shipped policy', () => {
       return [decision, rule_id];
     };
 
-    it('withholds secrets and injections, releases personal data unless the topic redacts it', () => {
+    it('withholds secrets and injections, and releases personal data unless the topic redacts it', () => {
       expect(of('job.default', 'secret')).toEqual(['QUARANTINE', 'output-secret-leak']);
       expect(of('job.default', 'injection')).toEqual(['QUARANTINE', 'output-injection-detected']);
       expect(of('job.default', 'pii')).toEqual(['ALLOW', '']);

@@ -92,7 +92,7 @@ describe('an account', () => {
     ['2026-11-22T23:59:59.999Z', '2026-11-22', '2026-11-23T00:00:00.000Z', '2026-11', '2026-12-01T00:00:00.000Z'],
     ['2026-12-31T12:00:00.000Z', '2026-12-31', '2027-01-01T00:00:00.000Z', '2026-12', '2027-01-01T00:00:00.000Z'],
     ['2028-02-29T00:00:00.000Z', '2028-02-29', '2028-03-01T00:00:00.000Z', '2028-02', '2028-03-01T00:00:00.000Z'],
-  ])('at %s is of a day and of a month, UTC', (now, day, dayEnds, month, monthEnds) => {
+  ])('at %s counts in a day and a month, UTC', (now, day, dayEnds, month, monthEnds) => {
     const budgets = budgetsOf('acme', [document('org', { monthly_limit_usd: 7 })]);
 
     const accounts = accountsOf(budgets?.layers ?? [], Date.parse(now));

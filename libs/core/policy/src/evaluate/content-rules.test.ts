@@ -1,7 +1,7 @@
 import { ask, policyOf, verdict } from '../policy.testing';
 import type { ContentFinding, ContentNeeds, ScanContent } from './content';
 
-/** Finds what is asked for where the content has its name in it: `secret` for scanners, types and keywords alike. */
+/** Finds the needs whose name occurs in the content: `secret` for scanners, types and keywords alike. */
 const byName: ScanContent = (content, needs) => {
   const text = new TextDecoder().decode(content);
   const named = [...needs.scanners, ...needs.detectors, ...needs.keywords].filter((name) => text.includes(name));
@@ -33,7 +33,7 @@ describe('content rules', () => {
     expect(asked(deny(match), content)[0]).toBe(expected);
   });
 
-  it('looks at the type without its parameters, and at the prompt when there is no content', () => {
+  it('matches the content type without its parameters, and the prompt when there is no content', () => {
     const typed = policy(deny('{content_types: ["text/*"], keywords: [x]}'));
     const request = { labels: { '_content.prompt': 'x' }, input_content_type: 'Text/Plain; charset=utf-8' };
 
@@ -44,7 +44,7 @@ describe('content rules', () => {
     });
   });
 
-  it('runs only after a permission, in order, and not when switched off', () => {
+  it('runs only after a permission, in order, and not when disabled', () => {
     const rules = `  - {id: off, enabled: false, decision: deny}\n  - {id: first, decision: require_approval}\n${deny('{}')}`;
 
     expect(asked(rules, 'x')).toEqual(['REQUIRE_APPROVAL', 'first']);
@@ -53,7 +53,7 @@ describe('content rules', () => {
     expect(verdict(denying, {})).toEqual(['THROTTLE', 'no']);
   });
 
-  it('weak evidence for a denial goes to a person, and so do mere prompts if wished', () => {
+  it('a denial on weak evidence becomes an approval, and optionally one on prompts alone', () => {
     const severity = 'require_human: {min_severity_for_deny: high}';
     const confidence = 'require_human: {min_confidence_for_deny: high}';
     const enough = 'require_human: {min_severity_for_deny: medium, min_confidence_for_deny: 0.5}';
@@ -70,23 +70,23 @@ describe('content rules', () => {
     expect(withAction).toMatchObject({ decision: 'DENY', reason: 'why' });
   });
 
-  describe('a scan that is not complete', () => {
+  describe('an incomplete scan', () => {
     const rule = deny('{scanners: [secret]}');
     const open = 'input_policy: {fail_mode: open, max_scan_bytes: 8}';
     const closed = 'input_policy: {max_scan_bytes: 8}';
 
-    it('what was found in the scanned part counts all the same', () => {
+    it('findings in the scanned part still count', () => {
       expect(asked(rule, 'a secret and much more', open)).toEqual(['DENY', 'r']);
     });
 
-    it('closed: a person decides; open: it goes on, and says so', () => {
+    it('closed requires an approval; open continues and reports it', () => {
       expect(asked(rule, '12345678secret', closed)).toEqual(['REQUIRE_APPROVAL', '']);
       const went = ask(policy(rule, open), { input_content: '12345678secret' }, { scanContent: byName });
       expect(went).toMatchObject({ decision: 'ALLOW', findings: [{ type: 'content_truncated', severity: 'low' }] });
       expect(asked(rule, '12345678', closed)).toEqual(['ALLOW', '']);
     });
 
-    it('an overrun, or no scanner at all, falls to the fail mode, and is not tried again', () => {
+    it('an overrun or a missing scanner applies the fail mode and is not retried', () => {
       let scans = 0;
       const overrun: ScanContent = () => {
         scans += 1;
@@ -101,7 +101,7 @@ describe('content rules', () => {
     });
   });
 
-  it('scans once for rules that look for the same', () => {
+  it('scans once for rules with the same needs', () => {
     const seen: ContentNeeds[] = [];
     const noting: ScanContent = (_, needs) => {
       seen.push(needs);
@@ -138,12 +138,12 @@ describe('a scope rule', () => {
     expect(asked(scope(more), content(instruction, ...kinds))[0]).toBe(expected);
   });
 
-  it('content that is not there is missing', () => {
+  it('absent content is missing', () => {
     expect(asked(scope(), undefined)).toEqual(['DENY', 'r']);
     expect(ask(policy(scope()), {}).findings).toMatchObject([{ type: 'content_required_but_missing' }]);
   });
 
-  it('names the stray item', () => {
+  it('reports the item outside the scope', () => {
     const { findings } = ask(policy(scope()), { input_content: content('refund shoes', 'shoes', 'phones') });
 
     expect(findings).toMatchObject([{ type: 'scope_violation', detail: 'a phones is of category phones' }]);

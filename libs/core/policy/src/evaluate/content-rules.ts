@@ -9,16 +9,16 @@ import { checkScope } from './scope-rule';
 import type { RuleTrace } from './trace';
 
 export interface ContentOptions {
-  /** Looks for things in the content; without it a rule that needs scanning falls to the fail mode. */
+  /** Scans the content; without it a rule that needs scanning uses the fail mode. */
   scanContent?: ScanContent | undefined;
   trace?: RuleTrace[] | undefined;
 }
 
 /**
- * Runs the content rules after a permitting decision: the first that matches makes it stricter, and so does the
- * first one of workflow overrides. See docs/reference/policy.md#content-rules.
+ * Runs the content rules after a permitting decision: the first match makes it stricter, and so does the first match of
+ * workflow overrides. See docs/reference/policy.md#content-rules.
  *
- * @returns what stands instead of `permitted`, or `permitted` itself
+ * @returns the stricter outcome, or `permitted` itself
  */
 export function afterContentRules(policy: Policy, facts: Facts, permitted: Outcome, options: ContentOptions): Outcome {
   const { inputPolicy, inputRules, overrides } = policy.compiled;
@@ -58,7 +58,7 @@ interface Match {
   findings: ContentFinding[];
 }
 
-/** A rule that looks at nothing in the content matches by its other conditions alone. */
+/** A rule without content needs matches by its other conditions alone. */
 function tryRule(rule: CompiledInputRule, facts: Facts, scan: Scan): Match | undefined {
   const looks = rule.sizeLimit !== undefined || !needsNothing(rule.needs) || rule.scope !== undefined;
   if (!looks) return { verdict: rule.verdict, findings: [] };
@@ -96,7 +96,7 @@ function tryScope(
   }
 }
 
-/** A deny on weak evidence, or on words alone, goes to a person instead. */
+/** A denial on weak evidence, or on a prompt alone, becomes an approval. */
 function afterDowngrade({ compiled }: Policy, facts: Facts, rule: CompiledInputRule, { verdict, findings }: Match) {
   const { min_severity_for_deny, min_confidence_for_deny, downgrade_when_prompt_only } = compiled.requireHuman;
   if (verdict !== 'DENY') return { verdict, reason: rule.reason };
@@ -110,10 +110,10 @@ function afterDowngrade({ compiled }: Policy, facts: Facts, rule: CompiledInputR
   return { verdict: 'REQUIRE_APPROVAL' as const, reason: `${rule.reason} (for a person to decide: ${why})` };
 }
 
-/** The content of one request, scanned at most once for the same needs, and no further after a fault. */
+/** The content of one request, scanned at most once per set of needs, and not again after a fault. */
 class Scan {
   readonly sizeBytes: number;
-  /** Why the scan is not complete, undefined while it is. */
+  /** Why the scan is incomplete, undefined while it is complete. */
   fault: string | undefined;
   faultFindings: ContentFinding[] = [];
   private stopped = false;

@@ -1,6 +1,6 @@
 import type { ContentPattern } from '../compile/regex';
 
-/** One thing found in a text. Offsets and lengths are bytes. See docs/reference/policy.md#output-policy. */
+/** A finding in a text. Offsets and lengths are bytes. See docs/reference/policy.md#output-policy. */
 export interface ContentFinding {
   /** secret_leak, pii, code_injection, custom, or one of the rules themselves, such as input_size_exceeded. */
   type: string;
@@ -15,7 +15,7 @@ export interface ContentFinding {
   length?: number;
 }
 
-/** What to look for. A finding of any listed scanner, detector (finding type), pattern or keyword counts. */
+/** Needs of a rule. A finding of any listed scanner, detector (finding type), pattern or keyword counts. */
 export interface ContentNeeds {
   scanners: readonly string[];
   detectors: readonly string[];
@@ -23,12 +23,12 @@ export interface ContentNeeds {
   keywords: readonly string[];
 }
 
-/** Scans a text; `overrun` when its time ran out. Bytes are UTF-8. One request has 50 ms. */
+/** Scans a text; `overrun` when it timed out. Bytes are UTF-8. One request has 50 ms. */
 export type ScanContent = (content: Uint8Array, needs: ContentNeeds) => ContentFinding[] | 'overrun';
 
 export const needsNothing = (needs: ContentNeeds): boolean =>
   needs.scanners.length + needs.detectors.length + needs.patterns.length + needs.keywords.length === 0;
 
-/** Equal for needs that ask for the same, so that a text is scanned once for them. */
+/** Equal for equal needs, so that a text is scanned once for them. */
 export const needsKey = ({ scanners, detectors, patterns, keywords }: ContentNeeds): string =>
   JSON.stringify([scanners, detectors, patterns.map(({ source }) => source), keywords]);

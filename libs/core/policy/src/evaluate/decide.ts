@@ -3,9 +3,9 @@ import { evaluation, type EvaluationOptions } from './evaluation';
 import type { PolicyDecision, PolicyRequest, VelocityAnswer, VelocityCheck } from './request';
 
 /**
- * Decides a request with velocity answers that are at hand.
+ * Decides a request with a synchronous velocity counter.
  *
- * @param answerVelocity counts or looks up a window; if it throws, the decision is a denial
+ * @param answerVelocity counts or reads a window; if it throws, the decision is a denial
  */
 export function decide(
   policy: Policy | undefined,
@@ -31,8 +31,8 @@ export function decide(
 /**
  * Decides a request whose velocity windows live in a store.
  *
- * @param answerVelocity counts or looks up a window. It answers `unavailable` when the store does not, which is for
- *   `velocityFailMode`; if it rejects, the decision is a denial
+ * @param answerVelocity counts or reads a window. It returns `unavailable` when the store does not answer, which
+ *   `velocityFailMode` handles; if it rejects, the decision is a denial
  */
 export async function decideAsync(
   policy: Policy | undefined,

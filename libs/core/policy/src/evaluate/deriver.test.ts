@@ -2,7 +2,7 @@ import { allowWhen, policyOf, verdict } from '../policy.testing';
 import { parseDeriver } from './deriver';
 
 describe('a deriver of risk tags', () => {
-  it('has tiers of its own, or the usual ones', () => {
+  it('has its own tiers or the default ones', () => {
     expect(parseDeriver('amount-threshold: petty=0, large=5000.5')).toEqual({
       kind: 'amount-threshold',
       tiers: [
@@ -18,7 +18,7 @@ describe('a deriver of risk tags', () => {
   });
 
   it.each(['', 'amount', 'amount-thresholds', 'amount-threshold:x', 'amount-threshold:x=-1', 'amount-threshold:a=1,,b=2'])(
-    '%j is none that is known',
+    '%j is rejected',
     (text) => expect(parseDeriver(text)).toBeUndefined(),
   ); // prettier-ignore
 
@@ -28,7 +28,7 @@ describe('a deriver of risk tags', () => {
     ['{"amount": 299.99}', 'review'],
     ['{"amount": 300}', 'blocked'],
     ['{"amount": 0}', 'blocked'],
-  ])('%s is %s by the usual tiers', (input_content, tag) => {
+  ])('%s is %s by the default tiers', (input_content, tag) => {
     const deriver = parseDeriver('amount-threshold');
     const request = { input_content, ...(deriver && { risk_tag_deriver: deriver }) };
     const tagged = ['low', 'review', 'blocked'].filter((one) => verdict(allowWhen(`{risk_tags: [${one}]}`), request)[0] === 'ALLOW'); // prettier-ignore
@@ -36,7 +36,7 @@ describe('a deriver of risk tags', () => {
     expect(tagged).toEqual([tag]);
   });
 
-  it('gives its tag beside those of the registration, and both replace those of the client', () => {
+  it('adds its tag to those of the registration, and both replace the client’s', () => {
     const deriver = parseDeriver('amount-threshold');
     const request = {
       input_content: '{"amount": 120}',
@@ -56,7 +56,7 @@ describe('a deriver of risk tags', () => {
     ['{"amount": -5}', 'DENY'],
     ['{}', 'DENY'],
     ['no document', 'DENY'],
-  ])('%s: what the client said counts no more, and a bad amount is the worst: %s', (input_content, expected) => {
+  ])('%s: the client’s tags are ignored, and an invalid amount is the worst case: %s', (input_content, expected) => {
     const policy = policyOf(
       'default_decision: allow\nrules: [{id: r, decision: deny, match: {risk_tags: [large, mine]}}]',
     );

@@ -1,14 +1,14 @@
 import type { RiskTagDeriver } from './request';
 
-/** Of a deriver that names no tiers of its own. */
+/** For a deriver without tiers of its own. */
 const usualTiers = 'low=0,review=100,blocked=300';
 const mostTiers = 20;
 
 /**
- * Reads how risk tags are derived, as a topic's registration writes it: `amount-threshold`, or with tiers of its own
- * `amount-threshold:petty=0,large=5000`, each a tag and the amount from which it is given.
+ * Parses the risk tag deriver of a topic's registration: `amount-threshold`, or with its own tiers
+ * `amount-threshold:petty=0,large=5000`, each a tag and its minimum amount.
  *
- * @returns undefined for one that is not known here, so that the tags of the request stand
+ * @returns undefined for an unknown deriver; then the tags of the request are used
  */
 export function parseDeriver(text: string): RiskTagDeriver | undefined {
   const [, given] = /^\s*amount-threshold\s*(?::(.*))?$/is.exec(text) ?? [];

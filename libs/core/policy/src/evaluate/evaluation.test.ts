@@ -9,7 +9,7 @@ const limited = (ms: number, tools: string) =>
   `constraints: {budgets: {max_runtime_ms: ${ms}}, toolchain: {allowed_tools: [${tools}]}}`;
 
 describe('before any rule', () => {
-  it('denies without a policy, and denies topics that are no job topics', () => {
+  it('denies without a policy, and denies topics without the prefix job.', () => {
     expect(decide(undefined, { topic: 'job.a' }, below)).toMatchObject({ decision: 'DENY', policy_snapshot: '' });
     const allowing = policyOf('default_decision: allow');
     expect(['', 'a', 'jobs.a', ' job.a'].map((topic) => verdict(allowing, { topic })[0])).toEqual(
@@ -27,7 +27,7 @@ describe('before any rule', () => {
     expect(verdict(policy, { tenant: 'd', meta: { tenant_id: 'm' } })[0]).toBe('ALLOW');
   });
 
-  it('turns whatever goes wrong inside into a denial, and tells the caller apart', () => {
+  it('turns any internal error into a denial, and reports it to the caller separately', () => {
     const errors: unknown[] = [];
     const request = { topic: 'job.a', get labels(): Record<string, string> { throw new Error('lost'); } }; // prettier-ignore
 
@@ -59,11 +59,11 @@ describe('the record of a decision', () => {
       'require_approval',
       { decision: 'REQUIRE_APPROVAL', remediations, approval_required: true, approval_ref: 'j', constraints },
     ],
-  ])('%s has these fields and no others', (decision, expected) => {
+  ])('%s has exactly these fields', (decision, expected) => {
     expect(record(decision)).toEqual({ ...same, ...expected });
   });
 
-  it('an allow whose constraints limit nothing stays an allow', () => {
+  it('an allow with constraints that limit nothing is an allow', () => {
     const policy = policyOf(
       rules('id: r, decision: allow, constraints: {sandbox: {isolated: false, fs_read_only: []}}'),
     );
@@ -83,7 +83,7 @@ describe('the order of rules', () => {
     expect(verdict(policy, { topic: 'job.b' })).toEqual(['DENY', 'no']);
   });
 
-  it('invariants ban before everything and allow after everything', () => {
+  it('invariants deny before all other rules and allow after them', () => {
     const policy = policyOf({
       base: rules(
         'id: first, decision: deny, match: {topics: [job.b]}',
@@ -97,7 +97,7 @@ describe('the order of rules', () => {
     expect(verdict(policy, { topic: 'job.c' })).toEqual(['ALLOW', 'open']);
   });
 
-  it('narrow rules count only for their job or workflow, by ids the server knows', () => {
+  it('narrow rules apply only to their job or workflow, by ids set by the server', () => {
     const policy = policyOf(
       {
         'job/J1/policy': forJob(rules('id: j, decision: allow')),
@@ -121,7 +121,7 @@ describe('the order of rules', () => {
     ['require_approval', 'allow', ['REQUIRE_APPROVAL', 'n']],
     ['throttle, throttle_duration: 1s', 'require_approval', ['THROTTLE', 'n']],
     ['allow', 'allow', ['ALLOW', 'n']],
-  ])('a narrow %s beside a global %s: the stricter stands', (narrow, global, expected) => {
+  ])('a narrow %s with a global %s: the stricter wins', (narrow, global, expected) => {
     const policy = policyOf({
       base: rules(`id: g, decision: ${global}`),
       n: forJob(rules(`id: n, decision: ${narrow}`)),
@@ -130,7 +130,7 @@ describe('the order of rules', () => {
     expect(verdict(policy, { job_id: 'J1' })).toEqual(expected);
   });
 
-  it('a narrow permission cannot loosen what the global one limits', () => {
+  it('a narrow permission cannot loosen the limits of the global one', () => {
     const policy = policyOf({
       base: rules(`id: g, decision: allow, ${limited(1_000, 'a, b')}`),
       n: forJob(rules(`id: n, decision: allow, ${limited(9_000, 'b, c')}`)),
@@ -142,7 +142,7 @@ describe('the order of rules', () => {
     });
   });
 
-  it('the default is that of the job, else of the workflow, else the global one, else deny', () => {
+  it('the default comes from the job, else the workflow, else the global policy, else it is deny', () => {
     const policy = policyOf({
       base: 'default_decision: allow',
       w: forWorkflow('default_decision: deny'),
@@ -151,11 +151,11 @@ describe('the order of rules', () => {
 
     expect(verdict(policy, {})[0]).toBe('ALLOW');
     expect(verdict(policy, { workflow_id: 'w' })[0]).toBe('DENY');
-    // The job's document has no default of its own, so it falls through.
+    // The job's document has no default, so the next one applies.
     expect(verdict(policy, { job_id: 'J1' })[0]).toBe('ALLOW');
   });
 
-  it('edge and mcp requests pass only by rules that speak of them, and are banned by any', () => {
+  it('edge and mcp requests are permitted only by rules for them, and denied by any rule', () => {
     const policy = policyOf(
       rules(
         'id: ban, decision: deny, match: {tenants: [bad]}',
@@ -173,7 +173,7 @@ describe('the order of rules', () => {
   });
 });
 
-describe('lists that hold whatever the rules say', () => {
+describe('lists that apply regardless of the rules', () => {
   const policy = policyOf(
     `tenants: {t: {deny_topics: [job.no], mcp: {deny: [drop]}}, u: {allow_topics: [job.a]}}\n${rules(
       'id: person, decision: require_approval, match: {topics: [job.person]}',
@@ -202,7 +202,7 @@ describe('lists that hold whatever the rules say', () => {
     expect(verdict(policy, tools)).toEqual(['DENY', '']);
   });
 
-  it('the configuration’s, which hold all when several documents have one', () => {
+  it('the configuration’s, all of which apply when several documents have one', () => {
     const asked = (safety: object, topic: string, labels = {}) =>
       ask(policy, { topic, labels, effective_config: { safety } }).decision;
     const topics = { allowed_topics: [['job.*.a', 'job.z'], ['job.b.*']] };
@@ -217,7 +217,7 @@ describe('lists that hold whatever the rules say', () => {
   });
 });
 
-it('a document parsed twice makes equal policies', () => {
+it('parsing a document twice makes equal policies', () => {
   const text = rules('id: r, decision: allow');
 
   expect(mergePolicies([documentOf(text)]).snapshot).toBe(mergePolicies([documentOf(text)]).snapshot);

@@ -15,13 +15,13 @@ export type EvaluationPart = 'velocity' | 'content';
 export interface EvaluationOptions {
   /** `VELOCITY_FAIL_MODE`; default closed. See docs/reference/policy.md#velocity. */
   velocityFailMode?: 'open' | 'closed';
-  /** Looks for things in content; without it, rules that need scanning fall to `input_policy.fail_mode`. */
+  /** Scans content; without it, rules that need scanning use `input_policy.fail_mode`. */
   scanContent?: ScanContent;
-  /** Steps that are left out, as when a decision of long ago is made again. See docs/reference/policy.md#replay. */
+  /** Steps to skip, as when a past decision is evaluated again. See docs/reference/policy.md#replay. */
   without?: readonly EvaluationPart[];
-  /** Gets one entry for every rule looked at. */
+  /** Receives one entry for every rule considered. */
   trace?: RuleTrace[];
-  /** Hears of an error that became a denial, since the decision itself does not carry it. */
+  /** Called with an error that became a denial, since the decision does not contain it. */
   onError?: (error: unknown) => void;
 }
 
@@ -29,7 +29,7 @@ export interface EvaluationOptions {
  * Decides one request, without action checks. It does no I/O: it yields velocity windows to be counted to its driver,
  * `decide` or `decideAsync`. See docs/reference/policy.md#evaluation.
  *
- * @returns always a decision; whatever is thrown inside is a denial with a fixed reason
+ * @returns always a decision; an internal error is a denial with a fixed reason
  */
 export function* evaluation(
   policy: Policy | undefined,
@@ -74,7 +74,7 @@ function* pipeline(
   return { outcome, snapshot: config ? `${snapshot}|cfg:${config.hash}` : snapshot };
 }
 
-/** The part of a snapshot before `|` names the policy. See docs/reference/policy.md#snapshots. */
+/** The part of a snapshot before `|` identifies the policy. See docs/reference/policy.md#snapshots. */
 const priorPermitUnder = ({ snapshot }: Policy, { prior_permit: prior }: PolicyRequest) =>
   prior?.policy_snapshot.split('|')[0] === snapshot ? prior : undefined;
 

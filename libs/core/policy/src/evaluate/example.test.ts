@@ -1,7 +1,7 @@
 import { ask, policyOf, verdict } from '../policy.testing';
 import type { VelocityAnswer } from './request';
 
-/** A whole policy, with what it promises. */
+/** A complete policy and its guarantees. */
 const policy = policyOf(`
 version: "3"
 default_decision: deny
@@ -61,7 +61,7 @@ describe('the documented example', () => {
     });
   });
 
-  it('holds a big refund, throttles a fast one, lets the night crew work in its box', () => {
+  it('holds a large refund, throttles a burst, and permits the night crew within its limits', () => {
     expect(verdict(policy, { ...crew, input_content: '{"amount": 300}' })).toEqual(['REQUIRE_APPROVAL', 'big-refund']);
     expect(ask(policy, crew, {}, counted(13))).toMatchObject({ rule_id: 'refund-pace', throttle_duration_ms: 45_000 });
     expect(ask(policy, { ...crew, input_content: '{"amount": 3}' }, clean, counted(12))).toMatchObject({
@@ -71,7 +71,7 @@ describe('the documented example', () => {
     });
   });
 
-  it('denies whatever carries key material, tools nobody may use, and everything it does not know', () => {
+  it('denies key material, forbidden tools, and unknown requests', () => {
     const found = { scanContent: () => [{ type: 'secret_leak', severity: 'critical', confidence: 0.95 }] };
 
     expect(verdict(policy, { ...crew, input_content: 'key' }, found)).toEqual(['DENY', 'no-keys-in']);

@@ -18,7 +18,7 @@ const policy = policyOf({
 const looked = (): Promise<VelocityAnswer> => Promise.resolve({ kind: 'count', count: 1 });
 
 describe('explain', () => {
-  it('names each rule looked at and what did not hold', async () => {
+  it('names each rule considered and the condition that failed', async () => {
     const { decision, trace } = await explain(policy, { topic: 'job.a', input_content: 'y' }, looked, {
       scanContent: () => [],
     });
@@ -45,7 +45,7 @@ describe('explain', () => {
     );
   });
 
-  it('says so when nothing matched, and when a window could not be counted', async () => {
+  it('reports that nothing matched, and that a window could not be counted', async () => {
     const banned = policyOf(
       'rules: [{id: pace, decision: deny, velocity: {max_requests: 1, window_seconds: 1, key: tenant}}]',
     );
@@ -58,7 +58,7 @@ describe('explain', () => {
     expect(open.trace).toMatchObject([{ outcome: 'unavailable', failed: 'velocity' }]);
   });
 
-  it('names what matched and did not decide', async () => {
+  it('names matching rules that did not decide', async () => {
     const tiers = policyOf({
       base: 'rules: [{id: wide, decision: deny}]',
       'job/J/policy': 'tier: job\nselector: {job_id: J}\nrules: [{id: own, decision: allow}]',
@@ -72,7 +72,7 @@ describe('explain', () => {
     );
   });
 
-  it('of a thousand rules a hundred are told, the one that matched among them, in their order', async () => {
+  it('lists a hundred of a thousand rules, including the match, in order', async () => {
     const many = Array.from(
       { length: 1_000 },
       (_, n) => `  - {id: r${n}, decision: deny, match: {topics: [job.x${n}]}}`,

@@ -5,20 +5,20 @@ import type { PolicyDecision, PolicyRequest, VelocityAnswer, VelocityCheck } fro
 import type { RuleTrace } from './trace';
 
 export interface Explanation {
-  /** The decision, its reason followed by which rules were passed over and why. */
+  /** The decision; its reason is followed by the rules that were passed over and why. */
   decision: PolicyDecision;
-  /** At most `mostTraced` rules in the order they were looked at; those that matched before those that did not. */
+  /** At most `mostTraced` rules in the order of evaluation; matching ones are preferred to others. */
   trace: RuleTrace[];
-  /** How many rules were looked at. */
+  /** Number of rules considered. */
   traceTotal: number;
 }
 
-/** A policy may have thousands of rules, and an explanation is for people. */
+/** Bounds an explanation, which is read by people; a policy may have thousands of rules. */
 export const mostTraced = 100;
 const namedRules = 10;
 
 /**
- * Decides and says why. Pass an `answerVelocity` that looks without counting: explaining must not use up a window.
+ * Decides with a trace. Pass an `answerVelocity` that reads without counting: explaining must not use up a window.
  * See docs/reference/policy.md#evaluation.
  */
 export async function explain(
@@ -33,10 +33,10 @@ export async function explain(
   return { decision: { ...decision, reason }, trace: bounded(trace), traceTotal: trace.length };
 }
 
-/** A rule may have matched and still not decided: where a narrower tier is stricter, or a list denies after it. */
+/** A rule may match and not decide: a narrower tier may be stricter, or a list may deny after it. */
 function decidedBy({ rule_id }: PolicyDecision, trace: readonly RuleTrace[]): string[] {
   const matched = trace.filter(({ outcome }) => outcome === 'matched');
-  // Content rules come last, and may be called as another rule is.
+  // Content rules come last, and may share a name with another rule.
   const from = matched.findLast(({ ruleId }) => ruleId === rule_id);
   const others = matched.filter((entry) => entry !== from).map(nameOf);
   return [

@@ -8,7 +8,7 @@ import { readAllowLists, readStrings } from '../config/allow-lists';
 import type { McpLists } from '../document/policy-document';
 import { denial, type Outcome } from './outcome';
 
-/** A tenant's topic and MCP lists, which hold whatever the rules say. See docs/reference/policy.md#evaluation. */
+/** A tenant's topic and MCP lists, which apply regardless of the rules. See docs/reference/policy.md#evaluation. */
 export function tenantBreach({ compiled }: Policy, facts: Facts): Outcome | undefined {
   const tenant = compiled.tenants.get(facts.tenant);
   if (!tenant) return undefined;
@@ -20,7 +20,7 @@ export function tenantBreach({ compiled }: Policy, facts: Facts): Outcome | unde
   return breach === undefined ? undefined : denial(`mcp ${breach} is not allowed to tenant ${facts.tenant}`);
 }
 
-/** The lists of the effective configuration, and its hash, which goes into the snapshot when they took part (4.2). */
+/** The lists of the effective configuration, and its hash, which enters the snapshot when the lists were applied (4.2). */
 export interface ConfigLists {
   hash: string;
   breach(facts: Facts): Outcome | undefined;
@@ -57,7 +57,7 @@ function findBreach(checks: readonly ((mcp: McpFacts) => string | undefined)[], 
   return undefined;
 }
 
-/** Lists that all hold: the allow lists of several documents are checked one by one, since each of them restricts. */
+/** Lists that all apply: the allow lists of several documents are checked one by one, since each of them restricts. */
 function readMcpLists(mcp: unknown): McpLists[] {
   const lists = isRecord(mcp) ? mcp : {};
   const allow = {

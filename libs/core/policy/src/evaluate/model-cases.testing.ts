@@ -6,7 +6,7 @@ import type { PolicyRequest } from './request';
 const some = <T>(...values: T[]) => fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 2 });
 const maybe = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record(fields, { requiredKeys: [] });
-/** Most fields are there, so that what is asked for is often met. */
+/** Most fields are present, so that conditions often match. */
 const mostly = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Partial<T>> =>
   fc
     .tuple(fc.record(fields), fc.uniqueArray(fc.constantFrom(...Object.keys(fields)), { maxLength: 2 }))
@@ -35,7 +35,7 @@ const mcpLists = few({
   allow_actions: some('go'),
 });
 
-/** Every key a match may have, each with values that the requests below meet now and then. */
+/** Every match key, with values that the requests below contain now and then. */
 export const matchKeys: { [Key in keyof RuleMatch]-?: fc.Arbitrary<NonNullable<RuleMatch[Key]>> } = {
   topics: some(...topics),
   tenants: some('t', 'T', 'u'),
@@ -75,7 +75,7 @@ export const matchKeys: { [Key in keyof RuleMatch]-?: fc.Arbitrary<NonNullable<R
   mcp: mcpLists,
 }; // prettier-ignore
 
-/** No more than two keys at a time, or hardly any rule would ever match. */
+/** At most two keys at a time, since more would hardly ever match. */
 const oneKey: fc.Arbitrary<RuleMatch> = fc.oneof(
   ...Object.entries(matchKeys).map(([name, values]: [string, fc.Arbitrary<unknown>]) =>
     values.map((value): RuleMatch => ({ [name]: value })),

@@ -12,7 +12,7 @@ const counting =
   ({ ruleId, key }: VelocityCheck): VelocityAnswer => ({ kind: 'count', count: counts[`${ruleId} ${key}`] ?? 0 });
 
 describe('the evaluator', () => {
-  it('decides as the plain telling of the contract does, whatever the rules and the request', () => {
+  it('agrees with the plain model on any rules and request', () => {
     const seen = new Map<string, number>();
     const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
     fc.assert(
@@ -28,7 +28,7 @@ describe('the evaluator', () => {
       }),
       fuzzed(2_500),
     );
-    // The random cases reach every kind of answer and every condition, or they would prove little.
+    // Guards the generator: the random cases must reach every kind of decision and every condition.
     const answers = [...seen.keys()].filter((what) => !what.startsWith('decided')).sort();
     expect(answers).toEqual([
       'ALLOW by default',
@@ -44,7 +44,7 @@ describe('the evaluator', () => {
     expect(Object.keys(matchKeys).filter((key) => (seen.get(`decided with ${key}`) ?? 0) < 3)).toEqual([]);
   }); // prettier-ignore
 
-  it('decides the same when it explains, and the rule that decided is in the trace as matched', async () => {
+  it('explain makes the same decision, and the deciding rule is in the trace as matched', async () => {
     await fc.assert(
       fc.asyncProperty(anyCase, async (given) => {
         const policy = mergePolicies(given.documents, given);

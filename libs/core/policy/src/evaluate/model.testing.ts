@@ -9,8 +9,8 @@ import type {
 import type { PolicyRequest } from './request';
 
 /**
- * The evaluator once more, slow and plain, for comparison: no index, no
- * compiled tests, no generator, nothing shared with the real one. Content rules are not part of it.
+ * A second evaluator, slow and plain, for comparison: no index, no compiled tests, no generator, and no code shared with
+ * the real one. Content rules are not part of it.
  */
 export interface ModelCase {
   documents: PolicyDocument[];
@@ -79,7 +79,7 @@ function byRules(given: ModelCase): Told {
 
 const refused: Told = { decision: 'DENY', ruleId: '', isLimited: false };
 
-/** A later rule of the same name in the same place stands where the earlier one stood. */
+/** A later rule with the same name and scope replaces the earlier one in its position. */
 function standingRules(
   documents: readonly PolicyDocument[],
   isOverride: (of: { source: string }) => boolean,
@@ -127,7 +127,7 @@ function told(rule: Rule, constraints: (Constraints | undefined)[] = [rule.const
   return { decision: decision === 'ALLOW' && isLimited ? 'ALLOW_WITH_CONSTRAINTS' : decision, ruleId: rule.id, isLimited };
 } // prettier-ignore
 
-/** Of equally strict rules the last, with what any of them limits. */
+/** The last of equally strict rules, with the constraints of all. */
 function strictest(rules: readonly Rule[]): Told {
   const most = Math.max(...rules.map((rule) => strictness.indexOf(verdictOf(rule))));
   const stands = rules.filter((rule) => strictness.indexOf(verdictOf(rule)) === most).slice(-1);
@@ -154,7 +154,7 @@ function selects(tier: string, ids: readonly string[], { job_id, workflow_id, se
   return known.some((id) => id !== undefined && ids.includes(id.trim()));
 }
 
-/** Which rules may permit which requests; what bans is always looked at. */
+/** Which rules may permit which requests; denying rules always apply. */
 function isLookedAt(rule: Rule, request: PolicyRequest): boolean {
   if (!permits(rule)) return true;
   if (low(request.topic) === 'job.edge.action') return (rule.match?.topics ?? []).some((topic) => low(topic) === 'job.edge.action'); // prettier-ignore

@@ -5,7 +5,7 @@ import { isStricter, type Verdict } from '../document/words';
 import type { ContentFinding } from './content';
 import type { PolicyDecision } from './request';
 
-/** A decision on its way through the pipeline. */
+/** A decision within the pipeline. */
 export interface Outcome {
   verdict: Verdict;
   reason: string;
@@ -20,7 +20,7 @@ export interface Outcome {
 export const denial = (reason: string): Outcome => ({ verdict: 'DENY', reason, ruleId: '' });
 
 export const ofRule = (rule: CompiledRule): Outcome => ({
-  // An allow that limits anything is an allow with constraints (3.2), also when it is weighed against another rule.
+  // An allow with any limit is an allow with constraints (3.2), also when it is compared with another rule.
   verdict: rule.verdict === 'ALLOW' && isConstraining(rule.constraints) ? 'ALLOW_WITH_CONSTRAINTS' : rule.verdict,
   reason: rule.reason,
   ruleId: rule.id,
@@ -30,7 +30,7 @@ export const ofRule = (rule: CompiledRule): Outcome => ({
 });
 
 /**
- * The stricter of a global and a narrower rule, the narrower when they are equal; both limit.
+ * The stricter of a global and a narrower rule, the narrower when they are equal; the constraints of both apply.
  * See docs/reference/policy.md#evaluation.
  */
 export function stricterOf(wide: Outcome, narrow: Outcome): Outcome {
@@ -38,7 +38,7 @@ export function stricterOf(wide: Outcome, narrow: Outcome): Outcome {
   return { ...stands, constraints: tighter(wide.constraints, narrow.constraints) };
 }
 
-/** Which fields go with which verdict. */
+/** The fields of each verdict. */
 export function toRecord(outcome: Outcome, snapshot: string, jobId: string): PolicyDecision {
   const { verdict, reason, ruleId, constraints, remediations = [], throttleMs, findings } = outcome;
   const limits = verdict !== 'DENY' && verdict !== 'THROTTLE' && isConstraining(constraints);

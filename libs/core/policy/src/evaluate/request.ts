@@ -3,7 +3,7 @@ import type { Constraints, Remediation } from '../document/policy-document';
 import type { Verdict } from '../document/words';
 import type { ContentFinding } from './content';
 
-/** What a decision is asked about, in wire spelling, and what only the server knows. */
+/** The request to decide, in wire spelling, with the facts that only the server knows. */
 export interface PolicyRequest {
   topic: string;
   tenant?: string;
@@ -19,30 +19,30 @@ export interface PolicyRequest {
   budget?: unknown;
   /** Labels of the caller, reserved prefixes already stripped. */
   labels?: Readonly<Record<string, string>>;
-  /** Labels the server set. They win over `labels`, and only these can bring narrow tiers into play (3.3). */
+  /** Labels set by the server. They win over `labels`, and only they can select narrow tiers (3.3). */
   server_labels?: Readonly<Record<string, string>>;
   /** The merged configuration as parsed JSON; its `safety` section can only deny (3.2 step 9). */
   effective_config?: unknown;
   meta?: RequestMeta;
-  /** An action descriptor. Gates are not evaluated here; its presence means the request is more than a prompt (3.6). */
+  /** An action descriptor. Action checks are not evaluated here; its presence means the request is not just a prompt (3.6). */
   action?: unknown;
   input_content?: Uint8Array | string;
   input_content_type?: string;
   /** Size of the whole content, when `input_content` holds only part of it. */
   input_size_bytes?: number;
-  /** What the registry knows of the agent in label `agent_id`. */
+  /** Registered facts about the agent in label `agent_id`. */
   agent?: { risk_tier?: string; data_classifications?: readonly string[] };
   /** The verified delegation chain, if any. */
   delegation?: DelegationFacts;
   /** The deriver registered for the topic (3.2 step 4). */
   risk_tag_deriver?: RiskTagDeriver;
-  /** The last decision on this very request, when it permitted the request. Set by the server only. */
+  /** The last decision on this request, when it permitted the request. Set by the server only. */
   prior_permit?: PriorPermit;
 }
 
 /**
- * Velocity limits are applied to a request once per policy: while the policy is the same, a velocity rule that did not
- * refuse the request then does not refuse it now, however full its window is.
+ * Velocity limits apply to a request once per policy: while the policy is unchanged, a velocity rule that did not deny the
+ * request before does not deny it now, however full its window is.
  */
 export interface PriorPermit {
   policy_snapshot: string;
@@ -66,7 +66,7 @@ export interface RequestMeta {
 export interface RiskTagDeriver {
   kind: 'amount-threshold';
   tiers: readonly { from: number; tag: string }[];
-  /** Tags of the topic's registration, which its jobs have beside the derived one. */
+  /** Tags of the topic's registration, which its jobs have in addition to the derived one. */
   tags?: readonly string[];
 }
 
@@ -84,20 +84,20 @@ export interface PolicyDecision {
   constraints?: Constraints;
   remediations: Remediation[];
   approval_required: boolean;
-  /** The job's id, when a person must approve and there is one. */
+  /** The job's id, when an approval is required and there is a job. */
   approval_ref?: string;
   throttle_duration_ms?: number;
-  /** What a content rule found; absent when content was not looked at or was clean. */
+  /** Findings of content rules; absent when content was not scanned or was clean. */
   findings?: ContentFinding[];
 }
 
-/** Asked of the caller when a velocity rule's match holds: count this request in its window, or only look. */
+/** Yielded when a velocity rule's match holds: count this request in its window, or only read the window. */
 export interface VelocityCheck {
   ruleId: string;
   key: string;
   windowSeconds: number;
   maxRequests: number;
-  /** The job's id, so that one job asked about twice counts once; undefined: use a random one. */
+  /** The job's id, so that a job evaluated twice counts once; undefined: use a random one. */
   member: string | undefined;
 }
 

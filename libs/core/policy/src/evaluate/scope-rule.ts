@@ -5,9 +5,9 @@ import type { ScopeMatch } from '../document/policy-document';
 export type ScopeResult =
   | { kind: 'within' }
   | { kind: 'violation'; detail: string }
-  /** The content, its instruction or its items are not there. */
+  /** The content, its instruction or its items are missing. */
   | { kind: 'missing'; detail: string }
-  /** The instruction names no category, so there is nothing to hold the items against. */
+  /** The instruction names no category, so the items cannot be checked. */
   | { kind: 'ambiguous'; detail: string };
 
 /**
@@ -47,7 +47,7 @@ function nameOf(item: unknown, { name_path }: ScopeMatch): string | undefined {
   return typeof value === 'string' ? value.slice(0, 100) : undefined;
 }
 
-/** Whole words only: `art` is not named by "start". */
+/** Whole words only: "start" does not name `art`. */
 function mentions(instruction: string, word: string): boolean {
   const wordsOf = (text: string) =>
     ` ${fold(text)

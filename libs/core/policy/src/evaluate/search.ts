@@ -12,21 +12,21 @@ import type { RuleTrace, SearchSet } from './trace';
 export type Asking<T> = Generator<VelocityCheck, T, VelocityAnswer>;
 
 export interface SearchOptions {
-  /** `VELOCITY_FAIL_MODE`: what a velocity rule does when its window cannot be counted. Default closed. */
+  /** `VELOCITY_FAIL_MODE`: handling of a velocity rule whose window cannot be counted. Default closed. */
   velocityFailMode: 'open' | 'closed';
   /** Rules with a velocity window never fire. */
   countsNothing?: boolean;
-  /** The decision that permitted this request under this policy before. */
+  /** An earlier decision that permitted this request under this policy. */
   priorPermit?: PriorPermit | undefined;
-  /** Where to note each rule looked at; absent when nobody asks. */
+  /** Receives each rule considered; absent without a trace. */
   trace?: RuleTrace[] | undefined;
 }
 
 /** One search through the rules of a policy for one request. See docs/reference/policy.md#evaluation. */
 export class Search {
-  /** The first velocity rule that could not be counted, in closed mode: nothing passes without a person. */
+  /** The first velocity rule that could not be counted, in closed mode: every permission then requires an approval. */
   private uncounted: CompiledRule | undefined;
-  /** Once the store failed to answer it is not asked again for this request. */
+  /** After one failure the store is not called again for this request. */
   private storeIsDown = false;
 
   constructor(
@@ -51,7 +51,7 @@ export class Search {
     return wider ?? this.byDefault(overrides.defaults);
   }
 
-  /** The decision of all rules but bans and workflow overrides. */
+  /** The decision of all rules except bans and workflow overrides. */
   private *ordinaryRules(job: CompiledRule | undefined): Asking<Outcome | undefined> {
     const { narrow, global, invariantAllows } = this.policy.compiled;
     const narrower = job ?? (yield* this.firstOf('workflow', narrow.of('workflow', this.facts)));
@@ -61,7 +61,7 @@ export class Search {
     return found && ofRule(found);
   }
 
-  /** Replaces a permission, or no match, by a hold when one of the velocity rules searched for it was not counted. */
+  /** Replaces a permission, or no match, by a hold when one of the velocity rules considered could not be counted. */
   private unlessUncounted(matched: Outcome | undefined): Outcome | undefined {
     const { uncounted } = this;
     this.uncounted = undefined;
@@ -75,7 +75,7 @@ export class Search {
     };
   }
 
-  /** A trace shows every rule; otherwise those whose topics cannot fit are left out beforehand. */
+  /** A trace shows every rule; otherwise rules whose topics cannot match are skipped beforehand. */
   private candidates(set: RuleSet): readonly CompiledRule[] {
     return this.options.trace ? set.all : set.forTopic(this.facts.topic);
   }
@@ -90,7 +90,7 @@ export class Search {
     return undefined;
   }
 
-  /** Where the next rule stands whose match holds, -1 for none: a plain loop, since generators run slower than those. */
+  /** Index of the next matching rule, -1 for none. A plain loop, since generators are slower. */
   private nextMatch(set: SearchSet, rules: readonly CompiledRule[], from: number): number {
     const { facts } = this;
     const { trace } = this.options;
@@ -139,7 +139,7 @@ export class Search {
     return false;
   }
 
-  /** Whether a velocity rule fired when this request was permitted before; undefined when that is not known. */
+  /** Whether a velocity rule fired when this request was permitted before; undefined when that is unknown. */
   private before(rule: CompiledRule): boolean | undefined {
     const { priorPermit } = this.options;
     if (!priorPermit) return undefined;

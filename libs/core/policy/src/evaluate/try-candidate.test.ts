@@ -34,14 +34,14 @@ describe('a candidate', () => {
     expect(verdict(tried.policy, { topic: 'job.base' })).toEqual(['ALLOW', 'base']);
   });
 
-  it('leaves the policy in force as it is', () => {
+  it('does not change the policy in effect', () => {
     const policy = inForce();
     tryCandidate(policy, { id: 'secops/a', content: deny('x') });
 
     expect(verdict(policy, {})).toEqual(['ALLOW', 'a']);
   });
 
-  it('that is no policy is refused with what is wrong', () => {
+  it('that is invalid is rejected with its problems', () => {
     const tried = tryCandidate(inForce(), { id: 'secops/a', content: 'rules: [{id: x, decision: perhaps}]' });
 
     expect(tried).toMatchObject({ ok: false, problems: [expect.anything()] });

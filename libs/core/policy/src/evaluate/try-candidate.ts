@@ -3,10 +3,10 @@ import { mergePolicies, type Policy } from '../compile/merge-policies';
 import { parsePolicy } from '../document/parse-policy';
 
 /**
- * The policy as it would be with a text in the place of a bundle, or as one more bundle where its id would stand. The
+ * The policy with a text in place of a bundle, or as an additional bundle at the position of its id. The
  * first document of a policy is the base and is never replaced. See docs/reference/policy.md#documents.
  *
- * @returns the policy, or what is wrong with the text
+ * @returns the policy, or the problems of the text
  */
 export function tryCandidate(policy: Policy, { id, content }: CandidateBundle): MergedBundles {
   const parsed = parsePolicy(content, { source: id, mode: 'write' });

@@ -12,7 +12,7 @@ const counted = (count: number) => (): VelocityAnswer => ({ kind: 'count', count
 const down = (): VelocityAnswer => ({ kind: 'unavailable' });
 
 describe('velocity rules', () => {
-  it('asks exactly when the match holds, and with what to count', () => {
+  it('counts exactly when the match holds, with the key and the limit', () => {
     const asked: VelocityCheck[] = [];
     const note = (check: VelocityCheck) => {
       asked.push(check);
@@ -31,12 +31,12 @@ describe('velocity rules', () => {
     expect(verdict(policy, request, {}, counted(4))).toEqual(['THROTTLE', 'pace']);
   });
 
-  it('a store that does not answer means a person decides, or by choice that the rule is skipped', () => {
+  it('an unavailable store requires an approval, or skips the rule in open mode', () => {
     expect(verdict(policy, request, {}, down)).toEqual(['REQUIRE_APPROVAL', 'pace']);
     expect(verdict(policy, request, { velocityFailMode: 'open' }, down)).toEqual(['ALLOW', 'ok']);
   });
 
-  it('a store that does not answer opens no way around a ban further down, and is asked once', () => {
+  it('an unavailable store does not bypass a later ban, and is called once', () => {
     const banning = policyOf(`rules:\n${pace('one', 'tenant')}\n${pace('two', 'topic')}\n  - {id: no, decision: deny}`);
     let calls = 0;
 
@@ -48,7 +48,7 @@ describe('velocity rules', () => {
     expect([asked, calls]).toEqual([['DENY', 'no'], 1]);
   });
 
-  it('a bundle that limits is ahead of broad permissions; one that permits is not ahead of bans', () => {
+  it('a limiting bundle is searched before broad permissions; a permitting one is not searched before bans', () => {
     const bundles = policyOf({
       base: 'rules:\n  - {id: ban, decision: deny, match: {topics: [job.ban]}}\n  - {id: ok, decision: allow}',
       'velocity/slow': `rules:\n${pace('slow', 'tenant')}`,
@@ -60,7 +60,7 @@ describe('velocity rules', () => {
     expect(verdict(bundles, { ...request, topic: 'job.ban' }, {}, counted(2))).toEqual(['DENY', 'ban']);
   });
 
-  it('does not refuse again what it let through under the same policy, and counts nothing for that', () => {
+  it('does not deny a request again that it permitted under the same policy, and does not count it', () => {
     const asked: VelocityCheck[] = [];
     const full = (check: VelocityCheck) => {
       asked.push(check);
@@ -74,14 +74,14 @@ describe('velocity rules', () => {
     expect(verdict(policy, permitted('another'), {}, full)).toEqual(['THROTTLE', 'pace']);
   });
 
-  it('what was permitted before is denied all the same by a rule that counts nothing', () => {
+  it('a permitted request can still be denied by a rule without a window', () => {
     const banning = policyOf(`rules:\n${pace('pace', 'tenant')}\n  - {id: no, decision: deny}`);
     const prior_permit = { policy_snapshot: banning.snapshot, rule_id: '' };
 
     expect(verdict(banning, { ...request, prior_permit }, {}, counted(9))).toEqual(['DENY', 'no']);
   });
 
-  it('a rule that permitted a request permits it again, and one that did not is asked', () => {
+  it('a rule that permitted a request permits it again, and others are counted', () => {
     const permitting = policyOf(
       'rules: [{id: busy, decision: allow, velocity: {max_requests: 2, window_seconds: 60, key: tenant}}]',
     );
@@ -95,7 +95,7 @@ describe('velocity rules', () => {
     expect(verdict(permitting, permitted('other'), {}, counted(3))).toEqual(['ALLOW', 'busy']);
   });
 
-  it('is a conversation: each check waits for its answer', () => {
+  it('yields each check and waits for its answer', () => {
     const conversation = evaluation(policy, request);
 
     expect(conversation.next()).toMatchObject({ done: false, value: { ruleId: 'pace' } });
@@ -105,7 +105,7 @@ describe('velocity rules', () => {
     });
   });
 
-  it('denies when who should answer throws or rejects', async () => {
+  it('denies when the counter throws or rejects', async () => {
     const lost = new Error('lost');
     const thrown = verdict(policy, request, {}, () => {
       throw lost;

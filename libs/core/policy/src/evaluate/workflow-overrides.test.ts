@@ -52,7 +52,7 @@ describe('the override of a workflow', () => {
     expect(verdict(policyWith(sources), { workflow_id: 'other' })).toEqual(verdict(policyOf(others), {}));
   });
 
-  it('limits what the wider policy permits without limits', () => {
+  it('adds limits to permissions of the wider policy', () => {
     const policy = policyWith({
       base: 'default_decision: allow',
       [id]: own(rules('id: o, decision: allow, constraints: {budgets: {max_retries: 1}}')),
@@ -65,7 +65,7 @@ describe('the override of a workflow', () => {
     });
   });
 
-  it('does not reach a job that a rule for the job alone decides', () => {
+  it('does not apply to a job that is decided by a rule for the job alone', () => {
     const policy = policyWith({
       base: rules('id: j, tier: job, selector: {job_id: j}, decision: allow'),
       [id]: own(rules('id: o, decision: deny')),
@@ -75,7 +75,7 @@ describe('the override of a workflow', () => {
     expect(verdict(policy, { ...request, job_id: 'k' })).toEqual(['DENY', 'o']);
   });
 
-  it('of a velocity rule that is not counted holds nothing that is denied', () => {
+  it('with an uncounted velocity rule does not turn a denial into a hold', () => {
     const window = 'velocity: {max_requests: 1, window_seconds: 60, key: tenant}';
     const override = own(rules(`id: o, decision: deny, ${window}`));
     const decided = (base: string) =>
@@ -85,7 +85,7 @@ describe('the override of a workflow', () => {
     expect(decided('default_decision: allow')).toBe('REQUIRE_APPROVAL');
   });
 
-  it('takes no licensed velocity rule away from others', () => {
+  it('does not use up the licensed velocity rules of others', () => {
     const pace = (name: string) =>
       rules(`id: ${name}, decision: deny, velocity: {max_requests: 1, window_seconds: 60, key: tenant}`);
 
@@ -94,7 +94,7 @@ describe('the override of a workflow', () => {
     expect(policy.ignoredVelocityRules).toEqual(['o']);
   });
 
-  it('leaves workflow-tier rules of policy writers as they are, whichever document has them', () => {
+  it('does not replace workflow-tier rules of other documents', () => {
     const policy = policyWith({
       base: rules(`id: b, ${narrowing}, match: {topics: [job.b]}, decision: allow`),
       'secops/w': own(rules('id: s, match: {topics: [job.s]}, decision: allow')),
@@ -118,11 +118,11 @@ describe('content rules of the override', () => {
       { scanContent },
     );
 
-  it.each(['o', 'g'])('never soften those of the wider policy, also by their names: %s', (name) => {
+  it.each(['o', 'g'])('never soften those of the wider policy, even with the same id: %s', (name) => {
     expect(decided(content(name, 'require_approval'))).toMatchObject({ decision: 'DENY', rule_id: 'g' });
   });
 
-  it('hold by themselves, and come before the wider ones where overrides extend', () => {
+  it('apply by themselves, and come before the wider ones in mode extend', () => {
     const policy = policyWith({ base: 'default_decision: allow', [id]: own(content('o', 'deny')) });
 
     expect(ask(policy, { ...request, input_content: 'salt' }, { scanContent })).toMatchObject({ rule_id: 'o' });

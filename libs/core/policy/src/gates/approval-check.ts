@@ -2,8 +2,8 @@ import { bindingHash } from './binding';
 import { refused, type GateCase, type Objection } from './gate';
 
 /**
- * Whether the approval that is named allows this very action, by someone else, now and for the first time. An approval of
- * another tenant is told apart from one that is not there only by its status.
+ * Checks that the named approval allows this exact action, was resolved by someone else, is current and unused. For an
+ * approval of another tenant, only the status differs from a missing one.
  */
 export async function approvalObjection(
   { action, actor, world }: GateCase,

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '../compile/canonical-json';
 
 /**
- * What an approval of an action is for: SHA-256, hex, of everything about it that matters. Empty parts are left out, and
- * the order of tags and of wildcards is nobody's, so that the same action always has the same hash.
+ * The hash that an approval is bound to: SHA-256, hex, of every relevant field of the action. Empty fields are left out,
+ * and tags and wildcards are sorted, so that equivalent actions have the same hash.
  * See docs/reference/policy.md#action-checks.
  */
 export function bindingHash(action: ActionBody): string {

@@ -13,7 +13,7 @@ describe('actiongate.mcp', () => {
       { actor: actorOf({ agent }), world, dangerousParameters },
     );
 
-  it('lets an agent call what it was given', async () => {
+  it('lets an agent call its tools', async () => {
     expect(await call({ target_resource: { id: 'doc:7' }, required_entitlement: 'Vault', args: { a: 1 } })).toBe('passed');
   }); // prettier-ignore
 
@@ -25,7 +25,7 @@ describe('actiongate.mcp', () => {
     [{ required_entitlement: 'admin' }, 'mcp 403 unlicensed'],
   ])('%j: %s', async (fields, expected) => expect(await call(fields)).toBe(expected));
 
-  it('refuses who is not known or not active; empty lists give nothing', async () => {
+  it('rejects unknown and inactive agents; empty lists permit nothing', async () => {
     const unknown = await outcome({ kind: 'mcp_call', tool: 'read_file' });
 
     expect(unknown).toBe('mcp 401 no_identity');
@@ -33,7 +33,7 @@ describe('actiongate.mcp', () => {
     expect(await call({}, agentOf({ allowedTools: [] }))).toBe('mcp 403 tool_not_in_allowed_list');
   });
 
-  it('refuses arguments that configuration forbids, at any depth, and servers that cannot be reached', async () => {
+  it('rejects forbidden arguments at any depth, and unreachable servers', async () => {
     const forbid = (args: Record<string, unknown>) => call({ args }, agentOf(), worldOf(), ['force']);
     const gone = worldOf({ isReachable: () => Promise.resolve(false) });
 
@@ -50,7 +50,7 @@ describe('actiongate.mutation', () => {
   const change = (approval: ActionApproval | undefined, more: Partial<GateWorld> = {}, fields: object = {}) =>
     outcome({ ...claimed, ...fields }, { world: worldOf({ approval: () => Promise.resolve(approval), ...more }) });
 
-  it('destroys nothing without a person', async () => {
+  it('requires an approval for every destructive action', async () => {
     for (const verb of actionVerbs) {
       const harmless = verb === 'read' || verb === 'write';
       expect(await outcome({ kind: 'mutation', verb })).toBe(harmless ? 'passed' : 'mutation human approval:none');
@@ -58,12 +58,12 @@ describe('actiongate.mutation', () => {
     }
   });
 
-  it('lets pass what was approved', async () => {
+  it('lets approved actions pass', async () => {
     expect(await change(approvalOf({ actionHash: hash }))).toBe('passed');
   });
 
   it.each<[string, Partial<ActionApproval> | undefined, string]>([
-    ['is not there', undefined, '404 approval:not_found'],
+    ['does not exist', undefined, '404 approval:not_found'],
     ['is another tenant’s', { tenant: 'globex' }, '403 approval:other_tenant'],
     ['is one’s own', { isOwn: true }, '403 approval:self'],
     ['is pending', { status: 'pending' }, '409 approval:not_approved'],
@@ -72,11 +72,11 @@ describe('actiongate.mutation', () => {
     ['is too old', { isExpired: true }, '409 approval:expired'],
     ['is for another action', { actionHash: 'f'.repeat(64) }, '409 approval:other_action'],
     ['is for no action', { actionHash: undefined }, '409 approval:other_action'],
-  ])('refuses with an approval that %s', async (_what, fields, expected) => {
+  ])('rejects an approval that %s', async (_what, fields, expected) => {
     expect(await change(fields && approvalOf({ actionHash: hash, ...fields }))).toBe(`mutation ${expected}`);
   });
 
-  it('refuses where there is nothing to change, and where anything was changed after the approval', async () => {
+  it('rejects a missing target, and an action changed after its approval', async () => {
     const approval = approvalOf({ actionHash: hash });
 
     expect(await change(approval, { targetExists: () => Promise.resolve(false) })).toBe('mutation 404 target_missing');
@@ -95,7 +95,7 @@ describe('actiongate.provenance', () => {
     });
   }; // prettier-ignore
 
-  it('believes no claim without its approval', async () => {
+  it('rejects a claim without its approval', async () => {
     const claim = (approval_claim: object, kind: 'provenance_check' | 'tenant_query' = 'provenance_check') =>
       outcome({ kind, verb: 'read', approval_claim });
 
@@ -106,7 +106,7 @@ describe('actiongate.provenance', () => {
     expect(await outcome({ ...tagged, risk_tags: ['Requires_Provenance'] })).toBe('provenance 403 unverified_claim');
   });
 
-  it('looks evidence up where that can be done', async () => {
+  it('verifies evidence when there is a store for it', async () => {
     expect(await evidence('proven')).toBe('passed');
     expect(await evidence('compromised')).toBe('provenance 500 evidence:compromised');
     expect(await evidence('missing')).toBe('provenance 500 evidence:missing');
@@ -117,7 +117,7 @@ describe('actiongate.provenance', () => {
 describe('the hash that binds an approval to its action', () => {
   const action = actionOf({ verb: 'delete', server: 's', target_resource: { type: 'a', id: '1' }, risk_tags: ['x', 'y'] });
 
-  it('is the same for the same action, however it is written', () => {
+  it('is the same for equivalent actions', () => {
     const written = actionOf({
       risk_tags: ['y', 'x'],
       verb: 'delete',
@@ -146,12 +146,12 @@ describe('the hash that binds an approval to its action', () => {
     { wildcards: ['a'] },
     { args: { a: 1 } },
     { risk_tags: ['x'] },
-  ])('is another when %j', (change) => {
+  ])('differs when %j', (change) => {
     expect(bindingHash({ ...action, ...change })).not.toBe(bindingHash(action));
   });
 }); // prettier-ignore
 
-describe('all gates', () => {
+describe('all action checks', () => {
   const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
   const anyAction = fc.record({
     kind: fc.constantFrom(...actionKinds),
@@ -172,7 +172,7 @@ describe('all gates', () => {
     args: optional(hostileJson.map((value): Record<string, unknown> => ({ value }))),
   });
 
-  it('answer whatever they are asked, and tell nothing of it', async () => {
+  it('always answer, without echoing the request', async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(anyAction, async ({ server, tool, target_path, target_url, args, ...fields }) => {
@@ -200,7 +200,7 @@ describe('all gates', () => {
     ]); // prettier-ignore
   });
 
-  it('details tell how long a claim is, not what it says', () => {
+  it('details contain the length of a claim, not its text', () => {
     const lengths = [0, 1, 64, 65, 256, 257, 1_024, 1_025];
     const told = lengths.map((length) => {
       const action = actionOf({ approval_claim: { claim_text: 'x'.repeat(length) }, target_resource: { type: 'order' } });

@@ -19,8 +19,8 @@ const gates: Readonly<Record<GateId, Gate>> = {
 };
 
 /**
- * Asks every gate in its order; the first that objects ends it. Gates only block: whoever passes all of them goes on to
- * the rules. See docs/reference/policy.md#action-checks.
+ * Runs all action checks in order; the first objection ends it. Checks can only block: an action that passes all of them
+ * is still subject to the rules. See docs/reference/policy.md#action-checks.
  */
 export async function checkAction(given: GateCase): Promise<GateFinding | undefined> {
   for (const [gate, check] of Object.entries(gates)) {
@@ -32,7 +32,7 @@ export async function checkAction(given: GateCase): Promise<GateFinding | undefi
 
 const isGate = (id: string): id is GateId => Object.hasOwn(gates, id);
 
-/** What is told of a block: nothing that the caller sent but words of closed sets. */
+/** The reported details of a block: nothing from the caller except words of closed sets. */
 export interface GateDetails {
   gate: GateId;
   sub_reason: string;
@@ -57,7 +57,7 @@ export function gateDetails({ gate, subReason }: GateFinding, action: ActionBody
   return {
     gate,
     sub_reason: subReason,
-    // A type is a word such as `order`; anything longer might be the target itself.
+    // A type is a word such as `order`; longer text might be the target itself.
     target_type: /^[\w.-]{1,64}$/.test(action.target_resource?.type ?? '') ? (action.target_resource?.type ?? '') : '',
     auth_tenant: tenant,
     claim_present: claim !== '',

@@ -64,13 +64,13 @@ describe('actiongate.file', () => {
   });
 
   it.each(['/etc/passwd', '/etc/group', '/etc/hosts', '/boot/grub/grub.cfg', '/usr/sbin/cron', '/sbin/init'])(
-    '%s may be read and not be written',
+    '%s can be read and not written',
     async (path) => {
       expect([await read(path), await write(path)]).toEqual(['passed', 'file 403 system_path_write']);
     },
   );
 
-  it('looks at files only', async () => {
+  it('applies to files only', async () => {
     expect(await outcome({ kind: 'tenant_query', target_path: '/etc/shadow' })).toBe('passed');
   });
 });

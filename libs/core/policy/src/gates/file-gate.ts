@@ -10,7 +10,7 @@ const credentialNames: readonly RegExp[] = [
   /^(application_default_)?credentials(\.json)?$/,
 ];
 
-/** Two tests rather than one: `.*` between them would look at the rest once for each beginning. */
+/** Two tests instead of one: with `.*` between them, matching would be quadratic. */
 const isCloudAccount = (file: string): boolean =>
   file.endsWith('.json') && /service[-_]?account|gcp[-_]?key|google[-_]?credentials/.test(file);
 
@@ -30,9 +30,9 @@ const systemFiles = /(^|\/)etc\/(passwd|group|hosts)-?$|^(\/private)?\/(boot|sbi
 const reservedNames = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/;
 
 /**
- * Keeps actions away from credentials and system files. The path is looked at as a system would come to see it: decoded up
- * to three times, environment names expanded, separators and case folded. A path that is still encoded after that, or that
- * names a variable nobody knows here, could be anything and is refused. `.pub` keys and `.env.example` are no credentials.
+ * Blocks access to credentials and system files. The path is normalized as a system would: decoded up to three times,
+ * environment names expanded, separators and case folded. A path that is still encoded after that, or that names an
+ * unknown variable, is rejected. `.pub` keys and `.env.example` are not credentials.
  * See docs/reference/policy.md#action-checks.
  */
 export function fileGate({ action }: GateCase): Objection | undefined {
@@ -56,7 +56,7 @@ export function fileGate({ action }: GateCase): Objection | undefined {
   return undefined;
 }
 
-/** Systems drop streams, and dots and blanks at the end of a name. */
+/** Systems ignore streams, and dots and blanks at the end of a name. */
 function nameOf(segment: string): string {
   const stream = segment.indexOf(':', 1);
   let end = stream < 0 ? segment.length : stream;

@@ -1,6 +1,6 @@
 import type { ActionBody } from '@svc/contract';
 
-/** In the order they are asked. See docs/reference/policy.md#action-checks. */
+/** In order of execution. See docs/reference/policy.md#action-checks. */
 export const gateIds = [
   'actiongate.tenant',
   'actiongate.file',
@@ -13,14 +13,14 @@ export type GateId = (typeof gateIds)[number];
 
 export type RefusalStatus = 401 | 403 | 404 | 409 | 500 | 503;
 
-/** What a gate objects to. `subReason` and `reason` are never made of what the caller sent. */
+/** The objection of an action check. `subReason` and `reason` never contain text from the caller. */
 export type Objection =
   | { kind: 'refused'; status: RefusalStatus; subReason: string; reason: string }
   | { kind: 'human'; subReason: string; reason: string };
 
 export type GateFinding = Objection & { gate: GateId };
 
-/** Who acts, as authentication and the registries know it. */
+/** The actor, as authenticated and registered. */
 export interface Actor {
   tenant: string;
   /** May act for every tenant. */
@@ -29,7 +29,7 @@ export interface Actor {
   agent: AgentScope | undefined;
 }
 
-/** Lists are globs; an empty one lets nothing through. */
+/** Lists are globs; an empty one permits nothing. */
 export interface AgentScope {
   isActive: boolean;
   allowedServers: readonly string[];
@@ -38,13 +38,13 @@ export interface AgentScope {
   entitlements: readonly string[];
 }
 
-/** An approval as far as gates look at it. */
+/** The fields of an approval that action checks use. */
 export interface ActionApproval {
   tenant: string;
   status: 'pending' | 'approved' | 'other';
-  /** The action that people saw when they decided; undefined when they saw none. */
+  /** The action shown to the approvers; undefined when none was shown. */
   actionHash: string | undefined;
-  /** Whether who acts decided it, or shares an identity with who did. */
+  /** Whether the actor resolved it, or shares an identity with the approver. */
   isOwn: boolean;
   isConsumed: boolean;
   isExpired: boolean;
@@ -53,7 +53,7 @@ export interface ActionApproval {
 export type Resolution =
   { kind: 'addresses'; addresses: readonly string[] } | { kind: 'no_address' } | { kind: 'failed' };
 
-/** What gates have to ask others; each is asked only by a gate that is reached. Those that are absent know nothing. */
+/** Lookups of action checks; each is called only by a check that runs. An absent one has no answer. */
 export interface GateWorld {
   resolve(host: string): Promise<Resolution>;
   approval(ref: string): Promise<ActionApproval | undefined>;
@@ -61,9 +61,9 @@ export interface GateWorld {
   hasSeenHost?(host: string): Promise<boolean>;
   /** Whether an MCP server can be reached. */
   isReachable?(server: string): Promise<boolean>;
-  /** Whether what is to be changed is there. */
+  /** Whether the target of a change exists. */
   targetExists?(action: ActionBody): Promise<boolean>;
-  /** Looks the claim up in the audit chain. */
+  /** Verifies the claim in the audit chain. */
   verifyEvidence?(ref: string): Promise<'proven' | 'compromised' | 'missing' | 'unavailable'>;
 }
 
@@ -71,7 +71,7 @@ export interface GateCase {
   action: ActionBody;
   actor: Actor;
   world: GateWorld;
-  /** Names of MCP arguments that configuration calls dangerous. */
+  /** MCP argument names that configuration marks as dangerous. */
   dangerousParameters: readonly string[];
 }
 

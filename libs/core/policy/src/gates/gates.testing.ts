@@ -38,14 +38,14 @@ export const approvalOf = (fields: Partial<ActionApproval> = {}): ActionApproval
   ...fields,
 });
 
-/** Every name leads to one public address, and nothing else is known. */
+/** Every name resolves to one public address; all other lookups are absent. */
 export const worldOf = (fields: Partial<GateWorld> = {}): GateWorld => ({
   resolve: (): Promise<Resolution> => Promise.resolve({ kind: 'addresses', addresses: ['93.184.216.34'] }),
   approval: () => Promise.resolve(undefined),
   ...fields,
 });
 
-/** `passed`, or `<gate without its prefix> <what it does> <why>`. */
+/** `passed`, or `<check without its prefix> <effect> <reason>`. */
 export async function outcome(
   fields: Partial<ActionBody>,
   { actor, world, dangerousParameters = [] }: Partial<Pick<GateCase, 'actor' | 'world' | 'dangerousParameters'>> = {},

@@ -1,4 +1,4 @@
-/** Whether a host is one of these names or below one. */
+/** Whether a host equals one of these names or is a subdomain of one. */
 export const isOneOf = (host: string, names: ReadonlySet<string>): boolean => {
   const labels = host.split('.');
   return labels.some((_, from) => names.has(labels.slice(from).join('.')));
@@ -9,13 +9,13 @@ export const metadataHosts: ReadonlySet<string> = new Set([
   'metadata.azure.com', 'metadata.azure.internal', 'metadata.packet.net', 'metadata.platformequinix.com',
 ]); // prettier-ignore
 
-/** Ends of names that no public name has, and services that turn any address into a name. */
+/** Suffixes that no public name has, and services that turn any address into a name. */
 export const privateSuffixes: ReadonlySet<string> = new Set([
   'localhost', 'localdomain', 'local', 'internal', 'intranet', 'lan', 'home', 'corp', 'home.arpa', 'test', 'invalid',
   'onion', 'svc', 'consul', 'nip.io', 'sslip.io', 'xip.io', 'lvh.me', 'localtest.me', 'rbndr.us', 'vcap.me',
 ]); // prettier-ignore
 
-/** Where anybody can collect what is sent, without being anybody. */
+/** Services that collect data for anonymous users. */
 export const exfiltrationHosts: ReadonlySet<string> = new Set([
   'webhook.site', 'requestbin.com', 'requestbin.net', 'pipedream.net', 'requestcatcher.com', 'beeceptor.com',
   'hookbin.com', 'requestinspector.com', 'burpcollaborator.net', 'oastify.com', 'interact.sh', 'interactsh.com',
@@ -31,7 +31,7 @@ export const pasteHosts: ReadonlySet<string> = new Set([
   'justpaste.it', 'controlc.com', 'gist.github.com', 'paste.debian.net', 'p.ip.fi', 'bpa.st', 'paste.centos.org',
 ]); // prettier-ignore
 
-/** Query parameters in which a prompt or what was said travels. */
+/** Query parameters that typically contain a prompt or a conversation. */
 export const promptKeys: ReadonlySet<string> = new Set([
   'prompt', 'system', 'system_prompt', 'instruction', 'instructions', 'message', 'messages', 'conversation', 'history',
   'context', 'transcript', 'completion', 'memory', 'q_prompt', 'input', 'chat',

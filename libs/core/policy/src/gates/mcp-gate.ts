@@ -3,8 +3,8 @@ import { isRecord } from '../compile/json-path';
 import { refused, type AgentScope, type GateCase, type Objection } from './gate';
 
 /**
- * Keeps agents to the servers, tools and resources they were given. An empty list gives nothing. A call without a server or
- * a resource is not held against its list; one without a tool is no call. See docs/reference/policy.md#action-checks.
+ * Restricts agents to their servers, tools and resources. An empty list permits nothing. A call without a server or a
+ * resource is not checked against that list; one without a tool is rejected. See docs/reference/policy.md#action-checks.
  */
 export async function mcpGate({ action, actor, world, dangerousParameters }: GateCase): Promise<Objection | undefined> {
   if (action.kind !== 'mcp_call') return undefined;

@@ -2,10 +2,10 @@ import { approvalObjection } from './approval-check';
 import { needsHuman, refused, type GateCase, type Objection } from './gate';
 import { isDestructive } from './verbs';
 
-/** Whether an action destroys or grants something, which takes a person's approval. */
+/** Whether an action destroys or grants something, which requires an approval. */
 export const isGrave = ({ kind, verb }: GateCase['action']): boolean => kind === 'mutation' && isDestructive(verb);
 
-/** Lets no destructive change through that nobody approved. See docs/reference/policy.md#action-checks. */
+/** Blocks destructive changes without an approval. See docs/reference/policy.md#action-checks. */
 export async function mutationGate(given: GateCase): Promise<Objection | undefined> {
   const { action, world } = given;
   if (!isGrave(action)) return undefined;

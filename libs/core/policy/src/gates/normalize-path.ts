@@ -6,7 +6,7 @@ export interface NormalPath {
 
 const mostDecodings = 3;
 
-/** Where well-known variables lead; what matters is what stands after them. */
+/** Values of well-known variables; only the rest of the path matters. */
 const environment: Readonly<Record<string, string>> = {
   home: '/home/user', userprofile: '/users/user', homepath: '/users/user', appdata: '/users/user/appdata/roaming',
   localappdata: '/users/user/appdata/local', tmpdir: '/tmp', tmp: '/tmp', temp: '/tmp', pwd: '.', oldpwd: '.',
@@ -15,7 +15,7 @@ const environment: Readonly<Record<string, string>> = {
   logname: 'user', public: '/users/public', allusersprofile: '/programdata',
 }; // prettier-ignore
 
-/** A path as a system comes to see it, whichever system it is. See docs/reference/policy.md#action-checks. */
+/** Normalizes a path as any operating system would. See docs/reference/policy.md#action-checks. */
 export function normalizePath(given: string): NormalPath {
   let text = expand(given.trim().replace(/^file:(\/\/(localhost)?(?=\/))?/i, ''));
   for (let i = 0; i < mostDecodings; i += 1) text = expand(decode(text));
@@ -44,7 +44,7 @@ function expand(text: string): string {
     .replace(/\$\{(?:env:)?(\w+)\}|\$env:(\w+)|\$(\w+)|%([a-z_]\w*)%/gi, named);
 }
 
-/** What is no UTF-8 stays as it is, byte by byte, rather than ending the decoding of all else. */
+/** Bytes that are not UTF-8 are kept one by one, so that they do not stop the decoding of the rest. */
 const decode = (text: string): string =>
   text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
     try {

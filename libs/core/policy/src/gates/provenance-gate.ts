@@ -7,9 +7,8 @@ const requiresProvenance = ({ kind, risk_tags }: GateCase['action']): boolean =>
   kind === 'provenance_check' || risk_tags.some((tag) => fold(tag) === 'requires_provenance');
 
 /**
- * Believes no claim that something was allowed: only an approval that is there, and evidence where it can be looked up.
- * It also runs for kind `provenance_check`; what must have a provenance and claims none is
- * refused as a claim that is not verified.
+ * Accepts a claim of permission only with an existing approval, and with evidence where it can be verified. Also runs for
+ * kind `provenance_check`; an action that requires provenance and claims none is rejected as an unverified claim.
  */
 export async function provenanceGate(given: GateCase): Promise<Objection | undefined> {
   const { action, world } = given;
@@ -19,7 +18,7 @@ export async function provenanceGate(given: GateCase): Promise<Objection | undef
   if (!ref) {
     return claim || isRequired ? refused('unverified_claim', 'a claim counts only with its approval') : undefined;
   }
-  // The mutation gate has asked already, and nothing has happened in between.
+  // The mutation check has verified it in this same evaluation.
   const objection = isGrave(action) ? undefined : await approvalObjection(given, ref);
   if (objection) return objection;
   switch (await world.verifyEvidence?.(ref)) {
@@ -35,6 +34,6 @@ export async function provenanceGate(given: GateCase): Promise<Objection | undef
   }
 }
 
-/** The approval that an action rests on, which is used up by letting the action through; undefined when on none. */
+/** The approval that an action rests on, to be consumed when the action passes; undefined without one. */
 export const approvalUsed = (action: GateCase['action']): string | undefined =>
   isGrave(action) || requiresProvenance(action) ? action.approval_claim?.approval_ref || undefined : undefined;

@@ -1,4 +1,4 @@
-/** A longer condition than people write is not looked into and counts as one that bounds nothing. */
+/** A longer condition is not analysed and counts as a tautology. */
 const mostChars = 4_096;
 
 const literal = /(?:\d+(?:\.\d+)?|'[^']*'|"[^"]*")/.source;
@@ -15,9 +15,9 @@ const alwaysTrue: readonly RegExp[] = [
 ];
 
 /**
- * Whether a raw SQL condition holds for every row, as far as its form shows: comments are left out, a literal or a name is
- * compared with itself, two literals with each other, or `true` stands alone. It is a net for what injections look like,
- * not a theorem prover. See docs/reference/policy.md#action-checks.
+ * Whether a raw SQL condition holds for every row, judged by its form: comments are removed, a literal or a name is
+ * compared with itself, two literals with each other, or `true` is alone. It detects typical injections and does not
+ * prove tautologies. See docs/reference/policy.md#action-checks.
  */
 export function isTautology(where: string): boolean {
   if (where.length > mostChars) return true;

@@ -37,7 +37,7 @@ describe('actiongate.tenant', () => {
     expect(await outcome({ kind: 'mutation', filters, ...more })).toBe(expected);
   });
 
-  it('whoever may act for all tenants may cross them, and enumerates and reads archives no more freely', async () => {
+  it('callers for all tenants may cross tenants, with the same limits on enumeration and archives', async () => {
     const actor = actorOf({ isCrossTenant: true });
     const as = (filters: Record<string, string>, more: object = {}) =>
       outcome({ kind: 'tenant_query', filters, ...more }, { actor });
@@ -58,7 +58,7 @@ describe('actiongate.tenant', () => {
     expect(await asked('noncompliance')).toBe('tenant 403 archived_bypass:with_deleted');
   });
 
-  it('looks at queries and changes only', async () => {
+  it('applies to queries and changes only', async () => {
     expect(await outcome({ kind: 'file', target_path: '/tmp/a', filters: { tenant_id: 'globex' } })).toBe('passed');
   });
 });
@@ -76,7 +76,7 @@ describe('a raw condition', () => {
     'updated > 5 or id = 2',
   ])('%j does not', (where) => expect(isTautology(where)).toBe(false)); // prettier-ignore
 
-  it('is looked at quickly, however it is made', () => {
+  it('is analysed quickly, whatever its form', () => {
     for (const part of ["'", 'a = ', '/*', "'a' = ", '1 <> ', 'or ']) {
       const where = part.repeat(Math.floor(4_000 / part.length));
       const startedMs = performance.now();

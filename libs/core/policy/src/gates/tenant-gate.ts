@@ -2,11 +2,11 @@ import { fold } from '../compile/glob';
 import { needsHuman, refused, type GateCase, type Objection } from './gate';
 import { isTautology } from './tautology';
 
-/** Filters that keep a query within one owner. */
+/** Filters that bound a query to one owner. */
 const ownerKeys = new Set(['owner_id', 'tenant_id', 'tenant', 'owner', 'account_id', 'org_id']);
-/** Of those, the ones that name a tenant. */
+/** The ones among them that name a tenant. */
 const tenantKeys = new Set(['tenant_id', 'tenant', 'org_id']);
-/** Filters that bring back what was archived or deleted. */
+/** Filters that include archived or deleted rows. */
 const archiveKeys = new Set([
   'archived', 'is_archived', 'include_archived', 'with_archived', 'show_archived', 'deleted', 'is_deleted',
   'include_deleted', 'with_deleted', 'show_deleted', 'with_trashed', 'only_trashed',
@@ -15,9 +15,9 @@ const mostOf: Readonly<Record<string, number>> = { page_size: 10_000, limit: 10_
 const falsy = new Set(['', '0', 'false', 'no', 'off', 'null', 'none']);
 
 /**
- * Keeps queries and changes within the caller's tenant. Filters are looked at by the last part of their name, whatever its
- * case (`orders.tenantId` is `tenant_id`), and so are arguments of the same names. A tenant filter that names another
- * tenant is an owner that differs. Role `compliance`, alone or as the first word of a role's name, may see archived rows.
+ * Restricts queries and changes to the caller's tenant. Filters are matched by the last part of their name in any case
+ * (`orders.tenantId` is `tenant_id`), and so are arguments of the same names. A tenant filter that names another tenant is
+ * a different owner. Role `compliance`, alone or as the first word of a role's name, may see archived rows.
  * See docs/reference/policy.md#action-checks.
  */
 export function tenantGate({ action, actor }: GateCase): Objection | undefined {
@@ -79,7 +79,7 @@ function tooLarge({ args = {} }: GateCase['action'], filters: readonly Filter[])
   );
   const large = [...filters, ...given].find(({ key, value }) => {
     const most = Object.hasOwn(mostOf, key) ? mostOf[key] : undefined;
-    // A negative one often means all.
+    // A negative limit often means unlimited.
     return most !== undefined && (Number(value) > most || Number(value) < 0);
   });
   return large && needsHuman(`large_enumeration:${large.key}`, 'so many rows at once are for a person to allow');

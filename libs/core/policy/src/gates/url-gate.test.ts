@@ -56,21 +56,21 @@ describe('actiongate.url', () => {
     expect(await get(url)).toBe(expected === 'passed' ? 'passed' : `url ${expected}`);
   });
 
-  it('what a name leads to counts: all of it', async () => {
+  it('checks every address of a name', async () => {
     expect(await get('https://a.example/', resolving('93.184.216.34', '10.0.0.1'))).toBe('url 403 dns_rebind:private');
     expect(await get('https://a.example/', resolving('::1'))).toBe('url 403 dns_rebind:loopback');
     expect(await get('https://a.example/', resolving('169.254.169.254'))).toBe('url 403 metadata_service:resolved');
     expect(await get('https://a.example/', resolving('what is this'))).toBe('url 403 dns_rebind:reserved');
   });
 
-  it('a host that is not there is refused, and a resolver that fails is told apart from it', async () => {
+  it('a missing host and a failing resolver have different reasons', async () => {
     const answering = (kind: 'failed' | 'no_address') => worldOf({ resolve: () => Promise.resolve({ kind }) });
 
     expect(await get('https://a.example/', answering('no_address'))).toBe('url 403 dns_resolution:no_address');
     expect(await get('https://a.example/', answering('failed'))).toBe('url 503 dns_resolution:failed');
   });
 
-  it('asks no resolver about what is refused by its name or query', async () => {
+  it('does not resolve a URL that its name or query already blocks', async () => {
     const asked: string[] = [];
     const world = worldOf({
       resolve: (host): Promise<Resolution> => {
@@ -85,14 +85,14 @@ describe('actiongate.url', () => {
     expect(asked).toEqual([]);
   }); // prettier-ignore
 
-  it('pastes are read and not written', async () => {
+  it('paste services can be read and not written', async () => {
     const paste = (verb: 'read' | 'write', target_url: string) => outcome({ kind: 'url', verb, target_url });
 
     expect(await paste('read', 'https://pastebin.com/raw/x')).toBe('passed');
     expect(await paste('write', 'https://pastebin.com/api')).toBe('url 403 paste_api');
   });
 
-  it('personal data goes to a host for the first time only with a person', async () => {
+  it('personal data to a new host requires an approval', async () => {
     const send = (verb: 'read' | 'write', risk_tags: string[], isSeen?: boolean) =>
       outcome(
         { kind: 'url', verb, risk_tags, target_url: 'https://crm.example/' },

@@ -7,9 +7,9 @@ import { isWrite } from './verbs';
 const mostQueryValueBytes = 1_024;
 
 /**
- * Keeps requests away from networks that are not public, from hosts that data is carried off to, and from queries that
- * carry a prompt. What can be told from the URL itself is told before its host is looked up, since a look-up alone may
- * carry data off. A name of which one address is not public is refused whole: the next look-up may give that one.
+ * Blocks requests to networks that are not public, to exfiltration hosts, and queries that contain a prompt. Everything
+ * visible in the URL is checked before its host is resolved, since a DNS query alone can leak data. A name is blocked when
+ * any of its addresses is not public: the next resolution may return that one.
  * See docs/reference/policy.md#action-checks.
  */
 export async function urlGate(given: GateCase): Promise<Objection | undefined> {

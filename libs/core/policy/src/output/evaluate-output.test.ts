@@ -25,7 +25,7 @@ const body = (...has: string[]): FindOutput => {
 const short = ({ decision, rule_id }: ReturnType<typeof evaluateOutput>) => [decision, rule_id];
 
 describe('output rules, content phase', () => {
-  it('the first enabled rule in document order wins, with what it found; no match releases', () => {
+  it('the first enabled rule in document order wins, with its findings; no match releases', () => {
     const off = rule('off', 'quarantine', '{scanners: [secret]}', ', enabled: false');
     const policy = on(off + rule('trusted', 'allow', '{tenants: [t]}') + secret + pii);
 
@@ -64,7 +64,7 @@ describe('output rules, content phase', () => {
     );
   });
 
-  it('is off unless switched on, and then for topics by themselves', () => {
+  it('is disabled by default, and can be enabled per topic', () => {
     const overrides =
       ', topic_overrides: [{topic_pattern: "job.a*", enabled: false}, {topic_pattern: "job.*", scanners: [pii]}]';
     const policy = on(secret + rule('any', 'quarantine', '{detectors: [pii, secret_leak]}'), overrides);
@@ -95,7 +95,7 @@ describe('output rules, content phase', () => {
       evaluateOutput(policy, request({ topic }), find).decision;
     const fault: FindOutput = () => ({ kind: 'fault' });
 
-    it('are all in force, and the rest of the section is that of the first document', () => {
+    it('are all in effect; the other settings come from the first document', () => {
       const policy = overridden(
         '',
         '{topic_pattern: job.a.*, enabled: false}',
@@ -109,7 +109,7 @@ describe('output rules, content phase', () => {
       ]);
     });
 
-    it('a narrower pattern wins over a wider one, wherever each is written', () => {
+    it('a narrower pattern wins over a wider one, in any order', () => {
       const off = '{topic_pattern: job.a.*, enabled: false}';
       const on = '{topic_pattern: job.*, enabled: true}';
 
@@ -118,7 +118,7 @@ describe('output rules, content phase', () => {
       expect(decided(overridden(off, '{topic_pattern: "*.a.b?", enabled: true}'), 'job.a.bb')).toBe('ALLOW');
     });
 
-    it('of equally narrow ones the later document wins, setting by setting', () => {
+    it('among equally narrow ones the later document wins, per setting', () => {
       const policy = overridden(
         '{topic_pattern: job.a.*, enabled: true, fail_mode: open}',
         '{topic_pattern: job.a.*, scanners: [secret]}',
@@ -131,7 +131,7 @@ describe('output rules, content phase', () => {
       expect(decided(turned)).toBe('ALLOW');
     });
 
-    it('of one document the first that matches counts, as a whole', () => {
+    it('within a document the first match wins, as a whole', () => {
       const policy = overridden('{topic_pattern: job.*, fail_mode: closed}, {topic_pattern: job.a.b, enabled: false}');
 
       expect(decided(policy)).toBe('QUARANTINE');
@@ -146,7 +146,7 @@ describe('output rules, content phase', () => {
     });
   });
 
-  it('a scanner at fault withholds when closed, and is passed over when open', () => {
+  it('a failing scanner withholds in mode closed, and is skipped in mode open', () => {
     const fault: FindOutput = () => ({ kind: 'fault' });
     const throws: FindOutput = () => {
       throw new Error('lost');
@@ -173,7 +173,7 @@ describe('output rules, content phase', () => {
     expect(evaluateOutput(closed, request({ topic: 'job.b' }), fault).decision).toBe('ALLOW');
   });
 
-  it('a result that cannot be read is withheld; one that was cut off says so', () => {
+  it('an unreadable result is withheld; a truncated one is reported as such', () => {
     const cut: FindOutput = () => ({ kind: 'scanned', findings: [], truncated: true });
 
     expect(evaluateOutput(on(secret), request(), () => ({ kind: 'unreadable' }))).toMatchObject({
@@ -203,7 +203,7 @@ describe('output rules, metadata phase', () => {
     return scanners;
   };
 
-  it('releases for now and says that the body has to be read', () => {
+  it('releases for now and requires the body', () => {
     const policy = on(secret + pii + big);
     const answer = evaluateOutput(policy, metadata({ topic: 'job.p' }));
 
@@ -211,20 +211,20 @@ describe('output rules, metadata phase', () => {
     expect(lookedFor(policy, request({ topic: 'job.p' }))).toEqual(['secret', 'pii']);
   });
 
-  it('needs no body when no rule looks into it, for this topic or at all', () => {
+  it('needs no body when no rule for this topic scans it', () => {
     expect(evaluateOutput(on(pii + big), metadata()).contentPhaseNeeded).toBe(false);
     const overridden = on(secret, ', topic_overrides: [{topic_pattern: "*", scanners: [pii]}]');
     expect(evaluateOutput(overridden, metadata())).toMatchObject({ decision: 'ALLOW', contentPhaseNeeded: false });
     expect(lookedFor(overridden, request())).toEqual([]);
   });
 
-  it('withholds at once what a later rule withholds by its size alone', () => {
+  it('withholds at once when a later rule matches by size alone', () => {
     const answer = evaluateOutput(on(secret + big), metadata({ output_size_bytes: 101 }));
 
     expect(answer).toMatchObject({ decision: 'QUARANTINE', rule_id: 'big', contentPhaseNeeded: false });
   });
 
-  it('does not take a later permission for the last word while an earlier rule waits for the body', () => {
+  it('a later permission is not final while an earlier rule waits for the body', () => {
     const permitting = rule('fine', 'allow', '{}');
 
     expect(evaluateOutput(on(secret + permitting), metadata())).toMatchObject({

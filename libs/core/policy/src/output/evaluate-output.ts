@@ -10,14 +10,14 @@ type Answer = Omit<OutputDecision, 'policy_snapshot' | 'contentPhaseNeeded' | 'h
 type Result = Answer & { waiting?: readonly CompiledOutputRule[] };
 
 /**
- * Decides whether what a job returned may be released. The first enabled rule in document order that matches wins; no
+ * Decides whether the result of a job may be released. The first enabled rule in document order that matches wins; no
  * match releases. See docs/reference/policy.md#output-policy.
  *
- * In the metadata phase only size, error and labels are looked at; the answer says whether the content phase has
- * anything to add. In the content phase `findOutput` looks into the body.
+ * The metadata phase checks only size, error and labels, and returns whether the content phase is needed. In the content
+ * phase `findOutput` scans the body.
  *
- * @param onError hears of errors that became part of the decision
- * @returns always a decision; whatever is thrown inside, but for `findOutput`, quarantines with a fixed reason
+ * @param onError receives errors that became part of the decision
+ * @returns always a decision; an internal error, except in `findOutput`, quarantines with a fixed reason
  */
 export function evaluateOutput(
   policy: Policy | undefined,
@@ -53,7 +53,7 @@ function decideOutput(
   );
 }
 
-/** Rules that look into the body cannot be decided yet; a later rule that withholds need not wait for them. */
+/** Rules that scan the body cannot be decided yet; a later rule that withholds need not wait for them. */
 function withoutBody(rules: readonly (CompiledOutputRule & { looks: boolean })[]): Result {
   const decided = rules.findIndex(({ looks }) => !looks);
   const earlier = decided < 0 ? rules : rules.slice(0, decided);
@@ -88,7 +88,7 @@ function withBody(
   return withFindings(allow('no output rule matched'), seen);
 }
 
-/** A scanner that throws is a scanner at fault, which the fail mode answers for. */
+/** A scanner that throws counts as failed, which the fail mode handles. */
 function safely(
   findOutput: FindOutput | undefined,
   needs: ContentNeeds,
@@ -132,7 +132,7 @@ function chosenNeeds(needs: ContentNeeds, override: OutputOverride | undefined):
 const allow = (reason: string): Answer => ({ decision: 'ALLOW', reason, rule_id: '', findings: [] });
 const quarantine = (reason: string): Answer => ({ decision: 'QUARANTINE', reason, rule_id: '', findings: [] });
 
-/** Redacting needs something to cut out; where nothing was found, releasing the body whole would be the opposite. */
+/** Redaction needs a finding to remove; without one it would release the whole body. */
 function answerOf({ id, action, reason }: CompiledOutputRule, findings: ContentFinding[]): Answer {
   const decision = action === 'REDACT' && findings.length === 0 ? 'QUARANTINE' : action;
   return { decision, reason, rule_id: id, findings };

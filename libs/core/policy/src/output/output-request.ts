@@ -1,6 +1,6 @@
 import type { ContentFinding, ContentNeeds } from '../evaluate/content';
 
-/** What a job returned, as the output rules look at it. See docs/reference/policy.md#output-policy. */
+/** The result of a job, as output rules evaluate it. See docs/reference/policy.md#output-policy. */
 export interface OutputRequest {
   phase: 'metadata' | 'content';
   topic: string;
@@ -13,11 +13,11 @@ export interface OutputRequest {
   output_size_bytes?: number;
 }
 
-/** `truncated`: only the first part was scanned. `unreadable`: there is no body to be had. `fault`: the scanner failed. */
+/** `truncated`: only the first part was scanned. `unreadable`: the body could not be read. `fault`: the scanner failed. */
 export type OutputScan =
   { kind: 'scanned'; findings: ContentFinding[]; truncated?: boolean } | { kind: 'unreadable' } | { kind: 'fault' };
 
-/** Looks into the body, and the error text when there is one, for what one rule needs. Rules may ask the same twice. */
+/** Scans the body, and the error text when there is one, for the needs of one rule. Rules may repeat the same needs. */
 export type FindOutput = (needs: ContentNeeds) => OutputScan;
 
 export interface OutputDecision {
@@ -27,12 +27,12 @@ export interface OutputDecision {
   rule_id: string;
   policy_snapshot: string;
   /**
-   * Of the deciding rule; also `content_truncated` when the scan was not of the whole, and `scan_skipped` when a scanner
-   * failed and fail mode open passed over its rule.
+   * From the deciding rule; also `content_truncated` when only a part was scanned, and `scan_skipped` when a scanner failed
+   * and fail mode open skipped its rule.
    */
   findings: ContentFinding[];
-  /** Metadata phase only: whether the body has to be read at all; false after a verdict that stands without it. */
+  /** Metadata phase only: whether the body must be read; false when the verdict is final without it. */
   contentPhaseNeeded: boolean;
-  /** A rule still waiting asks that nothing is released before it was answered. */
+  /** A rule that waits for the body requires that nothing is released before it is decided. */
   hold: boolean;
 }

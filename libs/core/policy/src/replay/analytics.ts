@@ -1,12 +1,12 @@
 import { compileGlob, fold } from '../compile/glob';
 
-/** That a rule decided about a job, and what people made of it. */
+/** A rule's decision about a job, and its approval. */
 export interface RuleHit {
   ruleId: string;
   decidedAtMs: number;
-  /** The rule held the job for a person. */
+  /** The rule held the job for approval. */
   isHeld: boolean;
-  /** When a person approved it, ms; undefined when nobody did. */
+  /** Time of the approval, ms; undefined when it was not approved. */
   approvedAtMs: number | undefined;
 }
 
@@ -15,10 +15,10 @@ export interface RuleAnalytics {
   hit_count: number;
   approval_count: number;
   override_count: number;
-  /** Of those held, the part that people let through; three decimals. */
+  /** Share of held jobs that were approved; three decimals. */
   override_rate: number;
   avg_approval_latency_ms: number;
-  /** One number for each 24 hours from the beginning. */
+  /** One count per 24 hours from the start. */
   daily_hits: number[];
 }
 
@@ -30,7 +30,7 @@ export interface AnalyticsReport {
 const dayMs = 86_400_000;
 
 /**
- * How often rules decided, and how often people let through what they held. See docs/reference/policy.md#replay.
+ * Decisions per rule, and approvals of the jobs it held. See docs/reference/policy.md#replay.
  *
  * @param ruleFilter an id, or a glob of ids; empty: all
  */

@@ -1,6 +1,6 @@
 import { isStricter, type Verdict } from '../document/words';
 
-/** A decision that was made once, and what it would be now. */
+/** A past decision and the one made now. */
 export interface ReplayedJob {
   jobId: string;
   topic: string;
@@ -29,7 +29,7 @@ export interface ReplayReport {
     unchanged: number;
     errored: number;
   };
-  /** By how often they decided; an empty id stands for policy's default. */
+  /** By number of decisions; an empty id is the default decision of the policy. */
   rule_hits: { rule_id: string; decision: Verdict; count: number }[];
   /** In the order of the jobs. */
   changes: ReplayChange[];
@@ -37,7 +37,7 @@ export interface ReplayReport {
 }
 
 /**
- * What a policy would have decided otherwise, and which of its rules would have decided.
+ * The differences between past decisions and those of a policy, and the rules that caused them.
  * See docs/reference/policy.md#replay.
  */
 export function compareReplay(jobs: readonly ReplayedJob[]): ReplayReport {

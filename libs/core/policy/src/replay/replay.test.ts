@@ -11,7 +11,7 @@ const job = (jobId: string, original: ReplayedJob['original'], verdict: Replayed
   }) as const satisfies ReplayedJob;
 
 describe('a replay', () => {
-  it('tells what would be stricter, what less strict and what the same, and who decided', () => {
+  it('counts stricter, laxer and equal decisions, by deciding rule', () => {
     const report = compareReplay([
       job('1', 'ALLOW', 'DENY', 'ban'),
       job('2', 'DENY', 'REQUIRE_APPROVAL', 'held'),
@@ -41,7 +41,7 @@ describe('a replay', () => {
     expect(report.errors).toEqual([{ job_id: '6', error: 'no answer' }]);
   });
 
-  it('of nothing tells nothing', () => {
+  it('of no jobs is empty', () => {
     expect(compareReplay([]).summary).toEqual({
       total_jobs: 0, evaluated: 0, escalated: 0, relaxed: 0, unchanged: 0, errored: 0,
     }); // prettier-ignore
@@ -66,7 +66,7 @@ describe('the analytics of rules', () => {
     hit('c', 3 * day + 1),
   ];
 
-  it('count what rules did and what people let through', () => {
+  it('count decisions of rules and approvals', () => {
     const { rules, summary } = analyseRules(hits, { fromMs: 0, toMs: 2 * day });
 
     expect(rules).toEqual([
@@ -76,7 +76,7 @@ describe('the analytics of rules', () => {
     expect(summary).toEqual({ total_rules: 2, total_hits: 6, total_overrides: 2, highest_override_rule_id: 'b' });
   }); // prettier-ignore
 
-  it('are of the rules that are asked for', () => {
+  it('cover the requested rules only', () => {
     const ids = (ruleFilter: string) =>
       analyseRules(hits, { fromMs: 0, toMs: 9 * day, ruleFilter }).rules.map(({ rule_id }) => rule_id);
 
