@@ -1,16 +1,16 @@
 export const windowBytes = 64 * 1024;
-/** How much of a match that did not count is tried again, for another one may begin within it. */
+/** Length of the part of a rejected match that is tried again, since another match may start within it. */
 export const retryBytes = 64;
 
-/** Asks whether the time is up once for every window's worth of work. */
+/** Checks the deadline once per window of work. */
 export class Budget {
-  /** The time was up before the work was done. */
+  /** The deadline passed before the work was done. */
   overrun = false;
   private left = windowBytes;
 
   constructor(private readonly expired: () => boolean) {}
 
-  /** Counts work; answers false when it must stop. */
+  /** Counts work; returns false when the scan must stop. */
   spend(bytes: number): boolean {
     if (this.overrun) return false;
     this.left -= bytes;

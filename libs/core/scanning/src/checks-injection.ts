@@ -5,7 +5,7 @@ const systemFolder =
 const spare = /^\/(?:tmp|var\/(?:tmp|cache|run|lock)|root\/\.cache|root\/\.npm|dev\/shm)(?:\/|$)/;
 const spareOfHome = /^~\/\.(?:cache|npm|m2|gradle|cargo|yarn|local\/share\/Trash)(?:\/|$)/;
 
-/** What is deleted is a root, a home, a folder of the system, or everything here; not what can be made again. */
+/** The target is a root, a home, a system folder or the whole current folder; not a folder that can be rebuilt. */
 export function isWholeTree(value: string, { after }: Around): boolean {
   const target = value.charAt(value.length - 1) + (/^[^\s"'`;,&|)<>\\]*/.exec(after)?.[0] ?? '');
   if (target.startsWith('*')) return target === '*';
@@ -21,17 +21,17 @@ const isShell = /sh$/;
 /** An option that holds a program (`-c ...`, `-m json.tool`), or a script. */
 const runsAnother = /^[ \t]+(?:-[\w-]|[\w~$]{0,64}[./])/;
 
-/** A shell runs what was fetched, or an interpreter that is given no other program to run. */
+/** The download is executed by a shell, or by an interpreter without another program to run. */
 export function isRunAtOnce(value: string, { before, after }: Around): boolean {
   if (/^[$<]/.test(value)) return runsText.test(before);
   return isShell.test(value) ? !after.startsWith('-') : !runsAnother.test(after);
 }
 
-/** Both directions of the connection are joined with a shell's; a health check only opens one. */
+/** Both directions of the connection are attached to a shell; a health check only opens one. */
 export const isJoinedShell = (_value: string, { before, after }: Around): boolean =>
   /(?:>&|&>|<>)[ \t]*$/.test(before) || /^\w*[ \t]+0<&1/.test(after);
 
-/** A SELECT that is itself the second half of a union excuses nothing: it is found too, and goes when that is redacted. */
+/** A SELECT that is the second half of another union does not count: it is a finding and is redacted itself. */
 const secondHalf = /\bunion\b\W+(?:(?:all|distinct)\b\W+)?select\b/gi;
 
 function followsPlainSelect(before: string): boolean {
@@ -41,19 +41,19 @@ function followsPlainSelect(before: string): boolean {
 
 const tellsInjection = /^[\s+(]*(?:null\b|@@|char\(|concat\(|version\(|\d+\s*,|[^;\r\n]*(?:information_schema|--|#))/i;
 
-/** Added to another query: not the second half of a statement whose SELECT goes before. */
+/** Appended to another query: not the second half of a statement with its own SELECT before it. */
 export const isInjectedUnion = (_value: string, { before, after }: Around): boolean =>
   tellsInjection.test(after) ? !isPlainScript(before, after) : !followsPlainSelect(before);
 
-/** Numbered columns alone tell nothing in a statement that goes on from a plain one. */
+/** Numbered columns alone are no evidence in a statement that continues a plain one. */
 const isPlainScript = (before: string, after: string): boolean =>
   followsPlainSelect(before) && !/^[^;\r\n]*(?:null|@@|information_schema|--|#)/i.test(after);
 
-/** A statement put behind the end of a value: on the same line as the quote or the number it ends. */
+/** A statement after the end of a value: on the same line as the quote or the number that ends it. */
 export const isPlacedStatement = (_value: string, { before, after }: Around): boolean =>
   /(?:["'`\d]|%27)$/.test(before) || (/\)$/.test(before) && /^[^\r\n]*(?:--|#)/.test(after));
 
-/** Run by the database; not the setting that switches it off, nor the sleep of another language. */
+/** Executed by the database; not the setting that disables it, nor the sleep of another language. */
 export function runsOnServer(value: string, { before, after }: Around): boolean {
   if (/^xp_/i.test(value)) return !/^["']?\s*,\s*0/.test(after);
   if (/^(?:sleep|benchmark)/i.test(value)) return /\b(?:and|or|select|if|when|then)[\s(+]*$/i.test(before);
@@ -65,7 +65,7 @@ const forbids =
 const talksAbout =
   /\b(?:says?|said|phrases?|such as|like|e\.g\.|example|examples|attacks?|attempts?|patterns?|detects?|words|text|strings?|called|known as|blocks?|finds?|contains?|matches)\b[^.!?\r\n]{0,40}\\?["'`“«‘]$/i;
 
-/** An order: not what forbids to do so, and not a quotation of nothing but the phrase that somebody talks about. */
+/** An instruction: not a prohibition, and not a quotation of the phrase alone. */
 export function isOrder(_value: string, { before, after }: Around): boolean {
   if (forbids.test(before)) return false;
   return !(/^\\?["'`]/.test(after) && talksAbout.test(before));

@@ -1,6 +1,6 @@
 import type { Around } from './checks-context';
 
-/** What ends names of files and machines and is no top-level domain. */
+/** Suffixes of file and machine names that are not top-level domains. */
 const noDomain = new Set(
   (
     'png jpg jpeg gif svg webp ico bmp css scss less js mjs cjs jsx ts tsx json jsonl html htm xml yml yaml toml ini cfg ' +
@@ -10,36 +10,36 @@ const noDomain = new Set(
 );
 
 /**
- * An address that mail can go to: not a file (`icon@2x.png`), a version (`lib@1.2.0.min`), a remote of git, the user in
- * the address of a server, or a call in code (`q@k.transpose(`).
+ * A deliverable address: not a file (`icon@2x.png`), a version (`lib@1.2.0.min`), a git remote, the user in a server's
+ * address, or a call in code (`q@k.transpose(`).
  */
 export function isAddress(value: string, { before, after }: Around): boolean {
   const at = value.indexOf('@');
   const domain = value.slice(at + 1).toLowerCase();
-  // The engine for any pattern tries again within what did not count: the rest of a local part is no address.
+  // The RE2 engine retries within a rejected match: the rest of a local part is not an address.
   if (/[A-Za-z0-9_%+][.-]{0,3}$/.test(before.slice(-4))) return false;
   if (noDomain.has(domain.slice(domain.lastIndexOf('.') + 1)) || /^v?\d+\.\d/.test(domain)) return false;
   if (before.endsWith('//') || after.startsWith('(')) return false;
   return !(value.slice(0, at) === 'git' && after.startsWith(':'));
 }
 
-/** Printed in advertising and on sample cards, and so the number of nobody. */
+/** Numbers from advertising and sample cards; not PII. */
 const advertised = new Set(['078051120', '219099999', '457555462']);
 
-/** Written with one separator, not a part of a longer number, not one of a row of numbers, and not an advertised one. */
+/** Written with one separator, not part of a longer number or of a row of numbers, and not an advertised one. */
 export function isSocialSecurity(value: string, around: Around): boolean {
   const [first = '', second = ''] = value.replaceAll(/\d/g, '');
   return first === second && standsAlone(around, first) && !advertised.has(value.replaceAll(/\D/g, ''));
 }
 
-/** No further groups of digits before or behind it. */
+/** No further groups of digits before or after it. */
 function standsAlone({ before, after }: Around, separator: string): boolean {
   if (/\d[-.]$/.test(before) || /^[-.]\d/.test(after)) return false;
   return separator !== ' ' || !(/\d[ \t]{1,4}$/.test(before) || /^[ \t]{1,4}\d/.test(after));
 }
 
 const unassigned = /^(?:.11|.9)/;
-/** Area and exchange of the North American plan: neither 411 and the like, nor an area that is kept for later. */
+/** Area and exchange of the North American plan: neither service codes such as 411, nor reserved areas. */
 const isAssigned = (digits: string): boolean =>
   /^[2-9]\d{2}[2-9]\d{6}$/.test(digits) && !unassigned.test(digits) && !/^.11/.test(digits.slice(3));
 
@@ -47,7 +47,7 @@ export const isNationalDigits = (value: string): boolean => isAssigned(value);
 
 export function isNational(value: string, { before, after }: Around): boolean {
   const separator = value.startsWith('(') ? '' : value.charAt(3);
-  // Long distance is dialled with a 1 before.
+  // Long-distance numbers are written with a leading 1.
   const around = { before: before.replace(/(^|\D)1[-. ]$/, '$1'), after };
   return isAssigned(value.replaceAll(/\D/g, '')) && standsAlone(around, separator);
 }
@@ -60,7 +60,7 @@ const fewestDigits = 9;
 const mostDigits = 15;
 const mostSingleDigits = 2;
 
-/** A country code that exists, the right number of digits for it, and groups as numbers are written in. */
+/** An existing country code, the right number of digits for it, and the usual grouping. */
 export function isInternational(value: string, { before }: Around): boolean {
   const digits = value.replaceAll(/\D/g, '');
   if (/[\w+/=]$/.test(before) || !countryCodes.test(digits)) return false;

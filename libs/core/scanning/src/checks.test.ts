@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isCardNumber, looksRandom } from './checks';
 
-/** Card numbers that the schemes publish for tests, in pieces. */
+/** Published test card numbers, in pieces. */
 const cards = [
   ['4111', '1111', '1111', '1111'],
   ['5555', '5555', '5555', '4444'],
@@ -11,11 +11,11 @@ const cards = [
 ];
 
 describe('isCardNumber', () => {
-  it.each(cards.map((parts) => parts.join(' ')))('%s is one, with separators and without', (card) => {
+  it.each(cards.map((parts) => parts.join(' ')))('%s is accepted, with separators and without', (card) => {
     expect([card, card.replaceAll(' ', '-'), card.replaceAll(' ', '')].map(isCardNumber)).toEqual([true, true, true]);
   });
 
-  it('one digit changed makes it none', () => {
+  it('a number with one digit changed is rejected', () => {
     const change = fc.record({
       card: fc.constantFrom(...cards.map((parts) => parts.join(''))),
       at: fc.nat(12),
@@ -31,7 +31,7 @@ describe('isCardNumber', () => {
   });
 
   it.each(['', '0', '00000000000', '0000000000000000', '4444444444444444', '41111111111111111111'])(
-    '%j is none',
+    '%j is rejected',
     (text) => {
       expect(isCardNumber(text)).toBe(false);
     },

@@ -11,11 +11,11 @@ import {
 import { isAddress, isInternational, isNational, isNationalDigits, isSocialSecurity } from './checks-pii';
 import { isAssignedSecret, isCredential, isGenerated, isNoStandIn, isProviderKey } from './checks-secret';
 
-/** Does a match count? */
+/** Whether a match counts. */
 export type Check = (value: string, around: Around) => boolean;
 
 /**
- * What an expression alone cannot say, by the pattern's name. A definitions file gets the same by using the name.
+ * Checks beyond the expression, by the pattern's name. A pattern of a definitions file with that name gets the same check.
  */
 export const checks: Readonly<Record<string, Check>> = {
   aws_access_key_id: isGenerated,
@@ -48,7 +48,7 @@ export const checks: Readonly<Record<string, Check>> = {
   prompt_override: isOrder,
 };
 
-/** 12 to 19 digits, separators aside, whose Luhn sum is right and that are not one digit over and over. */
+/** 12 to 19 digits, ignoring separators, with a valid Luhn sum, and not one repeated digit. */
 export function isCardNumber(text: string): boolean {
   let sum = 0;
   let digits = 0;
@@ -58,7 +58,7 @@ export function isCardNumber(text: string): boolean {
     const digit = text.charCodeAt(i) - 48;
     if (!(digit >= 0 && digit <= 9)) continue;
     const doubled = digit > 4 ? digit * 2 - 9 : digit * 2;
-    // Every second digit from the right counts twice.
+    // Every second digit from the right is doubled.
     sum += digits % 2 === 1 ? doubled : digit;
     isOneDigit &&= last === -1 || digit === last;
     last = digit;
@@ -67,12 +67,12 @@ export function isCardNumber(text: string): boolean {
   return digits >= 12 && digits <= 19 && !isOneDigit && sum % 10 === 0;
 }
 
-/** Blanks in all places or dashes in all places: a number that has both was not written as a card is. */
+/** Only blanks or only dashes as separators: cards are not written with both. */
 const isGroupedAlike = (text: string): boolean => new Set(text.replaceAll(/\d/g, '')).size <= 1;
 
 const leastBitsPerCharacter = 2.75;
 
-/** Letters mixed with digits, and about as unlike each other as in a generated value. */
+/** Letters mixed with digits, with the entropy of a generated value. */
 export function looksRandom(text: string): boolean {
   return /[0-9]/.test(text) && /[A-Za-z]/.test(text) && bitsPerCharacter(text) >= leastBitsPerCharacter;
 }

@@ -1,6 +1,6 @@
 const nearChars = 64;
 const mostBytesPerChar = 4;
-/** Matches nothing: a pattern without related words never counts. */
+/** Matches nothing: without related words, a pattern that needs them never counts. */
 const noWord = '[^\\s\\S]';
 
 const wordsOfScanner: Readonly<Record<string, readonly string[]>> = {
@@ -13,12 +13,12 @@ const wordsOfPattern: Readonly<Record<string, readonly string[]>> = {
   phone_digits: ['phone', 'telephone', 'mobile', 'whatsapp', ...whole('tel', 'cell', 'fax', 'call', 'sms')],
 };
 
-/** Words that are the beginning of many others: `telemetry`, `called`. */
+/** Words that are a prefix of many others: `telemetry`, `called`. */
 function whole(...words: string[]): string[] {
   return words.map((word) => `${word}(?![a-z])`);
 }
 
-/** Words that make a weak match count: the built-in ones of the pattern, else of its scanner and in its own name. */
+/** Related words of a weak pattern: its built-in ones, else those of its scanner and of its own name. */
 export function relatedWords(scanner: string, pattern: string): RegExp {
   const ofName = pattern
     .toLowerCase()
@@ -26,19 +26,19 @@ export function relatedWords(scanner: string, pattern: string): RegExp {
     .filter((word) => word.length > 2);
   const words = wordsOfPattern[pattern] ?? [...(wordsOfScanner[scanner] ?? []), ...ofName];
   if (words.length === 0) return new RegExp(noWord);
-  // A word may be the second one of a name written with humps: `customerSsn`, `employeeSSN`.
+  // The word may be the second part of a camel-case name: `customerSsn`, `employeeSSN`.
   const any = words.map(inAnyCase).join('|');
   return new RegExp(`(?:^|[^A-Za-z])(?:${any})|[a-z](?=[A-Z])(?:${any})`);
 }
 
-/** Letters in upper and lower case, but for those within a class. */
+/** Makes letters outside of classes case-insensitive. */
 const inAnyCase = (word: string): string =>
   word.replaceAll(/\[[^\]]*\]|[a-z]/g, (part) => (part.length > 1 ? part : `[${part}${part.toUpperCase()}]`));
 
 /**
- * Does one of the words stand within 64 characters before or behind a match? See docs/scanning.md.
+ * Whether one of the words occurs within 64 characters before or after a match. See docs/scanning.md.
  *
- * @param text the body with one character a byte, as `start` and `end` are
+ * @param text the body with one character per byte, in the units of `start` and `end`
  */
 export function hasContext(words: RegExp, text: string, start: number, end: number): boolean {
   const reach = nearChars * mostBytesPerChar;

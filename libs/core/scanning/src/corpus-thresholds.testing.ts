@@ -5,12 +5,12 @@ interface Least {
 
 const ofAll: Least = { precision: 0.95, recall: 0.95 };
 
-/** What a detector must reach on the corpus, where it is not what is asked of all, and why. */
+/** Thresholds of a detector on the corpus that differ from the default, and why. */
 const exceptions: Readonly<Record<string, Least & { because: string }>> = {
   'injection/prompt_override': {
     precision: 0.95,
     recall: 0.9,
-    because: 'other languages than English, and orders that name no earlier ones, are labelled and not looked for',
+    because: 'the corpus labels languages other than English, and orders that name no earlier ones; the detector does not cover them',
   },
 };
 

@@ -1,6 +1,6 @@
 import { isCardNumber } from './checks';
 
-/** Where the next made-up value comes from: a whole number below `limit`. */
+/** Source of generated values: a whole number below `limit`. */
 export type Draw = (limit: number) => number;
 
 const letters = 'abcdefghijklmnopqrstuvwxyz';
@@ -14,7 +14,7 @@ const alphabets: Readonly<Record<string, string>> = {
   b64u: `${letters}${letters.toUpperCase()}0123456789-_`,
 };
 
-/** The same text draws the same numbers on every machine and every day (mulberry32, seeded with a hash of the text). */
+/** Deterministic for a text (mulberry32, seeded with a hash of the text). */
 export function drawFor(seed: string): Draw {
   let state = 2_166_136_261;
   for (const char of seed) state = Math.imul(state ^ (char.codePointAt(0) ?? 0), 16_777_619);
@@ -27,13 +27,13 @@ export function drawFor(seed: string): Draw {
 }
 
 /**
- * Fills the places of a text such as `{an:36}`: values are made up when the corpus is read, so that tools that look for
- * secrets find none in this repository. libs/core/scanning/corpus/README.md lists the places.
+ * Fills the placeholders of a text such as `{an:36}`: values are generated when the corpus is read, so that secret
+ * scanners find none in this repository. libs/core/scanning/corpus/README.md lists the placeholders.
  */
 export function fill(text: string, draw: Draw): string {
   return text.replaceAll('¦', '').replaceAll(/\{([a-z0-9]+):([^{}]*)\}/g, (place, kind: string, argument: string) => {
     const made = valueOf(kind, argument, draw);
-    if (made === undefined) throw new Error(`${place} is no place that the corpus knows, in: ${text}`);
+    if (made === undefined) throw new Error(`unknown placeholder ${place} in: ${text}`);
     return made;
   });
 }
@@ -66,7 +66,7 @@ function valueOf(kind: string, argument: string, draw: Draw): string | undefined
   }
 }
 
-/** Of the mixed alphabets, one of each kind of character comes first: a real value of that length has them too. */
+/** Mixed alphabets start with one of each kind of character, as a real value of that length has them too. */
 function run(alphabet: string, length: number, draw: Draw): string {
   const kinds = [/[a-z]/, /[0-9]/, /[A-Z]/].map((kind) => [...alphabet].filter((char) => kind.test(char)));
   const mixed = kinds.filter((kind) => kind.length > 0);
@@ -76,7 +76,7 @@ function run(alphabet: string, length: number, draw: Draw): string {
   }).join('');
 }
 
-/** A number that begins so and has so many digits, grouped as cards are printed; its Luhn sum is off by `off`. */
+/** A number with this prefix and length, grouped like a card; its Luhn sum is off by `off`. */
 function cardNumber(prefix: string, length: number, separator: string, draw: Draw, off: number): string {
   const body = prefix + run('0123456789', length - prefix.length - 1, draw);
   const right = Array.from({ length: 10 }, (_, digit) => digit).find((digit) => isCardNumber(`${body}${digit}`)) ?? 0;
@@ -94,7 +94,7 @@ function webToken(draw: Draw): string {
   return `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ sub: String(draw(10_000)), iat: 1_760_000_000 })}.${run(alphabets['b64u'] ?? '', 43, draw)}`;
 }
 
-/** Letters as mathematical bold ones, which look the same to a reader. */
+/** Letters as mathematical bold letters, which look the same. */
 function boldOf(char: string): string {
   const at = letters.indexOf(char.toLowerCase());
   if (at < 0) return char;

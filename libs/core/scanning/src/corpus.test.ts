@@ -11,7 +11,7 @@ const named = corpora.map((corpus) => [`${corpus.scanner}/${corpus.detector}`, c
 const spans = ({ found }: Corpus) => found.reduce((sum, { places }) => sum + places.length, 0);
 
 describe('the corpus', () => {
-  it('has a file for every built-in pattern, and none for another', () => {
+  it('has a file for every built-in pattern, and no others', () => {
     const patterns = Object.entries(builtInDefinitions).flatMap(([scanner, { patterns }]) =>
       patterns.map(({ name }) => `${scanner}/${name}`),
     );
@@ -19,7 +19,7 @@ describe('the corpus', () => {
     expect(named.map(([name]) => name).sort()).toEqual(patterns.sort());
   });
 
-  it.each(named)('%s: at least forty things to find, forty near misses, and no text twice', (_, corpus) => {
+  it.each(named)('%s: at least forty positives and forty near misses, without duplicates', (_, corpus) => {
     const texts = [...corpus.found, ...corpus.clean].map(({ text }) => text);
 
     expect(spans(corpus)).toBeGreaterThanOrEqual(leastTexts);
@@ -31,20 +31,20 @@ describe('the corpus', () => {
 });
 
 describe('the built-in detectors, measured on the corpus', () => {
-  it.each(named)('%s finds what it must at the very place, and nothing else', (name, corpus) => {
+  it.each(named)('%s finds the labelled positions and nothing else', (name, corpus) => {
     const least = leastOf(name);
     const { precision, recall, wrong } = measure(corpus);
 
-    // The wrong texts are shown with the numbers.
+    // The failing texts are shown with the numbers.
     const isGood = precision >= least.precision && recall >= least.recall;
     expect(isGood ? 'good enough' : { precision, recall, least, wrong }).toBe('good enough');
   });
 
-  it.each(ordinary.map((text) => [text.slice(0, 60), text]))('nobody finds anything in %j', (_, text) => {
+  it.each(ordinary.map((text) => [text.slice(0, 60), text]))('no detector matches %j', (_, text) => {
     expect(scan(Buffer.from(text), all, builtInScanners).findings).toEqual([]);
   });
 
-  it.each(named)('%s: findings of one detector never overlap, and what overlaps is cut out as one', (_, { found }) => {
+  it.each(named)('%s: findings of one detector never overlap, and overlapping ones are redacted as one', (_, { found }) => {
     const texts = found.map(({ text }) => text);
     const bytes = Buffer.from(texts.join('\n'));
     const { findings } = scan(bytes, all, builtInScanners);
@@ -58,7 +58,7 @@ describe('the built-in detectors, measured on the corpus', () => {
   });
 });
 
-/** How many stretches the findings cover; those that overlap or touch are one. */
+/** Number of separate ranges after merging findings that overlap or touch. */
 function clusters(findings: readonly { offset: number; length: number }[]): number {
   let count = 0;
   let end = -1;

@@ -5,28 +5,28 @@ import { drawFor, fill, type Draw } from './corpus-values.testing';
 import { scan } from './scan';
 import { builtInScanners } from './scanner-set';
 
-/** Where a finding stands, in bytes. */
+/** Position of a finding, in bytes. */
 export interface Place {
   offset: number;
   length: number;
 }
 
-/** A text and where the detector must find something in it; nowhere in a near miss. */
+/** A text and the positions the detector must find in it; none in a near miss. */
 export interface Labelled {
   text: string;
   places: Place[];
 }
 
-/** What one file of the corpus says of one detector. */
+/** The content of one corpus file, for one detector. */
 export interface Corpus {
   scanner: string;
   detector: string;
-  /** What it finds, and what beside the expression makes a match count. */
+  /** What the detector finds, and the conditions beyond the expression. */
   about: string;
   validators: string;
-  /** Texts with something to be found. */
+  /** Positives. */
   found: Labelled[];
-  /** Texts that look alike, and in which nothing may be found. */
+  /** Similar texts in which nothing may be found. */
   clean: Labelled[];
 }
 
@@ -46,17 +46,17 @@ interface Context {
 const root = join(__dirname, '../corpus');
 const read = (path: string): unknown => parse(readFileSync(join(root, path), 'utf8'));
 const contexts = read('contexts.yaml') as Context[];
-/** In how many surroundings each value stands. */
+/** Number of contexts in which each value is placed. */
 const surroundings = 4;
 
-/** Every detector's labelled texts, the same on every reading. */
+/** The labelled texts of every detector; deterministic. */
 export const corpora: readonly Corpus[] = ['secret', 'pii', 'injection'].flatMap((scanner) =>
   readdirSync(join(root, scanner))
     .sort()
     .map((name) => corpusOf(scanner, name)),
 );
 
-/** Ordinary output with nothing in it for any detector. */
+/** Ordinary output without a finding for any detector. */
 export const ordinary: readonly string[] = linesOf((read('ordinary.yaml') as CorpusFile).clean).map(
   (line) => unmark(fill(line, drawFor(line))).text,
 );
@@ -84,7 +84,7 @@ function corpusOf(scanner: string, name: string): Corpus {
   };
 }
 
-/** A line is a text; ⏎ stands for the end of a line within it and ⇥ for a tab. */
+/** One text per line; ⏎ is a line end within it and ⇥ a tab. */
 function linesOf(block: string | undefined): string[] {
   const lines = (block ?? '').split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => line.replaceAll('⏎', '\n').replaceAll('⇥', '\t'));
@@ -94,7 +94,7 @@ function escape(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Takes the guillemets out of a text; what stood between them must be found. */
+/** Removes the guillemets from a text; the text between them must be found. */
 export function unmark(marked: string): Labelled {
   const places: Place[] = [];
   let offset = 0;
@@ -107,22 +107,22 @@ export function unmark(marked: string): Labelled {
   return { text: parts.join(''), places };
 }
 
-/** How well one detector did. */
+/** Scores of one detector. */
 export interface Measured {
   scanner: string;
   detector: string;
-  /** Places that must be found, and texts in which nothing may be. */
+  /** Positions that must be found, and texts in which nothing may be. */
   positives: number;
   negatives: number;
   truePositives: number;
   falsePositives: number;
   precision: number;
   recall: number;
-  /** The texts it got wrong, each with what is wrong. */
+  /** The failing texts, each with its failure. */
   wrong: string[];
 }
 
-/** Runs a detector over its own texts and over all ordinary ones. */
+/** Runs a detector on its own texts and on all ordinary ones. */
 export function measure({ scanner, detector, found, clean }: Corpus): Measured {
   const quiet = ordinary.map((text): Labelled => ({ text, places: [] }));
   const judged = [...found, ...clean, ...quiet].map((labelled) => ({
@@ -149,13 +149,13 @@ export function measure({ scanner, detector, found, clean }: Corpus): Measured {
   };
 }
 
-/** Where this detector finds something, all scanners running. */
+/** Findings of this detector, with all scanners running. */
 export function placesFound(scanner: string, detector: string, text: string): Place[] {
   const { findings } = scan(Buffer.from(text), { scanners: ['secret', 'pii', 'injection'] }, builtInScanners);
   return findings.filter((one) => one.matched_pattern === detector && one.scanner === scanner);
 }
 
-/** Of a secret and of personal data the very bytes must be found, of an instruction some of them. */
+/** Secrets and personal data must match exactly, instructions must overlap. */
 function judge(labels: readonly Place[], places: readonly Place[], isExact: boolean) {
   const isHit = (label: Place, place: Place) =>
     isExact

@@ -1,9 +1,9 @@
 export const severities = ['low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 
-/** One thing found in a body. See docs/reference/policy.md#output-policy. */
+/** A finding in a body. See docs/reference/policy.md#output-policy. */
 export interface Finding {
-  /** secret_leak, pii, code_injection, the type of a scanner of one's own, content_pattern_match or keyword_match. */
+  /** secret_leak, pii, code_injection, a custom scanner's type, content_pattern_match or keyword_match. */
   type: string;
   severity: Severity;
   detail: string;
@@ -18,8 +18,8 @@ export interface Finding {
   length: number;
 }
 
-/** A finding without the place where it was made. */
+/** A finding without its position. */
 export type Label = Omit<Finding, 'offset' | 'length'>;
 
-/** Gets what was found; answers false when it wants no more. */
+/** Receives a finding; returns false to stop. */
 export type Report = (label: Label, offset: number, length: number) => boolean;

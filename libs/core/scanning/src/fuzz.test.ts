@@ -19,7 +19,7 @@ const body = Buffer.from(
   'my password: hunter2hunter2 is \u0000 é𝕏 AKIAABCDEFGHIJKLMNOP a@b.example 4111 1111 1111 1111',
 );
 
-/** Findings lie within the body, in order, and can be cut out. */
+/** Findings lie within the body, in order, and can be redacted. */
 function scanAll(bytes: Uint8Array, set: ScannerSet): void {
   const { findings } = scan(bytes, everything, set);
   let last = 0;
@@ -32,13 +32,13 @@ function scanAll(bytes: Uint8Array, set: ScannerSet): void {
 }
 
 describe('a scanners file', () => {
-  it.each(eachNastyDocument.map((text) => [text.slice(0, 60), text]))('is read or refused: %j', (_shown, text) => {
+  it.each(eachNastyDocument.map((text) => [text.slice(0, 60), text]))('is parsed or rejected: %j', (_shown, text) => {
     const parsed = parseScanners(text, { source: 'f' });
 
     expect(parsed.ok || parsed.problems[0]?.message).toBeTruthy();
   });
 
-  it('that is nearly a good one is read and scans, or is refused in words', () => {
+  it('with one mutation is parsed and scans, or is rejected with a message', () => {
     fc.assert(
       fc.property(hostileYaml([own('(a+)+$'), own('(?<value>[^\\s]+)@'), shipped.slice(0, 2_000)]), (text) => {
         const parsed = parseScanners(text, { source: 'f' });
@@ -65,12 +65,12 @@ describe('a body', () => {
   });
 });
 
-/** Shapes that take an engine which tries every way exponential time, and texts that make it try them. */
+/** Shapes that are exponential in a backtracking engine, and texts that trigger it. */
 const evil = ['(a+)+$', '(a|a)*$', '(a|aa)+$', '(.*a){12}', '^(([a-z])+.)+[A-Z]([a-z])+$', '(x+x+)+y', '([a-zA-Z]+)*!', '(?i)(a*)*b', '(a?){20}a{20}', '(\\w+\\s?)*$', '(?:a{0,50}){0,19}b', '[^b]*b?[^b]*c'] as const; // prettier-ignore
 const evilTexts = ['a'.repeat(4_000) + '!', 'ab'.repeat(4_000), 'x'.repeat(4_000), 'a '.repeat(4_000), 'é'.repeat(4_000)]; // prettier-ignore
 
 describe('an adversarial pattern', () => {
-  it.each(evil)('%s is refused, or ends on every adversarial text', (source) => {
+  it.each(evil)('%s is rejected, or terminates on every adversarial text', (source) => {
     const fault = regexFault(source);
     if (fault !== undefined) {
       expect(fault).not.toBe('');
@@ -82,7 +82,7 @@ describe('an adversarial pattern', () => {
     for (const text of evilTexts) scanSome(Buffer.from(text), source);
   });
 
-  it.each(evil.filter((source) => source !== '(.*a){12}'))('%s ends when its time is up and says so', (source) => {
+  it.each(evil.filter((source) => source !== '(.*a){12}'))('%s stops at its deadline and reports the overrun', (source) => {
     let asked = 0;
     const patterns = [{ source, regex: RE2JS.compile(source) }];
 
@@ -95,7 +95,7 @@ describe('an adversarial pattern', () => {
     expect(asked).toBeLessThanOrEqual(2);
   });
 
-  it('pieces of patterns in any order are refused in words, or compile and scan', () => {
+  it('random pieces of patterns are rejected with a message, or compile and scan', () => {
     const pieces = ['a', '.', '\\d', '[^a]', '(', ')', '(?:', '(?i)', '|', '*', '+', '?', '{1000}', '{2,}', '\\1', '(?=', '(?<value>', '$', '^', '\\b', '\\p{L}', '[', ']', '\\', 'é', '\ud800', '\\x{10ffff}'] as const; // prettier-ignore
     const pattern = fc.oneof(
       fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 10 }).map((parts) => parts.join('')),

@@ -9,7 +9,7 @@ const masked = (marked: string) => marked.replaceAll(/«[^»]*»/g, '[REDACTED]'
 
 describe('maskTokens', () => {
   it.each(rows.flatMap(({ pattern, found }) => found.map((marked) => [pattern, marked] as const)))(
-    '%s: %s is masked as a scan would',
+    '%s: %s is masked as by a scan',
     (_, marked) => {
       const { text } = unmark(marked);
 
@@ -25,7 +25,7 @@ describe('maskTokens', () => {
     },
   );
 
-  it('masks every one of several, and knows each pattern that it names', () => {
+  it('masks every token in a text, and uses only existing patterns', () => {
     const [key = ''] = rows.find(({ pattern }) => pattern === 'google_api_key')?.found ?? [];
     const { text } = unmark(key);
 

@@ -1,6 +1,6 @@
 import { secretPatterns } from './built-in/secret';
 
-/** Credentials that their form alone gives away: no related word and no further check is needed. */
+/** Credentials recognizable by their form alone, without a related word or a further check. */
 export const tokenPatternNames = [
   'aws_access_key_id',
   'github_token',
@@ -22,13 +22,13 @@ const forms = secretPatterns
   .map(({ regex }) => new RegExp(regex, 'g'));
 
 /**
- * Replaces keys and tokens in a text by `[REDACTED]`, by the same patterns as the `secret` scanner. Costs less than a scan
- * and needs no limits, but is only for short texts, such as the fields of a log line.
+ * Replaces keys and tokens in a text by `[REDACTED]`, using patterns of the `secret` scanner. Cheaper than a scan and
+ * without limits, but only for short texts, such as the fields of a log line.
  */
 export const maskTokens = (text: string): string =>
   forms.reduce((masked, form) => masked.replace(form, withoutToken), text);
 
-/** Where a pattern has a group `value`, only that part is the token. */
+/** If a pattern has a group `value`, only that group is the token. */
 function withoutToken(match: string, ...rest: unknown[]): string {
   const groups = rest.at(-1) as { value?: string } | string;
   const token = typeof groups === 'object' ? (groups.value ?? match) : match;

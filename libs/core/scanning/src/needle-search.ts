@@ -1,27 +1,27 @@
 /**
- * Finds every occurrence of many short texts in one pass, at the same speed however many there are (Aho and Corasick).
- * Letters are compared without case and `0` in a needle stands for any digit.
+ * Finds every occurrence of many short texts in one pass, whose speed does not depend on their number (Aho-Corasick).
+ * Letters are case-insensitive and `0` in a needle matches any digit.
  */
 export interface NeedleSearch {
-  /** Class of each byte; class 0 is in no needle. */
+  /** Class of each byte; class 0 occurs in no needle. */
   classes: Uint8Array;
-  /** Next state, at `state + class`: a state is where its row begins. */
+  /** Next state, at `state + class`: a state is the start of its row. */
   next: Int32Array;
   /** Length of a row. */
   width: number;
-  /** The states from this one on end needles, none before it does. */
+  /** From this state on, states end needles; earlier ones do not. */
   firstEnding: number;
-  /** Needles that end in each of those states, the longest first. */
+  /** Needles that end in each of those states, longest first. */
   ending: readonly (readonly Needle[])[];
 }
 
 export interface Needle {
   length: number;
-  /** What the needle stands for, as the caller numbered it. */
+  /** The owner of the needle, as numbered by the caller. */
   owner: number;
 }
 
-/** @param needles each with the number of its owner; one text may have several owners */
+/** @param needles each with the number of its owner; a text may have several owners */
 export function compileNeedles(needles: readonly (readonly [text: string, owner: number])[]): NeedleSearch {
   const { classes, width } = classify(needles.map(([text]) => text));
   const children: Int32Array[] = [new Int32Array(width).fill(-1)];
@@ -43,7 +43,7 @@ export function compileNeedles(needles: readonly (readonly [text: string, owner:
   return { classes, width, ...sorted(complete(children, ending, width), ending, width) };
 }
 
-/** Moves the states that end needles behind the others, so that one comparison tells them apart while searching. */
+/** Moves the states that end needles to the end, so that one comparison identifies them during the search. */
 function sorted(
   next: Uint16Array,
   ending: readonly Needle[][],
@@ -83,7 +83,7 @@ function sameClass(byte: number): number[] {
   );
 }
 
-/** Gives every state a successor for every class: where it has none, that of the longest suffix that is a state. */
+/** Gives every state a successor for every class: its own, or that of the longest suffix that is a state. */
 function complete(children: readonly Int32Array[], ending: Needle[][], width: number): Uint16Array {
   const next = new Uint16Array(children.length * width);
   const suffix = new Int32Array(children.length);

@@ -11,13 +11,13 @@ const problems = (text: string) => {
 };
 
 describe('parseScanners', () => {
-  it('takes the example of the contract', () => {
+  it('accepts the documented example', () => {
     expect(problems(file())).toEqual([]);
     expect(problems(file(good.replace(', context_required: false', '')))).toEqual([]);
   });
 
   it.each([
-    ['a version it does not know', file(good, 'secret_leak', 'v2'), '1:10', 'version', 'must be [v1]'],
+    ['an unknown version', file(good, 'secret_leak', 'v2'), '1:10', 'version', 'must be [v1]'],
     [
       'an unknown severity',
       file(good.replace('critical', 'bad')),
@@ -83,17 +83,17 @@ describe('parseScanners', () => {
     ],
     ['no YAML at all', 'version: [', '1:11', '', ''],
     ['nothing', '', '0:0', 'version', 'required'],
-  ])('refuses %s and says where', (_, text, at, path, message) => {
+  ])('rejects %s with its position', (_, text, at, path, message) => {
     const found = problems(text);
 
     expect(found[0]).toEqual({ at, path, message: expect.stringContaining(message) });
   });
 
-  it('names every problem at once', () => {
+  it('reports every problem at once', () => {
     expect(problems(file(good.replace('critical', 'bad').replace('high', 'sure'), 'smell', 'v2'))).toHaveLength(4);
   });
 
-  it('takes a regex of 1024 characters', () => {
+  it('accepts a regex of 1024 characters', () => {
     expect(problems(file(good.replace('DOCK-[A-Z]{4}', 'x'.repeat(1_024))))).toEqual([]);
   });
 });

@@ -47,9 +47,8 @@ const file = shape<ScannersFile>({
 export type ParsedScanners = { ok: true; scanners: ScannerSet } | { ok: false; problems: Problem[] };
 
 /**
- * Reads a scanner definitions file: every problem is in the answer, with its line and column. The caller caps the bytes.
- * A scanner that the file does not name stays the built-in one, so that a rule about it does not fall silent.
- * See docs/scanning.md.
+ * Parses a scanner definitions file and returns all problems with line and column. The caller caps the size. Scanners that
+ * are missing from the file keep their built-in definition, so that rules about them keep working. See docs/scanning.md.
  */
 export function parseScanners(text: string, { source }: { source: string }): ParsedScanners {
   const parsed = readYamlDocument(text, source, file);

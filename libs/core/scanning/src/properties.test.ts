@@ -25,7 +25,7 @@ const bodies = fc.oneof(
 );
 
 describe('a redacted copy', () => {
-  it('of any mixture of the corpus, plain or JSON, keeps nothing of what was found and all else', () => {
+  it('of any mixture of the corpus, plain or JSON, removes every finding and nothing else', () => {
     fc.assert(
       fc.property(bodies, (text) => {
         const body = Buffer.from(text);
@@ -42,14 +42,14 @@ describe('a redacted copy', () => {
     );
   });
 
-  it('holds no found value any more, wherever it stood twice', () => {
+  it('contains no found value, also not at a second position', () => {
     const secrets = corpora
       .filter(({ scanner }) => scanner === 'secret')
       .flatMap(({ found }) => found.flatMap(({ text, places }) => places.map((place) => ({ text, place }))));
     const several = fc.array(fc.tuple(filler, fc.constantFrom(...secrets)), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(several, (chosen) => {
-        // Blanks around, so that a neighbour does not make it a part of something else.
+        // Blanks around it, so that a neighbour does not extend it.
         const body = Buffer.from(chosen.map(([before, { text }]) => `${before} \n ${text} \n `).join(''));
 
         const clean = redact(body, scan(body, all, builtInScanners).findings);
@@ -63,7 +63,7 @@ describe('a redacted copy', () => {
     );
   });
 
-  it('has findings within the body, in order, however the text is disguised', () => {
+  it('has findings within the body, in order, for any disguise', () => {
     const unseen = fc.constantFrom('\u200b', '\u00ad', '\u0301', '\u{e0061}', '\ufeff');
     fc.assert(
       fc.property(fc.constantFrom(...pieces), unseen, fc.nat(80), (text, char, at) => {
@@ -85,7 +85,7 @@ describe('a redacted copy', () => {
 
 const patterns = [...secretPatterns, ...piiPatterns, ...injectionPatterns];
 const needles = patterns.flatMap((pattern) => pattern.needles);
-/** What opens a pattern and never ends it, what nests, and what each view has to take apart. */
+/** Unterminated starts of patterns, nesting, and input that each view has to decode. */
 const traps = [
   'sk-', 'sk-a1-', 'ghp_', 'a@b.c', 'a@a.', `${'a'.repeat(64)}@`, 'git@github.com:', 'password=a1b2', 'password=1a-', 'token: a.b.c1.',
   'union select ', 'select a from b union select ', 'ignore all ', 'ignore > * # ', 'never ', 'rm -rf /x/', '$(curl ', 'curl a|b|',
@@ -99,14 +99,14 @@ const runOf = (bait: string, bytes: number) =>
   Buffer.from(bait.repeat(Math.ceil(bytes / Buffer.byteLength(bait)))).subarray(0, bytes);
 
 describe('a hostile text', () => {
-  /** How often a scan asks whether its time is up: once for every window's worth of work. */
+  /** Number of deadline checks of a scan: one per window of work. */
   const asks = (bait: string, bytes: number) => {
     let asked = 0;
     scan(runOf(bait, bytes), all, builtInScanners, { expired: () => ++asked < 0 });
     return asked;
   };
 
-  it.each(baits)('a long run of %j takes work in proportion to its length', (bait) => {
+  it.each(baits)('a long run of %j takes linear work', (bait) => {
     const bytes = windowBytes * 2;
 
     const [half, whole] = [asks(bait, bytes / 2), asks(bait, bytes)];
@@ -116,7 +116,7 @@ describe('a hostile text', () => {
   });
 
   it.each([...new Set([...opening, ...traps])])(
-    'of 2 MiB of %j nothing more is done once the time is up, and the answer says so',
+    'a scan of 2 MiB of %j stops at the deadline and reports the overrun',
     (bait) => {
       let asked = 0;
       const body = runOf(bait, 2 * 1_024 * 1_024);

@@ -70,7 +70,7 @@ describe('redact', () => {
     expect(cut(text, ...ranges)).toBe(expected);
   });
 
-  it('leaves findings without a place alone, and the body itself', () => {
+  it('ignores findings without a position, and does not modify the body', () => {
     const body = Buffer.from('abc');
 
     expect(Buffer.from(redact(body, [{}, { offset: 1 }])).toString()).toBe('abc');
@@ -78,7 +78,7 @@ describe('redact', () => {
     expect(body.toString()).toBe('abc');
   });
 
-  it('keeps every byte outside the ranges, in order, and none within', () => {
+  it('keeps every byte outside the ranges, in order, and removes those within', () => {
     const range = fc.record({ offset: fc.integer({ min: -3, max: 40 }), length: fc.integer({ min: -2, max: 20 }) });
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 32 }), fc.array(range, { maxLength: 5 }), (body, ranges) => {
@@ -96,14 +96,14 @@ describe('redact', () => {
 });
 
 describe('redactText', () => {
-  it('takes secrets out and leaves the rest, personal data too', () => {
+  it('removes secrets and keeps the rest, including personal data', () => {
     const secret = `gh${'p_'}${'Zq7'.repeat(12)}`;
 
     expect(redactText(`ünder ${secret}, ask a@b.co`)).toBe('ünder [REDACTED], ask a@b.co');
     expect(redactText('nothing \ud800 to hide')).toBe('nothing \ud800 to hide');
   });
 
-  it('is done after the first time', () => {
+  it('is idempotent', () => {
     const once = redactText(`password=${'x7Kq9mZ2pL'} and postgres://u:${'pass1234'}@h/db`);
 
     expect(once).toBe('password=[REDACTED] and postgres://u:[REDACTED]@h/db');
@@ -138,7 +138,7 @@ describe('inOriginal', () => {
     expect(original(text)).toEqual([expected]);
   });
 
-  it('leaves a remark without a place as it is', () => {
+  it('keeps a finding without a position unchanged', () => {
     expect(inOriginal(body, replaced, [{ type: 'scan_skipped' } as { offset?: number }])).toEqual([
       { type: 'scan_skipped' },
     ]);

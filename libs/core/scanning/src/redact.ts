@@ -3,7 +3,7 @@ import { builtInScanners } from './scanner-set';
 
 const mark = Buffer.from('[REDACTED]');
 
-/** A part of a body, in bytes. */
+/** A range of a body, in bytes. */
 interface Span {
   offset?: number;
   length?: number;
@@ -28,8 +28,8 @@ export function redact(body: Uint8Array, findings: readonly Span[]): Uint8Array 
 }
 
 /**
- * Findings in the copy that `redact` makes of a body, with offset and length in the body itself. A finding that begins or
- * ends within a `[REDACTED]` covers everything that was replaced there.
+ * Maps findings in a redacted copy to offset and length in the original body. A finding that starts or ends within a
+ * `[REDACTED]` covers the whole replaced range.
  *
  * @param replaced the findings that were redacted
  */
@@ -57,7 +57,7 @@ function mergedRanges(body: Uint8Array, findings: readonly Span[]): Range[] {
   return merged;
 }
 
-/** @param edge a start belongs to what follows it, an end to what precedes it */
+/** @param edge a start belongs to the text after it, an end to the text before it */
 function positionInOriginal(ranges: readonly Range[], position: number, edge: keyof Range): number {
   const isBefore = (limit: number) => (edge === 'start' ? position < limit : position <= limit);
   let shift = 0;
@@ -71,7 +71,7 @@ function positionInOriginal(ranges: readonly Range[], position: number, edge: ke
   return position + shift;
 }
 
-/** A text without the secrets in it, for logs and for notes that people write. */
+/** Removes secrets from a text, for logs and for notes that people write. */
 export function redactText(text: string): string {
   const body = Buffer.from(text);
   const { findings } = scan(body, { scanners: ['secret'] }, builtInScanners, { maxBytes: body.length });

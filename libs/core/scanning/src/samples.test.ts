@@ -13,13 +13,13 @@ const rows = samples.flatMap(({ pattern, found, clean }) => [
   ...clean.map((marked) => [pattern, marked] as const),
 ]);
 
-/** Places where the pattern was found. */
+/** Positions where the pattern matched. */
 function placesOf(pattern: string, text: string, set: ScannerSet) {
   const { findings } = scan(Buffer.from(text), all, set);
   return findings.filter((each) => each.matched_pattern === pattern).map(({ offset, length }) => ({ offset, length }));
 }
 
-/** The same patterns, written so that they are not taken for the built-in ones. */
+/** The same patterns with a different text, so that they run on the RE2 engine. */
 const onAnyEngine = compileScanners(
   Object.fromEntries(
     Object.entries(builtInDefinitions).map(([name, scanner]) => [
@@ -45,7 +45,7 @@ describe('the built-in patterns', () => {
     expect(samples.filter(({ found, clean }) => found.length === 0 || clean.length === 0)).toEqual([]);
   });
 
-  it('find in every sample what the engine for any pattern finds in it', () => {
+  it('find the same as the RE2 engine in every sample', () => {
     expect(onAnyEngine.fast).toEqual([]);
     for (const [, marked] of rows) {
       const { text } = unmark(marked);
@@ -55,7 +55,7 @@ describe('the built-in patterns', () => {
     }
   });
 
-  it('find in any mixture of samples what that engine finds', () => {
+  it('find the same as the RE2 engine in any mixture of samples', () => {
     const joints = fc.constantFrom(' ', '\n', ', ', '', 'é', '.', ';', '=', '-', '"');
     const part = fc.tuple(fc.constantFrom(...rows.map(([, marked]) => unmark(marked).text)), joints);
     fc.assert(
@@ -68,7 +68,7 @@ describe('the built-in patterns', () => {
     );
   });
 
-  it('are what the shipped definitions file says', () => {
+  it('equal the shipped definitions file', () => {
     if (!shipped.ok) throw new Error(JSON.stringify(shipped.problems));
     const labels = ({ fast }: ScannerSet) => fast.map(({ label, context, regex }) => ({ label, context, regex }));
 

@@ -1,6 +1,5 @@
 /**
- * Made-up values of each built-in pattern. They are put together here, so that tools that look for secrets find none in
- * this repository.
+ * Made-up values of each built-in pattern, assembled at run time, so that secret scanners find none in this repository.
  */
 const run = (length: number, alphabet = 'aB3dE5gH7jK9mN1pQ2sT4vW6yZ8') =>
   Array.from({ length }, (_, i) => alphabet[(i * 7) % alphabet.length]).join('');
@@ -10,7 +9,7 @@ const token = (...parts: string[]) => parts.join('');
 export interface Sample {
   scanner: string;
   pattern: string;
-  /** The text, with what must be found between guillemets. */
+  /** The text, with the expected findings between guillemets. */
   found: readonly string[];
   /** Near misses. */
   clean: readonly string[];
@@ -310,7 +309,7 @@ export const samples: readonly Sample[] = [
   ),
 ];
 
-/** Splits a sample into its text and the places marked in it, in bytes. */
+/** Splits a sample into its text and its marked positions, in bytes. */
 export function unmark(marked: string): { text: string; places: { offset: number; length: number }[] } {
   const parts = marked.split(/[«»]/);
   const places: { offset: number; length: number }[] = [];

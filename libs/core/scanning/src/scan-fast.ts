@@ -4,17 +4,17 @@ import { hasContext } from './context';
 import type { Report } from './finding';
 import type { FastPattern, ScannerSet } from './scanner-set';
 
-/** What a try is counted as beside the text it goes over, in bytes of plain scanning. */
+/** Fixed cost of a try, in bytes of plain scanning. */
 const tryCost = 64;
 const isWordByte = Uint8Array.from({ length: 256 }, (_, byte) => Number(/\w/.test(String.fromCharCode(byte))));
 
 interface Candidate {
   pattern: FastPattern;
-  /** Where the last match ended: another one begins no earlier. */
+  /** End of the last match: the next one cannot start earlier. */
   done: number;
 }
 
-/** Runs built-in patterns: one pass over the bytes finds their needles, and only there a pattern is tried. */
+/** Runs built-in patterns: one pass over the bytes finds their needles, and patterns are tried only there. */
 export class FastScan {
   private readonly candidates: (Candidate | undefined)[];
   private stopped = false;
@@ -23,7 +23,7 @@ export class FastScan {
     private readonly set: ScannerSet,
     wanted: (pattern: FastPattern) => boolean,
     private readonly body: Uint8Array,
-    /** The body with one character a byte. */
+    /** The body with one character per byte. */
     private readonly text: string,
     private readonly report: Report,
     private readonly budget: Budget,
@@ -42,13 +42,13 @@ export class FastScan {
     }
   }
 
-  /** @returns the state of the needle search, from which the next part goes on */
+  /** @returns the state of the needle search, for the next part */
   private pass(from: number, to: number, begin: number): number {
     const { classes, next, firstEnding, ending, width } = this.set.needles;
     const { body } = this;
     let state = begin;
     for (let i = from; i < to; i++) {
-      // Both tables cover every index; the compiler cannot know.
+      // Both tables cover every index, which the compiler cannot infer.
       state = next[state + (classes[body[i] as number] as number)] as number;
       if (state < firstEnding) continue;
       for (const { owner, length } of ending[(state - firstEnding) / width] ?? []) {
@@ -70,10 +70,10 @@ export class FastScan {
     if (!match || this.stopped) return;
     const end = match.index + match[0].length;
     const found = (hasValue && match.groups?.['value']) || match[0];
-    // What may follow a built-in pattern's value cannot hold that value again.
+    // The value of a built-in pattern cannot occur again in the text that follows it.
     const start = match.index + match[0].lastIndexOf(found);
     if (!this.counts(candidate.pattern, found, start)) {
-      // Something that counts may begin within what does not: in all of it where it is short, else at its end.
+      // A valid match may start within a rejected one: anywhere in a short one, else near its end.
       candidate.done = Math.max(candidate.done, end - retryBytes);
       return;
     }

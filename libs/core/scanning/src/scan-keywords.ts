@@ -4,7 +4,7 @@ import { confidenceNumber } from './definitions';
 import type { Label, Report } from './finding';
 import type { SlowJob } from './scan-slow';
 
-/** A keyword is named by its place in the list, from 1: the text of a finding is never shown, and it is the keyword. */
+/** A keyword is identified by its position in the list, from 1: showing it would show the matched text. */
 const labelOf = (index: number): Label => ({
   type: 'keyword_match',
   severity: 'medium',
@@ -17,9 +17,9 @@ const labelOf = (index: number): Label => ({
 const isAscii = (text: string) => Buffer.byteLength(text) === text.length;
 
 /**
- * Looks for plain words, in upper and lower case.
+ * Finds plain words, case-insensitively.
  *
- * @param text the body with one character a byte
+ * @param text the body with one character per byte
  */
 export function scanKeywords(text: string, keywords: readonly string[], report: Report, budget: Budget): void {
   const plain = keywords.map((word, index) => ({ word: word.toLowerCase(), label: labelOf(index) }));
@@ -35,7 +35,7 @@ export function scanKeywords(text: string, keywords: readonly string[], report: 
   }
 }
 
-/** Other alphabets have upper and lower case too; the engine that reads UTF-8 knows them. */
+/** Case of other alphabets is handled by the engine that reads UTF-8. */
 export const keywordPatterns = (keywords: readonly string[]): SlowJob[] =>
   keywords
     .map((word, index) => ({ word, label: labelOf(index) }))

@@ -6,11 +6,11 @@ import { hasContext } from './context';
 import type { Label, Report } from './finding';
 import type { ScannerSet, SlowPattern } from './scanner-set';
 
-/** A match of up to this many bytes is whole in some window. */
+/** A match of up to this many bytes lies whole in some window. */
 export const overlapBytes = 8 * 1024;
-/** Shown to the engine before a window, so that word boundaries at its edge are judged rightly. */
+/** Context before a window, so that word boundaries at its edge are detected correctly. */
 const contextBytes = 4;
-/** What a match is counted as, in bytes of plain scanning. */
+/** Cost of a match, in bytes of plain scanning. */
 const matchCost = 512;
 
 export interface SlowJob {
@@ -27,11 +27,10 @@ export interface SlowJobs {
 }
 
 /**
- * Runs patterns of files and policies over the bytes, window by window: their engine takes time in proportion to the
- * text whatever the pattern. Which patterns match in a window at all is asked first, which is several times as fast as
- * finding where.
+ * Runs patterns of files and policies over the bytes, window by window, in an engine that is linear for any pattern. A first
+ * pass determines which patterns match in a window at all, which is several times as fast as locating the matches.
  *
- * @param text the body with one character a byte
+ * @param text the body with one character per byte
  */
 export function scanSlow(
   body: Uint8Array,
@@ -64,18 +63,18 @@ export function scanSlow(
   }
 }
 
-/** Places are bytes of the body. */
+/** Positions are bytes of the body. */
 interface Window {
-  /** What the engine is shown. */
+  /** The input of the engine. */
   begin: number;
   end: number;
-  /** Where matches may begin: from the first up to, but not at, the second. */
+  /** Range in which matches may start; the end is exclusive. */
   from: number;
   limit: number;
   isLast: boolean;
 }
 
-/** @returns where the next match may begin, undefined when nothing more is wanted */
+/** @returns where the next match may start, undefined to stop */
 function findAll(job: SlowJob, source: Source, window: Window, report: Report, budget: Budget): number | undefined {
   let at = window.from;
   for (;;) {
@@ -94,7 +93,7 @@ function findAll(job: SlowJob, source: Source, window: Window, report: Report, b
 interface Match {
   from: number;
   to: number;
-  /** The part that is reported: the group `value`, else all of it. */
+  /** The reported part: the group `value`, else the whole match. */
   start: number;
   end: number;
 }
@@ -118,7 +117,7 @@ class Source {
     return isLast ? undefined : this.window(limit);
   }
 
-  /** In plain ASCII the characters are the bytes, and the engine reads text faster. */
+  /** In plain ASCII characters equal bytes, and the engine is faster on text. */
   slice(begin: number, end: number): string | Uint8Array {
     if (this.shown.begin !== begin || this.shown.end !== end) {
       const text = this.text.slice(begin, end);
@@ -127,7 +126,7 @@ class Source {
     return this.shown.input;
   }
 
-  /** The first match from `at` on. One that runs into the window's end is looked at again with more text to run into. */
+  /** The first match from `at` on. One that reaches the window's end is matched again with more text after it. */
   find(job: SlowJob, window: Window, at: number): Match | undefined {
     const { begin } = window;
     for (let { end } = window; ; end = Math.min(end + (end - begin), this.body.length)) {
@@ -153,7 +152,7 @@ class Source {
     return next;
   }
 
-  /** The place at or before this one where a UTF-8 character begins. */
+  /** Start of the UTF-8 character at or before this position. */
   private characterAt(at: number): number {
     let start = at;
     while (start > 0 && at - start < 3 && this.isWithin(start)) start--;

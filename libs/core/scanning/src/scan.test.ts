@@ -25,7 +25,7 @@ function fileOf(scanner: string, ...patterns: string[]): ScannerSet {
 const entry = (name: string, regex: string, more = 'context_required: false') =>
   `{name: ${name}, regex: '${regex}', severity: low, confidence: medium, ${more}}`;
 
-describe('what is looked for', () => {
+describe('requested findings', () => {
   const both = `mail a@b.co <|im_start|> sk-${'a1'.repeat(20)}`;
 
   it.each<[ScanRequest, string[]]>([
@@ -43,7 +43,7 @@ describe('what is looked for', () => {
     expect(found(both, request)).toEqual(expected);
   });
 
-  it('a finding names the pattern and never shows what it matched', () => {
+  it('a finding names the pattern and never contains the matched text', () => {
     const secret = `gh${'p_'}${'Zq7'.repeat(12)}`;
 
     const { findings } = look(`é ${secret}`);
@@ -62,7 +62,7 @@ describe('what is looked for', () => {
     ]);
   });
 
-  it("a file's scanner replaces the built-in one of its name, keeps the others, and `custom` finds its type", () => {
+  it("a file's scanner replaces the built-in one of its name and keeps the others, and `custom` finds its type", () => {
     const set = fileOf('secret', entry('badge', 'DOCK-[A-Z0-9]{4}'));
 
     expect(found('DOCK-A1B2 a@b.co', all, set)).toEqual(['badge', 'email']);
@@ -70,7 +70,7 @@ describe('what is looked for', () => {
     expect(found(`gh${'p_'}${'Zq7'.repeat(12)}`, all, set)).toEqual([]);
   });
 
-  it('words of any alphabet are found in upper and lower case, within other words too', () => {
+  it('keywords of any alphabet are case-insensitive and also match within words', () => {
     expect(placed('x ÜBERGANG', { keywords: ['übergang', ''] })).toEqual([[2, 9]]);
     expect(placed('classified', { keywords: ['CLASS', 'fied'] })).toEqual([
       [0, 5],
@@ -98,7 +98,7 @@ describe('a related word', () => {
   });
 });
 
-describe('where', () => {
+describe('positions', () => {
   it.each<[string, Uint8Array, number]>([
     ['text of many-byte characters', Buffer.from('日本語 ÿ 😀 a@b.co'), 18],
     [
@@ -113,7 +113,7 @@ describe('where', () => {
     expect(placed(body, { keywords: ['A@B'] })).toEqual([[offset, 3]]);
   });
 
-  it('a match at any place of a window boundary is found once', () => {
+  it('a match across a window boundary is found once', () => {
     const own = fileOf('secret', entry('badge', '\\bDOCK-[A-Z0-9]{20}\\b'));
     const secret = `gh${'p_'}${'Zq7'.repeat(12)} DOCK-${'A1'.repeat(10)} end`;
     for (let shift = -80; shift <= 8; shift += 4) {
@@ -131,7 +131,7 @@ describe('where', () => {
     }
   });
 
-  it('a match longer than the overlap of windows is whole', () => {
+  it('a match longer than the overlap of windows is found whole', () => {
     const key = `-----BEGIN ${'PRIVATE KEY'}-----\n${`${'Ab3/'.repeat(16)}\n`.repeat(400)}-----END ${'PRIVATE KEY'}-----`;
     const text = `${'x '.repeat(windowBytes / 2 - 4_500)}${key} tail${' .'.repeat(windowBytes)}`;
 
@@ -139,7 +139,7 @@ describe('where', () => {
     expect(placed(text, pattern('-----BEGIN[^.]*'))).toEqual([[windowBytes - 9_000, key.length + 6]]);
   });
 
-  it('the beginning and the end of the text are not those of a window', () => {
+  it('window edges do not match as the start or end of the text', () => {
     const text = 'ab '.repeat(windowBytes);
 
     expect(placed(text, pattern('^ab'))).toEqual([[0, 2]]);
@@ -148,7 +148,7 @@ describe('where', () => {
 });
 
 describe('limits', () => {
-  it('only the first bytes are scanned, and the answer says so', () => {
+  it('only the first bytes are scanned, and the result is marked truncated', () => {
     const text = `${'.'.repeat(100)} a@b.co`;
 
     expect(look(text, all, builtInScanners, { maxBytes: 50 })).toEqual({
@@ -161,7 +161,7 @@ describe('limits', () => {
     expect(look('x'.repeat(2_097_153))).toMatchObject({ scannedBytes: 2_097_152, truncated: true });
   });
 
-  it('when the time is up the scan ends, keeps what it found and says so', () => {
+  it('at the deadline the scan stops, keeps its findings and reports the overrun', () => {
     let asked = 0;
     const expired = () => ++asked === 2;
 
@@ -172,7 +172,7 @@ describe('limits', () => {
     expect({ asked, overrun, found: findings.length }).toEqual({ asked: 2, overrun: true, found: 1 });
   });
 
-  it('beyond a number of findings the last one stands for all that follows', () => {
+  it('beyond the maximum number of findings the last one covers the rest of the body', () => {
     const text = 'a@b.co '.repeat(maxFindings + 10);
     const { findings } = look(text);
     const clean = Buffer.from(redact(Buffer.from(text), findings)).toString();
@@ -181,7 +181,7 @@ describe('limits', () => {
     expect(clean).toBe('[REDACTED] '.repeat(maxFindings - 1) + '[REDACTED]');
   });
 
-  it('a body of nothing but findings is one finding', () => {
+  it('a body full of findings is one finding', () => {
     const text = 'a@b.co '.repeat(100_000);
 
     expect(placed(text)).toEqual([[0, text.length]]);
@@ -190,7 +190,7 @@ describe('limits', () => {
 
 describe('hostile text', () => {
   const most = 400_000;
-  /** How many windows' worth of work a scan took. */
+  /** Number of windows of work in a scan. */
   const work = (text: string, request: ScanRequest = all, set = builtInScanners) => {
     let asked = 0;
     look(text, request, set, { expired: () => ++asked < 0 });
@@ -221,7 +221,7 @@ describe('hostile text', () => {
     'ignore all ',
     '; drop ',
     '+1 1',
-  ])('a long run of %j takes work in proportion to its length', (bait) => {
+  ])('a long run of %j takes linear work', (bait) => {
     const text = (chars: number) => bait.repeat(Math.ceil(chars / bait.length)).slice(0, chars);
 
     const [half, whole] = [work(text(most / 2)), work(text(most))];
@@ -243,25 +243,25 @@ describe('after redaction', () => {
   const noise = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.constantFrom('\n', ' é ', ', ', '"', '}'));
   const body = fc.array(fc.tuple(noise, fc.constantFrom(...texts)), { maxLength: 8 });
 
-  /** Patterns whose match counts only by what stands around it. */
+  /** Patterns whose match depends on its context. */
   const excusable = new Set(
     builtInScanners.fast.flatMap(({ label, check, context }) => ((check ?? context) ? [label.matched_pattern] : [])),
   );
 
-  it('of a union behind another one nothing is left, since the first does not excuse the second', () => {
+  it('a second union after a first one is removed too, since the first does not excuse it', () => {
     const bytes = Buffer.from("x' UNION ALL SELECT name  union\nselect 1");
 
     expect(placed(redact(bytes, look(bytes).findings))).toEqual([]);
   });
 
-  it('the same scan finds nothing any more, and at most one more redaction is needed for that', () => {
+  it('the same scan finds nothing, after at most one more redaction', () => {
     fc.assert(
       fc.property(body, (parts) => {
         const bytes = Buffer.from(parts.flat().join(' '));
         const { findings } = look(bytes);
 
         const once = redact(bytes, findings);
-        // What was found may have been the excuse for something else, which then is found too.
+        // A redacted finding may have been the excuse of another one, which then is found too.
         const more = look(once).findings;
         const twice = redact(once, more);
 

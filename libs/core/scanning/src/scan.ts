@@ -12,28 +12,28 @@ import { levelled } from './views/level';
 import type { View } from './views/view';
 import { unwrapped } from './views/wrapped';
 
-/** What to look for: a finding of any listed scanner, finding type, pattern or keyword counts. */
+/** What to find: a finding of any listed scanner, finding type, pattern or keyword counts. */
 export interface ScanRequest {
   /** Names of scanners; `code_injection` is another name of `injection`. */
   scanners?: readonly string[];
   /** Finding types; `custom` is every type but secret_leak, pii and code_injection. */
   detectors?: readonly string[];
   patterns?: readonly ContentPattern[];
-  /** Plain words, found in upper and lower case, within other words too. */
+  /** Plain words, case-insensitive, also within words. */
   keywords?: readonly string[];
 }
 
 export interface ContentPattern {
-  /** Shown in findings; without it the pattern's place in the list, from 1. */
+  /** Name in findings; default: the pattern's position in the list, from 1. */
   name?: string;
   source: string;
   regex: RE2JS;
 }
 
 export interface ScanLimits {
-  /** Bytes beyond are not scanned; 2 MiB. */
+  /** Bytes beyond this are not scanned; 2 MiB. */
   maxBytes?: number;
-  /** Asked after every 64 KiB of work; true ends the scan. Without it a scan takes what time it takes. */
+  /** Called after every 64 KiB of work; true stops the scan. Without it the scan has no deadline. */
   expired?: () => boolean;
 }
 
@@ -43,22 +43,22 @@ export interface ScanResult {
   scannedBytes: number;
   /** Only the first part was scanned. */
   truncated: boolean;
-  /** The time was up before the scan was done: what was found stands, the rest is not known. */
+  /** The deadline passed before the scan was done: its findings are valid but incomplete. */
   overrun: boolean;
 }
 
-/** Beyond this many, the last finding stands for all that follows, so that a redacted copy loses it too. */
+/** Beyond this many, the last finding covers the rest of the body, so that a redacted copy loses it too. */
 export const maxFindings = 1_000;
-/** A body with more than these is not looked at any further: one finding covers all of it. */
+/** A body with more than these is not scanned further: one finding covers all of it. */
 const maxCollected = 20_000;
 const commonTypes = new Set(['secret_leak', 'pii', 'code_injection']);
 
 /**
- * Looks into a body. Offsets are bytes of the raw body, whatever its encoding.
+ * Scans a body. Offsets are bytes of the raw body, whatever its encoding.
  * See docs/reference/policy.md#output-policy.
  *
- * A finding is found wherever it stands. Only a match of a file's or a rule's pattern that is longer than 8 KiB may be
- * found in part, or not, where two windows meet.
+ * Findings at any position are reported. Only a match longer than 8 KiB of a file's or a rule's pattern may be found in
+ * part, or not at all, where two windows meet.
  */
 export function scan(
   body: Uint8Array,
@@ -67,7 +67,7 @@ export function scan(
   { maxBytes = limits.scanBytes, expired = () => false }: ScanLimits = {},
 ): ScanResult {
   const part = body.subarray(0, maxBytes);
-  // One character a byte: positions in the text are positions in the body.
+  // One character per byte: positions in the text are positions in the body.
   const text = Buffer.from(part.buffer, part.byteOffset, part.length).toString('latin1');
   const budget = new Budget(expired);
   const findings: Finding[] = [];
@@ -83,9 +83,9 @@ export function scan(
   };
 }
 
-/** Looks for all that a request wants, in a body and in what can be read in it. */
+/** Scans a body and its decoded views for everything that a request wants. */
 class Look {
-  /** Something was found in a view of the body, perhaps what the body itself had shown. */
+  /** Reports a finding in a view of the body, which the body itself may have shown already. */
   sawMore = false;
   private readonly isWanted: (pattern: { label: Label }) => boolean;
   private readonly jobs: { ofSet: readonly SlowPattern[]; ofRequest: readonly SlowJob[] };
@@ -112,7 +112,7 @@ class Look {
     this.fast(bodyOfLevel, level, report);
     this.slow(body, text, report);
     if (level !== text) {
-      // A pattern of one's own may mean the escape itself, or what stands behind it.
+      // A custom pattern may match the escape itself, or the text after it.
       this.sawMore = true;
       this.slow(bodyOfLevel, level, report);
     }
@@ -147,7 +147,7 @@ class Look {
   }
 }
 
-/** By place; what one pattern found twice at one place, in the body and in what can be read in it, is one finding. */
+/** By position; duplicates of one pattern at one position, in the body and in a view, are merged. */
 function merged(findings: readonly Finding[]): Finding[] {
   const last = new Map<string, Finding>();
   const kept: Finding[] = [];
@@ -165,11 +165,11 @@ function merged(findings: readonly Finding[]): Finding[] {
   return kept;
 }
 
-/** Of two at the very same place, by name: whichever engine found them, the answer is the same. */
+/** Ties by name, so that the order does not depend on the engine. */
 const byPlace = (a: Finding, b: Finding) =>
   a.offset - b.offset || b.length - a.length || (a.matched_pattern < b.matched_pattern ? -1 : 1);
 
-/** Keeps the first ones; the last of them is stretched over everything behind it. */
+/** Keeps the first ones; the last of them is extended over the rest. */
 function capped(findings: Finding[], bytes: number): Finding[] {
   if (findings.length <= maxFindings) return findings;
   const rest = findings.slice(maxFindings - 1);

@@ -10,39 +10,39 @@ interface Conditions {
   label: Label;
   /** The finding is the group `value`, not the whole match. */
   hasValue: boolean;
-  /** What the expression alone cannot say, such as the Luhn sum of a card number. */
+  /** A check beyond the expression, such as the Luhn sum of a card number. */
   check: Check | undefined;
-  /** Words of which one must stand near. */
+  /** Words of which one must occur nearby. */
   context: RegExp | undefined;
 }
 
-/** A built-in pattern, tried with V8's engine where one of its needles leads. */
+/** A built-in pattern, tried in V8's engine at its needles. */
 export interface FastPattern extends Conditions {
   regex: RegExp;
   begin: BuiltInPattern['begin'];
-  /** It begins with a word character that no other may precede: looking at one byte saves most tries. */
+  /** It starts with a word character that must not follow another one: checking one byte avoids most tries. */
   atWordStart: boolean;
 }
 
-/** A pattern of a file, for the engine that takes linear time whatever the pattern. */
+/** A pattern of a file, for the engine that is linear for any pattern. */
 export interface SlowPattern extends Conditions {
   regex: RE2JS;
 }
 
-/** Scanners ready to run; made by `compileScanners`. */
+/** Compiled scanners; built by `compileScanners`. */
 export interface ScannerSet {
   readonly fast: readonly FastPattern[];
   readonly slow: readonly SlowPattern[];
-  /** Owners are places in `fast`. */
+  /** Owners are indexes of `fast`. */
   readonly needles: NeedleSearch;
-  /** Says in one pass which of `slow` match at all; undefined when there is nothing to save. */
+  /** Determines in one pass which of `slow` match at all; undefined when that saves nothing. */
   readonly sieve: RE2Set | undefined;
 }
 
-/** With fewer, asking each pattern by itself is as fast. */
+/** With fewer, testing each pattern by itself is as fast. */
 const fewestSieved = 4;
 
-/** Patterns that are word for word built-in ones run as those do; all others run on the engine for any pattern. */
+/** Patterns with the exact text of a built-in one run as that one; all others run on the RE2 engine. */
 export function compileScanners(definitions: ScannerDefinitions): ScannerSet {
   const fast: FastPattern[] = [];
   const slow: SlowPattern[] = [];
@@ -64,7 +64,7 @@ export function compileScanners(definitions: ScannerDefinitions): ScannerSet {
   return { fast, slow, needles: compileNeedles(needles), sieve: sieveOf(sources) };
 }
 
-/** The scanners that need no file; a file that names a scanner replaces that one. */
+/** The built-in scanners; a file's scanner replaces the one of its name. */
 export const builtInScanners: ScannerSet = compileScanners(builtInDefinitions);
 
 function conditionsOf(scanner: string, type: string, pattern: PatternDefinition): Conditions {

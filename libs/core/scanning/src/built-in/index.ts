@@ -21,7 +21,7 @@ const plain = ({ name, regex, severity, confidence, context_required }: PatternD
   context_required,
 });
 
-/** The scanners that come with this library; config/output_scanners.yaml says the same. */
+/** The built-in scanners; config/output_scanners.yaml declares the same. */
 export const builtInDefinitions: ScannerDefinitions = Object.fromEntries(
   Object.entries(tables).map(([scanner, { finding_type, patterns }]) => [
     scanner,
@@ -29,6 +29,6 @@ export const builtInDefinitions: ScannerDefinitions = Object.fromEntries(
   ]),
 );
 
-/** The built-in pattern with this very text, for which it is known that V8's engine may run it. */
+/** The built-in pattern with this exact text, which is known to be safe in V8's engine. */
 export const builtInPattern = (scanner: string, name: string, regex: string): BuiltInPattern | undefined =>
   tables[scanner]?.patterns.find((pattern) => pattern.name === name && pattern.regex === regex);

@@ -2,13 +2,13 @@ import type { BuiltInPattern } from '../definitions';
 
 const high = { severity: 'high', confidence: 'high', context_required: false } as const;
 const likely = { severity: 'high', confidence: 'medium', context_required: false } as const;
-/** Between words: blanks, ends of lines, and the marks that Markdown puts there. */
+/** Between words: blanks, line ends, and Markdown markers. */
 const spaces = '[ \\t\\r\\n*>#]{1,8}';
-/** Between words of a query, in an address too. */
+/** Between words of a query, also URL-encoded. */
 const sqlSpaces = '(?:[ \\t\\r\\n+]|%20|%0[9ad]|/\\*[^*\\r\\n]{0,32}\\*/){1,8}';
 const longestShell = 'bash'.length;
 
-/** From `sh -i` back over the first letters of bash, zsh and the like. */
+/** From `sh -i` back over the prefix of bash, zsh and others. */
 function shellBegins(body: Uint8Array, needleAt: number): number {
   let begin = needleAt;
   if (lower(body[begin]) !== 's') return begin;
@@ -17,7 +17,7 @@ function shellBegins(body: Uint8Array, needleAt: number): number {
 }
 const lower = (byte = 0): string => String.fromCharCode(byte).toLowerCase();
 
-/** Fragments that try to make a shell, a database or a model do something. */
+/** Fragments that try to control a shell, a database or a model. */
 export const injectionPatterns: readonly BuiltInPattern[] = [
   {
     name: 'shell_destructive',
@@ -28,7 +28,7 @@ export const injectionPatterns: readonly BuiltInPattern[] = [
     needles: ['rm ', 'rm\t'],
   },
   {
-    // Of `$(curl ...)` the shell before it is judged by a check.
+    // The shell before `$(curl ...)` is verified by a check.
     name: 'shell_download_and_run',
     regex:
       '(?i)(?:\\b(?:iwr|irm|invoke-webrequest|invoke-restmethod)[ \\t][^\\r\\n]{1,300}?\\|[ \\t]{0,4}(?:iex|invoke-expression)\\b|\\b(?:curl|wget)[ \\t][^\\r\\n]{1,300}?\\|[ \\t]{0,4}(?:sudo[ \\t]{1,4}(?:-[a-z]{1,4}[ \\t]{1,4})?)?(?:bash|zsh|dash|ksh|sh|python3?|perl|ruby|node|php)\\b|[$<]\\([ \\t]{0,2}(?:curl|wget)[ \\t])',

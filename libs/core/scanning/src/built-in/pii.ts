@@ -7,11 +7,11 @@ const inLocalPart = new Uint8Array(256);
 for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-')
   inLocalPart[char.charCodeAt(0)] = 1;
 
-/** From the `@` back to the first character of what stands before it. */
+/** From the `@` back to the first character of the local part. */
 function localPartBegins(body: Uint8Array, at: number): number {
   let from = at;
   while (from > 0 && at - from < localPartBytes && inLocalPart[body[from - 1] ?? 0] === 1) from--;
-  // It begins with neither: what stands before is the end of a sentence.
+  // It starts with neither: the text before is the end of a sentence.
   while (from < at && (body[from] === dot || body[from] === dash)) from++;
   return from;
 }
@@ -45,7 +45,7 @@ export const piiPatterns: readonly BuiltInPattern[] = [
     needles: ['000000000'],
   },
   {
-    // By the number ranges and lengths of the card schemes; decimals of a fraction are no card.
+    // By the number ranges and lengths of the card schemes; the decimals of a fraction are not a card.
     name: 'payment_card',
     regex:
       '(?:^|[^.\\w])(?<value>3[47]\\d{2}[ -]?\\d{6}[ -]?\\d{5}|3(?:0[0-5]|[68]\\d)\\d[ -]?\\d{6}[ -]?\\d{4}|(?:4\\d{3}|5[1-5]\\d{2}|2(?:2(?:0[0-4]|2[1-9]|[3-9]\\d)|[3-6]\\d{2}|7(?:[01]\\d|20))|35(?:2[89]|[3-8]\\d)|6(?:011|4[4-9]\\d|5\\d{2}|2\\d{2}))[ -]?\\d{4}[ -]?\\d{4}[ -]?\\d{4}(?:[ -]?\\d{3})?|4\\d{12})\\b',

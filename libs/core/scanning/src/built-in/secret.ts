@@ -21,9 +21,9 @@ const schemes = [
 const headerBytes = 512;
 const inToken = new Uint8Array(256);
 for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-') inToken[char.charCodeAt(0)] = 1;
-const marker = [0x65, 0x79, 0x4a]; // eyJ, the letters every encoded object begins with
+const marker = [0x65, 0x79, 0x4a]; // eyJ, the prefix of every encoded object
 
-/** From the dot before the claims back to the first `eyJ` in what stands before it. */
+/** From the dot before the claims back to the first `eyJ` before it. */
 function headerBegins(body: Uint8Array, dot: number): number {
   let begin = dot;
   for (let at = dot - 1; at >= 0 && dot - at <= headerBytes && inToken[body[at] ?? 0] === 1; at--) {
@@ -130,7 +130,7 @@ export const secretPatterns: readonly BuiltInPattern[] = [
     begin: headerBegins,
   },
   {
-    // Takes the key along with its header where it follows, so that redaction does not leave it standing.
+    // Includes the key after its header, so that redaction removes both.
     name: 'private_key',
     regex:
       '-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=:,.() \\t\\r\\n\\\\]|-[A-Za-z0-9])*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?',

@@ -1,9 +1,9 @@
 import type { Budget } from '../budget';
 import { ViewBuilder, type View } from './view';
 
-/** How much of what stands around is looked at with what was disguised. */
+/** Length of the context that is scanned around a disguised text. */
 const reachBytes = 512;
-/** What one disguised character is counted as, in bytes of plain scanning. */
+/** Cost of one disguised character, in bytes of plain scanning. */
 const changeCost = 64;
 
 const disguises = new RegExp(
@@ -19,13 +19,13 @@ const disguises = new RegExp(
   ].join('|'),
   'y',
 );
-/** Bytes with which a disguise may begin: 1; letters of other alphabets, which count only beside Latin ones: 2. */
+/** First bytes of disguises: 1; letters of other alphabets, which count only next to Latin ones: 2. */
 const begins = new Uint8Array(256);
 for (const byte of [0x5c, 0xc2, 0xcc, 0xcd, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3]) begins[byte] = 1;
 for (const byte of [0xc9, 0xce, 0xcf, 0xd0, 0xd1, 0xd2]) begins[byte] = 2;
 const isLatin = (byte = 0): boolean => (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 
-/** Characters that may not be what they look like, in order: one pass, and most bytes are told by themselves. */
+/** Candidates for disguised characters, in order: one pass that rejects most bytes by themselves. */
 function* marksIn(body: Uint8Array, text: string): Generator<{ mark: string; index: number }> {
   for (let at = 0; at < body.length; at++) {
     const kind = begins[body[at] as number];
@@ -44,14 +44,14 @@ function* marksIn(body: Uint8Array, text: string): Generator<{ mark: string; ind
   }
 }
 
-/** Told in one quick pass: plain ASCII that escapes nothing. */
+/** Detected in one quick pass: plain ASCII without escapes. */
 const isPlain = (text: string): boolean => Buffer.byteLength(text) === text.length && !text.includes('\\u');
 
 /**
- * What a reader sees where letters are not the ones they look like, or are parted by characters that nobody sees; and
- * what JSON writes as `\u0069`. Undefined when the text shows what it is.
+ * The text with look-alike letters replaced, invisible characters removed and JSON escapes such as `\u0069` decoded.
+ * Undefined when that changes nothing.
  *
- * @param text the body with one character a byte
+ * @param text the body with one character per byte
  */
 export function undisguised(body: Uint8Array, text: string, budget: Budget): View | undefined {
   if (isPlain(text)) return undefined;
@@ -75,7 +75,7 @@ export function undisguised(body: Uint8Array, text: string, budget: Budget): Vie
   return view.build();
 }
 
-/** What a reader reads; empty for what is not seen; undefined for what is what it is. */
+/** The visible replacement of a character; empty if invisible; undefined if unchanged. */
 function reading(mark: string): string | undefined {
   if (mark.startsWith('\\')) {
     const units = [...mark.matchAll(/u([0-9a-fA-F]{4})/g)].map(([, hex = '']) => parseInt(hex, 16));

@@ -7,10 +7,10 @@ const marks = new RegExp(
 const blanks = ' '.repeat(32);
 
 /**
- * The text with blanks for what a reader sees as the end of a line or not at all: what begins behind an escaped `\n`
- * begins a word. It is as long as the text, so that places stay what they are.
+ * The text with blanks in place of line ends and invisible escapes, so that text after an escaped `\n` starts a word. The
+ * length is unchanged, so that positions stay valid.
  *
- * @param text the body with one character a byte
+ * @param text the body with one character per byte
  */
 export function levelled(text: string): string {
   if (!text.includes('\\') && !text.includes(escapeChar)) return text;

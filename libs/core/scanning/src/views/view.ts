@@ -1,4 +1,4 @@
-/** A stretch of a view and where it comes from. */
+/** A range of a view and its range in the body. */
 interface Stretch {
   at: number;
   length: number;
@@ -8,18 +8,18 @@ interface Stretch {
   as: 'same' | 'whole' | 'base64';
 }
 
-/** What a body says to whoever reads it otherwise than byte by byte: one character a byte, as the body's own text. */
+/** A decoded reading of a body, with one character per byte. */
 export interface View {
   body: Uint8Array;
   text: string;
-  /** Where in the body that is which stands there in the view; undefined for what the body itself shows just so. */
+  /** Maps a range of the view to the body; undefined when the body shows the same text unchanged. */
   place(offset: number, length: number): { offset: number; length: number } | undefined;
 }
 
-/** Stands between stretches that do not meet in the body: nothing matches over it. */
+/** Separates ranges that are not adjacent in the body: nothing matches across it. */
 const gap = '\n\u0000\n';
 
-/** Puts a view together, from the beginning of the body to its end. */
+/** Builds a view, from the start of the body to its end. */
 export class ViewBuilder {
   private readonly parts: string[] = [];
   private readonly stretches: Stretch[] = [];
@@ -51,14 +51,14 @@ export class ViewBuilder {
         if (!first || !last) return undefined;
         const start = startIn(first, offset - first.at);
         const end = endIn(last, offset + length - last.at);
-        // As long as it was: nothing within it reads otherwise, and the body's own text was looked at already.
+        // Unchanged length: nothing in it reads differently, and the body itself was scanned already.
         return end - start === length ? undefined : { offset: start, length: end - start };
       },
     };
   }
 }
 
-/** The last stretch that begins at or before a place. */
+/** The last range that starts at or before a position. */
 function indexAt(stretches: readonly Stretch[], offset: number): number {
   let low = 0;
   let high = stretches.length - 1;

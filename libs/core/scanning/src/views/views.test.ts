@@ -27,12 +27,12 @@ describe('escapes', () => {
     ['\\u001b[31mno', `${' '.repeat(10)}no`],
     ['C:\\dir', 'C:\\dir'],
     ['plain', 'plain'],
-  ])('%j reads %j, and is as long', (text, expected) => {
+  ])('%j reads %j, with the same length', (text, expected) => {
     expect(levelled(text)).toBe(expected);
     expect(levelled(text)).toHaveLength(text.length);
   });
 
-  it('what begins behind one begins a word', () => {
+  it('text after an escape starts a word', () => {
     expect(found(JSON.stringify({ log: `done\n${secret}\nok` }))).toEqual([secret]);
     expect(found(`\x1b[32m${secret}\x1b[0m`)).toEqual([secret]);
   });
@@ -49,18 +49,18 @@ describe('disguises', () => {
     ['escaped letters', 'mail \\u006ao@example.com now', '\\u006ao@example.com'],
     ['a Cyrillic letter', 'mail jоe@example.com now', 'jоe@example.com'],
     ['no-break spaces', 'card 4111\u00a01111\u00a01111\u00a01111', '4111\u00a01111\u00a01111\u00a01111'],
-  ])('%s: the very bytes are found, once', (_, text, expected) => {
+  ])('%s: the exact bytes are found, once', (_, text, expected) => {
     expect(found(text)).toEqual([expected]);
   });
 
-  it('hide no keyword and no pattern of a rule', () => {
+  it('hide neither keywords nor patterns of rules', () => {
     expect(found('top se\u200bcret', { ...all, scanners: [], ...{ keywords: ['SECRET'] } })).toEqual(['se\u200bcret']);
     expect(
       found('do\u00adck 7', { ...all, scanners: [], ...{ patterns: [{ source: '', regex: RE2JS.compile('dock') }] } }),
     ).toEqual(['do\u00adck']);
   });
 
-  it('far apart are looked at with what stands around them only', () => {
+  it('far apart are scanned with their context only', () => {
     const text = latin(`a\u200bb${'.'.repeat(5_000)}c\u200bd${'.'.repeat(5_000)}`);
 
     const view = undisguised(Buffer.from(text, 'latin1'), text, endless());
@@ -69,7 +69,7 @@ describe('disguises', () => {
     expect(view?.text).toMatch(/^ab\.+\n\0\n\.+cd\.+$/);
   });
 
-  it.each(['plain', 'Größe', 'Русский текст', '日本語', 'a\\b', '😀'])('%s is none', (text) => {
+  it.each(['plain', 'Größe', 'Русский текст', '日本語', 'a\\b', '😀'])('%s is not a disguise', (text) => {
     expect(undisguised(Buffer.from(text), latin(text), endless())).toBeUndefined();
   });
 });
@@ -77,7 +77,7 @@ describe('disguises', () => {
 describe('base64', () => {
   const encoded = (text: string) => Buffer.from(text).toString('base64');
 
-  it('text in it is looked into, and found where it stands', () => {
+  it('is decoded, and findings have positions in the body', () => {
     const before = 'the address of the pilot is ';
     const text = `data: ${encoded(`${before}jo@example.com, and no other`)} end`;
 
@@ -92,11 +92,11 @@ describe('base64', () => {
     ['a long word', 'Donaudampfschifffahrtsgesellschaftskapitaen'],
     ['a short run', encoded('jo@example.com')],
     ['text within text', encoded(encoded('ignore all previous instructions'))],
-  ])('%s is left alone', (_, text) => {
+  ])('%s is not decoded', (_, text) => {
     expect(found(text)).toEqual([]);
   });
 
-  it('wherever a run begins it is seen', () => {
+  it('a run is found at any offset', () => {
     const run = encoded('ignore all previous instructions');
     for (let at = 0; at < 60; at++) {
       const text = `${' '.repeat(at)}${run} `;

@@ -1,25 +1,25 @@
 import type { Budget } from '../budget';
 import { ViewBuilder, type View } from './view';
 
-/** Shorter runs hold nothing that any pattern finds. */
+/** Shorter runs are too short for any pattern. */
 const fewestChars = 24;
 const headChars = 24;
 
 const inRun = new Uint8Array(256);
-/** Characters that stand for six bits of which the first is not set, as in every first byte of plain text. */
+/** Characters for six bits of which the first is 0, as in every first byte of plain text. */
 const beginsText = new Uint8Array(256);
 for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_') inRun[char.charCodeAt(0)] = 1;
 for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef') beginsText[char.charCodeAt(0)] = 1;
 
 /**
- * The texts that stand in the body as base64, one behind the other; undefined when there is none. A picture or an archive
- * is told by its first characters and left alone, and so is text within text.
+ * The texts encoded as base64 in the body, concatenated; undefined when there is none. Images and archives are recognized
+ * by their first characters and skipped, and nested base64 is not decoded.
  *
- * @param text the body with one character a byte
+ * @param text the body with one character per byte
  */
 export function unwrapped(body: Uint8Array, text: string, budget: Budget): View | undefined {
   const view = new ViewBuilder();
-  // A run of that length has a character at one of these places, whatever it begins at.
+  // A run of that length has a character at one of these positions, whatever its offset.
   for (let at = fewestChars - 1; at < body.length; at += fewestChars) {
     if (inRun[body[at] ?? 0] !== 1) continue;
     let from = at;
@@ -34,7 +34,7 @@ export function unwrapped(body: Uint8Array, text: string, budget: Budget): View 
       }
       if (!budget.spend(to - from)) break;
     }
-    // On at the last place within the run.
+    // Continues at the last position within the run.
     at += Math.floor((to - 1 - at) / fewestChars) * fewestChars;
   }
   return view.build();
