@@ -8,7 +8,7 @@ const fine: DrainFacts = {
 };
 
 describe('faultOf', () => {
-  it('has nothing to say of jobs that each ended once', () => {
+  it('accepts jobs that each ended once', () => {
     expect(faultOf(fine)).toBeUndefined();
   });
 
@@ -17,8 +17,8 @@ describe('faultOf', () => {
     ['a job that is lost', { ended: { SUCCEEDED: 1, FAILED: 0 } }, 'ended otherwise'],
     ['a job that failed', { ended: { SUCCEEDED: 1, FAILED: 1 } }, 'ended otherwise'],
     ['a job too many', { ended: { SUCCEEDED: 3, FAILED: 0 } }, 'ended otherwise'],
-    ['a job that ended twice', { ends: [1, 2] }, 'b among them'],
-    ['a job whose history has no end', { ends: [0, 1] }, 'a among them'],
+    ['a job that ended twice', { ends: [1, 2] }, 'including b'],
+    ['a job whose history has no end', { ends: [0, 1] }, 'including a'],
     ['a job the worker never saw', { worked: { jobs: 1, repeated: [] } }, '1 of 2 jobs'],
     ['a job the worker did twice', { worked: { jobs: 2, repeated: ['a'] } }, 'more than once'],
   ])('notices %s', (_what, facts, fault) => {

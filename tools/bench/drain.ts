@@ -7,21 +7,21 @@ import { Product } from './product';
 import { commandCounts, sum } from './redis-counts';
 import { stopwatch } from './statistics';
 
-/** One batch of jobs, submitted while the scheduler stands still and then drained by it. */
+/** One batch of jobs, submitted while the scheduler is stopped and then drained by it. */
 export interface Drain {
   jobs: number;
-  /** Jobs accepted a second, over 64 connections. */
+  /** Jobs accepted per second, over 64 connections. */
   submitRate: number;
-  /** Jobs a second from the moment the scheduler goes on until the last has ended and its output is scanned. */
+  /** Jobs per second from the moment the scheduler resumes until the last job has ended and its output is scanned. */
   drainRate: number;
-  /** Commands in Redis from the first submission to the last end, those inside scripts included. */
+  /** Commands in Redis from the first submission to the last end, including those inside scripts. */
   commands: number;
-  /** CPU µs by process in the same time. */
+  /** CPU µs by process over the same time. */
   cpuUs: Record<string, number>;
 }
 
 export interface DrainHooks {
-  /** Called when everything is accepted and nothing has begun. */
+  /** Called after all jobs are accepted and before the drain starts. */
   beforeDrain?(): Promise<void>;
   afterDrain?(): Promise<void>;
 }
@@ -30,12 +30,12 @@ const connections = 64;
 const lookEveryMs = 20;
 const stuckAfterMs = 30_000;
 
-/** @throws Error when a job is refused, lost, done twice, ends otherwise than SUCCEEDED, or a process died */
+/** @throws Error when a job is rejected, lost, executed twice or does not succeed, or a process died */
 export async function runDrain(product: Product, jobs: number, hooks: DrainHooks = {}): Promise<Drain> {
   const load = await product.openLoad(connections);
   await product.workerCounts();
   const endedBefore = await product.ended();
-  // Standing still it takes no CPU from the gateway, as the limit this is compared with has no second process either.
+  // A stopped scheduler takes no CPU from the gateway: the limit this is compared with has no second process either.
   product.freeze('scheduler');
   try {
     await product.redis.config('RESETSTAT');
@@ -52,7 +52,7 @@ export async function runDrain(product: Product, jobs: number, hooks: DrainHooks
     const drainRate = rateOf(jobs);
 
     const died = Object.keys(pids).find((name) => product.pids[name] !== pids[name]);
-    if (died !== undefined) throw new Error(`${died} ended during the drain`);
+    if (died !== undefined) throw new Error(`${died} exited during the drain`);
     const cpuAfter = each(pids, cpuUs);
     const commands = sum(await commandCounts(product.redis)) - looks * Product.unfinishedCosts;
     await hooks.afterDrain?.();
@@ -65,21 +65,21 @@ export async function runDrain(product: Product, jobs: number, hooks: DrainHooks
   }
 }
 
-/** @throws Error when an answer is not 200 */
+/** @throws Error when a response is not 200 */
 export async function submit(product: Product, load: HttpLoad, jobs: number): Promise<{ ids: string[]; rate: number }> {
   const submission = product.submission();
   const bodies: string[] = [];
   const rateOf = stopwatch();
   await load.run(jobs, async (send) => {
     const { status, body } = await send(submission);
-    if (status !== 200) throw new Error(`a submission was answered ${status}: ${body}`);
+    if (status !== 200) throw new Error(`a submission got status ${status}: ${body}`);
     bodies.push(body);
   });
   const rate = rateOf(jobs);
   return { ids: bodies.map((body) => (JSON.parse(body) as { job_id: string }).job_id), rate };
 }
 
-/** @returns how often it looked. @throws Error when nothing ends any more */
+/** @returns the number of polls. @throws Error when no more jobs end */
 async function untilDrained(product: Product): Promise<number> {
   let least = Infinity;
   let sinceMs = performance.now();
@@ -92,13 +92,15 @@ async function untilDrained(product: Product): Promise<number> {
       sinceMs = performance.now();
     }
     if (performance.now() - sinceMs > stuckAfterMs) {
-      throw new Error(`${open} jobs do not end and ${scans} outputs are not scanned for ${stuckAfterMs / 1_000} s`);
+      throw new Error(
+        `${open} jobs did not end and ${scans} outputs were not scanned within ${stuckAfterMs / 1_000} s`,
+      );
     }
     await sleep(lookEveryMs);
   }
 }
 
-/** Terminal states equal submissions: by the indexes, by each job's own history, and by what the worker did. */
+/** Terminal states equal submissions: by the indexes, by each job's own history, and by the worker's count. */
 async function check(product: Product, ids: readonly string[], before: Record<string, number>): Promise<void> {
   const after = await product.ended();
   const ended = Object.entries(after).map(([state, count]) => [state, count - (before[state] ?? 0)]);

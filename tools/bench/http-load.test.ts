@@ -23,7 +23,7 @@ describe('HttpLoad', () => {
     await once(server, 'close');
   });
 
-  it('sends every request once, over as many connections as it was told, one at a time on each', async () => {
+  it('sends every request once, over the given number of connections, one at a time on each', async () => {
     const seen: string[] = [];
     const underWay = new Map<unknown, number>();
     let most = 0;
@@ -51,7 +51,7 @@ describe('HttpLoad', () => {
     expect([underWay.size, most]).toEqual([4, 1]);
   });
 
-  it('reads an answer that comes in pieces', async () => {
+  it('reads a response that arrives in pieces', async () => {
     const loaded = await serve(async ({ socket }) => {
       socket.setNoDelay(true);
       for (const byte of Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\ngrüße')) {
@@ -64,7 +64,7 @@ describe('HttpLoad', () => {
     expect(await loaded.one(httpRequest('GET', '/'))).toEqual({ status: 200, body: 'grüße' });
   });
 
-  it('fails when the server hangs up or answers without a length', async () => {
+  it('fails when the server closes the connection or responds without a length', async () => {
     const loaded = await serve((req, res) => {
       if (req.url === '/cut') return req.socket.destroy();
       res.write('in ');

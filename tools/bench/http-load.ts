@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net';
 
-/** An answer of a server on this machine; `body` as text. */
+/** A response of a local server; `body` as text. */
 export interface HttpAnswer {
   status: number;
   body: string;
 }
 
-/** The bytes of one request, made once and sent many times, so that the generator costs the machine next to nothing. */
+/** The bytes of one request, built once and sent many times, to keep the generator cheap. */
 export function httpRequest(
   method: 'GET' | 'POST',
   path: string,
@@ -28,8 +28,8 @@ export function httpRequest(
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * One kept connection with one request under way. It reads what servers of this repository answer: a length and a body.
- * Node's own client costs five times as much, which on a small machine would be taken from the server that is measured.
+ * One kept-alive connection with one request in flight. It parses responses of this repository's servers: a length and a
+ * body. Node's own client costs five times as much CPU, which a small machine would take from the server under test.
  */
 class HttpConnection {
   private waiting: { resolve(answer: HttpAnswer): void; reject(error: Error): void } | undefined;
@@ -52,7 +52,7 @@ class HttpConnection {
       socket.once('error', reject);
     });
 
-  /** @throws Error when the connection breaks or the answer is none that is understood here */
+  /** @throws Error when the connection breaks or the response cannot be parsed */
   send(request: Buffer): Promise<HttpAnswer> {
     if (this.broken) return Promise.reject(this.broken);
     return new Promise((resolve, reject) => {
@@ -72,7 +72,7 @@ class HttpConnection {
     if (end < 0) return;
     const head = this.received.toString('latin1', 0, end);
     const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-    if (length === undefined) return this.fail(new Error(`an answer without a length:\n${head}`));
+    if (length === undefined) return this.fail(new Error(`a response without a length:\n${head}`));
     const from = end + headEnd.length;
     const to = from + Number(length);
     if (this.received.length < to) return;
@@ -91,7 +91,7 @@ class HttpConnection {
   }
 }
 
-/** Connections that are kept open and each have one request under way at a time. */
+/** Kept-alive connections with one request in flight each. */
 export class HttpLoad {
   private constructor(private readonly connections: readonly HttpConnection[]) {}
 
@@ -102,12 +102,12 @@ export class HttpLoad {
   /** Sends one request on the first connection. */
   async one(request: Buffer): Promise<HttpAnswer> {
     const [first] = this.connections;
-    if (!first) throw new Error('a load of no connections');
+    if (!first) throw new Error('a load needs at least one connection');
     return first.send(request);
   }
 
   /**
-   * Lets every connection do one act after another, until `count` have been begun in all, and all have ended.
+   * Runs one act after another on every connection, until `count` have been started in all, and all have ended.
    *
    * @param act one closed loop: it may send several requests
    */

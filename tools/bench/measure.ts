@@ -1,11 +1,11 @@
 import type { LimitName } from './limits';
 import type { Session } from './session';
 
-/** One row of the table: what is measured, against what, and how good it has to be. */
+/** One row of the table: the measured value, its limit and its target. */
 export interface Measure {
   name: string;
   unit: string;
-  /** What the value is divided by. */
+  /** Divisor of the ratio. */
   limit?: { name: string; value(session: Session): Promise<number> };
   mark?: Mark;
   run(session: Session): Promise<number>;
@@ -17,7 +17,7 @@ export interface Mark {
   atMost?: number;
 }
 
-/** Holds a value against what a part of the product does by itself on this machine. */
+/** Compares a value with a raw limit of this machine. */
 export const rawLimit = (name: LimitName): NonNullable<Measure['limit']> => ({
   name,
   value: (session) => session.limit(name),
@@ -30,7 +30,7 @@ export const atMost = (bound: number): Mark => ({ of: 'value', atMost: bound });
 export const ratioAtLeast = (bound: number): Mark => ({ of: 'ratio', atLeast: bound });
 export const ratioAtMost = (bound: number): Mark => ({ of: 'ratio', atMost: bound });
 
-/** @returns undefined when there is no mark, or nothing to hold against it */
+/** @returns undefined without a target, or without a ratio to compare */
 export function meets(mark: Mark | undefined, value: number, ratio: number | undefined): boolean | undefined {
   const held = mark?.of === 'ratio' ? ratio : value;
   if (!mark || held === undefined) return undefined;

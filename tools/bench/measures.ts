@@ -24,11 +24,11 @@ import {
 import { scanClean, scanDirty } from './measures/scan';
 import { submit } from './measures/submit';
 
-/** Growth from the first drain to the last that still counts as none: what the garbage collector leaves varies that much. */
-const mostGrowth = 1.1;
+/** Tolerated growth from the first drain to the last, within the variation of the garbage collector. */
+const MAX_GROWTH = 1.1;
 const ours = ['api', 'scheduler', 'engine', 'worker'] as const;
 
-/** Every result in the order in which it is measured: first what wants an empty store, last what wants a full one. */
+/** All results in order of measurement: those that need an empty store first, those that need a full one last. */
 export const measures: readonly Measure[] = [
   { name: 'policy_1_p99', unit: 'µs', mark: atMost(20), run: policyP99(1) },
   { name: 'policy_100_p99', unit: 'µs', mark: atMost(50), run: policyP99(100) },
@@ -66,8 +66,8 @@ export const measures: readonly Measure[] = [
     name: `rss_${process}_drain_3`,
     unit: 'MB',
     limit: { name: `rss_${process}_drain_1`, value: rssAfter(process, 1) },
-    // What Redis and NATS hold grows with the jobs they store.
-    ...(ours.some((name) => name === process) && { mark: ratioAtMost(mostGrowth) }),
+    // Redis and NATS grow with the jobs they store.
+    ...(ours.some((name) => name === process) && { mark: ratioAtMost(MAX_GROWTH) }),
     run: rssAfter(process, -1),
   })),
   {
@@ -85,7 +85,7 @@ export const measures: readonly Measure[] = [
   },
   { name: 'list_p99', unit: 'ms', mark: atMost(15), run: list },
   { name: 'detail_p99', unit: 'ms', mark: atMost(5), run: detail },
-  // Runs come last: some stay at their gates, and drains want nothing else to wait.
+  // Runs come last: some keep waiting at their approval steps, and drains must have no other waiting jobs.
   ...[1, 3].map((steps): Measure => ({
     name: `run_${steps}step`,
     unit: 'steps/s',

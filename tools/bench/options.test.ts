@@ -9,7 +9,7 @@ describe('readOptions', () => {
     [['--concurrency', 'many'], '--concurrency'],
     [['--write-docs', '--quick'], '--write-docs'],
     [['--fast'], '--fast'],
-  ])('refuses %s and says why', (args, why) => {
+  ])('rejects %s with a reason', (args, why) => {
     expect(() => readOptions(args)).toThrow(why);
   });
 });
@@ -17,7 +17,7 @@ describe('readOptions', () => {
 describe('chosen', () => {
   const names = (only?: string[]) => chosen(measures, only).map(({ name }) => name);
 
-  it('takes everything, what is named, or what a star stands for', () => {
+  it('selects all, named or matching measures', () => {
     expect(names()).toHaveLength(measures.length);
     expect(names(['drain', 'policy_*'])).toEqual([
       'policy_1_p99',
@@ -29,13 +29,13 @@ describe('chosen', () => {
     ]);
   });
 
-  it('refuses a name that is none, and lists those there are', () => {
+  it('rejects an unknown name and lists the known ones', () => {
     expect(() => names(['drian'])).toThrow(/drian.*roundtrip_64/);
   });
 });
 
 describe('the table of measures', () => {
-  it('names nothing twice', () => {
+  it('has unique names', () => {
     expect(new Set(measures.map(({ name }) => name)).size).toBe(measures.length);
   });
 
@@ -59,7 +59,7 @@ describe('the table of measures', () => {
     ['cpu_us_per_job_all', 'value', 600],
     ['list_p99', 'value', 15],
     ['detail_p99', 'value', 5],
-  ])('holds %s against its mark', (name, of, bound) => {
+  ])('has the documented target of %s', (name, of, bound) => {
     const mark = measures.find((each) => each.name === name)?.mark;
     expect([mark?.of, mark?.atLeast ?? mark?.atMost]).toEqual([of, bound]);
   });

@@ -2,19 +2,19 @@ import { parseArgs } from 'node:util';
 import type { Measure } from './measure';
 import { profiled, type Profiled } from './profile/profile-drain';
 
-export const help = `npm run bench -- [options]: measures the raw limits of this machine, then the product, and holds one against the other.
-It starts everything itself, takes about ten minutes on two cores, and fails when a job is lost or done twice.
+export const help = `npm run bench -- [options]: measures the raw limits of this machine and the product, and compares them.
+It starts all servers and services, takes about ten minutes on two cores, and fails when a job is lost or executed twice.
 
-  --only a,b          these results alone; * stands for anything: --only 'drain,rss_*'
-  --quick             fewer and smaller runs, to see that everything works; its numbers say little
-  --json              print bench.json on standard output, all else on standard error
-  --out FILE          where to write it (default bench.json)
-  --write-docs        write docs/performance.md as well; not with --only or --quick
-  --profile SERVICE   instead of measuring: where the CPU time of api, scheduler or worker goes during a drain
-  --profile-out FILE  keep that profile here, for a viewer (default: a temporary file)
-  --jobs N            jobs of a drain when profiling (default 10000)
-  --concurrency N     jobs the worker runs at once (default 256)
-  --help              this text
+  --only a,b          only these results; * matches any text: --only 'drain,rss_*'
+  --quick             fewer and smaller runs, as a smoke test; the numbers are not meaningful
+  --json              print bench.json to standard output and all other output to standard error
+  --out FILE          output file (default bench.json)
+  --write-docs        also write docs/performance.md; not with --only or --quick
+  --profile SERVICE   do not measure; profile the CPU time of api, scheduler or worker during a drain
+  --profile-out FILE  output file of the profile (default: a temporary file)
+  --jobs N            jobs per drain when profiling (default 10000)
+  --concurrency N     concurrency of the worker (default 256)
+  --help              print this help
 `;
 
 export interface BenchOptions {
@@ -30,7 +30,7 @@ export interface BenchOptions {
   help: boolean;
 }
 
-/** @throws Error saying which option cannot be used */
+/** @throws Error naming the invalid option */
 export function readOptions(args: string[]): BenchOptions {
   const { values } = parseArgs({
     args,
@@ -48,9 +48,9 @@ export function readOptions(args: string[]): BenchOptions {
     },
   });
   const profile = profiled.find((service) => service === values.profile);
-  if (values.profile !== undefined && !profile) throw new Error(`--profile is one of ${profiled.join(', ')}`);
+  if (values.profile !== undefined && !profile) throw new Error(`--profile must be one of ${profiled.join(', ')}`);
   if (values['write-docs'] && (values.only !== undefined || values.quick)) {
-    throw new Error('--write-docs needs every result at full size: leave --only and --quick away');
+    throw new Error('--write-docs needs all results at full size: remove --only and --quick');
   }
   return {
     only: values.only?.split(',').map((name) => name.trim()),
@@ -68,18 +68,19 @@ export function readOptions(args: string[]): BenchOptions {
 
 function positive(option: string, text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`${option} is a whole number above zero, not ${text}`);
+  if (!Number.isInteger(value) || value < 1)
+    throw new Error(`${option} must be a whole number above zero, not ${text}`);
   return value;
 }
 
-/** @throws Error naming what no measure is called */
+/** @throws Error naming an unknown measure */
 export function chosen(measures: readonly Measure[], only: readonly string[] | undefined): readonly Measure[] {
   if (!only) return measures;
   const matches = (wanted: string, name: string) =>
     new RegExp(`^${wanted.split('*').map(escapeRegex).join('.*')}$`).test(name);
   const unknown = only.find((wanted) => !measures.some(({ name }) => matches(wanted, name)));
   if (unknown !== undefined) {
-    throw new Error(`nothing is called ${unknown}; there are ${measures.map(({ name }) => name).join(', ')}`);
+    throw new Error(`unknown result ${unknown}; available: ${measures.map(({ name }) => name).join(', ')}`);
   }
   return measures.filter(({ name }) => only.some((wanted) => matches(wanted, name)));
 }

@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 
-/** Processes by name, as the bench sees them. */
+/** Process ids by name. */
 export type Pids = Readonly<Record<string, number>>;
 
-/** Linux counts in ticks of a hundredth of a second, whatever the kernel was built with. */
+/** Linux reports ticks of a hundredth of a second, whatever the kernel configuration. */
 const tickUs = 10_000;
 
-/** CPU time a process and its threads have used since it began, µs, in user code and in the kernel. */
+/** CPU time of a process and its threads since its start, µs, user and kernel. */
 export function cpuUs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program, in brackets, may hold spaces.
+  // The program name, in brackets, may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * tickUs;
 }
 
-/** Memory of a process that is in RAM, MB. */
+/** Resident memory of a process, MB. */
 export function rssMb(pid: number): number {
   const kb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kb ?? 0) / 1_024;
 }
 
-/** Reads something of every process, by name. */
+/** Reads a value for every process, by name. */
 export const each = (pids: Pids, read: (pid: number) => number): Record<string, number> =>
   Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, read(pid)]));

@@ -15,7 +15,7 @@ import type { Pids } from './process-cost';
 import { submissionBody } from './submission';
 import { workerCounts, type WorkerCounts } from './worker-process';
 
-/** Name of the bench's own Redis connections, by which its calls are told from those of the product. */
+/** Name of the bench's own Redis connections, which separates its calls from those of the product. */
 export const observerName = 'bench';
 
 export interface ProductOptions {
@@ -37,7 +37,7 @@ export class Product {
     readonly stack: Stack,
     readonly worker: ChildProcess,
     readonly redis: Redis,
-    /** A look at what the product has stored; nothing is written through it. */
+    /** Read-only access to the product's store. */
     readonly store: Store,
     private readonly dataDir: string,
   ) {}
@@ -52,18 +52,18 @@ export class Product {
       services,
       env: {
         ...process.env,
-        // Its own, whatever the caller's shell names.
+        // Set explicitly, whatever the caller's environment.
         REDIS_URL: '',
         NATS_URL: '',
         SVC_LOG_LEVEL: 'warn',
         API_RATE_LIMIT_RPS: '1000000',
         API_RATE_LIMIT_BURST: '1000000',
-        // While it stands still, the scheduler hears nobody.
+        // A stopped scheduler receives no heartbeats.
         WORKER_HEARTBEAT_TTL: '10m',
         ...env,
       },
       onProgress: say,
-      // The stores' own warnings are about the machine, not about the product.
+      // Warnings of the stores are about the machine, not about the product.
       onLine: (name, line) => (services.some((service) => service.name === name) ? say(`${name}: ${line}`) : undefined),
     });
     const { redis_url: REDIS_URL, nats_url: NATS_URL } = stack.info;
@@ -104,7 +104,7 @@ export class Product {
     return { 'X-API-Key': this.stack.info.keys[who] };
   }
 
-  /** Memory that Redis has given to data, bytes. */
+  /** Memory used by Redis for data, bytes. */
   async redisBytes(): Promise<number> {
     return Number(/^used_memory_dataset:(\d+)/m.exec(await this.redis.info('memory'))?.[1] ?? 0);
   }
@@ -119,7 +119,7 @@ export class Product {
     return this.stack.info.tenant;
   }
 
-  /** How many of the tenant's jobs have not ended, and how many outputs are yet to be scanned: one round trip. */
+  /** Number of the tenant's jobs that have not ended, and of outputs still to be scanned: one round trip. */
   async unfinished(): Promise<{ open: number; scans: number }> {
     const scans = `${queuePrefix}:${queues.outputScan.name}:`;
     const reading = this.redis.pipeline();
@@ -136,7 +136,7 @@ export class Product {
   /** Commands that one call of `unfinished` adds to Redis' own count. */
   static readonly unfinishedCosts = openStates.length + 4;
 
-  /** How many of the tenant's jobs stand in each terminal state. */
+  /** Number of the tenant's jobs in each terminal state. */
   async ended(): Promise<Record<string, number>> {
     const counts = await Promise.all(
       terminalStates.map((state) => this.redis.zcard(keys.jobsInState(this.tenant, state))),
@@ -144,13 +144,13 @@ export class Product {
     return Object.fromEntries(terminalStates.map((state, i) => [state, counts[i] ?? 0]));
   }
 
-  /** Stops a process in the middle of whatever it does, or lets it go on. */
+  /** Stops a process with SIGSTOP, or resumes it. */
   freeze = (service: string) => this.signal(service, 'SIGSTOP');
   thaw = (service: string) => this.signal(service, 'SIGCONT');
 
   signal(service: string, signal: NodeJS.Signals): void {
     const pid = this.pids[service];
-    if (!pid) throw new Error(`${service} does not run`);
+    if (!pid) throw new Error(`${service} is not running`);
     process.kill(pid, signal);
   }
 

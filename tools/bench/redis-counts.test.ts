@@ -17,7 +17,7 @@ describe('counting', () => {
   });
   const script = `for i = 1, 5 do redis.call('INCR', KEYS[1]) end`;
 
-  it('counts a script as one call of a client and, in Redis, as all that it does', async () => {
+  it('counts a script as one client call and as all its commands in Redis', async () => {
     await observer.config('RESETSTAT');
     const counter = await CallCounter.open(servers.redisUrl, await addressesOf(observer, 'watching'));
 

@@ -1,7 +1,7 @@
 import { monitorCommands, type CommandMonitor } from '@svc/testing';
 import type { Redis } from 'ioredis';
 
-/** Commands executed since the last reset, those inside scripts included, by name. */
+/** Commands executed since the last reset, including those inside scripts, by name. */
 export async function commandCounts(redis: Redis): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const [, name = '', calls = ''] of (await redis.info('commandstats')).matchAll(
@@ -12,12 +12,12 @@ export async function commandCounts(redis: Redis): Promise<Map<string, number>> 
   return counts;
 }
 
-/** Of all commands together. */
+/** Total of all commands. */
 export const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((a, b) => a + b, 0);
 
 /**
  * Counts the commands of clients, by name: `total_commands_processed` and `commandstats` also count the commands inside
- * scripts, and nothing in INFO tells the two apart. It slows Redis down, so nothing is timed meanwhile.
+ * scripts, and INFO does not separate the two. It slows Redis down, so nothing is timed at the same time.
  */
 export class CallCounter {
   private constructor(
@@ -34,7 +34,7 @@ export class CallCounter {
     return new CallCounter(counts, monitor);
   }
 
-  /** The counts by command; the first eight characters of a script's hash tell scripts apart. */
+  /** Counts by command; scripts are listed by the first eight characters of their hash. */
   async close(): Promise<ReadonlyMap<string, number>> {
     await this.monitor.close();
     return this.counts;

@@ -18,22 +18,22 @@ const bench: BenchFile = {
 };
 
 describe('the table', () => {
-  it('says of each result what it is held against and whether that is enough', () => {
+  it('shows each result with its limit, its target and whether the target is met', () => {
     expect(
       table(measures, bench)
         .split('\n')
         .map((line) => line.split(/ {2,}/)),
     ).toEqual([
-      ['name', 'value', 'unit', 'limit', 'ratio', 'mark'],
-      ['submit', '4,500', 'jobs/s', '5,000 express_post', '0.90', 'ratio ≥ 0.9', 'ok'],
-      ['roundtrip', '4.2', 'ms', '≤ 4', 'short'],
+      ['name', 'value', 'unit', 'limit', 'ratio', 'target'],
+      ['submit', '4,500', 'jobs/s', '5,000 express_post', '0.90', 'ratio ≥ 0.9', 'met'],
+      ['roundtrip', '4.2', 'ms', '≤ 4', 'missed'],
       ['rss', '80', 'MB'],
     ]);
   });
 
   it('is the same in Markdown', () => {
     expect(markdownTable(measures, bench).split('\n')[2]).toBe(
-      '| submit | 4,500 | jobs/s | 5,000 express_post | 0.90 | ratio ≥ 0.9 | ok |',
+      '| submit | 4,500 | jobs/s | 5,000 express_post | 0.90 | ratio ≥ 0.9 | met |',
     );
   });
 });
@@ -45,17 +45,17 @@ describe('toResult', () => {
     [8_999.6, 10_000, 0.9, false],
     [9_000, 10_000, 0.9, true],
     [9_000.4, 10_000, 0.9, true],
-  ])('judges %d of %d before it is rounded to a ratio of %d: %s', (value, limit, ratio, isMet) => {
+  ])('compares %d of %d before rounding to a ratio of %d: %s', (value, limit, ratio, isMet) => {
     expect(toResult(submit, value, limit)).toMatchObject({ ratio, isMet });
   });
 
-  it('judges a value before it is rounded', () => {
+  it('compares a value before rounding', () => {
     const latency: Measure = { name: 'roundtrip', unit: 'ms', mark: atMost(4), run };
 
     expect(toResult(latency, 4.0004, undefined)).toMatchObject({ value: 4, limit: null, ratio: null, isMet: false });
   });
 
-  it('has no verdict without a mark', () => {
+  it('has no verdict without a target', () => {
     expect(toResult({ name: 'rss', unit: 'MB', run }, 80, undefined).isMet).toBeNull();
   });
 });

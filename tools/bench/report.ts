@@ -8,15 +8,15 @@ export interface Machine {
   node: string;
   redis: string;
   nats: string;
-  /** The commit that was measured, with `-dirty` when files had changed since; empty outside a repository. */
+  /** The measured commit, with `-dirty` when files had changed since; empty outside a repository. */
   commit: string;
-  /** Load over the last minute when the bench began: above 0.5 something else was running. */
+  /** Load average of the last minute before the bench began: above 0.5 something else was running. */
   load: number;
 }
 
 /**
- * A row of bench.json. `limit` is the value of what the product is held against; null where there is nothing. `isMet` is
- * judged before rounding; null without a mark.
+ * A row of bench.json. `limit` is the value of the limit; null without one. `isMet` is computed before rounding; null
+ * without a target.
  */
 export interface Result {
   name: string;
@@ -27,7 +27,7 @@ export interface Result {
   isMet: boolean | null;
 }
 
-/** The row of a measurement: judged by what was measured, then rounded to be shown. */
+/** Builds the row of a measurement: compared unrounded, then rounded for display. */
 export function toResult({ name, unit, mark }: Measure, value: number, limit: number | undefined): Result {
   const ratio = limit ? value / limit : undefined;
   return {
@@ -46,7 +46,7 @@ export interface BenchFile {
   results: Result[];
 }
 
-/** The machine as the report names it; `load` is that of the last minute before the bench began. */
+/** Description of the machine; `load` is that of the last minute before the bench began. */
 export const machine = (versions: { redis: string; nats: string; commit: string }, load: number): Machine => ({
   cpu: cpus()[0]?.model ?? '',
   cores: cpus().length,
@@ -56,12 +56,12 @@ export const machine = (versions: { redis: string; nats: string; commit: string 
   load,
 });
 
-/** Three significant digits, or four of what is large: more would be noise. */
+/** Three significant digits, or four for large values: more would be noise. */
 export const rounded = (value: number): number => Number(value.toPrecision(value >= 100 ? 4 : 3));
 
-const heads = ['name', 'value', 'unit', 'limit', 'ratio', 'mark', ''];
+const heads = ['name', 'value', 'unit', 'limit', 'ratio', 'target', ''];
 
-/** The table, a row a result, in columns as wide as their widest cell. */
+/** The table with one row per result, in columns as wide as their widest cell. */
 export function table(measures: readonly Measure[], { results }: BenchFile): string {
   const lines = [heads, ...rows(measures, results)];
   const widths = heads.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
@@ -91,7 +91,7 @@ function rows(measures: readonly Measure[], results: readonly Result[]): string[
       limit === null ? '' : `${number(limit)} ${measure?.limit?.name ?? ''}`,
       ratio === null ? '' : ratio.toFixed(2),
       measure?.mark ? markText(measure.mark) : '',
-      isMet === null ? '' : isMet ? 'ok' : 'short',
+      isMet === null ? '' : isMet ? 'met' : 'missed',
     ];
   });
 }

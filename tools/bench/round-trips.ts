@@ -1,17 +1,17 @@
 import type { Product } from './product';
 
 export interface RoundTrips {
-  /** From the first byte of the POST to the answer that shows the job at its end, for each job, ms. */
+  /** From the first byte of the POST to the response with the ended job, for each job, ms. */
   ms: number[];
-  /** Jobs a second over all. */
+  /** Jobs per second over all. */
   rate: number;
 }
 
 /**
- * Clients that submit a job and wait for its result, one job each at a time: POST, then one GET that is answered when the
+ * Clients that submit a job and wait for its result, one job each at a time: POST, then one GET that responds when the
  * job has ended.
  *
- * @throws Error when a job ends otherwise than SUCCEEDED
+ * @throws Error when a job does not succeed
  */
 export async function roundTrips(product: Product, inFlight: number, count: number): Promise<RoundTrips> {
   const load = await product.openLoad(inFlight);
@@ -22,7 +22,7 @@ export async function roundTrips(product: Product, inFlight: number, count: numb
     await load.run(count, async (send) => {
       const sentMs = performance.now();
       const accepted = await send(submission);
-      if (accepted.status !== 200) throw new Error(`a submission was answered ${accepted.status}: ${accepted.body}`);
+      if (accepted.status !== 200) throw new Error(`a submission got status ${accepted.status}: ${accepted.body}`);
       const { job_id: id } = JSON.parse(accepted.body) as { job_id: string };
       const { body } = await send(product.get(`/api/v1/jobs/${id}?wait_ms=20000`));
       const { state } = JSON.parse(body) as { state: string };

@@ -12,7 +12,7 @@ const job = (after?: string) => ({
   ...(after !== undefined && { depends_on: [after] }),
 });
 
-/** The workflows of the bench, by their names. */
+/** The workflows of the bench, by name. */
 export const benchWorkflows = {
   one: { only: job() },
   three: { first: job(), second: job('first'), third: job('second') },
@@ -27,10 +27,10 @@ export const benchWorkflows = {
 } as const satisfies Record<string, Steps>;
 export type BenchWorkflow = keyof typeof benchWorkflows;
 
-/** Jobs of one run that are out at once in a fan-out. */
+/** Concurrent jobs of one run in a fan-out. */
 const fanAtOnce = 256;
 
-/** Stores the workflows. @throws Error when one is refused */
+/** Stores the workflows. @throws Error when one is rejected */
 export async function postWorkflows(product: Product): Promise<void> {
   for (const [name, steps] of Object.entries(benchWorkflows)) {
     const config = { resources: { max_parallel_steps: fanAtOnce } };
@@ -38,12 +38,12 @@ export async function postWorkflows(product: Product): Promise<void> {
   }
 }
 
-/** @throws Error when it is refused */
+/** @throws Error when it is rejected */
 export async function post(product: Product, path: string, body: unknown, who: 'admin' | 'approver' = 'admin') {
   const load = await product.openLoad(1);
   try {
     const answer = await load.one(product.post(path, body, who));
-    if (answer.status >= 300) throw new Error(`POST ${path} was answered ${answer.status}: ${answer.body}`);
+    if (answer.status >= 300) throw new Error(`POST ${path} got status ${answer.status}: ${answer.body}`);
     return JSON.parse(answer.body) as Record<string, unknown>;
   } finally {
     load.close();
@@ -52,14 +52,14 @@ export async function post(product: Product, path: string, body: unknown, who: '
 
 type Send = Parameters<Parameters<Awaited<ReturnType<Product['openLoad']>>['run']>[1]>[0];
 
-/** @returns its id. @throws Error when it is not started */
+/** @returns the run id. @throws Error when it is not started */
 export async function startRun(product: Product, send: Send, workflow: string, input: object): Promise<string> {
   const { status, body } = await send(product.post(`/api/v1/workflows/${workflow}/runs`, input));
-  if (status !== 200) throw new Error(`a start was answered ${status}: ${body}`);
+  if (status !== 200) throw new Error(`a start got status ${status}: ${body}`);
   return (JSON.parse(body) as { run_id: string }).run_id;
 }
 
-/** Waits for the end of a run. @throws Error when it ends otherwise than in success */
+/** Waits for the end of a run. @throws Error when it does not succeed */
 export async function untilSucceeded(product: Product, send: Send, id: string): Promise<void> {
   for (let tries = 0; tries < 10; tries++) {
     const { body } = await send(product.get(`/api/v1/workflow-runs/${id}?wait_ms=20000`));
@@ -69,7 +69,7 @@ export async function untilSucceeded(product: Product, send: Send, id: string): 
       throw new Error(`run ${id} is ${status}: ${JSON.stringify(error)}`);
     }
   }
-  throw new Error(`run ${id} does not end`);
+  throw new Error(`run ${id} did not end`);
 }
 
 /** Clients that start a run and wait for its end, one run each at a time. */
@@ -95,7 +95,7 @@ export async function runTrips(
   }
 }
 
-/** Starts runs that wait at a gate. @returns their ids, once all wait */
+/** Starts runs that wait at an approval step. @returns their ids, once all wait */
 export async function runsAtGate(product: Product, count: number): Promise<string[]> {
   const load = await product.openLoad(64);
   const held = await product.held();

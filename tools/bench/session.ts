@@ -12,7 +12,7 @@ export interface SessionOptions {
   say(text: string): void;
 }
 
-/** How much is done: everything is a tenth or less in a quick run. */
+/** Amount of work per measurement; a tenth or less in a quick run. */
 export interface Sizes {
   warmUp: number;
   drain: number;
@@ -68,7 +68,7 @@ const small: Sizes = {
 
 type Memory = Record<string, number>;
 
-/** Everything that several results are read off. Each part runs once, when the first result asks for it. */
+/** Shared parts of several results. Each part runs once, when the first result needs it. */
 export class Session {
   readonly sizes: Sizes;
   private readonly closers: (() => Promise<void>)[] = [];
@@ -86,10 +86,10 @@ export class Session {
     return servers;
   });
 
-  /** A raw limit, in operations a second. */
+  /** A raw limit, in operations per second. */
   readonly limit = onceEach(async (name: LimitName) => limits[name](await this.limitServers()));
 
-  /** The product, with its caches warm, and what memory it took when it had done nothing yet. */
+  /** The product with warm caches, and its memory at rest. */
   readonly product = once(async (): Promise<{ product: Product; restMb: Memory }> => {
     const { say, workerConcurrency } = this.options;
     const product = await Product.start({ say, workerConcurrency });
@@ -99,7 +99,7 @@ export class Session {
     return { product, restMb };
   });
 
-  /** The drains that `submit`, `drain` and the costs of a job are read off, and the memory after each. */
+  /** The drains for `submit`, `drain` and the costs per job, and the memory after each. */
   readonly drains = once(async () => {
     const { product } = await this.product();
     const drains: { drain: Drain; afterMb: Memory }[] = [];
@@ -113,12 +113,16 @@ export class Session {
   readonly roundTrip1 = once((): Promise<RoundTrips> => this.roundTrips(1, this.sizes.oneByOne));
   readonly roundTrip64 = once((): Promise<RoundTrips> => this.roundTrips(64, this.sizes.closedLoop));
 
-  /** The product with as many ended jobs as the stored jobs' measurements ask for, all of them run by the product. */
+  /** The product with the number of ended jobs that measurements with stored jobs need, all executed by the product. */
   readonly stocked = once(async (): Promise<Product> => {
     const { product } = await this.product();
     while (this.stored < this.sizes.stored) {
       const missing = Math.min(this.sizes.drain, this.sizes.stored - this.stored);
-      await this.drainOnce(product, missing, `filling up: ${this.stored} of ${this.sizes.stored} ended jobs stored`);
+      await this.drainOnce(
+        product,
+        missing,
+        `storing ended jobs: ${this.stored} of ${this.sizes.stored} ended jobs stored`,
+      );
     }
     return product;
   });
@@ -131,13 +135,13 @@ export class Session {
     return product;
   });
 
-  /** CPU a step takes while few runs are alive, µs. */
+  /** CPU per step while few runs are live, µs. */
   readonly stepCost = once(async () => stepCost(await this.workflows(), this.sizes.runs));
 
-  /** Many runs that wait at gates, and what each takes in Redis. */
+  /** Many runs that wait at approval steps, and the Redis memory of each. */
   readonly gates = once(async (): Promise<{ bytes: number }> => {
     const product = await this.workflows();
-    // Measured before, so that few are alive then.
+    // Measured first, while few runs are live.
     await this.stepCost();
     const before = await product.redisBytes();
     await runsAtGate(product, this.sizes.gates);
@@ -154,7 +158,7 @@ export class Session {
     return drain;
   }
 
-  /** Runs something when the session ends; last asked, first run. */
+  /** Registers a cleanup for the end of the session; run in reverse order. */
   onClose(close: () => Promise<void>): void {
     this.closers.push(close);
   }

@@ -11,12 +11,12 @@ describe('percentile', () => {
     expect(percentile([9, 10, 100], 0.5)).toBe(10);
   });
 
-  it('of one sample is that sample, of none an error', () => {
+  it('of one sample is that sample; without samples it throws', () => {
     expect(percentile([7], 0.01)).toBe(7);
     expect(() => percentile([], 0.5)).toThrow(RangeError);
   });
 
-  it('leaves the samples in their order', () => {
+  it('does not reorder the samples', () => {
     const mixed = [3, 1, 2];
 
     expect(median(mixed)).toBe(2);

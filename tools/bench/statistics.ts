@@ -6,10 +6,10 @@ export function percentile(samples: ArrayLike<number>, share: number): number {
   return value;
 }
 
-/** The middle one; of an even number, the lower of the two in the middle. */
+/** The median; of an even number, the lower of the two middle values. */
 export const median = (samples: ArrayLike<number>): number => percentile(samples, 0.5);
 
-/** How many a second, from now on until the returned function is called with their number. */
+/** Rate per second, from now until the returned function is called with the count. */
 export function stopwatch(): (count: number) => number {
   const startedMs = performance.now();
   return (count) => (count / (performance.now() - startedMs)) * 1_000;

@@ -1,4 +1,4 @@
-/** The topic of every job of the bench: one that the shipped policy allows and the shipped pools serve. */
+/** Topic of all bench jobs: allowed by the shipped policy and served by the shipped pools. */
 export const benchTopic = 'job.demo.bench';
 
 /** A submission of about 400 bytes. */

@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a worker says it has done since it was last asked. */
+/** Counts of the worker since the previous request. */
 export interface WorkerCounts {
   jobs: number;
-  /** Ids of jobs it was given more than once. */
+  /** Ids of jobs it executed more than once. */
   repeated: string[];
 }
 
-/** Asks the worker what it has done since it was last asked. */
+/** Requests the worker's counts since the previous request. */
 export async function workerCounts(child: ChildProcess): Promise<WorkerCounts> {
   child.send('counts?');
   const [counts] = (await once(child, 'message')) as [WorkerCounts];

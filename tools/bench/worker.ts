@@ -1,6 +1,6 @@
 import { createWorker } from '@svc/worker-sdk';
 
-/** How often each job has been worked on. */
+/** Number of executions of each job. */
 const runs = new Map<string, number>();
 
 const worker = createWorker({
@@ -14,14 +14,14 @@ const worker = createWorker({
   },
 });
 
-// Asked between measurements, never during one.
+// Requested between measurements, never during one.
 process.on('message', () => {
   const repeated = [...runs].filter(([, times]) => times > 1).map(([id]) => id);
   process.send?.({ jobs: runs.size, repeated });
   runs.clear();
 });
 
-// The bench is gone, however it ended.
+// The bench process has exited.
 process.once('disconnect', () => process.exit(1));
 
 worker.start().then(

@@ -1,7 +1,7 @@
 /**
- * Where work in flight may stand in BullMQ, measured against each other: `node tools/run-ts.mjs
- * tools/bench/designs/in-flight.ts [jobs]`. Each job is fetched from a queue, given out, and ends a turn of the event loop
- * later; a record is written at both. ADR 0007 has the outcome.
+ * Compares designs for tracking jobs in flight in BullMQ: `node tools/run-ts.mjs tools/bench/designs/in-flight.ts [jobs]`.
+ * Each job is fetched from a queue, dispatched, and ends one turn of the event loop later; a record is written at both
+ * steps. ADR 0007 has the outcome.
  */
 import { startRedis } from '@svc/testing';
 import { Queue, Worker } from 'bullmq';
@@ -12,15 +12,15 @@ import { commandCounts, sum } from '../redis-counts';
 const inFlight = 256;
 
 const giveOut = {
-  /** Finished at dispatch; a sorted set of our own holds when its time is out. */
+  /** Completed at dispatch; a sorted set of our own holds its deadline. */
   finished: `redis.call('HSET', KEYS[1], 'state', 'DISPATCHED')
     redis.call('ZADD', '{d}:deadlines', ARGV[2], ARGV[1])`,
-  /** A delayed entry of a queue of its own, due when its time is out: what BullMQ's own add writes for one. */
+  /** A delayed entry in a separate queue, due at the deadline: the same writes as BullMQ's own add. */
   parked: `redis.call('HSET', KEYS[1], 'state', 'DISPATCHED')
     redis.call('HSET', '{d}:flight:' .. ARGV[1], 'name', 'job', 'data', '{}', 'opts', '{}', 'timestamp', ARGV[2], 'delay',
       '900000', 'priority', '0')
     redis.call('ZADD', '{d}:flight:delayed', ARGV[2] * 4096, ARGV[1])`,
-  /** The entry stays active, under a lock that lasts as long as the job may. */
+  /** The entry stays active, under a lock that lasts until the deadline. */
   held: `redis.call('HSET', KEYS[1], 'state', 'DISPATCHED')`,
 } as const;
 type Design = keyof typeof giveOut;

@@ -4,7 +4,7 @@ import { rateOf, type LimitServers } from './servers';
 
 const options = { removeOnComplete: true };
 
-/** Entries added a second, each awaited, 50 under way. */
+/** Entries added per second, each awaited, 50 in flight. */
 export async function bullmqAdd({ redis: { port }, quick }: LimitServers): Promise<number> {
   const queue = new Queue('bench-add', { connection: { port } });
   const add = (i: number) => queue.add('job', { job_id: `job-${i}` }, options);
@@ -17,7 +17,7 @@ export async function bullmqAdd({ redis: { port }, quick }: LimitServers): Promi
   }
 }
 
-/** Waiting entries processed a second by a processor that does nothing, 50 at once. */
+/** Waiting entries processed per second by an empty processor, 50 at once. */
 export async function bullmqProcess({ redis: { port }, quick }: LimitServers): Promise<number> {
   const queue = new Queue('bench-process', { connection: { port } });
   const count = quick ? 5_000 : 30_000;

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import express, { type Request, type Response } from 'express';
 
-/** What one would write without a control plane: an endpoint that takes JSON, and one that also adds it to a queue. */
+/** The same without a control plane: an endpoint that accepts JSON, and one that also adds it to a queue. */
 const queue = new Queue('bench-posted', { connection: { port: Number(process.env['BENCH_REDIS_PORT']) } });
 
 const app = express();
@@ -16,7 +16,7 @@ app.post('/add', async (req: Request<object, unknown, { topic: string }>, res: R
   res.json({ id });
 });
 
-// The bench is gone, however it ended.
+// The bench process has exited.
 process.once('disconnect', () => process.exit(1));
 
 const server = app.listen(0, '127.0.0.1', () => {

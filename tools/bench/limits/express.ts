@@ -4,10 +4,10 @@ import { submissionBody } from '../submission';
 import { stopwatch } from '../statistics';
 import type { LimitServers } from './servers';
 
-/** Requests a second of a bare Express endpoint with a JSON body of 400 bytes, 64 connections. */
+/** Requests per second of a bare Express endpoint with a JSON body of 400 bytes, 64 connections. */
 export const expressPost = (servers: LimitServers) => postRate(servers, '/plain');
 
-/** The same when each request is answered after its entry has been added to a queue. */
+/** The same when each response is sent after its entry has been added to a queue. */
 export const expressPostBullmqAdd = (servers: LimitServers) => postRate(servers, '/add');
 
 async function postRate({ redis, quick }: LimitServers, path: string): Promise<number> {

@@ -6,7 +6,7 @@ import type { LimitServers } from './servers';
 
 export { startLimitServers, stopLimitServers, type LimitServers } from './servers';
 
-/** What the parts do by themselves on this machine, each in operations a second. */
+/** Ceilings of Redis, NATS and Express on this machine, each in operations per second. */
 export const limits = {
   redis_script: redisScript,
   bullmq_add: bullmqAdd,

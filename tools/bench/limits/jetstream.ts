@@ -1,7 +1,7 @@
 import { connect, createInbox, RetentionPolicy, StorageType } from 'nats';
 import { rateOf, type LimitServers } from './servers';
 
-/** Messages of 500 bytes a second that a stream on files has confirmed, 500 under way, on one inbox for all answers. */
+/** Confirmed messages of 500 bytes per second on a file stream, 500 in flight, one inbox for all acknowledgements. */
 export async function jetstreamPublish({ nats: { url }, quick }: LimitServers): Promise<number> {
   const connection = await connect({ servers: url });
   const manager = await connection.jetstreamManager();

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { rateOf, type LimitServers } from './servers';
 
-/** What a move of a record writes at least: the record, an index, the history. */
+/** The minimal writes of a transition: the record, an index, the history. */
 const lua = `
 redis.call('HSET', KEYS[1], 'state', ARGV[1], 'updated_at', ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[2], KEYS[1])
@@ -9,7 +9,7 @@ redis.call('RPUSH', KEYS[3], ARGV[1])
 return 'moved'
 `;
 
-/** Scripts of three writes a second, 500 under way. */
+/** Scripts of three writes per second, 500 in flight. */
 export async function redisScript({ redis: { url }, quick }: LimitServers): Promise<number> {
   const redis = new Redis(url);
   const sha = String(await redis.script('LOAD', lua));

@@ -1,25 +1,25 @@
 import { startNats, startRedis, type TestServer } from '@svc/testing';
 
-/** A Redis and a NATS as the product's are, for the raw limits alone. */
+/** A Redis and a NATS configured like the product's, for the raw limits only. */
 export interface LimitServers {
   redis: TestServer;
   nats: TestServer;
-  /** Runs fewer times, for a look at whether things work. */
+  /** Fewer iterations, as a smoke test. */
   quick: boolean;
 }
 
-/** Starts both with empty data of their own; `stopLimitServers` removes it. */
+/** Starts both with empty data directories; `stopLimitServers` removes them. */
 export async function startLimitServers(quick: boolean): Promise<LimitServers> {
   const [redis, nats] = await Promise.all([startRedis(), startNats()]);
   return { redis, nats, quick };
 }
 
-/** Ends both and removes their data. */
+/** Stops both and removes their data. */
 export async function stopLimitServers({ redis, nats }: LimitServers): Promise<void> {
   await Promise.all([redis.stop(), nats.stop()]);
 }
 
-/** Does `count` acts with `atOnce` of them under way. @returns acts a second */
+/** Runs `count` acts with `atOnce` in flight. @returns acts per second */
 export async function rateOf(count: number, atOnce: number, act: (i: number) => Promise<unknown>): Promise<number> {
   const startedMs = performance.now();
   let begun = 0;

@@ -4,7 +4,7 @@ import { median } from '../statistics';
 export const costed = ['api', 'scheduler', 'engine', 'worker', 'redis', 'nats'] as const;
 export type Costed = (typeof costed)[number];
 
-/** CPU time a job costs one process, or all of them, from its POST to its end, µs. The load generator is not counted. */
+/** CPU time per job of one process, or of all, from its POST to its end, µs. The load generator is not counted. */
 export const cpuPerJob =
   (...processes: readonly Costed[]) =>
   async (session: Session): Promise<number> =>

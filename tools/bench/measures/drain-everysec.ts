@@ -5,7 +5,7 @@ export async function drainEverysec(session: Session): Promise<number> {
   const { product } = await session.product();
   await product.redis.config('SET', 'appendfsync', 'everysec');
   try {
-    return (await session.drainOnce(product, session.sizes.drain, 'drain, synced every second')).drainRate;
+    return (await session.drainOnce(product, session.sizes.drain, 'drain, fsync every second')).drainRate;
   } finally {
     await product.redis.config('SET', 'appendfsync', 'always');
   }

@@ -17,7 +17,7 @@ interface Kernels {
   store: Store;
 }
 
-/** Kernels as services hold them, each with a connection of its own, over one Redis. */
+/** Kernels as in services, each with its own connection, on one Redis. */
 async function withKernels<T>(count: number, policy: string, run: (parts: Kernels) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-bench-kernels-'));
   const server = await startRedis();
@@ -58,7 +58,7 @@ const paced = `${base}rules:
     throttle_duration: 1s
 `;
 
-/** Decisions a second that count a window of a velocity rule each, 500 under way. */
+/** Decisions per second that each count a window of a velocity rule, 500 in flight. */
 export const velocityRate = (session: Session): Promise<number> =>
   withKernels(1, paced, async ({ kernels: [kernel] }) => {
     const check = async (i: number) =>
@@ -74,7 +74,7 @@ export const velocityRate = (session: Session): Promise<number> =>
 
 const publications = 20;
 
-/** From the moment a bundle is stored until the last of three kernels decides by it, the worst of 20, ms. */
+/** From the write of a bundle until the last of three kernels applies it, the maximum of 20, ms. */
 export const publishVisible = (): Promise<number> =>
   withKernels(3, base, async ({ kernels, store }) => {
     const ms: number[] = [];
@@ -86,7 +86,7 @@ export const publishVisible = (): Promise<number> =>
       await store.config.replace(document, revision - 1);
       await Promise.all(kernels.map((kernel) => untilDecidedBy(kernel, `rule-${revision}`)));
       ms.push(performance.now() - startedMs);
-      // So that they do not always look at the same moment after a write.
+      // Varies the phase of the kernels' polling relative to the write.
       await sleep(37);
     }
     return percentile(ms, 1);

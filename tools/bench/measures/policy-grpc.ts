@@ -13,7 +13,7 @@ import type { Session } from '../session';
 import { percentile } from '../statistics';
 import { benchTopic, submissionBody } from '../submission';
 
-/** A decision of a kernel in a process of its own, asked as gateway and scheduler ask it, 64 under way: the 99th, ms. */
+/** A decision by a kernel in a separate process, requested as by gateway and scheduler, 64 in flight: p99, ms. */
 export async function policyGrpc(session: Session): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-kernel-'));
   const port = await freePort();
@@ -54,7 +54,7 @@ export async function policyGrpc(session: Session): Promise<number> {
   }
 }
 
-/** Each is another question: a decision that was given before may be remembered. */
+/** All requests differ, since decisions may be cached. */
 const requestFor = (i: number): PolicyRequest => ({
   topic: benchTopic,
   tenant: 'default',

@@ -2,7 +2,7 @@ import { decide, mergePolicies, parsePolicy, type Policy, type PolicyRequest } f
 import type { Session } from '../session';
 import { percentile } from '../statistics';
 
-/** A decision in process over a policy of so many rules, each request decided by another rule: the 99th of 100, µs. */
+/** A decision in process with this many rules, each request decided by a different rule: p99, µs. */
 export const policyP99 =
   (rules: number) =>
   async (session: Session): Promise<number> => {
@@ -22,7 +22,7 @@ export const policyP99 =
     return percentile(us, 0.99);
   };
 
-/** Rules as people write them: topics, risk tags, labels, conditions on the content. */
+/** Typical rules: topics, risk tags, labels, conditions on the content. */
 function policyOf(count: number): Policy {
   const rules = Array.from({ length: count }, (_, i) => {
     const also = [
@@ -35,7 +35,7 @@ function policyOf(count: number): Policy {
   });
   const text = `version: '1'\ndefault_decision: deny\nrules:\n${rules.join('\n')}\n`;
   const parsed = parsePolicy(text, { source: 'bench', mode: 'write' });
-  if (!parsed.ok) throw new Error(`the policy of the bench is wrong: ${JSON.stringify(parsed.problems[0])}`);
+  if (!parsed.ok) throw new Error(`the policy of the bench is invalid: ${JSON.stringify(parsed.problems[0])}`);
   return mergePolicies([parsed.document]);
 }
 

@@ -2,11 +2,11 @@ import type { Product } from '../product';
 import type { Session } from '../session';
 import { percentile } from '../statistics';
 
-/** GET of the first page of the list, one at a time, with 100,000 ended jobs stored: 99 of 100 within so many ms. */
+/** GET of the first page of the list, one at a time, with 100,000 ended jobs stored: p99, ms. */
 export const list = async (session: Session): Promise<number> =>
   slowest(await session.stocked(), session.sizes.reads, () => '/api/v1/jobs?limit=50');
 
-/** GET of one job after another. */
+/** GETs of different jobs, one at a time. */
 export async function detail(session: Session): Promise<number> {
   const product = await session.stocked();
   const load = await product.openLoad(1);
@@ -23,7 +23,7 @@ async function slowest(product: Product, count: number, pathOf: (i: number) => s
     const startedMs = performance.now();
     const { status, body } = await load.one(product.get(pathOf(i)));
     ms.push(performance.now() - startedMs);
-    if (status !== 200) throw new Error(`${pathOf(i)} was answered ${status}: ${body}`);
+    if (status !== 200) throw new Error(`${pathOf(i)} got status ${status}: ${body}`);
   };
   try {
     for (let i = 0; i < Math.ceil(count / 10); i++) await read(i);

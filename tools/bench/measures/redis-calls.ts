@@ -4,8 +4,8 @@ import { addressesOf, CallCounter, sum } from '../redis-counts';
 import type { Session } from '../session';
 
 /**
- * Calls that the processes make to Redis for a job, from its POST to its end. Counted in a drain of its own, since being
- * watched slows Redis down.
+ * Redis calls of the processes per job, from its POST to its end. Counted in a separate drain, since MONITOR slows Redis
+ * down.
  */
 export async function redisCalls(session: Session): Promise<number> {
   const { product } = await session.product();
@@ -15,6 +15,6 @@ export async function redisCalls(session: Session): Promise<number> {
   const calls = await counter.close();
   const largest = [...calls].sort(([, a], [, b]) => b - a).slice(0, 12);
   const named = largest.map(([name, count]) => `${name} ${(count / jobs).toFixed(2)}`);
-  session.say(`Redis calls a job: ${named.join(', ')}`);
+  session.say(`Redis calls per job: ${named.join(', ')}`);
   return sum(calls) / jobs;
 }

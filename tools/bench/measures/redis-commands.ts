@@ -1,6 +1,6 @@
 import type { Session } from '../session';
 import { median } from '../statistics';
 
-/** Commands that Redis executes for a job from its POST to its end, those inside scripts included. */
+/** Redis commands per job from its POST to its end, including those inside scripts. */
 export const redisCommands = async (session: Session): Promise<number> =>
   median((await session.drains()).map(({ drain }) => drain.commands / drain.jobs));

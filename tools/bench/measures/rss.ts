@@ -1,7 +1,7 @@
 import type { Session } from '../session';
 import type { Costed } from './cpu';
 
-/** Memory of a process before it has done anything, MB. */
+/** Memory of an idle process after its start, MB. */
 export const rssAtRest =
   (process: Costed) =>
   async (session: Session): Promise<number> => {

@@ -5,7 +5,7 @@ import { median, percentile } from '../statistics';
 
 const inFlight = 64;
 
-/** Steps a second of 64 clients that each wait for the end of their run before they start the next. */
+/** Steps per second of 64 clients that each wait for the end of their run before they start the next. */
 export const stepsPerSec =
   (workflow: BenchWorkflow, steps: number) =>
   async (session: Session): Promise<number> => {
@@ -15,7 +15,7 @@ export const stepsPerSec =
     return rate * steps;
   };
 
-/** From the start of a run over 1,000 items, each a governed job, to its end, s; the middle one of five. */
+/** From the start of a run over 1,000 items, each a governed job, to its end, s; the median of five. */
 export async function fanOut(session: Session): Promise<number> {
   const product = await session.workflows();
   const load = await product.openLoad(1);
@@ -25,7 +25,7 @@ export async function fanOut(session: Session): Promise<number> {
       const sentMs = performance.now();
       const items = Array.from({ length: session.sizes.items }, (_, n) => n);
       await untilSucceeded(product, send, await startRun(product, send, 'bench-fan', { items }));
-      // The first one warms up.
+      // The first run is a warm-up.
       if (i > 0) seconds.push((performance.now() - sentMs) / 1_000);
     });
   } finally {
@@ -34,7 +34,7 @@ export async function fanOut(session: Session): Promise<number> {
   return median(seconds);
 }
 
-/** From the POST of an approval to the end of a run that only waited for it, ms. */
+/** From the POST of an approval to the end of a run that waited only for it, ms. */
 export async function approveResume(session: Session): Promise<number> {
   const product = await session.workflows();
   const ids = await runsAtGate(product, session.sizes.approvals);
@@ -45,7 +45,7 @@ export async function approveResume(session: Session): Promise<number> {
       const id = ids[i] ?? '';
       const sentMs = performance.now();
       const { status, body } = await send(product.post(`/api/v1/approvals/${id}:ask@1/approve`, {}, 'approver'));
-      if (status !== 200) throw new Error(`an approval was answered ${status}: ${body}`);
+      if (status !== 200) throw new Error(`an approval got status ${status}: ${body}`);
       await untilSucceeded(product, send, id);
       ms.push(performance.now() - sentMs);
     });
@@ -55,16 +55,16 @@ export async function approveResume(session: Session): Promise<number> {
   return percentile(ms, 0.5);
 }
 
-/** What a run that waits at a gate takes in Redis, with all that belongs to it, bytes. */
+/** Redis memory of a run that waits at an approval step, including all its records, bytes. */
 export async function gateBytes(session: Session): Promise<number> {
   const { bytes } = await session.gates();
   return bytes;
 }
 
-/** CPU a step takes while ten runs are alive, µs. */
+/** CPU per step with ten live runs, µs. */
 export const stepCostFew = async (session: Session): Promise<number> => session.stepCost();
 
-/** The same while 10,000 runs wait. */
+/** The same with 10,000 waiting runs. */
 export async function stepCostMany(session: Session): Promise<number> {
   const product = await session.workflows();
   await session.gates();

@@ -4,14 +4,14 @@ import type { Session } from '../session';
 const bodyBytes = 1_024 * 1_024;
 const everything = { scanners: ['secret', 'pii', 'injection'] };
 
-/** Output that has nothing to hide: prose, a table, log lines, JSON, 1 MiB of them. */
+/** Output without findings: prose, a table, log lines, JSON; 1 MiB. */
 export const scanClean = async (session: Session): Promise<number> => rateOn(bodyOf(cleanParts), 0, session);
 
-/** Output with something to be found in every kilobyte. */
+/** Output with a finding in every kilobyte. */
 export const scanDirty = async (session: Session): Promise<number> =>
   rateOn(bodyOf([...cleanParts, ...dirtyParts]), 500, session);
 
-/** MB (10^6 bytes) a second through all built-in scanners. */
+/** MB (10^6 bytes) per second through all built-in scanners. */
 function rateOn(body: Buffer, leastFindings: number, { sizes }: Session): number {
   const set = builtInScanners;
   const { findings } = scan(body, everything, set);
@@ -33,7 +33,7 @@ const cleanParts = [
   'function berthFor(ship, tide) {\n  return berths.find((berth) => berth.depth + tide > ship.draught + 0.5);\n}\n',
 ];
 
-// Put together here, so that no scanner of repositories takes the bench for a leak.
+// Assembled at run time, so that secret scanners do not flag this repository.
 const dirtyParts = [
   `aws key ${['AKIA', 'IOSFODNN7', 'EXAMPLQ'].join('')} was left in the log\n`,
   `write to harbour.master${'@'}example.org about berth 7, or call +44 20 7946 0958\n`,

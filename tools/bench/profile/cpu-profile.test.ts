@@ -3,7 +3,7 @@ import { placeOf } from './locate';
 
 const frame = (functionName: string, url = '') => ({ functionName, url, lineNumber: 1, columnNumber: 0 });
 
-/** Of 100 ms: 10 idle, 20 in ours, 30 in ioredis and 40 in the engine's socket write that ioredis asked for. */
+/** Of 100 ms: 10 idle, 20 in our code, 30 in ioredis and 40 in the engine's socket write called by ioredis. */
 const profile: CpuProfile = {
   nodes: [
     { id: 1, callFrame: frame('(root)'), children: [2, 3] },
@@ -20,18 +20,18 @@ const profile: CpuProfile = {
 describe('summarize', () => {
   const summary = summarize(profile, (url, line) => placeOf('/r', url, line));
 
-  it('puts what the engine does on the account of the package that asked for it', () => {
+  it('attributes engine time to the calling package', () => {
     expect(summary.byCaller.filter(({ selfMs }) => selfMs > 0)).toEqual([
       { name: 'ioredis', selfMs: 70 },
       { name: 'libs/features/dispatch', selfMs: 20 },
     ]);
   });
 
-  it('shows the engine apart as well', () => {
+  it('also shows the engine separately', () => {
     expect(summary.byPackage[0]).toEqual({ name: '(engine)', selfMs: 40 });
   });
 
-  it('names functions with their place, and counts idle time for nobody', () => {
+  it('names functions with their location, and excludes idle time', () => {
     expect(summary.functions.slice(0, 3).map(({ name }) => name)).toEqual([
       'writeBuffer  (engine)',
       'sendCommand  ioredis/built/Redis.js:2',

@@ -1,4 +1,4 @@
-/** What `Profiler.stop` gives, as far as it is read here. */
+/** The result of `Profiler.stop`, reduced to the fields used here. */
 export interface CpuProfile {
   nodes: ProfileNode[];
   samples: number[];
@@ -11,32 +11,32 @@ interface ProfileNode {
   children?: number[];
 }
 
-/** Where a function stands: its package (or library of this repository), file and line. */
+/** Location of a function: its package (or library of this repository), file and line. */
 export interface Place {
   group: string;
   file: string;
 }
 
-/** Says where a generated position comes from. Line and column count from 0. */
+/** Resolves a generated position to its source. Line and column count from 0. */
 export type Locate = (url: string, line: number, column: number) => Place;
 
 export interface Share {
   name: string;
-  /** Time the processor spent there itself, ms. */
+  /** Self time, ms. */
   selfMs: number;
 }
 
 export interface ProfileSummary {
   totalMs: number;
   idleMs: number;
-  /** Self time by package; what Node and the engine did is on the account of the package that called them. */
+  /** Self time by package; time in Node and the engine is attributed to the calling package. */
   byCaller: Share[];
-  /** Self time by package; what Node and the engine did is on their own account. */
+  /** Self time by package; Node and the engine are listed separately. */
   byPackage: Share[];
   functions: Share[];
 }
 
-/** Groups the self time of a profile. Functions of the engine and of Node have no package of their own. */
+/** Groups the self time of a profile. Functions of the engine and of Node belong to no package. */
 export function summarize({ nodes, samples, timeDeltas }: CpuProfile, locate: Locate): ProfileSummary {
   const selfUs = new Map<number, number>();
   samples.forEach((id, i) => selfUs.set(id, (selfUs.get(id) ?? 0) + (timeDeltas[i] ?? 0)));

@@ -4,7 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Locate, Place } from './cpu-profile';
 
-/** Finds the source of a bundled function through the source map beside the bundle. */
+/** Finds the source of a bundled function through the source map next to the bundle. */
 export function locator(root: string): Locate {
   const maps = new Map<string, SourceMap | undefined>();
   const mapOf = (file: string) => {

@@ -16,13 +16,13 @@ export interface ProfileOptions {
   jobs: number;
   workerConcurrency: number;
   say(text: string): void;
-  /** Where the profile is left for a viewer; default a temporary folder. */
+  /** Output file of the profile; default: a temporary folder. */
   file?: string;
 }
 
 const warmUpJobs = 2_000;
 
-/** Profiles one process during a drain (the gateway: during the submissions before it) and says where its time went. */
+/** Profiles one process during a drain (the gateway: during the submissions before it) and summarizes its CPU time. */
 export async function profileDrain({ service, jobs, workerConcurrency, say, file }: ProfileOptions): Promise<string> {
   const profileFile = file ?? join(tmpdir(), `${service}-${process.pid}.cpuprofile`);
   rmSync(profileFile, { force: true });
@@ -54,7 +54,7 @@ export async function profileDrain({ service, jobs, workerConcurrency, say, file
   }
 }
 
-/** The summary as a person reads it; times per job, since that is what adds up to a rate. */
+/** Formats the summary; times are per job, since they add up to a rate. */
 function profileText(summary: ProfileSummary, jobs: number): string {
   const { totalMs, idleMs, byCaller, byPackage, functions } = summary;
   const busyMs = totalMs - idleMs;
@@ -63,9 +63,9 @@ function profileText(summary: ProfileSummary, jobs: number): string {
   const section = (title: string, shares: readonly Share[], count: number) =>
     `${title}\n${shares.slice(0, count).map(row).join('\n')}\n`;
   return [
-    `busy ${busyMs.toFixed(0)} ms of ${totalMs.toFixed(0)} ms, ${((1_000 * busyMs) / jobs).toFixed(0)} µs a job\n`,
-    section('Self time by package, with what Node and the engine did for it', byCaller, 25),
-    section('Self time by package, Node and the engine apart', byPackage, 25),
+    `busy ${busyMs.toFixed(0)} ms of ${totalMs.toFixed(0)} ms, ${((1_000 * busyMs) / jobs).toFixed(0)} µs per job\n`,
+    section('Self time by package, including Node and the engine', byCaller, 25),
+    section('Self time by package, Node and the engine separately', byPackage, 25),
     section('Self time by function', functions, 45),
   ].join('\n');
 }

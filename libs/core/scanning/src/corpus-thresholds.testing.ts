@@ -10,7 +10,8 @@ const exceptions: Readonly<Record<string, Least & { because: string }>> = {
   'injection/prompt_override': {
     precision: 0.95,
     recall: 0.9,
-    because: 'the corpus labels languages other than English, and orders that name no earlier ones; the detector does not cover them',
+    because:
+      'the corpus labels languages other than English, and orders that name no earlier ones; the detector does not cover them',
   },
 };
 

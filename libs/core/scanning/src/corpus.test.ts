@@ -44,18 +44,21 @@ describe('the built-in detectors, measured on the corpus', () => {
     expect(scan(Buffer.from(text), all, builtInScanners).findings).toEqual([]);
   });
 
-  it.each(named)('%s: findings of one detector never overlap, and overlapping ones are redacted as one', (_, { found }) => {
-    const texts = found.map(({ text }) => text);
-    const bytes = Buffer.from(texts.join('\n'));
-    const { findings } = scan(bytes, all, builtInScanners);
+  it.each(named)(
+    '%s: findings of one detector never overlap, and overlapping ones are redacted as one',
+    (_, { found }) => {
+      const texts = found.map(({ text }) => text);
+      const bytes = Buffer.from(texts.join('\n'));
+      const { findings } = scan(bytes, all, builtInScanners);
 
-    for (const [index, { matched_pattern, offset }] of findings.entries()) {
-      const others = findings.slice(0, index).filter((other) => other.matched_pattern === matched_pattern);
-      expect(others.filter((other) => other.offset + other.length > offset)).toEqual([]);
-    }
-    const marks = Buffer.from(redact(bytes, findings)).toString().split('[REDACTED]').length - 1;
-    expect(marks).toBe(clusters(findings));
-  });
+      for (const [index, { matched_pattern, offset }] of findings.entries()) {
+        const others = findings.slice(0, index).filter((other) => other.matched_pattern === matched_pattern);
+        expect(others.filter((other) => other.offset + other.length > offset)).toEqual([]);
+      }
+      const marks = Buffer.from(redact(bytes, findings)).toString().split('[REDACTED]').length - 1;
+      expect(marks).toBe(clusters(findings));
+    },
+  );
 });
 
 /** Number of separate ranges after merging findings that overlap or touch. */

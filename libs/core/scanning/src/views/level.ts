@@ -1,4 +1,4 @@
-/** A run of backslashes is tried from each of them: none may look far. Escaped ends of lines and tabs, in texts within texts too, and the colours of a terminal. */
+/** Each backslash of a run is a possible start, so lengths are bounded. Escaped line ends and tabs, also nested, and terminal colours. */
 const escapeChar = String.fromCharCode(0x1b);
 const marks = new RegExp(
   `\\\\{1,8}[nrt]|(?:\\\\{1,8}(?:u001[bB]|x1[bB]|e|033)|${escapeChar})\\[[0-9;]{0,16}[A-Za-z]`,
