@@ -18,16 +18,16 @@ export interface ContextParts {
   metrics: Handles<typeof kernelMetrics>;
 }
 
-/** The one object that processors and loops get. */
+/** Builds the dependencies shared by processors and loops. */
 export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): EngineContext {
   const { platform, fleet, kernel, events, metrics } = parts;
   const { env, clock, log } = boot;
   const { store, bus, senderId } = platform;
   const admission = new PicturedAdmission(store.load, admissionSettings(env), (limit) =>
-    log.oncePer(`admission:${limit}`, 10_000).warn('jobs of runs wait for want of room', { limit }),
+    log.oncePer(`admission:${limit}`, 10_000).warn('jobs of runs delayed by admission control', { limit }),
   );
   const config = new EffectiveConfig(store, clock);
-  // The engine checks no document against a topic's schemas; that is for those who let jobs in and out.
+  // No schema enforcement: the gateway and the scheduler validate the inputs and outputs of jobs.
   const topics = openTopics({ store, clock, fleet, config, events: topicLog(log), enforcement: undefined });
   const ctx: Omit<EngineContext, 'schedules'> = {
     store,
@@ -54,7 +54,7 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
     definitions: new DefinitionBook(store, clock),
     memory: new RunMemory(),
     events,
-    onPublishFailed: (jobId, error) => log.warn('could not be published yet', { job_id: jobId, error }),
+    onPublishFailed: (jobId, error) => log.warn('publishing a job event failed; retrying', { job_id: jobId, error }),
     settings: {
       instanceId: env.instanceId,
       lockMs: env.queueLockMs,
@@ -69,7 +69,7 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
       approvalTtlMs: env.approvalTtlMs,
       deadLetterTtlSec: env.dlqEntryTtlDays * 86_400,
     },
-    lookAtLoad: () => admission.look(),
+    refreshLoad: () => admission.look(),
   };
   return { ...ctx, schedules: scheduleDeps(ctx, platform) };
 }

@@ -1,11 +1,11 @@
 import { processorsFor } from '@svc/queues';
 import type { FireScheduleDeps, RunDeps } from '@svc/workflows';
 
-/** What processors and loops of the engine get. */
+/** Dependencies of the engine's processors and loops. */
 export interface EngineContext extends RunDeps {
   schedules: FireScheduleDeps;
-  /** Renews the picture by which jobs of steps are let in. */
-  lookAtLoad(): Promise<void>;
+  /** Refreshes the load snapshot that admission control uses for jobs of steps. */
+  refreshLoad(): Promise<void>;
 }
 
 export const processor = processorsFor<EngineContext>();

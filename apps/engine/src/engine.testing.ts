@@ -110,7 +110,7 @@ export async function startEngine(
       const loops = engineLoops(ctx, {
         owner: platform.instance.id,
         scanEveryMs: loopMs,
-        scanMost: 200,
+        scanLimit: 200,
         pollEveryMs: loopMs,
       });
       stops.push(

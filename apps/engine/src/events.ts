@@ -3,7 +3,7 @@ import type { RunEvents } from '@svc/workflows';
 
 type EngineMetrics = OpenMetrics<typeof engineMetrics & Pick<typeof approvalMetrics, 'approvalsExpired'>>['metrics'];
 
-/** Turns what happens into metrics and log lines. Ids of workflows are without number, so they are no labels. */
+/** Records run events as metrics and log lines. Workflow ids are unbounded and therefore never labels. */
 export const runEvents = (metrics: EngineMetrics, log: Logger): RunEvents => ({
   passed: (events, tookMs) => {
     metrics.passSeconds.observe(tookMs / 1_000);
@@ -18,15 +18,17 @@ export const runEvents = (metrics: EngineMetrics, log: Logger): RunEvents => ({
   timerFired: (lateMs) => metrics.timerLagSeconds.observe(lateMs / 1_000),
   fenced: (runId) => {
     metrics.fenced.inc();
-    log.info('another engine has the run', { run_id: runId });
+    log.info('run is locked by another engine', { run_id: runId });
   },
   postponed: (runId, what, error) => {
     metrics.postponed.inc();
-    log.oncePer(`postponed:${runId}`, 10_000).warn('will be tried again', { run_id: runId, reason: what, error });
+    log
+      .oncePer(`postponed:${runId}`, 10_000)
+      .warn('run pass postponed; retrying', { run_id: runId, reason: what, error });
   },
   mended: (runId) => {
     metrics.mended.inc();
-    log.info('run was mended', { run_id: runId });
+    log.info('run repaired', { run_id: runId });
   },
   gateExpired: () => metrics.approvalsExpired.inc(),
 });

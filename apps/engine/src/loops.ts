@@ -5,21 +5,21 @@ import { keys } from '@svc/store';
 import type { EngineContext } from './context';
 
 export interface LoopSettings {
-  /** Who holds the leases. */
+  /** Owner of the leases. */
   owner: string;
   scanEveryMs: number;
-  scanMost: number;
+  scanLimit: number;
   pollEveryMs: number;
 }
 
-const sweptAtOnce = 500;
+const sweepBatchSize = 500;
 
 /** The engine's loops. See docs/reference/workflows.md#how-a-run-proceeds. */
 export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] {
-  const { owner, scanEveryMs, scanMost, pollEveryMs } = settings;
+  const { owner, scanEveryMs, scanLimit, pollEveryMs } = settings;
   const lease = (key: string, ttlMs: number) => ctx.store.lease(key, owner, ttlMs);
   return [
-    { name: 'load', everyMs: 500, atStart: true, run: () => ctx.lookAtLoad() },
+    { name: 'load', everyMs: 500, atStart: true, run: () => ctx.refreshLoad() },
     {
       name: 'timers',
       everyMs: pollEveryMs,
@@ -32,7 +32,7 @@ export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] 
       everyMs: scanEveryMs,
       atStart: true,
       lease: lease(keys.runReconcilerLease('0'), 2 * scanEveryMs),
-      run: () => mendRuns(ctx, scanMost),
+      run: () => mendRuns(ctx, scanLimit),
     },
     {
       name: 'schedules',
@@ -50,9 +50,9 @@ export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] 
   ];
 }
 
-/** What is over: runs whose time to be kept has passed, and flows that were shown for long enough. */
+/** Deletes runs and flows whose retention period has passed. */
 async function sweep(ctx: EngineContext): Promise<void> {
   await forgetRuns(ctx);
   const { completedSec: completed, failedSec: failed } = queues.runs.keep;
-  await ctx.store.runIndex.sweepFlows({ completed, failed }, sweptAtOnce);
+  await ctx.store.runIndex.sweepFlows({ completed, failed }, sweepBatchSize);
 }

@@ -24,7 +24,7 @@ import { processors } from './processors';
 
 void runService({
   name: 'engine',
-  purpose: 'Runs workflows: works out what follows in each run, and sees to jobs, timers, gates and child runs.',
+  purpose: 'Executes workflow runs: evaluates steps, submits their jobs, and handles timers, approvals and child runs.',
   env: engineEnv,
   start,
 });
@@ -45,8 +45,9 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
     metrics: opened,
   });
   const fleetHooks = {
-    onProblem: (problem: string) => log.error('pools or timeouts are not used, the last good ones stand', { problem }),
-    onChange: (what: string) => log.info('file was reloaded', { file: what }),
+    onProblem: (problem: string) =>
+      log.error('pools or timeouts are invalid; the last valid version stays in effect', { problem }),
+    onChange: (what: string) => log.info('file reloaded', { file: what }),
   };
   const files = await openFleetFiles(
     { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
@@ -60,7 +61,7 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
   });
   const ctx = buildContext(boot, { platform, fleet, kernel, events: runEvents(metrics, log), metrics });
   readGauges(opened, ctx);
-  fleet.follow(ctx.config, (error) => log.warn('pools and timeouts could not be reloaded', { error }));
+  fleet.follow(ctx.config, (error) => log.warn('reloading pools and timeouts failed', { error }));
   platform.bus.subscribe(subjects.configChanged, () => ctx.config.changed());
   onStop(
     'loops',
@@ -69,7 +70,7 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
         ...engineLoops(ctx, {
           owner: platform.instance.id,
           scanEveryMs: env.scanIntervalMs,
-          scanMost: env.runScanLimit,
+          scanLimit: env.runScanLimit,
           pollEveryMs: env.timerPollMs,
         }),
         { name: 'files', everyMs: 1_000, atStart: true, run: () => fleet.refresh() },

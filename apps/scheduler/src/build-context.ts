@@ -23,20 +23,20 @@ export interface ContextParts {
   metrics: Handles<typeof kernelMetrics>;
 }
 
-const busAnswerMs = 1_000;
-const resultsHandledMs = 2_000;
+const busFlushTimeoutMs = 1_000;
+const resultsCaughtUpTimeoutMs = 2_000;
 
-async function answers(bus: Bus): Promise<boolean> {
+async function isBusResponsive(bus: Bus): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), busAnswerMs)));
-  const asked = bus.flush().then(
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), busFlushTimeoutMs)));
+  const flushed = bus.flush().then(
     () => true,
     () => false,
   );
-  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+  return Promise.race([flushed, late]).finally(() => clearTimeout(timer));
 }
 
-/** The one object that processors, consumers and loops get. */
+/** Builds the dependencies shared by processors, consumers and loops. */
 export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): SchedulerContext {
   const { env, clock, log } = boot;
   const { platform, registry, fleet, kernel, events, metrics } = parts;
@@ -44,7 +44,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
   const config = new EffectiveConfig(store, clock, env.configReloadIntervalMs);
   const enforcement = env.schemaEnforcement;
   const admission = new PicturedAdmission(store.load, admissionSettings(env), (limit) =>
-    log.oncePer(`admission:${limit}`, 10_000).warn('work from the bus is refused for want of room', { limit }),
+    log.oncePer(`admission:${limit}`, 10_000).warn('job from the bus rejected by admission control', { limit }),
   );
   const deps = {
     store,
@@ -61,11 +61,11 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       publish: async (...args: Parameters<typeof bus.publish>) => bus.publish(...args),
       publishDurable: (...args: Parameters<typeof bus.publishDurable>) => bus.publishDurable(...args),
     },
-    busAnswers: () => answers(bus),
-    resultsHandled: () => bus.isCaughtUp(consumers.schedulerResult, resultsHandledMs).catch(() => false),
+    busAnswers: () => isBusResponsive(bus),
+    resultsHandled: () => bus.isCaughtUp(consumers.schedulerResult, resultsCaughtUpTimeoutMs).catch(() => false),
     withdrawDispatch: (seq: number) =>
       bus.withdraw({ stream: streams.jobs.name, seq }).catch((error: unknown) => {
-        log.warn('the message of a superseded dispatch could not be deleted', { seq, error });
+        log.warn('deleting the message of a superseded dispatch failed', { seq, error });
       }),
     admission,
     dataUrls: dataUrlSettings(env),
@@ -102,18 +102,18 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     onDeadLetterFailed: (topic: string) => events.deadLetterFailed(topic),
     scanSoon: (job: JobRecord, result: ResultFacts) => scans.soon(job, result),
   };
-  // They are made of the context that calls them; nothing calls before these lines.
+  // These need `deps`, which refers to them; no callback runs before they are assigned.
   const handOut = new HandOut(deps);
   const flush = (workerId: string) =>
     handOut.forWorker(workerId).catch((error: unknown) => {
-      log.warn('hand-out failed', { worker_id: workerId, error });
+      log.warn('dispatch loop failed', { worker_id: workerId, error });
       return 0;
     });
   const scans = new ScanRunner(deps);
-  return { ...deps, handOut, defaultTenant: env.defaultTenant, lookAtLoad: () => admission.look() };
+  return { ...deps, handOut, defaultTenant: env.defaultTenant, refreshLoad: () => admission.look() };
 }
 
-/** Dispatches carry data URLs when the installation has set the key and where workers reach the gateway. */
+/** Settings of data URLs; undefined unless both the signing key and the gateway's base URL are configured. */
 function dataUrlSettings(env: SchedulerEnv): DataUrlSettings | undefined {
   const tokens = dataTokensFrom(env);
   return tokens && env.dataUrlBase ? { tokens, base: env.dataUrlBase } : undefined;

@@ -1,12 +1,12 @@
 import { processorsFor } from '@svc/queues';
 import type { HandOut, SchedulingDeps } from '@svc/dispatch';
 
-/** What processors and consumers of the scheduler get. */
+/** Dependencies of the scheduler's processors, consumers and loops. */
 export interface SchedulerContext extends SchedulingDeps {
   handOut: HandOut;
   defaultTenant: string;
-  /** Renews the picture by which work from the bus is let in. */
-  lookAtLoad(): Promise<void>;
+  /** Refreshes the load snapshot that admission control uses for jobs from the bus. */
+  refreshLoad(): Promise<void>;
 }
 
 export const processor = processorsFor<SchedulerContext>();

@@ -5,7 +5,7 @@ import type { PoolTable } from '@svc/routing';
 
 type SchedulerMetrics = OpenMetrics<typeof schedulerMetrics & typeof approvalMetrics>['metrics'];
 
-/** Turns what happens into metrics and log lines. Topics that no pool file names are counted as `other`. */
+/** Records scheduling events as metrics and log lines. Topics without a pool are labelled `other`. */
 export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: () => PoolTable): SchedulingEvents {
   const label = topicLabel();
   let known: PoolTable | undefined;
@@ -23,7 +23,7 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     overBudget: (topic, action, limit) => metrics.overBudget.inc({ ...topicOf(topic), action, limit }),
     budgetReached: ({ account, period, percent }) => {
       metrics.spendAlerts.inc({ percent: String(percent) });
-      log.warn('part of a budget is used', { account, period, percent });
+      log.warn('budget threshold reached', { account, period, percent });
     },
     safetyUnavailable: (topic) => metrics.safetyUnavailable.inc(topicOf(topic)),
     failOpen: (topic) => metrics.inputFailOpen.inc(topicOf(topic)),
@@ -33,17 +33,17 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     },
     rolledBack: (topic, error) => {
       metrics.dispatchRollback.inc(topicOf(topic));
-      log.warn('dispatch could not be published', { topic, error });
+      log.warn('publishing a dispatch failed', { topic, error });
     },
     completed: (topic, status) => metrics.jobsCompleted.inc({ ...topicOf(topic), status }),
     waiting: (topic, reason) => {
       metrics.routingFailures.inc({ reason: reasonLabel(reason) });
-      log.debug('job waits', { topic, reason });
+      log.debug('job is waiting', { topic, reason });
     },
     replayed: (topic, what) => {
       metrics.orphanReplayed.inc(topicOf(topic));
       metrics.reconcilerRepairs.inc({ kind: what });
-      log.info('job was mended', { topic, reason: what });
+      log.info('job repaired', { topic, reason: what });
     },
     outputChecked: (topic, phase, decision, tookMs) => {
       metrics.outputChecked.inc(topicOf(topic));
@@ -74,12 +74,12 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     deadLetterFailed: (topic) => metrics.dlqEmitFailures.inc(topicOf(topic)),
     outputSkipped: (topic, error) => {
       metrics.outputSkipped.inc(topicOf(topic));
-      log.warn('output was not checked', { topic, error });
+      log.warn('output check skipped', { topic, error });
     },
-    ignoredResult: (jobId, why) => log.debug('result counts for nothing', { job_id: jobId, reason: why }),
+    ignoredResult: (jobId, why) => log.debug('result ignored', { job_id: jobId, reason: why }),
     reportWithoutDispatch: (kind, reason, workerId, jobId) => {
       metrics.reportsWithoutDispatch.inc({ kind, reason });
-      log.oncePer('report-without-dispatch', 10_000).warn('report without a dispatch id is ignored', {
+      log.oncePer('report-without-dispatch', 10_000).warn('report without a dispatch id ignored', {
         kind,
         reason,
         worker_id: workerId,
@@ -88,16 +88,17 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     },
     refusedSubmission: (jobId, why) => {
       metrics.validationRejections.inc({ reason: 'submission' });
-      log.oncePer('refused-submission', 10_000).warn('job from the bus is not taken', { job_id: jobId, reason: why });
+      log.oncePer('refused-submission', 10_000).warn('job from the bus rejected', { job_id: jobId, reason: why });
     },
-    publishFailed: (jobId, error) => log.warn('could not be published yet', { job_id: jobId, error }),
+    publishFailed: (jobId, error) => log.warn('publishing a job event failed; retrying', { job_id: jobId, error }),
     repairFailed: (jobId, error, triesLeft) =>
-      log.error('a job could not be mended', { job_id: jobId, error, tries_left: triesLeft }),
-    scanLeft: (jobId, error) => log.warn('a scan is left to the queue', { job_id: jobId, error }),
+      log.error('repairing a job failed', { job_id: jobId, error, tries_left: triesLeft }),
+    scanLeft: (jobId, error) => log.warn('output scan failed; the queue retries it', { job_id: jobId, error }),
     workerRefused: (workerId, reason) =>
-      log.oncePer(`refused:${workerId}`, 3_600_000).warn('worker is not taken up', { worker_id: workerId, reason }),
-    jobsLost: (workerId, jobs) => log.warn('worker no longer has jobs that it was sent', { worker_id: workerId, jobs }),
-    workerLost: (workerId, jobs) => log.warn('worker went silent', { worker_id: workerId, jobs }),
-    preempted: (jobId) => log.info('job made room for a critical one', { job_id: jobId }),
+      log.oncePer(`refused:${workerId}`, 3_600_000).warn('worker rejected', { worker_id: workerId, reason }),
+    jobsLost: (workerId, jobs) =>
+      log.warn('worker no longer reports jobs dispatched to it', { worker_id: workerId, jobs }),
+    workerLost: (workerId, jobs) => log.warn('worker heartbeat expired', { worker_id: workerId, jobs }),
+    preempted: (jobId) => log.info('job preempted', { job_id: jobId }),
   };
 }

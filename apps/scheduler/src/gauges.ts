@@ -6,7 +6,7 @@ import type { SchedulerContext } from './context';
 
 type Opened = OpenMetrics<typeof schedulerMetrics & typeof commonMetrics & typeof approvalMetrics>;
 
-/** What is read when somebody asks for metrics, rather than counted as it happens. */
+/** Registers the gauges whose values are read at scrape time. */
 export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onScrape'>, ctx: SchedulerContext): void {
   onScrape(async () => {
     const counts = await countEntries(ctx.store.redis, queues);
@@ -46,7 +46,7 @@ export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onSc
   });
 }
 
-/** Documents of tenants are too many to be labels. */
+/** System documents only: labels for tenants' documents would be unbounded. */
 const systemDocuments = ['default', 'policy', 'topics', 'packs', 'pack_catalogs', 'workers'];
 
 const breakerNumber = { closed: 0, open: 1, half_open: 2 } as const;

@@ -13,7 +13,7 @@ import { keys, type Store } from '@svc/store';
 import type { SchedulerContext } from './context';
 
 export interface LoopSettings {
-  /** Who holds the leases. */
+  /** Owner of the leases. */
   owner: string;
   snapshotEveryMs: number;
   scanEveryMs: number;
@@ -27,8 +27,8 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
   const repaired = repairMemory();
   const lease = (key: string, ttlMs: number) => store.lease(key, owner, ttlMs);
   return [
-    { name: 'hand-out', everyMs: 1_000, run: () => ctx.handOut.forAll() },
-    { name: 'load', everyMs: 500, atStart: true, run: () => ctx.lookAtLoad() },
+    { name: 'dispatch', everyMs: 1_000, run: () => ctx.handOut.forAll() },
+    { name: 'load', everyMs: 500, atStart: true, run: () => ctx.refreshLoad() },
     { name: 'silent-workers', everyMs: 500, run: () => sweepSilentWorkers(ctx) },
     {
       name: 'worker-snapshot',

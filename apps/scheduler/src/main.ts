@@ -27,7 +27,7 @@ import { processors } from './processors';
 
 void runService({
   name: 'scheduler',
-  purpose: 'Decides, routes and dispatches jobs, records and checks their results, and mends what was lost.',
+  purpose: 'Evaluates policy for jobs, routes and dispatches them, records and checks results, and repairs stuck jobs.',
   env: schedulerEnv,
   start,
 });
@@ -57,9 +57,10 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   if (snapshot) registry.warm(snapshot.workers, clock.nowMs());
 
   const fleetHooks = {
-    onProblem: (problem: string) => log.error('pools or timeouts are not used, the last good ones stand', { problem }),
+    onProblem: (problem: string) =>
+      log.error('pools or timeouts are invalid; the last valid version stays in effect', { problem }),
     onChange: (what: string) => {
-      log.info('file was reloaded', { file: what });
+      log.info('file reloaded', { file: what });
       upkeep.fileChanged();
     },
   };
@@ -78,15 +79,15 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   const events = schedulingEvents(metrics, log, () => fleet.pools());
   const ctx = buildContext(boot, { platform, registry, fleet, kernel, events, metrics });
   const upkeep = configUpkeep(
-    { ...ctx, onNoticeFailed: (error) => log.warn('the change could not be announced', { error }) },
+    { ...ctx, onNoticeFailed: (error) => log.warn('publishing a config change failed', { error }) },
     files,
     {
-      onMoved: (bundles) => log.info('policy bundles were moved from system/default to system/policy', { bundles }),
-      onStays: () => log.error('bundles in system/default or system/policy are no map and stay where they are'),
+      onMoved: (bundles) => log.info('policy bundles moved from system/default to system/policy', { bundles }),
+      onStays: () => log.error('bundles in system/default or system/policy are not a map; they were not moved'),
     },
   );
   readGauges(opened, ctx);
-  fleet.follow(ctx.config, (error) => log.warn('pools and timeouts could not be reloaded', { error }));
+  fleet.follow(ctx.config, (error) => log.warn('reloading pools and timeouts failed', { error }));
   bus.subscribe(subjects.configChanged, () => ctx.config.changed());
 
   onStop(
@@ -115,7 +116,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   });
   onStop('queues', () => Promise.all(workers.map((worker) => worker.close())));
   const consumptions = startConsumers(bus, ctx, (subject, error) =>
-    log.oncePer(`consumer:${subject}`, 10_000).warn('message could not be handled', { subject, error }),
+    log.oncePer(`consumer:${subject}`, 10_000).warn('handling a message failed', { subject, error }),
   );
   onStop('consumers', () => Promise.all(consumptions.map((consumption) => consumption.stop())));
 }

@@ -3,20 +3,21 @@ import { consumers, subjects } from '@svc/contract';
 import { handleResult, hearHandshake, hearHeartbeat, hearProgress, ingestJob } from '@svc/dispatch';
 import type { SchedulerContext } from '../context';
 
-type Failed = (subject: string, error: unknown) => void;
+type OnFailed = (subject: string, error: unknown) => void;
 
 /**
- * What the scheduler hears. Durable messages are acknowledged once what they say is written; one that cannot be written
- * comes again. Heartbeats, handshakes and progress are told again by their senders, so a failure there is only noted.
+ * Starts the scheduler's subscriptions. A durable message is acknowledged once its effect is stored and redelivered
+ * otherwise. Senders repeat heartbeats, handshakes and progress, so a failure there is only reported.
  */
-export function startConsumers(bus: Bus, ctx: SchedulerContext, failed: Failed): Consumption[] {
-  const noted = (subject: string, work: Promise<unknown>) => work.catch((error: unknown) => failed(subject, error));
+export function startConsumers(bus: Bus, ctx: SchedulerContext, onFailed: OnFailed): Consumption[] {
+  const bestEffort = (subject: string, work: Promise<unknown>) =>
+    work.catch((error: unknown) => onFailed(subject, error));
   const durably = async (subject: string, work: () => Promise<void>) => {
     try {
       await work();
       return ack;
     } catch (error) {
-      failed(subject, error);
+      onFailed(subject, error);
       return nak(1_000);
     }
   };
@@ -30,13 +31,13 @@ export function startConsumers(bus: Bus, ctx: SchedulerContext, failed: Failed):
       ),
     ),
     bus.subscribe(subjects.heartbeat, async ({ packet }) => {
-      await noted(subjects.heartbeat.name, hearHeartbeat(ctx, packet.sender_id, packet.body));
+      await bestEffort(subjects.heartbeat.name, hearHeartbeat(ctx, packet.sender_id, packet.body));
     }),
     bus.subscribe(subjects.handshake, ({ packet }) => hearHandshake(ctx, packet.sender_id, packet.body)),
     bus.subscribe(
       subjects.jobProgress,
       async ({ packet }) => {
-        await noted(subjects.jobProgress.name, hearProgress(ctx, packet.sender_id, packet.body));
+        await bestEffort(subjects.jobProgress.name, hearProgress(ctx, packet.sender_id, packet.body));
       },
       { group: 'svc-scheduler' },
     ),

@@ -1,9 +1,9 @@
 import { expireApproval } from '@svc/dispatch';
 import { queues } from '@svc/queues.config';
 import { processor } from '../context';
-import { again } from './look-again';
+import { retryAfter } from './retry-after';
 
-/** Safe to run twice: the second expiry is refused by the job table. */
+/** Safe to run twice: the state machine rejects the second expiry. */
 export const jobsHeld = processor(queues.jobApprovals, async ({ payload, ctx }) =>
-  again(await expireApproval(ctx, payload.job_id)),
+  retryAfter(await expireApproval(ctx, payload.job_id)),
 );

@@ -1,9 +1,9 @@
 import { timeOutRunning } from '@svc/dispatch';
 import { queues } from '@svc/queues.config';
 import { processor } from '../context';
-import { again } from './look-again';
+import { retryAfter } from './retry-after';
 
-/** Safe to run twice: the second time-out is refused by the job table. */
+/** Safe to run twice: the state machine rejects the second timeout. */
 export const jobsInFlight = processor(queues.jobRunning, async ({ payload, ctx }) =>
-  again(await timeOutRunning(ctx, payload.job_id)),
+  retryAfter(await timeOutRunning(ctx, payload.job_id)),
 );

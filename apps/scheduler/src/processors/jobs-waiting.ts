@@ -1,9 +1,9 @@
 import { recheckWaiting } from '@svc/dispatch';
 import { queues } from '@svc/queues.config';
 import { processor } from '../context';
-import { again } from './look-again';
+import { retryAfter } from './retry-after';
 
-/** Safe to run twice: a job that is no longer waiting is left alone. */
+/** Safe to run twice: a job that no longer waits is not changed. */
 export const jobsWaiting = processor(queues.jobWaiting, async ({ payload, ctx }) =>
-  again(await recheckWaiting(ctx, payload.job_id)),
+  retryAfter(await recheckWaiting(ctx, payload.job_id)),
 );
