@@ -25,22 +25,22 @@ import { runEvents } from './events';
 import { engineLoops } from './loops';
 import { processors } from './processors';
 
-/** How one engine of a test differs from a plain one. */
+/** Options of an engine in a test. */
 export interface EnginePlan {
   env?: Partial<EngineEnv>;
   timeouts?: Partial<TimeoutTable>;
-  /** No queue workers and no loops: the context alone. */
+  /** Builds the context only, without queue workers and loops. */
   idle?: boolean;
   withoutLoops?: boolean;
-  /** How far its clock is ahead, ms. */
+  /** Offset of its clock, ms. */
   aheadMs?: number;
 }
 
-/** A running engine, with everything under it real. */
+/** A running engine on real Redis, NATS and kernel. */
 export interface Engine {
   readonly ctx: EngineContext;
   readonly platform: Platform;
-  /** What a loop or queue worker threw. */
+  /** Errors thrown by loops and queue workers. */
   readonly defects: unknown[];
   metrics(): Promise<string>;
   stop(): Promise<void>;
@@ -50,7 +50,7 @@ const config = (file: string) => join(__dirname, '../../../config', file);
 const loopMs = 100;
 let started = 0;
 
-/** What `main.ts` does, with short periods. */
+/** Starts an engine like `main.ts`, with short periods. */
 export async function startEngine(
   around: { redisUrl: string; natsUrl: string; policyPath?: string },
   plan: EnginePlan = {},

@@ -16,12 +16,12 @@ const use = useEngine({
   },
 });
 
-/** What the gateway answers. */
+/** The explanation that the gateway would return. */
 function explain(id: string, tenant = 'acme'): Promise<ExplainView> {
   const { ctx } = use.engine;
   const topics = openTopics({ ...ctx, events: topicLog(silentLogger), enforcement: undefined });
   const settings = { policyFailMode: 'closed', approvalTtlMs: 60_000, readinessRequired: false, workerTtlMs: 30_000 } as const; // prettier-ignore
-  // The engines of these tests know no pools; those of the scheduler beside them are these.
+  // The engines of these tests have no pools, so the scheduler's pools are used.
   const main = { name: 'main', requires: [], status: 'active', description: '' } as const;
   const pools = () => ({ topics: { 'job.*': ['main'] }, pools: { main: { ...main, requires: [] } } });
   const license = () => ({ maxWorkers: -1, maxConcurrentJobs: -1, maxPromptChars: -1 });
@@ -30,25 +30,25 @@ function explain(id: string, tenant = 'acme'): Promise<ExplainView> {
 const blocked = (id: string, wanted: object): Promise<ExplainView> =>
   eventually(
     async () => {
-      const told = await explain(id);
-      expect(told.blocked_by).toMatchObject(wanted);
-      return told;
+      const explanation = await explain(id);
+      expect(explanation.blocked_by).toMatchObject(wanted);
+      return explanation;
     },
     { withinMs: 15_000 },
   );
 
-describe('why a run is where it is', () => {
-  it('no engine takes its first pass', async () => {
+describe('the explanation of a run', () => {
+  it('says that no engine is running', async () => {
     await use.start({ idle: true });
     const id = await use.runOf({ a: { topic: 'job.long' } });
     await use.store.redis.del(...(await use.store.redis.keys('svc:instance:engine:*')));
 
-    const told = await explain(id);
+    const explanation = await explain(id);
 
-    expect(told).toMatchObject({ status: 'pending', blocked_by: { kind: 'engine', what: 'no engine runs' } });
+    expect(explanation).toMatchObject({ status: 'pending', blocked_by: { kind: 'engine', what: 'no engine runs' } });
   });
 
-  it('its job waits for a pool that offers what it demands, while another step’s job runs', async () => {
+  it('names a job that waits for a capability while the job of another step runs', async () => {
     await use.start();
 
     const id = await use.runOf({
@@ -56,18 +56,18 @@ describe('why a run is where it is', () => {
       stuck: { topic: 'job.long', meta: { requires: ['gpu'] } },
     });
 
-    const told = await blocked(id, { kind: 'job', step_id: 'stuck', job_blocked_by: 'capability' });
+    const explanation = await blocked(id, { kind: 'job', step_id: 'stuck', job_blocked_by: 'capability' });
     await eventually(async () => {
       const { waits } = await explain(id);
       const works = waits.find(({ step_id }) => step_id === 'works');
       expect(works).toMatchObject({ under_way: true, owner: { kind: 'worker', id: 'w1' } });
     });
-    expect(told.checks.find(({ outcome }) => outcome === 'blocks')?.check).toBe('steps');
-    await use.tell(id, { kind: 'cancel' });
+    expect(explanation.checks.find(({ outcome }) => outcome === 'blocks')?.check).toBe('steps');
+    await use.postEvent(id, { kind: 'cancel' });
     await use.ended(id, 'cancelled');
   });
 
-  it('a gate is open, a timer runs, a signal is awaited: each with what clears it', async () => {
+  it('lists a pending approval, a timer and a signal, each with the time it clears', async () => {
     await use.start();
 
     const id = await use.runOf({
@@ -76,31 +76,31 @@ describe('why a run is where it is', () => {
       tide: { type: 'signal', signal: 'high' },
     });
 
-    const told = await blocked(id, { kind: 'approval', owner: { kind: 'gate', id: 'sign' } });
+    const explanation = await blocked(id, { kind: 'approval', owner: { kind: 'gate', id: 'sign' } });
     const { started_at_ms: began = 0 } = (await use.state(id)).steps['rest'] ?? {};
-    const clears = Object.fromEntries(told.waits.map(({ kind, clears_at }) => [kind, clears_at]));
+    const clears = Object.fromEntries(explanation.waits.map(({ kind, clears_at }) => [kind, clears_at]));
     expect(clears).toMatchObject({ timer: new Date(began + 300_000).toISOString(), signal: null });
     expect(Date.parse(clears['approval'] ?? '')).toBeGreaterThanOrEqual(began + 600_000);
-    // The step waits a moment before the job of its gate is there.
+    // The step is waiting shortly before the job of its approval exists.
     await eventually(async () => {
       const { waits } = await explain(id);
       expect(waits.find(({ kind }) => kind === 'approval')?.job_state).toBe('APPROVAL_REQUIRED');
     });
   });
 
-  it('it is over: which step failed it', async () => {
+  it('names the step that failed an ended run', async () => {
     await use.start();
     const id = await use.runOf({ a: { topic: 'job.break' }, b: { topic: 'job.long', depends_on: ['a'] } });
     await use.ended(id, 'failed');
 
-    const told = await explain(id);
+    const explanation = await explain(id);
 
-    expect(told).toMatchObject({ status: 'failed', blocked_by: null, failed_step: 'a', waits: [] });
-    expect(told.ended_by?.owner).toEqual({ kind: 'step', id: 'a' });
-    expect(told.steps.map(({ step_id, decision }) => [step_id, decision])).toEqual([['a', 'ALLOW'], ['b', undefined]]);
+    expect(explanation).toMatchObject({ status: 'failed', blocked_by: null, failed_step: 'a', waits: [] });
+    expect(explanation.ended_by?.owner).toEqual({ kind: 'step', id: 'a' });
+    expect(explanation.steps.map(({ step_id, decision }) => [step_id, decision])).toEqual([['a', 'ALLOW'], ['b', undefined]]);
   }); // prettier-ignore
 
-  it('is told to its own tenant only, and of what is there', async () => {
+  it('is returned only to its own tenant, and only for existing runs', async () => {
     await use.start({ idle: true });
     const id = await use.runOf({ a: { topic: 'job.long' } });
 

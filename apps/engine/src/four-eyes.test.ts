@@ -32,11 +32,11 @@ rules:
 });
 const remarks = { reason: 'fine', note: '' };
 const [ann, ben, eve, zoe] = [person('ann'), person('ben'), person('eve'), person('zoe')];
-/** A key that names no principal. */
+/** An API key without a principal. */
 const keyOnly: Caller = { ...person('robot'), principalId: '', submitterId: 'apikey:key-of-robot|principal:' };
 const pay = { pay: { topic: 'job.pay', input: { euro: 7 } } };
 
-/** The ways in which one person may come back. */
+/** The identities under which one person may return. */
 const guises = (caller: Caller): Caller[] => {
   const [key = ''] = caller.submitterId.split('|');
   return [
@@ -46,7 +46,7 @@ const guises = (caller: Caller): Caller[] => {
   ];
 };
 
-describe('nobody approves his own work', () => {
+describe('the requester cannot approve their own request', () => {
   const heldJob = (jobId: string) =>
     eventually(
       async () => {
@@ -95,7 +95,7 @@ describe('nobody approves his own work', () => {
   type Made = Promise<{ job: string; behind: Caller[] }>;
   const ways: Record<string, () => Made> = {
     'a job': async () => ({ job: await submitted(ann, 'job.pay'), behind: [ann] }),
-    'a job of a key that names no principal': async () => ({
+    'a job of an API key without a principal': async () => ({
       job: await submitted(keyOnly, 'job.pay'),
       behind: [keyOnly],
     }),
@@ -137,7 +137,7 @@ describe('nobody approves his own work', () => {
       const run = await rerunRun(use.engine.ctx, ben, { runId: first, dryRun: false, requestId: 'r' });
       return { job: await heldStep(run), behind: [ann, ben, eve] };
     },
-    'a schedule of a key that names no principal': async () => {
+    'a schedule of an API key without a principal': async () => {
       const id = await workflow(zoe);
       const { id: schedule } = await addSchedule(use.engine.ctx, keyOnly, id, {
         ...fields,

@@ -7,8 +7,8 @@ import { useEngine } from './use-engine.testing';
 const use = useEngine();
 const remarks = { reason: 'agreed', note: '' };
 
-describe('an approval gate', () => {
-  /** A run that waits at its gate. */
+describe('an approval step', () => {
+  /** A run that waits at its approval step. */
   async function atGate(gate: GateRule = {}, onError?: string, more: Pick<StepDefinition, 'exclude_starter'> = {}) {
     const ask = {
       type: 'approval' as const,
@@ -46,7 +46,7 @@ describe('an approval gate', () => {
     await use.ended(id, 'denied');
   });
 
-  it('without exclude_starter cannot be resolved by the starter where config says deny', async () => {
+  it('without exclude_starter cannot be resolved by the starter when config denies self-approval', async () => {
     const { ctx } = await use.start();
     const place = { scope: 'org', scope_id: 'acme' } as const;
     await changeDocument(ctx, place, () => ({ data: { approvals: { run_starter: 'deny' } } }));
@@ -61,7 +61,7 @@ describe('an approval gate', () => {
   it.each<[string, GateRule, Pick<StepDefinition, 'exclude_starter'>]>([
     ['exclude_starter', {}, { exclude_starter: true }],
     ['the older gate.deny_requester', { deny_requester: true }, {}],
-  ])('with %s lets the run go on once somebody else than its starter approves', async (_, gate, more) => {
+  ])('with %s completes once another person than the starter approves', async (_, gate, more) => {
     await use.start();
     const { id, jobId } = await atGate(gate, undefined, more);
     expect((await use.state(id)).status).toBe('waiting');
@@ -75,7 +75,7 @@ describe('an approval gate', () => {
     expect((await use.timeline(id)).map(({ type }) => type)).toContain('step_approved');
   });
 
-  it('takes as many different people as its quorum says', async () => {
+  it('requires as many different people as its quorum', async () => {
     await use.start();
     const { id, jobId } = await atGate({ quorum: 3 });
 
@@ -85,11 +85,11 @@ describe('an approval gate', () => {
 
     const run = await use.ended(id, 'succeeded');
     expect(run.steps['ask']?.gate?.approvals).toHaveLength(3);
-    const told = (await use.timeline(id)).filter(({ type }) => type === 'step_approved');
-    expect(told).toMatchObject([1, 2, 3].map((approvals) => ({ data: { approvals, needed: 3, role: 'admin' } })));
+    const approvals = (await use.timeline(id)).filter(({ type }) => type === 'step_approved');
+    expect(approvals).toMatchObject([1, 2, 3].map((approvals) => ({ data: { approvals, needed: 3, role: 'admin' } })));
   });
 
-  it('refused fails the run, unless that is handled', async () => {
+  it('that is rejected fails the run, unless an error handler handles it', async () => {
     await use.start();
     const [plain, handled] = [await atGate(), await atGate({}, 'refused')];
 
@@ -104,7 +104,7 @@ describe('an approval gate', () => {
   it.each([
     ['reject', 'denied', 'DENIED'],
     ['approve', 'succeeded', 'SUCCEEDED'],
-  ] as const)('that nobody answers in time: %s', async (on_expiry, status, state) => {
+  ] as const)('that expires: %s', async (on_expiry, status, state) => {
     await use.start();
     const { id, jobId } = await atGate({ expires_sec: 1, on_expiry });
 
@@ -115,7 +115,7 @@ describe('an approval gate', () => {
     expect(await use.engine.metrics()).toMatch(new RegExp(`^svc_approval_expired_total\\{.*\\} ${expired}$`, 'm'));
   });
 
-  it('reminds, and escalates to a role that may decide then', async () => {
+  it('sends reminders, and escalates to a role that may then decide', async () => {
     await use.start();
 
     const { jobId } = await atGate({ remind_sec: 1, escalate_after_sec: 1, escalate_to: 'operator' });
@@ -134,7 +134,7 @@ describe('an approval gate', () => {
     await use.start();
     const { id, jobId } = await atGate();
 
-    await use.tell(id, { kind: 'cancel', by: 'ann' });
+    await use.postEvent(id, { kind: 'cancel', by: 'ann' });
     await use.ended(id, 'cancelled');
 
     await eventually(async () => expect((await use.store.jobs.load(jobId))?.state).toBe('CANCELLED'));

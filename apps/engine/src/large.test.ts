@@ -9,10 +9,10 @@ const use = useEngine({
 });
 
 describe('large runs', () => {
-  /** Ends of runs in the order in which they came. */
+  /** Run completions in order. */
   const endsAt = async (id: string) => (await use.ended(id, 'succeeded')).completed_at_ms ?? 0;
 
-  it('do not hold up another tenant’s', async () => {
+  it('do not delay runs of another tenant', async () => {
     await use.start();
     const config = { resources: { max_parallel_steps: 50 } };
     const items = Array.from({ length: 400 }, (_, i) => i);
@@ -26,7 +26,7 @@ describe('large runs', () => {
     expect(await endsAt(second)).toBeLessThan(await endsAt(first));
   });
 
-  it('of a thousand steps end', async () => {
+  it('of a thousand steps complete', async () => {
     await use.start();
     const steps: WorkflowDefinition['steps'] = {};
     for (let i = 0; i < 1_000; i++) {
@@ -39,7 +39,7 @@ describe('large runs', () => {
     expect(Object.values(run.steps).filter(({ status }) => status === 'succeeded')).toHaveLength(1_000);
   });
 
-  it('of more items than are allowed are refused by name', async () => {
+  it('over the item limit are rejected with an error code', async () => {
     await use.start({ env: { foreachMaxItems: 3 } });
 
     const id = await use.runOf({ all: { topic: 'job.work', for_each: 'input.items' } }, { items: [1, 2, 3, 4] });
@@ -47,7 +47,7 @@ describe('large runs', () => {
     expect((await use.ended(id, 'failed')).error?.message).toMatch(/4 items; at most 3 are allowed/);
   });
 
-  it('that would keep more results than are allowed fail by name', async () => {
+  it('over the limit of stored results fail with an error code', async () => {
     await use.start();
 
     const id = await use.runOf({ all: { topic: 'job.talk', for_each: 'input.items' } }, { items: Array(30).fill(0) });
@@ -57,7 +57,7 @@ describe('large runs', () => {
     expect(run.kept_bytes).toBeLessThanOrEqual(4 * 1024 * 1024);
   });
 
-  it('whose jobs would get more than they may fail by name', async () => {
+  it('whose jobs exceed the input limit fail with an error code', async () => {
     await use.start();
     const big = 'x'.repeat(1_000_000);
 

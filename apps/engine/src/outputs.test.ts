@@ -6,7 +6,7 @@ import { useEngine } from './use-engine.testing';
 
 const secret = 'AKIA' + 'IOSFODNN7REALKEY';
 
-describe('what output policy withholds of a step', () => {
+describe('output policy and the steps of a run', () => {
   const use = useEngine({
     policy: `
 version: '1'
@@ -22,10 +22,10 @@ output_rules:
       'job.say': ({ context }) => ({ said: context }),
     },
   });
-  /** Everything that a run keeps and tells. */
+  /** All stored and published data of a run. */
   const allOf = async (id: string) => JSON.stringify([await use.state(id), await use.timeline(id)]);
 
-  it('a step that reads a redacted output, and the run’s own, get the copy', async () => {
+  it('a redacted output is replaced by its copy for later steps and for the run', async () => {
     await use.start();
 
     const id = await use.runOf({
@@ -39,7 +39,7 @@ output_rules:
     expect(await allOf(id)).not.toContain(secret);
   });
 
-  it('a quarantined output fails its step and stands nowhere in the run', async () => {
+  it('a quarantined output fails its step and appears nowhere in the run', async () => {
     await use.start();
 
     const id = await use.runOf({ first: { topic: 'job.keep' }, next: { topic: 'job.say', depends_on: ['first'] } });
@@ -52,9 +52,9 @@ output_rules:
   });
 });
 
-describe('a result pointer of a step that names other data', () => {
+describe('a result pointer to other data', () => {
   const use = useEngine({ topics: { 'job.>': ({ signal }) => once(signal, 'abort') } });
-  /** What the worker `w1` publishes once it holds the job, whatever its handler does. */
+  /** Publishes a result as worker `w1` once it holds the job, independent of its handler. */
   const answerFor = async (jobId: string, pointer: string) => {
     const dispatch = await eventually(async () => {
       const job = await use.store.jobs.load(jobId);

@@ -36,7 +36,7 @@ describe('policy and the jobs of a run', () => {
     expect((await use.ended(id, 'denied')).error?.message).toMatch(/never/);
   });
 
-  it('a step that policy holds goes on once somebody else approved its job', async () => {
+  it('a step that policy holds continues after another person approves its job', async () => {
     await use.start();
     const id = await use.runOf({ pay: { topic: 'job.pay', input: { euro: 7 } } });
     await held(`${id}:pay@1`);
@@ -49,7 +49,7 @@ describe('policy and the jobs of a run', () => {
     expect((await use.ended(id, 'succeeded')).output).toEqual({ echo: { euro: 7 } });
   });
 
-  it('a step that policy holds can be approved by the starter of the run where config says allow', async () => {
+  it('a step that policy holds can be approved by the starter of the run when config allows it', async () => {
     const { ctx } = await use.start();
     const place = { scope: 'org', scope_id: 'acme' } as const;
     await changeDocument(ctx, place, () => ({ data: { approvals: { run_starter: 'allow' } } }));
@@ -62,7 +62,7 @@ describe('policy and the jobs of a run', () => {
     await use.ended(id, 'succeeded');
   });
 
-  it('a definition cannot let the starter of its runs approve what policy holds', async () => {
+  it('a definition cannot allow the starter of its runs to approve a step that policy holds', async () => {
     await use.start();
     const config = { approvals: { run_starter: 'allow' } };
     const id = await use.runOf({ pay: { topic: 'job.pay' } }, {}, { config });
@@ -73,7 +73,7 @@ describe('policy and the jobs of a run', () => {
     });
   });
 
-  it('a step with policy_gate require_approval is held though policy allows it, and one denied by policy is not', async () => {
+  it('policy_gate require_approval holds a step that policy allows, but not one that policy denies', async () => {
     await use.start();
     const gated = { policy_gate: 'require_approval' } as const;
     const id = await use.runOf({ go: { topic: 'job.go', input: { n: 1 }, ...gated } });
@@ -90,7 +90,7 @@ describe('policy and the jobs of a run', () => {
     await use.ended(denied, 'denied');
   });
 
-  it('a held step is judged by the risk tags that its topic derives, since nobody asks about it again', async () => {
+  it('a held step is evaluated with the risk tags of its topic, since it is not evaluated again', async () => {
     const engine = await use.start({ idle: true });
     const risk_tag_deriver = 'amount-threshold:petty=0,large=500';
     const topics = { 'job.*': { pool: 'main' }, 'job.bill': { pool: 'main', risk_tag_deriver } };

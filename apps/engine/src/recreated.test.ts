@@ -2,8 +2,8 @@ import { useEngine } from './use-engine.testing';
 
 const use = useEngine();
 
-describe('a workflow that was deleted and made again', () => {
-  it('runs what it is now, though its revision has the same number', async () => {
+describe('a workflow that was deleted and recreated', () => {
+  it('runs its new definition, although the revision number is the same', async () => {
     await use.start();
     const says = (text: string) => ({ say: { type: 'transform' as const, input: { text } } });
     const first = await use.ended(await use.runOf(says('old'), {}, { id: 'again' }), 'succeeded');

@@ -17,7 +17,7 @@ const use = useEngine({
 const aborted = (signal: AbortSignal) => signal.aborted || once(signal, 'abort');
 
 describe('several engines', () => {
-  it('work on each step of each run once, also when one of them goes', async () => {
+  it('execute each step of each run once, even when one engine stops', async () => {
     const [leaving] = await Promise.all([use.start(), use.start(), use.start()]);
     const config = { resources: { max_parallel_steps: 20 } };
     const flow = await use.workflow(
@@ -43,7 +43,7 @@ describe('several engines', () => {
     expect([worked.length, new Set(worked).size]).toEqual([8 * 31, 8 * 31]);
   });
 
-  it('one that was frozen until another had ended the run makes nothing, not even what was forgotten meanwhile', async () => {
+  it('an engine frozen until another has ended the run creates nothing, not even records deleted in between', async () => {
     const { ctx } = await use.start({ idle: true });
     const nested = await use.workflow({ part: { topic: 'job.work' } });
     const id = await use.runOf({
@@ -64,11 +64,11 @@ describe('several engines', () => {
     await aborted(frozen.signal);
 
     await use.store.redis.del(keys.runLock(id));
-    await use.tell(id, { kind: 'cancel', reason: 'enough' });
+    await use.postEvent(id, { kind: 'cancel', reason: 'enough' });
     await use.start();
     const { steps } = await use.ended(id, 'cancelled');
     const job = steps['work']?.job_id ?? '';
-    // The end is written before it is carried out: whoever wrote it may still be making the job, to cancel it.
+    // The end is stored before its effects: the engine that stored it may still be creating the job, to cancel it.
     await eventually(async () => expect(await use.store.redis.exists(keys.runLock(id))).toBe(0));
     await use.store.redis.del(keys.job(job));
     for (const child of await use.store.runIndex.ofWorkflow('acme', nested, 10)) {

@@ -38,7 +38,7 @@ describe('a step with a retry policy', () => {
   it.each([
     ['FAILED_FATAL', 'job.fatal', 'failed'],
     ['DENIED', 'job.denied', 'denied'],
-  ] as const)('is not retried after %s: step and run end with it', async (_status, topic, status) => {
+  ] as const)('is not retried after %s: step and run end with that status', async (_status, topic, status) => {
     await use.start();
 
     const id = await use.runOf({ work: { topic, retry } });
@@ -48,7 +48,7 @@ describe('a step with a retry policy', () => {
     expect(calls.get(topic)).toBe(1);
   });
 
-  it('hands a denied step to its error handler, as any other failure', async () => {
+  it('passes a denied step to its error handler, like any other failure', async () => {
     await use.start();
 
     const id = await use.runOf({
@@ -77,7 +77,7 @@ describe('dead letters of a step with a retry policy', () => {
   const letters = async () =>
     (await use.store.deadLetters.page('acme', 100)).items.map(({ job_id, reason_code }) => [job_id, reason_code]);
 
-  it('are none when a later attempt succeeds', async () => {
+  it('are not written when a later attempt succeeds', async () => {
     await use.start();
 
     const id = await use.runOf({ work: flaky(2) });
@@ -87,7 +87,7 @@ describe('dead letters of a step with a retry policy', () => {
     expect(await letters()).toEqual([]);
   });
 
-  it('come from the final attempt alone', async () => {
+  it('are written for the final attempt only', async () => {
     await use.start();
 
     const id = await use.runOf({ work: flaky(99) });
@@ -96,7 +96,7 @@ describe('dead letters of a step with a retry policy', () => {
     expect(await letters()).toEqual([[`${id}:work@3`, 'worker_failed']]);
   });
 
-  it('are none for the items of a fan-out that succeed in the end', async () => {
+  it('are not written for items of a fan-out that eventually succeed', async () => {
     await use.start();
 
     const id = await use.runOf({ work: { ...flaky(2), for_each: 'input.items' } }, { items: [1, 2] });
@@ -105,7 +105,7 @@ describe('dead letters of a step with a retry policy', () => {
     expect(await letters()).toEqual([]);
   });
 
-  it('come at once from a failure that is not retried', async () => {
+  it('are written immediately for a failure that is not retried', async () => {
     await use.start();
 
     const id = await use.runOf({ work: { topic: 'job.denied', retry } });
@@ -119,7 +119,7 @@ describe('dead letters of a step with a retry policy', () => {
       sub: { type: 'subworkflow', input: { workflow_id: inner }, retry: { ...retry, max_retries: 1 } },
     });
 
-    it('are none when the step that starts it is retried and then succeeds', async () => {
+    it('are not written when the step that starts it is retried and then succeeds', async () => {
       await use.start();
       const inner = await use.workflow({ work: { ...flaky(1), retry: { max_retries: 0 } } });
 
@@ -130,7 +130,7 @@ describe('dead letters of a step with a retry policy', () => {
       expect(await letters()).toEqual([]);
     });
 
-    it('come from its final attempt alone', async () => {
+    it('are written for its final attempt only', async () => {
       await use.start();
       const inner = await use.workflow({ work: { ...flaky(99), retry: { max_retries: 0 } } });
 
@@ -142,7 +142,7 @@ describe('dead letters of a step with a retry policy', () => {
       await eventually(async () => expect(await letters()).toEqual([[last, 'worker_failed']]));
     });
 
-    it('come from a step that its child handled, since nothing retries it', async () => {
+    it('are written for a step whose failure the child handled, since it is not retried', async () => {
       await use.start();
       const inner = await use.workflow({
         work: { ...flaky(99), retry: { max_retries: 0 }, on_error: 'note' },

@@ -37,12 +37,12 @@ describe('a run', () => {
 
     const run = await use.ended(id, 'succeeded');
     expect(run.output).toEqual({ echo: { crate: 7 } });
-    const told = (await use.timeline(id)).map(({ type }) => type);
-    expect(told).toEqual(['run_status', 'step_dispatched', 'step_completed', 'run_status']);
+    const types = (await use.timeline(id)).map(({ type }) => type);
+    expect(types).toEqual(['run_status', 'step_dispatched', 'step_completed', 'run_status']);
     expect(use.engine.defects).toEqual([]);
   });
 
-  it('has no more steps at a time than config allows, whatever its definition says', async () => {
+  it('runs at most the configured number of steps at once, even if its definition allows more', async () => {
     const { ctx } = await use.start();
     const limit = { resources: { max_parallel_steps: 1 } };
     await changeDocument(ctx, { scope: 'org', scope_id: 'acme' }, () => ({ data: limit }));
@@ -59,7 +59,7 @@ describe('a run', () => {
     expect(Object.values(steps).filter(({ job_id }) => job_id !== undefined)).toHaveLength(1);
   });
 
-  it('goes over the items of a list and joins what they gave', async () => {
+  it('runs a step for each item of a list and joins the results', async () => {
     await use.start();
     const steps = {
       weigh: { topic: 'job.number', for_each: 'input.crates', max_parallel: 8, input: { n: '${item}' } },
@@ -72,7 +72,7 @@ describe('a run', () => {
     expect(run.output).toEqual({ all: crates.map((n) => n * 2) });
   });
 
-  it('tries a step again after a while', async () => {
+  it('retries a step after a backoff', async () => {
     await use.start();
 
     const id = await use.runOf({
@@ -87,7 +87,7 @@ describe('a run', () => {
     expect(run.output).toEqual({ flakes: 3 });
   });
 
-  it('fails with its step, and undoes what was done before, newest first', async () => {
+  it('fails with its step and runs compensations, newest first', async () => {
     await use.start();
 
     const id = await use.runOf({
@@ -101,7 +101,7 @@ describe('a run', () => {
     expect(undone).toEqual([{ undo: 'b' }, { undo: 'a' }]);
   });
 
-  it('waits by a durable timer, never less than it says', async () => {
+  it('waits with a durable timer, never less than its duration', async () => {
     await use.start();
 
     const id = await use.runOf({
@@ -114,20 +114,20 @@ describe('a run', () => {
     expect(completed_at_ms - started_at_ms).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('waits for a signal, and for one that came before', async () => {
+  it('waits for a signal, and accepts one that arrived early', async () => {
     await use.start();
     const steps = { ready: { type: 'signal' }, then: { type: 'signal', depends_on: ['ready'], signal: 'go' } } as const;
     const id = await use.runOf({ ready: steps.ready, then: { ...steps.then, depends_on: ['ready'] } });
     await use.step(id, 'ready', 'waiting');
 
-    await use.tell(id, { kind: 'signal', name: 'go', payload: { early: true }, id: 's1' });
-    await use.tell(id, { kind: 'signal', name: 'ready', payload: 1, id: 's2' });
+    await use.postEvent(id, { kind: 'signal', name: 'go', payload: { early: true }, id: 's1' });
+    await use.postEvent(id, { kind: 'signal', name: 'ready', payload: 1, id: 's2' });
 
     const run = await use.ended(id, 'succeeded');
     expect(run.output).toEqual({ early: true });
   });
 
-  it('of another workflow is a step: its end is the step’s end', async () => {
+  it('of another workflow is a step and determines its status', async () => {
     await use.start();
     const inner = await use.workflow({ weigh: { topic: 'job.number', input: { n: '${input.n}' } } });
 
@@ -149,7 +149,7 @@ describe('a run', () => {
     expect((await use.ended(id, 'failed')).error?.message).toMatch(/there is no workflow nowhere/);
   });
 
-  it('is cancelled with the jobs it waits for, and with its child runs', async () => {
+  it('is cancelled together with its open jobs and child runs', async () => {
     await use.start();
     const inner = await use.workflow({ long: { topic: 'job.long' } });
     const id = await use.runOf({
@@ -164,14 +164,14 @@ describe('a run', () => {
       return run;
     });
 
-    await use.tell(id, { kind: 'cancel', by: 'ann' });
+    await use.postEvent(id, { kind: 'cancel', by: 'ann' });
 
     await use.ended(id, 'cancelled');
     await use.ended(steps['sub']?.child_run_id ?? '', 'cancelled');
     expect((await use.store.jobs.load(`${id}:long@1`))?.state).toBe('CANCELLED');
   });
 
-  it('runs out of time', async () => {
+  it('times out', async () => {
     await use.start();
 
     const id = await use.runOf({ long: { topic: 'job.long' } }, {}, { timeout_sec: 1 });
@@ -183,27 +183,27 @@ describe('a run', () => {
   /** Alerts of `notify` steps as they arrive on the bus. */
   async function tapAlerts(): Promise<Packet[]> {
     const { platform } = use.engine;
-    const heard: Packet[] = [];
+    const alerts: Packet[] = [];
     platform.bus.tap('sys.workflow.event', ({ bytes }) => {
       const decoded = decodePacket(bytes);
-      if (decoded.kind === 'ok') heard.push(decoded.packet);
+      if (decoded.kind === 'ok') alerts.push(decoded.packet);
     });
     await platform.bus.flush();
-    return heard;
+    return alerts;
   }
 
-  it('tells the world by an alert, once', async () => {
+  it('publishes one alert for a notify step', async () => {
     await use.start();
-    const heard = await tapAlerts();
+    const alerts = await tapAlerts();
 
     const id = await use.runOf(
-      { tell: { type: 'notify', input: { level: 'warning', message: 'crate ${input.n}' } } },
+      { notice: { type: 'notify', input: { level: 'warning', message: 'crate ${input.n}' } } },
       { n: 3 },
     );
 
     await use.ended(id, 'succeeded');
-    await eventually(() => expect(heard).toHaveLength(1));
-    expect(heard[0]).toMatchObject({
+    await eventually(() => expect(alerts).toHaveLength(1));
+    expect(alerts[0]).toMatchObject({
       kind: 'alert',
       trace_id: id,
       body: { message: 'crate 3', severity: expect.anything() },
@@ -212,18 +212,18 @@ describe('a run', () => {
 
   it('publishes component and details of a notify step in the fields of the alert', async () => {
     await use.start();
-    const heard = await tapAlerts();
+    const alerts = await tapAlerts();
     const details = { bay: '${input.bay}', crates: [1, 2], full: true, tenant: 'other' };
 
     const id = await use.runOf(
-      { tell: { type: 'notify', input: { message: 'full', component: 'harbour', details } } },
+      { notice: { type: 'notify', input: { message: 'full', component: 'harbour', details } } },
       { bay: 'b7' },
     );
-    const plain = await use.runOf({ tell: { type: 'notify', input: { message: 'full', details: 'see bay 7' } } });
+    const plain = await use.runOf({ notice: { type: 'notify', input: { message: 'full', details: 'see bay 7' } } });
 
     for (const run of [id, plain]) await use.ended(run, 'succeeded');
-    await eventually(() => expect(heard).toHaveLength(2));
-    const alert = (run: string) => heard.find(({ trace_id }) => trace_id === run)?.body;
+    await eventually(() => expect(alerts).toHaveLength(2));
+    const alert = (run: string) => alerts.find(({ trace_id }) => trace_id === run)?.body;
     expect(alert(id)).toMatchObject({ component: 'harbour', source_component: 'harbour' });
     // The platform's own keys win: a definition cannot make an alert look like another tenant's.
     expect(alert(id)).toHaveProperty('details', {

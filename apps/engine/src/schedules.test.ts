@@ -5,7 +5,7 @@ import { useEngine } from './use-engine.testing';
 const use = useEngine();
 const hour = 3_600_000;
 const ann = person('ann');
-const steps = { tell: { type: 'notify', input: { message: 'hello' } } };
+const steps = { notice: { type: 'notify', input: { message: 'hello' } } };
 
 /** A workflow that starts every second. */
 async function everySecond(): Promise<string> {
@@ -24,17 +24,17 @@ async function everySecond(): Promise<string> {
   return id;
 }
 const runs = () => use.engine.ctx.store.runIndex.ofWorkflow('acme', 'cargo', 100);
-/** Times for which runs were started, in order. */
+/** Due times of the started runs, in order. */
 const times = async () => {
   const states = await Promise.all((await runs()).map(({ id }) => use.state(id)));
   return states.map(({ labels = {} }) => labels['scheduled_for'] ?? '').sort();
 };
-/** Each second once, none left out. */
+/** Asserts that every second occurs exactly once. */
 const areWhole = (all: string[]) =>
   expect(all.map((time) => Date.parse(time))).toEqual(all.map((_, i) => Date.parse(all[0] ?? '') + i * 1_000));
 
 describe('a schedule', () => {
-  it('starts runs that end, each time once, whatever number of engines there are', async () => {
+  it('starts one run per due time, with any number of engines', async () => {
     await use.start();
     await use.start();
     const id = await everySecond();
@@ -50,7 +50,7 @@ describe('a schedule', () => {
   it.each([
     ['ahead', hour],
     ['behind', -hour],
-  ])('keeps its times when the clock of the only engine is an hour %s', async (_, byMs) => {
+  ])('keeps its due times when the clock of the only engine is an hour %s', async (_, byMs) => {
     const real = Date.now;
     jest.spyOn(Date, 'now').mockImplementation(() => real() + byMs);
     try {
@@ -69,7 +69,7 @@ describe('a schedule', () => {
     }
   });
 
-  it('that came due while no engine was there is made up for', async () => {
+  it('that was due while no engine was running is caught up', async () => {
     const first = await use.start();
     const id = await everySecond();
     await use.stop(first);

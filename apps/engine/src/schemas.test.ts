@@ -6,7 +6,7 @@ describe('a step that names a registered schema', () => {
     use.store.schemas.write(scope, { id: 'Crate', document, most: 0, nowUs: 1 });
   const steps = { weigh: { type: 'transform', input: { crate: 7 }, output_schema_id: 'Crate' } } as const;
 
-  it.each(['acme', '*'])('is checked with a schema of its tenant or of the installation: %s', async (owner) => {
+  it.each(['acme', '*'])('is validated against a schema of its tenant or of the installation: %s', async (owner) => {
     await use.start();
     await register(owner, { properties: { crate: { type: 'string' } } });
 
@@ -15,7 +15,7 @@ describe('a step that names a registered schema', () => {
     expect(run.steps['weigh']?.error?.message).toContain('/crate must be string');
   });
 
-  it('is not checked with a schema of another tenant', async () => {
+  it('is not validated against a schema of another tenant', async () => {
     await use.start();
     await register('globex', { properties: { crate: { type: 'string' } } });
 

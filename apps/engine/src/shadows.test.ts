@@ -6,7 +6,7 @@ const use = useEngine();
 const bundle = 'secops/invariants';
 
 describe('a shadow policy and the jobs of a run', () => {
-  it('is compared once with what policy decided about a gate, which nobody asks about again', async () => {
+  it('is evaluated once for the policy decision of an approval step, which is not evaluated again', async () => {
     const content = 'rules: [{ id: banned, decision: deny, match: { topics: ["job.*"] } }]';
     const shadow = {
       ...{ shadow_bundle_id: 's1', bundle_id: bundle, tenant_id: 'acme', created_by: 'ann' },

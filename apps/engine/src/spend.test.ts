@@ -13,7 +13,7 @@ const use = useEngine({
 });
 const costly = (more: object = {}) => ({ topic: 'job.work', meta: { labels: { estimated_cost: '1' } }, ...more });
 
-/** A config document, which the scheduler has heard of. */
+/** Writes a config document and waits until the scheduler has read it. */
 async function config(scope: string, scope_id: string, data: object): Promise<void> {
   const deps = { store: use.store, clock: use.engine.ctx.clock };
   await changeDocument(deps, { scope, scope_id }, () => ({ data: { ...data } }));
@@ -24,7 +24,7 @@ const costOf = async (id: string): Promise<number | undefined> => {
 };
 
 describe('a run', () => {
-  it('costs what its jobs cost, and those of the runs that it starts', async () => {
+  it('costs as much as its jobs and those of its child runs', async () => {
     await use.start();
     const inner = await use.workflow({ a: costly(), b: costly({ depends_on: ['a'] }) });
 
@@ -39,7 +39,7 @@ describe('a run', () => {
     expect(await costOf(run.steps['below']?.child_run_id ?? '')).toBe(0.5);
   });
 
-  it('ends at the step for which nothing is left, with the limit in its error', async () => {
+  it('fails at the step that exceeds the budget, with the limit in its error', async () => {
     await use.start();
     const flow = await use.workflow({
       a: costly(),

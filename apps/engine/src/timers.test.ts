@@ -3,7 +3,7 @@ import { useEngine } from './use-engine.testing';
 
 const use = useEngine();
 const hour = 3_600_000;
-/** How late a timer may be on a machine that is kept busy; a wrong clock would make it an hour. */
+/** Tolerated delay on a busy machine; a wrong clock would cause an hour. */
 const lateMs = 10_000;
 
 describe('timers', () => {
@@ -22,7 +22,7 @@ describe('timers', () => {
     ['behind', -hour],
   ])('fire on time when the clock of the only engine is an hour %s', async (_, aheadMs) => {
     const real = Date.now;
-    // BullMQ reads the clock of the process, so it must be wrong too.
+    // BullMQ reads the process clock, so that is shifted too.
     jest.spyOn(Date, 'now').mockImplementation(() => real() + aheadMs);
     try {
       await use.start({ aheadMs: 0 });
@@ -33,13 +33,13 @@ describe('timers', () => {
     }
   });
 
-  it('of steps hold for their jobs too: an engine that is an hour behind lets them run', async () => {
+  it('of steps apply to their jobs too: an engine whose clock is an hour behind does not delay them', async () => {
     await use.start({ aheadMs: -hour });
 
     await use.ended(await use.runOf({ work: { topic: 'job.work', timeout_sec: 60 } }), 'succeeded');
   });
 
-  it('that came due while no engine was there fire at once, and once', async () => {
+  it('that were due while no engine was running fire immediately, once', async () => {
     const first = await use.start();
     const id = await use.runOf(delay);
     await use.step(id, 'wait', 'running');
@@ -53,7 +53,7 @@ describe('timers', () => {
     expect((await use.timeline(id)).filter(({ type }) => type === 'step_delay_completed')).toHaveLength(1);
   });
 
-  it('fire once however many engines see them', async () => {
+  it('fire once with any number of engines', async () => {
     await Promise.all([use.start(), use.start(), use.start()]);
     const ids = await Promise.all(Array.from({ length: 20 }, () => use.runOf(delay)));
 

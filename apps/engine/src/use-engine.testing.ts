@@ -106,7 +106,7 @@ export function useEngine({
       const start = { workflowId, input, dryRun: false, ...more };
       return (await startRun(first().ctx, person('ann', { tenant }), start)).runId;
     },
-    /** Stores and starts. */
+    /** Stores a definition and starts a run of it. */
     async runOf(steps: Steps, input: Record<string, unknown> = {}, more: Partial<WorkflowDefinition> = {}) {
       return use.run(await use.workflow(steps, more), input);
     },
@@ -115,7 +115,7 @@ export function useEngine({
       if (!loaded) throw new Error(`there is no run ${id}`);
       return runStateOf(loaded);
     },
-    /** The run once it has ended. */
+    /** Waits until the run has ended. */
     ended: (id: string, status?: RunStatus): Promise<RunState> =>
       eventually(
         async () => {
@@ -126,7 +126,7 @@ export function useEngine({
         },
         { withinMs: 20_000, everyMs: 20 },
       ),
-    /** The run once a step of it is in a status. */
+    /** Waits until a step of the run has a status. */
     step: (id: string, step: string, status: string): Promise<RunState> =>
       eventually(
         async () => {
@@ -138,7 +138,7 @@ export function useEngine({
       ),
     timeline: async (id: string) =>
       (await use.store.runs.timeline(id, 1_000)) as { type: string; step_id?: string; status?: string }[],
-    tell: (id: string, event: object) => use.store.runs.post('*', id, event),
+    postEvent: (id: string, event: object) => use.store.runs.post('*', id, event),
   };
   return use;
 }

@@ -4,19 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
-/** What `npm run bench` holds a job against as well, with gateway and rate limit: from submission to scanned success. */
-const mostCalls = 10;
-const mostCommands = 80;
+/** Limits from submission to scanned success; `npm run bench` checks the same with gateway and rate limiting. */
+const maxCalls = 10;
+const maxCommands = 80;
 const jobs = 200;
 
-/** What connections and idle queues cost does not grow with jobs. */
+/** Commands of connections and idle queues, whose number does not grow with jobs. */
 const idle = ['bzpopmin', 'client', 'config', 'hello', 'info', 'monitor', 'ping', 'quit'];
 
-describe('the cost of one job in Redis, while many are under way', () => {
-  it(`is at most ${mostCalls} calls and ${mostCommands} commands, those inside scripts included`, async () => {
+describe('the cost of one job in Redis while many are in progress', () => {
+  it(`is at most ${maxCalls} calls and ${maxCommands} commands, those inside scripts included`, async () => {
     await use.start({ withoutLoops: true });
     await use.worker({ id: 'w1', concurrency: 50 });
-    // Warm: scripts are loaded, config is read.
+    // Warm-up: loads scripts and config.
     await use.until(await use.submit(), 'SUCCEEDED');
 
     const observer = new Redis(use.servers.redisUrl);
@@ -37,7 +37,7 @@ describe('the cost of one job in Redis, while many are under way', () => {
       });
       await eventually(async () => expect(await observer.zcard('{s0}:output-scan:delayed')).toBe(0), { everyMs: 50 });
     });
-    // Heartbeats and looking for changes cost the more the longer the machine takes, and nothing for a job.
+    // Subtracts heartbeats and polling, which depend on elapsed time rather than on the number of jobs.
     const background = await commandsDuring(() => sleep(performance.now() - startedMs));
     observer.disconnect();
 
@@ -48,9 +48,9 @@ describe('the cost of one job in Redis, while many are under way', () => {
         loaded.filter((command) => !isCall(command)),
       )}\nbackground, already subtracted\n${table(background)}`,
     );
-    expect(calls).toBeLessThanOrEqual(mostCalls);
-    expect(commands).toBeLessThanOrEqual(mostCommands);
-    // A budget that counts nothing holds anything.
+    expect(calls).toBeLessThanOrEqual(maxCalls);
+    expect(commands).toBeLessThanOrEqual(maxCommands);
+    // Guards against a monitor that records nothing.
     expect(calls).toBeGreaterThan(2);
     expect(commands).toBeGreaterThan(20);
   }, 90_000);

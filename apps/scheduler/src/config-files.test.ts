@@ -20,7 +20,7 @@ describe('a scheduler that starts', () => {
     rmSync(dir, { recursive: true });
   });
 
-  it('writes its files into system/default, moves old bundles away, and writes a file again when it changes', async () => {
+  it('writes its files into system/default, migrates old bundles, and rewrites a file when it changes', async () => {
     const redis = new Redis(servers.redisUrl);
     stops.push(() => redis.quit());
     const deps = { store: openStore(redis, queues, { metaSec: 60, dataSec: 60 }), clock: systemClock() };

@@ -5,7 +5,7 @@ import { allowAll, ruled, useScheduler } from './use-scheduler.testing';
 const use = useScheduler();
 const { jobResult, jobDlq } = subjects;
 
-/** A job accepted under one policy and looked at by the scheduler under another. */
+/** Submits a job under one policy and has the scheduler decide it under another. */
 async function acceptedThen(policy: string, body = {}) {
   await use.start({ idle: true });
   const id = await use.submit(body);
@@ -14,7 +14,7 @@ async function acceptedThen(policy: string, body = {}) {
 }
 
 describe('an allowed job', () => {
-  it('runs on a worker, and its result is checked and kept', async () => {
+  it('runs on a worker, and its result is checked and stored', async () => {
     await use.start({ policy: allowAll });
     await use.worker({ id: 'w1' });
 
@@ -27,7 +27,7 @@ describe('an allowed job', () => {
     expect(await use.path(id)).toEqual(['PENDING', 'DISPATCHED', 'RUNNING', 'SUCCEEDED']);
   });
 
-  it('brings its worker the settings that hold where it stands', async () => {
+  it('is dispatched with the effective settings of its scope', async () => {
     await use.orgConfig('acme', { models: { allowed: ['small'] } });
     await use.start({ config: { retry: { max_retries: 1 }, models: { allowed: [] } } });
     const worker = await use.rawWorker({ id: 'w1' });
@@ -38,7 +38,7 @@ describe('an allowed job', () => {
     expect(JSON.parse(env['SVC_EFFECTIVE_CONFIG'] ?? '')).toEqual(settings);
   });
 
-  it('brings its worker the stricter value of each restricting setting, whatever team it names', async () => {
+  it('is dispatched with the stricter value of each restricting setting, whichever team it names', async () => {
     await use.orgConfig('acme', {
       models: { allowed_models: ['small', 'large'] },
       safety: { blocked_categories: ['b'] },
@@ -56,7 +56,7 @@ describe('an allowed job', () => {
     });
   });
 
-  it('brings its worker an empty effective config when no document exists', async () => {
+  it('is dispatched with an empty effective config when no document exists', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
 
@@ -66,8 +66,8 @@ describe('an allowed job', () => {
   });
 });
 
-describe('a job that policy denies by the time the scheduler asks', () => {
-  it('ends DENIED with a dead letter, and tells the bus', async () => {
+describe('a job that policy denies in the scheduler', () => {
+  it('ends DENIED with a dead letter, and the result is published', async () => {
     const id = await acceptedThen(ruled('deny'));
     await use.rawWorker({ id: 'w1' });
 
@@ -77,8 +77,8 @@ describe('a job that policy denies by the time the scheduler asks', () => {
     expect(job).toMatchObject({ error_code: 'safety_denied', error_message: 'because', attempts: 0 });
     expect(job.safety).toMatchObject({ decision: 'DENY', rule_id: 'the-rule', source: 'scheduler' });
     expect(await use.deadLetter(id)).toMatchObject({ reason_code: 'safety_denied', last_state: 'PENDING' });
-    await use.said('job_result', jobDlq.name, id);
-    expect(await use.said('job_result', jobResult.name, id)).toMatchObject([
+    await use.published('job_result', jobDlq.name, id);
+    expect(await use.published('job_result', jobResult.name, id)).toMatchObject([
       { status: JobStatus.JOB_STATUS_DENIED, error_code: 'safety_denied' },
     ]);
     expect(events.map(([name]) => name)).toContain('denied');
@@ -86,7 +86,7 @@ describe('a job that policy denies by the time the scheduler asks', () => {
 });
 
 describe('a held job', () => {
-  it('runs once when a person approves it, however many approve at once', async () => {
+  it('runs once when it is approved, even by several people at once', async () => {
     await use.start({ policy: ruled('require_approval') });
     const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
     const id = await use.submit();
@@ -98,11 +98,11 @@ describe('a held job', () => {
     expect(worker.order()).toEqual([id]);
     expect(worker.received[0]?.labels).toMatchObject({ approval_granted: 'true' });
     expect(job.approval).toMatchObject({ status: 'approved', resolved_by: 'boss' });
-    // Decided once: the approval stands for the check.
+    // One decision: the approval replaces a second policy check.
     expect((await use.store.jobs.decisions(id, 10)).map(({ source }) => source)).toEqual(['gateway']);
   });
 
-  it('is held by the scheduler too, when policy changed after the job was accepted', async () => {
+  it('is held by the scheduler when policy changed after its submission', async () => {
     const id = await acceptedThen(ruled('require_approval'));
     await use.worker({ id: 'w1' });
 
@@ -113,7 +113,7 @@ describe('a held job', () => {
     await use.until(id, 'SUCCEEDED', { attempts: 1 });
   });
 
-  it('is asked about again when the policy changed after its approval', async () => {
+  it('is evaluated again when policy changed after its approval', async () => {
     await use.start({ policy: ruled('require_approval'), idle: true });
     const id = await use.submit();
     await use.approve(id);
@@ -124,7 +124,7 @@ describe('a held job', () => {
     await use.until(id, 'DENIED', { error_code: 'safety_denied' });
   });
 
-  it('is asked about again when its approval was for another request', async () => {
+  it('is evaluated again when its approval was for another request', async () => {
     await use.start({ policy: ruled('require_approval'), idle: true });
     const id = await use.submit();
     await use.approve(id);
@@ -137,7 +137,7 @@ describe('a held job', () => {
     expect(job.approval).toMatchObject({ status: 'pending' });
   });
 
-  it('ends DENIED when it is rejected, and nothing runs', async () => {
+  it('ends DENIED without running when it is rejected', async () => {
     await use.start({ policy: ruled('require_approval') });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -150,7 +150,7 @@ describe('a held job', () => {
     expect(worker.received).toEqual([]);
   });
 
-  it('ends DENIED when nobody decides in time', async () => {
+  it('ends DENIED when its approval expires', async () => {
     await use.start({ policy: ruled('require_approval'), env: { approvalTtlMs: 200 } });
 
     const id = await use.submit();
@@ -163,7 +163,7 @@ describe('a held job', () => {
 });
 
 describe('a throttled job', () => {
-  it('waits as long as the rule says, and then runs', async () => {
+  it('waits for the delay of the rule and then runs', async () => {
     const id = await acceptedThen(ruled('throttle', 'throttle_duration: 1s'));
     await use.worker({ id: 'w1' });
 
@@ -178,8 +178,8 @@ describe('a throttled job', () => {
   });
 });
 
-describe('when policy does not answer', () => {
-  it('fail mode closed: the job waits, says why, and runs once policy answers again', async () => {
+describe('when policy is unavailable', () => {
+  it('fail mode closed: the job waits with that reason and runs once policy recovers', async () => {
     const { events } = await use.start();
     const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
     use.broken.add('check');
@@ -194,7 +194,7 @@ describe('when policy does not answer', () => {
     expect(events.map(([name]) => name)).toContain('safetyUnavailable');
   });
 
-  it('fail mode open: the job runs, and record and worker know that nobody decided', async () => {
+  it('fail mode open: the job runs, marked as undecided in its record and for its worker', async () => {
     const { events } = await use.start({ env: { policyCheckFailMode: 'open' } });
     const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
     use.broken.add('check');
@@ -210,7 +210,7 @@ describe('when policy does not answer', () => {
     expect(events.map(([name]) => name)).toContain('failOpen');
   });
 
-  it('fail mode open: the mark stays with a job that has to wait for its worker', async () => {
+  it('fail mode open: a job that waits for its worker keeps the mark', async () => {
     await use.start({ env: { policyCheckFailMode: 'open' } });
     use.broken.add('check');
     const id = await use.submit();
@@ -222,7 +222,7 @@ describe('when policy does not answer', () => {
     expect(worker.received[0]?.labels).toMatchObject({ safety_bypassed: 'true' });
   });
 
-  it('a tenant may choose its own fail mode', async () => {
+  it('a tenant may set its own fail mode', async () => {
     await use.orgConfig('bolt', { scheduler: { input_fail_mode: 'open' } });
     await use.start();
     await use.rawWorker({ id: 'w1', max: 9, answers: () => ['SUCCEEDED'] });
@@ -235,10 +235,10 @@ describe('when policy does not answer', () => {
   });
 });
 
-describe('a workflow gate', () => {
+describe('the job of an approval step', () => {
   const topic = 'job.svc.approval-gate';
 
-  it('succeeds by its approval alone, without a worker, and says so on the bus', async () => {
+  it('succeeds by its approval, without a worker, and publishes the result', async () => {
     await use.start({ policy: ruled('require_approval') });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit({ topic });
@@ -246,19 +246,21 @@ describe('a workflow gate', () => {
     await use.approve(id);
 
     await use.until(id, 'SUCCEEDED', { attempts: 0 });
-    expect(await use.said('job_result', jobResult.name, id)).toMatchObject([
+    expect(await use.published('job_result', jobResult.name, id)).toMatchObject([
       { status: JobStatus.JOB_STATUS_SUCCEEDED },
     ]);
     expect(worker.received).toEqual([]);
   });
 
-  it('answers DENIED on the bus when it is rejected', async () => {
+  it('publishes DENIED when it is rejected', async () => {
     await use.start({ policy: ruled('require_approval') });
     const id = await use.submit({ topic });
 
     await use.reject(id);
 
     await use.until(id, 'DENIED');
-    expect(await use.said('job_result', jobResult.name, id)).toMatchObject([{ status: JobStatus.JOB_STATUS_DENIED }]);
+    expect(await use.published('job_result', jobResult.name, id)).toMatchObject([
+      { status: JobStatus.JOB_STATUS_DENIED },
+    ]);
   });
 });

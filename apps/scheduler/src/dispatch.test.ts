@@ -8,7 +8,7 @@ const use = useScheduler();
 const quickRetries = { retry: { initial_backoff: '10ms', max_backoff: '20ms', max_retries: 2 } };
 
 describe('a dispatch', () => {
-  it('names itself, its attempt, its worker and on whose behalf it runs, and repeats itself in env', async () => {
+  it('has its id, attempt, worker and identity, also as environment variables', async () => {
     await use.start({ config: quickRetries });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -42,8 +42,11 @@ describe('a result on the wire', () => {
     wire.JobResult.encode({ job_id, worker_id: 'w1', status: JobStatus.JOB_STATUS_SUCCEEDED }).finish();
 
   it.each([
-    ['with fields that no version knows', [field(77, Buffer.from('x')), field(4_711, Buffer.from('y'))]],
-    ['of a worker that put its dispatch id where the dispatch is now', [field(10, Buffer.from('0f3c-77')), [0x58, 1]]],
+    ['with unknown fields', [field(77, Buffer.from('x')), field(4_711, Buffer.from('y'))]],
+    [
+      'of a worker that sends its dispatch id in the field that now holds the dispatch',
+      [field(10, Buffer.from('0f3c-77')), [0x58, 1]],
+    ],
   ])('one %s ends the job', async (_, extra) => {
     const { events } = await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
@@ -62,7 +65,7 @@ describe('a result on the wire', () => {
 });
 
 describe('progress', () => {
-  it('counts only for the current dispatch and from the assigned worker', async () => {
+  it('is accepted only for the current dispatch and from the assigned worker', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -83,7 +86,7 @@ describe('progress', () => {
 });
 
 describe('a cancel', () => {
-  it('names the dispatch that it stops', async () => {
+  it('names the dispatch it cancels', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -91,7 +94,7 @@ describe('a cancel', () => {
 
     await use.cancel(id);
 
-    expect(await use.said('job_cancel', subjects.jobCancel.name, id)).toMatchObject([{ dispatch }]);
+    expect(await use.published('job_cancel', subjects.jobCancel.name, id)).toMatchObject([{ dispatch }]);
   });
 
   it('names no dispatch when the job never had one', async () => {
@@ -101,7 +104,7 @@ describe('a cancel', () => {
 
     await use.cancel(id);
 
-    const [cancel] = await use.said('job_cancel', subjects.jobCancel.name, id);
+    const [cancel] = await use.published('job_cancel', subjects.jobCancel.name, id);
     expect(cancel?.dispatch).toBeUndefined();
   });
 
@@ -112,7 +115,7 @@ describe('a cancel', () => {
     const batch = await use.submit({ priority: 'batch' });
     const first = await worker.dispatched(batch);
     const critical = await use.submit({ priority: 'critical' });
-    await use.said('job_cancel', subjects.jobCancel.name, batch);
+    await use.published('job_cancel', subjects.jobCancel.name, batch);
     await worker.answer(first, 'CANCELLED');
     await worker.answer(await worker.dispatched(critical));
     const second = await worker.dispatched(batch, 2);
@@ -120,7 +123,7 @@ describe('a cancel', () => {
 
     await publishIntent(ctx, { ...(await use.job(batch)), intent });
 
-    const cancels = await use.said('job_cancel', subjects.jobCancel.name, batch, 2);
+    const cancels = await use.published('job_cancel', subjects.jobCancel.name, batch, 2);
     expect(cancels.map(({ dispatch }) => dispatch?.dispatch_id)).toEqual(Array(2).fill(first.dispatch?.dispatch_id));
     expect(second.dispatch?.dispatch_id).not.toBe(first.dispatch?.dispatch_id);
     await eventually(async () => expect((await use.job(batch)).state).toBe('RUNNING'));

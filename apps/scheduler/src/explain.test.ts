@@ -7,25 +7,25 @@ import { ruled, useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
 
-/** A scheduler, and what the gateway would answer beside it. */
+/** A scheduler, and the explanation that the gateway would return. */
 async function start(plan: SchedulerPlan & { policy?: string; config?: object } = {}) {
   const { ctx } = await use.start(plan);
   const settings = { ...ctx.settings, workerTtlMs: 30_000 };
   const explain = (id: string, tenant = 'acme') => readJobExplanation({ ...ctx, settings }, tenant, id);
-  /** Once it is so; the picture of workers may be a moment old. */
+  /** Waits for the explanation to match: the snapshot of workers may be slightly stale. */
   const blocked = (id: string, kind: string, more: object = {}) =>
     eventually(async () => {
-      const told = await explain(id);
-      expect(told.blocked_by).toMatchObject({ kind, ...more });
-      return told;
+      const explanation = await explain(id);
+      expect(explanation.blocked_by).toMatchObject({ kind, ...more });
+      return explanation;
     });
   return { explain, blocked };
 }
 
 const rule = (value: unknown) => ({ owner: { kind: 'policy_rule', id: 'the-rule', value } });
 
-describe('why a job does not run', () => {
-  it('no worker of its pool lives; then one does, and it runs', async () => {
+describe('the explanation of a job that does not run', () => {
+  it('names the missing worker of its pool; the job runs once a worker starts', async () => {
     const { explain, blocked } = await start();
     const id = await use.submit();
 
@@ -36,7 +36,7 @@ describe('why a job does not run', () => {
     expect(await explain(id)).toMatchObject({ blocked_by: null, held_by: { worker_id: 'w1', pool: 'main' } });
   });
 
-  it('its worker is full, and who goes before it is counted for its own tenant only', async () => {
+  it('names the full worker and counts only jobs of its own tenant ahead of it', async () => {
     const { blocked } = await start();
     await use.rawWorker({ id: 'w1' });
     await use.until(await use.submit(), 'RUNNING');
@@ -45,26 +45,26 @@ describe('why a job does not run', () => {
     const id = await use.submit();
     await use.until(id, 'PENDING', { waiting_reason: 'pool_overloaded' });
 
-    const told = await blocked(id, 'workers_full', { owner: { kind: 'pool', id: 'main', value: 1 } });
+    const explanation = await blocked(id, 'workers_full', { owner: { kind: 'pool', id: 'main', value: 1 } });
 
-    const turn = told.checks.find(({ check }) => check === 'turn');
+    const turn = explanation.checks.find(({ check }) => check === 'turn');
     expect(turn).toMatchObject({ outcome: 'would_block' });
     expect(turn?.detail).toMatch(/^1 of its own tenant’s jobs( and jobs of other tenants)? are before it$/);
   });
 
-  it('a rule lets its tenant run one at a time', async () => {
+  it('names the rule that limits its tenant to one running job', async () => {
     const { blocked } = await start({
       policy: ruled('allow_with_constraints', 'constraints: { budgets: { max_concurrent_jobs: 1 } }'),
     });
     await use.rawWorker({ id: 'w1', max: 5 });
     await use.until(await use.submit(), 'RUNNING');
 
-    const told = await blocked(await use.submit(), 'tenant_limit', rule(1));
+    const explanation = await blocked(await use.submit(), 'tenant_limit', rule(1));
 
-    expect(told.checks.find(({ check }) => check === 'slots')?.outcome).toBe('passed');
+    expect(explanation.checks.find(({ check }) => check === 'slots')?.outcome).toBe('passed');
   });
 
-  it('the license lets only so many run', async () => {
+  it('names the license limit on concurrent jobs', async () => {
     const { blocked } = await start({ plan: 'community' });
     await use.rawWorker({ id: 'w1', max: 10 });
     for (const id of [await use.submit(), await use.submit(), await use.submit()]) await use.until(id, 'RUNNING');
@@ -72,20 +72,20 @@ describe('why a job does not run', () => {
     await blocked(await use.submit(), 'license_limit', { owner: { kind: 'license', value: 3 } });
   });
 
-  it('a rule throttles it, and it clears when the queue brings it again', async () => {
+  it('names the throttling rule, and clears when the queue redelivers the job', async () => {
     await use.start({ idle: true });
     const id = await use.submit();
     await use.policy(ruled('throttle', 'throttle_duration: 40s'));
     const { blocked } = await start();
 
-    const told = await blocked(id, 'throttled', rule('THROTTLE'));
+    const explanation = await blocked(id, 'throttled', rule('THROTTLE'));
 
     const { checked_at = 0 } = (await use.job(id)).safety ?? {};
-    const waitMs = Date.parse(told.blocked_by?.clears_at ?? '') - checked_at / 1_000;
+    const waitMs = Date.parse(explanation.blocked_by?.clears_at ?? '') - checked_at / 1_000;
     expect(Math.round(waitMs / 10_000)).toBe(4);
   });
 
-  it('policy does not answer', async () => {
+  it('says that policy is unavailable', async () => {
     use.broken.add('check');
     const { blocked } = await start();
 
@@ -95,12 +95,12 @@ describe('why a job does not run', () => {
     });
   });
 
-  it('a person must approve it, until when; and once rejected, who did', async () => {
+  it('names the pending approval and its expiry, and after a rejection its author', async () => {
     const { explain, blocked } = await start({ policy: ruled('require_approval') });
     const id = await use.submit();
 
-    const told = await blocked(id, 'approval', rule('REQUIRE_APPROVAL'));
-    expect(told.gives_up).toMatchObject({ as: 'DENIED', owner: { id: 'SVC_APPROVAL_TTL' } });
+    const explanation = await blocked(id, 'approval', rule('REQUIRE_APPROVAL'));
+    expect(explanation.gives_up).toMatchObject({ as: 'DENIED', owner: { id: 'SVC_APPROVAL_TTL' } });
     await use.reject(id);
 
     const { ended_by, blocked_by } = await explain(id);
@@ -108,17 +108,17 @@ describe('why a job does not run', () => {
     expect(ended_by).toMatchObject({ code: 'approval_rejected', owner: { kind: 'approval', value: expect.any(String) as string } });
   }); // prettier-ignore
 
-  it('it pauses after a failure', async () => {
+  it('names the retry backoff after a failure', async () => {
     const { blocked } = await start({ config: { retry: { max_retries: 3, initial_backoff: '30s' } } });
     await use.rawAnswering('FAILED_RETRYABLE', { error_message: 'try me later' });
 
-    const told = await blocked(await use.submit(), 'retry_backoff', { owner: { id: 'retry.initial_backoff', value: '30s' } });
+    const explanation = await blocked(await use.submit(), 'retry_backoff', { owner: { id: 'retry.initial_backoff', value: '30s' } });
 
-    expect(told.blocked_by?.what).toContain('try me later');
-    expect(told.blocked_by?.clears_at).not.toBeNull();
+    expect(explanation.blocked_by?.what).toContain('try me later');
+    expect(explanation.blocked_by?.clears_at).not.toBeNull();
   }); // prettier-ignore
 
-  it('an operator paused the queue', async () => {
+  it('says that an operator paused the queue', async () => {
     const { blocked } = await start();
     const queue = openQueue(queues.jobs, { url: use.servers.redisUrl });
     await queue.pause();
@@ -129,13 +129,13 @@ describe('why a job does not run', () => {
     await queue.close();
   });
 
-  it('no scheduler runs', async () => {
+  it('says that no scheduler is running', async () => {
     const scheduler = await use.start({ idle: true });
     const id = await use.submit();
     const settings = { ...scheduler.ctx.settings, workerTtlMs: 30_000 };
 
-    const told = await readJobExplanation({ ...scheduler.ctx, settings }, 'acme', id);
+    const explanation = await readJobExplanation({ ...scheduler.ctx, settings }, 'acme', id);
 
-    expect(told.blocked_by).toMatchObject({ kind: 'no_scheduler', owner: { kind: 'service', id: 'scheduler' } });
+    expect(explanation.blocked_by).toMatchObject({ kind: 'no_scheduler', owner: { kind: 'service', id: 'scheduler' } });
   });
 });

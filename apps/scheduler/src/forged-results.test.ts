@@ -6,7 +6,7 @@ import { useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
 const announced = { [bootIdLabel]: 'boot-1', [dispatchEchoLabel]: 'true' };
-/** Publishes under the id of worker w1 and leaves the dispatch out, since it cannot read dispatches. */
+/** Publishes under the id of worker w1, without a dispatch id because it cannot read dispatches. */
 const forger = (plan: Partial<RawWorkerPlan> = {}) => use.rawWorker({ id: 'w1', echo: false, silent: true, ...plan });
 const refusals = ({ events }: Pick<Scheduler, 'events'>, id: string) =>
   events.flatMap(([name, kind, reason, worker, job]) =>
@@ -14,7 +14,7 @@ const refusals = ({ events }: Pick<Scheduler, 'events'>, id: string) =>
   );
 const refused = (scheduler: Scheduler, id: string, ...expected: [kind: string, reason: string][]) =>
   eventually(() => expect(refusals(scheduler, id)).toEqual(expected.map(([kind, reason]) => [kind, reason, 'w1'])));
-/** Lets the scheduler see the worker name its dispatch once. */
+/** Publishes one result of the worker that names its dispatch. */
 async function completeOne(worker: Awaited<ReturnType<typeof use.rawWorker>>): Promise<void> {
   const id = await use.submit();
   await worker.answer(await worker.dispatched(id));
@@ -22,7 +22,7 @@ async function completeOne(worker: Awaited<ReturnType<typeof use.rawWorker>>): P
 }
 
 describe('a result without a dispatch id', () => {
-  it('is ignored for a worker that announces that it names the dispatch, and the real one counts', async () => {
+  it('is ignored for a worker that announces dispatch ids, and the genuine result is accepted', async () => {
     const scheduler = await use.start();
     const worker = await use.rawWorker({ id: 'w1', labels: announced });
     const forged = await forger();
@@ -40,7 +40,7 @@ describe('a result without a dispatch id', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('is ignored when it names an attempt, which can be guessed', async () => {
+  it('is ignored even if it names an attempt, since attempts can be guessed', async () => {
     const scheduler = await use.start();
     const worker = await use.rawWorker({ id: 'w1', labels: announced });
     const forged = await forger();
@@ -54,8 +54,8 @@ describe('a result without a dispatch id', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('is ignored after a result of the worker named its dispatch, by every scheduler, and after their restart', async () => {
-    // Submits, and outlives both.
+  it('is ignored after any result of the worker named its dispatch, by every scheduler and after restarts', async () => {
+    // Used for submissions; runs longer than the other two.
     await use.start({ idle: true });
     const first = await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
@@ -73,20 +73,20 @@ describe('a result without a dispatch id', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('is ignored although heartbeats in the name of the worker claim a process without that ability', async () => {
+  it('is ignored even if forged heartbeats claim a process without dispatch ids', async () => {
     const scheduler = await use.start();
     const worker = await use.rawWorker({ id: 'w1', labels: announced });
     await eventually(() => expect(scheduler.ctx.registry.isEchoKnown('w1')).toBe(true));
     const forged = await forger({ counts: () => 1 });
     const id = await use.submit();
     const request = await worker.dispatched(id);
-    // Only the forged heartbeats come now, and the real process is not silent for long enough to be gone.
+    // From here only forged heartbeats arrive; the genuine process has not expired yet.
     worker.mute();
     await worker.connection.flush();
     forged.shake();
     forged.beat();
     await eventually(() => expect(scheduler.ctx.registry.processes('w1')).toContain(''));
-    // Heartbeats are written in the order they come: when this one counts, those before it have been handled.
+    // Heartbeats are processed in order: once this one is applied, so are the earlier ones.
     await use.rawWorker({ id: 'w2', labels: announced });
     await eventually(() => expect(scheduler.ctx.registry.isEchoKnown('w2')).toBe(true));
 
@@ -97,7 +97,7 @@ describe('a result without a dispatch id', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('counts for a worker that never named one', async () => {
+  it('is accepted for a worker that never named one', async () => {
     const scheduler = await use.start();
     const worker = await use.rawWorker({ id: 'w1', echo: false });
 
@@ -108,14 +108,14 @@ describe('a result without a dispatch id', () => {
     }
   });
 
-  it('counts for an older worker under the same id once its predecessor has been silent', async () => {
+  it('is accepted for an older worker under the same id after its predecessor expired', async () => {
     const { ctx } = await use.start({ env: { workerHeartbeatTtlMs: 500 } });
     const before = await use.rawWorker({ id: 'w1', labels: announced });
     await completeOne(before);
     before.mute();
     const after = await use.rawWorker({ id: 'w1', echo: false });
     await eventually(async () => expect(await use.store.workers.echoesDispatch('w1')).toBe(false));
-    // What this scheduler holds of the worker is as new as its last heartbeat, renewed within a third of that time.
+    // The scheduler's cached worker record is refreshed within a third of the expiry time.
     await eventually(() => expect(ctx.registry.isEchoKnown('w1')).toBe(false));
 
     const id = await use.submit();
@@ -124,7 +124,7 @@ describe('a result without a dispatch id', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('is ignored for every worker when the setting asks for it', async () => {
+  it('is ignored for every worker when dispatch ids are required', async () => {
     const scheduler = await use.start({ env: { dispatchIdRequired: true } });
     const worker = await use.rawWorker({ id: 'w1', echo: false });
     const id = await use.submit();
@@ -147,7 +147,7 @@ describe('a result without a dispatch id', () => {
 });
 
 describe('progress without a dispatch id', () => {
-  it('is ignored for a worker that announces that it names the dispatch', async () => {
+  it('is ignored for a worker that announces dispatch ids', async () => {
     const scheduler = await use.start();
     const worker = await use.rawWorker({ id: 'w1', labels: announced });
     const forged = await forger();
@@ -178,7 +178,7 @@ describe('progress without a dispatch id', () => {
     await use.until(id, 'RUNNING', { progress_percent: 20 });
   });
 
-  it('counts for a worker that names it in results alone', async () => {
+  it('is accepted for a worker that names it only in results', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     await completeOne(worker);
@@ -190,7 +190,7 @@ describe('progress without a dispatch id', () => {
     await use.until(id, 'RUNNING', { progress_percent: 40 });
   });
 
-  it('counts for a worker that never named one', async () => {
+  it('is accepted for a worker that never named one', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1', echo: false });
     const id = await use.submit();

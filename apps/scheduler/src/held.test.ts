@@ -16,8 +16,8 @@ const change = async (id: string, over: Partial<ApprovalRecord>) => {
   await use.redis.hset(keys.job(id), 'approval', JSON.stringify({ ...approval, ...over }));
 };
 
-describe('an approved job that was left in its hold', () => {
-  it('runs once it is repaired, without being held again', async () => {
+describe('an approved job that was not released', () => {
+  it('runs after its repair, without a second approval', async () => {
     const { ctx } = await use.start({ policy: ruled('require_approval') });
     const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
     const id = await use.submit();
@@ -32,10 +32,10 @@ describe('an approved job that was left in its hold', () => {
   });
 });
 
-describe('an input document that changes around an approval', () => {
+describe('an input document that changes', () => {
   const tamper = (id: string) => use.redis.set(keys.context(id), JSON.stringify({ prompt: 'pay everything' }));
 
-  it('before people decide: the approval is refused', async () => {
+  it('before the approval: the approval is rejected', async () => {
     await use.start({ policy: ruled('require_approval') });
     const id = await use.submit();
     await tamper(id);
@@ -57,7 +57,7 @@ describe('an input document that changes around an approval', () => {
     expect(worker.received).toEqual([]);
   });
 
-  it('an input that the platform cannot read cannot be approved', async () => {
+  it('and cannot be read: it cannot be approved', async () => {
     await use.start({ policy: ruled('require_approval') });
     const request = { job_id: 'j1', topic: 'job.work', tenant_id: 'acme', context_ptr: 's3://bucket/input' };
     const packet = jobRequestPacket({ trace_id: 't1', sender_id: 'somebody', nowUs: 1 }, request);
@@ -68,7 +68,7 @@ describe('an input document that changes around an approval', () => {
   });
 });
 
-describe('a gate', () => {
+describe('the job of an approval step', () => {
   /** Held for a run that has not ended. */
   async function gate(): Promise<string> {
     await use.store.workflows.write({ tenant: 'acme', id: 'cargo', document: { id: 'cargo' }, by: 'ann' });
@@ -85,7 +85,7 @@ describe('a gate', () => {
     await use.store.runs.save({ id: 'r1', revision: 1, owner: 'me', token: 't', status });
   };
 
-  it('waits for as long as its run does', async () => {
+  it('waits as long as its run does', async () => {
     const { ctx, later } = await use.start({ policy: ruled('require_approval'), withoutLoops: true });
     const id = await gate();
 
@@ -95,7 +95,7 @@ describe('a gate', () => {
     expect((await use.job(id)).state).toBe('APPROVAL_REQUIRED');
   });
 
-  it('is void once its run has ended and left it behind', async () => {
+  it('is closed once its run has ended without closing it', async () => {
     const { later } = await use.start({ policy: ruled('require_approval'), withoutLoops: true });
     const id = await gate();
     await end();

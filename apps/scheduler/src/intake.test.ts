@@ -5,7 +5,7 @@ import { ruled, useScheduler } from './use-scheduler.testing';
 const use = useScheduler();
 const { jobSubmit } = subjects;
 
-/** Says on the bus that there is a job, as whoever goes round the gateway does. */
+/** Submits a job directly on the bus, bypassing the gateway. */
 async function say(draft: JobRequestDraft, sender = 'somebody'): Promise<void> {
   const request = { topic: 'job.work', tenant_id: 'acme', principal_id: 'ann', ...draft };
   const packet = jobRequestPacket({ trace_id: 't1', sender_id: sender, nowUs: 1 }, request);
@@ -13,8 +13,8 @@ async function say(draft: JobRequestDraft, sender = 'somebody'): Promise<void> {
 }
 const known = (id: string) => eventually(() => use.job(id));
 
-describe('a job that arrives on the bus', () => {
-  it('runs as one that came through the gateway would, with what it asked for', async () => {
+describe('a job submitted on the bus', () => {
+  it('runs with its requested fields, like a job submitted through the gateway', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
 
@@ -40,7 +40,7 @@ describe('a job that arrives on the bus', () => {
     await use.until('run', 'FAILED', { error_code: 'result_ptr_not_own' });
   });
 
-  it('is in no workflow, whatever its fields, env and labels say', async () => {
+  it('belongs to no workflow, even if its fields, env and labels name one', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
     const names = { workflow_id: 'deploy', run_id: 'r1', step_id: 's1' };
@@ -54,7 +54,7 @@ describe('a job that arrives on the bus', () => {
     expect(worker.received[0]?.env).not.toMatchObject({ workflow_id: 'deploy' });
   });
 
-  it('is refused when it names the memory of another tenant', async () => {
+  it('is rejected if it names the memory of another tenant', async () => {
     const { events } = await use.start();
     await use.submit({ memory_id: 'kb:payroll' }, 'globex');
 
@@ -66,7 +66,7 @@ describe('a job that arrives on the bus', () => {
     expect(await use.store.jobs.load('j1')).toBeUndefined();
   });
 
-  it('meets the same policy: a denial ends it', async () => {
+  it('is subject to the same policy: a denial ends it', async () => {
     await use.start({ policy: ruled('deny') });
     const worker = await use.rawWorker({ id: 'w1' });
 
@@ -77,7 +77,7 @@ describe('a job that arrives on the bus', () => {
     expect(worker.received).toEqual([]);
   });
 
-  it('waits for a person when policy asks for one, whatever approval its labels claim', async () => {
+  it('waits for approval when policy requires it, even if its labels claim one', async () => {
     await use.start({ policy: ruled('require_approval') });
     const worker = await use.rawWorker({ id: 'w1' });
 
@@ -89,7 +89,7 @@ describe('a job that arrives on the bus', () => {
     expect(worker.received).toEqual([]);
   });
 
-  it('is taken once, however often and by whomever it is said again', async () => {
+  it('is accepted once, even if other senders submit it again', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1', max: 5 });
     await Promise.all([say({ job_id: 'j1' }), say({ job_id: 'j1' }), say({ job_id: 'j1' })]);
@@ -104,7 +104,7 @@ describe('a job that arrives on the bus', () => {
     expect(worker.order()).toEqual(['j1', 'j2']);
   });
 
-  it('gets the priority that config says when it names none', async () => {
+  it('gets the configured default priority when it has none', async () => {
     await use.orgConfig('acme', { resources: { default_priority: 'batch' } });
     await use.start();
 
@@ -115,7 +115,7 @@ describe('a job that arrives on the bus', () => {
     await eventually(async () => expect((await use.job('j2')).request.priority).toBe('interactive'));
   });
 
-  it('ends FAILED when nobody knows its topic', async () => {
+  it('ends FAILED when its topic is unknown', async () => {
     const pools = {
       topics: { 'job.work': ['main'] },
       pools: { main: { name: 'main', requires: [], status: 'active' as const, description: '' } },
@@ -129,7 +129,7 @@ describe('a job that arrives on the bus', () => {
     expect(await use.deadLetter('j1')).toMatchObject({ reason_code: 'unknown_topic' });
   });
 
-  it('of another tenant than its own fields say is not taken', async () => {
+  it('is rejected when its tenant fields disagree', async () => {
     await use.start();
 
     await say({ job_id: 'j1', env: { tenant_id: 'other' } });
@@ -141,7 +141,7 @@ describe('a job that arrives on the bus', () => {
   });
 });
 
-describe('the input of a job that arrives on the bus', () => {
+describe('the input of a job submitted on the bus', () => {
   const secret = `
 input_rules:
   - {id: no-oil, match: {keywords: ['whale oil']}, decision: deny}
@@ -150,7 +150,7 @@ rules:
 `;
   const put = (id: string, prompt: string) => use.store.data.writeContext(id, JSON.stringify({ prompt }));
 
-  it('is read by policy where the packet says it is, and handed to the worker as said', async () => {
+  it('is read by policy from the pointer in the packet, and reaches the worker unchanged', async () => {
     await use.start({ policy: secret });
     const worker = await use.rawAnswering('SUCCEEDED');
     await put('shared', 'barrels of whale oil');
@@ -164,7 +164,7 @@ rules:
     expect(worker.received).toMatchObject([{ job_id: 'j2', context_ptr: 'redis://ctx:fine' }]);
   });
 
-  it('may be another job’s result, unless that was withheld or is another tenant’s', async () => {
+  it('may be the result of another job, unless it was withheld or belongs to another tenant', async () => {
     await use.start();
     await use.rawAnswering('SUCCEEDED');
     const mine = await use.submit();
@@ -187,8 +187,8 @@ rules:
   });
 });
 
-describe('two schedulers side by side', () => {
-  it('share the work, and no job is done twice', async () => {
+describe('two schedulers', () => {
+  it('share the work and dispatch no job twice', async () => {
     const [one, two] = [await use.start(), await use.start()];
     const runs: string[] = [];
     let running = 0;
@@ -216,7 +216,7 @@ describe('two schedulers side by side', () => {
     for (const id of ['w1', 'w2']) expect(await use.store.workers.inFlight(id)).toEqual([]);
   });
 
-  it('carry on when one of them stops', async () => {
+  it('keep processing jobs when one of them stops', async () => {
     await use.start();
     const other = await use.start();
     const worker = await use.rawWorker({ id: 'w1', max: 20 });
@@ -232,8 +232,8 @@ describe('two schedulers side by side', () => {
     await use.until(second, 'SUCCEEDED');
   });
 
-  it('lose a silent worker’s job once, not once each', async () => {
-    // Until it is tried again both have noticed the silence; the one that has not would give it to the silent worker again.
+  it('release the job of a silent worker once, not once per scheduler', async () => {
+    // The retry delay lets both schedulers detect the silence; otherwise one could dispatch to the silent worker again.
     const plan = { env: { workerHeartbeatTtlMs: 500 }, config: { retry: { initial_backoff: '2s' } } };
     await use.start(plan);
     await use.start(plan);

@@ -13,8 +13,8 @@ describe('a worker whose heartbeats have expired', () => {
   const expired = (ctx: Awaited<ReturnType<typeof use.start>>['ctx'], id: string) =>
     eventually(() => expect(ctx.registry.silent(Date.now())).toContain(id));
 
-  it('gets no job before the sweep has removed it, and the next live one gets all', async () => {
-    // Without the loops nothing removes it: this is the moment before the sweep.
+  it('gets no job before the sweep removes it; the next live worker gets them all', async () => {
+    // No loops run, so the worker is still registered, as just before the sweep.
     const { ctx } = await use.start({ env, withoutLoops: true });
     const dead = await use.rawWorker({ id: 'w1', max: 10 });
     await eventually(() => expect(ctx.registry.has('w1')).toBe(true));
@@ -42,7 +42,7 @@ describe('a worker whose heartbeats have expired', () => {
     expect(await use.job(id)).toMatchObject({ state: 'PENDING', attempts: 0 });
   });
 
-  it('gets waiting jobs at once when it is heard again', async () => {
+  it('gets waiting jobs immediately when its heartbeats resume', async () => {
     const { ctx } = await use.start({ env, withoutLoops: true });
     const worker = await use.rawWorker({ id: 'w1', max: 10 });
     await eventually(() => expect(ctx.registry.has('w1')).toBe(true));
@@ -62,7 +62,7 @@ describe('a worker that is restarted under the same id', () => {
   const soon = { initial_backoff: '10ms' };
   const lost = { attempts: 2, retry_count: 1 };
 
-  /** A scheduler, and a worker that counted its job and is gone without an answer. */
+  /** A scheduler, and a worker that reported its job and disappeared without an answer. */
   const crashed = async (labels: Record<string, string> = {}, retry: object = soon) => {
     const scheduler = await use.start({ config: { retry } });
     const worker = await use.rawWorker({ id: 'w1', max: 2, labels });
@@ -74,7 +74,7 @@ describe('a worker that is restarted under the same id', () => {
     return { ...scheduler, id };
   };
 
-  it('has its old jobs retried once its heartbeats no longer count them', async () => {
+  it('has its old jobs retried once its heartbeats no longer include them', async () => {
     const { id, events } = await crashed();
 
     const restarted = await use.rawWorker({ id: 'w1', max: 2 });
@@ -86,7 +86,7 @@ describe('a worker that is restarted under the same id', () => {
     expect(await use.stored('worker.w1.jobs')).toBe(1);
   });
 
-  it('has them retried at the first heartbeat with a new boot id, although other jobs are counted', async () => {
+  it('has them retried at the first heartbeat with a new boot id, even if that includes other jobs', async () => {
     const { id } = await crashed({ [bootIdLabel]: 'one' });
 
     const restarted = await use.rawWorker({ id: 'w1', max: 2, labels: { [bootIdLabel]: 'two' }, counts: () => 1 });
@@ -95,7 +95,7 @@ describe('a worker that is restarted under the same id', () => {
     await use.until(id, 'SUCCEEDED', lost);
   });
 
-  it('keeps a job whose result is stored and not handled yet', async () => {
+  it('keeps a job whose result is stored but not yet processed', async () => {
     const { ctx } = await use.start({ idle: true });
     const worker = await use.rawWorker({ id: 'w1', max: 2 });
     const id = await use.submit();
@@ -106,15 +106,15 @@ describe('a worker that is restarted under the same id', () => {
     const labels = { [bootIdLabel]: 'two' };
     const replacedAtMs = Date.now() + 1;
 
-    const heard = { kind: 'known', freed: false, replacedAtMs } as const;
-    await releaseLostJobs({ ...ctx, resultsHandled: async () => false }, { ...beat, labels }, heard);
+    const heartbeat = { kind: 'known', freed: false, replacedAtMs } as const;
+    await releaseLostJobs({ ...ctx, resultsHandled: async () => false }, { ...beat, labels }, heartbeat);
     expect(await use.job(id)).toMatchObject({ state: 'RUNNING', attempts: 1 });
 
-    await releaseLostJobs({ ...ctx, resultsHandled: async () => true }, { ...beat, labels }, heard);
+    await releaseLostJobs({ ...ctx, resultsHandled: async () => true }, { ...beat, labels }, heartbeat);
     expect(await use.job(id)).toMatchObject({ state: 'RETRYING', error_message: 'worker w1 no longer has it' });
   });
 
-  it('ends them when they have no retry left', async () => {
+  it('has them fail when they have no retry left', async () => {
     const { id } = await crashed({}, { max_retries: 0 });
 
     await use.rawWorker({ id: 'w1', max: 2 });

@@ -6,7 +6,7 @@ import type { Scheduler } from './scheduler.testing';
 import { ruled, useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
-/** Beyond the time for which the reconciler leaves a job alone. */
+/** Longer than the period in which the reconciler skips a recently updated job. */
 const restedMs = 20_000;
 const dayMs = 24 * 3_600_000;
 
@@ -18,7 +18,7 @@ async function value({ metrics }: Pick<Scheduler, 'metrics'>, name: string, ...l
 }
 
 describe('metrics of queue entries', () => {
-  it('have the time that entries waited, and no handler at work once all is done', async () => {
+  it('have the waiting time of entries, and no active handler once all are done', async () => {
     const scheduler = await use.start();
     await use.rawAnswering('SUCCEEDED');
     await use.until(await use.submit(), 'SUCCEEDED');
@@ -29,7 +29,7 @@ describe('metrics of queue entries', () => {
 });
 
 describe('metrics of approvals', () => {
-  it('count one that nobody decided, once', async () => {
+  it('count an expired approval once', async () => {
     const scheduler = await use.start({ policy: ruled('require_approval'), withoutLoops: true });
     const id = await use.submit();
 
@@ -39,7 +39,7 @@ describe('metrics of approvals', () => {
     expect(await value(scheduler, 'svc_approval_expired_total')).toBe(1);
   });
 
-  it('count a dead letter whose notice the bus does not take', async () => {
+  it('count a dead letter whose event cannot be published', async () => {
     const scheduler = await use.start({ policy: ruled('require_approval'), withoutLoops: true });
     const { bus } = scheduler.ctx;
     const id = await use.submit();
@@ -53,7 +53,7 @@ describe('metrics of approvals', () => {
 });
 
 describe('metrics of the reconciler', () => {
-  it('have the time of a cycle', async () => {
+  it('have the duration of a cycle', async () => {
     const scheduler = await use.start();
 
     await eventually(async () =>
@@ -61,7 +61,7 @@ describe('metrics of the reconciler', () => {
     );
   });
 
-  it('show jobs that wait and why, until they no longer do', async () => {
+  it('show waiting jobs by reason until they no longer wait', async () => {
     const scheduler = await use.start({ withoutLoops: true });
     const waiting = () => value(scheduler, 'svc_scheduler_pending_jobs', 'topic="other"', 'reason="no_workers"');
     const [first, second] = [await use.submit(), await use.submit()];
@@ -75,7 +75,7 @@ describe('metrics of the reconciler', () => {
     expect(await waiting()).toBe(1);
   });
 
-  it('show jobs past their deadline, count what is repaired, and show no job that is', async () => {
+  it('show jobs past their deadline, and count repaired jobs instead of showing them', async () => {
     const scheduler = await use.start({ policy: ruled('require_approval'), withoutLoops: true });
     const stale = () => value(scheduler, 'svc_scheduler_stale_jobs', 'state="APPROVAL_REQUIRED"');
     const id = await use.submit();
@@ -92,7 +92,7 @@ describe('metrics of the reconciler', () => {
 });
 
 describe('metrics of dispatch', () => {
-  it('count waiting jobs that were sent to a new worker', async () => {
+  it('count waiting jobs that were dispatched to a new worker', async () => {
     const scheduler = await use.start({ withoutLoops: true });
     const id = await use.submit();
     await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
@@ -107,7 +107,7 @@ describe('metrics of dispatch', () => {
 });
 
 describe('metrics of output policy', () => {
-  it('count its answers, those that withhold a result, and their time', async () => {
+  it('count decisions and quarantines, with their duration', async () => {
     const policy = `
 version: '1'
 default_decision: allow

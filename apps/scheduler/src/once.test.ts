@@ -6,7 +6,7 @@ import { ruled, useScheduler } from './use-scheduler.testing';
 const use = useScheduler();
 const times = <T>(n: number, act: () => Promise<T>) => Promise.all(Array.from({ length: n }, act));
 
-/** One job with a raw worker, given out by a scheduler that then stands still. */
+/** One job running on a raw worker. */
 async function running() {
   const scheduler = await use.start();
   const worker = await use.rawWorker({ id: 'w1', max: 5 });
@@ -22,18 +22,18 @@ const resultOf = ({ job_id, dispatch }: JobRequest, status: 'SUCCEEDED' | 'FAILE
     { job_id, worker_id: 'w1', status: jobStatusOf(status), dispatch },
   ).body;
 
-describe('what the queues run may be run again, at once or later', () => {
-  it('there is a test here for each of them', () => {
+describe('every queue processor is idempotent', () => {
+  it('and has a test in this file', () => {
     expect(processors.map(({ queue }) => queue.name)).toEqual([
       'jobs',
       'jobs-waiting',
       'jobs-held',
       'jobs-in-flight',
-      'output-scan', // its test stands with the other output checks
+      'output-scan', // tested with the other output checks
     ]);
   });
 
-  it('jobs: of many decisions at once, one gives the job out', async () => {
+  it('jobs: concurrent decisions dispatch the job once', async () => {
     await use.start({ idle: true });
     const id = await use.submit();
     const { ctx } = await use.start();
@@ -49,7 +49,7 @@ describe('what the queues run may be run again, at once or later', () => {
     expect(await use.path(id)).toEqual(['PENDING', 'DISPATCHED', 'RUNNING', 'SUCCEEDED']);
   });
 
-  it('jobs: of many decisions at once that hold a job, one does', async () => {
+  it('jobs: concurrent decisions hold the job once', async () => {
     const { ctx } = await use.start({ idle: true });
     const id = await use.submit();
     await use.policy(ruled('require_approval'));
@@ -60,7 +60,7 @@ describe('what the queues run may be run again, at once or later', () => {
     expect((await use.job(id)).approval).toMatchObject({ revision: 1 });
   });
 
-  it('jobs-waiting: a job that waits is looked at once more, and one that does not is left alone', async () => {
+  it('jobs-waiting: a waiting job is checked again, any other is not changed', async () => {
     const { ctx } = await use.start({ withoutLoops: true });
     const id = await use.submit();
     await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
@@ -84,7 +84,7 @@ describe('what the queues run may be run again, at once or later', () => {
     expect((await use.job(id)).approval).toMatchObject({ revision: 2 });
   });
 
-  it('jobs-in-flight: a job whose time is out ends once, and one whose time is not goes on', async () => {
+  it('jobs-in-flight: a job times out once, and only after its time limit', async () => {
     const { ctx, later, id } = await running();
 
     expect(await timeOutRunning(ctx, id)).toBeGreaterThan(800_000);
@@ -95,7 +95,7 @@ describe('what the queues run may be run again, at once or later', () => {
   });
 });
 
-describe('a result may be heard again, at once or later', () => {
+describe('a result may be delivered more than once', () => {
   it('a success ends the job once', async () => {
     const { ctx, id, request } = await running();
 
@@ -104,7 +104,7 @@ describe('a result may be heard again, at once or later', () => {
     expect(await use.path(id)).toEqual(['PENDING', 'DISPATCHED', 'RUNNING', 'SUCCEEDED']);
   });
 
-  it('of a success and a failure at once, one counts', async () => {
+  it('of a concurrent success and failure, one is applied', async () => {
     const { ctx, id, request } = await running();
 
     await Promise.all([
@@ -117,7 +117,7 @@ describe('a result may be heard again, at once or later', () => {
     expect(await use.deadLetter(id)).toEqual(state === 'FAILED' ? expect.objectContaining({ job_id: id }) : undefined);
   });
 
-  it('a failure to be retried costs one try', async () => {
+  it('a retryable failure uses one attempt', async () => {
     const { ctx, id, request } = await running();
 
     await times(6, () => handleResult(ctx, 'w1', resultOf(request, 'FAILED_RETRYABLE')));

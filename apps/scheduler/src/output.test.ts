@@ -18,7 +18,7 @@ ${rules}
 const rule = (match: string, decision: string, severity = 'high', more = '') =>
   `  - { id: the-rule, ${more}severity: ${severity}, match: ${match}, decision: ${decision}, reason: because }`;
 
-/** What a kernel remarks when fail mode open passed over a scanner's fault. */
+/** The finding of a kernel whose scanner failed under fail mode open. */
 const skipped: OutputVerdict['findings'][number] = {
   type: 'scan_skipped',
   severity: 'low',
@@ -33,7 +33,7 @@ const returning = (text: string) => use.worker({ id: 'w1', topics: { 'job.>': ()
 const named = (events: readonly (readonly unknown[])[], name: string) => events.filter(([called]) => called === name);
 
 describe('the check before a result is released', () => {
-  it('quarantines by size, and the result is withheld and not lost', async () => {
+  it('quarantines by size; the result is withheld and not lost', async () => {
     await use.start({ policy: policy(rule('{ output_size_gt: 10 }', 'quarantine')) });
     await returning('more than ten bytes');
 
@@ -52,13 +52,13 @@ describe('the check before a result is released', () => {
       reason: 'output_quarantined',
       status: 'JOB_STATUS_DENIED',
     });
-    expect(await use.said('job_result', subjects.jobDlq.name, id)).toMatchObject([
+    expect(await use.published('job_result', subjects.jobDlq.name, id)).toMatchObject([
       { status: JobStatus.JOB_STATUS_DENIED },
     ]);
     expect(String(await use.store.data.result(id))).toBe('more than ten bytes');
   });
 
-  it('quarantines a success whose error text gives a secret away', async () => {
+  it('quarantines a success whose error text contains a secret', async () => {
     await use.start({ policy: policy(rule('{ has_error: true, scanners: [secret] }', 'quarantine')) });
     await use.rawAnswering('SUCCEEDED', { error_message: `tried with ${secret}` });
 
@@ -68,7 +68,7 @@ describe('the check before a result is released', () => {
     expect(JSON.stringify(job)).not.toContain(secret);
   });
 
-  it('releases a result when the kernel does not answer, marks it, counts it, and scans it afterwards', async () => {
+  it('releases, marks and counts a result when the kernel is unavailable, and scans it afterwards', async () => {
     const { events, metrics } = await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine')) });
     await returning('harmless');
     use.broken.add('checkOutput');
@@ -81,7 +81,7 @@ describe('the check before a result is released', () => {
     expect(await metrics()).toMatch(/^svc_scheduler_output_policy_skipped_total\{.*\} 2$/m);
   });
 
-  it('is not made when it is switched off', async () => {
+  it('is skipped when it is disabled', async () => {
     const env = { outputPolicyEnabled: false };
     await use.start({ policy: policy(rule('{ output_size_gt: 1 }', 'quarantine')), env });
     await returning('more than one byte');
@@ -92,8 +92,8 @@ describe('the check before a result is released', () => {
   });
 });
 
-describe('the scan of what a result holds', () => {
-  it('quarantines a success afterwards, with a dead letter of its own code', async () => {
+describe('the scan of the content of a result', () => {
+  it('quarantines a success after its release, with a dead letter of its own code', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine', 'critical')) });
     await returning(`the key is ${secret}`);
 
@@ -113,11 +113,11 @@ describe('the scan of what a result holds', () => {
     });
   });
 
-  it('waits for a body that can be seen only after its worker’s answer', async () => {
+  it('waits for a body that is visible only after the answer of its worker', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine', 'critical')) });
     const worker = await use.rawWorker({ id: 'w1' });
 
-    // Half a second is all it waits: a machine with much to do may need another try.
+    // It waits half a second at most; on a busy machine it may take another attempt.
     await eventually(
       async () => {
         const id = await use.submit();
@@ -134,7 +134,7 @@ describe('the scan of what a result holds', () => {
     );
   });
 
-  it('redacts: the pointer leads to a clean copy, the original stays with the verdict', async () => {
+  it('redacts: the pointer leads to a clean copy, the original is kept with the decision', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
     await returning(`the key is ${secret}, keep it`);
 
@@ -153,9 +153,9 @@ describe('the scan of what a result holds', () => {
     expect(String(await use.store.data.result(id))).toContain(secret);
   });
 
-  it('looks at the copy too, and cuts out what was excused by something that is gone', async () => {
+  it('scans the copy too, and removes findings whose excluding context was removed', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret, injection] }', 'redact')) });
-    // Behind a plain SELECT a union is a plain statement; the key without an end takes the SELECT with it.
+    // A union after a SELECT is no finding; redacting the unterminated key removes that SELECT.
     await returning('-----BEGIN PRIVATE KEY----- select pg_sleep(5) union\nselect 1');
 
     const id = await use.submit();
@@ -169,7 +169,7 @@ describe('the scan of what a result holds', () => {
     expect(String(clean?.body)).toBe('[REDACTED]5) [REDACTED] 1');
   });
 
-  it('lists everything that a copy lacks, found in the body or in a copy, as it is in the body', async () => {
+  it('lists everything removed from the copy, with its position in the body', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret, injection] }', 'redact')) });
     const text = '-----BEGIN PRIVATE KEY----- select pg_sleep(5) union\nselect 1';
     await returning(text);
@@ -189,26 +189,23 @@ describe('the scan of what a result holds', () => {
   it.each([
     ['the kernel does not answer', () => Promise.reject(new Error('away'))],
     ['its scanner failed', (allowed: OutputVerdict) => Promise.resolve({ ...allowed, findings: [skipped] })],
-  ])(
-    'withholds what is to be redacted when the copy cannot be looked at, whatever the fail mode: %s',
-    async (_, ofCopy) => {
-      const secrets = policy(rule('{ scanners: [secret] }', 'redact'), 'open');
-      const { ctx } = await use.start({ policy: secrets, env: { outputPolicyFailMode: 'open' } });
-      const { checkOutput } = ctx.kernel;
-      jest.spyOn(ctx.kernel, 'checkOutput').mockImplementation(async (asked) => {
-        const verdict = await checkOutput.call(ctx.kernel, asked);
-        return String(asked.output_content ?? '').includes('[REDACTED]') ? ofCopy(verdict) : verdict;
-      });
-      await returning(`the key is ${secret}`);
+  ])('withholds a result to be redacted when its copy cannot be scanned, in every fail mode: %s', async (_, ofCopy) => {
+    const secrets = policy(rule('{ scanners: [secret] }', 'redact'), 'open');
+    const { ctx } = await use.start({ policy: secrets, env: { outputPolicyFailMode: 'open' } });
+    const { checkOutput } = ctx.kernel;
+    jest.spyOn(ctx.kernel, 'checkOutput').mockImplementation(async (asked) => {
+      const verdict = await checkOutput.call(ctx.kernel, asked);
+      return String(asked.output_content ?? '').includes('[REDACTED]') ? ofCopy(verdict) : verdict;
+    });
+    await returning(`the key is ${secret}`);
 
-      const id = await use.submit();
+    const id = await use.submit();
 
-      const job = await use.until(id, 'OUTPUT_QUARANTINED', { error_code: 'output_quarantined_async' });
-      expect(job.output_safety).toMatchObject({ decision: 'QUARANTINE', reason: 'redaction could not be made' });
-    },
-  );
+    const job = await use.until(id, 'OUTPUT_QUARANTINED', { error_code: 'output_quarantined_async' });
+    expect(job.output_safety).toMatchObject({ decision: 'QUARANTINE', reason: 'redaction could not be made' });
+  });
 
-  it('looks at all of a long result, across the seams of its windows', async () => {
+  it('scans a long result completely, across the boundaries of its windows', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
     const before = 'x'.repeat(2 * 1_048_576 - 12);
     const after = 'y'.repeat(3 * 1_048_576);
@@ -226,14 +223,14 @@ describe('the scan of what a result holds', () => {
     expect(job.output_safety?.scanned_bytes).toBe(before.length + after.length + 2 * secret.length + 7);
   });
 
-  it('treats a result that is too large to scan as the tenant’s fail mode says', async () => {
+  it('applies the fail mode of the tenant to a result that is too large to scan', async () => {
     await use.orgConfig('careful', { scheduler: { output_fail_mode: 'closed' } });
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
     await returning('z'.repeat(33 * 1_048_576));
 
     const [open, closed] = [await use.submit(), await use.submit({}, 'careful')];
 
-    // Two scans of 32 MiB: on a busy machine they take their time.
+    // Two scans of 32 MiB take long on a busy machine.
     const busy = { withinMs: 60_000, everyMs: 100 };
     const quarantined = { state: 'OUTPUT_QUARANTINED', error_code: 'output_quarantined_async' };
     await eventually(async () => expect(await use.job(closed)).toMatchObject(quarantined), busy);
@@ -241,7 +238,7 @@ describe('the scan of what a result holds', () => {
     await eventually(async () => expect((await use.job(open)).output_safety).toMatchObject(released), busy);
   }, 150_000);
 
-  it('comes before the release when a critical rule holds the result back', async () => {
+  it('precedes the release when a critical rule matches', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine', 'critical', 'hold: true, ')) });
     let text = `the key is ${secret}`;
     await use.worker({ id: 'w1', topics: { 'job.>': () => new TextEncoder().encode(text) } });
@@ -256,7 +253,7 @@ describe('the scan of what a result holds', () => {
     expect(clean.output_safety).toMatchObject({ decision: 'ALLOW', phase: 'async', scanned_bytes: 8 });
   });
 
-  it('changes nothing the second time', async () => {
+  it('is idempotent', async () => {
     const { ctx } = await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
     await returning(`the key is ${secret}, keep it`);
     const id = await use.submit();
@@ -275,7 +272,7 @@ describe('the scan of what a result holds', () => {
     expect(await use.path(id)).toHaveLength(4);
   });
 
-  it('says that it was not made when a scanner failed and the policy’s fail mode let that pass', async () => {
+  it('is marked skipped when a scanner failed and the fail mode of the policy is open', async () => {
     const { ctx } = await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine'), 'open') });
     const { checkOutput } = ctx.kernel;
     jest.spyOn(ctx.kernel, 'checkOutput').mockImplementation(async (asked) => {
@@ -313,7 +310,7 @@ describe('the scan of what a result holds', () => {
     ['a config document', 'redis://cfg:system:policy'],
     ['a record of the store', 'redis://{s0}:dlq:entry:other'],
     ['the worker snapshot', 'redis://sys:workers:snapshot'],
-  ])('fails a job whose result_ptr names %s, and reads nothing', async (_, pointer) => {
+  ])('fails a job whose result_ptr names %s, without reading it', async (_, pointer) => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'redact')) });
     await use.redis.set(pointer.slice('redis://'.length), JSON.stringify({ leaked: secret }));
     await use.rawAnswering('SUCCEEDED', { result_ptr: pointer });
@@ -344,7 +341,7 @@ describe('the scan of what a result holds', () => {
     },
   );
 
-  it('passes on a pointer to a foreign store when no rule must scan it', async () => {
+  it('keeps a pointer to a foreign store when no rule must scan it', async () => {
     await use.start({ policy: policy(rule('{ output_size_gt: 10 }', 'quarantine')) });
     await use.rawAnswering('SUCCEEDED', { result_ptr: 's3://bucket/answer' });
 
@@ -352,24 +349,24 @@ describe('the scan of what a result holds', () => {
   });
 });
 
-describe('what is said on the bus of a check', () => {
-  const told = (id: string) => use.said('job_progress', subjects.auditOutputPolicy.name, id);
+describe('the audit event of a check', () => {
+  const auditEvents = (id: string) => use.published('job_progress', subjects.auditOutputPolicy.name, id);
 
   it.each([
     ['{ output_size_gt: 10 }', 'quarantine', 'QUARANTINE (sync) by the-rule: because'],
     ['{ scanners: [secret] }', 'quarantine', 'QUARANTINE (async) by the-rule: because (1 findings)'],
     ['{ scanners: [secret] }', 'redact', 'REDACT (async) by the-rule: because (1 findings)'],
-  ])('%s, %s: what was decided, by which rule, and nothing of the result', async (match, decision, message) => {
+  ])('%s, %s: has the decision and its rule, and no content of the result', async (match, decision, message) => {
     await use.start({ policy: policy(rule(match, decision)) });
     await returning(`the key is ${secret}, keep it`);
 
     const id = await use.submit();
 
-    expect(await told(id)).toMatchObject([{ job_id: id, step_id: 'output_policy', message }]);
-    expect(JSON.stringify(use.heard)).not.toContain(secret);
+    expect(await auditEvents(id)).toMatchObject([{ job_id: id, step_id: 'output_policy', message }]);
+    expect(JSON.stringify(use.packets)).not.toContain(secret);
   });
 
-  it('that it was not made; of a result that is clean, nothing', async () => {
+  it('reports a skipped check, and is not published for a clean result', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine')) });
     await returning('harmless');
     const clean = await use.submit();
@@ -378,13 +375,13 @@ describe('what is said on the bus of a check', () => {
 
     const id = await use.submit();
 
-    expect(await told(id)).toMatchObject([{ message: 'SKIPPED (sync): the check could not be made' }]);
+    expect(await auditEvents(id)).toMatchObject([{ message: 'SKIPPED (sync): the check could not be made' }]);
     expect(use.bodies('job_progress', subjects.auditOutputPolicy.name, clean)).toEqual([]);
   });
 });
 
 describe('a failure', () => {
-  it('keeps its own end, and nobody reads a secret in its error', async () => {
+  it('keeps its state, and its error contains no secret', async () => {
     await use.start({ policy: policy(rule('{ scanners: [secret] }', 'quarantine')) });
     const topics = { 'job.>': () => Promise.reject(new FatalError(`tried with ${secret}`, { code: 'broken' })) };
     await use.worker({ id: 'w1', topics });

@@ -23,25 +23,25 @@ export interface RawWorkerPlan {
   max?: number;
   capabilities?: string[];
   labels?: Record<string, string>;
-  /** Off: an older worker, which does not echo its dispatch. */
+  /** False simulates an older worker, which does not echo its dispatch. */
   echo?: boolean;
   /** Answers each job at once with this. */
   answers?: (request: JobRequest) => readonly [Answer, JobResultDraft?];
-  /** The id packets are sent under, when it is not its own. */
+  /** Sender id of its packets; its own id by default. */
   sender?: string;
-  /** Jobs that its heartbeats count, in place of those it holds. */
+  /** Overrides the number of active jobs in its heartbeats. */
   counts?: () => number;
-  /** It never says that it lives. */
+  /** Sends no heartbeats. */
   silent?: boolean;
 }
 
-/** A status, or one that no contract knows. */
+/** A status of the contract, or an unknown one. */
 export type Answer =
   'SUCCEEDED' | 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL' | 'TIMEOUT' | 'CANCELLED' | 'DENIED' | 'UNKNOWN';
 
 const beatMs = 100;
 
-/** A worker that speaks packets by hand: it can be old, lying, mute, or answer when the test says so. */
+/** A worker without the SDK: tests control its version, its packets and when it answers. */
 export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
   const { id, pool = 'main', max = 1, capabilities = [], labels = {}, echo = true, answers, sender = id } = plan;
   const connection = await connect({ servers: natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
@@ -55,7 +55,7 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
     id,
     received,
     connection,
-    /** Ids of the jobs in the order they came. */
+    /** Ids of the jobs in order of arrival. */
     order: () => received.map(({ job_id }) => job_id),
     beat(): void {
       const beat = {
@@ -99,12 +99,12 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
         ...over,
       };
       const packet = rawPacket(jobResultPacket(head(), draft));
-      // By the generated code, since ours writes no status it does not know.
+      // Set on the raw packet, since the encoder writes no unknown status.
       if (status === 'UNKNOWN') Object.assign(packet, { job_result: { ...packet.job_result, status: 99 } });
       await store(subjects.jobResult.name, wire.BusPacket.encode(packet).finish());
     },
     raw: store,
-    /** Says nothing more, as if it had died. */
+    /** Stops its heartbeats, as if it had died. */
     mute(): void {
       clearInterval(timer);
     },

@@ -18,7 +18,7 @@ async function answered(over: (id: string) => JobResultDraft): Promise<string> {
 }
 
 describe('the references of a result', () => {
-  it('stand in for pointers that are absent', async () => {
+  it('replace missing pointers', async () => {
     await use.start();
 
     const id = await answered((id) => ({
@@ -37,7 +37,7 @@ describe('the references of a result', () => {
     ['another content', { sha256: sha256('other') }, 'result_ref: the content has another SHA-256 than the reference'],
     ['no SHA-256', { sha256: Buffer.from('short') }, 'result_ref: sha256 has 5 bytes instead of 32'],
     ['another resource', { uri: 'redis://res:other' }, 'result_ref names another resource than result_ptr'],
-  ])('with %s fail the job and say why', async (_, ref, error_message) => {
+  ])('with %s fail the job with that error', async (_, ref, error_message) => {
     await use.start();
 
     const id = await answered((id) => ({ result_ptr: `redis://res:${id}`, result_ref: ref }));
@@ -47,7 +47,7 @@ describe('the references of a result', () => {
     expect(await use.deadLetter(id)).toMatchObject({ reason_code: 'integrity_check_failed' });
   });
 
-  it('to content that is not there fail the job', async () => {
+  it('to missing content fail the job', async () => {
     await use.start();
 
     const id = await answered((id) => ({ result_ref: { uri: `redis://res:${id}:gone`, size_bytes: 1 } }));
@@ -67,7 +67,7 @@ describe('the references of a result', () => {
     });
   });
 
-  it('never make the platform read what is not the job’s own', async () => {
+  it('never make the platform read data of other jobs', async () => {
     await use.start();
     await use.redis.set('res:other', 'secret');
 
@@ -105,7 +105,7 @@ describe('the context reference of a job from the bus', () => {
     });
   });
 
-  it('lets the SDK run the job when the content is as it says, and refuse it otherwise', async () => {
+  it('lets the SDK run the job when the content matches, and reject it otherwise', async () => {
     await use.start();
     await use.worker({ id: 'w1' });
     await use.redis.set('ctx:j1', input);
@@ -121,7 +121,7 @@ describe('the context reference of a job from the bus', () => {
     });
   });
 
-  it('that differs from the pointer refuses the submission, and it names no other tenant’s input', async () => {
+  it('is rejected if it differs from the pointer or names the input of another tenant', async () => {
     const { events } = await use.start();
     const foreign = await use.submit({}, 'globex');
 

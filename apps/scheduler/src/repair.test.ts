@@ -7,11 +7,11 @@ import type { Scheduler } from './scheduler.testing';
 import { ruled, useScheduler } from './use-scheduler.testing';
 
 const use = useScheduler();
-/** Beyond the time for which a job just touched is somebody's business. */
+/** Longer than the period in which the reconciler skips a recently updated job. */
 const restedMs = 20_000;
 
-/** The scheduler knows this worker, as if it had heard it. */
-function knows({ ctx }: Scheduler, worker_id: string): void {
+/** Registers a worker as if the scheduler had received its heartbeat. */
+function registerWorker({ ctx }: Scheduler, worker_id: string): void {
   const head = { trace_id: '', sender_id: worker_id, nowUs: 1 };
   const beat = heartbeatPacket(head, { worker_id, pool: 'main', max_parallel_jobs: 4 });
   ctx.registry.heartbeat(beat.body, Date.now());
@@ -23,16 +23,16 @@ const failing = {
   publishDurable: () => Promise.reject(new Error('no bus')),
 };
 
-describe('a bus that is gone while a job is given out', () => {
+describe('a bus that is unavailable during a dispatch', () => {
   const away = {
     ended: [() => use.servers.nats.kill(), () => use.servers.nats.start()],
-    // What is sent meanwhile arrives in the end, long after the scheduler has given up waiting for the answer.
+    // Packets sent while it is frozen are delivered after the publish has timed out.
     frozen: [() => signal('SIGSTOP'), () => signal('SIGCONT')],
   } as const;
   const signal = async (name: NodeJS.Signals) => void process.kill(use.servers.nats.pid, name);
 
   it.each(['ended', 'frozen'] as const)(
-    '%s: a job is rolled back, and runs once when it is there again',
+    '%s: the dispatch is rolled back, and the job runs once after the bus recovers',
     async (how) => {
       const [leave, comeBack] = away[how];
       const { events } = await use.start();
@@ -45,7 +45,7 @@ describe('a bus that is gone while a job is given out', () => {
       const ids = [await use.submit(), await use.submit(), await use.submit()];
       try {
         await Promise.all(ids.map((id) => use.until(id, 'SCHEDULED', { waiting_reason: 'dispatch_failed' })));
-        // Each was tried twice: should both tries arrive, they are one dispatch.
+        // Two attempts each: if both are delivered, they are the same dispatch.
         await eventually(() =>
           expect(events.filter(([name]) => name === 'rolledBack').length).toBeGreaterThanOrEqual(6),
         );
@@ -54,7 +54,7 @@ describe('a bus that is gone while a job is given out', () => {
       }
 
       for (const id of ids) await use.until(id, 'SUCCEEDED', { attempts: 1 });
-      // What lies in a buffer or a stream still would have come by the time of one job more on each worker.
+      // One more job per worker flushes any message still in a buffer or in the stream.
       for (const id of ['w1', 'w2', 'w3'])
         await use.until(await use.submit({ labels: { preferred_worker_id: id } }), 'SUCCEEDED', { worker_id: id });
       for (const id of ids) expect(runs.filter((run) => run === id)).toHaveLength(1);
@@ -63,11 +63,11 @@ describe('a bus that is gone while a job is given out', () => {
 });
 
 describe('a scheduler that dies between two writes', () => {
-  it('before the publish: the job is published by the repair', async () => {
+  it('before the publish: the repair publishes the job', async () => {
     const scheduler = await use.start({ idle: true });
     const runs: string[] = [];
     await use.worker({ id: 'w1', topics: { 'job.>': ({ jobId }) => void runs.push(jobId) } });
-    knows(scheduler, 'w1');
+    registerWorker(scheduler, 'w1');
     const id = await use.submit();
     void decideJob({ ...scheduler.ctx, bus: { publish: forever, publishDurable: forever } }, id);
     await use.until(id, 'DISPATCHED');
@@ -79,9 +79,9 @@ describe('a scheduler that dies between two writes', () => {
     await eventually(() => expect(runs).toEqual([id]));
   });
 
-  it('after the publish: the repair’s publish is the same message, and the worker gets it once', async () => {
+  it('after the publish: the repair publishes the same message, and the worker receives it once', async () => {
     const scheduler = await use.start({ idle: true });
-    knows(scheduler, 'w1');
+    registerWorker(scheduler, 'w1');
     const id = await use.submit();
     const { bus } = scheduler.ctx;
     const publishDurable = (...packet: Parameters<typeof bus.publishDurable>) =>
@@ -95,7 +95,7 @@ describe('a scheduler that dies between two writes', () => {
     expect(await use.stored('worker.w1.jobs')).toBe(1);
   });
 
-  it('with one that cannot be published among those to say, the others are said', async () => {
+  it('an intent that cannot be published does not block the others', async () => {
     const { ctx } = await use.start({ idle: true });
     const ids = [await use.submit(), await use.submit(), await use.submit()];
     for (const id of ids) await use.store.jobs.move('*', id, 'cancel', { intent: '{"cancel":"because"}' });
@@ -105,11 +105,11 @@ describe('a scheduler that dies between two writes', () => {
 
     expect(await replayIntents(long)).toBe(2);
 
-    for (const id of ids.slice(1)) await use.said('job_cancel', subjects.jobCancel.name, id);
+    for (const id of ids.slice(1)) await use.published('job_cancel', subjects.jobCancel.name, id);
     expect((await use.job(bad)).intent).toBe('no intent at all');
   });
 
-  it('before it said what happened: the replayer says it, once', async () => {
+  it('before publishing the events of a job: the replayer publishes them once', async () => {
     const { ctx, later } = await use.start({ idle: true });
     const id = await use.submit();
     await cancelJob({ ...ctx, bus: failing, onPublishFailed: () => undefined }, 'acme', id);
@@ -118,10 +118,10 @@ describe('a scheduler that dies between two writes', () => {
     expect(await replayIntents(later(restedMs))).toBe(1);
     expect(await replayIntents(later(restedMs))).toBe(0);
 
-    expect(await use.said('job_result', subjects.jobResult.name, id)).toMatchObject([
+    expect(await use.published('job_result', subjects.jobResult.name, id)).toMatchObject([
       { status: JobStatus.JOB_STATUS_CANCELLED },
     ]);
-    await use.said('job_cancel', subjects.jobCancel.name, id);
+    await use.published('job_cancel', subjects.jobCancel.name, id);
     expect(await use.job(id)).not.toHaveProperty('intent');
   });
 });
@@ -137,7 +137,7 @@ describe('a job whose queue entry is lost', () => {
     expect(await use.redis.del(keys.queue(queue, entry))).toBe(1);
   };
 
-  it('is put back when it waited to be decided', async () => {
+  it('is requeued when it waited for its policy decision', async () => {
     const { later } = await use.start({ idle: true });
     const id = await use.submit();
     await lose('jobs', id);
@@ -150,7 +150,7 @@ describe('a job whose queue entry is lost', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('is put back when it waited for a worker', async () => {
+  it('is requeued when it waited for a worker', async () => {
     const { later } = await use.start({ withoutLoops: true });
     const id = await use.submit();
     await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
@@ -163,7 +163,7 @@ describe('a job whose queue entry is lost', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('meets its deadline, wherever it stood', async () => {
+  it('times out at its deadline', async () => {
     const { later } = await use.start({ withoutLoops: true });
     const id = await use.submit({ deadline_ms: 60_000 });
     await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
@@ -174,7 +174,7 @@ describe('a job whose queue entry is lost', () => {
     await use.until(id, 'TIMEOUT', { error_code: 'timeout' });
   });
 
-  it('meets its time limit when it runs', async () => {
+  it('times out at its time limit when it runs', async () => {
     const { later } = await use.start({ withoutLoops: true, env: { workerHeartbeatTtlMs: 10_000_000 } });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -188,7 +188,7 @@ describe('a job whose queue entry is lost', () => {
     await use.until(id, 'TIMEOUT', { error_code: 'timeout' });
   });
 
-  it('expires when it waited for a person', async () => {
+  it('expires when it waited for approval', async () => {
     const { later } = await use.start({ policy: ruled('require_approval'), withoutLoops: true });
     const id = await use.submit();
     await lose('jobs-held', id);
@@ -198,7 +198,7 @@ describe('a job whose queue entry is lost', () => {
     await use.until(id, 'DENIED', { error_code: 'approval_expired' });
   });
 
-  it('is found behind any number of others that wait as they should', async () => {
+  it('is found behind any number of intact jobs', async () => {
     const { later } = await use.start({ idle: true });
     const ids: string[] = [];
     for (let i = 0; i < 230; i++) ids.push(await use.submit());
@@ -209,7 +209,7 @@ describe('a job whose queue entry is lost', () => {
     expect(await use.store.jobs.isCarried(await use.job(last))).toBe(true);
   });
 
-  it('is found in a later round behind more than one round looks at', async () => {
+  it('is found in a later scan when one scan cannot cover all jobs', async () => {
     const { later } = await use.start({ idle: true });
     await Promise.all(Array.from({ length: 2_000 }, () => use.submit()));
     const last = await use.submit();
@@ -219,7 +219,7 @@ describe('a job whose queue entry is lost', () => {
     expect(await repairOpenJobs(later(restedMs), memory)).toBe(0);
     expect(await repairOpenJobs(later(restedMs), memory)).toBe(1);
     expect(await use.store.jobs.isCarried(await use.job(last))).toBe(true);
-    // Then from the beginning again, and once more to the end.
+    // The next scan starts from the beginning, the one after it reaches the end.
     const newest = await use.submit();
     await lose('jobs', newest);
     await repairOpenJobs(later(restedMs), memory);
@@ -227,8 +227,8 @@ describe('a job whose queue entry is lost', () => {
   });
 });
 
-describe('slots that were left behind', () => {
-  it('are given back, of workers and the license, and those in use stay', async () => {
+describe('leaked slots', () => {
+  it('of workers and the license are released, and slots in use are kept', async () => {
     const { ctx } = await use.start({ plan: 'community' });
     const worker = await use.rawWorker({ id: 'w1', max: 5 });
     const busy = await use.submit();
@@ -239,7 +239,7 @@ describe('slots that were left behind', () => {
     const sets = [keys.workerInFlight('w1'), keys.allInFlight()];
     for (const set of sets) await use.redis.sadd(set, done, 'nobody');
 
-    // Its own loop may have been quicker.
+    // The scheduler's own loop may have repaired them already.
     await repairSlots(ctx);
 
     for (const set of sets) expect(await use.redis.smembers(set)).toEqual([busy]);

@@ -15,7 +15,7 @@ describe('constraints of policy', () => {
   sandbox: { isolated: true, network_allowlist: [ledger.internal] }
   redaction_level: strict`;
 
-  it('reach the worker in camelCase, and single ones as variables of their own', async () => {
+  it('reach the worker in camelCase, and single ones as separate variables', async () => {
     await use.start({ policy: ruled('allow_with_constraints', constraints) });
     let seen: Job | undefined;
     await use.worker({ id: 'w1', topics: { 'job.>': (job) => void (seen = job) } });
@@ -45,12 +45,12 @@ describe('constraints of policy', () => {
 
     expect(request.budget?.deadline_ms).toBe(300);
     expect(job).toMatchObject({ error_code: 'timeout', last_state: 'RUNNING' });
-    await use.said('job_cancel', subjects.jobCancel.name, id);
+    await use.published('job_cancel', subjects.jobCancel.name, id);
   });
 });
 
-describe('a failure that may be retried', () => {
-  it('is tried again after a pause, on the same job, and a success forgets it', async () => {
+describe('a retryable failure', () => {
+  it('is retried after a backoff, on the same job, and cleared by a success', async () => {
     await use.start({ config: quickRetries });
     const attempts: number[] = [];
     const topics = {
@@ -70,7 +70,7 @@ describe('a failure that may be retried', () => {
     expect((await use.path(id)).filter((state) => state === 'RETRYING')).toHaveLength(2);
   });
 
-  it('ends in max_retries_exceeded when there are no tries left', async () => {
+  it('ends in max_retries_exceeded when no retries are left', async () => {
     await use.start({ config: quickRetries });
     await use.rawAnswering('FAILED_RETRYABLE', { error_code: 'busy', error_message: 'not yet' });
 
@@ -78,7 +78,7 @@ describe('a failure that may be retried', () => {
 
     await use.until(id, 'FAILED', { error_code: 'max_retries_exceeded', attempts: 3, retry_count: 2 });
     expect(await use.deadLetter(id)).toMatchObject({ reason_code: 'max_retries_exceeded', attempts: 3 });
-    await use.said('job_result', jobDlq.name, id);
+    await use.published('job_result', jobDlq.name, id);
   });
 
   it('a topic’s max_retries wins over settings, and policy’s cap over both', async () => {
@@ -94,7 +94,7 @@ describe('a failure that may be retried', () => {
     await use.until(await use.submit({ topic: 'job.often' }), 'FAILED', { attempts: 4 });
   });
 
-  it('a code that settings name makes a plain failure one of these; a code that is not to be retried wins', async () => {
+  it('a retryable code in the settings makes a plain failure retryable; a non-retryable code wins', async () => {
     const retry = { ...quickRetries.retry, retryable_errors: ['flaky'], non_retryable_errors: ['never'] };
     await use.start({ config: { retry } });
     await use.rawAnswering('FAILED', { error_code: 'flaky' }, 'flaky');
@@ -106,7 +106,7 @@ describe('a failure that may be retried', () => {
     await use.until(never, 'FAILED', { error_code: 'never', attempts: 1 });
   });
 
-  it('is tried again although labels claim that it is a step of a run', async () => {
+  it('is retried even if labels claim that the job is a step of a run', async () => {
     await use.start({ config: quickRetries });
     await use.rawAnswering('FAILED_RETRYABLE', { error_code: 'busy' });
 
@@ -116,7 +116,7 @@ describe('a failure that may be retried', () => {
   });
 });
 
-describe('other ends a worker can report', () => {
+describe('other terminal states a worker can report', () => {
   it('a fatal failure is final, with the worker’s own code', async () => {
     await use.start({ config: quickRetries });
     const topics = { 'job.>': () => Promise.reject(new FatalError('broken for good', { code: 'no_such_model' })) };
@@ -142,7 +142,7 @@ describe('other ends a worker can report', () => {
     expect(await use.deadLetter(id)).toMatchObject({ reason_code: code, last_state: 'RUNNING' });
   });
 
-  it('CANCELLED by the worker itself ends the job so, with a dead letter', async () => {
+  it('CANCELLED by the worker itself cancels the job, with a dead letter', async () => {
     await use.start();
     await use.rawAnswering('CANCELLED', { error_message: 'pulled the plug' });
 
@@ -153,14 +153,14 @@ describe('other ends a worker can report', () => {
   });
 });
 
-describe('a result that counts for nothing', () => {
+describe('an ignored result', () => {
   it.each([
     ['of an earlier dispatch', { dispatch: { dispatch_id: 'old' } }, 'stale dispatch'],
     ['of an earlier attempt', { dispatch: { attempt: 7 } }, 'stale dispatch'],
     ['of a dispatch to another worker', { dispatch: { assigned_worker_id: 'w2' } }, 'stale dispatch'],
     ['for another tenant', { identity: { tenant_id: 'globex' } }, 'identity of another tenant'],
-    ['that names another worker', { worker_id: 'w2' }, 'not the worker that holds it'],
-  ])('one %s', async (_, over, why) => {
+    ['one that names another worker', { worker_id: 'w2' }, 'not the worker that holds it'],
+  ])('is %s', async (_, over, why) => {
     const { events } = await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -174,7 +174,7 @@ describe('a result that counts for nothing', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('one from a sender that only claims to be the worker', async () => {
+  it('comes from a sender that only claims to be the worker', async () => {
     const { events } = await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     const liar = await use.rawWorker({ id: 'w1', sender: 'liar', silent: true });
@@ -188,7 +188,7 @@ describe('a result that counts for nothing', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('one for a job nobody knows', async () => {
+  it('is for an unknown job', async () => {
     const { events, defects } = await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     const packet = jobResultPacket(
@@ -202,7 +202,7 @@ describe('a result that counts for nothing', () => {
     expect(defects).toEqual([]);
   });
 
-  it('every repeat of one: the job ends once and its slot is given back once', async () => {
+  it('is a duplicate: the job ends once and its slot is released once', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -220,7 +220,7 @@ describe('a result that counts for nothing', () => {
 });
 
 describe('an older worker', () => {
-  it('that echoes no dispatch id is told apart by its name and heard', async () => {
+  it('that echoes no dispatch id is identified by its worker id, and its result is accepted', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1', echo: false });
     const id = await use.submit();
@@ -231,8 +231,8 @@ describe('an older worker', () => {
   });
 });
 
-describe('packets that break the rules', () => {
-  it('are counted, reported on sys.alert and dropped, and those behind them are heard', async () => {
+describe('invalid packets', () => {
+  it('are counted, reported on sys.alert and dropped, and later packets are processed', async () => {
     const { metrics } = await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();

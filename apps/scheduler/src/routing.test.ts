@@ -21,8 +21,8 @@ const pools = (...all: Pool[]): PoolTable => ({
 const waitFor = (ids: readonly string[], waiting_reason: string) =>
   Promise.all(ids.map((id) => use.until(id, 'PENDING', { waiting_reason })));
 
-describe('without a worker', () => {
-  it('a job waits for one, says so, and runs as soon as one comes up, without any loop', async () => {
+describe('without a worker, a job', () => {
+  it('waits with that reason, and runs as soon as a worker starts, without any loop', async () => {
     await use.start({ withoutLoops: true });
     const id = await use.submit();
     await waitFor([id], 'no_workers');
@@ -33,13 +33,13 @@ describe('without a worker', () => {
     expect(job.waiting_reason).toBeUndefined();
   });
 
-  it('a job whose topic has no pool says that', async () => {
+  it('whose topic has no pool waits with that reason', async () => {
     await use.start({ pools: { topics: { 'job.other': ['main'], 'job.work': ['gone'] }, pools: {} } });
 
     await waitFor([await use.submit()], 'no_pool_mapping');
   });
 
-  it('a job is never given to a pool that drains', async () => {
+  it('is never dispatched to a draining pool', async () => {
     await use.start({ pools: pools(pool('main', { status: 'draining' }), pool('next')) });
     const old = await use.rawWorker({ id: 'old' });
     await use.worker({ id: 'new', pool: 'next' });
@@ -65,7 +65,7 @@ describe('a full worker', () => {
     const raw = await use.rawWorker({ id: 'w2', max: 1 });
 
     const ids = await Promise.all(Array.from({ length: 30 }, () => use.submit()));
-    // The raw worker answers nothing: it keeps what it has, and gets no second job.
+    // The raw worker never answers, so it keeps its job and gets no second one.
     await eventually(async () => expect(await use.store.index.openBefore('acme', Infinity, 50)).toHaveLength(1));
 
     expect(raw.received).toHaveLength(1);
@@ -75,7 +75,7 @@ describe('a full worker', () => {
     expect(most).toBe(2);
   });
 
-  it('serves critical before interactive before batch, whatever came first', async () => {
+  it('serves critical before interactive before batch, regardless of arrival order', async () => {
     await use.start({ config: { resources: { preemption_enabled: false } } });
     const worker = await use.rawWorker({ id: 'w1' });
     const blocker = await use.submit();
@@ -96,7 +96,7 @@ describe('a full worker', () => {
     expect(worker.order()).toEqual([blocker, ...critical, ...interactive, ...batch]);
   });
 
-  it('keeps a newcomer behind those who wait', async () => {
+  it('keeps a new job behind waiting ones', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     const first = await use.submit();
@@ -113,7 +113,7 @@ describe('a full worker', () => {
     expect(worker.order()).toEqual([first, second, third]);
   });
 
-  it('gives a tenant of more weight more turns', async () => {
+  it('gives a tenant of higher weight more turns', async () => {
     await use.orgConfig('heavy', { scheduler: { weight: 3 } });
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
@@ -133,7 +133,7 @@ describe('a full worker', () => {
     expect(heavy).toHaveLength(6);
   });
 
-  it('serves tenants by turns, so that a small one need not wait for a big one’s backlog', async () => {
+  it('serves tenants in turn, so that a small tenant does not wait for the backlog of a large one', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     const held = await worker.dispatched(await use.submit({}, 'big'));
@@ -155,9 +155,9 @@ describe('a full worker', () => {
   });
 });
 
-describe('what a job asks of its worker', () => {
+describe('worker requirements of a job', () => {
   it.each(['preferred_worker_id', 'affinity'])(
-    'jobs that wait by %s are left to their worker while it has room',
+    'jobs that wait with %s are left to their worker while it has capacity',
     async (label) => {
       const { ctx } = await use.start({ idle: true });
       const beat = (worker_id: string, active_jobs: number) => {
@@ -182,14 +182,14 @@ describe('what a job asks of its worker', () => {
     },
   );
 
-  it('required capabilities choose the pool, and workers of it that have them', async () => {
+  it('required capabilities select the pool and its workers that have them', async () => {
     const { metrics } = await use.start({ pools: pools(pool('main'), pool('gpus', { requires: ['gpu'] })) });
     await use.worker({ id: 'plain' });
     await use.worker({ id: 'boast', pool: 'gpus' });
     await use.rawWorker({ id: 'other', pool: 'gpus', capabilities: ['disk'] });
     const id = await use.submit({ requires: [' GPU '] });
     await waitFor([id], 'missing_capability: gpu');
-    // Counted once the record is written.
+    // Counted after the record is written.
     await eventually(async () => expect(await metrics()).toContain('reason="missing_capability"'));
 
     await use.worker({ id: 'able', pool: 'gpus', capabilities: ['gpu'] });
@@ -215,7 +215,7 @@ describe('what a job asks of its worker', () => {
     await use.until(id, 'SUCCEEDED', { worker_id: 'south' });
   });
 
-  it('preferred_pool is the only one; preferred_worker_id wins while it has room and is passed over when not', async () => {
+  it('preferred_pool excludes other pools; preferred_worker_id wins while it has capacity and is skipped otherwise', async () => {
     await use.start({ pools: pools(pool('main'), pool('side')) });
     await use.worker({ id: 'm1' });
     await use.worker({ id: 's1', pool: 'side' });
@@ -230,7 +230,7 @@ describe('what a job asks of its worker', () => {
     await waitFor([await use.submit({ labels: { preferred_pool: 'nowhere' } })], 'no_pool_mapping');
   });
 
-  it('a worker that drains finishes what it has and gets nothing new', async () => {
+  it('a draining worker finishes its jobs and gets no new ones', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1', max: 5 });
     const first = await use.submit();
@@ -238,7 +238,7 @@ describe('what a job asks of its worker', () => {
 
     worker.shake({ draining: true });
     await worker.connection.flush();
-    await eventually(() => expect(use.heard.some(({ subject }) => subject === 'sys.handshake')).toBe(true));
+    await eventually(() => expect(use.packets.some(({ subject }) => subject === 'sys.handshake')).toBe(true));
     const second = await use.submit();
 
     await waitFor([second], 'no_workers');
@@ -252,7 +252,7 @@ describe('what a job asks of its worker', () => {
   it.each([
     ['the environment', { env: { workerReadinessRequired: true } }],
     ['config', { config: required }],
-  ])('when %s requires readiness, a worker that announced nothing gets nothing', async (_who, plan) => {
+  ])('when %s requires readiness, a worker without a readiness announcement gets no job', async (_who, plan) => {
     await use.start(plan);
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -263,14 +263,14 @@ describe('what a job asks of its worker', () => {
     await worker.dispatched(id);
   });
 
-  it('the environment wins over config', async () => {
+  it('the environment overrides config', async () => {
     await use.start({ env: { workerReadinessRequired: false }, config: required });
     const worker = await use.rawWorker({ id: 'w1' });
 
     await worker.dispatched(await use.submit());
   });
 
-  it('no tenant decides for the workers of all', async () => {
+  it('a tenant cannot change it for shared workers', async () => {
     await use.orgConfig('acme', required);
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
@@ -280,7 +280,7 @@ describe('what a job asks of its worker', () => {
 });
 
 describe('a critical job that finds every worker full', () => {
-  it('makes a batch job wait, which comes again without losing a retry', async () => {
+  it('preempts a batch job, which is requeued without using a retry', async () => {
     const { events } = await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
     const batch = await use.submit({ priority: 'batch' });
@@ -288,8 +288,8 @@ describe('a critical job that finds every worker full', () => {
 
     const critical = await use.submit({ priority: 'critical' });
 
-    const told = await use.said('job_cancel', 'sys.job.cancel', batch);
-    expect(told).toMatchObject([{ reason: 'preempted', grace_sec: 30 }]);
+    const cancels = await use.published('job_cancel', 'sys.job.cancel', batch);
+    expect(cancels).toMatchObject([{ reason: 'preempted', grace_sec: 30 }]);
     expect(await use.job(batch)).toMatchObject({ state: 'RETRYING', preempted: 1, retry_count: 0 });
     await worker.answer(held, 'CANCELLED');
     await worker.answer(await worker.dispatched(critical));
@@ -299,7 +299,7 @@ describe('a critical job that finds every worker full', () => {
     expect(events).toContainEqual(['preempted', batch]);
   });
 
-  it('gives it the time that its own config says, in which nobody else gets it', async () => {
+  it('grants the preempted job its configured grace period, in which no other worker gets it', async () => {
     await use.orgConfig('slow', { resources: { preemption_grace_period: 600 } });
     await use.start();
     const worker = await use.rawWorker({ id: 'w1' });
@@ -308,7 +308,7 @@ describe('a critical job that finds every worker full', () => {
 
     const critical = await use.submit({ priority: 'critical' });
 
-    expect(await use.said('job_cancel', 'sys.job.cancel', batch)).toMatchObject([{ grace_sec: 600 }]);
+    expect(await use.published('job_cancel', 'sys.job.cancel', batch)).toMatchObject([{ grace_sec: 600 }]);
     await worker.answer(await worker.dispatched(critical));
     await use.until(critical, 'SUCCEEDED');
     const other = await use.rawWorker({ id: 'w2' });
@@ -317,7 +317,7 @@ describe('a critical job that finds every worker full', () => {
     await Promise.race([worker.dispatched(batch, 2), other.dispatched(batch)]);
   });
 
-  it('looks past a job that has ended and still stands with the worker', async () => {
+  it('skips a job that has ended but still occupies the worker', async () => {
     await use.start({ withoutLoops: true });
     const worker = await use.rawWorker({ id: 'w1' });
     const batch = await use.submit({ priority: 'batch' });
@@ -335,7 +335,7 @@ describe('a critical job that finds every worker full', () => {
     expect((await use.job(batch)).state).toBe('SUCCEEDED');
   });
 
-  it('leaves a batch job alone that asked not to be interrupted, and every interactive one', async () => {
+  it('never preempts a non-interruptible batch job or an interactive job', async () => {
     await use.start();
     const worker = await use.rawWorker({ id: 'w1', max: 2 });
     const firm = await use.submit({ priority: 'batch', labels: { preemptible: 'false' } });
@@ -350,8 +350,8 @@ describe('a critical job that finds every worker full', () => {
   });
 });
 
-describe('limits on what runs at once', () => {
-  it('a tenant’s, set by policy, holds back that tenant and nobody else', async () => {
+describe('concurrency limits', () => {
+  it('of a tenant, set by policy, apply to that tenant only', async () => {
     const limit = 'constraints: { budgets: { max_concurrent_jobs: 1 } }';
     await use.start({ policy: ruled('allow_with_constraints', limit) });
     const worker = await use.rawWorker({ id: 'w1', max: 10 });
@@ -367,7 +367,7 @@ describe('limits on what runs at once', () => {
     await worker.dispatched(second);
   });
 
-  it('any number of tenants at their own limit keep no other from its turn', async () => {
+  it('of any number of tenants do not delay the turn of another', async () => {
     const limit = 'constraints: { budgets: { max_concurrent_jobs: 1 } }';
     await use.start({ policy: ruled('allow_with_constraints', limit) });
     const worker = await use.rawWorker({ id: 'w1', max: 100 });
@@ -382,7 +382,7 @@ describe('limits on what runs at once', () => {
     await eventually(() => expect(worker.received).toHaveLength(2 * tenants.length + 1));
   });
 
-  it('the Community license’s: three in flight, the fourth waits for one to end', async () => {
+  it('of the Community license: three in flight, the fourth waits until one ends', async () => {
     await use.start({ plan: 'community' });
     const worker = await use.rawWorker({ id: 'w1', max: 10 });
     const ids = [await use.submit(), await use.submit(), await use.submit()];
@@ -395,7 +395,7 @@ describe('limits on what runs at once', () => {
     await worker.dispatched(fourth);
   });
 
-  it('the Community license’s: of workers that come at once, three are taken up', async () => {
+  it('of the Community license: of workers that register at once, three are accepted', async () => {
     const scheduler = await use.start({ plan: 'community' });
 
     await Promise.all(Array.from({ length: 8 }, (_, i) => use.rawWorker({ id: `w${i}` })));

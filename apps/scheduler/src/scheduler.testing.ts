@@ -31,34 +31,34 @@ import { schedulerLoops } from './loops';
 import { queueHooks, readGauges } from './gauges';
 import { processors } from './processors';
 
-/** How one scheduler of a test differs from a plain one. */
+/** Options of a scheduler in a test. */
 export interface SchedulerPlan {
   pools?: PoolTable;
   timeouts?: Partial<TimeoutTable>;
   env?: Partial<SchedulerEnv>;
-  /** Unlimited unless said otherwise. */
+  /** Unlimited by default. */
   plan?: 'community' | 'enterprise';
-  /** No consumers, loops or queue workers: the context alone, as of a process about to die or about to be called. */
+  /** Builds the context only, without consumers, loops and queue workers. */
   idle?: boolean;
-  /** Without the loops: what the wake-ups alone achieve. */
+  /** Starts no loops, so that only wake-ups trigger work. */
   withoutLoops?: boolean;
 }
 
-/** Which questions to the kernel fail now. */
+/** Kernel calls that currently fail. */
 export type Broken = Set<'check' | 'checkOutput'>;
 
-/** A running scheduler, with everything under it real. */
+/** A running scheduler on real Redis, NATS and kernel. */
 export interface Scheduler {
   readonly ctx: SchedulerContext;
   readonly platform: Platform;
   readonly bus: Bus;
   /** Calls of each event, in order, as name and first argument. */
   readonly events: [name: keyof SchedulingEvents, ...args: unknown[]][];
-  /** What a consumer, loop or queue worker threw. */
+  /** Errors thrown by consumers, loops and queue workers. */
   readonly defects: unknown[];
   /** The text of `/metrics`. */
   metrics(): Promise<string>;
-  /** The context with a clock that is this much ahead. */
+  /** The context with its clock this far ahead. */
   later(ms: number): SchedulerContext;
   stop(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export const onePool: PoolTable = {
   pools: { main: { name: 'main', requires: [], status: 'active', description: '' } },
 };
 
-/** What `main.ts` does, with short periods and a kernel that can be made to fail. */
+/** Starts a scheduler like `main.ts`, with short periods and a kernel whose calls can be made to fail. */
 export async function startScheduler(around: Surroundings, plan: SchedulerPlan = {}): Promise<Scheduler> {
   const stops: { name: string; step: () => unknown }[] = [];
   const stop = async () => {
@@ -89,7 +89,7 @@ export async function startScheduler(around: Surroundings, plan: SchedulerPlan =
   try {
     return { ...(await startParts(around, plan, (name, step) => void stops.push({ name, step }))), stop };
   } catch (error) {
-    // What is left open keeps the test run from ending.
+    // Open handles would keep the test run from ending.
     await stop();
     throw error;
   }
@@ -196,7 +196,7 @@ async function run(boot: Boot<SchedulerEnv>, { ctx, platform, plan, defects, met
   const consumptions = startConsumers(bus, ctx, failed);
   onStop('consumers', () => Promise.all(consumptions.map((consumption) => consumption.stop())));
   await Promise.all(workers.map((worker) => worker.waitUntilReady()));
-  // Heartbeats are not kept: whoever starts after us must be heard.
+  // Heartbeats are not stored: the subscriptions must be active before any worker starts.
   await bus.flush();
 }
 
@@ -212,7 +212,7 @@ const readSchedulerEnv = ({ redisUrl, natsUrl, policyPath }: Surroundings): Sche
     SAFETY_DECISION_CACHE_TTL: '0',
   }).values;
 
-/** The kernel, as long as nobody broke it. */
+/** A kernel whose calls in `broken` fail. */
 function breakable(kernel: Kernel, broken: Broken): Kernel {
   const unless = <T>(what: 'check' | 'checkOutput', ask: () => Promise<T>): Promise<T> =>
     broken.has(what) ? Promise.reject(new Error(`${what}: no answer`)) : ask();
@@ -229,7 +229,7 @@ function breakable(kernel: Kernel, broken: Broken): Kernel {
   };
 }
 
-/** Notes each call before it is made. */
+/** Records each call before it is made. */
 const recorded = (events: SchedulingEvents, calls: Scheduler['events']): SchedulingEvents =>
   new Proxy(events, {
     get(target, name: keyof SchedulingEvents) {
@@ -241,6 +241,6 @@ const recorded = (events: SchedulingEvents, calls: Scheduler['events']): Schedul
     },
   });
 
-/** Resolves once the policy in force is another one than before. */
+/** Resolves once another policy is in effect. */
 export const policyChanged = (kernel: Kernel, before: string | undefined) =>
   eventually(async () => (await kernel.listSnapshots())[0] !== before);

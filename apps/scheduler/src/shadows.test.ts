@@ -12,7 +12,7 @@ const ofJob = async (id: string, tenant = 'acme') => {
   return (await use.store.shadowResults.page(tenant, bundle, all)).filter(({ job_id }) => job_id === id);
 };
 
-/** A bundle, and what a tenant tries in its place, for schedulers that start later. */
+/** Stores a bundle and a tenant's shadow of it, for schedulers that start later. */
 async function given({ live = 'rules: []', content = ban, tenant = 'acme' } = {}): Promise<void> {
   await use.document('system', 'policy', { bundles: { [bundle]: { content: live, enabled: true } } });
   const shadow = {
@@ -22,11 +22,11 @@ async function given({ live = 'rules: []', content = ban, tenant = 'acme' } = {}
   await use.store.shadows.write(tenant, bundle, { read: '', shadow, audit: { tenant, entry: '' } });
 }
 
-/** A scheduler that stops has written every result of what was decided. */
+/** Stopping a scheduler writes all pending shadow results. */
 const stopped = (...schedulers: Scheduler[]) => Promise.all(schedulers.map((scheduler) => scheduler.stop()));
 
-describe('a shadow policy of the tenant of a job', () => {
-  it('is compared once with what was decided, though gateway and scheduler both asked, and changes nothing', async () => {
+describe('a shadow policy of a tenant', () => {
+  it('is evaluated once per job, although gateway and scheduler both decide, and changes no decision', async () => {
     await given();
     const scheduler = await use.start();
     await use.worker({ id: 'w1' });
@@ -51,7 +51,7 @@ describe('a shadow policy of the tenant of a job', () => {
     ]);
   });
 
-  it('is asked in the place of its bundle: what that forbids is not forbidden', async () => {
+  it('replaces its bundle in the evaluation: rules of the bundle do not apply', async () => {
     await given({ live: ban, content: 'rules: []' });
     const scheduler = await use.start();
 
@@ -70,7 +70,7 @@ describe('a shadow policy of the tenant of a job', () => {
     ]);
   });
 
-  it('is heard of by the notice, while the service runs', async () => {
+  it('is loaded by a running service when its change is published', async () => {
     await use.document('system', 'policy', { bundles: { [bundle]: { content: 'rules: []', enabled: false } } });
     const { ctx } = await use.start();
     const deps = { ...ctx, maxContentBytes: 100_000, onNoticeFailed: () => undefined };
@@ -86,7 +86,7 @@ describe('a shadow policy of the tenant of a job', () => {
     );
   });
 
-  it('a job that is held, approved and run has one result', async () => {
+  it('has one result for a job that is held, approved and run', async () => {
     await given();
     const scheduler = await use.start({ policy: ruled('require_approval') });
     await use.worker({ id: 'w1' });
@@ -102,7 +102,7 @@ describe('a shadow policy of the tenant of a job', () => {
     ]);
   });
 
-  it('a throttled job that is asked about again and again has one result, and one more under another policy', async () => {
+  it('has one result for a throttled job that is evaluated repeatedly, and another under a new policy', async () => {
     await given();
     const gateway = await use.start({ policy: allowAll, idle: true });
     const id = await use.submit();
@@ -124,7 +124,7 @@ describe('a shadow policy of the tenant of a job', () => {
     expect((await ofJob(id)).map(({ active_verdict }) => active_verdict)).toEqual(['ALLOW', 'THROTTLE']);
   });
 
-  it('a job that is tried again has one result', async () => {
+  it('has one result for a job that is retried', async () => {
     await given();
     const scheduler = await use.start();
     let tries = 0;
@@ -137,7 +137,7 @@ describe('a shadow policy of the tenant of a job', () => {
     expect(await ofJob(id)).toHaveLength(1);
   });
 
-  it('counts in no velocity window', async () => {
+  it('counts toward no velocity window', async () => {
     const velocity = 'velocity: { max_requests: 1, window_seconds: 60, key: tenant }';
     const pace = `rules: [{ id: pace, decision: deny, match: { topics: ["job.*"] }, ${velocity} }]`;
     await given({ content: pace });
@@ -152,7 +152,7 @@ describe('a shadow policy of the tenant of a job', () => {
     expect(await use.redis.keys('svc:velocity:*')).toEqual([]);
   });
 
-  it('is asked about jobs of no other tenant', async () => {
+  it('is not evaluated for jobs of other tenants', async () => {
     await given({ tenant: 'globex' });
     const scheduler = await use.start();
     await use.rawAnswering('SUCCEEDED');
@@ -165,7 +165,7 @@ describe('a shadow policy of the tenant of a job', () => {
     expect([...(await ofJob(ours)), ...(await ofJob(ours, 'globex')), ...(await ofJob(theirs))]).toEqual([]);
   });
 
-  it('is not asked where SVC_SHADOW_EVAL_DISABLED is set', async () => {
+  it('is not evaluated when SVC_SHADOW_EVAL_DISABLED is set', async () => {
     await given();
     const scheduler = await use.start({ env: { shadowEvalDisabled: true } });
     await use.rawAnswering('SUCCEEDED');
@@ -177,7 +177,7 @@ describe('a shadow policy of the tenant of a job', () => {
     expect(await ofJob(id)).toEqual([]);
   });
 
-  it('what was decided when the service stops is written before it ends', async () => {
+  it('has its pending results written before the service exits', async () => {
     await given();
     const scheduler = await use.start({ idle: true });
     const { shadows, kernel } = scheduler.ctx;

@@ -11,7 +11,7 @@ const spent = async (account = 'tenant:acme') => {
 const start = (budget: object) => use.start({ config: { budget } });
 
 describe('a job whose tenant has a budget', () => {
-  it('reserves what it is estimated to cost before it goes out, and spends what its worker says', async () => {
+  it('reserves its estimated cost before dispatch and spends the cost that its worker reports', async () => {
     await start({ daily_limit_usd: 10, cost_centers: ['research'] });
     const worker = await use.worker({
       id: 'w1',
@@ -36,7 +36,7 @@ describe('a job whose tenant has a budget', () => {
     await worker.stop();
   });
 
-  it('waits with throttle until others give back what they did not need', async () => {
+  it('waits with throttle until other jobs release unused reservations', async () => {
     await start({ daily_limit_usd: 5 });
     const first = await use.submit({ estimated_cost: 4 });
     await use.until(first, 'PENDING', { waiting_reason: 'no_workers' });
@@ -64,16 +64,16 @@ describe('a job whose tenant has a budget', () => {
     expect(await spent()).toEqual({ spent: 0, reserved: 0 });
   });
 
-  it('runs with alert, and each part that is used is told once', async () => {
+  it('runs with alert, and each threshold is published once', async () => {
     await start({ daily_limit_usd: 4, action_at_limit: 'alert', alert_at_percent: [50] });
     await use.rawAnswering('SUCCEEDED', { cost_usd: 3 });
 
     for (let i = 0; i < 3; i++) await use.until(await use.submit(), 'SUCCEEDED');
 
     const alerts = await eventually(() => {
-      const told = use.bodies('alert', subjects.alert.name).filter(({ message }) => message.includes('budget'));
-      if (told.length < 2) throw new Error(`${told.length} alerts`);
-      return told;
+      const alerts = use.bodies('alert', subjects.alert.name).filter(({ message }) => message.includes('budget'));
+      if (alerts.length < 2) throw new Error(`${alerts.length} alerts`);
+      return alerts;
     });
     expect(alerts.map(({ message }) => message)).toEqual([
       `50 % of the budget of tenant:acme for ${today()} is used`,
@@ -82,7 +82,7 @@ describe('a job whose tenant has a budget', () => {
     expect(alerts[0]?.details).toMatchObject({ limit_usd: '4', spent_usd: '3' });
   });
 
-  it('gives back what it reserved when it is cancelled while it waits for a worker', async () => {
+  it('releases its reservation when it is cancelled while it waits for a worker', async () => {
     await start({});
     const id = await use.submit({ estimated_cost: 2 });
     await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
@@ -94,7 +94,7 @@ describe('a job whose tenant has a budget', () => {
     expect(await spent()).toEqual({ spent: 0, reserved: 0 });
   });
 
-  it('pays for every attempt, and for what was estimated when its worker does not say', async () => {
+  it('is charged for every attempt, at the estimate when its worker reports no cost', async () => {
     await use.start({
       config: { budget: {}, retry: { max_retries: 1, initial_backoff: '1ms' } },
     });
@@ -114,7 +114,7 @@ describe('a job whose tenant has a budget', () => {
   });
 
   it.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 1e12])(
-    'counts as estimated when its worker says that it cost %d',
+    'is charged the estimate when its worker reports a cost of %d',
     async (cost_usd) => {
       await start({});
       await use.rawAnswering('SUCCEEDED', { cost_usd });
@@ -125,7 +125,7 @@ describe('a job whose tenant has a budget', () => {
 });
 
 describe('a team', () => {
-  it('has its budget beside that of its tenant', async () => {
+  it('has its own budget in addition to that of its tenant', async () => {
     await use.orgConfig('acme', { budget: { daily_limit_usd: 100 } });
     await use.document('team', 'ml', { budget: { daily_limit_usd: 1, action_at_limit: 'deny' } });
     await use.start();

@@ -8,25 +8,25 @@ const { jobCancel, jobResult } = subjects;
 const heartbeatOf = (worker_id: string) =>
   heartbeatPacket({ trace_id: '', sender_id: worker_id, nowUs: 1 }, { worker_id, pool: 'main', max_parallel_jobs: 1 })
     .body;
-/** Beyond the running time of any job. */
+/** Longer than the time limit of any job. */
 const lateMs = 1_000_000;
 const timeout = { error_code: 'timeout', error_message: 'timeout: deadline expired' };
 
 describe('the deadline of a job', () => {
-  it('ends one that waits for a worker, and says so on the bus', async () => {
+  it('ends a job that waits for a worker, and publishes the timeout', async () => {
     await use.start({ withoutLoops: true });
 
     const id = await use.submit({ deadline_ms: 300 });
 
     await use.until(id, 'TIMEOUT', { ...timeout, last_state: 'PENDING' });
     expect(await use.deadLetter(id)).toMatchObject({ reason_code: 'timeout', last_state: 'PENDING', attempts: 0 });
-    expect(await use.said('job_result', jobResult.name, id)).toMatchObject([
+    expect(await use.published('job_result', jobResult.name, id)).toMatchObject([
       { status: JobStatus.JOB_STATUS_TIMEOUT, error_code: 'timeout' },
     ]);
     expect(await use.store.workers.lanes()).toEqual({});
   });
 
-  it('is the default of config for a job that asks for none, when that is switched on', async () => {
+  it('defaults to the configured one when default deadlines are enabled', async () => {
     await use.start({ env: { defaultDeadline: true }, config: { resources: { default_timeout_seconds: 1 } } });
 
     const job = await use.until(await use.submit(), 'TIMEOUT', { error_message: 'timeout: deadline expired' });
@@ -34,7 +34,7 @@ describe('the deadline of a job', () => {
     expect(job.deadline_ms - job.created_at / 1_000).toBeCloseTo(1_000, -2);
   });
 
-  it('is apart from the time it may wait, which ends one that no worker took, and none that has run', async () => {
+  it('is independent of the waiting limit, which ends only jobs that were never dispatched', async () => {
     await use.start();
     const waiting = await use.submit({ queue_ttl_ms: 50 });
 
@@ -50,7 +50,7 @@ describe('the deadline of a job', () => {
     await use.until(taken, 'SUCCEEDED');
   });
 
-  it('ends one that a person has not decided', async () => {
+  it('ends a job that waits for approval', async () => {
     await use.start({ policy: ruled('require_approval'), withoutLoops: true });
 
     const id = await use.submit({ deadline_ms: 300 });
@@ -59,7 +59,7 @@ describe('the deadline of a job', () => {
     expect(job.approval).toMatchObject({ status: 'invalidated' });
   });
 
-  it('ends one that is throttled, however long the rule lets it wait', async () => {
+  it('ends a throttled job, regardless of the delay of the rule', async () => {
     await use.start({ policy: allowAll, idle: true });
     const id = await use.submit({ deadline_ms: 8_000 });
     await use.policy(ruled('throttle', 'throttle_duration: 60s'));
@@ -70,7 +70,7 @@ describe('the deadline of a job', () => {
     await use.until(id, 'TIMEOUT', timeout);
   });
 
-  it('ends one between two tries', async () => {
+  it('ends a job between two attempts', async () => {
     await use.start({ withoutLoops: true, config: { retry: { initial_backoff: '1m', max_backoff: '1m' } } });
     await use.rawAnswering('FAILED_RETRYABLE');
 
@@ -79,7 +79,7 @@ describe('the deadline of a job', () => {
     await use.until(id, 'TIMEOUT', { ...timeout, last_state: 'RETRYING', attempts: 1 });
   });
 
-  it('ends one that runs: its worker is told to stop, and its late result changes nothing', async () => {
+  it('ends a running job: its worker is cancelled, and a late result is ignored', async () => {
     const { events } = await use.start({ withoutLoops: true });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit({ deadline_ms: 3_000 });
@@ -89,7 +89,7 @@ describe('the deadline of a job', () => {
     await worker.answer(request);
 
     expect(request.budget?.deadline_ms).toBeLessThanOrEqual(3_000);
-    expect(await use.said('job_cancel', jobCancel.name, id)).toMatchObject([{ reason: 'timeout' }]);
+    expect(await use.published('job_cancel', jobCancel.name, id)).toMatchObject([{ reason: 'timeout' }]);
     await eventually(() => expect(events).toContainEqual(['ignoredResult', id, 'job is TIMEOUT']));
     expect(await use.deadLetter(id)).toMatchObject({ reason_code: 'timeout' });
     const next = await use.submit();
@@ -98,7 +98,7 @@ describe('the deadline of a job', () => {
 });
 
 describe('a job without a deadline', () => {
-  it('waits for a worker as long as its topic says', async () => {
+  it('waits for a worker for the time limit of its topic', async () => {
     await use.start({ timeouts: { topics: { 'job.work': { max_pending_seconds: 1 } } }, withoutLoops: true });
 
     const id = await use.submit();
@@ -107,7 +107,7 @@ describe('a job without a deadline', () => {
     expect(job.error_message).toBe('timeout: no worker within 1 s (no_workers)');
   });
 
-  it('is not out of time while nobody can hear its worker', async () => {
+  it('does not time out while its worker cannot reach the bus', async () => {
     const { later } = await use.start({ withoutLoops: true });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -127,7 +127,7 @@ describe('a job without a deadline', () => {
     await use.until(id, 'SUCCEEDED');
   }, 40_000);
 
-  it('is out of time although schedulers restart more often than their grace period lasts', async () => {
+  it('times out even if schedulers restart more often than their grace period lasts', async () => {
     const env = { workerHeartbeatTtlMs: 30_000 };
     const first = await use.start({ withoutLoops: true, env });
     const worker = await use.rawWorker({ id: 'w1' });
@@ -135,7 +135,7 @@ describe('a job without a deadline', () => {
     await worker.dispatched(id);
     await use.until(id, 'RUNNING');
     await first.stop();
-    /** The entry of the job, as a scheduler that has just started processes it so long after the time-out. */
+    /** Processes the job's entry in a scheduler that has just started, this long after the timeout. */
     const processed = async (afterMs: number) => {
       const scheduler = await use.start({ idle: true, env });
       scheduler.ctx.registry.hearing(Date.now() + lateMs + afterMs);
@@ -149,7 +149,7 @@ describe('a job without a deadline', () => {
     await use.until(id, 'TIMEOUT', { error_message: 'timeout: the worker did not answer in time' });
   });
 
-  it('has the whole grace period again after an outage of the bus', async () => {
+  it('gets the full grace period again after a bus outage', async () => {
     const { ctx, later } = await use.start({ idle: true });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -167,17 +167,17 @@ describe('a job without a deadline', () => {
     expect(await processed(75_000)).toBeUndefined();
   });
 
-  it('runs as long as its topic says, and is then taken from its worker', async () => {
+  it('runs for the time limit of its topic and is then cancelled', async () => {
     await use.start({ timeouts: { topics: { 'job.work': { running_timeout_seconds: 1 } } } });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
     await worker.dispatched(id);
 
     await use.until(id, 'TIMEOUT', { error_message: 'timeout: the worker did not answer in time' });
-    await use.said('job_cancel', jobCancel.name, id);
+    await use.published('job_cancel', jobCancel.name, id);
   });
 
-  it('runs on as long as it reports progress, which the record shows', async () => {
+  it('keeps running as long as it reports progress, which is recorded', async () => {
     await use.start({ timeouts: { topics: { 'job.work': { running_timeout_seconds: 1 } } } });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -189,7 +189,7 @@ describe('a job without a deadline', () => {
         worker.progress(id, 40);
         const job = await use.job(id);
         expect(job).toMatchObject({ state: 'RUNNING', progress_percent: 40, progress_message: 'working' });
-        // Half as long again as it could have run in silence.
+        // 1.5 times the limit for a job without progress.
         expect((job.progress_at ?? 0) - since).toBeGreaterThan(1_500_000);
       },
       { everyMs: 100 },
@@ -198,7 +198,7 @@ describe('a job without a deadline', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('gains nothing by the progress of another worker', async () => {
+  it('is not extended by the progress of another worker', async () => {
     await use.start({ timeouts: { topics: { 'job.work': { running_timeout_seconds: 1 } } } });
     const worker = await use.rawWorker({ id: 'w1' });
     const other = await use.rawWorker({ id: 'w2', pool: 'elsewhere' });
@@ -213,7 +213,7 @@ describe('a job without a deadline', () => {
 });
 
 describe('a cancel', () => {
-  it('that a worker did not hear is told again when it says what it runs', async () => {
+  it('that a worker missed is published again when the worker reports the job', async () => {
     await use.start();
     let stopped = false;
     const untilStopped = ({ signal }: { signal: AbortSignal }) =>
@@ -227,13 +227,13 @@ describe('a cancel', () => {
     const id = await use.submit();
     await use.until(id, 'RUNNING');
 
-    // Nobody says so on the bus, as if the worker had been away.
+    // No cancel is published, as if the worker had missed it.
     await use.store.jobs.move('*', id, 'cancel');
 
     await eventually(() => expect(stopped).toBe(true));
   });
 
-  it('of a running job reaches its worker, frees the slot, and the answer to it changes nothing', async () => {
+  it('of a running job reaches its worker, frees the slot, and the late answer is ignored', async () => {
     const { ctx, events } = await use.start();
     let stopped = '';
     const topics = {
@@ -263,11 +263,11 @@ describe('a cancel', () => {
   });
 });
 
-describe('a worker that goes silent', () => {
+describe('a worker whose heartbeats stop', () => {
   const env = { workerHeartbeatTtlMs: 500 };
   const config = { retry: { initial_backoff: '10ms' } };
 
-  it('loses its jobs to another one, and its late result changes nothing', async () => {
+  it('loses its jobs to another worker, and its late result is ignored', async () => {
     const { events } = await use.start({ env, config });
     const first = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();
@@ -286,13 +286,13 @@ describe('a worker that goes silent', () => {
     expect(events).toContainEqual(['workerLost', 'w1', 1]);
   });
 
-  it('loses only what it holds still, however old the picture of it is', async () => {
+  it('loses only jobs it still holds, even if its snapshot is stale', async () => {
     const { ctx } = await use.start();
     const worker = await use.rawWorker({ id: 'w1', max: 2 });
     const id = await use.submit();
     const request = await worker.dispatched(id);
     const stale = await use.until(id, 'RUNNING');
-    // Meanwhile its worker says that it failed, and it is given out once more.
+    // The worker then reports a failure, and the job is requeued.
     await use.store.jobs.move('*', id, 'retry', { carry: [{ queue: 'jobs', suffix: 'again' }] });
     const again = await worker.dispatched(id, 2);
     const index = { ...ctx.store.index, records: () => Promise.resolve([stale]) };
@@ -303,7 +303,7 @@ describe('a worker that goes silent', () => {
     expect(again.env['SVC_DISPATCH_ID']).not.toBe(request.env['SVC_DISPATCH_ID']);
   });
 
-  it('that comes back is given work again', async () => {
+  it('gets jobs again when it returns', async () => {
     await use.start({ env, config });
     const worker = await use.rawWorker({ id: 'w1', max: 2 });
     const id = await use.submit();
@@ -317,7 +317,7 @@ describe('a worker that goes silent', () => {
     await use.until(id, 'SUCCEEDED');
   });
 
-  it('ends its jobs when they have no try left', async () => {
+  it('has its jobs fail when they have no attempt left', async () => {
     await use.start({ env, config: { retry: { max_retries: 0 } } });
     const worker = await use.rawWorker({ id: 'w1' });
     const id = await use.submit();

@@ -6,7 +6,7 @@ const use = useScheduler();
 const enforce = { boundary_hardening: { schema_enforcement: 'enforce' } };
 const sku = { type: 'object', required: ['sku'], properties: { sku: { type: 'string' } } };
 
-/** Registers `job.work` for everybody, and a schema of its own for each field named. */
+/** Registers `job.work` for all tenants, with one schema for each given field. */
 async function given(entry: object, schema?: Record<string, unknown>): Promise<void> {
   const data = { 'job.work': { pool: 'main', ...entry }, 'job.other': { pool: 'main' } };
   await use.document('system', 'topics', data);
@@ -25,7 +25,7 @@ const ended = async (id: string, state: 'FAILED' | 'SUCCEEDED', fields: object =
 };
 
 describe('a job from the bus', () => {
-  it('to a topic that nobody registered, or that is disabled, ends FAILED with a dead letter', async () => {
+  it('to an unregistered or disabled topic ends FAILED with a dead letter', async () => {
     await given({ status: 'disabled' });
     await use.start();
 
@@ -37,7 +37,7 @@ describe('a job from the bus', () => {
     expect(await use.deadLetter('j2')).toMatchObject({ reason_code: 'topic_disabled' });
   });
 
-  it('runs when its input fits, bare or as the context of a document', async () => {
+  it('runs when its input is valid, bare or as the context of a document', async () => {
     await given({ input_schema_id: 'acme/It' }, sku);
     await use.start({ config: enforce });
     await use.rawWorker({ id: 'w1', max: 2, answers: () => ['SUCCEEDED'] });
@@ -50,11 +50,11 @@ describe('a job from the bus', () => {
   });
 
   it.each([
-    ['does not fit', '{"sku":1}', '/sku must be string'],
-    ['does not fit as a context', '{"sku":"a","context":{}}', "must have required property 'sku'"],
-    ['is not JSON', 'sku', 'not JSON'],
-    ['does not exist', undefined, 'does not exist'],
-  ])('ends FAILED before any worker hears of it when its input %s', async (_, input, message) => {
+    ['is invalid', '{"sku":1}', '/sku must be string'],
+    ['is invalid as a context', '{"sku":"a","context":{}}', "must have required property 'sku'"],
+    ['is not JSON', 'sku', 'no JSON'],
+    ['is missing', undefined, 'not there'],
+  ])('ends FAILED without a dispatch when its input %s', async (_, input, message) => {
     await given({ input_schema_id: 'acme/It' }, sku);
     await use.start({ config: enforce });
     const worker = await use.rawWorker({ id: 'w1' });
@@ -70,7 +70,7 @@ describe('a job from the bus', () => {
   it.each([
     ['schema_not_found', undefined],
     ['schema_invalid', { $ref: 'acme:nowhere' }],
-  ])('ends FAILED with %s when there is nothing to check its input against', async (error_code, schema) => {
+  ])('ends FAILED with %s when its input schema is unusable', async (error_code, schema) => {
     await given({ input_schema_id: 'acme/It' }, schema);
     await use.start({ config: enforce });
 
@@ -79,7 +79,7 @@ describe('a job from the bus', () => {
     await ended('j1', 'FAILED', { error_code });
   });
 
-  it('runs all the same when schemas are only warned of', async () => {
+  it('runs when schema enforcement only warns', async () => {
     await given({ input_schema_id: 'acme/It' }, sku);
     await use.start();
     await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
@@ -91,7 +91,7 @@ describe('a job from the bus', () => {
 });
 
 describe('a job from the gateway', () => {
-  it('is not checked a second time: a schema that is changed later leaves it alone', async () => {
+  it('is validated once: a later change of the schema does not affect it', async () => {
     await given({ input_schema_id: 'acme/It' }, { required: ['prompt'] });
     await use.start({ config: enforce, idle: true });
     const id = await use.submit({});
@@ -106,7 +106,7 @@ describe('a job from the gateway', () => {
     await given({});
     const { ctx } = await use.start();
     const id = await use.submit({});
-    // A decision that is still on its way has seen the topic as it was.
+    // A decision in progress may still use the previous version of the topic.
     await use.until(id, 'PENDING', { waiting_reason: 'no_workers' });
     await given({ status: 'disabled' });
     ctx.config.changed();
@@ -120,7 +120,7 @@ describe('a job from the gateway', () => {
 describe('a result', () => {
   const work = (result: unknown) => use.worker({ id: 'w1', topics: { 'job.>': () => result } });
 
-  it('that fits the output schema of its topic is a success', async () => {
+  it('that matches the output schema of its topic is a success', async () => {
     await given({ output_schema_id: 'acme/It' }, sku);
     await use.start({ config: enforce });
     await work({ sku: 'a' });
@@ -131,7 +131,7 @@ describe('a result', () => {
   it.each([
     ['does not fit', { sku: 1 }, '/sku must be string'],
     ['is larger than can be checked', { sku: 'x'.repeat(2_097_152) }, 'at most 2097152 can be checked'],
-  ])('that %s fails its job, for good', async (_, result, message) => {
+  ])('that %s fails its job without a retry', async (_, result, message) => {
     await given({ output_schema_id: 'acme/It' }, sku);
     await use.start({ config: { ...enforce, retry: { max_retries: 3 } } });
     await work(result);
@@ -143,7 +143,7 @@ describe('a result', () => {
     expect(await use.deadLetter(job.id)).toMatchObject({ reason_code: 'output_schema_validation_failed' });
   });
 
-  it('is needed where there is an output schema', async () => {
+  it('is required when there is an output schema', async () => {
     await given({ output_schema_id: 'acme/It' }, {});
     await use.start({ config: enforce });
     await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
@@ -153,7 +153,7 @@ describe('a result', () => {
     expect(job.error_message).toMatch(/no result|not there/);
   });
 
-  it('that does not fit is a success all the same when schemas are only warned of', async () => {
+  it('that is invalid is still a success when schema enforcement only warns', async () => {
     await given({ output_schema_id: 'acme/It' }, sku);
     await use.start();
     await work({ sku: 1 });

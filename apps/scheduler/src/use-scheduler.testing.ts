@@ -28,13 +28,13 @@ import { join } from 'node:path';
 import { startRawWorker, type Answer, type RawWorker, type RawWorkerPlan } from './raw-worker.testing';
 import { policyChanged, startScheduler, type Broken, type Scheduler, type SchedulerPlan } from './scheduler.testing';
 
-/** Lets everything through and checks no output. */
+/** Allows everything and checks no output. */
 export const allowAll = `
 version: '1'
 default_decision: allow
 `;
 
-/** A policy of one rule for every job. */
+/** A policy with one rule for every job. */
 export const ruled = (decision: string, more = ''): string => `
 version: '1'
 default_decision: deny
@@ -66,10 +66,10 @@ const busSettings = {
 
 /** Call at the top of a file: schedulers and workers on a Redis and a NATS of its own, both empty before each test. */
 export function useScheduler() {
-  // A loaded machine is slow; every wait has a limit of its own below this.
+  // Generous for a loaded machine; every wait has its own, shorter limit.
   const servers = useServers();
   const broken: Broken = new Set();
-  const heard: { subject: string; packet: Packet }[] = [];
+  const packets: { subject: string; packet: Packet }[] = [];
   const stops: (() => Promise<unknown>)[] = [];
   const schedulers: Scheduler[] = [];
   let open: Open | undefined;
@@ -86,12 +86,12 @@ export function useScheduler() {
     const tap = await openBus({ ...busSettings, url: servers.natsUrl }, { nowUs: () => Date.now() * 1_000 });
     open = { redis, store, dir, tap };
     broken.clear();
-    heard.length = 0;
-    const hear = ({ subject, bytes }: { subject: string; bytes: Uint8Array }) => {
+    packets.length = 0;
+    const onPacket = ({ subject, bytes }: { subject: string; bytes: Uint8Array }) => {
       const decoded = decodePacket(bytes);
-      if (decoded.kind === 'ok' || decoded.kind === 'invalid') heard.push({ subject, packet: decoded.packet });
+      if (decoded.kind === 'ok' || decoded.kind === 'invalid') packets.push({ subject, packet: decoded.packet });
     };
-    for (const pattern of ['sys.>', 'worker.>']) tap.tap(pattern, hear);
+    for (const pattern of ['sys.>', 'worker.>']) tap.tap(pattern, onPacket);
     await tap.ensureStreams();
     await tap.flush();
     writeFileSync(policyPath(), allowAll);
@@ -118,7 +118,7 @@ export function useScheduler() {
   const use = {
     servers: servers as Servers,
     broken,
-    heard,
+    packets,
     get store() {
       return world().store;
     },
@@ -130,7 +130,7 @@ export function useScheduler() {
       return world().tap;
     },
 
-    /** Starts a scheduler under a policy; the second one runs beside the first. */
+    /** Starts a scheduler under a policy; several can run at once. */
     async start({ policy, config, ...plan }: SchedulerPlan & { policy?: string; config?: object } = {}) {
       if (policy !== undefined) writeFileSync(policyPath(), policy);
       if (config) await use.config(config);
@@ -141,19 +141,19 @@ export function useScheduler() {
       return scheduler;
     },
 
-    /** System settings, for schedulers that have not read them yet. */
+    /** Writes system settings, for schedulers that have not read them yet. */
     config: (data: object) => use.document('system', 'default', data),
 
-    /** Settings of one tenant, likewise. */
+    /** Writes the settings of one tenant, likewise. */
     orgConfig: (tenant: string, data: object) => use.document('org', tenant, data),
 
-    /** A config document, in the place of any that is there. */
+    /** Writes a config document, replacing an existing one. */
     async document(scope: string, scope_id: string, data: object): Promise<void> {
       const deps = { store: world().store, clock: systemClock() };
       await changeDocument(deps, { scope, scope_id }, () => ({ data: { ...data } }));
     },
 
-    /** Another policy, in force when this resolves. */
+    /** Replaces the policy; resolves once it is in effect. */
     async policy(text: string) {
       const [before] = await first().ctx.kernel.listSnapshots();
       writeFileSync(policyPath(), text);
@@ -164,7 +164,7 @@ export function useScheduler() {
       return (await use.submitted(body, tenant, key)).jobId;
     },
 
-    /** Through the service that the gateway calls. */
+    /** Submits through the service that the gateway calls. */
     submitted(body: Partial<SubmitBody> = {}, tenant = 'acme', key?: string): Promise<SubmitOutcome> {
       const { ctx } = first();
       const { value } = (submitEndpoint.body ?? fail()).validate({ prompt: 'hello', topic: 'job.work', ...body });
@@ -191,7 +191,7 @@ export function useScheduler() {
 
     cancel: (id: string, tenant = 'acme') => cancelJob(decisionDeps(), tenant, id),
 
-    /** A real worker, by default one that answers what it is sent. */
+    /** A worker of the SDK; by default it echoes the prompt. */
     async worker(over: Partial<WorkerOptions> & { id: string }): Promise<Worker> {
       const worker = createWorker({
         pool: 'main',
@@ -215,7 +215,7 @@ export function useScheduler() {
       return worker;
     },
 
-    /** A worker that answers every job like this. */
+    /** A raw worker that answers every job with this status. */
     rawAnswering: (status: Answer, over: JobResultDraft = {}, id = 'w1') =>
       use.rawWorker({ id, max: 10, answers: () => [status, over] }),
 
@@ -225,7 +225,7 @@ export function useScheduler() {
       return job;
     },
 
-    /** The record once it is in a state, and has these fields. */
+    /** Waits until the record has this state and these fields. */
     until: (id: string, state: JobState, fields: Partial<JobRecord> = {}): Promise<JobRecord> =>
       eventually(
         async () => {
@@ -236,24 +236,24 @@ export function useScheduler() {
         { withinMs: 15_000, everyMs: 15 },
       ),
 
-    /** Packets of a kind that were heard on the bus, about one job when it is named. */
+    /** Packet bodies of a kind received on a subject, optionally of one job. */
     bodies<K extends PayloadKind>(kind: K, subject: string, jobId?: string): PacketOf<K>['body'][] {
-      return heard.flatMap((one) =>
+      return packets.flatMap((one) =>
         one.subject === subject && isOf(kind, one.packet) && (!jobId || idOf(one.packet.body) === jobId)
           ? [one.packet.body]
           : [],
       );
     },
 
-    /** The same, once there are as many as expected. */
-    said: <K extends PayloadKind>(kind: K, subject: string, jobId: string, count = 1) =>
+    /** Waits for the expected number of packets of a job. */
+    published: <K extends PayloadKind>(kind: K, subject: string, jobId: string, count = 1) =>
       eventually(() => {
         const bodies = use.bodies(kind, subject, jobId);
         if (bodies.length !== count) throw new Error(`${bodies.length} of ${count} packets on ${subject}`);
         return bodies;
       }),
 
-    /** How many messages the stream of workers' jobs keeps for a subject. */
+    /** Number of messages in the stream of workers' jobs for a subject. */
     async stored(subject: string): Promise<number> {
       const connection = await connect({ servers: servers.natsUrl });
       const manager = await connection.jetstreamManager();
@@ -264,10 +264,10 @@ export function useScheduler() {
 
     deadLetter: (id: string) => world().store.deadLetters.get('*', id),
 
-    /** States a job went through, oldest first. */
+    /** State history of a job, oldest first. */
     path: async (id: string) => (await world().store.jobs.events(id)).map(({ to }) => to),
 
-    /** Lets the time of delayed queue entries come now. */
+    /** Makes delayed queue entries due now. */
     async promote(queue: QueueName = 'jobs') {
       const handle = openQueue(queues[queue], { url: servers.redisUrl });
       await handle.promoteJobs();

@@ -16,7 +16,7 @@ ${more}
 `;
 const throttling = limited('throttle', '    throttle_duration: 1h');
 
-/** Submits jobs one after the other: the ids of those that were accepted, and the codes of the refusals. */
+/** Submits jobs one by one; returns the ids of accepted jobs and the codes of rejections. */
 async function submitted(count: number): Promise<{ ids: string[]; refusals: string[] }> {
   const ids: string[] = [];
   const refusals: string[] = [];
@@ -29,33 +29,30 @@ async function submitted(count: number): Promise<{ ids: string[]; refusals: stri
   return { ids, refusals };
 }
 
-/** Makes every request in the velocity windows this much older. */
+/** Ages every request in the velocity windows by this much. */
 async function age(ms: number): Promise<void> {
   for (const window of await use.redis.keys('svc:velocity:*')) {
     for (const member of await use.redis.zrange(window, '0', '-1')) await use.redis.zincrby(window, -ms, member);
   }
 }
 
-describe('a job that a velocity rule let through at submission', () => {
+describe('a job that a velocity rule allowed at submission', () => {
   it.each([
     ['denies', limited('deny'), 'policy_denied'],
     ['throttles', throttling, 'policy_throttled'],
-  ])(
-    'is not stopped before dispatch by a rule that %s, however many requests came after it',
-    async (_, policy, code) => {
-      const gateway = await use.start({ policy, idle: true });
-      const { ids, refusals } = await submitted(5);
-      expect([ids.length, refusals]).toEqual([2, [code, code, code]]);
-      await gateway.stop();
+  ])('is not stopped before dispatch by a rule that %s, regardless of later requests', async (_, policy, code) => {
+    const gateway = await use.start({ policy, idle: true });
+    const { ids, refusals } = await submitted(5);
+    expect([ids.length, refusals]).toEqual([2, [code, code, code]]);
+    await gateway.stop();
 
-      await use.start();
-      await use.worker({ id: 'w1' });
+    await use.start();
+    await use.worker({ id: 'w1' });
 
-      for (const id of ids) await use.until(id, 'SUCCEEDED');
-    },
-  );
+    for (const id of ids) await use.until(id, 'SUCCEEDED');
+  });
 
-  it('is not stopped when it waited for longer than the window and others filled that meanwhile', async () => {
+  it('is not stopped when it waited longer than the window while others filled it', async () => {
     const gateway = await use.start({ policy: limited('deny'), idle: true });
     const early = await submitted(2);
     await age(30_000);
@@ -69,7 +66,7 @@ describe('a job that a velocity rule let through at submission', () => {
     for (const id of [...early.ids, ...late.ids]) await use.until(id, 'SUCCEEDED');
   });
 
-  it('keeps its position under a policy that changed since', async () => {
+  it('keeps its position under a changed policy', async () => {
     const gateway = await use.start({ policy: limited('deny'), idle: true });
     const { ids, refusals } = await submitted(5);
     expect([ids.length, refusals.length]).toEqual([2, 3]);
@@ -82,7 +79,7 @@ describe('a job that a velocity rule let through at submission', () => {
     for (const id of ids) await use.until(id, 'SUCCEEDED');
   });
 
-  it('is refused when a changed policy lets fewer through', async () => {
+  it('is rejected when a changed policy allows fewer', async () => {
     const gateway = await use.start({ policy: limited('deny'), idle: true });
     const { ids } = await submitted(2);
     await use.policy(limited('deny').replace('max_requests: 2', 'max_requests: 1'));
@@ -96,7 +93,7 @@ describe('a job that a velocity rule let through at submission', () => {
     await use.until(second, 'DENIED');
   });
 
-  it('is let through again by the velocity rule that allowed it', async () => {
+  it('is allowed again by the same velocity rule', async () => {
     const gateway = await use.start({ policy: limited('allow', '', 'deny'), idle: true });
     const { ids, refusals } = await submitted(3);
     expect([ids.length, refusals]).toEqual([1, ['policy_denied', 'policy_denied']]);

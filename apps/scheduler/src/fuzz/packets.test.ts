@@ -8,22 +8,28 @@ import { brokenPacket, hostilePacket, packetBytes, payloadKinds } from './packet
 const use = useScheduler();
 jest.setTimeout(2 * fuzzTimeoutMs());
 
-/** What the scheduler listens to, and what belongs there. */
-const heard = [subjects.jobSubmit, subjects.jobResult, subjects.heartbeat, subjects.handshake, subjects.jobProgress];
-const everywhere = [...new Set([...heard, ...Object.values(subjects)].map(({ name }) => name))];
-/** No packet can name this pool, so a good job cannot end up with a worker that only a packet made up. */
+/** Subjects that the scheduler subscribes to, with their payloads. */
+const subscribed = [
+  subjects.jobSubmit,
+  subjects.jobResult,
+  subjects.heartbeat,
+  subjects.handshake,
+  subjects.jobProgress,
+];
+const everywhere = [...new Set([...subscribed, ...Object.values(subjects)].map(({ name }) => name))];
+/** No packet can name this pool, so a valid job is never dispatched to a worker invented by a packet. */
 const pools = {
   topics: { 'job.good': ['good-pool'], 'job.>': ['main'] },
   pools: Object.fromEntries(
     ['good-pool', 'main'].map((name) => [name, { name, requires: [], status: 'active' as const, description: '' }]),
   ),
 };
-/** Failures that a flood does not explain: on a busy machine the store may answer late, and what waits for it tries again. */
+/** Failures other than store timeouts, which a flood can cause on a busy machine and which are retried. */
 const surprises = ({ defects }: { readonly defects: readonly unknown[] }): unknown[] =>
   defects.filter((defect) => !(Array.isArray(defect) && /Command timed out/.test(String(defect[1]))));
 const seeded = ({ seed, numRuns }: ReturnType<typeof fuzzed>) => ({ seed, numRuns });
 
-describe('whatever comes over the bus', () => {
+describe('fuzzed packets', () => {
   let bus: NatsConnection;
 
   beforeEach(async () => {
@@ -31,7 +37,7 @@ describe('whatever comes over the bus', () => {
   });
   afterEach(() => bus.close());
 
-  /** Samples of a generator: packets are sent at once, as a flood comes. */
+  /** Samples of a generator; packets are sent without pauses. */
   const some = <T>(arbitrary: fc.Arbitrary<T>, count: number): T[] => fc.sample(arbitrary, seeded(fuzzed(count)));
 
   async function start() {
@@ -44,26 +50,26 @@ describe('whatever comes over the bus', () => {
     await use.until(await use.submit({ topic: 'job.good' }), 'SUCCEEDED');
   }
 
-  /** Refused packets so far, as operators count them. */
+  /** Rejected packets so far, by the metric. */
   async function refused(scheduler: { metrics(): Promise<string> }): Promise<number> {
     const text = await scheduler.metrics();
     const counts = text.matchAll(/^svc_scheduler_validation_rejections_total\{[^}]*reason="ERROR_CODE_[^}]*\} (\d+)/gm);
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   }
 
-  /** By the contract's own reader: what is unreadable, breaks a rule, or carries what does not belong there. */
+  /** Whether the contract's decoder rejects the packet for a subject: unreadable, invalid or of another payload. */
   const mustRefuse = (bytes: Uint8Array, payload: string) => {
     const decoded = decodePacket(bytes);
     return decoded.kind !== 'ok' || decoded.packet.kind !== payload;
   };
 
-  it('readable packets with any content leave the scheduler at work', async () => {
+  it('that are readable do not stop the scheduler', async () => {
     const scheduler = await start();
     const jobs = [await use.submit({ topic: 'job.work' }), await use.submit({ topic: 'job.work' })];
     const choices = { job_id: jobs, worker_id: ['w1', 'w2'], component_id: ['w1'], topic: ['job.work'], tenant_id: ['acme'], pool: ['main'] }; // prettier-ignore
     await use.rawWorker({ id: 'w1', max: 5 });
 
-    for (const { name, payload } of heard) {
+    for (const { name, payload } of subscribed) {
       const readable = some(hostilePacket(payload, choices), 60).filter((bytes) => !mustRefuse(bytes, payload));
       expect(readable.length).toBeGreaterThan(20);
       for (const bytes of readable) bus.publish(name, bytes);
@@ -75,11 +81,11 @@ describe('whatever comes over the bus', () => {
     expect(surprises(scheduler)).toEqual([]);
   });
 
-  it('what is broken, or does not belong, is counted, reported and dropped', async () => {
+  it('that are malformed or on the wrong subject are counted, reported and dropped', async () => {
     const scheduler = await start();
     let expected = 0;
 
-    for (const { name, payload } of heard) {
+    for (const { name, payload } of subscribed) {
       const others = payloadKinds.filter((kind) => kind !== payload);
       const packets = [
         ...some(brokenPacket(payload), 25),
@@ -91,7 +97,7 @@ describe('whatever comes over the bus', () => {
     await bus.flush();
 
     await goodJobCompletes();
-    // What cannot be read comes twice more, 5 s apart, as a newer replica may know how.
+    // Unreadable packets are redelivered twice, 5 s apart, since a newer replica may be able to read them.
     await eventually(async () => expect(await refused(scheduler)).toBe(expected), { withinMs: 30_000, everyMs: 100 });
     await everythingIsSettled();
     const alerts = use.bodies('alert', subjects.alert.name);
@@ -100,22 +106,22 @@ describe('whatever comes over the bus', () => {
     expect(surprises(scheduler)).toEqual([]);
   });
 
-  it('packets as large as the bus carries are counted, reported and dropped', async () => {
+  it('of the maximum size are counted, reported and dropped', async () => {
     const scheduler = await start();
     const half = 'x'.repeat(maxPacketBytes / 2 - 200);
     const bytes = packetBytes({ sender_id: half, trace_id: half, job_progress: { percent: 1 } });
 
-    for (const { name } of heard) bus.publish(name, bytes);
+    for (const { name } of subscribed) bus.publish(name, bytes);
     await bus.flush();
 
-    await eventually(async () => expect(await refused(scheduler)).toBe(heard.length));
-    await eventually(() => expect(use.bodies('alert', subjects.alert.name)).toHaveLength(heard.length));
+    await eventually(async () => expect(await refused(scheduler)).toBe(subscribed.length));
+    await eventually(() => expect(use.bodies('alert', subjects.alert.name)).toHaveLength(subscribed.length));
     await goodJobCompletes();
     await everythingIsSettled();
     expect(surprises(scheduler)).toEqual([]);
   });
 
-  it('a job with half a surrogate pair in every text completes all the same', async () => {
+  it('with half a surrogate pair in every text do not stop a job from completing', async () => {
     const scheduler = await start();
     const half = 'x\ud800';
     const texts = {
@@ -133,12 +139,12 @@ describe('whatever comes over the bus', () => {
     expect(surprises(scheduler)).toEqual([]);
   });
 
-  it('noise on every other subject, with any headers, is nobody’s failure', async () => {
+  it('on every other subject, with any headers, cause no failure', async () => {
     const scheduler = await start();
 
     for (const name of everywhere) {
       for (const bytes of some(fc.uint8Array({ maxLength: 100 }), 3))
-        bus.publish(name, bytes, { reply: 'nobody.hears' });
+        bus.publish(name, bytes, { reply: 'no.subscriber' });
     }
     await bus.flush();
 

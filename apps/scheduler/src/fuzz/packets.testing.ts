@@ -6,7 +6,7 @@ import { Root } from 'protobufjs';
 const busPacket = Root.fromJSON(protoDescriptor).lookupType('svc.agent.v1.BusPacket');
 busPacket.root.resolveAll();
 
-/** Every payload that a packet can carry, from its declaration. */
+/** Every payload kind of a packet, from its declaration. */
 export const payloadKinds = (busPacket.oneofs['payload']?.oneof ?? []) as PayloadKind[]; // the contract's own list of names
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ export function hostilePacket(
   choices: Readonly<Record<string, readonly string[]>>,
 ): fc.Arbitrary<Uint8Array> {
   const { resolvedType } = busPacket.fields[kind]?.resolve() ?? {};
-  if (!resolvedType || !('fieldsArray' in resolvedType)) throw new Error(`a packet carries no ${kind}`);
+  if (!resolvedType || !('fieldsArray' in resolvedType)) throw new Error(`a packet has no payload ${kind}`);
   const text = hostileText.map((any) => Buffer.from(any).toString());
   const head = fc.record({ trace_id: text, sender_id: fc.oneof(fc.constantFrom('', ...(choices['worker_id'] ?? [])), text), auth_token: text }); // prettier-ignore
   const created = fc.record({ seconds: fc.constantFrom(0, -1, 1_790_000_000, 2 ** 53), nanos: fc.constantFrom(0, -1, 999_999_999, 2 ** 31 - 1) }); // prettier-ignore
