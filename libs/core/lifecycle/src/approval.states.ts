@@ -1,8 +1,8 @@
 import { machine, type EventOf, type StateOf } from './machine';
 
 /**
- * One approval a job; each move raises its revision by one, and so does each
- * answer to a gate that waits for more. An approval that stuck and is for another request is void, not repaired.
+ * A job has one approval. Every transition increments its revision, and so does each vote that does not yet complete a
+ * quorum. A stuck approval that belongs to another request is invalidated, not repaired.
  * See docs/reference/jobs.md#approvals.
  */
 export const approvalStates = machine('approval', {

@@ -11,22 +11,22 @@ const allowed: Record<string, string> = {
   SUCCEEDED: 'OUTPUT_QUARANTINED',
 };
 
-describe('the job table', () => {
+describe('the job state machine', () => {
   const moves = Object.entries(jobStates.moves).flatMap(([event, { from, to }]) =>
     from.map((state) => [event, state, to] as const),
   );
 
-  it.each(moves)('%s: %s to %s is a move the contract allows', (_event, from, to) => {
+  it.each(moves)('%s: %s to %s is a transition of the contract', (_event, from, to) => {
     expect(allowed[from]?.split(' ')).toContain(to);
   });
 
-  it('leaves no way out of a terminal state but the quarantine of a success', () => {
+  it('has no transition out of a terminal state except the quarantine of a success', () => {
     const ways = moves.filter(([, from]) => isTerminal(from as JobState));
 
     expect(ways).toEqual([['quarantine', 'SUCCEEDED', 'OUTPUT_QUARANTINED']]);
   });
 
-  it('lets every live state reach an end by cancel and by time-out', () => {
+  it('allows cancel and timeout in every live state', () => {
     const live = jobStates.states.filter((state) => !(terminalStates as readonly string[]).includes(state));
 
     for (const state of live) {

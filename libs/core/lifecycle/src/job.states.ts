@@ -5,8 +5,8 @@ const inFlight = ['SCHEDULED', 'DISPATCHED', 'RUNNING'] as const;
 const live = ['PENDING', 'APPROVAL_REQUIRED', 'SCHEDULED', 'DISPATCHED', 'RUNNING', 'RETRYING'] as const;
 
 /**
- * Every change of a job's state is one of these transitions. Clients of the protocol must expect more of them; only
- * those that occur in this product are listed. See docs/reference/jobs.md#states.
+ * All state transitions of a job in this product. The protocol allows more, which clients must accept.
+ * See docs/reference/jobs.md#states.
  */
 export const jobStates = machine('job', {
   // policy
@@ -15,7 +15,7 @@ export const jobStates = machine('job', {
   deny: { from: ['PENDING', 'APPROVAL_REQUIRED', 'SCHEDULED'], to: 'DENIED' },
   refuse: { from: ['PENDING', 'SCHEDULED', 'RETRYING'], to: 'FAILED' },
 
-  // to a worker and back
+  // dispatch and results
   dispatch: { from: queued, to: 'DISPATCHED' },
   rollBack: { from: ['DISPATCHED'], to: 'SCHEDULED' },
   start: { from: ['DISPATCHED'], to: 'RUNNING' },
@@ -24,7 +24,7 @@ export const jobStates = machine('job', {
   succeed: { from: ['APPROVAL_REQUIRED', 'PENDING', ...inFlight], to: 'SUCCEEDED' },
   fail: { from: inFlight, to: 'FAILED' },
 
-  // ends that anything can meet
+  // possible in any live state, quarantine excepted
   timeOut: { from: live, to: 'TIMEOUT' },
   cancel: { from: live, to: 'CANCELLED' },
   quarantine: { from: [...inFlight, 'SUCCEEDED'], to: 'OUTPUT_QUARANTINED' },
@@ -33,7 +33,7 @@ export const jobStates = machine('job', {
 export type JobState = StateOf<typeof jobStates>;
 export type JobEvent = EventOf<typeof jobStates>;
 
-/** States a submission may be born in. A submission refused by policy is born PENDING and denied in the same script. */
+/** Initial states. A submission denied by policy is created PENDING and denied in the same script. */
 export const birthStates = ['PENDING', 'APPROVAL_REQUIRED'] as const satisfies readonly JobState[];
 
 export const terminalStates = [
@@ -51,7 +51,7 @@ export const terminalStates = [
  */
 export const inFlightStates = ['DISPATCHED', 'RUNNING'] as const satisfies readonly JobState[];
 
-/** States whose ends leave a dead letter, cancels by a user excepted. See docs/reference/jobs.md#dead-letters. */
+/** States that write a dead letter; a cancellation by a user writes none. See docs/reference/jobs.md#dead-letters. */
 export const deadLetterStates = [
   'FAILED',
   'DENIED',

@@ -4,8 +4,8 @@ interface Move {
 }
 
 /**
- * A state machine is its table: states and events are read off it, so nothing is listed twice. The script that applies a
- * move, the diagram in the docs and the random-walk test all use the same object.
+ * Builds a state machine from its transition table. States and events are derived from the table, which the transition
+ * script, the diagram in the docs and the random-walk test share.
  */
 export function machine<const Moves extends Record<string, Move>>(name: string, moves: Moves) {
   type State = Moves[keyof Moves]['to'] | Moves[keyof Moves]['from'][number];
@@ -14,12 +14,12 @@ export function machine<const Moves extends Record<string, Move>>(name: string, 
   return {
     name,
     moves: moves as { readonly [E in Event]: { readonly from: readonly State[]; readonly to: State } },
-    /** The state an event leads to, or undefined when the state does not allow it. */
+    /** Target state of an event, or undefined if the event is not allowed in the state. */
     next: (state: State, event: Event): State | undefined => {
       const move = table[event];
       return move?.from.includes(state) ? (move.to as State) : undefined;
     },
-    /** Every state the table mentions, in order of first mention. */
+    /** All states, in order of first occurrence in the table. */
     states: [...new Set(Object.values(table).flatMap(({ from, to }) => [...from, to]))] as State[],
   };
 }

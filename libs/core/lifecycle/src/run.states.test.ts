@@ -15,16 +15,16 @@ const stepMoves: Record<string, string> = {
 describe.each([
   [runStates.name, runStates.moves, runMoves],
   [stepStates.name, stepStates.moves, stepMoves],
-])('the %s table', (_name, table, allowed) => {
+])('the %s state machine', (_name, table, allowed) => {
   const moves = Object.entries(table).flatMap(([move, { from, to }]) =>
     from.map((state) => [move, state, to] as const),
   );
 
-  it.each(moves)('%s: %s to %s is a move the contract allows', (_move, from, to) => {
+  it.each(moves)('%s: %s to %s is a transition of the contract', (_move, from, to) => {
     expect(allowed[from]?.split(' ')).toContain(to);
   });
 
-  it('has every move of the contract, and no way out of an end', () => {
+  it('has every transition of the contract, and none out of a terminal state', () => {
     const made = moves.map(([, from, to]) => `${from} ${to}`).sort();
     const wanted = Object.entries(allowed).flatMap(([from, tos]) => tos.split(' ').map((to) => `${from} ${to}`));
 
@@ -32,7 +32,7 @@ describe.each([
   });
 });
 
-it('ends are told from what is live', () => {
+it('terminal states are distinguished from live ones', () => {
   expect(runStates.states.filter((state) => !isRunEnded(state))).toEqual(['pending', 'running', 'waiting']);
   expect(stepStates.states.filter((state) => !isStepEnded(state))).toEqual(['pending', 'running', 'waiting']);
 });

@@ -3,8 +3,8 @@ import { machine, type EventOf, type StateOf } from './machine';
 const live = ['pending', 'running', 'waiting'] as const;
 
 /**
- * A run waits while people or the outside world must answer and nothing else of it is live. It reaches
- * an end only when whatever undoes its steps has ended too, and no end is ever left.
+ * A run is waiting when its only open steps wait for people or external events. It ends after its compensations have
+ * ended, and terminal states are final.
  * See docs/reference/workflows.md#states.
  */
 export const runStates = machine('run', {

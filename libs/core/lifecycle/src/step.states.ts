@@ -1,8 +1,8 @@
 import { machine, type EventOf, type StateOf } from './machine';
 
 /**
- * A retry goes back to pending; a further round of a loop is a fresh record, not a move. Steps done
- * within the engine (a transform, say) succeed or fail straight from pending. See docs/reference/workflows.md#states.
+ * A retry returns to pending; the next iteration of a loop is a new record, not a transition. Steps executed inside the
+ * engine, such as a transform, succeed or fail directly from pending. See docs/reference/workflows.md#states.
  */
 export const stepStates = machine('step', {
   begin: { from: ['pending'], to: 'running' },

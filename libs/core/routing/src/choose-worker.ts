@@ -1,13 +1,13 @@
 import type { Pool, PoolTable } from './pools-file';
 import { bestMatch, matchesTopic } from './topic-pattern';
 
-/** What routing knows of a live worker. */
+/** A live worker, as seen by routing. */
 export interface RoutableWorker {
   id: string;
   pool: string;
-  /** Jobs it holds, by our count and its last heartbeat. */
+  /** In-flight jobs, by the scheduler's count and the last heartbeat. */
   active: number;
-  /** 0 = it did not say. */
+  /** 0 = not announced. */
   maxParallel: number;
   cpuLoad: number;
   gpuLoad: number;
@@ -15,25 +15,25 @@ export interface RoutableWorker {
   capabilities: readonly string[];
   labels: Readonly<Record<string, string>>;
   readyTopics: readonly string[];
-  /** It announced its topics within the readiness TTL. */
+  /** Whether it announced its topics within the readiness TTL. */
   announced: boolean;
   draining: boolean;
 }
 
-/** What a job asks of routing. Jobs that ask the same share a lane. */
+/** Routing requirements of a job. Jobs with equal requirements share a lane. */
 export interface RoutingNeeds {
   topic: string;
   requires: readonly string[];
   /** `placement.*`, `constraint.*`, `node.*` labels. */
   placement: Readonly<Record<string, string>>;
   preferredPool?: string;
-  /** Waiting jobs that this worker should get while it has room; others may take them when it has none. */
+  /** Worker that gets the waiting job while it has capacity; otherwise any other worker may take it. */
   preferredWorkerId?: string;
 }
 
 export interface Preferences {
   preferredWorkerId?: string;
-  /** Jobs with the same value go to the same worker while it has room. */
+  /** Jobs with the same value go to the same worker while it has capacity. */
   affinity?: string;
 }
 
@@ -45,7 +45,7 @@ export type RoutingFailure = 'no_pool_mapping' | 'no_workers' | 'pool_overloaded
 export type Choice =
   | { kind: 'worker'; worker: RoutableWorker }
   | { kind: 'none'; reason: RoutingFailure; detail: string }
-  /** Live workers of the pools lack nothing but capabilities; `capability` is one that the closest of them lacks. */
+  /** Live workers match except for capabilities; `capability` is one that the closest match lacks. */
   | { kind: 'none'; reason: 'missing_capability'; capability: string; detail: string };
 
 const normal = (text: string) => text.trim().toLowerCase();
@@ -74,7 +74,7 @@ export function poolsFor(table: PoolTable, needs: RoutingNeeds): { pools: Pool[]
 export const waitingReason = (choice: Extract<Choice, { kind: 'none' }>): string =>
   choice.reason === 'missing_capability' ? `missing_capability: ${choice.capability}` : choice.reason;
 
-/** May this worker, load aside, run such a job? */
+/** Whether a worker may run such a job, regardless of its load. */
 export function canServe(table: PoolTable, needs: RoutingNeeds, worker: RoutableWorker, rules: RoutingRules): boolean {
   const found = poolsFor(table, needs);
   return 'pools' in found && found.pools.some((pool) => fits(pool, needs, worker, rules));
@@ -96,8 +96,8 @@ const fitsExceptCapabilities = (
   Object.entries(needs.placement).every(([label, value]) => worker.labels[label] === value);
 
 /**
- * A capability that keeps live workers from such a job when nothing else does: of the worker that lacks the fewest, the
- * first that its pool requires. Undefined when some worker can serve the job, or none comes that close.
+ * The capability that blocks a job: the first one missing from the live worker that lacks the fewest. Undefined when no
+ * worker matches the other requirements, or one matches them all.
  */
 function missingCapability(
   pools: readonly Pool[],
@@ -117,8 +117,8 @@ function missingCapability(
 }
 
 /**
- * The worker that a job is to wait for: the preferred one, else the one its affinity falls on, of those that could serve
- * it, whether they have room now or not.
+ * The worker that a job waits for, regardless of free capacity: the preferred one if it can serve the job, otherwise the
+ * one selected by affinity.
  */
 export function awaitedWorker(
   table: PoolTable,
@@ -133,7 +133,7 @@ export function awaitedWorker(
   return affinity === undefined ? undefined : rendezvous(eligible, affinity)?.id;
 }
 
-/** The only slot test: what it holds against what it can. */
+/** Whether a worker has a free slot. */
 export const hasRoom = (worker: RoutableWorker): boolean =>
   worker.maxParallel <= 0 || worker.active < worker.maxParallel;
 
@@ -147,8 +147,8 @@ export const loadScore = (worker: RoutableWorker): number =>
   (isHot(worker) ? 10 : 0);
 
 /**
- * Picks a worker: pools in order, in each the less loaded of two different workers drawn at random (power of two choices, so that many
- * schedulers do not all pick the same one).
+ * Picks a worker: pools in order, and in each the less loaded of two distinct random workers (power of two choices, so
+ * that many schedulers do not all pick the same one).
  *
  * @param random in [0, 1)
  */
@@ -162,16 +162,17 @@ export function chooseWorker(
 ): Choice {
   const found = poolsFor(table, needs);
   if ('detail' in found) return { kind: 'none', reason: 'no_pool_mapping', detail: found.detail };
-  let someone = false;
+  let anyEligible = false;
   for (const pool of found.pools) {
     const eligible = workers.filter((worker) => fits(pool, needs, worker, rules));
-    someone ||= eligible.length > 0;
+    anyEligible ||= eligible.length > 0;
     const free = eligible.filter(hasRoom);
     const picked = pick(free, preferences, random);
     if (picked) return { kind: 'worker', worker: picked };
   }
   const names = found.pools.map(({ name }) => name).join(', ');
-  if (someone) return { kind: 'none', reason: 'pool_overloaded', detail: `every worker of ${names} is at its limit` };
+  if (anyEligible)
+    return { kind: 'none', reason: 'pool_overloaded', detail: `every worker of ${names} is at its limit` };
   const capability = missingCapability(found.pools, needs, workers, rules);
   return capability === undefined
     ? { kind: 'none', reason: 'no_workers', detail: `no live worker of ${names} can serve ${needs.topic}` }
@@ -192,16 +193,16 @@ function pick(
   if (wanted) return wanted;
   if (affinity !== undefined && free.length > 0) return rendezvous(free, affinity);
   const first = Math.floor(random() * free.length);
-  // Drawn from the other workers: drawing the same worker twice would compare it with itself.
+  // Drawn from the other workers, since a worker compared with itself would always win.
   const second = (first + 1 + Math.floor(random() * (free.length - 1))) % free.length;
   const [one, two] = [free[first], free[second]];
   if (!one || !two) return one;
-  // Cool workers first: a hot one is taken only when there is no other.
+  // Uses a hot worker only if every free one is hot.
   const cool = isHot(one) && isHot(two) ? free.find((worker) => !isHot(worker)) : undefined;
   return cool ?? (loadScore(two) < loadScore(one) ? two : one);
 }
 
-/** Highest random weight: adding or losing a worker moves only the jobs that were on it. */
+/** Highest random weight: adding or removing a worker moves only the jobs assigned to it. */
 function rendezvous(workers: readonly RoutableWorker[], affinity: string): RoutableWorker | undefined {
   const weight = (text: string) =>
     [...text].reduce((hash, char) => Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0, 0x811c9dc5);

@@ -10,7 +10,7 @@ jest.setTimeout(fuzzTimeoutMs());
 
 const shipped = (name: string) => readFileSync(join(__dirname, '../../../../config', name), 'utf8');
 
-/** What is let in can be asked about any topic. */
+/** An accepted document resolves any topic without an error. */
 function usePools(text: string, topic: string, strict: boolean): void {
   const read = parsePools(text, 'pools.yaml', strict);
   if (!read.ok) return told(read.problems);
@@ -35,13 +35,13 @@ const told = (problems: readonly { message: string }[]) => {
 const topic = fc.oneof(fc.constantFrom('job.a', 'job.demo.echo', 'job', '__proto__', 'constructor'), hostileText);
 
 describe('the pools and timeouts files', () => {
-  it.each(eachNastyDocument.map((text) => [text.slice(0, 60), text]))('are read or refused: %j', (_shown, text) => {
+  it.each(eachNastyDocument.map((text) => [text.slice(0, 60), text]))('are parsed or rejected: %j', (_shown, text) => {
     usePools(text, 'job.a', true);
     usePools(text, 'job.a', false);
     useTimeouts(text, 'job.a');
   });
 
-  it('that are nearly good ones are read, or refused in words', () => {
+  it('that are almost valid are parsed, or rejected with an error message', () => {
     const pools = hostileYaml([shipped('pools.yaml'), 'topics: {job.>: [main]}\npools: {main: {status: draining}}\n']);
     fc.assert(fc.property(pools, topic, fc.boolean(), usePools), fuzzed(100));
 

@@ -3,15 +3,15 @@ import type { RoutingNeeds } from './choose-worker';
 
 export type Priority = 'critical' | 'interactive' | 'batch';
 
-/** Waiting order: lower goes first. See docs/reference/routing.md#fairness. */
+/** Dispatch order of waiting jobs: lower first. See docs/reference/routing.md#fairness. */
 export const levels: Readonly<Record<Priority, number>> = { critical: 1, interactive: 2, batch: 3 };
 
-/** BullMQ priorities for the queue of jobs to decide, in the same order. */
+/** BullMQ priorities in the queue of undecided jobs, in the same order. */
 export const queuePriorities: Readonly<Record<Priority, number>> = { critical: 1, interactive: 10, batch: 100 };
 
 const placementLabel = /^(placement|constraint|node)\./;
 
-/** What a job's topic, requirements and labels ask of routing. */
+/** Derives the routing requirements of a job from its topic, capabilities and labels. */
 export function needsOf(
   topic: string,
   requires: readonly string[],
@@ -31,7 +31,7 @@ export function needsOf(
   };
 }
 
-/** Jobs that the same workers can serve wait in one lane; its id is short and its needs can be read back from the spec. */
+/** The lane of jobs with equal requirements: a short id, and a spec that `needsFromSpec` parses. */
 export function laneOf(needs: RoutingNeeds): { id: string; spec: string } {
   const spec = JSON.stringify(needs);
   const plain =

@@ -80,7 +80,7 @@ export function parsePools(text: string, source: string, strict: boolean): Parse
   return { ok: true, value: { topics, pools } };
 }
 
-/** A table as a file would say it: reading it again gives the same table. */
+/** Converts a table to its file format; parsing that yields the same table. */
 export const poolsDocumentOf = ({ topics, pools }: PoolTable): Record<string, unknown> => ({
   topics,
   pools: Object.fromEntries(Object.entries(pools).map(([key, { name: _, ...fields }]) => [key, fields])),

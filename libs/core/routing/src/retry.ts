@@ -9,7 +9,7 @@ export interface RetrySettings {
 }
 
 /**
- * How long to wait before the n-th retry (from 1), with up to 20 % spread so that retries do not come in step.
+ * Delay before the n-th retry (from 1), with up to 20 % jitter to spread retries.
  *
  * @param random in [0, 1)
  */
@@ -18,7 +18,7 @@ export function backoffMs(settings: RetrySettings, retry: number, random: () => 
   return Math.min(settings.maxBackoffMs, plain) * (1 + 0.2 * random());
 }
 
-/** Is a failure worth another try? A non-retryable code wins over everything. See docs/reference/jobs.md#retries. */
+/** Whether a failure is retried. A non-retryable code always wins. See docs/reference/jobs.md#retries. */
 export function isRetryable(
   status: 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL',
   code: string,

@@ -59,7 +59,7 @@ const choose = (
   return choice.kind === 'worker' ? choice.worker.id : waitingReason(choice);
 };
 
-/** The worker chosen when the random numbers are these. */
+/** The worker chosen with these random numbers. */
 const drawn = (workers: RoutableWorker[], ...numbers: number[]) => {
   const pools = table('topics: {job.a: main}\npools: {main: {}}');
   const choice = chooseWorker(pools, needsOf('job.a', [], {}), {}, workers, { readinessRequired: false }, () => {
@@ -77,9 +77,9 @@ describe('topic patterns', () => {
     ['job.>', 'job', false],
     ['job.*.b', 'job.a.b', true],
     ['job.a.*', 'job.a', false],
-  ])('%s fits %s: %s', (pattern, topic, fits) => expect(matchesTopic(pattern, topic)).toBe(fits));
+  ])('%s matches %s: %s', (pattern, topic, fits) => expect(matchesTopic(pattern, topic)).toBe(fits));
 
-  it('the exact name wins, then more literal tokens, then longer, then * before >', () => {
+  it('an exact name wins, then more literal tokens, then a longer pattern, then * before >', () => {
     const patterns = { 'job.>': 1, 'job.*': 2, 'job.a.*': 3, 'job.a.>': 4, 'job.a.b': 5 };
 
     expect(bestMatch(patterns, 'job.a.b')?.pattern).toBe('job.a.b');
@@ -93,7 +93,7 @@ describe('topic patterns', () => {
 describe('choosing a worker', () => {
   const two = table('topics: {job.a: [main, spare]}\npools: {main: {}, spare: {}}');
 
-  it('tries pools in order and takes the first with room', () => {
+  it('tries pools in order and uses the first with capacity', () => {
     const spare = worker({ id: 's', pool: 'spare' });
 
     expect(choose(two, [worker(), spare])).toBe('w');
@@ -101,14 +101,14 @@ describe('choosing a worker', () => {
     expect(choose(two, [spare])).toBe('s');
   });
 
-  it('says why when there is nobody', () => {
+  it('returns a reason when there is no worker', () => {
     expect(choose(two, [], { topic: 'job.z' })).toBe('no_pool_mapping');
     expect(choose(two, [])).toBe('no_workers');
     expect(choose(two, [worker({ active: 2 })])).toBe('pool_overloaded');
     expect(choose(two, [worker()], { labels: { preferred_pool: 'elsewhere' } })).toBe('no_pool_mapping');
   });
 
-  it('leaves out pools that drain, and pools that lack a capability the job needs', () => {
+  it('skips draining pools, and pools without a required capability', () => {
     const pools = table('topics: {job.a: [main, gpu]}\npools: {main: {status: draining}, gpu: {requires: [GPU]}}');
     const gpu = worker({ id: 'g', pool: 'gpu', capabilities: ['gpu', 'x'] });
 
@@ -117,7 +117,7 @@ describe('choosing a worker', () => {
     expect(choose(two, [worker()], { requires: ['gpu'] })).toBe('no_pool_mapping');
   });
 
-  it('names a capability that the closest live worker lacks, when it lacks nothing else', () => {
+  it('names a capability that the closest live worker lacks, if it matches otherwise', () => {
     const pools = table('topics: {job.a: main}\npools: {main: {requires: [gpu, "network:egress", disk]}}');
     const lacking = worker({ capabilities: ['Disk ', 'GPU'] });
 
@@ -130,7 +130,7 @@ describe('choosing a worker', () => {
     expect(choose(pools, [lacking, full])).toBe('pool_overloaded');
   });
 
-  it('leaves out workers without the pool’s capabilities, placement labels or readiness, and draining ones', () => {
+  it('skips draining workers, and workers without the pool’s capabilities, placement labels or readiness', () => {
     const pools = table('topics: {job.a: gpu}\npools: {gpu: {requires: [gpu]}}');
     const fit = worker({ pool: 'gpu', capabilities: ['gpu'], labels: { 'placement.zone': 'b' } });
 
@@ -142,7 +142,7 @@ describe('choosing a worker', () => {
     expect(choose(pools, [{ ...fit, draining: true }])).toBe('no_workers');
   });
 
-  it('prefers the less loaded of two, cool before hot, and the one that was asked for', () => {
+  it('prefers the less loaded of two, cool before hot, and the preferred worker', () => {
     const [idle, busy] = [worker({ id: 'idle' }), worker({ id: 'busy', active: 1 })];
     let turn = 0;
     const pick = chooseWorker(two, needsOf('job.a', [], {}), {}, [busy, idle], { readinessRequired: false }, () =>
@@ -154,7 +154,7 @@ describe('choosing a worker', () => {
     expect(choose(two, [idle, busy], { wanted: 'busy' })).toBe('busy');
   });
 
-  it('draws two different workers, so that of two the less loaded always gets the job', () => {
+  it('draws two different workers, so that the less loaded of two always gets the job', () => {
     const [idle, busy] = [worker({ id: 'idle', maxParallel: 20 }), worker({ id: 'busy', maxParallel: 20, active: 19 })];
 
     const draws = [0, 0.3, 0.6, 0.99];
@@ -171,7 +171,7 @@ describe('choosing a worker', () => {
     expect(pairs.sort()).toEqual(['w0', 'w0', 'w0', 'w0', 'w1', 'w1']);
   });
 
-  it('keeps jobs of one affinity on one worker, and moves few when a worker leaves', () => {
+  it('keeps jobs of one affinity on one worker, and moves few when a worker disappears', () => {
     const workers = ['a', 'b', 'c'].map((id) => worker({ id, maxParallel: 0 }));
     const on = (list: RoutableWorker[]) =>
       Array.from({ length: 60 }, (_, i) => choose(two, list, { affinity: `session-${i}` }));
@@ -184,7 +184,7 @@ describe('choosing a worker', () => {
 });
 
 describe('lanes', () => {
-  it('are shared by jobs that ask the same, whatever the order they say it in', () => {
+  it('are shared by jobs with equal requirements, regardless of their order', () => {
     const one = laneOf(needsOf('job.a', ['X', 'y'], { 'node.z': '1', 'node.a': '2', other: 'q' }));
     const two = laneOf(needsOf('job.a', ['y', 'x '], { 'node.a': '2', 'node.z': '1' }));
 
@@ -195,7 +195,7 @@ describe('lanes', () => {
 });
 
 describe('files', () => {
-  it('names every fault of a pools file with its line', () => {
+  it('reports every error of a pools file with its line', () => {
     const text = 'topics:\n  job.a: main\n  nojob: main\npools:\n  main: {requires: "x"}\n  A--b: {}\nextra: 1\n';
     const parsed = parsePools(text, 'pools.yaml', true);
 
@@ -204,7 +204,7 @@ describe('files', () => {
     expect(where).toEqual(['extra@7', 'pools.A--b@6', 'pools.main.requires@5', 'topics.nojob@3']);
   });
 
-  it('refuses a topic whose pool is not defined in production, and makes it an empty pool otherwise', () => {
+  it('rejects a topic with an undefined pool in production, and creates an empty pool otherwise', () => {
     expect(parsePools('topics: {job.a: main}', 'p', true).ok).toBe(false);
     expect(table('topics: {job.a: main}').pools['main']).toMatchObject({ requires: [], status: 'active' });
   });
@@ -233,7 +233,7 @@ describe('retries', () => {
     nonRetryableErrors: ['bad_request'],
   };
 
-  it('back off from the first pause, doubling up to the cap', () => {
+  it('back off exponentially up to the maximum', () => {
     expect([1, 2, 3, 10].map((n) => backoffMs(settings, n, () => 0))).toEqual([1_000, 2_000, 4_000, 30_000]);
     expect(backoffMs(settings, 1, () => 0.5)).toBe(1_100);
   });

@@ -6,7 +6,7 @@ export interface TopicTimeouts {
   timeout_seconds?: number;
   running_timeout_seconds?: number;
   max_retries?: number;
-  /** How long a job may wait for a worker; none by default. See docs/reference/jobs.md#retries. */
+  /** Maximum time a job waits for a worker; unlimited by default. See docs/reference/jobs.md#retries. */
   max_pending_seconds?: number;
 }
 export interface WorkflowTimeouts {
@@ -72,7 +72,7 @@ export interface JobTimeouts {
   maxPendingMs: number | undefined;
 }
 
-/** What applies to one job: its topic's entry (patterns allowed), its workflow's, the reconciler's. */
+/** Timeouts of a job: from its topic's entry (patterns allowed), its workflow's, then the reconciler's. */
 export function timeoutsFor(table: TimeoutTable, topic: string, workflowId?: string): JobTimeouts {
   const own = bestMatch(table.topics, topic)?.value ?? {};
   const workflow = (workflowId === undefined ? undefined : table.workflows[workflowId]) ?? {};

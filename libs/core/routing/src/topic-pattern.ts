@@ -1,5 +1,5 @@
 /**
- * Topic patterns use the token rules of bus subjects: `*` stands for one token, `>` for the rest. See docs/subjects.md.
+ * Topic patterns follow NATS subject rules: `*` matches one token, `>` the rest. See docs/subjects.md.
  */
 export function matchesTopic(pattern: string, topic: string): boolean {
   const wanted = pattern.split('.');
@@ -18,7 +18,7 @@ function specificity(pattern: string): [number, number, number] {
   return [literal, tokens.length, pattern.includes('>') ? 0 : 1];
 }
 
-/** The entry of a table keyed by patterns that fits a topic best, or undefined. */
+/** The most specific matching entry of a table keyed by patterns, or undefined. */
 export function bestMatch<T>(
   table: Readonly<Record<string, T>>,
   topic: string,

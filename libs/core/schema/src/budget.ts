@@ -1,7 +1,7 @@
-/** Thrown out of a check that costs more than it may. */
-export class TooCostly extends Error {}
+/** Thrown when a check exceeds its budget. */
+export class BudgetExceeded extends Error {}
 
-/** Steps that the check under way may still take. Checks are synchronous, so one counter serves them all in turn. */
+/** Remaining steps of the current check. Checks are synchronous, so they can share one counter. */
 export class Budget {
   private left = 0;
 
@@ -9,9 +9,9 @@ export class Budget {
     this.left = steps;
   }
 
-  /** @throws TooCostly */
+  /** @throws BudgetExceeded */
   spend(steps: number): void {
     this.left -= steps;
-    if (this.left < 0) throw new TooCostly();
+    if (this.left < 0) throw new BudgetExceeded();
   }
 }

@@ -1,4 +1,4 @@
-/** JSON with its keys in order, so that equal values have equal texts. The value must be JSON. */
+/** Serializes a JSON value with sorted keys, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);

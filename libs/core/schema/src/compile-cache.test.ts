@@ -1,7 +1,7 @@
 import { CompileCache } from './compile-cache';
 
 describe('the cache of compiled schemas', () => {
-  it('compiles equal schemas once, however their keys are ordered', () => {
+  it('compiles equal schemas once, regardless of key order', () => {
     const cache = new CompileCache();
 
     const first = cache.compile({ type: 'object', required: ['a'] }, new Map());
@@ -10,7 +10,7 @@ describe('the cache of compiled schemas', () => {
     expect(cache.compile({ required: ['b'], type: 'object' }, new Map())).not.toBe(first);
   });
 
-  it('compiles again when a schema that is referred to changed', () => {
+  it('compiles again when a referenced schema changed', () => {
     const cache = new CompileCache();
     const root = { $ref: 'acme:item' };
     const under = (type: string) => cache.compile(root, new Map([['acme:item', { $id: 'acme:item', type }]]));
@@ -23,7 +23,7 @@ describe('the cache of compiled schemas', () => {
     ]);
   });
 
-  it('forgets the one that was not used for longest', () => {
+  it('evicts the least recently used schema', () => {
     const cache = new CompileCache(2);
     const [a, b, c] = ['a', 'b', 'c'].map((title) => ({ title }));
     const first = cache.compile(a ?? {}, new Map());

@@ -5,7 +5,7 @@ import { compileSchema, type Compilation } from './compile';
 
 type Json = Record<string, unknown>;
 
-/** Compiled schemas by their content. Compiling takes milliseconds, hashing microseconds. */
+/** Cache of compiled schemas by content. Compiling takes milliseconds, hashing microseconds. */
 export class CompileCache {
   private readonly compilations: LRUCache<string, Compilation>;
 
@@ -13,9 +13,9 @@ export class CompileCache {
     this.compilations = new LRUCache({ max: maxSchemas });
   }
 
-  /** As `compileSchema`. */
+  /** Same as `compileSchema`, cached. */
   compile(document: Json, known: ReadonlyMap<string, Json>): Compilation {
-    const key = hashOf(document, known);
+    const key = hashSchemas(document, known);
     const cached = this.compilations.get(key);
     if (cached) return cached;
     const compilation = compileSchema(document, known);
@@ -28,7 +28,7 @@ export class CompileCache {
   }
 }
 
-function hashOf(document: Json, known: ReadonlyMap<string, Json>): string {
+function hashSchemas(document: Json, known: ReadonlyMap<string, Json>): string {
   const hash = createHash('sha256').update(canonicalJson(document));
   for (const [id, other] of [...known].sort(([a], [b]) => (a < b ? -1 : 1))) {
     hash.update(`\n${JSON.stringify(id)} ${canonicalJson(other)}`);

@@ -1,19 +1,19 @@
 import { MissingRefError } from 'ajv';
 import type { ValidateFunction } from 'ajv';
-import { Budget, TooCostly } from './budget';
-import { compilerOf, dialectOf, metaOf, spokenDialects, type Dialect } from './dialect';
+import { Budget, BudgetExceeded } from './budget';
+import { createCompiler, getDialect, getMetaValidator, supportedDialects, type Dialect } from './dialect';
 import { schemaLimits } from './limits';
 import { prepare } from './prepare';
-import { atRoot, violationsOf, type Violation } from './violations';
+import { atRoot, toViolations, type Violation } from './violations';
 
 export interface CompiledSchema {
-  /** What is wrong with a JSON value; nothing when it fits. The time it takes is bounded, whatever schema and value. */
+  /** Violations of a JSON value, empty when it is valid. The running time is bounded for any schema and value. */
   check(value: unknown): Violation[];
 }
 
 /**
- * `missing`: a reference leads to an `$id` that was not among the known ones; give it and compile again.
- * `invalid`: no schema, beyond the limits, or a reference leads nowhere; paths are pointers into the schema.
+ * `missing`: a referenced `$id` is not among the known schemas; compile again with it.
+ * `invalid`: not a schema, over a limit, or with a dangling reference; paths are pointers into the schema.
  */
 export type Compilation =
   | { kind: 'compiled'; schema: CompiledSchema }
@@ -22,21 +22,21 @@ export type Compilation =
 
 type Json = Record<string, unknown>;
 
-/** The `$id` by which other schemas refer to a schema, without its empty fragment. */
+/** The `$id` of a schema without an empty fragment. */
 export const idOf = (document: Json): string | undefined => {
   const id = document['$id'];
   return typeof id === 'string' && id !== '' ? id.replace(/#$/, '') : undefined;
 };
 
 /**
- * Compiles a JSON Schema for checks of bounded cost. Nothing is fetched: references lead within the document or to the
- * known ones. See docs/reference/routing.md#schemas.
+ * Compiles a JSON Schema for checks of bounded cost. Nothing is fetched: references resolve only within the document and
+ * to known schemas. See docs/reference/routing.md#schemas.
  *
  * @param known other schemas by their `$id`
  */
 export function compileSchema(document: Json, known: ReadonlyMap<string, Json>): Compilation {
-  const dialect = dialectOf(document);
-  if (!dialect) return invalid([{ path: '/$schema', message: `must be one of ${spokenDialects.join(', ')}` }]);
+  const dialect = getDialect(document);
+  if (!dialect) return invalid([{ path: '/$schema', message: `must be one of ${supportedDialects.join(', ')}` }]);
   const root = load(document, dialect);
   if ('faults' in root) return invalid(root.faults);
   if (known.size > schemaLimits.maxDocuments) {
@@ -45,7 +45,7 @@ export function compileSchema(document: Json, known: ReadonlyMap<string, Json>):
   const others = new Map<string, Json>();
   let { subschemas } = root;
   for (const [id, other] of known) {
-    const loaded = dialectOf(other) === dialect ? load(other, dialect) : { faults: [atRoot('has another $schema')] };
+    const loaded = getDialect(other) === dialect ? load(other, dialect) : { faults: [atRoot('has another $schema')] };
     if ('faults' in loaded)
       return invalid(loaded.faults.map(({ message }) => atRoot(`refers to ${id}, which ${message}`)));
     others.set(id, loaded.schema);
@@ -65,20 +65,20 @@ function load(document: Json, dialect: Dialect) {
   }
   const walked = prepare(document);
   if ('faults' in walked) return walked;
-  const meta = metaOf(dialect);
-  return meta.validateSchema(document) ? walked.prepared : { faults: violationsOf(meta.errors ?? []) };
+  const meta = getMetaValidator(dialect);
+  return meta.validateSchema(document) ? walked.prepared : { faults: toViolations(meta.errors ?? []) };
 }
 
 function build(schema: Json, others: ReadonlyMap<string, Json>, dialect: Dialect): Compilation {
   const budget = new Budget();
   const compiled = (allErrors: boolean): ValidateFunction => {
-    const ajv = compilerOf(dialect, budget, allErrors);
+    const ajv = createCompiler(dialect, budget, allErrors);
     for (const [id, other] of others) ajv.addSchema(other, id);
     return ajv.compile(schema);
   };
   try {
     const first = compiled(false);
-    // Gathering all violations is its own code; most schemas never need it.
+    // Collecting all violations needs separately compiled code, so it is compiled on first use.
     let all: ValidateFunction | undefined;
     return {
       kind: 'compiled',
@@ -100,29 +100,29 @@ function check(value: unknown, budget: Budget, first: ValidateFunction, all: () 
     budget.refill(schemaLimits.checkSteps);
     if (first(value)) return [];
   } catch (error) {
-    return [tooCostly(error)];
+    return [toBudgetViolation(error)];
   }
-  const found = violationsOf(first.errors ?? []);
+  const found = toViolations(first.errors ?? []);
   if (!isSmall(value)) return found;
   const gather = all();
   try {
     budget.refill(schemaLimits.gatherSteps);
     gather(value);
-    return violationsOf(gather.errors ?? []);
+    return toViolations(gather.errors ?? []);
   } catch (error) {
-    tooCostly(error);
+    toBudgetViolation(error);
     return found;
   }
 }
 
-/** @throws what is neither a spent budget nor a stack that a bottomless reference used up */
-function tooCostly(error: unknown): Violation {
-  if (error instanceof TooCostly || error instanceof RangeError)
+/** @throws every error except an exhausted budget and a stack overflow caused by an endless reference */
+function toBudgetViolation(error: unknown): Violation {
+  if (error instanceof BudgetExceeded || error instanceof RangeError)
     return atRoot('takes too long to check against its schema: simplify the schema, or send less');
   throw error;
 }
 
-/** Few enough values for one violation each. */
+/** Whether a value is small enough to collect all its violations. */
 function isSmall(value: unknown): boolean {
   const open = [value];
   for (let nodes = 0; open.length > 0; nodes++) {

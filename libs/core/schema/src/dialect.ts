@@ -17,32 +17,32 @@ const dialects: Readonly<Record<string, Dialect>> = {
 };
 
 /**
- * 2020-12 unless `$schema` says otherwise; undefined for a dialect that is not spoken here.
+ * The dialect named by `$schema`, 2020-12 by default; undefined if it is not supported.
  * See docs/reference/routing.md#schemas.
  */
-export function dialectOf(document: Record<string, unknown>): Dialect | undefined {
+export function getDialect(document: Record<string, unknown>): Dialect | undefined {
   const named = document['$schema'];
   if (named === undefined) return '2020-12';
   return typeof named === 'string' ? dialects[named.replace(/#$/, '')] : undefined;
 }
 
-export const spokenDialects = Object.keys(dialects);
+export const supportedDialects = Object.keys(dialects);
 
 const options: Options = {
   strict: false,
   logger: false,
   validateSchema: false,
-  // A property that every object inherits is not a property of the value.
+  // Ignores properties inherited from Object.prototype.
   ownProperties: true,
-  // Copying what is referred to into every place would let the code grow without measure.
+  // Inlining references could make the generated code grow exponentially.
   inlineRefs: false,
 };
 
 const kinds = { '2020-12': Ajv2020, '2019-09': Ajv2019, 'draft-07': Ajv, 'draft-06': Ajv };
 
-/** A fresh compiler that knows no other schemas, whose checks are paid from the budget. */
-export function compilerOf(dialect: Dialect, budget: Budget, allErrors: boolean): Ajv {
-  // Ajv's own optimizing takes most of the time on large schemas; the engine does it anyway.
+/** Creates a compiler without other schemas, whose checks consume the budget. */
+export function createCompiler(dialect: Dialect, budget: Budget, allErrors: boolean): Ajv {
+  // Ajv's optimizer dominates the compile time of large schemas, and V8 optimizes the code anyway.
   const ajv = new kinds[dialect]({
     ...options,
     meta: false,
@@ -56,8 +56,8 @@ export function compilerOf(dialect: Dialect, budget: Budget, allErrors: boolean)
 
 const metas = new Map<Dialect, Ajv>();
 
-/** Checks schemas against the schema of their dialect; made at first use, which takes a while. */
-export function metaOf(dialect: Dialect): Ajv {
+/** The validator of schemas of a dialect. Created on first use, because that is slow. */
+export function getMetaValidator(dialect: Dialect): Ajv {
   const made = metas.get(dialect) ?? new kinds[dialect]({ strict: false, logger: false });
   if (!metas.has(dialect)) {
     if (dialect === 'draft-06') made.addMetaSchema(draft6);

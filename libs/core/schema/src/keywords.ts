@@ -4,10 +4,10 @@ import type { Budget } from './budget';
 import { canonicalJson } from './canonical-json';
 import { schemaLimits } from './limits';
 
-/** Set by `prepare` in every subschema: what a visit costs. Its name is no keyword of any dialect. */
+/** Holds the cost of a visit; `prepare` sets it in every subschema. No dialect defines this keyword. */
 export const costKeyword = 'x-svc-cost';
 
-/** The keywords that are ours: the toll at every subschema, and a `uniqueItems` that does not compare all with all. */
+/** Adds the cost keyword, and a `uniqueItems` whose time is linear rather than quadratic. */
 export function addKeywords(ajv: Ajv, budget: Budget): void {
   ajv.addKeyword({
     keyword: costKeyword,
@@ -39,13 +39,13 @@ function areUnique(items: unknown[], budget: Budget): boolean {
   return true;
 }
 
-/** Base64, which may well be long. */
+/** Base64 texts may be long, and this format is checked in linear time. */
 const linear = 'byte';
 
-/** The usual formats, asserted. Formats that are not known are left unchecked, as the standard asks. */
+/** Asserts the standard formats. Unknown formats are not checked, as the standard requires. */
 export function addFormats(ajv: Ajv, budget: Budget): void {
   for (const [name, format] of Object.entries(fullFormats)) {
-    const fits = fitOf(format);
+    const fits = toPredicate(format);
     if (!fits) {
       ajv.addFormat(name, format);
       continue;
@@ -54,7 +54,7 @@ export function addFormats(ajv: Ajv, budget: Budget): void {
       type: 'string',
       validate(text: string) {
         if (name === linear) return fits(text);
-        // Some expressions look at every part of the text from every place in it.
+        // Some of the expressions take quadratic time.
         budget.spend(1 + Math.min(text.length, schemaLimits.formatChars) ** 2 / 64);
         return text.length <= schemaLimits.formatChars && fits(text);
       },
@@ -64,8 +64,8 @@ export function addFormats(ajv: Ajv, budget: Budget): void {
 
 type Fit = (text: string) => boolean;
 
-/** How a text is told to fit; undefined for formats of numbers, which cost nothing and stay as they are. */
-function fitOf(format: (typeof fullFormats)[keyof typeof fullFormats]): Fit | undefined {
+/** The predicate of a text format; undefined for number formats, which need no budget. */
+function toPredicate(format: (typeof fullFormats)[keyof typeof fullFormats]): Fit | undefined {
   if (format === true) return undefined;
   if (format instanceof RegExp) return (text) => format.test(text);
   if (typeof format === 'function') return (text) => format(text);

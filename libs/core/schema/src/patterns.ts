@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import type { Budget } from './budget';
 import { schemaLimits } from './limits';
 
-/** What is wrong with a pattern, and how to mend it, or undefined. The rules are those of policy patterns. */
+/** The error of a pattern and its fix, or undefined. The same rules apply to policy patterns. */
 export function patternFault(source: string): string | undefined {
   if (source.length > schemaLimits.patternChars) {
     return `is longer than ${schemaLimits.patternChars} characters: split it into several patterns`;
@@ -24,9 +24,9 @@ export function patternFault(source: string): string | undefined {
 const compile = (source: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(source));
 
 /**
- * Patterns on an engine whose time grows only with the text, times the pattern's size at worst; both are paid for.
+ * A pattern engine with time at most linear in text times pattern size; both are charged to the budget.
  *
- * `toString` matters: Ajv takes two patterns that read the same for one.
+ * Ajv deduplicates patterns by `toString`.
  */
 export function re2Engine(budget: Budget): RegExpEngine {
   const engine = (source: string) => {
@@ -40,6 +40,6 @@ export function re2Engine(budget: Budget): RegExpEngine {
       toString: () => `/${source}/`,
     };
   };
-  // Only read when code is written out to a file, which is not done here.
+  // Ajv reads this only when it generates standalone code, which is not used here.
   return Object.assign(engine, { code: 're2' });
 }

@@ -7,7 +7,7 @@ import type { Violation } from './violations';
 const maps = new Set(['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties']);
 /** Keywords whose value is data, not schema. */
 const plain = new Set(['const', 'enum', 'dependentRequired', '$vocabulary']);
-/** Keywords that no check reads; what stands in them could otherwise be referred to as a schema. */
+/** Keywords without effect on checks. Removed, so that references cannot target their content. */
 const dropped = new Set(['default', 'examples']);
 const references = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
@@ -21,10 +21,10 @@ const isObject = (value: unknown): value is Json =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /**
- * A copy of a schema in which every subschema has its price, so that no check can run away however its references are
- * knotted. Objects under keywords nobody knows are priced too: a reference may lead there.
+ * Copies a schema and assigns a cost to every subschema, so that checks terminate for any cycle of references. Objects
+ * under unknown keywords get a cost too, because references may target them.
  *
- * @returns what is wrong, at pointers into the schema, when it goes beyond the limits or has patterns that cannot be used
+ * @returns the errors, at pointers into the schema, when it exceeds a limit or has unsupported patterns
  */
 export function prepare(document: Json): { prepared: Prepared } | { faults: Violation[] } {
   const walk = new Walk();
@@ -37,7 +37,7 @@ class Walk {
   subschemas = 0;
 
   schema(source: Json, path: string, depth: number): Json {
-    if (!this.mayGoOn(path, depth)) return {};
+    if (!this.enter(path, depth)) return {};
     const copy: Json = {};
     for (const [key, value] of Object.entries(source)) {
       if (dropped.has(key)) continue;
@@ -47,7 +47,7 @@ class Walk {
       if (references.has(key) && typeof value !== 'string') this.fault(at, 'must be a string');
       set(copy, key, this.member(key, value, at, depth));
     }
-    set(copy, costKeyword, costOf(source));
+    set(copy, costKeyword, visitCost(source));
     return copy;
   }
 
@@ -70,13 +70,13 @@ class Walk {
 
   private any(value: unknown, path: string, depth: number): unknown {
     if (Array.isArray(value)) {
-      return this.mayGoOn(path, depth) ? value.map((item, i) => this.any(item, `${path}/${i}`, depth + 1)) : [];
+      return this.enter(path, depth) ? value.map((item, i) => this.any(item, `${path}/${i}`, depth + 1)) : [];
     }
     return isObject(value) ? this.schema(value, path, depth) : value;
   }
 
-  /** Counts a step inwards; past a limit it says so and goes no further. */
-  private mayGoOn(path: string, depth: number): boolean {
+  /** Counts a nested subschema; returns false after an error, to stop the walk. */
+  private enter(path: string, depth: number): boolean {
     this.subschemas += 1;
     const { maxDepth, maxSubschemas } = schemaLimits;
     if (depth > maxDepth) this.fault(path, `is nested more than ${maxDepth} deep`);
@@ -95,22 +95,22 @@ class Walk {
   }
 }
 
-/** `__proto__` is a name like any other. */
+/** Assigns a property; `__proto__` gets no special treatment. */
 function set(target: Json, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** A visit costs one, and one for each thing the subschema lists: required names, allowed values, properties. */
-function costOf(source: Json): number {
+/** One step per visit, plus one per listed item: required names, allowed values, properties. */
+function visitCost(source: Json): number {
   return Object.values(source).reduce<number>((cost, value) => {
     if (Array.isArray(value)) return cost + value.length;
     return isObject(value) ? cost + Object.keys(value).length : cost;
   }, 1);
 }
 
-/** A reference could lead into data and on from there, past every price. */
+/** Whether data contains a reference keyword; a schema reference into data would bypass the cost keyword. */
 function hidesReference(value: unknown, depth: number): boolean {
   if (depth > schemaLimits.maxDepth) return true;
   if (Array.isArray(value)) return value.some((item) => hidesReference(item, depth + 1));

@@ -1,20 +1,20 @@
 import type { ErrorObject } from 'ajv';
 import { schemaLimits } from './limits';
 
-/** One fault: where, as a JSON Pointer or `$` for the whole, and what. See docs/reference/routing.md#schemas. */
+/** A violation at a JSON Pointer, or at `$` for the whole value. See docs/reference/routing.md#schemas. */
 export interface Violation {
   path: string;
   message: string;
 }
 
-/** What is wrong with the whole rather than with a part of it. */
+/** A violation of the whole value. */
 export const atRoot = (message: string): Violation => ({ path: '$', message });
 
-/** Sorted by path, then message, without repeats, at most a hundred. */
-export function violationsOf(errors: readonly ErrorObject[]): Violation[] {
+/** Converts Ajv errors: sorted by path and message, deduplicated, and limited in number. */
+export function toViolations(errors: readonly ErrorObject[]): Violation[] {
   const all = new Map<string, Violation>();
   for (const error of errors) {
-    const violation = { path: error.instancePath || '$', message: messageOf(error) };
+    const violation = { path: error.instancePath || '$', message: toMessage(error) };
     all.set(JSON.stringify([violation.path, violation.message]), violation);
   }
   return [...all.values()].sort(byPath).slice(0, schemaLimits.violations);
@@ -24,8 +24,8 @@ const byPath = (a: Violation, b: Violation): number =>
   a.path === b.path ? compare(a.message, b.message) : compare(a.path, b.path);
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
-/** Ajv's text, and what it leaves out: which property is not wanted, which values are. */
-function messageOf({ keyword, message, params }: ErrorObject): string {
+/** Ajv's message, extended by the unexpected property or the allowed values. */
+function toMessage({ keyword, message, params }: ErrorObject): string {
   return `${message ?? `does not fit ${keyword}`}${detail(params as Record<string, unknown>)}`.slice(
     0,
     schemaLimits.messageChars,
