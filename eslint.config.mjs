@@ -26,7 +26,7 @@ const transports = ['express', 'socket.io', '@grpc/*', '@bull-board/*'];
 const stores = ['ioredis', 'bullmq', 'nats'];
 const banned = { pure: [...transports, ...stores, 'winston', 'prom-client'], feature: transports };
 const onlyTestsImportTesting = { name: '@svc/testing', message: 'Only tests import @svc/testing.' };
-const onlyTestsImportFixtures = { group: ['@svc/*/testing'], message: 'Only tests import fixtures.' };
+const onlyTestsImportFixtures = { group: ['@svc/fixtures/*'], message: 'Only tests import fixtures.' };
 const onlyTestsImportSdk = {
   name: '@svc/worker-sdk',
   message: 'The worker SDK is for workers; here only tests import it.',

@@ -52,8 +52,8 @@ describe('a job from the bus', () => {
   it.each([
     ['is invalid', '{"sku":1}', '/sku must be string'],
     ['is invalid as a context', '{"sku":"a","context":{}}', "must have required property 'sku'"],
-    ['is not JSON', 'sku', 'no JSON'],
-    ['is missing', undefined, 'not there'],
+    ['is not JSON', 'sku', 'not JSON'],
+    ['is missing', undefined, 'does not exist'],
   ])('ends FAILED without a dispatch when its input %s', async (_, input, message) => {
     await given({ input_schema_id: 'acme/It' }, sku);
     await use.start({ config: enforce });

@@ -7,7 +7,7 @@ export * from './definition/workflow';
 export * from './expressions/compile-expression';
 export * from './expressions/compile-template';
 export * from './expressions/expression';
-export { foresee, type Foresight, type Outlook } from './foresight/foresee';
+export { foresee, type Foresight, type Outlook } from './dry-run/simulate';
 export * from './planner/actions';
 export * from './planner/events';
 export { childKeyParts, jobIdParts, timerParts, type AttemptParts } from './planner/ids';

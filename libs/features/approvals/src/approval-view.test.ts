@@ -1,5 +1,5 @@
 import { listApprovals } from '@svc/contract';
-import { plainJob } from '@svc/decision/testing';
+import { plainJob } from '@svc/fixtures/decision';
 import { approvalView } from './approval-view';
 import { remark } from './approval-record';
 

@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from './approval-record';
 import { mayResolve, runStarterRuleFor } from './may-resolve';
-import { approvingEvent, isRunOver, settle, type SettleDeps } from './settle';
+import { approvingEvent, isRunOver, settle, type SettleDeps } from './resolve-held-job';
 
 export interface ApprovalDeps extends SettleDeps {
   kernel: Kernel;

@@ -1,7 +1,7 @@
 import { alertPacket, subjects } from '@svc/contract';
 import type { ApprovalRecord, GateTerms, JobRecord } from '@svc/store';
 import { busy } from './decide-approval';
-import { approvingEvent, settle, type SettleDeps } from './settle';
+import { approvingEvent, settle, type SettleDeps } from './resolve-held-job';
 
 type OpenGate = JobRecord & { approval: ApprovalRecord & { gate: GateTerms } };
 

@@ -6,5 +6,5 @@ export { closeGate, escalateGate, remindGate } from './gates';
 export { listApprovals } from './list-approvals';
 export { requesterMayResolve, runStarterRule } from './may-resolve';
 export { repairApproval } from './repair-approval';
-export { isRunOver } from './settle';
+export { isRunOver } from './resolve-held-job';
 export { approvalRoutes, type ApprovalContext } from './routes';

@@ -2,7 +2,7 @@ import type { ApprovalView, Caller, ListView } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
 import { approvalOf, readContext } from '@svc/jobs';
 import { approvalView } from './approval-view';
-import { isRunOver } from './settle';
+import { isRunOver } from './resolve-held-job';
 
 const chunk = 200;
 

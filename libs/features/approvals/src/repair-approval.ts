@@ -15,7 +15,7 @@ import {
   repairKindOf,
   repairReasons,
 } from './repair-plan';
-import { settle, tell } from './settle';
+import { settle, tell } from './resolve-held-job';
 
 /**
  * Says what is wrong with an approval and, when asked, mends it in one write: a decision that had stuck is carried out, a

@@ -4,7 +4,7 @@ import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
 import { requestHash } from '@svc/decision';
 import { actionability, approvalOf } from '@svc/jobs';
 import { type ApprovalDeps, isBound, isSamePolicy } from './decide-approval';
-import { approvingEvent, isRunOver } from './settle';
+import { approvingEvent, isRunOver } from './resolve-held-job';
 
 export type Held = JobRecord & { approval: ApprovalRecord };
 export type RepairKind = ApprovalRepairPlan['kind'];

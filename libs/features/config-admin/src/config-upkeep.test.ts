@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFleetFiles, syncFiles } from '@svc/registry';
-import { useConfig } from '@svc/settings/testing';
+import { useConfig } from '@svc/fixtures/settings';
 import { configUpkeep } from './config-upkeep';
 import { migrateBundles } from './migrate-bundles';
 

@@ -1,17 +1,10 @@
 import type { Blocker, EndedBy, HeldBy, JobBlocker, JobExplanation } from '@svc/contract';
-import { endedByOf, givesUpOf, heldByOf } from './ends';
+import { endedByOf, givesUpOf, heldByOf } from './job-ending';
 import { iso, type JobFacts, stageOf } from './job-facts';
-import { type JobLook, walk } from './look';
-import { lookAtBudget } from './look-at-budget';
-import { lookAtApproval, lookAtPolicy, lookAtPolicyService } from './look-at-policy';
-import {
-  lookAtAttempts,
-  lookAtDeadline,
-  lookAtDispatch,
-  lookAtQueue,
-  lookAtResult,
-  lookAtTopic,
-} from './look-at-queue';
+import { type JobLook, walk } from './run-job-checks';
+import { lookAtBudget } from './check-budget';
+import { lookAtApproval, lookAtPolicy, lookAtPolicyService } from './check-policy';
+import { lookAtAttempts, lookAtDeadline, lookAtDispatch, lookAtQueue, lookAtResult, lookAtTopic } from './check-queue';
 import {
   lookAtLicenseLimit,
   lookAtPool,
@@ -19,7 +12,7 @@ import {
   lookAtTenantLimit,
   lookAtTurn,
   lookAtWorkers,
-} from './look-at-routing';
+} from './check-routing';
 
 /** In the order in which the schedulers do it. See docs/architecture.md#the-path-of-a-job. */
 const looks: readonly JobLook[] = [

@@ -6,7 +6,7 @@ import { runChecksOf } from './run-checks';
 import { placesOf, type RunAround, type RunFacts, type StepJob } from './run-facts';
 import { stepsOf } from './run-steps';
 import { waitOf } from './run-waits';
-import { wholeWaits } from './run-whole';
+import { wholeWaits } from './run-level-waits';
 
 const mostWaits = 100;
 

@@ -1,7 +1,7 @@
 import type { PoolTable } from '@svc/routing';
 import { defaultTimeouts } from '@svc/routing';
 import type { JobRecord, Standing, StoredRequest } from '@svc/store';
-import { plainJob } from '@svc/decision/testing';
+import { plainJob } from '@svc/fixtures/decision';
 import type { JobFacts, SeenWorker } from './job-facts';
 
 /** Noon of some day; every time of these facts is told from it. */

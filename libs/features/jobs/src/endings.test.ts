@@ -1,5 +1,5 @@
 import { badEnd, type Ending } from './endings';
-import { plainJob } from '@svc/decision/testing';
+import { plainJob } from '@svc/fixtures/decision';
 
 const at = Date.UTC(2026, 0, 2) * 1_000;
 const end = (ending: Partial<Ending> & Pick<Ending, 'event'>) =>

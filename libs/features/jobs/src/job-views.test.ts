@@ -1,6 +1,6 @@
 import { jobDetail, jobItem } from '@svc/contract';
 import type { ApprovalRecord } from '@svc/store';
-import { plainJob } from '@svc/decision/testing';
+import { plainJob } from '@svc/fixtures/decision';
 import { actionability, approvalOf, decoded, jobDetailOf, jobItemOf } from './job-views';
 
 const full = plainJob(

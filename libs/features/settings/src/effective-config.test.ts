@@ -64,7 +64,7 @@ describe('config cached by a service', () => {
     expect(await config.at(place)).toEqual({ a: 1 });
   });
 
-  it('is empty when no document sets anything, and excludes the installation's tables', async () => {
+  it('is empty when no document sets anything, and excludes the installation’s tables', async () => {
     const { config } = use.replica();
     expect(await config.textAt(place)).toBe('{}');
     await use.given('system', 'default', { pools: {}, timeouts: {}, _poolsFileHash: 'x', _timeoutsFileHash: 'y' });

@@ -4,15 +4,15 @@ export { getRevision, getWorkflow, listRevisions, listWorkflows } from './defini
 export { removeWorkflow, type RemoveWorkflowDeps } from './definitions/remove-workflow';
 export { saveWorkflow, type SaveWorkflowDeps } from './definitions/save-workflow';
 export { cancelRun } from './runs/cancel-run';
-export { DefinitionBook } from './runs/definition-book';
-export { fireDueTimers, fireTimer, forgetRuns, mendRuns } from './runs/mend-runs';
+export { DefinitionBook } from './runs/definition-cache';
+export { fireDueTimers, fireTimer, forgetRuns, mendRuns } from './runs/repair-runs';
 export { awaitRunEnd, listRuns, runsOfWorkflow, runTimeline } from './runs/read-runs';
 export { removeRun } from './runs/remove-run';
 export { rerunRun } from './runs/rerun-run';
 export { readChat, sayInChat } from './runs/run-chat';
 export { runStateOf } from './runs/run-codec';
 export type { RunDeps, RunEvents, StartRunDeps } from './runs/run-deps';
-export { RunMemory } from './runs/run-memory';
+export { RunMemory } from './runs/run-cache';
 export { runPass } from './runs/run-pass';
 export { viewOfLoaded } from './runs/run-view';
 export { signalRun } from './runs/signal-run';

@@ -1,6 +1,6 @@
 import { defaultTimeouts, parsePools } from '@svc/routing';
 import { eventually } from '@svc/testing';
-import { useConfig } from '@svc/settings/testing';
+import { useConfig } from '@svc/fixtures/settings';
 import { syncFiles } from './sync-files';
 import { ConfiguredFleet } from './configured-fleet';
 

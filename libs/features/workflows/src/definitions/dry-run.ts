@@ -13,7 +13,7 @@ import type { EffectiveConfig } from '@svc/settings';
 import { askAboutJob, toPolicyContent } from '@svc/decision';
 import type { TopicDeps } from '@svc/registry';
 import { withDefaults } from '../runs/create-run';
-import { inputDocument, placeOf, stepRequest } from '../runs/step-jobs';
+import { inputDocument, toConfigScope, stepRequest } from '../runs/step-jobs';
 import { foundOf } from './read-workflows';
 import { definitionOf } from './workflow-view';
 
@@ -23,13 +23,14 @@ export interface DryRunDeps extends Pick<Base, 'store' | 'clock'> {
   topics: Pick<TopicDeps, 'registry'>;
 }
 
-/** A definition may have thousands of steps, and each is worked out in this process. */
-const workOutMs = 500;
-const askWithinMs = 10_000;
-const atOnce = 16;
+/** Bounds the synchronous evaluation: a definition may have thousands of steps. */
+const simulationTimeoutMs = 500;
+const policyPhaseTimeoutMs = 10_000;
+const maxConcurrency = 16;
 
 /**
- * What policy would say to the jobs of a run with this input, and which steps would run. Nothing is stored, sent or counted.
+ * Simulates a run with this input: the steps that would run and the policy decision on each job. Nothing is stored,
+ * published or counted.
  * See docs/reference/workflows.md#dry-run.
  *
  * @throws workflow_not_found, tenant_access_denied
@@ -56,58 +57,58 @@ export async function dryRunWorkflow(
     },
     startedMs,
   );
-  const outlooks = foresee(definition, run.input, {
+  const forecasts = foresee(definition, run.input, {
     nowMs: startedMs,
     limits: defaultExpressionLimits,
-    isSpent: () => clock.nowMs() - startedMs > workOutMs,
+    isSpent: () => clock.nowMs() - startedMs > simulationTimeoutMs,
   });
   const steps: DryRunStep[] = [];
-  for (let i = 0; i < outlooks.length; i += atOnce) {
-    const isLate = clock.nowMs() - startedMs > askWithinMs;
-    const part = outlooks.slice(i, i + atOnce);
-    const asked = part.map(async (outlook) => ({
-      ...(isLate ? notAsked(outlook) : await decisionOf(deps, { run, definition }, outlook)),
-      ...viewOf(definition, outlook),
+  for (let i = 0; i < forecasts.length; i += maxConcurrency) {
+    const isLate = clock.nowMs() - startedMs > policyPhaseTimeoutMs;
+    const part = forecasts.slice(i, i + maxConcurrency);
+    const results = part.map(async (forecast) => ({
+      ...(isLate ? notEvaluated(forecast) : await evaluatePolicy(deps, { run, definition }, forecast)),
+      ...toView(definition, forecast),
     }));
-    steps.push(...(await Promise.all(asked)));
+    steps.push(...(await Promise.all(results)));
   }
   return { workflow_id: workflow.id, steps };
 }
 
-type Decided = Pick<DryRunStep, 'decision' | 'reason' | 'rule_id'>;
-interface Of {
+type PolicyFields = Pick<DryRunStep, 'decision' | 'reason' | 'rule_id'>;
+interface SimulatedRun {
   run: RunState;
   definition: WorkflowDefinition;
 }
 
-const noJob: Decided = { decision: 'N/A', reason: 'non-job step', rule_id: '' };
-const notAsked = ({ job }: Outlook): Decided =>
+const noJob: PolicyFields = { decision: 'N/A', reason: 'non-job step', rule_id: '' };
+const notEvaluated = ({ job }: Outlook): PolicyFields =>
   job ? { decision: 'ERROR', reason: 'the workflow has too many steps to ask about all of them', rule_id: '' } : noJob;
 
-async function decisionOf(deps: DryRunDeps, of: Of, outlook: Outlook): Promise<Decided> {
-  const { step, job, items } = outlook;
+async function evaluatePolicy(deps: DryRunDeps, simulated: SimulatedRun, forecast: Outlook): Promise<PolicyFields> {
+  const { step, job, items } = forecast;
   if (!job) return noJob;
-  const { run, definition } = of;
+  const { run, definition } = simulated;
   if (definition.steps[step]?.policy_gate === 'deny') {
     return { decision: 'DENY', reason: 'policy_gate of the step is deny', rule_id: '' };
   }
   const path = items === undefined ? step : `${step}[0]`;
   const { topic } = job;
-  const request = stepRequest(of, { step, path, topic, attempt: 1, priority: 'BATCH' });
+  const request = stepRequest(simulated, { step, path, topic, attempt: 1, priority: 'BATCH' });
   const document = inputDocument(request, run, job.payload, deps.clock.nowMs());
   const asked = { id: `${run.id}:${path}@1`, tenant: run.org_id, topic, request, run: run.id };
   const answer = await askAboutJob(deps, asked, {
     method: 'simulate',
     content: toPolicyContent(document),
-    config: await deps.config.at(placeOf(run)),
+    config: await deps.config.at(toConfigScope(run)),
   });
   if (answer.kind === 'unavailable') return { decision: 'ERROR', reason: answer.error.message, rule_id: '' };
   const { decision, reason, rule_id } = answer.decision;
   return { decision, reason: reason ?? '', rule_id: rule_id ?? '' };
 }
 
-function viewOf({ steps }: WorkflowDefinition, outlook: Outlook): Omit<DryRunStep, keyof Decided> {
-  const { step, type, runs, why, job, condition, target, items, unresolved, error } = outlook;
+function toView({ steps }: WorkflowDefinition, forecast: Outlook): Omit<DryRunStep, keyof PolicyFields> {
+  const { step, type, runs, why, job, condition, target, items, unresolved, error } = forecast;
   return {
     step_id: step,
     step_name: steps[step]?.name ?? '',

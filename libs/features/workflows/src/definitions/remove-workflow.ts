@@ -8,12 +8,12 @@ import { writerName } from '@svc/identity';
 export interface RemoveWorkflowDeps {
   store: Pick<Store, 'workflows' | 'runs' | 'runIndex'>;
   policy: PolicyWriteDeps;
-  /** How long runs are kept after their end, and with them the revisions they began with; 0 = for ever. */
+  /** Retention of ended runs and of the revisions they use; 0 = unlimited. */
   keepSec: number;
 }
 
 /**
- * Runs are kept; those under way fail with `workflow deleted`. See docs/reference/workflows.md#definitions.
+ * Deletes a workflow. Its runs are kept; live ones fail with `workflow deleted`. See docs/reference/workflows.md#definitions.
  *
  * @throws workflow_not_found, tenant_access_denied, workflow_version_conflict
  */
@@ -22,22 +22,22 @@ export async function removeWorkflow(deps: RemoveWorkflowDeps, caller: Caller, i
   const found = await store.workflows.get(caller.scope, id);
   if (found.kind === 'other_tenant') throw new AppError('tenant_access_denied');
   const tenant = found.kind === 'found' ? found.value.tenant : caller.tenant;
-  const kind = await removed(deps, caller, { tenant, id });
-  // No run begins after that. If we die before all of them are told, deleting once more tells the rest.
+  const kind = await removeWithPolicy(deps, caller, { tenant, id });
+  // No run starts after that. After a crash, repeating the delete posts to the remaining runs.
   const live = kind === 'other_tenant' ? [] : await store.runIndex.liveOf(tenant, id);
   for (const run of live) await store.runs.post(tenant, run, { kind: 'deleted' });
   if (kind !== 'removed') throw new AppError('workflow_not_found');
 }
 
-const tries = 3;
+const maxTries = 3;
 
-/** With its policy: both or neither. @throws workflow_version_conflict when others keep changing policies */
-async function removed(
+/** Removes the workflow and its policy atomically. @throws workflow_version_conflict on repeated concurrent policy changes */
+async function removeWithPolicy(
   { store, policy, keepSec }: RemoveWorkflowDeps,
   caller: Caller,
   { tenant, id }: { tenant: string; id: string },
 ) {
-  for (let i = 0; i < tries; i++) {
+  for (let i = 0; i < maxTries; i++) {
     const part = await overridePart(policy, caller, { workflowId: id, author: writerName(caller) });
     const { kind } = await store.workflows.remove(tenant, id, keepSec, 'always', part);
     if (kind === 'policy_changed') continue;

@@ -11,18 +11,18 @@ export interface SaveWorkflowDeps {
   store: Pick<Store, 'workflows'>;
   policy: PolicyWriteDeps;
   random: Pick<Random, 'uuid'>;
-  /** Of the license in force; 0 and -1 = any number. See docs/operations.md#license. */
+  /** Limit of the license in effect; 0 and -1 = unlimited. See docs/operations.md#license. */
   maxSteps(): number;
 }
 
-const tries = 3;
+const maxTries = 3;
 
 /**
- * Creates a workflow, or updates the one with this id: what is left out or empty keeps what is stored. Each change is a
- * revision of its own, which never changes again. See docs/reference/workflows.md#definitions.
+ * Creates a workflow, or updates the one with this id; absent and empty fields keep their stored values. Each change is a
+ * new immutable revision. See docs/reference/workflows.md#definitions.
  *
- * @throws invalid_workflow with everything that is wrong, tenant_access_denied, tier_limit_exceeded,
- *   workflow_version_conflict when others keep changing it, policy_signing_required
+ * @throws invalid_workflow with all violations, tenant_access_denied, tier_limit_exceeded,
+ *   workflow_version_conflict on repeated concurrent changes, policy_signing_required
  */
 export async function saveWorkflow(
   deps: SaveWorkflowDeps,
@@ -31,11 +31,11 @@ export async function saveWorkflow(
 ): Promise<{ id: string }> {
   if (body.org_id && body.org_id !== caller.tenant) throw new AppError('tenant_access_denied');
   const id = body.id || deps.random.uuid();
-  for (let round = 0; round < tries; round++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const stored = await deps.store.workflows.get(caller.tenant, id);
     if (stored.kind === 'other_tenant') throw new AppError('tenant_access_denied');
     const record = stored.kind === 'found' ? stored.value : undefined;
-    const definition = checked(deps, { ...merged(record, body), id, org_id: caller.tenant });
+    const definition = validate(deps, { ...mergeStored(record, body), id, org_id: caller.tenant });
     const by = writerName(caller, body.created_by);
     const policy = await overridePart(deps.policy, caller, {
       workflowId: id,
@@ -53,14 +53,14 @@ export async function saveWorkflow(
     const outcome = await deps.store.workflows.write(write, policy);
     if (outcome.kind === 'other_tenant') throw new AppError('tenant_access_denied');
     if (outcome.kind === 'changed' || outcome.kind === 'policy_changed') continue;
-    // Should we die here, kernels find the change by themselves.
+    // After a crash here, kernels detect the change by themselves.
     if (policy) await announceChange(deps.policy, policyPlace);
     return { id };
   }
   throw new AppError('workflow_version_conflict');
 }
 
-/** Set by the server, whatever a client sends back of what it has read. */
+/** Set by the server and ignored in requests, so that clients can send back a view. */
 const serverSet: readonly string[] = ['created_by', 'created_at', 'updated_at', 'revision'];
 
 const isEmpty = (value: unknown): boolean =>
@@ -70,26 +70,26 @@ const isEmpty = (value: unknown): boolean =>
   value === 0 ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-function merged(record: WorkflowRecord | undefined, body: WorkflowBody): Record<string, unknown> {
+function mergeStored(record: WorkflowRecord | undefined, body: WorkflowBody): Record<string, unknown> {
   const sent = Object.entries(body).filter(([name]) => !serverSet.includes(name));
   if (!record) return Object.fromEntries(sent.filter(([, value]) => value !== null));
   const merged: Record<string, unknown> = { ...record.document };
   for (const [name, value] of sent) {
-    // An empty override clears, and steps replace what is stored when they are there at all.
+    // An empty override clears it; steps, when present, replace the stored ones.
     if (name === 'policy_override' && value === '') delete merged[name];
     else if (!isEmpty(value) || (name === 'steps' && value !== undefined && value !== null)) merged[name] = value;
   }
   return merged;
 }
 
-function checked({ maxSteps }: SaveWorkflowDeps, raw: Record<string, unknown>): WorkflowDefinition {
+function validate({ maxSteps }: SaveWorkflowDeps, raw: Record<string, unknown>): WorkflowDefinition {
   const outcome = checkDefinition(raw);
   const override = policyFaults(raw['id'], raw['policy_override']);
   const faults = [...(outcome.kind === 'bad' ? outcome.faults : []), ...override];
   if (outcome.kind === 'bad' || faults.length > 0) {
     const [only, ...others] = faults;
-    const told = only && others.length === 0 ? { error: `${only.path || 'the workflow'}: ${only.message}` } : {};
-    throw new AppError('invalid_workflow', { ...told, violations: faults });
+    const summary = only && others.length === 0 ? { error: `${only.path || 'the workflow'}: ${only.message}` } : {};
+    throw new AppError('invalid_workflow', { ...summary, violations: faults });
   }
   const current = Object.keys(outcome.definition.steps).length;
   const allowed = maxSteps();
@@ -105,7 +105,7 @@ function checked({ maxSteps }: SaveWorkflowDeps, raw: Record<string, unknown>): 
   return outcome.definition;
 }
 
-/** The override is a policy document like any other, for the jobs of this workflow alone. */
+/** Validates the override: a regular policy document that applies only to jobs of this workflow. */
 function policyFaults(id: unknown, text: unknown): DefinitionFault[] {
   if (typeof text !== 'string' || text === '') return [];
   return overrideProblems(String(id), text).map(({ line, column, path, message }) => ({

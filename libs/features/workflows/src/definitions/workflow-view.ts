@@ -2,33 +2,33 @@ import type { RevisionItem, WorkflowView } from '@svc/contract';
 import type { WorkflowDefinition } from '@svc/workflow';
 import type { WorkflowRecord, WorkflowVersion } from '@svc/store';
 
-/** What the store holds was checked when it was written; only `saveWorkflow` writes it. */
+/** Validated at write time; only `saveWorkflow` writes it. */
 export const definitionOf = ({ document }: WorkflowVersion): WorkflowDefinition =>
   document as unknown as WorkflowDefinition;
 
 const iso = (us: number): string => new Date(us / 1_000).toISOString();
 
-/** A definition for readers. See docs/reference/workflows.md#definitions. */
-export function workflowViewOf(version: WorkflowVersion, made: Pick<WorkflowRecord, 'created_at' | 'created_by'>) {
+/** API view of a definition. See docs/reference/workflows.md#definitions. */
+export function toWorkflowView(version: WorkflowVersion, created: Pick<WorkflowRecord, 'created_at' | 'created_by'>) {
   const { team_id = '', description = '', version: text = '', steps, ...rest } = definitionOf(version);
   const view = {
     ...rest,
-    // Stored without it: the key is the id, and a definition that is sent back must equal the stored one.
+    // Added from the key: stored definitions omit it, so that a view sent back equals the stored definition.
     steps: Object.fromEntries(Object.entries(steps).map(([id, step]) => [id, { id, ...step }])),
     team_id,
     description,
     version: text,
-    created_by: made.created_by,
-    created_at: iso(made.created_at),
+    created_by: created.created_by,
+    created_at: iso(created.created_at),
     updated_at: iso(version.written_at),
     revision: version.version,
   };
-  // The same JSON, which the contract describes more loosely than the pure library.
+  // The contract types the same JSON more loosely than the library.
   return view as unknown as WorkflowView;
 }
 
-/** One revision in the list of them. */
-export function revisionItemOf(version: WorkflowVersion, newest: number): RevisionItem {
+/** List view of a revision. */
+export function toRevisionItem(version: WorkflowVersion, newest: number): RevisionItem {
   const definition = definitionOf(version);
   return {
     revision: version.version,

@@ -8,11 +8,11 @@ interface AwaitDeps {
 }
 
 const firstPauseMs = 10;
-const longestPauseMs = 100;
+const maxPauseMs = 100;
 
 /**
- * The run as soon as it is as wanted, or as it is after so many ms; undefined when it is no more. What was asked of the run
- * stands in its inbox and happens in any case: this is so that a client who reads next sees it.
+ * Polls a run until the condition holds, at most `forMs`; undefined when the run is gone. The request is durable in the
+ * run's inbox regardless: waiting only lets the client's next read see its effect.
  */
 export async function awaitRun(
   { store, clock }: AwaitDeps,
@@ -21,7 +21,7 @@ export async function awaitRun(
   forMs: number,
 ): Promise<RunRecord | undefined> {
   const untilMs = clock.nowMs() + forMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
     const run = await store.runs.header(id);
     if (!run || isWanted(run) || clock.nowMs() >= untilMs) return run;
     await sleep(pauseMs);

@@ -9,16 +9,16 @@ type CancelRunDeps = Pick<Base, 'store' | 'clock'>;
 
 export interface RunCancel {
   runId: string;
-  /** It must be of this workflow. */
+  /** Workflow that the run must belong to. */
   workflowId: string;
-  /** Undo what its finished steps did. */
+  /** Compensate the finished steps. */
   compensate: boolean;
 }
 
-const takenUpMs = 2_000;
+const processedWithinMs = 2_000;
 
 /**
- * Cancels a run. That it is wanted is durable once this returns; usually the run has taken it up by then as well.
+ * Cancels a run. The request is durable once this returns; usually the run has also processed it by then.
  * See docs/reference/workflows.md#runs.
  *
  * @throws run_not_found, tenant_access_denied, run_not_cancellable when it ended otherwise
@@ -33,12 +33,12 @@ export async function cancelRun(
   const posted = await store.runs.post(caller.scope, runId, event, workflowId);
   if (posted.kind === 'ended') return refuseUnlessCancelled(posted.status);
   if (posted.kind !== 'posted') return foundOf<void>(posted, 'run_not_found');
-  const run = await awaitRun(deps, runId, isEnding, takenUpMs);
-  // Something else ended it before the cancel was heard.
+  const run = await awaitRun(deps, runId, isEnding, processedWithinMs);
+  // The run ended before it processed the cancellation.
   if (run && isRunEnded(run.status)) refuseUnlessCancelled(run.status);
 }
 
-/** It is decided how the run ends, though jobs may still have to answer and finished steps to be undone. */
+/** The run's final status is decided; jobs may still be stopping and finished steps being compensated. */
 const isEnding = ({ status, header }: RunRecord): boolean => isRunEnded(status) || header['ending'] !== undefined;
 
 function refuseUnlessCancelled(status: string): void {

@@ -5,29 +5,29 @@ import { newRun, type RerunSeed, type RunGiven, type RunState, type WorkflowDefi
 import { checkMemoryAccess, memoryClaim } from '@svc/jobs';
 import { numberAt } from '@svc/settings';
 import { definitionOf } from '../definitions/workflow-view';
-import { headerOf, newFields } from './run-codec';
+import { toHeader, newFields } from './run-codec';
 import type { StartRunDeps } from './run-deps';
 
 export interface NewRun {
   input: Record<string, unknown>;
-  /** Made up when absent; a run with this id that is there already is this one. */
+  /** Generated when absent; an existing run with this id is returned. */
   id?: string;
-  /** Who asks for it, and why. */
+  /** Caller, labels and metadata of the run. */
   of: RunGiven;
-  /** What a rerun takes over. */
+  /** State that a rerun copies. */
   seed?: RerunSeed;
   idempotency?: { key: string; fingerprint: string };
-  /** Started by another run: that one was counted, and a limit on it could never be met from within. */
+  /** Parent run. Child runs are exempt from concurrency limits: the parent is counted, and waits for them. */
   partOf?: Fence;
 }
 
 export interface CreatedRun {
   runId: string;
-  /** An earlier start with this idempotency key got this answer. */
+  /** The run was created by an earlier start with this idempotency key. */
   replayed: boolean;
 }
 
-/** Metadata of a run: identity of who wrote the version it runs. */
+/** Metadata key: identity of the author of the definition version. */
 export const definitionAuthor = 'definition_author';
 
 const compiled = new CompileCache();
@@ -36,19 +36,19 @@ const compiled = new CompileCache();
  * Creates a run of a version of a workflow, in one atomic write. See docs/reference/workflows.md#runs.
  *
  * @throws input_schema_validation_failed, invalid_memory_id, memory_policy_violation, memory_policy_unreadable,
- *   run_idempotency_conflict, run_not_runnable, tier_limit_exceeded, overloaded, workflow_not_found when it was removed meanwhile;
- *   Fenced when it is part of a run that who asks for it has no more
+ *   run_idempotency_conflict, run_not_runnable, tier_limit_exceeded, overloaded, workflow_not_found when it was removed concurrently;
+ *   Fenced when the caller no longer owns the parent run
  */
 export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wanted: NewRun): Promise<CreatedRun> {
   const definition = definitionOf(version);
-  const run = runOf(deps, version, wanted, checkRunInput(definition, wanted.input));
+  const run = buildRun(deps, version, wanted, checkRunInput(definition, wanted.input));
   const place = { tenant: run.org_id, team: run.team_id, workflow: run.workflow_id };
   const config = await deps.config.at(place);
   const budgets = await deps.config.budgetsAt(place);
-  const memoryId = memoryIdOf(run.input);
+  const memoryId = parseMemoryId(run.input);
   checkMemoryAccess(config, memoryId);
   const memory = memoryId === undefined ? undefined : await memoryClaim(deps.config, memoryId);
-  const limit = wanted.partOf ? 0 : tenantLimit(config);
+  const limit = wanted.partOf ? 0 : getTenantLimit(config);
   const allowed = wanted.partOf ? 0 : Math.max(0, deps.maxActiveRuns?.() ?? 0);
   const steps = newFields(run);
   const bytes = Buffer.byteLength(JSON.stringify(run.input));
@@ -58,7 +58,7 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
       tenant: run.org_id,
       workflow: { id: run.workflow_id, version: version.version },
       ...(run.team_id && { teamId: run.team_id }),
-      header: headerOf(run),
+      header: toHeader(run),
       steps,
       events: [],
       start: { kind: 'start', ...(wanted.seed && { seed: wanted.seed }) },
@@ -96,8 +96,8 @@ export async function createRun(deps: StartRunDeps, version: WorkflowVersion, wa
   }
 }
 
-/** Runs of a tenant that may be under way at once; 0 = any number. */
-function tenantLimit(config: Record<string, unknown> | undefined): number {
+/** Limit on concurrent runs of a tenant; 0 = unlimited. */
+function getTenantLimit(config: Record<string, unknown> | undefined): number {
   const own = numberAt(config, 'limits', 'max_concurrent_runs');
   return Math.max(0, own ?? numberAt(config, 'rate_limits', 'concurrent_workflows') ?? 0);
 }
@@ -111,19 +111,19 @@ const tierLimit = (current: number, allowed: number) =>
     upgrade_url: '',
   });
 
-function runOf({ random, clock }: StartRunDeps, version: WorkflowVersion, wanted: NewRun, input: RunState['input']) {
+function buildRun({ random, clock }: StartRunDeps, version: WorkflowVersion, wanted: NewRun, input: RunState['input']) {
   const { id = random.uuid() } = wanted;
   const of = withAuthor(wanted.of, version.author);
   const place = { workflow_id: version.id, workflow_revision: version.version, org_id: version.tenant };
   return { ...newRun({ id, ...place, input, ...of }, clock.nowMs()), workflow_written_at: version.written_at };
 }
 
-/** What a run does is its definition's author's words as much as its starter's. */
+/** The definition's author is responsible for the run's actions as much as its starter. */
 const withAuthor = (of: RunGiven, author: string): RunGiven =>
   author === '' ? of : { ...of, metadata: { ...of.metadata, [definitionAuthor]: author } };
 
-/** `memory_id` of a run's input as it counts. @throws invalid_memory_id */
-function memoryIdOf(input: Record<string, unknown>): string | undefined {
+/** Normalized `memory_id` of a run's input. @throws invalid_memory_id */
+function parseMemoryId(input: Record<string, unknown>): string | undefined {
   const given = input['memory_id'];
   if (given === undefined || given === null || given === '') return undefined;
   const id = typeof given === 'string' ? given.replace(/^mem:/, '').trim() : '';
@@ -131,7 +131,7 @@ function memoryIdOf(input: Record<string, unknown>): string | undefined {
   return id;
 }
 
-/** Input of a run with the defaults of the definition's parameters. */
+/** Adds the defaults of the definition's parameters to the input of a run. */
 export function withDefaults(
   { parameters = [] }: Pick<WorkflowDefinition, 'parameters'>,
   given: Record<string, unknown>,
@@ -144,7 +144,7 @@ export function withDefaults(
 }
 
 /**
- * The same, checked against its schema. See docs/reference/workflows.md#definitions.
+ * Adds defaults to the input of a run and validates it. See docs/reference/workflows.md#definitions.
  *
  * @throws input_schema_validation_failed
  */

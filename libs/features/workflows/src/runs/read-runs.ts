@@ -4,13 +4,13 @@ import type { RunRecord, Store } from '@svc/store';
 import type { Base } from '@svc/platform';
 import type { WaitDeps } from '@svc/jobs';
 import { foundOf } from '../definitions/read-workflows';
-import { timelineViewOf, viewOfLoaded } from './run-view';
+import { toTimelineView, viewOfLoaded } from './run-view';
 
 type ReadDeps = Pick<Base, 'store' | 'clock'>;
 
-const mostListed = 100;
-/** Runs of a list that are read at once: their steps may be large. */
-const atOnce = 20;
+const maxListed = 100;
+/** Concurrent reads of a list; bounded because the steps of a run may be large. */
+const readBatchSize = 20;
 
 /** @throws run_not_found, tenant_access_denied */
 export async function getRun({ store, clock }: ReadDeps, caller: Caller, id: string): Promise<RunView> {
@@ -19,7 +19,7 @@ export async function getRun({ store, clock }: ReadDeps, caller: Caller, id: str
 }
 
 /**
- * The same once the run has ended, or after so many ms as it is then.
+ * Waits for the run to end, at most `forMs`, and returns it.
  *
  * @throws run_not_found, tenant_access_denied
  */
@@ -30,7 +30,7 @@ export async function awaitRunEnd(
   forMs: number,
 ): Promise<RunView> {
   if (forMs === 0) return getRun(deps, caller, id);
-  // Asked for before the run is looked at, so that an end in between is not missed.
+  // Subscribed before the status is read, so that an end in between is not missed.
   const { ended, cancel } = deps.endings.wait(id, forMs);
   try {
     const status = foundOf(await deps.store.runs.status(caller.scope, id), 'run_not_found');
@@ -42,14 +42,14 @@ export async function awaitRunEnd(
 }
 
 /**
- * Newest change first. Of steps, lists show how far they are; what they were given and gave, and the items of fan-outs, are
- * shown of one run. See docs/reference/workflows.md#runs.
+ * Newest change first. Lists show the progress of steps; inputs, outputs and the items of fan-outs are only in views of a
+ * single run. See docs/reference/workflows.md#runs.
  *
  * @throws tenant_access_denied
  */
 export async function listRuns({ store }: ReadDeps, caller: Caller, query: RunsQuery): Promise<ListView<RunView>> {
   if (query.org_id && query.org_id !== caller.tenant) throw new AppError('tenant_access_denied');
-  const statuses = statusesOf(query.status);
+  const statuses = parseStatuses(query.status);
   if (statuses?.length === 0) return { items: [], next_cursor: null };
   const page = await store.runIndex.page(
     caller.tenant,
@@ -63,25 +63,25 @@ export async function listRuns({ store }: ReadDeps, caller: Caller, query: RunsQ
     query.limit,
     query.cursor,
   );
-  return { items: await outlines(store, page.items), next_cursor: page.nextCursorSec };
+  return { items: await readOutlines(store, page.items), next_cursor: page.nextCursorSec };
 }
 
-/** The status a filter means, in any case: undefined = all, none for a word that is no status. */
-function statusesOf(filter: string | undefined): RunStatus[] | undefined {
+/** Parses a status filter, ignoring case: undefined = all, empty for an unknown status. */
+function parseStatuses(filter: string | undefined): RunStatus[] | undefined {
   if (!filter) return undefined;
   return runStates.states.filter((status) => status === filter.toLowerCase());
 }
 
-/** The last created first. @throws workflow_not_found, tenant_access_denied */
+/** Newest first. @throws workflow_not_found, tenant_access_denied */
 export async function runsOfWorkflow({ store }: ReadDeps, caller: Caller, workflowId: string): Promise<RunView[]> {
   const workflow = foundOf(await store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
-  return outlines(store, await store.runIndex.ofWorkflow(workflow.tenant, workflowId, mostListed));
+  return readOutlines(store, await store.runIndex.ofWorkflow(workflow.tenant, workflowId, maxListed));
 }
 
-async function outlines({ runs }: Pick<Store, 'runs'>, records: readonly RunRecord[]): Promise<RunView[]> {
+async function readOutlines({ runs }: Pick<Store, 'runs'>, records: readonly RunRecord[]): Promise<RunView[]> {
   const views: RunView[] = [];
-  for (let i = 0; i < records.length; i += atOnce) {
-    const part = records.slice(i, i + atOnce);
+  for (let i = 0; i < records.length; i += readBatchSize) {
+    const part = records.slice(i, i + readBatchSize);
     const loaded = await Promise.all(part.map((run) => runs.outline(run)));
     views.push(...loaded.map((run) => viewOfLoaded(run, { steps: 'outline' })));
   }
@@ -96,5 +96,5 @@ export async function runTimeline(
   limit: number,
 ): Promise<TimelineView[]> {
   foundOf(await store.runs.head(caller.scope, id), 'run_not_found');
-  return (await store.runs.timeline(id, limit)).map(timelineViewOf);
+  return (await store.runs.timeline(id, limit)).map(toTimelineView);
 }

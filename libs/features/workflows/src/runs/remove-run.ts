@@ -3,21 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Base } from '@svc/platform';
 import { foundOf } from '../definitions/read-workflows';
 
-const endsWithinMs = 5_000;
-const pauseMs = 50;
+const cancelTimeoutMs = 5_000;
+const pollMs = 50;
 
 /**
- * Deletes a run with all that belongs to it. One under way is cancelled first, and that stays when it does not end in time;
- * one that has ended and has still to tell its jobs so is waited for too. See docs/reference/workflows.md#runs.
+ * Deletes a run and its data. A live run is cancelled first and stays cancelled even if it does not end in time; an ended
+ * run that still has to stop its jobs is waited for. See docs/reference/workflows.md#runs.
  *
  * @throws run_not_found, tenant_access_denied, run_busy
  */
 export async function removeRun({ store, clock }: Pick<Base, 'store' | 'clock'>, caller: Caller, id: string) {
-  const untilMs = clock.nowMs() + endsWithinMs;
-  for (let isCancelled = false; ; await sleep(pauseMs)) {
+  const untilMs = clock.nowMs() + cancelTimeoutMs;
+  for (let isCancelled = false; ; await sleep(pollMs)) {
     const outcome = await store.runs.remove(caller.scope, id);
     if (outcome.kind === 'removed') return;
-    // Gone while it was waited for: somebody else removed it.
+    // Removed by another caller during the wait.
     if (outcome.kind === 'missing' && isCancelled) return;
     if (outcome.kind !== 'active') return foundOf<void>(outcome, 'run_not_found');
     if (clock.nowMs() >= untilMs) {

@@ -7,7 +7,7 @@ import { joinIdentities } from '@svc/identity';
 import { createRun, definitionAuthor } from './create-run';
 import { runStateOf } from './run-codec';
 import type { StartRunDeps } from './run-deps';
-import { callOf } from './start-run';
+import { startFields } from './start-run';
 
 export interface Rerun {
   runId: string;
@@ -17,8 +17,8 @@ export interface Rerun {
   requestId: string;
 }
 
-/** Metadata that says how a run came to be, and so is not the new one's. */
-const ofTheFirst: readonly string[] = [
+/** Metadata about the start of the source run, not copied to the rerun. */
+const startMetadata: readonly string[] = [
   'submitter',
   definitionAuthor,
   'request_id',
@@ -28,8 +28,8 @@ const ofTheFirst: readonly string[] = [
 ];
 
 /**
- * Runs again, by the newest definition, with the input of an earlier run; from a step on with what that run's steps before
- * it gave. Then it must have ended, so that nothing that is taken over is undone afterwards.
+ * Starts a run of the newest definition with the input of an earlier run. With `fromStep`, the outputs of the steps before
+ * it are copied; the earlier run must have ended then, so that no copied step is compensated afterwards.
  * See docs/reference/workflows.md#runs.
  *
  * @returns id of the new run
@@ -46,9 +46,9 @@ export async function rerunRun(deps: StartRunDeps, caller: Caller, wanted: Rerun
   const outcome = seedOf(definitionOf(workflow), source, fromStep);
   if (outcome.kind === 'bad') throw new AppError('run_not_rerunnable', { error: outcome.message });
   const { dry_run: _dryRun, ...labels } = source.labels ?? {};
-  const kept = Object.entries(source.metadata ?? {}).filter(([key]) => !ofTheFirst.includes(key));
+  const kept = Object.entries(source.metadata ?? {}).filter(([key]) => !startMetadata.includes(key));
   const rerun = { rerun_of: source.id, ...(fromStep !== undefined && { rerun_step: fromStep }) };
-  const call = callOf(caller, wanted);
+  const call = startFields(caller, wanted);
   const { runId } = await createRun(deps, workflow, {
     input: source.input,
     seed: outcome.seed,
@@ -60,7 +60,7 @@ export async function rerunRun(deps: StartRunDeps, caller: Caller, wanted: Rerun
         ...Object.fromEntries(kept),
         ...rerun,
         ...call.metadata,
-        // The input is still the first starter's.
+        // The starter of the source run still counts as a submitter of the input.
         submitter: joinIdentities(call.metadata.submitter, source.metadata?.['submitter']),
       },
       ...rerun,

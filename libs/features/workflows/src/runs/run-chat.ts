@@ -2,17 +2,18 @@ import { AppError, chatRoles, type Caller, type ChatBody, type ChatMessage, type
 import type { RunRecord, StoredMessage } from '@svc/store';
 import { ownerOfMemory, requireMemory } from '@svc/jobs';
 import { foundOf } from '../definitions/read-workflows';
-import { givenTo } from './run-codec';
+import { readInput } from './run-codec';
 import type { StartRunDeps } from './run-deps';
 import { memoryOf } from './step-jobs';
 
 type ReadDeps = Pick<StartRunDeps, 'store'>;
 
-/** What a line of a conversation may hold; whoever serves a memory writes such lines too, so nothing in it is certain. */
+/** A stored chat line. Memory servers write such lines too, so no field is guaranteed. */
 type Line = Partial<Record<keyof ChatMessage | 'tenant', unknown>>;
 
 /**
- * Newest first. A memory that the installation shares shows each tenant its own lines, and its owner those without a tenant.
+ * Newest first. In a memory shared across the installation, each tenant sees its own lines; its owner also sees lines
+ * without a tenant.
  * See docs/reference/workflows.md#chat.
  *
  * @throws run_not_found, tenant_access_denied
@@ -24,16 +25,16 @@ export async function readChat(
   page: { limit: number; cursor?: number },
 ): Promise<ChatView> {
   const run = foundOf(await store.runs.head(caller.scope, runId), 'run_not_found');
-  const memoryId = await memoryOfRun(store, run);
+  const memoryId = await getMemoryId(store, run);
   const owner = (await ownerOfMemory(store, memoryId)) ?? run.tenant;
   const { items, next } = await store.chat.page(memoryId, page.limit, page.cursor);
-  const messages = items.flatMap((item) => messageOf(item, run, owner) ?? []);
+  const messages = items.flatMap((item) => toMessage(item, run, owner) ?? []);
   return { items: messages, ...(next !== null && { next_cursor: next }) };
 }
 
 /**
- * Says something. Only admins speak as agent or system. What a user says is also the signal `chat` of the run, for a step
- * that waits for it; nothing of it is kept for steps that do not wait yet.
+ * Appends a message. Only admins may write as agent or system. A user's message is also sent to the run as the signal
+ * `chat`, which is dropped unless a step is waiting for it.
  *
  * @throws content_required, run_not_found, tenant_access_denied, overloaded, memory_policy_violation,
  *   memory_policy_unreadable
@@ -47,27 +48,27 @@ export async function sayInChat(
   const { store, clock, random } = deps;
   const run = foundOf(await store.runs.head(caller.scope, runId), 'run_not_found');
   if (content === '') throw new AppError('content_required');
-  const asked = role === 'assistant' ? 'agent' : role;
+  const requestedRole = role === 'assistant' ? 'agent' : role;
   const message: ChatMessage = {
     id: random.uuid(),
     run_id: runId,
-    role: caller.role === 'admin' ? asked : 'user',
+    role: caller.role === 'admin' ? requestedRole : 'user',
     content,
     created_at: new Date(clock.nowMs()).toISOString(),
     ...about,
   };
   const line = { ...message, role: message.role === 'agent' ? 'assistant' : message.role, tenant: run.tenant };
-  const memoryId = await memoryOfRun(store, run);
+  const memoryId = await getMemoryId(store, run);
   await requireMemory(store, deps.config, run.tenant, memoryId);
   const bytes = Buffer.byteLength(JSON.stringify(line));
   await deps.admission.data(run.tenant, bytes, () => store.chat.append(memoryId, [line]));
-  // If we die here, all can read the message and the run was not told: whoever got no answer says it again.
-  if (message.role === 'user') await store.runs.post(caller.scope, runId, signalOf(message));
+  // A crash here leaves the message readable without the signal; the client got no response and retries.
+  if (message.role === 'user') await store.runs.post(caller.scope, runId, toSignal(message));
   return message;
 }
 
-/** A run that has ended takes no signals, and one that waits for none forgets this one: what was said stays in the chat. */
-const signalOf = ({ id, role, content }: ChatMessage) => ({
+/** `kept: false`: a run that is not waiting drops the signal; the message stays in the chat. */
+const toSignal = ({ id, role, content }: ChatMessage) => ({
   kind: 'signal',
   name: 'chat',
   id,
@@ -75,55 +76,55 @@ const signalOf = ({ id, role, content }: ChatMessage) => ({
   kept: false,
 });
 
-async function memoryOfRun({ runs }: Pick<ReadDeps['store'], 'runs'>, { id }: RunRecord): Promise<string> {
-  return memoryOf({ id, input: givenTo(await runs.steps(id, [givenTo.path])) });
+async function getMemoryId({ runs }: Pick<ReadDeps['store'], 'runs'>, { id }: RunRecord): Promise<string> {
+  return memoryOf({ id, input: readInput(await runs.steps(id, [readInput.path])) });
 }
 
-/** Undefined for another tenant's line. Workers write lines without a tenant: these belong to the memory's owner. */
-function messageOf({ position, text }: StoredMessage, run: RunRecord, owner: string): ChatMessage | undefined {
-  const line = lineOf(text);
+/** Undefined for another tenant's line. Lines that workers write have no tenant: they belong to the memory's owner. */
+function toMessage({ position, text }: StoredMessage, run: RunRecord, owner: string): ChatMessage | undefined {
+  const line = parseLine(text);
   if ((line.tenant ?? owner) !== run.tenant) return undefined;
   const { metadata } = line;
   return {
-    id: textOf(line.id) || String(position),
-    run_id: textOf(line.run_id) || run.id,
-    role: roleOf(line.role),
+    id: asText(line.id) || String(position),
+    run_id: asText(line.run_id) || run.id,
+    role: toRole(line.role),
     content: typeof line.content === 'string' ? line.content : JSON.stringify(line.content ?? ''),
-    created_at: timeOf(line.created_at) ?? new Date(run.created_at / 1_000).toISOString(),
-    ...named('step_id', line),
-    ...named('job_id', line),
-    ...named('agent_id', line),
-    ...named('agent_name', line),
+    created_at: toTime(line.created_at) ?? new Date(run.created_at / 1_000).toISOString(),
+    ...optionalText('step_id', line),
+    ...optionalText('job_id', line),
+    ...optionalText('agent_id', line),
+    ...optionalText('agent_name', line),
     ...(isRecord(metadata) && { metadata }),
   };
 }
 
-/** What is no JSON object reads as the system's words. */
-function lineOf(text: string): Line {
+/** Text that is not a JSON object becomes a system message. */
+function parseLine(text: string): Line {
   try {
     const parsed: unknown = JSON.parse(text);
     if (isRecord(parsed)) return parsed;
   } catch {
-    // Workers write these lists too, and plain text is as good.
+    // Workers may write plain text to these lists.
   }
   return { role: 'system', content: text };
 }
 
-function roleOf(stored: unknown): ChatMessage['role'] {
+function toRole(stored: unknown): ChatMessage['role'] {
   if (stored === 'assistant') return 'agent';
   return chatRoles.find((role) => role === stored) ?? 'system';
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-function timeOf(value: unknown): string | undefined {
+function toTime(value: unknown): string | undefined {
   const ms = typeof value === 'string' ? Date.parse(value) : NaN;
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }
 
-function named<Key extends 'step_id' | 'job_id' | 'agent_id' | 'agent_name'>(key: Key, line: Line) {
+function optionalText<Key extends 'step_id' | 'job_id' | 'agent_id' | 'agent_name'>(key: Key, line: Line) {
   const value = line[key];
   return (typeof value === 'string' ? { [key]: value } : {}) as { [K in Key]?: string };
 }

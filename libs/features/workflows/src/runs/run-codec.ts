@@ -2,40 +2,41 @@ import type { JsonObject, LoadedRun } from '@svc/store';
 import { newRun, type RunState, type StepRun } from '@svc/workflow';
 
 /*
- * How a run is laid out in the store: a header that every pass writes, and beside it a field for each step and item, so
- * that a pass writes what it changed. What is large and seldom changes has a field of its own too.
+ * Storage layout of a run: a header that every pass writes, and one field per step and item, so that a pass writes only
+ * the changes. Large values that rarely change have fields of their own.
  */
 
-const given = '!given';
-const context = '!context';
-const itemsOf = (path: string): string => `${path}!items`;
+const inputField = '!given';
+const contextField = '!context';
+const itemsField = (path: string): string => `${path}!items`;
 const itemPath = /^(.+)\[(\d+)\]$/;
 
-type Given = Pick<RunState, 'input' | 'labels' | 'metadata' | 'call_stack'>;
+type InputFields = Pick<RunState, 'input' | 'labels' | 'metadata' | 'call_stack'>;
 
-const givenOf = ({ input, labels, metadata, call_stack }: RunState): Given => ({
+const toInputFields = ({ input, labels, metadata, call_stack }: RunState): InputFields => ({
   input,
   ...(labels && { labels }),
   ...(metadata && { metadata }),
   ...(call_stack && { call_stack }),
 });
 
-const stepOf = ({ children: _children, resolved_items: _items, ...own }: StepRun): JsonObject => own;
+const toStepDocument = ({ children: _children, resolved_items: _items, ...own }: StepRun): JsonObject => own;
 
-/** The input of a run, from the field that it stands in. */
-export function givenTo(fields: ReadonlyMap<string, JsonObject>): RunState['input'] {
-  return (fields.get(given) as Partial<Given> | undefined)?.input ?? {};
+/** Reads the input of a run from its field. */
+export function readInput(fields: ReadonlyMap<string, JsonObject>): RunState['input'] {
+  return (fields.get(inputField) as Partial<InputFields> | undefined)?.input ?? {};
 }
-givenTo.path = given;
+readInput.path = inputField;
 
-/** What stands in the run's own field. */
-export function headerOf(run: RunState): JsonObject {
+/** Builds the run's header document. */
+export function toHeader(run: RunState): JsonObject {
   const { steps: _steps, input: _input, labels: _l, metadata: _m, call_stack: _c, context: _context, ...header } = run;
   return header;
 }
 
-/** A run that has not had its first pass, as it is stored. */
-export const newFields = (run: RunState): ReadonlyMap<string, JsonObject> => new Map([[given, { ...givenOf(run) }]]);
+/** Stored fields of a run before its first pass. */
+export const newFields = (run: RunState): ReadonlyMap<string, JsonObject> =>
+  new Map([[inputField, { ...toInputFields(run) }]]);
 
 export interface ChangedFields {
   steps: Map<string, JsonObject>;
@@ -46,18 +47,18 @@ export interface ChangedFields {
 export function changedFields(before: RunState, after: RunState, changed: Iterable<string>): ChangedFields {
   const steps = new Map<string, JsonObject>();
   const removed: string[] = [];
-  if (after.context !== before.context) steps.set(context, after.context);
+  if (after.context !== before.context) steps.set(contextField, after.context);
   for (const path of changed) {
     const [, step, index] = itemPath.exec(path) ?? [];
     const own = step === undefined ? stepAt(after, path) : stepAt(after, step)?.children?.[Number(index)];
     if (!own) continue;
-    steps.set(path, stepOf(own));
+    steps.set(path, toStepDocument(own));
     const old = step === undefined ? stepAt(before, path) : undefined;
     if (own.resolved_items && own.resolved_items !== old?.resolved_items) {
-      steps.set(itemsOf(path), { items: own.resolved_items });
+      steps.set(itemsField(path), { items: own.resolved_items });
     }
-    if (!own.resolved_items && old?.resolved_items) removed.push(itemsOf(path));
-    // A further round begins without the items of the last.
+    if (!own.resolved_items && old?.resolved_items) removed.push(itemsField(path));
+    // A new loop round begins without the items of the last one.
     for (let i = own.children?.length ?? 0; i < (old?.children?.length ?? 0); i++) removed.push(`${path}[${i}]`);
   }
   return { steps, removed };
@@ -66,7 +67,7 @@ export function changedFields(before: RunState, after: RunState, changed: Iterab
 const stepAt = ({ steps }: RunState, id: string): StepRun | undefined =>
   Object.hasOwn(steps, id) ? steps[id] : undefined;
 
-/** The run as passes and readers know it. Only passes write what is read here. */
+/** Decodes a stored run. Only passes write it. */
 export function runStateOf({ run, steps: fields }: LoadedRun): RunState {
   const steps: Record<string, StepRun> = {};
   const items: [string, number, StepRun][] = [];
@@ -87,7 +88,7 @@ export function runStateOf({ run, steps: fields }: LoadedRun): RunState {
       step.children ??= [];
     }
   }
-  const { input = {}, ...rest } = (fields.get(given) ?? {}) as Partial<Given>;
+  const { input = {}, ...rest } = (fields.get(inputField) ?? {}) as Partial<InputFields>;
   const blank = newRun({ id: run.id, workflow_id: run.workflow_id, org_id: run.tenant, input }, 0);
-  return { ...blank, ...(run.header as Partial<RunState>), ...rest, context: fields.get(context) ?? {}, steps };
+  return { ...blank, ...(run.header as Partial<RunState>), ...rest, context: fields.get(contextField) ?? {}, steps };
 }

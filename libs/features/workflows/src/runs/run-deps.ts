@@ -6,32 +6,32 @@ import type { Base, Fleet, JobBus } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
 import type { Shadows } from '@svc/decision';
 import type { SchemaBook, TopicDeps } from '@svc/registry';
-import type { DefinitionBook } from './definition-book';
-import type { RunMemory } from './run-memory';
+import type { DefinitionBook } from './definition-cache';
+import type { RunMemory } from './run-cache';
 
-/** What happened to runs, for logs and metrics. */
+/** Run events for logs and metrics. */
 export interface RunEvents {
   passed(events: number, tookMs: number): void;
   stepEnded(type: string, status: string): void;
   ended(workflowId: string, status: RunEnd, tookMs: number): void;
   timerFired(lateMs: number): void;
-  /** A pass must stop: another process has the run. */
+  /** A pass was aborted: another process owns the run. */
   fenced(runId: string): void;
-  /** What a pass asked for could not be done yet; it is tried again. */
+  /** An action of a pass failed and will be retried. */
   postponed(runId: string, what: string, error: unknown): void;
-  /** A run had no queue entry that would bring it to an engine. */
+  /** A run without a queue entry was requeued. */
   mended(runId: string): void;
-  /** A gate ended because its rule was not met in time. */
+  /** A gate expired before its rule was met. */
   gateExpired(): void;
 }
 
-/** What starting runs needs, here and in the gateway. */
+/** Dependencies for starting runs, here and in the gateway. */
 export interface StartRunDeps extends Base {
   config: EffectiveConfig;
   admission: Admission;
   settings: StartSettings;
   /**
-   * Of the license in force, over all tenants; 0 and -1 = any number. Child runs are let in.
+   * Limit of the license in effect, over all tenants; 0 and -1 = unlimited. Child runs are exempt.
    * See docs/operations.md#license.
    */
   maxActiveRuns?(): number;
@@ -40,7 +40,7 @@ export interface StartSettings {
   idempotencyTtlSec: number;
 }
 
-/** What passes over runs need: one object, built once in main. */
+/** Dependencies of run passes: one object, built once in main. */
 export interface RunDeps extends StartRunDeps {
   bus: JobBus;
   senderId: string;
@@ -56,11 +56,11 @@ export interface RunDeps extends StartRunDeps {
   settings: StartSettings & {
     /** Part of the owner of run locks. */
     instanceId: string;
-    /** How long a run stays with an engine that died. */
+    /** Lock TTL: time until the run of a crashed engine can be taken over. */
     lockMs: number;
     maxItems: number;
     expressions: ExpressionLimits;
-    /** How long a run is kept after its end. */
+    /** Retention of ended runs. */
     keepSec: number;
     approvalTtlMs: number;
     deadLetterTtlSec: number;

@@ -14,35 +14,35 @@ import {
   type WorkflowDefinition,
 } from '@svc/workflow';
 import { numberAt } from '@svc/settings';
-import { carryOut } from './carry-out';
-import { hearEvents } from './hear-events';
-import { changedFields, headerOf, runStateOf } from './run-codec';
+import { executeActions } from './execute-actions';
+import { readInbox } from './read-inbox';
+import { changedFields, toHeader, runStateOf } from './run-codec';
 import type { RunDeps } from './run-deps';
 import { treeChanges } from './run-tree';
-import { schemaCheckOf } from './schema-check';
-import { placeOf } from './step-jobs';
+import { buildSchemaCheck } from './schema-check';
+import { toConfigScope } from './step-jobs';
 
-/** So that a run with much to hear gives way to others. */
-const mostEvents = 256;
-const mostRounds = 4;
+/** Bounds the work of one pass, so that a run with a long inbox does not delay other runs. */
+const MAX_EVENTS = 256;
+const MAX_ITERATIONS = 4;
 const busyRetryMs = 500;
 const postponedRetryMs = 1_000;
 
 type Opened = Extract<OpenOutcome, { kind: 'open' }>;
 
 /**
- * One turn of a run: works out what follows from what happened to it, saves that, and does what is to be done. Whatever
- * dies meanwhile, another turn goes on from what was saved. See docs/adr/0009-a-run-has-an-inbox.md.
+ * One pass over a run: plans the consequences of its inbox, saves the new state and executes the planned actions. After a
+ * crash at any point, the next pass continues from the saved state. See docs/adr/0009-a-run-has-an-inbox.md.
  *
- * @returns how long to wait before the same entry comes again, ms; undefined when it is done
+ * @returns delay before the queue entry is retried, ms; undefined when the entry is done
  */
 export async function runPass(deps: RunDeps, runId: string): Promise<number | undefined> {
   const owner = `${deps.settings.instanceId}:${deps.random.hex(8)}`;
   const lease = new RunLease(deps, runId, owner);
   try {
-    return await takeTurns(deps, runId, owner, lease);
+    return await iterate(deps, runId, owner, lease);
   } catch (error) {
-    // So that the next try need not wait until the lock runs out.
+    // Releases the lock, so that the retry need not wait for it to expire.
     await deps.store.runs.close(runId, owner, 'pause').catch(() => undefined);
     throw error;
   } finally {
@@ -50,7 +50,7 @@ export async function runPass(deps: RunDeps, runId: string): Promise<number | un
   }
 }
 
-/** Renews the lock of a run while a turn is under way. One that is lost stays lost: the next write is refused. */
+/** Renews the lock of a run during a pass. A lost lock is not reacquired: the next write is rejected. */
 class RunLease {
   private held = false;
   private readonly renewal: NodeJS.Timeout;
@@ -61,8 +61,8 @@ class RunLease {
     this.renewal = setInterval(() => this.held && void lease.renew().catch(() => undefined), lockMs / 3);
   }
 
-  /** Not while it is being given back: a renewal that comes later would take it again. */
-  renews(held: boolean): void {
+  /** Stops renewal before the lock is released: a late renewal would reacquire it. */
+  setRenewing(held: boolean): void {
     this.held = held;
   }
 
@@ -71,22 +71,22 @@ class RunLease {
   }
 }
 
-async function takeTurns(deps: RunDeps, runId: string, owner: string, lease: RunLease): Promise<number | undefined> {
-  for (let round = 1; ; round++) {
-    const opened = await deps.store.runs.open(runId, owner, deps.settings.lockMs, mostEvents);
+async function iterate(deps: RunDeps, runId: string, owner: string, lease: RunLease): Promise<number | undefined> {
+  for (let iteration = 1; ; iteration++) {
+    const opened = await deps.store.runs.open(runId, owner, deps.settings.lockMs, MAX_EVENTS);
     if (opened.kind === 'busy') return busyRetryMs;
     if (opened.kind === 'missing') return undefined;
-    lease.renews(true);
-    const turn = await takeTurn(deps, { runId, owner, lease, opened });
-    if (turn === 'asleep') return undefined;
-    if (turn === 'fenced') {
+    lease.setRenewing(true);
+    const outcome = await runIteration(deps, { runId, owner, lease, opened });
+    if (outcome === 'asleep') return undefined;
+    if (outcome === 'fenced') {
       deps.events.fenced(runId);
-      // The lock may be held all the same: whoever saved in between must not wait until it runs out.
+      // We may still hold the lock: release it, so that the next owner need not wait for it to expire.
       await deps.store.runs.close(runId, owner, 'pause');
       return busyRetryMs;
     }
-    const next = turn === 'postponed' ? 'pause' : round < mostRounds ? 'go_on' : 'give_way';
-    lease.renews(false);
+    const next = outcome === 'postponed' ? 'pause' : iteration < MAX_ITERATIONS ? 'go_on' : 'give_way';
+    lease.setRenewing(false);
     const closed = await deps.store.runs.close(runId, owner, next);
     if (closed === 'paused') return postponedRetryMs;
     if (closed === 'fenced') return busyRetryMs;
@@ -94,30 +94,34 @@ async function takeTurns(deps: RunDeps, runId: string, owner: string, lease: Run
   }
 }
 
-/** `asleep`: nothing was to be done and nothing is to be heard, so it is closed already. */
-type Turn = 'done' | 'asleep' | 'postponed' | 'fenced';
+/** `asleep`: no actions and an empty inbox, so the save has already closed the run. */
+type IterationOutcome = 'done' | 'asleep' | 'postponed' | 'fenced';
 
-type Begun = Pick<TurnOf, 'runId' | 'owner' | 'lease' | 'opened'>;
+type OpenRun = Pick<IterationContext, 'runId' | 'owner' | 'lease' | 'opened'>;
 
-async function takeTurn(deps: RunDeps, begun: Begun): Promise<Turn> {
-  const { runId, opened } = begun;
+async function runIteration(deps: RunDeps, open: OpenRun): Promise<IterationOutcome> {
+  const { runId, opened } = open;
   const startedMs = deps.clock.nowMs();
-  const before = await read(deps, runId, opened.revision);
+  const before = await readRun(deps, runId, opened.revision);
   if (!before) return 'done';
   const { org_id, workflow_id, workflow_revision = 1, workflow_written_at } = before;
   const definition = await deps.definitions.find(org_id, workflow_id, workflow_revision, workflow_written_at);
-  const heard = await hearEvents(deps.store, opened.events, before, opened.acting);
-  // Nothing is left undone of what a closed pass asked for; of one that was not, everything is asked for again.
-  const first: RunEvent[] = opened.acting ? [{ kind: 'tick' }, ...heard.events] : heard.events;
-  const turn = { ...begun, before: { ...before, kept_bytes: heard.keptBytes }, definition: definition ?? lost(before) };
+  const inbox = await readInbox(deps.store, opened.events, before, opened.acting);
+  // The last pass was not closed, so its actions may be incomplete: the tick makes every unconfirmed one again.
+  const first: RunEvent[] = opened.acting ? [{ kind: 'tick' }, ...inbox.events] : inbox.events;
+  const context = {
+    ...open,
+    before: { ...before, kept_bytes: inbox.keptBytes },
+    definition: definition ?? emptyDefinition(before),
+  };
   const events: RunEvent[] = definition ? first : [{ kind: 'deleted' }];
-  const outcome = await goOn(deps, turn, events, opened.events.length);
+  const outcome = await saveAndExecute(deps, context, events, opened.events.length);
   deps.events.passed(opened.events.length, deps.clock.nowMs() - startedMs);
   return outcome;
 }
 
-/** Its definition is no more, which should not be while a run uses it: the run ends, and needs none for that. */
-const lost = (run: RunState): WorkflowDefinition => ({
+/** Stands in for a missing definition (should not happen while a run references it): enough to end the run. */
+const emptyDefinition = (run: RunState): WorkflowDefinition => ({
   id: run.workflow_id,
   org_id: run.org_id,
   name: run.workflow_id,
@@ -125,7 +129,7 @@ const lost = (run: RunState): WorkflowDefinition => ({
   steps: {},
 });
 
-interface TurnOf {
+interface IterationContext {
   runId: string;
   owner: string;
   lease: RunLease;
@@ -134,46 +138,51 @@ interface TurnOf {
   definition: WorkflowDefinition;
 }
 
-async function read(deps: RunDeps, runId: string, revision: number): Promise<RunState | undefined> {
-  const remembered = deps.memory.find(runId, revision);
-  if (remembered) return remembered.run;
+async function readRun(deps: RunDeps, runId: string, revision: number): Promise<RunState | undefined> {
+  const cached = deps.memory.find(runId, revision);
+  if (cached) return cached.run;
   const loaded = await deps.store.runs.load(runId);
   return loaded && runStateOf(loaded);
 }
 
-/** Saves and acts until nothing follows; what an action tells at once is heard in the same turn. */
-async function goOn(deps: RunDeps, turn: TurnOf, first: RunEvent[], heard: number): Promise<Turn> {
-  const { opened, definition } = turn;
+/** Saves and executes until there are no further events; events that actions return at once are planned in the same pass. */
+async function saveAndExecute(
+  deps: RunDeps,
+  context: IterationContext,
+  first: RunEvent[],
+  inboxSize: number,
+): Promise<IterationOutcome> {
+  const { opened, definition } = context;
   const nowMs = Math.floor(opened.nowUs / 1_000);
-  const limits = await limitsOf(deps, turn.before, definition);
-  const checkSchema = await schemaCheckOf(deps.schemas, turn.before.org_id, definition);
-  let { before } = turn;
+  const limits = await getLimits(deps, context.before, definition);
+  const checkSchema = await buildSchemaCheck(deps.schemas, context.before.org_id, definition);
+  let { before } = context;
   let { revision } = opened;
   let events = first;
   let acted = opened.acting ? [] : Object.keys(before.outbox);
-  let left = heard;
+  let unread = inboxSize;
   do {
     const planned = planAll({ deps, definition, limits, checkSchema, before, events, nowMs, acted });
-    const isSaved = !isRunEnded(before.status) && (left > 0 || events.length > 0);
+    const isSaved = !isRunEnded(before.status) && (unread > 0 || events.length > 0);
     if (isSaved) {
-      const saved = await save(deps, { ...turn, before }, planned, revision, left);
+      const saved = await save(deps, { ...context, before }, planned, revision, unread);
       if (saved === 'fenced') return 'fenced';
-      if (isRunEnded(planned.run.status)) tellEnd(deps, planned.run);
+      if (isRunEnded(planned.run.status)) reportRunEnd(deps, planned.run);
       if (saved.sleeps) return 'asleep';
       revision = saved.revision;
     }
-    left = 0;
-    const of = { run: planned.run, definition, owner: turn.owner, nowMs };
-    const { events: told, left: undone } = await carryOut(deps, of, planned.actions);
-    if (undone !== 'nothing') return undone;
+    unread = 0;
+    const owned = { run: planned.run, definition, owner: context.owner, nowMs };
+    const { events: returned, incomplete } = await executeActions(deps, owned, planned.actions);
+    if (incomplete !== undefined) return incomplete;
     before = planned.run;
-    events = told;
+    events = returned;
     acted = Object.keys(before.outbox);
   } while (events.length > 0);
   return 'done';
 }
 
-interface Planning {
+interface PlanInput {
   deps: RunDeps;
   definition: WorkflowDefinition;
   limits: PlanLimits;
@@ -184,8 +193,8 @@ interface Planning {
   acted: readonly string[];
 }
 
-/** All events, one after the other. */
-function planAll({ deps, definition, limits, checkSchema, before, events, nowMs, acted }: Planning): Plan {
+/** Plans the events in order. */
+function planAll({ deps, definition, limits, checkSchema, before, events, nowMs, acted }: PlanInput): Plan {
   const random = () => deps.random.number();
   const actions: Action[] = [];
   const timeline: TimelineEvent[] = [];
@@ -210,73 +219,73 @@ function planAll({ deps, definition, limits, checkSchema, before, events, nowMs,
   return { run: withoutTimers(run, before), actions, events: timeline, changed: [...changed] };
 }
 
-/** Timers are written with the run, so nothing of them is left to do. */
+/** Drops timers from the outbox: they are written with the run. */
 function withoutTimers(run: RunState, before: RunState): RunState {
   if (run === before) return run;
   const outbox = Object.entries(run.outbox).filter(([id]) => !id.startsWith('set:') && !id.startsWith('clear:'));
   return { ...run, outbox: Object.fromEntries(outbox) };
 }
 
-type Saved = 'fenced' | { revision: number; sleeps: boolean };
+type SaveResult = 'fenced' | { revision: number; sleeps: boolean };
 
-/** `fenced`: somebody else has the run. */
+/** `fenced`: another process owns the run. */
 async function save(
   deps: RunDeps,
-  { runId, owner, lease, before, definition }: TurnOf,
+  { runId, owner, lease, before, definition }: IterationContext,
   planned: Plan,
   revision: number,
-  heard: number,
-): Promise<Saved> {
+  inboxSize: number,
+): Promise<SaveResult> {
   const { run } = planned;
   const fields = changedFields(before, run, planned.changed);
   const { status } = run;
-  const acting = planned.actions.some(isLeftToDo);
+  const acting = planned.actions.some(needsExecution);
   const document: RunSave = {
     id: runId,
     revision,
     owner,
     token: `${owner}:${revision}`,
-    header: headerOf(run),
+    header: toHeader(run),
     steps: fields.steps,
     removed: fields.removed,
     events: planned.events.map((event) => ({ ...event })),
-    heard,
+    heard: inboxSize,
     ...(acting ? { acting } : { closes: true }),
-    timers: timersOf(planned.actions),
+    timers: buildTimers(planned.actions),
     tree: treeChanges(definition, before, run, planned.changed),
     ...(status !== before.status && {
       status: isRunEnded(status) ? { to: status, keepSec: deps.settings.keepSec } : { to: status },
     }),
     ...(isRunEnded(status) && status !== 'succeeded' && { reason: run.error?.message ?? status }),
   };
-  lease.renews(acting);
+  lease.setRenewing(acting);
   const outcome = await deps.store.runs.save(document);
   if (outcome.kind !== 'saved') {
     deps.memory.forget(runId);
     return 'fenced';
   }
-  lease.renews(!outcome.sleeps);
-  remember(deps, run, outcome.revision);
-  for (const path of planned.changed) tellStep(deps, definition, before, run, path);
+  lease.setRenewing(!outcome.sleeps);
+  cacheRun(deps, run, outcome.revision);
+  for (const path of planned.changed) reportStepEnd(deps, definition, before, run, path);
   return outcome;
 }
 
-/** Timers are written with the run, and the end of a run is nobody's business unless it is part of another. */
-const isLeftToDo = (action: Action): boolean =>
+/** Timers are written with the run; only the end of a child run is reported. */
+const needsExecution = (action: Action): boolean =>
   action.kind !== 'setTimer' &&
   action.kind !== 'clearTimer' &&
   !(action.kind === 'finished' && action.parentKey === undefined);
 
-function remember(deps: RunDeps, run: RunState, revision: number): void {
+function cacheRun(deps: RunDeps, run: RunState, revision: number): void {
   if (isRunEnded(run.status)) return deps.memory.forget(run.id);
   const steps = Object.values(run.steps);
   const items = steps.reduce((sum, step) => sum + (step.children?.length ?? 0), 0);
-  // About what it takes: measuring it would cost as much as the pass.
+  // An estimate: measuring the size would cost as much as the pass.
   deps.memory.keep(run.id, { revision, run, bytes: 2_048 + 1_024 * (steps.length + items) });
 }
 
-/** The last word on each timer. */
-function timersOf(actions: readonly Action[]): NonNullable<RunSave['timers']> {
+/** The last action for each timer. */
+function buildTimers(actions: readonly Action[]): NonNullable<RunSave['timers']> {
   const set = new Map<string, { member: string; dueMs: number; queue: string }>();
   const clear = new Set<string>();
   for (const action of actions) {
@@ -291,29 +300,29 @@ function timersOf(actions: readonly Action[]): NonNullable<RunSave['timers']> {
   return { set: [...set.values()], clear: [...clear] };
 }
 
-/** A definition's own config is one more document, narrower than those of its workflow; it loosens none of them. */
-async function limitsOf(deps: RunDeps, run: RunState, definition: WorkflowDefinition): Promise<PlanLimits> {
+/** A definition's own config is merged last, as the narrowest document; it can only tighten the others. */
+async function getLimits(deps: RunDeps, run: RunState, definition: WorkflowDefinition): Promise<PlanLimits> {
   const config = mergeConfig([
-    { scope: 'org', data: (await deps.config.at(placeOf(run))) ?? {} },
+    { scope: 'org', data: (await deps.config.at(toConfigScope(run))) ?? {} },
     { scope: 'workflow', data: definition.config ?? {} },
   ]);
-  const own = deps.fleet.timeouts().workflows[run.workflow_id];
+  const timeouts = deps.fleet.timeouts().workflows[run.workflow_id];
   return {
     ...defaultPlanLimits,
     maxItems: deps.settings.maxItems,
     expressions: deps.settings.expressions,
     maxParallelSteps: numberAt(config, 'resources', 'max_parallel_steps') ?? defaultPlanLimits.maxParallelSteps,
-    runTimeoutMs: (own?.total_timeout_seconds ?? 0) * 1_000,
-    defaultMaxRetries: own?.max_retries ?? defaultPlanLimits.defaultMaxRetries,
+    runTimeoutMs: (timeouts?.total_timeout_seconds ?? 0) * 1_000,
+    defaultMaxRetries: timeouts?.max_retries ?? defaultPlanLimits.defaultMaxRetries,
   };
 }
 
-function tellEnd(deps: RunDeps, run: RunState): void {
+function reportRunEnd(deps: RunDeps, run: RunState): void {
   if (!isRunEnded(run.status)) return;
   deps.events.ended(run.workflow_id, run.status, (run.completed_at_ms ?? 0) - run.created_at_ms);
 }
 
-function tellStep(
+function reportStepEnd(
   deps: RunDeps,
   definition: WorkflowDefinition,
   before: RunState,

@@ -3,17 +3,17 @@ import type { TreeChange } from '@svc/store';
 import { graphOf, type RunState, type StepRun, type WorkflowDefinition } from '@svc/workflow';
 
 const itemPath = /^(.+)\[\d+\]$/;
-const shownChars = 300;
+const maxReasonChars = 300;
 
-type Place = 'none' | 'begun' | 'ended';
+type Phase = 'none' | 'begun' | 'ended';
 
-/** Steps that were never begun do not show. */
-function placeOf(run: StepRun | undefined): Place {
+/** Steps that never began are not shown. */
+function getPhase(run: StepRun | undefined): Phase {
   if (!run || run.attempts === 0) return 'none';
   return isStepEnded(run.status) ? 'ended' : 'begun';
 }
 
-/** What changes in the flow that Bull Board shows of a run. @param changed steps and items, as the plan names them */
+/** Changes to the job flow that Bull Board shows for a run. @param changed steps and items, as the plan names them */
 export function treeChanges(
   definition: WorkflowDefinition,
   before: RunState,
@@ -23,28 +23,28 @@ export function treeChanges(
   const { ownerOf } = graphOf(definition);
   return [...changed].flatMap((path) => {
     const step = itemPath.exec(path)?.[1];
-    const now = runAt(after, path);
-    const was = placeOf(runAt(before, path));
-    const is = placeOf(now);
+    const now = findStepRun(after, path);
+    const was = getPhase(findStepRun(before, path));
+    const is = getPhase(now);
     if (!now || was === is || is === 'none') return [];
     const parent = step ?? ownerOf.get(path) ?? '';
     const name = definition.steps[step ?? path]?.name ?? path;
-    return [{ path, parent, name, ...moveOf(was, is, now) }];
+    return [{ path, parent, name, ...toChange(was, is, now) }];
   });
 }
 
-function moveOf(was: Place, is: Place, run: StepRun): Pick<TreeChange, 'begins' | 'again' | 'ends' | 'reason'> {
+function toChange(was: Phase, is: Phase, run: StepRun): Pick<TreeChange, 'begins' | 'again' | 'ends' | 'reason'> {
   const begins = was !== 'begun' && { begins: true, ...(run.attempts > 1 && { again: true }) };
   if (is !== 'ended') return { ...begins };
   const failed = run.status === 'failed' || run.status === 'denied' || run.status === 'timed_out';
   return {
     ...begins,
     ends: run.status,
-    ...(failed && { reason: (run.error?.message ?? run.status).slice(0, shownChars) }),
+    ...(failed && { reason: (run.error?.message ?? run.status).slice(0, maxReasonChars) }),
   };
 }
 
-function runAt({ steps }: RunState, path: string): StepRun | undefined {
+function findStepRun({ steps }: RunState, path: string): StepRun | undefined {
   const open = path.endsWith(']') ? path.lastIndexOf('[') : -1;
   const step = open < 0 ? path : path.slice(0, open);
   const run = Object.hasOwn(steps, step) ? steps[step] : undefined;

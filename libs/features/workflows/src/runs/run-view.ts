@@ -4,27 +4,32 @@ import { toUsd } from '@svc/policy';
 import { outputOf, timerParts, type RunState, type StepRun, type TimelineEvent } from '@svc/workflow';
 import { runStateOf } from './run-codec';
 
-/** What the service keeps for itself among the metadata of a run. */
-const ownMetadata: readonly string[] = ['submitter'];
+/** Metadata keys that are internal to the service. */
+const internalMetadata: readonly string[] = ['submitter'];
 
-/** How much of the steps a view shows: `outline` leaves out the items of fan-outs, and what steps were given and gave. */
+/** Detail of the steps in a view: `outline` omits the items of fan-outs and the inputs and outputs of steps. */
 export type StepDetail = 'full' | 'outline';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-export interface RunShown {
-  /** Shown of one run only, and left out when there are none. */
+export interface RunViewOptions {
+  /** Only in views of a single run; omitted when empty. */
   timers?: readonly RunTimer[];
   steps?: StepDetail;
   nowMs?: number;
-  /** What its jobs cost, micros. */
+  /** Cost of its jobs, micros. */
   cost?: number;
 }
 
-/** A run for readers. See docs/reference/workflows.md#runs. */
-export function runViewOf(run: RunState, { timers = [], steps = 'full', nowMs = 0, cost = 0 }: RunShown = {}): RunView {
-  const metadata = Object.fromEntries(Object.entries(run.metadata ?? {}).filter(([key]) => !ownMetadata.includes(key)));
-  const current = currentStep(run);
+/** API view of a run. See docs/reference/workflows.md#runs. */
+export function toRunView(
+  run: RunState,
+  { timers = [], steps = 'full', nowMs = 0, cost = 0 }: RunViewOptions = {},
+): RunView {
+  const metadata = Object.fromEntries(
+    Object.entries(run.metadata ?? {}).filter(([key]) => !internalMetadata.includes(key)),
+  );
+  const current = findCurrentStep(run);
   return {
     id: run.id,
     workflow_id: run.workflow_id,
@@ -37,7 +42,7 @@ export function runViewOf(run: RunState, { timers = [], steps = 'full', nowMs = 
     completed_at: run.completed_at_ms === undefined ? null : iso(run.completed_at_ms),
     output: run.output ?? null,
     error: run.error ?? null,
-    steps: Object.fromEntries(Object.entries(run.steps).map(([id, step]) => [id, stepViewOf(id, step, steps)])),
+    steps: Object.fromEntries(Object.entries(run.steps).map(([id, step]) => [id, toStepView(id, step, steps)])),
     total_cost: toUsd(cost),
     triggered_by: run.triggered_by ?? '',
     created_at: iso(run.created_at_ms),
@@ -50,17 +55,17 @@ export function runViewOf(run: RunState, { timers = [], steps = 'full', nowMs = 
     ...(run.rerun_step !== undefined && { rerun_step: run.rerun_step }),
     ...(run.dry_run && { dry_run: true }),
     ...(current !== undefined && { current_step: current }),
-    ...(timers.length > 0 && { timers: timers.map((timer) => timerViewOf(run, timer, nowMs)) }),
+    ...(timers.length > 0 && { timers: timers.map((timer) => toTimerView(run, timer, nowMs)) }),
   };
 }
 
-/** The same of what the store holds: its `updated_at` is the one that lists are sorted by. */
-export const viewOfLoaded = (loaded: LoadedRun, shown?: RunShown): RunView => ({
-  ...runViewOf(runStateOf(loaded), { ...shown, cost: loaded.run.cost }),
+/** API view of a stored run; `updated_at` is the one that lists are sorted by. */
+export const viewOfLoaded = (loaded: LoadedRun, shown?: RunViewOptions): RunView => ({
+  ...toRunView(runStateOf(loaded), { ...shown, cost: loaded.run.cost }),
   updated_at: iso(loaded.run.updated_at / 1_000),
 });
 
-function stepViewOf(id: string, step: StepRun, detail: StepDetail, item?: unknown): StepRunView {
+function toStepView(id: string, step: StepRun, detail: StepDetail, item?: unknown): StepRunView {
   const { input, error, skip_reason } = step;
   const output = outputOf(step);
   return {
@@ -79,16 +84,16 @@ function stepViewOf(id: string, step: StepRun, detail: StepDetail, item?: unknow
       ...(input !== undefined && { input }),
       ...(output !== undefined && { output }),
       ...(item !== undefined && { item }),
-      ...partsOf(id, step),
+      ...toParts(id, step),
     }),
   };
 }
 
-/** Items of a fan-out and rounds of a loop, by the step ids that their jobs have. */
-function partsOf(id: string, { children, resolved_items: items }: StepRun): Partial<StepRunView> {
+/** Items of a fan-out and rounds of a loop, by the step ids of their jobs. */
+function toParts(id: string, { children, resolved_items: items }: StepRun): Partial<StepRunView> {
   const parts = (children ?? []).map((child, i): [string, StepRunView] => {
     const path = `${id}[${i}]`;
-    return [path, stepViewOf(path, child, 'full', items?.[i])];
+    return [path, toStepView(path, child, 'full', items?.[i])];
   });
   return {
     ...(parts.length > 0 && { children: Object.fromEntries(parts) }),
@@ -96,12 +101,12 @@ function partsOf(id: string, { children, resolved_items: items }: StepRun): Part
   };
 }
 
-function currentStep({ steps }: RunState): string | undefined {
+function findCurrentStep({ steps }: RunState): string | undefined {
   const live = Object.entries(steps).filter(([, { status }]) => status === 'running' || status === 'waiting');
   return live.map(([id]) => id).sort()[0];
 }
 
-function timerViewOf(run: RunState, { member, dueMs }: RunTimer, nowMs: number): TimerView {
+function toTimerView(run: RunState, { member, dueMs }: RunTimer, nowMs: number): TimerView {
   const step = timerParts(member)?.of?.path;
   return {
     workflow_id: run.workflow_id,
@@ -112,8 +117,8 @@ function timerViewOf(run: RunState, { member, dueMs }: RunTimer, nowMs: number):
   };
 }
 
-/** One line of the history. Only passes write them. */
-export function timelineViewOf(event: JsonObject): TimelineView {
+/** API view of a history entry. Only passes write them. */
+export function toTimelineView(event: JsonObject): TimelineView {
   const { time_ms, ...rest } = event as unknown as TimelineEvent;
   return { time: iso(time_ms), ...rest };
 }

@@ -7,36 +7,36 @@ type Find = (id: string) => ReturnType<SchemaBook['find']>;
 type Checker = (value: unknown) => string | undefined;
 
 const compiled = new CompileCache();
-const shown = 5;
-/** Most definitions; a pass need not look at each of their steps to know. */
-const usesNone = new WeakSet<WorkflowDefinition>();
+const maxShown = 5;
+/** Definitions without schemas (most of them), so that a pass need not scan their steps. */
+const withoutSchemas = new WeakSet<WorkflowDefinition>();
 
 /**
- * What checks inputs and outputs of a definition's steps, with schemas of the run's tenant and of the installation.
- * Registered schemas are looked up beforehand, since a pass does no I/O; undefined when no step has a schema.
+ * Builds the check of step inputs and outputs, with schemas of the run's tenant and of the installation. Registered
+ * schemas are read beforehand, since planning does no I/O; undefined when no step has a schema.
  */
-export async function schemaCheckOf(
+export async function buildSchemaCheck(
   book: Pick<SchemaBook, 'find'>,
   tenant: string,
   definition: WorkflowDefinition,
 ): Promise<SchemaCheck | undefined> {
-  if (usesNone.has(definition)) return undefined;
+  if (withoutSchemas.has(definition)) return undefined;
   const { steps } = definition;
   const find: Find = (id) => book.find(tenant, id);
   const checkers = new Map<StepDefinition, Partial<Record<Which, Checker>>>();
   for (const step of Object.values(steps)) {
-    const input = await checkerOf(find, step.input_schema, step.input_schema_id, 'input');
-    const output = await checkerOf(find, step.output_schema, step.output_schema_id, 'output');
+    const input = await buildChecker(find, step.input_schema, step.input_schema_id, 'input');
+    const output = await buildChecker(find, step.output_schema, step.output_schema_id, 'output');
     if (input ?? output) checkers.set(step, { ...(input && { input }), ...(output && { output }) });
   }
   if (checkers.size === 0) {
-    usesNone.add(definition);
+    withoutSchemas.add(definition);
     return undefined;
   }
   return (step, which, value) => checkers.get(step)?.[which]?.(value);
 }
 
-async function checkerOf(
+async function buildChecker(
   find: Find,
   own: Record<string, unknown> | undefined,
   id: string | undefined,
@@ -64,6 +64,6 @@ const fits =
   (value) => {
     const violations = schema.check(value ?? null);
     if (violations.length === 0) return undefined;
-    const texts = violations.slice(0, shown).map(({ path, message }) => `${path} ${message}`);
+    const texts = violations.slice(0, maxShown).map(({ path, message }) => `${path} ${message}`);
     return `the ${which} does not fit its schema: ${texts.join('; ')}`;
   };

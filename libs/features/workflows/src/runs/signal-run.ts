@@ -9,17 +9,16 @@ export interface RunSignal {
   runId: string;
   name: string;
   payload?: unknown;
-  /** '' = one is made. */
+  /** '' = generated. */
   id: string;
 }
 
-const heardMs = 2_000;
-/** A run keeps up to 100 signals that nobody waits for yet, and writes them at each of its passes. */
+const processedWithinMs = 2_000;
+/** Bounds the run record: a run keeps up to 100 undelivered signals and rewrites them at each pass. */
 const maxPayloadBytes = 65_536;
 
 /**
- * Tells a run that something happened. It is kept for the run once this returns; `delivered` says whether a step has taken
- * it by then.
+ * Sends a signal to a run. It is durable once this returns; `delivered` says whether a step has received it by then.
  *
  * @throws run_not_found, tenant_access_denied, run_already_ended, request_too_large
  */
@@ -32,19 +31,19 @@ export async function signalRun(deps: Base, caller: Caller, signal: RunSignal): 
   const posted = await deps.store.runs.post(caller.scope, runId, event);
   if (posted.kind === 'ended') throw new AppError('run_already_ended', { run_status: posted.status });
   if (posted.kind !== 'posted') return foundOf<never>(posted, 'run_not_found');
-  const run = await awaitRun(deps, runId, (now) => isRunEnded(now.status) || wasHeard(now, id), heardMs);
-  const isHeard = run !== undefined && wasHeard(run, id);
-  // The end was first: with it the inbox went.
-  if (!isHeard && run && isRunEnded(run.status)) {
+  const run = await awaitRun(deps, runId, (now) => isRunEnded(now.status) || isProcessed(now, id), processedWithinMs);
+  const processed = run !== undefined && isProcessed(run, id);
+  // The run ended first, and its inbox was dropped.
+  if (!processed && run && isRunEnded(run.status)) {
     throw new AppError('run_already_ended', { run_status: run.status });
   }
-  return { run_id: runId, signal: name, delivered: isHeard && !isKept(run, name) };
+  return { run_id: runId, signal: name, delivered: processed && !isUndelivered(run, name) };
 }
 
-const wasHeard = ({ header }: RunRecord, id: string): boolean => listOf(header['signal_ids']).includes(id);
+const isProcessed = ({ header }: RunRecord, id: string): boolean => asList(header['signal_ids']).includes(id);
 
-/** A step that waits takes the oldest of the name at once: as long as any is kept, the newest one is among them. */
-const isKept = ({ header }: RunRecord, name: string): boolean =>
-  listOf(header['signals']).some((kept) => (kept as { name?: unknown }).name === name);
+/** A waiting step takes the oldest signal of the name at once, so while any is kept, the newest is undelivered. */
+const isUndelivered = ({ header }: RunRecord, name: string): boolean =>
+  asList(header['signals']).some((kept) => (kept as { name?: unknown }).name === name);
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -15,8 +15,8 @@ export interface RunStart {
   requestId?: string;
 }
 
-/** Who asks for a run, and how. See docs/reference/workflows.md#runs. */
-export const callOf = (caller: Caller, { dryRun, requestId }: Pick<RunStart, 'dryRun' | 'requestId'>) => ({
+/** Fields of a new run that record the caller and the mode. See docs/reference/workflows.md#runs. */
+export const startFields = (caller: Caller, { dryRun, requestId }: Pick<RunStart, 'dryRun' | 'requestId'>) => ({
   triggered_by: caller.principalId,
   metadata: {
     submitter: caller.submitterId,
@@ -39,7 +39,7 @@ export async function startRun(deps: StartRunDeps, caller: Caller, start: RunSta
     .update(canonical([start.input, start.dryRun, start.teamId]))
     .digest('hex');
   if (start.idempotencyKey) {
-    // A repeat is answered even when the input would no longer be taken.
+    // A repeat gets the stored response even when the input would no longer be accepted.
     const earlier = await store.runs.reserved(workflow.tenant, workflow.id, start.idempotencyKey);
     if (earlier && earlier.hash !== fingerprint) throw new AppError('run_idempotency_conflict');
     if (earlier?.answer) return { runId: earlier.answer, replayed: true };
@@ -47,7 +47,7 @@ export async function startRun(deps: StartRunDeps, caller: Caller, start: RunSta
   return createRun(deps, workflow, {
     input: start.input,
     of: {
-      ...callOf(caller, start),
+      ...startFields(caller, start),
       ...(start.teamId && { team_id: start.teamId }),
       ...(start.idempotencyKey && { idempotency_key: start.idempotencyKey }),
     },
@@ -55,14 +55,14 @@ export async function startRun(deps: StartRunDeps, caller: Caller, start: RunSta
   });
 }
 
-/** A start that no caller asks for now, such as a schedule's. */
+/** A start without a caller, such as a scheduled one. */
 export interface UnattendedStart {
   tenant: string;
   workflowId: string;
   input: Record<string, unknown>;
-  /** In whose name. */
+  /** Principal that the run is attributed to. */
   by: string;
-  /** Identities of who wrote what starts it. */
+  /** Identities of the authors of the trigger. */
   submitter: string;
   idempotencyKey: string;
   labels?: Record<string, string>;

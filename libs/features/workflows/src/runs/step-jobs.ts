@@ -26,29 +26,29 @@ import {
 import { definitionAuthor } from './create-run';
 import type { RunDeps } from './run-deps';
 
-/** The run and definition that a job is made of. */
-export interface Of {
+/** A run that this process holds the lock of, with its definition. */
+export interface OwnedRun {
   run: RunState;
   definition: WorkflowDefinition;
-  /** Who has the run: what is made for it is refused when that is so no more. */
+  /** Lock owner; writes are fenced on it. */
   owner: string;
-  /** By Redis' clock, so that no deadline hangs on the clock of an engine. */
+  /** By Redis' clock, so that deadlines do not depend on an engine's clock. */
   nowMs: number;
 }
 
 /**
- * Accepts the job of a step, for the same policy as any other. Once: a job with this id that is there already is this one.
+ * Accepts the job of a step; policy decides on it like on any other. Idempotent: an existing job with this id is kept.
  * See docs/reference/workflows.md#steps.
  *
- * @throws JobRefused for good; backpressure, overloaded, safety_unavailable: the job is to be tried again later; Fenced
+ * @throws JobRefused, not retryable; backpressure, overloaded, safety_unavailable: retried later; Fenced
  */
-export async function acceptStepJob(deps: RunDeps, of: Of, action: DispatchJob): Promise<void> {
-  const { run, definition } = of;
-  const request = markSecrets(stepRequest(of, action), action.input);
-  const document = inputDocument(request, run, action.input, of.nowMs);
+export async function acceptStepJob(deps: RunDeps, owned: OwnedRun, action: DispatchJob): Promise<void> {
+  const { run, definition } = owned;
+  const request = markSecrets(stepRequest(owned, action), action.input);
+  const document = inputDocument(request, run, action.input, owned.nowMs);
   const job = { id: action.jobId, path: action.path, request, document, retried: action.retried === true };
   const isForced = definition.steps[action.step]?.policy_gate === 'require_approval';
-  await accept(deps, of, { ...job, ...(isForced && (await requireApproval(deps, of, job, policyGate))) });
+  await accept(deps, owned, { ...job, ...(isForced && (await requireApproval(deps, owned, job, policyGate))) });
 }
 
 const policyGate: ApprovalTerms = {
@@ -57,35 +57,35 @@ const policyGate: ApprovalTerms = {
   timeLimitMs: ({ settings }) => settings.approvalTtlMs,
 };
 
-/** What the job of a step asks for. */
+/** Builds the request of a step's job. */
 export function stepRequest(
-  of: Pick<Of, 'run' | 'definition'>,
+  source: Pick<OwnedRun, 'run' | 'definition'>,
   action: Pick<DispatchJob, 'step' | 'path' | 'topic' | 'priority' | 'attempt' | 'timeoutMs'>,
 ): StoredRequest {
-  const { run, definition } = of;
+  const { run, definition } = source;
   const step = definition.steps[action.step];
   const meta = step?.meta ?? {};
   return {
-    ...requestOf(of, action.topic, meta, action.path),
-    priority: lower(action.priority),
+    ...baseRequest(source, action.topic, meta, action.path),
+    priority: toPriority(action.priority),
     ...(step?.worker_id && { adapter_id: step.worker_id }),
     idempotency_key: meta.idempotency_key ?? `wf:${run.id}:${action.path}:${action.attempt}`,
     deadline_ms: action.timeoutMs ?? 0,
     memory_id: memoryOf(run),
     labels: {
       ...carriedLabels({ ...meta.labels, ...step?.route_labels }),
-      ...ownLabels(run, action.path),
+      ...runLabels(run, action.path),
       ...(step?.policy_gate && { policy_gate: step.policy_gate }),
     },
   };
 }
 
-/** Accepts the job that undoes another. @throws backpressure, overloaded, Fenced */
-export async function acceptCompensation(deps: RunDeps, of: Of, action: Compensate): Promise<void> {
-  const { run, definition } = of;
+/** Accepts a compensation job. @throws backpressure, overloaded, Fenced */
+export async function acceptCompensation(deps: RunDeps, owned: OwnedRun, action: Compensate): Promise<void> {
+  const { run, definition } = owned;
   const rule: Partial<Compensation> = definition.steps[action.step]?.compensation ?? {};
   const request: StoredRequest = {
-    ...requestOf(of, action.topic, rule.meta ?? {}, action.step),
+    ...baseRequest(owned, action.topic, rule.meta ?? {}, action.step),
     priority: 'critical',
     ...(rule.adapter_id && { adapter_id: rule.adapter_id }),
     idempotency_key: action.idempotencyKey,
@@ -93,7 +93,7 @@ export async function acceptCompensation(deps: RunDeps, of: Of, action: Compensa
     memory_id: rule.memory_id ?? memoryOf(run),
     labels: {
       ...carriedLabels({ ...rule.meta?.labels, ...rule.labels }),
-      ...ownLabels(run, action.step),
+      ...runLabels(run, action.step),
       saga_compensation: 'true',
       is_compensation: 'true',
       saga_workflow_id: run.workflow_id,
@@ -101,28 +101,28 @@ export async function acceptCompensation(deps: RunDeps, of: Of, action: Compensa
     },
     env: { ...rule.env, ...dryRun(run) },
   };
-  const document = inputDocument(request, run, action.input, of.nowMs);
-  await accept(deps, of, { id: action.jobId, request, document });
+  const document = inputDocument(request, run, action.input, owned.nowMs);
+  await accept(deps, owned, { id: action.jobId, request, document });
 }
 
 /**
- * Opens an approval gate: a job that no worker serves and that stands held until people decide. Policy may refuse it, and is
- * asked here since nobody will later; whatever else it says, people decide.
+ * Opens an approval gate: a job that no worker serves and that is held until people decide. Policy is evaluated here, once,
+ * and may deny the gate; with any other decision, people decide.
  *
- * @throws backpressure, overloaded, safety_unavailable: to be tried again later; Fenced
+ * @throws backpressure, overloaded, safety_unavailable: retried later; Fenced
  */
-export async function openGate(deps: RunDeps, of: Of, action: OpenGate): Promise<void> {
-  const { run, definition } = of;
+export async function openGate(deps: RunDeps, owned: OwnedRun, action: OpenGate): Promise<void> {
+  const { run, definition } = owned;
   const step = definition.steps[action.step];
   const request: StoredRequest = {
-    ...requestOf(of, approvalGateTopic, step?.meta ?? {}, action.path),
+    ...baseRequest(owned, approvalGateTopic, step?.meta ?? {}, action.path),
     priority: 'interactive',
     idempotency_key: `wf:${run.id}:${action.path}:${action.attempt}`,
     deadline_ms: 0,
     memory_id: memoryOf(run),
     labels: {
       ...carriedLabels({ ...step?.meta?.labels }),
-      ...ownLabels(run, action.path),
+      ...runLabels(run, action.path),
       gate_type: 'workflow_approval',
     },
   };
@@ -135,7 +135,7 @@ export async function openGate(deps: RunDeps, of: Of, action: OpenGate): Promise
       run_id: run.id,
       step_id: action.path,
       step_name: step?.name ?? action.step,
-      requested_at: new Date(of.nowMs).toISOString(),
+      requested_at: new Date(owned.nowMs).toISOString(),
       triggered_by: run.triggered_by ?? '',
       tenant_id: run.org_id,
       team_id: run.team_id ?? '',
@@ -143,7 +143,7 @@ export async function openGate(deps: RunDeps, of: Of, action: OpenGate): Promise
     decision: action.input ?? {},
   };
   const job = { id: action.jobId, path: action.path, request, document };
-  await accept(deps, of, { ...job, ...(await requireApproval(deps, of, job, gateTerms(run, action.rule, step))) });
+  await accept(deps, owned, { ...job, ...(await requireApproval(deps, owned, job, gateTerms(run, action.rule, step))) });
 }
 
 interface ApprovalTerms extends RequiredApproval {
@@ -177,7 +177,7 @@ interface Creation extends Pick<Acceptance, 'next' | 'decision'> {
  */
 async function requireApproval(
   deps: RunDeps,
-  { run, nowMs }: Of,
+  { run, nowMs }: OwnedRun,
   { id, request, document }: NewJob,
   terms: ApprovalTerms,
 ): Promise<Creation> {
@@ -187,7 +187,7 @@ async function requireApproval(
   const answer = await askAboutJob({ kernel, topics, clock: { nowUs: () => nowUs } }, job, {
     method: 'evaluate',
     content: toPolicyContent(isGate(job.topic) ? { context: document } : document),
-    config: await deps.config.at(placeOf(run)),
+    config: await deps.config.at(toConfigScope(run)),
   });
   if (answer.kind === 'unavailable') throw new AppError('safety_unavailable');
   const initial = approvalStateFor(id, answer, terms, {
@@ -208,17 +208,17 @@ interface NewJob extends Creation {
   path?: string;
   request: StoredRequest;
   document: object;
-  /** Its run makes another attempt should it fail. */
+  /** The run retries the step if this job fails. */
   retried?: boolean;
 }
 
-/** A job that will never be taken, so trying again is of no use. */
+/** The job is rejected permanently; a retry cannot succeed. */
 export class JobRefused extends Error {}
 
 /** @throws JobRefused when its input is too large, backpressure, overloaded, Fenced */
 async function accept(
   deps: RunDeps,
-  { run, owner, nowMs }: Of,
+  { run, owner, nowMs }: OwnedRun,
   { id, path, request, document, retried, live, safety, ...creation }: NewJob,
 ): Promise<void> {
   const { org_id: tenant, triggered_by = '' } = run;
@@ -227,7 +227,7 @@ async function accept(
   if (bytes > limits.contextBytes) {
     throw new JobRefused(`the input of the job has ${bytes} bytes, and ${limits.contextBytes} are allowed`);
   }
-  const config = await deps.config.at(placeOf(run));
+  const config = await deps.config.at(toConfigScope(run));
   const { topic, memory_id: memoryId } = request;
   const author = run.metadata?.[definitionAuthor];
   const memory = memoryId === `run:${run.id}` ? undefined : await memoryClaim(deps.config, memoryId);
@@ -261,15 +261,15 @@ async function accept(
   if (live && outcome.kind === 'accepted') deps.shadows.decided(live);
 }
 
-/** Where the run stands in the layers of config. */
-export const placeOf = ({ org_id, team_id, workflow_id }: RunState) => ({
+/** Config scope of a run. */
+export const toConfigScope = ({ org_id, team_id, workflow_id }: RunState) => ({
   tenant: org_id,
   team: team_id,
   workflow: workflow_id,
 });
 
-function requestOf(
-  { run }: Pick<Of, 'run'>,
+function baseRequest(
+  { run }: Pick<OwnedRun, 'run'>,
   topic: string,
   meta: StepMeta,
   path: string,
@@ -301,7 +301,7 @@ function requestOf(
 
 const dryRun = (run: RunState): Record<string, string> => (run.dry_run ? { dry_run: 'true' } : {});
 
-const ownLabels = (run: RunState, path: string): Record<string, string> => ({
+const runLabels = (run: RunState, path: string): Record<string, string> => ({
   ...run.labels,
   workflow_id: run.workflow_id,
   run_id: run.id,
@@ -310,16 +310,16 @@ const ownLabels = (run: RunState, path: string): Record<string, string> => ({
   _source: 'workflow',
 });
 
-/** The memory of a run, and of its jobs. */
+/** Memory id of a run and its jobs. */
 export function memoryOf({ id, input }: Pick<RunState, 'id' | 'input'>): string {
   const own = input['memory_id'];
   return (typeof own === 'string' && own.replace(/^mem:/, '').trim()) || `run:${id}`;
 }
 
-const lower = (priority: DispatchJob['priority']): StoredRequest['priority'] =>
+const toPriority = (priority: DispatchJob['priority']): StoredRequest['priority'] =>
   priority === 'CRITICAL' ? 'critical' : priority === 'INTERACTIVE' ? 'interactive' : 'batch';
 
-/** Workers get the same document whether a client or a workflow asked for the job. */
+/** The same document as for jobs that clients submit. */
 export function inputDocument(request: StoredRequest, run: RunState, input: unknown, nowMs: number): object {
   const prompt = (input as { prompt?: unknown } | null | undefined)?.prompt;
   return {

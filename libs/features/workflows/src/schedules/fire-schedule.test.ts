@@ -8,7 +8,7 @@ import { sweepSchedules } from './sweep-schedules';
 
 const use = useSchedules();
 const minute = 60_000;
-/** Until the first time has come, and from one to the next; each is a time of its own. */
+/** Delay until the first time, and from one time to the next. */
 const [toFirst, toNext] = [10 * minute + 5_000, 10 * minute - 1_000];
 const fire = (id: string, dueMs: number) => fireSchedule(use.deps, { schedule_id: id, due_ms: dueMs });
 const many = <T>(count: number, make: (i: number) => Promise<T>) =>
@@ -16,13 +16,13 @@ const many = <T>(count: number, make: (i: number) => Promise<T>) =>
 const recordOf = async (id: string) => (await use.read(id)).record;
 const part = (name: string) => keys.queue(queues.schedules.name, name);
 const sweep = () => sweepSchedules(use.deps, { lateMs: 0, unseenMs: -1, atOnce: 10 });
-/** Fires until nothing more is to be done for now. */
+/** Fires until no work is left for now. */
 async function fireOut(id: string, dueMs: number): Promise<void> {
   while ((await fire(id, dueMs)) !== undefined);
 }
 
-describe('a time that has come', () => {
-  it('starts a run in the name of who made the schedule, and tells of it', async () => {
+describe('a due time', () => {
+  it('starts a run attributed to the creator of the schedule, and records it', async () => {
     const { id } = await use.add({ input: { crates: 7 } });
     const dueMs = await use.passed(id, 10 * minute);
 
@@ -47,7 +47,7 @@ describe('a time that has come', () => {
     });
   });
 
-  it('of many processes that fire it at once, starts one run', async () => {
+  it('fired by many processes at once, starts one run', async () => {
     const { id } = await use.add({ overlap: 'allow' });
     const dueMs = await use.passed(id, 10 * minute);
 
@@ -57,7 +57,7 @@ describe('a time that has come', () => {
     expect((await use.read(id)).starts).toEqual([]);
   });
 
-  it('is waited for by the clock of Redis, however far the clock of a service has jumped', async () => {
+  it('is determined by the clock of Redis, however far the clock of a service has jumped', async () => {
     const { id } = await use.add();
     const { dueMs = 0 } = await recordOf(id);
     const real = Date.now;
@@ -73,7 +73,7 @@ describe('a time that has come', () => {
     expect(await use.runs()).toEqual([]);
   });
 
-  it('fires once although a clock jumped back and its entry came twice', async () => {
+  it('fires once although a clock jumped back and its entry ran twice', async () => {
     const { id } = await use.add({ overlap: 'allow' });
     const dueMs = await use.passed(id, 10 * minute);
 
@@ -83,12 +83,12 @@ describe('a time that has come', () => {
     expect(use.asked).toHaveLength(1);
   });
 
-  it('of a schedule that is gone starts nothing', async () => {
+  it('of a removed schedule starts nothing', async () => {
     expect(await fire('gone', 1)).toBeUndefined();
   });
 });
 
-describe('a process that dies', () => {
+describe('a process that crashes', () => {
   it('after the claim: another one makes the start', async () => {
     const { id } = await use.add();
     const dueMs = await use.passed(id, 10 * minute);
@@ -101,7 +101,7 @@ describe('a process that dies', () => {
     expect((await use.read(id)).starts).toEqual([]);
   });
 
-  it('after the claim, with its entry lost: the sweep sees to it', async () => {
+  it('after the claim, with its entry lost: the sweep requeues the schedule', async () => {
     const { id } = await use.add();
     const dueMs = await use.passed(id, 10 * minute);
     await use.store.schedules.claim({ id, revision: 1, dueMs, nextMs: dueMs + 10 * minute, starts: [dueMs] });
@@ -119,7 +119,7 @@ describe('a process that dies', () => {
     expect(await sweep()).toBe(0);
   });
 
-  it('after the start, before it is told of: the same run is answered once more', async () => {
+  it('after the start, before it is recorded: the repeated start returns the same run', async () => {
     const { id } = await use.add();
     const dueMs = await use.passed(id, 10 * minute);
     const settle = jest.spyOn(use.store.schedules, 'settle').mockRejectedValueOnce(new Error('died'));
@@ -135,7 +135,7 @@ describe('a process that dies', () => {
   });
 });
 
-describe('times that passed', () => {
+describe('missed times', () => {
   it.each([
     ['skip', 0],
     ['run_once', 1],
@@ -164,7 +164,7 @@ describe('times that passed', () => {
     ]);
   });
 
-  it('skip: the schedule says that some were left out', async () => {
+  it('skip: the schedule records that some were skipped', async () => {
     const { id } = await use.add({ misfire: 'skip' });
 
     await fire(id, await use.passed(id, 35 * minute));
@@ -173,8 +173,8 @@ describe('times that passed', () => {
   });
 });
 
-describe('the run before is still under way', () => {
-  /** A schedule whose second time has come while its first run goes on. */
+describe('the previous run is still live', () => {
+  /** A schedule whose second time is due while its first run is live. */
   async function second(overlap: 'skip' | 'queue' | 'allow' | 'cancel_previous') {
     const { id } = await use.add({ overlap });
     await fire(id, await use.passed(id, toFirst));
@@ -182,7 +182,7 @@ describe('the run before is still under way', () => {
     return { id, first, dueMs: await use.passed(id, toNext) };
   }
 
-  it('skip: this one is left out, and the schedule says why', async () => {
+  it('skip: the start is skipped, and the schedule records why', async () => {
     const { id, first, dueMs } = await second('skip');
 
     await fire(id, dueMs);
@@ -200,7 +200,7 @@ describe('the run before is still under way', () => {
     expect(await use.runs()).toHaveLength(2);
   });
 
-  it('allow: it starts beside', async () => {
+  it('allow: it starts concurrently', async () => {
     const { id, dueMs } = await second('allow');
 
     await fire(id, dueMs);
@@ -209,7 +209,7 @@ describe('the run before is still under way', () => {
     expect(use.cancelled).toEqual([]);
   });
 
-  it('cancel_previous: that one is cancelled, and this one starts', async () => {
+  it('cancel_previous: the previous run is cancelled, and the next one starts', async () => {
     const { id, first, dueMs } = await second('cancel_previous');
 
     await fire(id, dueMs);
@@ -218,7 +218,7 @@ describe('the run before is still under way', () => {
     expect(await use.runs()).toHaveLength(2);
   });
 
-  it('queue: starts wait, each its turn, with one entry that looks again', async () => {
+  it('queue: starts wait in order, with one retried entry', async () => {
     const { id, first, dueMs } = await second('queue');
     await fire(id, dueMs);
     const thirdMs = await use.passed(id, toNext);
@@ -242,8 +242,8 @@ describe('the run before is still under way', () => {
   });
 });
 
-describe('a start that is refused', () => {
-  it('for want of room is made later, for the same time', async () => {
+describe('a rejected start', () => {
+  it('at capacity is retried later, for the same time', async () => {
     const { id } = await use.add();
     const dueMs = await use.passed(id, 10 * minute);
     use.onStart = () => {
@@ -260,7 +260,7 @@ describe('a start that is refused', () => {
     expect(await recordOf(id)).not.toHaveProperty('last_error');
   });
 
-  it('for want of room until the next one comes has passed', async () => {
+  it('at capacity until the next time counts as missed', async () => {
     const { id } = await use.add();
     const dueMs = await use.passed(id, toFirst);
     use.onStart = () => {
@@ -273,7 +273,7 @@ describe('a start that is refused', () => {
     expect((await use.read(id)).starts).toEqual([nextMs]);
   });
 
-  it('for another reason is not made again, and the schedule says why', async () => {
+  it('for another reason is not retried, and the schedule records why', async () => {
     const { id } = await use.add();
     const dueMs = await use.passed(id, 10 * minute);
     use.onStart = () => {
@@ -286,7 +286,7 @@ describe('a start that is refused', () => {
     expect((await recordOf(id)).last_error).toMatch(/was refused: the input does not fit/);
   });
 
-  it('by a defect is tried again with its queue entry', async () => {
+  it('by an unexpected error is retried with its queue entry', async () => {
     const { id } = await use.add();
     const dueMs = await use.passed(id, 10 * minute);
     use.onStart = () => {
@@ -301,8 +301,8 @@ describe('a start that is refused', () => {
   });
 });
 
-describe('what was due', () => {
-  it('is dropped by a pause, and not made up for after it', async () => {
+describe('a pending start', () => {
+  it('is dropped by a pause, and not made up afterwards', async () => {
     const { id } = await use.add({ misfire: 'run_all' });
     const dueMs = await use.passed(id, 35 * minute);
 
@@ -315,7 +315,7 @@ describe('what was due', () => {
     expect(Date.parse(resumed.next_times[0] ?? '')).toBe((await recordOf(id)).dueMs);
   });
 
-  it('stays when a schedule that runs is resumed', async () => {
+  it('stays when an active schedule is resumed', async () => {
     const { id } = await use.add();
     const dueMs = await use.passed(id, 10 * minute);
 
@@ -325,7 +325,7 @@ describe('what was due', () => {
     expect(await use.runs()).toHaveLength(1);
   });
 
-  it('is dropped when the schedule is replaced, with starts that wait', async () => {
+  it('is dropped with the waiting starts when the schedule is replaced', async () => {
     const added = await use.add({ overlap: 'queue' });
     const { id } = added;
     await fire(id, await use.passed(id, toFirst));

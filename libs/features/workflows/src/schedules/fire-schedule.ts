@@ -10,11 +10,11 @@ export interface ScheduledStart {
   tenant: string;
   workflowId: string;
   input: Record<string, unknown>;
-  /** In whose name. */
+  /** Principal that the run is attributed to. */
   by: string;
   /** Identities of the schedule's author and its last editor. */
   submitter: string;
-  /** Made of the schedule and the time: repeating a start is harmless. */
+  /** Derived from the schedule and the time, so that a start is idempotent. */
   idempotencyKey: string;
   labels?: Record<string, string>;
 }
@@ -28,17 +28,17 @@ export interface FireScheduleDeps {
   cancel(tenant: string, runId: string): Promise<void>;
 }
 
-/** How often a start that waits is looked at. */
+/** Retry interval of a waiting start. */
 const waitMs = 5_000;
 const lockMs = 30_000;
-const takenMs = 1_000;
+const lockedRetryMs = 1_000;
 
 /**
- * Fires a schedule whose time has come by Redis' clock, and makes the starts that follow. Safe to run twice: a time is
- * claimed once, and a start carries an idempotency key of its own. If we die after the claim, the starts are noted: the
- * queue entry comes again, and `sweepSchedules` sees to what has none.
+ * Fires a schedule that is due by Redis' clock, and makes its starts. Safe to run twice: a time is claimed once, and each
+ * start has its own idempotency key. The claim records the starts, so after a crash the retried queue entry makes them;
+ * `sweepSchedules` requeues schedules without an entry.
  *
- * @returns when to look again, if it came too early or another process makes the starts
+ * @returns delay before a retry, when the entry ran early or another process makes the starts
  */
 export async function fireSchedule(
   deps: FireScheduleDeps,
@@ -51,7 +51,7 @@ export async function fireSchedule(
   return makeStarts(deps, id);
 }
 
-/** @returns how long it still takes, ms; undefined when its time has come, or none is to come */
+/** @returns time left, ms; undefined when the schedule is due or has no further time */
 async function claimDue({ store }: FireScheduleDeps, { record, nowMs }: ScheduleNow): Promise<number | undefined> {
   const { id, revision, dueMs } = record;
   if (dueMs === undefined) return undefined;
@@ -60,14 +60,14 @@ async function claimDue({ store }: FireScheduleDeps, { record, nowMs }: Schedule
   const read = timesOf(document);
   const outcome = await store.schedules.claim(
     read.kind === 'bad'
-      ? // It was good when it was written: a zone may have gone since.
+      ? // It was valid when written; its time zone may have been removed since.
         { id, revision, dueMs, starts: [], note: read.message }
-      : { id, revision, dueMs, ...claimOf(record, judgePassed(read.times, document.fields.misfire, dueMs, nowMs)) },
+      : { id, revision, dueMs, ...buildClaim(record, judgePassed(read.times, document.fields.misfire, dueMs, nowMs)) },
   );
   return outcome.kind === 'early' ? outcome.waitMs : undefined;
 }
 
-function claimOf(record: ScheduleRecord, { starts, leftOut, nextMs }: ReturnType<typeof judgePassed>) {
+function buildClaim(record: ScheduleRecord, { starts, leftOut, nextMs }: ReturnType<typeof judgePassed>) {
   const { misfire } = documentOf(record).fields;
   return {
     starts,
@@ -76,18 +76,18 @@ function claimOf(record: ScheduleRecord, { starts, leftOut, nextMs }: ReturnType
   };
 }
 
-/** Makes the starts that are noted, oldest first, one process at a time. */
+/** Makes the recorded starts, oldest first, one process at a time. */
 async function makeStarts(deps: FireScheduleDeps, id: string): Promise<{ lookAgainInMs: number } | void> {
   const { store } = deps;
   const lock = store.lease(keys.scheduleLock(id), deps.random.uuid(), lockMs);
   try {
     for (;;) {
-      if (!(await lock.hold())) return { lookAgainInMs: takenMs };
+      if (!(await lock.hold())) return { lookAgainInMs: lockedRetryMs };
       const schedule = await store.schedules.read(id);
       const [timeMs] = schedule?.starts ?? [];
       if (!schedule || timeMs === undefined) return;
       const outcome = await makeStart(deps, schedule, timeMs);
-      // If we die here, the start is made once more and answers with the same run.
+      // After a crash here the start is repeated and returns the same run.
       await store.schedules.settle(id, timeMs, outcome);
       if (outcome.kind === 'waits') return;
     }
@@ -104,7 +104,7 @@ async function makeStart(
   const { fields, author, editor } = documentOf(record);
   const { tenant, workflow_id: workflowId, created_by: by, last_run_id: before } = record;
   const at = new Date(timeMs).toISOString();
-  // Starts that could not be made for so long that another time came have passed like any other.
+  // A start still waiting when the next time came counts as missed.
   if (starts.length > 1 && fields.overlap !== 'queue' && fields.misfire !== 'run_all') {
     return { kind: 'left_out', why: `the start of ${at} is left out: the next one came (misfire: ${fields.misfire})` };
   }
@@ -112,7 +112,7 @@ async function makeStart(
     const why = `the run before, ${before}, is under way (overlap: ${fields.overlap})`;
     if (fields.overlap === 'skip') return { kind: 'left_out', why: `the start of ${at} is left out: ${why}` };
     if (fields.overlap === 'queue') return { kind: 'waits', why: `the start of ${at} waits: ${why}`, againMs: waitMs };
-    await cancelled(deps, tenant, before);
+    await cancelRun(deps, tenant, before);
   }
   try {
     const { runId } = await deps.start({
@@ -129,8 +129,8 @@ async function makeStart(
     if (!(error instanceof AppError)) throw error;
     const why = `the start of ${at} was refused: ${error.message}`;
     const { status } = error.toBody();
-    const isForWantOfRoom = status === 429 || status === 503;
-    return isForWantOfRoom ? { kind: 'waits', why, againMs: waitMs } : { kind: 'left_out', why };
+    const isOverloaded = status === 429 || status === 503;
+    return isOverloaded ? { kind: 'waits', why, againMs: waitMs } : { kind: 'left_out', why };
   }
 }
 
@@ -139,11 +139,11 @@ async function isLive({ store }: FireScheduleDeps, runId: string): Promise<boole
   return run !== undefined && !isRunEnded(run.status);
 }
 
-async function cancelled(deps: FireScheduleDeps, tenant: string, runId: string): Promise<void> {
+async function cancelRun(deps: FireScheduleDeps, tenant: string, runId: string): Promise<void> {
   try {
     await deps.cancel(tenant, runId);
   } catch (error) {
-    // It ended by itself meanwhile.
+    // It ended by itself in between.
     if (!(error instanceof AppError) || (await isLive(deps, runId))) throw error;
   }
 }

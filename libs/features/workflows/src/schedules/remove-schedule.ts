@@ -2,7 +2,7 @@ import { AppError, type Caller } from '@svc/contract';
 import { foundOf } from '../definitions/read-workflows';
 import type { ReadSchedulesDeps } from './read-schedules';
 
-/** Runs it started go on. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
+/** Runs that it started continue. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
 export async function removeSchedule(
   { store }: ReadSchedulesDeps,
   caller: Caller,

@@ -5,7 +5,7 @@ import { checkRunInput } from '../runs/create-run';
 import { foundOf } from '../definitions/read-workflows';
 import { definitionOf } from '../definitions/workflow-view';
 import { writerName } from '@svc/identity';
-import { getSchedule, type ReadSchedulesDeps, scheduleOf } from './read-schedules';
+import { getSchedule, type ReadSchedulesDeps, findSchedule } from './read-schedules';
 import { documentOf, type ScheduleDocument, timesOf } from './schedule-view';
 
 export interface SaveScheduleDeps extends ReadSchedulesDeps {
@@ -13,9 +13,9 @@ export interface SaveScheduleDeps extends ReadSchedulesDeps {
 }
 
 /**
- * Lets a workflow start by itself. See docs/reference/workflows.md#definitions.
+ * Adds a schedule to a workflow. See docs/reference/workflows.md#definitions.
  *
- * @throws invalid_schedule with what to mend, input_schema_validation_failed, workflow_not_found, tenant_access_denied
+ * @throws invalid_schedule with the reason, input_schema_validation_failed, workflow_not_found, tenant_access_denied
  */
 export async function addSchedule(
   deps: SaveScheduleDeps,
@@ -33,7 +33,7 @@ export async function addSchedule(
   return getSchedule(deps, caller, workflowId, id);
 }
 
-/** Replaces a schedule; what was due under the old one is dropped. @throws as addSchedule, and schedule_not_found */
+/** Replaces a schedule; pending starts of the old one are dropped. @throws as addSchedule, and schedule_not_found */
 export async function putSchedule(
   deps: SaveScheduleDeps,
   caller: Caller,
@@ -49,23 +49,23 @@ export async function putSchedule(
   });
 }
 
-/** A start that waits is dropped. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
+/** A waiting start is dropped. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
 export const pauseSchedule = (deps: SaveScheduleDeps, caller: Caller, workflowId: string, id: string) =>
   setPaused(deps, caller, workflowId, id, true);
 
-/** Times that passed are not made up for. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
+/** Missed times are not made up. @throws workflow_not_found, schedule_not_found, tenant_access_denied */
 export const resumeSchedule = (deps: SaveScheduleDeps, caller: Caller, workflowId: string, id: string) =>
   setPaused(deps, caller, workflowId, id, false);
 
 async function setPaused(deps: SaveScheduleDeps, caller: Caller, workflowId: string, id: string, paused: boolean) {
   foundOf(await deps.store.workflows.get(caller.scope, workflowId), 'workflow_not_found');
   return change(deps, caller, workflowId, id, (before) =>
-    // As it is already: what is due stays due.
+    // Unchanged: pending starts stay.
     before.fields.paused === paused ? undefined : { ...before, fields: { ...before.fields, paused } },
   );
 }
 
-const tries = 5;
+const maxTries = 5;
 
 async function change(
   deps: SaveScheduleDeps,
@@ -74,8 +74,8 @@ async function change(
   id: string,
   next: (before: ScheduleDocument, nowMs: number) => ScheduleDocument | undefined,
 ): Promise<ScheduleView> {
-  for (let round = 0; round < tries; round++) {
-    const { record, nowMs } = await scheduleOf(deps, workflowId, id);
+  for (let tries = 0; tries < maxTries; tries++) {
+    const { record, nowMs } = await findSchedule(deps, workflowId, id);
     const document = next(documentOf(record), nowMs);
     const { tenant, revision } = record;
     const by = record.created_by;
@@ -86,7 +86,7 @@ async function change(
   throw new AppError('overloaded');
 }
 
-/** False when somebody else changed it meanwhile. */
+/** @returns false on a concurrent change */
 async function write({ store }: SaveScheduleDeps, schedule: ScheduleWrite): Promise<boolean> {
   const outcome = await store.schedules.write(schedule);
   switch (outcome.kind) {

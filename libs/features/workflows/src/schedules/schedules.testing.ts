@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { FireScheduleDeps, ScheduledStart } from './fire-schedule';
 import { addSchedule, type SaveScheduleDeps } from './save-schedule';
 
-/** Schedules of a workflow `cargo` on a Redis of this file's own; runs they start are records that nobody works through. */
+/** Schedules of a workflow `cargo` on a dedicated Redis; the runs they start are records that no engine processes. */
 export function useSchedules() {
   let redis: Redis | undefined;
   let store: Store | undefined;
@@ -23,10 +23,10 @@ export function useSchedules() {
   };
   const use = {
     caller: person('ann'),
-    /** Starts that were asked for, and runs that were cancelled, in order. */
+    /** Requested starts and cancelled runs, in order. */
     asked: [] as ScheduledStart[],
     cancelled: [] as string[],
-    /** Called before a start is made; may throw. */
+    /** Called before each start; may throw. */
     onStart: (): void | Promise<void> => undefined,
     get store() {
       return opened(store);
@@ -50,10 +50,10 @@ export function useSchedules() {
       }),
     async read(id: string) {
       const now = await use.store.schedules.read(id);
-      if (!now) throw new Error('there is no such schedule');
+      if (!now) throw new Error('schedule not found');
       return now;
     },
-    /** As if this much time had passed since the schedule was made. Returns when it is due then. */
+    /** Shifts a schedule into the past, as if created that long ago. Returns its due time. */
     async passed(id: string, ms: number): Promise<number> {
       const { record } = await use.read(id);
       const document = { ...record.document, from_ms: Number(record.document['from_ms']) - ms };
@@ -62,7 +62,7 @@ export function useSchedules() {
       await use.redis.zadd(keys.schedulesDue(), dueMs, id);
       return dueMs;
     },
-    /** Ids of runs that were started, in order; a repeat starts none. */
+    /** Ids of started runs, in order; a repeat starts none. */
     runs: () => use.redis.zrange(keys.runsCreated('acme', 'cargo'), 0, '-1'),
     end: (runId: string) => use.redis.hset(keys.run(runId), 'status', 'succeeded'),
   };

@@ -1,24 +1,23 @@
 import type { Store } from '@svc/store';
 
 const settings = {
-  /** A time that came so long ago should have been claimed; where a service's clock is behind, its queue is as late. */
+  /** Age after which a due time counts as missed by its entry; the queue of a service with a slow clock is late as well. */
   lateMs: 1_000,
-  /** Starts that wait are looked at more often than that. */
+  /** Longer than the retry interval of waiting starts. */
   unseenMs: 60_000,
   atOnce: 1_000,
 };
 
 /**
- * Brings schedules to an engine whose time has come, or whose starts nobody makes, and which no queue entry carries any
- * more.
+ * Requeues schedules that are due or have pending starts, and have no queue entry.
  *
- * @returns how many; there should be none
+ * @returns number of requeued schedules; normally 0
  */
 export async function sweepSchedules(
   { store }: { store: Pick<Store, 'schedules'> },
   { lateMs, unseenMs, atOnce } = settings,
 ): Promise<number> {
   const ids = await store.schedules.overdue(lateMs, unseenMs, atOnce);
-  const mended = await Promise.all(ids.map((id) => store.schedules.recarry(id, unseenMs)));
-  return mended.filter(Boolean).length;
+  const requeued = await Promise.all(ids.map((id) => store.schedules.recarry(id, unseenMs)));
+  return requeued.filter(Boolean).length;
 }

@@ -4,15 +4,12 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '@svc/platform';
 import { definitionOf } from '../definitions/workflow-view';
 
-const keptMs = 600_000;
+const cacheTtlMs = 600_000;
 const MAX_DEFINITIONS = 500;
 
-/**
- * Versions of definitions, which never change: each is one object as long as it is remembered, since the planner keeps by it
- * what it prepared.
- */
+/** Caches definition versions, which are immutable. The planner keys its prepared data by the cached object. */
 export class DefinitionBook {
-  private readonly kept = new LRUCache<string, { definition: WorkflowDefinition; untilMs: number }>({
+  private readonly cache = new LRUCache<string, { definition: WorkflowDefinition; untilMs: number }>({
     max: MAX_DEFINITIONS,
   });
 
@@ -22,17 +19,17 @@ export class DefinitionBook {
   ) {}
 
   /**
-   * @param writtenAt when the version was written, which tells it from one of the same number that was deleted before
-   * @returns undefined when the version is no more
+   * @param writtenAt distinguishes the version from a deleted one with the same number
+   * @returns undefined when the version no longer exists
    */
   async find(tenant: string, id: string, version: number, writtenAt = 0): Promise<WorkflowDefinition | undefined> {
     const key = JSON.stringify([tenant, id, version, writtenAt]);
-    const kept = this.kept.get(key);
-    if (kept && kept.untilMs > this.clock.nowMs()) return kept.definition;
+    const cached = this.cache.get(key);
+    if (cached && cached.untilMs > this.clock.nowMs()) return cached.definition;
     const found = await this.store.workflows.version(tenant, id, version);
     if (found.kind !== 'found') return undefined;
     const definition = definitionOf(found.value);
-    this.kept.set(key, { definition, untilMs: this.clock.nowMs() + keptMs });
+    this.cache.set(key, { definition, untilMs: this.clock.nowMs() + cacheTtlMs });
     return definition;
   }
 }

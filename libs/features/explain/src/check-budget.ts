@@ -3,7 +3,7 @@ import { toUsd } from '@svc/policy';
 import type { OverBudget } from '@svc/store';
 import { budgetMessage, mayGiveBack } from '@svc/budget';
 import { iso, type JobFacts, stageOf } from './job-facts';
-import { blocked, type Look, notReached, passed } from './look';
+import { blocked, type Look, notReached, passed } from './run-job-checks';
 
 export const budgetOwner = ({ limit, amount }: OverBudget): Owner => ({
   kind: 'setting',

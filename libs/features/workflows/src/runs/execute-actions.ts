@@ -6,42 +6,47 @@ import { cancelJob, writeWithheldLetter } from '@svc/jobs';
 import { Fenced } from '@svc/store';
 import type { RunDeps } from './run-deps';
 import { createRun } from './create-run';
-import { acceptCompensation, acceptStepJob, JobRefused, type Of, openGate } from './step-jobs';
+import { acceptCompensation, acceptStepJob, JobRefused, type OwnedRun, openGate } from './step-jobs';
 
-/** What became of a pass's actions. */
-export interface CarriedOut {
-  /** What doing them told: the next thing the run hears. */
+export interface ExecutionResult {
+  /** Events that the actions returned: the input of the next iteration. */
   events: RunEvent[];
-  /** Some could not be done and must be tried again; or nothing more may be done, since somebody else has the run. */
-  left: 'nothing' | 'postponed' | 'fenced';
+  /** `postponed`: some actions failed and must be retried; `fenced`: another process owns the run. Absent: all are done. */
+  incomplete?: 'postponed' | 'fenced';
 }
 
-const atOnce = 32;
+const maxConcurrency = 32;
 
 /**
- * Does what a saved pass asked for. Each action is safe to repeat. What ends things comes last, so that nothing is asked to
- * stop before it was asked to begin.
+ * Executes the actions of a saved pass. Each is idempotent. Actions that end something run last, so that nothing is
+ * stopped before it was started.
  */
-export async function carryOut(deps: RunDeps, of: Of, actions: readonly Action[]): Promise<CarriedOut> {
+export async function executeActions(
+  deps: RunDeps,
+  owned: OwnedRun,
+  actions: readonly Action[],
+): Promise<ExecutionResult> {
   const events: RunEvent[] = [];
   let [isPostponed, isFenced] = [false, false];
   const run = async (action: Action) => {
     try {
-      const event = await act(deps, of, action);
+      const event = await execute(deps, owned, action);
       if (event) events.push(event);
     } catch (error) {
       isFenced ||= error instanceof Fenced;
       if (isFenced) return;
       isPostponed = true;
-      deps.events.postponed(of.run.id, action.id, error);
+      deps.events.postponed(owned.run.id, action.id, error);
     }
   };
   const begins = actions.filter((action) => !stops.has(action.kind));
   const ends = actions.filter((action) => stops.has(action.kind));
   for (const part of [begins, ends]) {
-    for (let i = 0; i < part.length && !isFenced; i += atOnce) await Promise.all(part.slice(i, i + atOnce).map(run));
+    for (let i = 0; i < part.length && !isFenced; i += maxConcurrency)
+      await Promise.all(part.slice(i, i + maxConcurrency).map(run));
   }
-  return { events, left: isFenced ? 'fenced' : isPostponed ? 'postponed' : 'nothing' };
+  if (isFenced) return { events, incomplete: 'fenced' };
+  return isPostponed ? { events, incomplete: 'postponed' } : { events };
 }
 
 const stops: ReadonlySet<Action['kind']> = new Set(['cancelJob', 'cancelChild', 'closeGate', 'finished']);
@@ -56,17 +61,17 @@ async function close(deps: RunDeps, { jobId, approved }: Action & { kind: 'close
   if (isClosed && !approved) deps.events.gateExpired();
 }
 
-/** @throws whatever is worth another try */
-async function act(deps: RunDeps, of: Of, action: Action): Promise<RunEvent | undefined> {
+/** @throws errors that are worth a retry */
+async function execute(deps: RunDeps, owned: OwnedRun, action: Action): Promise<RunEvent | undefined> {
   switch (action.kind) {
     case 'dispatchJob':
-      return unlessRefused(action.jobId, acceptStepJob(deps, of, action));
+      return unlessRefused(action.jobId, acceptStepJob(deps, owned, action));
     case 'compensate':
-      return unlessRefused(action.jobId, acceptCompensation(deps, of, action));
+      return unlessRefused(action.jobId, acceptCompensation(deps, owned, action));
     case 'cancelJob':
-      return cancel(deps, of, action.jobId, action.reason);
+      return cancel(deps, owned, action.jobId, action.reason);
     case 'openGate':
-      return unlessRefused(action.jobId, openGate(deps, of, action));
+      return unlessRefused(action.jobId, openGate(deps, owned, action));
     case 'closeGate':
       await close(deps, action);
       return undefined;
@@ -77,19 +82,19 @@ async function act(deps: RunDeps, of: Of, action: Action): Promise<RunEvent | un
       await escalateGate(deps, action.jobId, action.role);
       return undefined;
     case 'startChild':
-      return startChild(deps, of, action);
+      return startChild(deps, owned, action);
     case 'cancelChild':
-      return cancelChild(deps, of, action.key, action.reason);
+      return cancelChild(deps, owned, action.key, action.reason);
     case 'notify':
-      await notify(deps, of, action.alert);
+      await notify(deps, owned, action.alert);
       return undefined;
     case 'writeDeadLetters':
       for (const jobId of action.jobIds) await writeWithheldLetter(deps, jobId);
       return undefined;
     case 'finished':
-      if (action.parentKey && of.run.parent) {
-        const ended = { kind: 'childRunEnded', key: action.parentKey, childRunId: of.run.id, status: action.status };
-        await deps.store.runs.post('*', of.run.parent.run_id, ended);
+      if (action.parentKey && owned.run.parent) {
+        const ended = { kind: 'childRunEnded', key: action.parentKey, childRunId: owned.run.id, status: action.status };
+        await deps.store.runs.post('*', owned.run.parent.run_id, ended);
       }
       return undefined;
     case 'setTimer':
@@ -99,10 +104,10 @@ async function act(deps: RunDeps, of: Of, action: Action): Promise<RunEvent | un
   }
 }
 
-/** What is refused for good has failed for good: nobody else will tell. */
-async function unlessRefused(jobId: string, accepting: Promise<void>): Promise<RunEvent | undefined> {
+/** A rejected job never ends by itself, so its failure is reported here. */
+async function unlessRefused(jobId: string, acceptance: Promise<void>): Promise<RunEvent | undefined> {
   try {
-    await accepting;
+    await acceptance;
     return undefined;
   } catch (error) {
     if (!(error instanceof JobRefused)) throw error;
@@ -110,18 +115,18 @@ async function unlessRefused(jobId: string, accepting: Promise<void>): Promise<R
   }
 }
 
-async function cancel(deps: RunDeps, { run }: Of, jobId: string, reason: string): Promise<RunEvent | undefined> {
+async function cancel(deps: RunDeps, { run }: OwnedRun, jobId: string, reason: string): Promise<RunEvent | undefined> {
   try {
     await cancelJob(deps, run.org_id, jobId, reason);
     return undefined;
   } catch (error) {
     if (!(error instanceof AppError) || error.errorCode !== 'job_not_found') throw error;
-    // It never came to be, so nobody will tell of its end.
+    // The job was never created, so no event will report its end.
     return { kind: 'jobEnded', jobId, status: 'CANCELLED', error: reason };
   }
 }
 
-/** The id of a child run is made of what starts it, so that starting it twice makes one. */
+/** Derived from the start key, so that repeating the start creates no second run. */
 export function childRunId(key: string): string {
   const hex = createHash('sha256').update(key).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
@@ -129,8 +134,8 @@ export function childRunId(key: string): string {
   );
 }
 
-/** @throws run_not_runnable, overloaded: there is no room now; Fenced */
-async function startChild(deps: RunDeps, { run, owner }: Of, action: StartChild): Promise<RunEvent> {
+/** @throws run_not_runnable, overloaded: at capacity, retried later; Fenced */
+async function startChild(deps: RunDeps, { run, owner }: OwnedRun, action: StartChild): Promise<RunEvent> {
   const id = childRunId(action.key);
   const refused = (message: string, code: string): RunEvent => ({
     kind: 'childRunEnded',
@@ -170,11 +175,16 @@ async function startChild(deps: RunDeps, { run, owner }: Of, action: StartChild)
 
 const retryable = ({ errorCode }: AppError): boolean => errorCode === 'run_not_runnable' || errorCode === 'overloaded';
 
-async function cancelChild(deps: RunDeps, { run }: Of, key: string, reason: string): Promise<RunEvent | undefined> {
+async function cancelChild(
+  deps: RunDeps,
+  { run }: OwnedRun,
+  key: string,
+  reason: string,
+): Promise<RunEvent | undefined> {
   const id = childRunId(key);
   const outcome = await deps.store.runs.post(run.org_id, id, { kind: 'cancel', reason });
   if (outcome.kind === 'posted') return undefined;
-  // Ended, it tells by itself; and of one that never came to be nobody will tell.
+  // An ended child reports its own end; a child that was never created cannot.
   return outcome.kind === 'ended' ? undefined : { kind: 'childRunEnded', key, childRunId: id, status: 'cancelled' };
 }
 
@@ -183,18 +193,18 @@ const severities = ['info', 'warning', 'error', 'critical'] as const;
 type Alert = Extract<Action, { kind: 'notify' }>['alert'];
 
 /** Publishes on sys.workflow.event. See docs/reference/workflows.md#steps. */
-async function notify(deps: RunDeps, { run }: Of, alert: Alert): Promise<void> {
+async function notify(deps: RunDeps, { run }: OwnedRun, alert: Alert): Promise<void> {
   const severity = severities.find((one) => one === alert.level) ?? 'info';
   const head = { trace_id: alert.trace_id || run.id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
   const { message, component } = alert;
-  const own = { run_id: run.id, workflow_id: run.workflow_id, tenant: run.org_id };
+  const platformDetails = { run_id: run.id, workflow_id: run.workflow_id, tenant: run.org_id };
   // The platform's own keys win, so that no definition can publish in the name of another tenant or run.
-  const details = { ...detailMap(alert.details), ...own };
+  const details = { ...toDetails(alert.details), ...platformDetails };
   await deps.bus.publish(subjects.workflowEvent.name, alertPacket(head, { severity, message, component, details }));
 }
 
-/** `details` of a notify step as the string map of an alert: other values as JSON; what is not a map under `details`. */
-function detailMap(details: unknown): Record<string, string> {
+/** `details` of a notify step as the string map of an alert: other values as JSON, a non-map under the key `details`. */
+function toDetails(details: unknown): Record<string, string> {
   if (details === undefined || details === null) return {};
   const isMap = typeof details === 'object' && !Array.isArray(details);
   const entries = Object.entries(isMap ? details : { details }) as [string, unknown][];

@@ -4,7 +4,7 @@ import { isJobType, typeOf, type StepDefinition, type StepType, type WorkflowDef
 import { isTruthy } from '../expressions/expression';
 import { topicOf } from '../steps/job';
 import { isCase } from '../steps/switch';
-import { readExpression, readTemplate, type Known, type Reading } from './reading';
+import { readExpression, readTemplate, type Known, type Reading } from './evaluate-known';
 
 /** What a run would make of a step, as far as that can be told from the input alone. */
 export interface Outlook {

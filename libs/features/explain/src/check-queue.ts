@@ -1,7 +1,7 @@
 import { type Blocker, defaultSettings, isGate, type JobBlocker, limits, type Owner } from '@svc/contract';
 import { section } from '@svc/settings';
 import { iso, type JobFacts, sinceMs, stageOf } from './job-facts';
-import { blocked, type Look, notReached, passed } from './look';
+import { blocked, type Look, notReached, passed } from './run-job-checks';
 
 const queueOwner: Owner = { kind: 'queue', id: 'jobs' };
 

@@ -1,6 +1,6 @@
 import type { StepDefinition } from '../definition/workflow';
 import { defaultExpressionLimits } from '../expressions/expression';
-import { foresee, type Outlook } from './foresee';
+import { foresee, type Outlook } from './simulate';
 
 const look = (steps: Record<string, StepDefinition>, input: Record<string, unknown> = {}, isSpent = false) => {
   const definition = { id: 'harbour', org_id: 'acme', name: 'Harbour', timeout_sec: 0, steps };

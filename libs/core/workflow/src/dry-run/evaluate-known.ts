@@ -2,7 +2,7 @@ import { compileExpression } from '../expressions/compile-expression';
 import { compileTemplate } from '../expressions/compile-template';
 import { EvaluationError, type Expression, type ExpressionLimits, type Scope } from '../expressions/expression';
 import { isList, isMapping } from '../expressions/values';
-import { unwatched, watched, type Missing } from './watched';
+import { unwatched, watched, type Missing } from './track-reads';
 
 /** What a source comes to: a value, nothing that could be told beforehand, or an error whatever comes. */
 export type Reading =

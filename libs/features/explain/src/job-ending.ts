@@ -3,8 +3,8 @@ import { timeoutsFor } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
 import { queueEndsMs, runningFor, runtimeCap } from '@svc/dispatch';
 import { iso, type JobFacts, stageOf } from './job-facts';
-import { budgetOwner } from './look-at-budget';
-import { ruleOwner } from './look-at-policy';
+import { budgetOwner } from './check-budget';
+import { ruleOwner } from './check-policy';
 import { workflowStepOf } from '@svc/decision';
 
 interface End {

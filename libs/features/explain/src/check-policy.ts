@@ -3,7 +3,7 @@ import type { DecisionRecord, JobRecord } from '@svc/store';
 import { requesterMayResolve, runStarterRule } from '@svc/approvals';
 import { failMode } from '@svc/settings';
 import { iso, type JobFacts, sinceMs, stageOf } from './job-facts';
-import { blocked, type Look, notReached, passed } from './look';
+import { blocked, type Look, notReached, passed } from './run-job-checks';
 
 /** The rule that decided; policy's default when none fits. */
 export const ruleOwner = (decision: Pick<DecisionRecord, 'rule_id' | 'decision'> | undefined): Owner => ({

@@ -1,8 +1,8 @@
 import { isGate, type Owner } from '@svc/contract';
 import { needsOf, poolsFor, type RoutingNeeds } from '@svc/routing';
 import { iso, type JobFacts, sinceMs, stageOf } from './job-facts';
-import { blocked, type Look, notReached, passed } from './look';
-import { ruleOwner } from './look-at-policy';
+import { blocked, type Look, notReached, passed } from './run-job-checks';
+import { ruleOwner } from './check-policy';
 import { whyNoPool, whyNoRoom, whyNoWorker } from './why-no-worker';
 
 const needsFrom = ({ job }: JobFacts): RoutingNeeds => needsOf(job.topic, job.request.requires, job.request.labels);
