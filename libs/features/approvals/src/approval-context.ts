@@ -4,14 +4,14 @@ import type { Clock } from '@svc/platform';
 import { findJob, readContext } from '@svc/jobs';
 import { approvalView } from './approval-view';
 
-const most = 10;
-const backUs = 30 * 86_400e6;
-const chunk = 200;
-/** Of a tenant with very many approvals, no more are looked through for those of one topic. */
-const mostRows = 2_000;
+const maxPriorApprovals = 10;
+const lookbackUs = 30 * 86_400e6;
+const pageSize = 200;
+/** Bounds the search for approvals of one topic in a tenant with very many. */
+const maxRows = 2_000;
 
 /**
- * What a person needs to know to decide, and how like cases were decided. See docs/reference/jobs.md#approvals.
+ * The context for deciding an approval, with earlier decisions on the same topic. See docs/reference/jobs.md#approvals.
  *
  * @throws job_not_found, tenant_access_denied; approval_not_found for a job that was never held
  */
@@ -36,37 +36,37 @@ export async function approvalContext(
   };
 }
 
-/** Until nobody can decide any more, ms; null when nothing ends the wait, and once it is over. */
+/** Time left to decide, ms; null without an expiry, or when the approval is no longer open. */
 function timeRemaining({ state, approval, deadline_ms }: JobRecord, nowMs: number): number | null {
   if (state !== 'APPROVAL_REQUIRED' || approval?.status !== 'pending') return null;
   const ends = [deadline_ms, (approval.expires_at ?? 0) / 1_000].filter((endMs) => endMs > 0);
   return ends.length > 0 ? Math.max(0, Math.floor(Math.min(...ends) - nowMs)) : null;
 }
 
-/** What people decided of jobs of the same topic and tenant, newest first. */
+/** Earlier resolutions of jobs with the same topic and tenant, newest first. */
 async function priorApprovals(
   { store, clock }: { store: Store; clock: Clock },
   job: JobRecord,
 ): Promise<PriorApproval[]> {
-  const oldestUs = clock.nowUs() - backUs;
+  const oldestUs = clock.nowUs() - lookbackUs;
   const found: PriorApproval[] = [];
   let upper = Infinity;
-  for (let seen = 0; seen < mostRows && found.length < most; seen += chunk) {
-    const rows = await store.index.approvals(job.tenant, upper, chunk);
+  for (let seen = 0; seen < maxRows && found.length < maxPriorApprovals; seen += pageSize) {
+    const rows = await store.index.approvals(job.tenant, upper, pageSize);
     const others = rows.filter(({ id, atUs }) => id !== job.id && atUs >= oldestUs);
     const jobs = await store.index.records(others.map(({ id }) => id));
-    found.push(...jobs.filter(({ topic }) => topic === job.topic).flatMap((other) => priorOf(other, oldestUs)));
+    found.push(...jobs.filter(({ topic }) => topic === job.topic).flatMap((other) => toPriorApproval(other, oldestUs)));
     const last = rows.at(-1);
-    if (rows.length < chunk || !last || last.atUs < oldestUs) break;
+    if (rows.length < pageSize || !last || last.atUs < oldestUs) break;
     upper = last.atUs - 1;
   }
-  return found.sort((a, b) => b.resolved_at - a.resolved_at).slice(0, most);
+  return found.sort((a, b) => b.resolved_at - a.resolved_at).slice(0, maxPriorApprovals);
 }
 
-function priorOf({ id, topic, tenant, approval }: JobRecord, oldestUs: number): PriorApproval[] {
-  const verdict = approval && verdictOf(approval);
-  if (!approval?.resolved_by || !approval.resolved_at || !verdict || approval.resolved_at < oldestUs) return [];
-  const was_approved = verdict === 'approved';
+function toPriorApproval({ id, topic, tenant, approval }: JobRecord, oldestUs: number): PriorApproval[] {
+  const decided = approval && verdictOf(approval);
+  if (!approval?.resolved_by || !approval.resolved_at || !decided || approval.resolved_at < oldestUs) return [];
+  const was_approved = decided === 'approved';
   const decision = was_approved ? 'approve' : 'reject';
   const { resolved_by, resolved_at } = approval;
   return [{ job_id: id, topic, tenant, decision, resolved_by, resolved_at, was_approved }];

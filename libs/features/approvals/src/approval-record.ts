@@ -4,42 +4,47 @@ import type { ApprovalAnswer, ApprovalRecord } from '@svc/store';
 import type { RunEvent } from '@svc/workflow';
 import { sharesIdentity } from '@svc/identity';
 
-export type Verdict = 'approved' | 'rejected';
+export type ApprovalDecision = 'approved' | 'rejected';
 
 export interface Remarks {
   reason: string;
   note: string;
 }
 
-/** By what name a decider is told to others. */
+/** Name under which a caller's decision is shown. */
 export const nameOf = (caller: Caller): string => caller.principalId || caller.keyId;
 
-/** The approval of a job as a caller's verdict leaves it. */
-export function resolution(
+/** Applies a caller's decision to the approval of a job. */
+export function resolveApproval(
   approval: ApprovalRecord,
-  verdict: Verdict,
+  decision: ApprovalDecision,
   caller: Caller,
   remarks: Remarks,
   nowUs: number,
 ): ApprovalRecord {
   return {
     ...approval,
-    status: verdict,
+    status: decision,
     revision: approval.revision + 1,
-    decision: verdict === 'approved' ? 'approve' : 'reject',
+    decision: decision === 'approved' ? 'approve' : 'reject',
     resolved_by: nameOf(caller),
     resolved_role: caller.role,
     resolved_at: nowUs,
-    reason: remark(remarks.reason),
-    note: remark(remarks.note),
+    reason: cleanRemark(remarks.reason),
+    note: cleanRemark(remarks.note),
   };
 }
 
-/** One person's word, for a gate that may ask several. */
-export function answerOf(verdict: Verdict, caller: Caller, remarks: Remarks, nowUs: number): ApprovalAnswer {
-  const approved = verdict === 'approved';
+/** Builds one person's decision, for a gate that may require several. */
+export function buildAnswer(
+  decision: ApprovalDecision,
+  caller: Caller,
+  remarks: Remarks,
+  nowUs: number,
+): ApprovalAnswer {
+  const approved = decision === 'approved';
   const [first, second] = approved ? [remarks.note, remarks.reason] : [remarks.reason, remarks.note];
-  const comment = remark(first) || remark(second);
+  const comment = cleanRemark(first) || cleanRemark(second);
   return {
     by: nameOf(caller),
     role: caller.role,
@@ -51,17 +56,17 @@ export function answerOf(verdict: Verdict, caller: Caller, remarks: Remarks, now
 }
 
 /** Approvals so far; each person counts once. */
-export const approvalsOf = ({ answers }: ApprovalRecord): ApprovalAnswer[] =>
+export const getApprovals = ({ answers }: ApprovalRecord): ApprovalAnswer[] =>
   (answers ?? []).filter(({ approved }) => approved);
 
-/** The approval that a caller gave before, under this or another name. */
-export const ownApproval = (approval: ApprovalRecord, caller: Caller): ApprovalAnswer | undefined =>
-  approvalsOf(approval).find(
+/** The earlier approval of a caller, under any of their identities. */
+export const findOwnApproval = (approval: ApprovalRecord, caller: Caller): ApprovalAnswer | undefined =>
+  getApprovals(approval).find(
     ({ by, identity }) => by === nameOf(caller) || sharesIdentity(identity ?? '', caller.submitterId),
   );
 
-/** What the run of a gate hears of an answer; `who` is absent when no person gave it. */
-export const gateResolved = (
+/** Builds the run event (JSON) for a decision on its gate; `who` is empty when no person decided. */
+export const buildGateResolved = (
   jobId: string,
   approved: boolean,
   who: Partial<Pick<ApprovalAnswer, 'by' | 'role' | 'comment'>>,
@@ -78,8 +83,8 @@ export const gateResolved = (
   return JSON.stringify(event);
 };
 
-/** Trimmed, without secrets, at most 512 bytes and no torn character at the end. */
-export function remark(text: string): string {
+/** Trims, redacts secrets and truncates to 512 bytes without splitting a character. */
+export function cleanRemark(text: string): string {
   const clean = Buffer.from(redactText(text.trim()));
   if (clean.length <= limits.approvalTextBytes) return clean.toString('utf8');
   return clean

@@ -1,7 +1,7 @@
 import { listApprovals } from '@svc/contract';
 import { plainJob } from '@svc/fixtures/decision';
 import { approvalView } from './approval-view';
-import { remark } from './approval-record';
+import { cleanRemark } from './approval-record';
 
 const held = (labels: Record<string, string> = {}, topic = 'job.default') =>
   plainJob({ state: 'APPROVAL_REQUIRED', topic, approval: { status: 'pending', revision: 1 } }, { labels });
@@ -9,7 +9,7 @@ const view = (context: unknown, job = held()) =>
   approvalView(job, context === undefined ? null : Buffer.from(JSON.stringify(context)));
 
 describe('approvalView', () => {
-  it('without a context it says what is missing', () => {
+  it('without a context lists the missing fields', () => {
     expect(view(undefined)).toMatchObject({
       decision_summary: {
         source: 'policy_only',
@@ -22,13 +22,13 @@ describe('approvalView', () => {
     expect(view(undefined)).not.toHaveProperty('context_ptr');
   });
 
-  it('the reason of policy stands for a why that the payload does not give', () => {
+  it('uses the policy reason when the payload has no why', () => {
     const job = { ...held(), safety: { decision: 'REQUIRE_APPROVAL', reason: 'too much', checked_at: 1, source: 'gateway' } as const };
 
     expect(view({ prompt: 'x' }, job).decision_summary).toMatchObject({ why: 'too much', completeness: 'partial', missing_fields: ['business_context'] });
   });
 
-  it('takes from the payload only what has the right form', () => {
+  it('takes only well-formed fields from the payload', () => {
     const decision = { title: 7, why: 'w', subject: ['x'], currency: 'EUR', amount: { n: 1 }, items: 'many', vendor: 'v' };
 
     expect(view({ decision }).decision_summary).toEqual({
@@ -46,7 +46,7 @@ describe('approvalView', () => {
     expect(view({ context: { decision } }).decision_summary.missing_fields).toContain('business_context');
   });
 
-  it('the blast radius is read from labels, in their order', () => {
+  it('reads the blast radius from labels, in their order', () => {
     const labels = { 'system:a': '', target_system: 'b', 'namespace:': '', 'resource:db:main': 'x', systems: 'no' };
 
     expect(view(undefined, held(labels)).blast_radius).toEqual({
@@ -58,7 +58,7 @@ describe('approvalView', () => {
     expect(view(undefined).blast_radius).toEqual({ systems: [], namespaces: [], resources: [], scope_description: '' });
   });
 
-  it('a gate says what kind it is', () => {
+  it('shows the gate type of an approval step', () => {
     expect(view(undefined, held({}, 'job.svc.approval-gate')).gate_type).toBe('workflow_approval');
     expect(view(undefined)).not.toHaveProperty('gate_type');
   });
@@ -77,5 +77,5 @@ it.each([
   [`x${'𝕏'.repeat(200)}`, `x${'𝕏'.repeat(127)}`],
   ['', ''],
 ])('a remark (%#)', (text, kept) => {
-  expect(remark(text)).toBe(kept);
+  expect(cleanRemark(text)).toBe(kept);
 });

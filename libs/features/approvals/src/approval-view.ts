@@ -2,10 +2,10 @@ import { type ApprovalView, isGate, type PolicySnapshotSummary } from '@svc/cont
 import type { ApprovalRecord, JobRecord } from '@svc/store';
 import { actionability, approvalOf, decoded, jobItemOf } from '@svc/jobs';
 import { policyPart } from '@svc/decision';
-import { approvalsOf } from './approval-record';
+import { getApprovals } from './approval-record';
 import { decisionSummary } from './decision-summary';
 
-/** An approval in lists. See docs/reference/jobs.md#approvals. */
+/** API view of an approval. See docs/reference/jobs.md#approvals. */
 export function approvalView(job: JobRecord, context: Buffer | null): ApprovalView {
   const { request, safety } = job;
   const approval = approvalOf(job);
@@ -33,15 +33,18 @@ export function approvalView(job: JobRecord, context: Buffer | null): ApprovalVi
     ...(approval?.note && { resolved_comment: approval.note }),
     ...(approval?.reason && { resolution: approval.reason }),
     ...(approval?.resolved_at && { resolved_at: approval.resolved_at }),
-    ...belongings(job, input),
+    ...originFields(job, input),
     ...(approval?.gate && progress(approval)),
     ...(context && { context_ptr: `redis://ctx:${job.id}` }),
     ...(input && { job_input: input }),
   };
 }
 
-/** Where a job comes from. A gate says so in its labels, and what its workflow and step are called in its payload. */
-function belongings({ topic, run, request }: JobRecord, input: Record<string, unknown> | null): Partial<ApprovalView> {
+/** Workflow, run and step of a job. For a gate they are in its labels, and their display names in its payload. */
+function originFields(
+  { topic, run, request }: JobRecord,
+  input: Record<string, unknown> | null,
+): Partial<ApprovalView> {
   const { labels } = request;
   const gate = isGate(topic);
   const named = input?.['kind'] === 'workflow_approval_context' ? input['workflow'] : undefined;
@@ -61,12 +64,12 @@ function belongings({ topic, run, request }: JobRecord, input: Record<string, un
 }
 
 const progress = (approval: ApprovalRecord): Partial<ApprovalView> => ({
-  approvals: approvalsOf(approval).length,
+  approvals: getApprovals(approval).length,
   approvals_needed: approval.gate?.quorum ?? 1,
   ...(approval.gate?.escalated && { escalated_to: approval.gate.escalate_to ?? '' }),
 });
 
-/** How many rules a policy has is known to the kernel only, and it does not tell. */
+/** `rule_count` is null: only the kernel knows it, and does not report it. */
 const policySummary = ({ safety }: JobRecord, snapshot: string): PolicySnapshotSummary => ({
   rule_count: null,
   matched_rule: safety?.rule_id
@@ -74,18 +77,18 @@ const policySummary = ({ safety }: JobRecord, snapshot: string): PolicySnapshotS
         id: safety.rule_id,
         description: safety.reason ?? '',
         decision: safety.decision,
-        constraints_summary: constraintWords(safety.constraints ?? {}),
+        constraints_summary: summarizeConstraints(safety.constraints ?? {}),
       }
     : null,
   policy_version: policyPart(snapshot),
 });
 
 /** `budgets.max_retries: 3; redaction_level: strict` */
-const constraintWords = (constraints: Record<string, unknown>, prefix = ''): string =>
+const summarizeConstraints = (constraints: Record<string, unknown>, prefix = ''): string =>
   Object.entries(constraints)
     .map(([name, value]) =>
       value !== null && typeof value === 'object' && !Array.isArray(value)
-        ? constraintWords(value as Record<string, unknown>, `${prefix}${name}.`)
+        ? summarizeConstraints(value as Record<string, unknown>, `${prefix}${name}.`)
         : `${prefix}${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`,
     )
     .filter((words) => words !== '')

@@ -4,35 +4,35 @@ import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
 import type { EffectiveConfig } from '@svc/settings';
 import { isApprovedInput, policyPart, requestHash, unreadableInput } from '@svc/decision';
 import {
-  answerOf,
-  approvalsOf,
-  gateResolved,
-  ownApproval,
+  type ApprovalDecision,
+  buildAnswer,
+  buildGateResolved,
+  findOwnApproval,
+  getApprovals,
   type Remarks,
-  resolution,
-  type Verdict,
+  resolveApproval,
 } from './approval-record';
 import { mayResolve, runStarterRuleFor } from './may-resolve';
-import { approvingEvent, isRunOver, settle, type SettleDeps } from './resolve-held-job';
+import { approvingEvent, isRunOver, resolveHeldJob, type ResolveDeps } from './resolve-held-job';
 
-export interface ApprovalDeps extends SettleDeps {
+export interface ApprovalDeps extends ResolveDeps {
   kernel: Kernel;
   config: EffectiveConfig;
-  /** A person's decision took effect. @param waitedMs since the job was held; absent when its history could not be read */
-  onResolved?(verdict: Verdict, waitedMs: number | undefined): void;
+  /** A person's decision took effect. @param waitedMs since the job was held; absent when its history is unreadable */
+  onResolved?(decision: ApprovalDecision, waitedMs: number | undefined): void;
 }
 
 export type ApprovalOutcome =
   | { kind: 'resolved'; job: JobRecord }
-  /** It counts, and the gate waits for more. */
+  /** The approval counts; the gate needs more. */
   | { kind: 'counted'; job: JobRecord; approvals: number; needed: number }
-  /** Somebody decided the same before, or the caller did; nothing was changed. */
+  /** The same decision was already made, by the caller or another person; nothing changed. */
   | { kind: 'repeated'; job: JobRecord; by: string; atUs: number };
 
 /**
- * Approves a held job: it goes back to be routed, with an approval that is bound to its request and to the policy it was
- * held under. A gate of a workflow succeeds with the last approval that its rule asks for; each is told to its run in the
- * same write. See docs/reference/jobs.md#approvals. Of any number of callers at once exactly those act whom it takes.
+ * Approves a held job: it is requeued, with an approval bound to its request and to the policy it was held under. A gate
+ * succeeds with the last approval that its rule requires; each approval is posted to its run in the same write. With
+ * concurrent callers, exactly the required number of approvals takes effect. See docs/reference/jobs.md#approvals.
  *
  * @throws the codes of `approveJob` in the contract
  */
@@ -41,57 +41,62 @@ export const approveJob = (
   caller: Caller,
   id: string,
   remarks: Remarks,
-): Promise<ApprovalOutcome> => decide(deps, caller, id, { verdict: 'approved', remarks });
+): Promise<ApprovalOutcome> => decide(deps, caller, id, { decision: 'approved', remarks });
 
 /**
- * Rejects a held job: it ends DENIED, with a dead letter. One person's word is enough, whatever a gate asks for. Its run
- * hears of it in the same write.
+ * Rejects a held job: it ends DENIED, with a dead letter. A single rejection suffices, whatever the gate's quorum. It is
+ * posted to the run in the same write.
  *
  * @throws the codes of `rejectJob` in the contract
  */
 export const rejectJob = (deps: ApprovalDeps, caller: Caller, id: string, remarks: Remarks): Promise<ApprovalOutcome> =>
-  decide(deps, caller, id, { verdict: 'rejected', remarks });
+  decide(deps, caller, id, { decision: 'rejected', remarks });
 
-interface Word {
-  verdict: Verdict;
+interface Resolution {
+  decision: ApprovalDecision;
   remarks: Remarks;
 }
 
-/** Each try fails only because somebody else's write came first, so that most are the answer of a person. */
-const mostTries = 100;
+/** Bounds the retries on CAS conflicts, so that a hot approval cannot loop forever. */
+const MAX_TRIES = 100;
 
-async function decide(deps: ApprovalDeps, caller: Caller, id: string, word: Word): Promise<ApprovalOutcome> {
-  for (let tries = 0; tries < mostTries; tries++) {
-    const outcome = await tryToDecide(deps, caller, id, word);
+async function decide(
+  deps: ApprovalDeps,
+  caller: Caller,
+  id: string,
+  resolution: Resolution,
+): Promise<ApprovalOutcome> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const outcome = await tryToDecide(deps, caller, id, resolution);
     if (outcome) return outcome;
   }
-  throw busy();
+  throw conflictError();
 }
 
-/** Somebody else changes the same approval all the time. */
-export const busy = (): AppError =>
+/** The approval kept changing concurrently. */
+export const conflictError = (): AppError =>
   new AppError('approval_retryable_lock', { retryable: true }, { 'Retry-After': '1' });
 
-/** Undefined: somebody else changed the approval between our read and our write. */
+/** @returns undefined when the approval changed between the read and the write */
 async function tryToDecide(
   deps: ApprovalDeps,
   caller: Caller,
   id: string,
-  { verdict, remarks }: Word,
+  { decision, remarks }: Resolution,
 ): Promise<ApprovalOutcome | undefined> {
   const job = await findHeld(deps, caller, id);
-  const repeated = answerResolved(job, verdict);
+  const repeated = resolvedOutcome(job, decision);
   if (repeated) return repeated;
   const approval = await requireOpen(deps, job, caller);
-  if (verdict === 'approved') {
-    const own = ownApproval(approval, caller);
+  if (decision === 'approved') {
+    const own = findOwnApproval(approval, caller);
     if (own) return { kind: 'repeated', job, by: own.by, atUs: own.at };
     if (approval.input_hash === unreadableInput) throw new AppError('approval_not_actionable', { error: unreadable });
     if (!isBound(job) || !(await isApprovedInput(deps.store, job))) throw new AppError('approval_stale_request');
     if (!isGate(job.topic) && !(await isSamePolicy(deps.kernel, approval)))
       throw new AppError('approval_stale_snapshot');
   }
-  return write(deps, caller, job, approval, { verdict, remarks });
+  return write(deps, caller, job, approval, { decision, remarks });
 }
 
 async function write(
@@ -99,14 +104,14 @@ async function write(
   caller: Caller,
   job: JobRecord,
   before: ApprovalRecord,
-  { verdict, remarks }: Word,
+  { decision, remarks }: Resolution,
 ): Promise<ApprovalOutcome | undefined> {
   const nowUs = deps.clock.nowUs();
-  const answer = answerOf(verdict, caller, remarks, nowUs);
+  const answer = buildAnswer(decision, caller, remarks, nowUs);
   const approval = before.gate ? { ...before, answers: [...(before.answers ?? []), answer] } : before;
-  const post = isGate(job.topic) ? gateResolved(job.id, answer.approved, answer) : '';
-  const [approvals, needed] = [approvalsOf(approval).length, approval.gate?.quorum ?? 1];
-  if (verdict === 'approved' && approval.gate && approvals < needed) {
+  const post = isGate(job.topic) ? buildGateResolved(job.id, answer.approved, answer) : '';
+  const [approvals, needed] = [getApprovals(approval).length, approval.gate?.quorum ?? 1];
+  if (decision === 'approved' && approval.gate && approvals < needed) {
     const isNoted = await deps.store.jobs.note(
       job.id,
       { states: ['APPROVAL_REQUIRED'], guard: { approval: JSON.stringify(before) }, post },
@@ -114,19 +119,19 @@ async function write(
     );
     return isNoted ? { kind: 'counted', job, approvals, needed } : undefined;
   }
-  const resolved = resolution(approval, verdict, caller, remarks, nowUs);
-  const settled = await settle(deps, caller.scope, job, {
-    event: verdict === 'approved' ? approvingEvent(job) : 'deny',
+  const resolved = resolveApproval(approval, decision, caller, remarks, nowUs);
+  const outcome = await resolveHeldJob(deps, caller.scope, job, {
+    event: decision === 'approved' ? approvingEvent(job) : 'deny',
     approval: resolved,
-    ending: { code: 'approval_rejected', message: resolved.reason || 'approval rejected' },
+    failure: { code: 'approval_rejected', message: resolved.reason || 'approval rejected' },
     post,
   });
-  if (settled.kind !== 'settled') return undefined;
-  deps.onResolved?.(verdict, await heldForMs(deps, job.id, nowUs));
-  return { kind: 'resolved', job: settled.job };
+  if (outcome.kind !== 'resolved') return undefined;
+  deps.onResolved?.(decision, await heldForMs(deps, job.id, nowUs));
+  return { kind: 'resolved', job: outcome.job };
 }
 
-/** The decision is written by now, so a history that cannot be read fails nothing. */
+/** The decision is already written, so an unreadable history is not an error. */
 async function heldForMs({ store }: ApprovalDeps, id: string, resolvedUs: number): Promise<number | undefined> {
   const history = await store.jobs.events(id).catch(() => []);
   const held = history.findLast(({ to }) => to === 'APPROVAL_REQUIRED');
@@ -147,8 +152,11 @@ export async function findHeld(
   return { ...found.job, approval };
 }
 
-/** What a caller is told about an approval that is no longer open; undefined while it is. */
-function answerResolved(job: JobRecord & { approval: ApprovalRecord }, wanted: Verdict): ApprovalOutcome | undefined {
+/** The response for an approval that is no longer open; undefined while it is. */
+function resolvedOutcome(
+  job: JobRecord & { approval: ApprovalRecord },
+  wanted: ApprovalDecision,
+): ApprovalOutcome | undefined {
   const { approval, state } = job;
   if (approval.status === 'pending' && state === 'APPROVAL_REQUIRED') return undefined;
   if (verdictOf(approval) === wanted) {
@@ -157,7 +165,7 @@ function answerResolved(job: JobRecord & { approval: ApprovalRecord }, wanted: V
   throw new AppError(state === 'TIMEOUT' ? 'approval_not_actionable' : 'approval_already_resolved');
 }
 
-/** The checks that both verdicts share, in their order. */
+/** Checks that apply to both decisions, in order. */
 async function requireOpen(
   deps: ApprovalDeps,
   job: JobRecord & { approval: ApprovalRecord },
@@ -166,10 +174,10 @@ async function requireOpen(
   const { approval, safety } = job;
   await requireMayResolve(deps, job, caller);
   const { escalate_to: later, escalated } = approval.gate ?? {};
-  // Who is named for the escalation stands in for those who did not answer, and not before.
+  // The escalation role may decide only after the gate was escalated.
   if (later && later === caller.role && !escalated) throw new AppError('approval_forbidden', { error: notEscalated });
   if (await isRunOver(deps, job)) throw new AppError('approval_terminal_run');
-  // A workflow asks for its gates itself, whatever policy says of them.
+  // Gates are required by their workflow, independent of policy.
   if (!approval.gate && !safety?.approval_required) throw new AppError('approval_not_actionable');
   return approval;
 }
@@ -188,12 +196,12 @@ export async function requireMayResolve(
 
 const notEscalated = 'this gate is not escalated to your role yet';
 
-/** The request is the one that the approval is for. */
+/** The approval covers the stored request. */
 export const isBound = (job: JobRecord): boolean =>
   !!job.approval?.job_hash && job.approval.job_hash === requestHash(job);
 
 /**
- * The policy in force is the one that the job was held under.
+ * The policy in effect is the one that the job was held under.
  *
  * @throws safety_unavailable
  */

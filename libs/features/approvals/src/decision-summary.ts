@@ -2,7 +2,7 @@ import type { DecisionSummary } from '@svc/contract';
 import type { JobRecord } from '@svc/store';
 
 /**
- * What the decider needs to know, from the payload's `decision` object where there is one.
+ * Summarizes a held job for the approver, from the payload's `decision` object if present.
  * See docs/reference/jobs.md#approvals.
  */
 export function decisionSummary(
@@ -13,7 +13,7 @@ export function decisionSummary(
   const inner = (input?.['context'] ?? input ?? {}) as Record<string, unknown>;
   const payload = inner['decision'];
   const decision = payload !== null && typeof payload === 'object' ? (payload as Record<string, unknown>) : {};
-  const word = (key: string) => (typeof decision[key] === 'string' ? { [key]: decision[key] } : {});
+  const textField = (key: string) => (typeof decision[key] === 'string' ? { [key]: decision[key] } : {});
   const items = Array.isArray(decision['items']) ? (decision['items'] as unknown[]) : undefined;
   const why = typeof decision['why'] === 'string' ? decision['why'] : job.safety?.reason;
   const missing = [
@@ -27,11 +27,11 @@ export function decisionSummary(
     context_status: input ? 'available' : hasContext ? 'malformed' : 'missing',
     title: typeof decision['title'] === 'string' ? decision['title'] : `Run ${job.topic}`,
     ...(why && { why }),
-    ...word('subject'),
-    ...word('next_effect'),
-    ...word('currency'),
-    ...word('vendor'),
-    ...word('escalation_reason'),
+    ...textField('subject'),
+    ...textField('next_effect'),
+    ...textField('currency'),
+    ...textField('vendor'),
+    ...textField('escalation_reason'),
     ...((typeof decision['amount'] === 'number' || typeof decision['amount'] === 'string') && {
       amount: decision['amount'],
     }),

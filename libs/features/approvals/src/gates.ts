@@ -1,26 +1,26 @@
 import { alertPacket, subjects } from '@svc/contract';
 import type { ApprovalRecord, GateTerms, JobRecord } from '@svc/store';
-import { busy } from './decide-approval';
-import { approvingEvent, settle, type SettleDeps } from './resolve-held-job';
+import { conflictError } from './decide-approval';
+import { approvingEvent, resolveHeldJob, type ResolveDeps } from './resolve-held-job';
 
 type OpenGate = JobRecord & { approval: ApprovalRecord & { gate: GateTerms } };
 
-/**
- * What a gate's run does to it. Each is safe to repeat: a gate that has ended is left alone.
+/*
+ * Operations of a run on its gates. Each is idempotent: an ended gate is not changed.
  * See docs/reference/workflows.md#steps.
  */
 
 /**
- * Ends a gate whose rule was met, or which is over without people: approved it succeeds, else it ends DENIED as expired.
+ * Ends a gate whose rule was met, or which expired: it succeeds if approved, else it ends DENIED with `approval_expired`.
  *
- * @param reason in words, for whoever reads the job
+ * @param reason shown on the job
  * @returns whether this call ended it
- * @throws approval_retryable_lock when people keep on changing it meanwhile
+ * @throws approval_retryable_lock on repeated concurrent changes
  */
-export async function closeGate(deps: SettleDeps, jobId: string, approved: boolean, reason: string): Promise<boolean> {
-  const isEnded = await insist(deps, jobId, async (job) => {
+export async function closeGate(deps: ResolveDeps, jobId: string, approved: boolean, reason: string): Promise<boolean> {
+  const isEnded = await retryOnConflict(deps, jobId, async (job) => {
     const { approval } = job;
-    const settled = await settle(deps, '*', job, {
+    const outcome = await resolveHeldJob(deps, '*', job, {
       event: approved ? approvingEvent(job) : 'deny',
       approval: {
         ...approval,
@@ -30,49 +30,53 @@ export async function closeGate(deps: SettleDeps, jobId: string, approved: boole
         resolved_at: deps.clock.nowUs(),
         reason,
       },
-      ending: { code: 'approval_expired', message: reason },
+      failure: { code: 'approval_expired', message: reason },
     });
-    return settled.kind === 'settled';
+    return outcome.kind === 'resolved';
   });
   return isEnded ?? false;
 }
 
 /**
- * Lets the role that the gate's rule names decide as well, and tells it.
+ * Escalates a gate: lets the role that its rule names decide as well, and alerts it.
  *
- * @param role in place of the one that the gate was opened with
- * @throws when the bus does not take the alert; the repeat tells it again
+ * @param role replaces the one that the gate was opened with
+ * @throws when the alert cannot be published; the retry publishes it again
  */
-export async function escalateGate(deps: SettleDeps, jobId: string, role?: string): Promise<void> {
-  const job = await change(deps, jobId, (gate) => ({ ...gate, escalated: true, ...(role && { escalate_to: role }) }));
+export async function escalateGate(deps: ResolveDeps, jobId: string, role?: string): Promise<void> {
+  const job = await updateTerms(deps, jobId, (gate) => ({
+    ...gate,
+    escalated: true,
+    ...(role && { escalate_to: role }),
+  }));
   if (!job) return;
   const { escalate_to: to = '' } = job.approval.gate;
-  await alert(deps, job, 'warning', `an approval waits for too long and is escalated${to && ` to ${to}`}`, {
+  await alert(deps, job, 'warning', `an approval waited too long and was escalated${to && ` to ${to}`}`, {
     role: to,
   });
 }
 
 /**
- * Reminds whoever may decide, and counts that.
+ * Publishes a reminder for the approvers, and counts it.
  *
- * @throws when the bus does not take the alert; the repeat tells it again
+ * @throws when the alert cannot be published; the retry publishes it again
  */
-export async function remindGate(deps: SettleDeps, jobId: string): Promise<void> {
-  const job = await change(deps, jobId, (gate) => ({ ...gate, reminders: (gate.reminders ?? 0) + 1 }));
+export async function remindGate(deps: ResolveDeps, jobId: string): Promise<void> {
+  const job = await updateTerms(deps, jobId, (gate) => ({ ...gate, reminders: (gate.reminders ?? 0) + 1 }));
   if (!job) return;
-  await alert(deps, job, 'info', 'an approval waits', { reminders: String(job.approval.gate.reminders ?? 0) });
+  await alert(deps, job, 'info', 'an approval is waiting', { reminders: String(job.approval.gate.reminders ?? 0) });
 }
 
-/** Changes the terms of an open gate; undefined when it is open no more. */
-async function change(
-  deps: SettleDeps,
+/** Changes the terms of an open gate; undefined when it is no longer open. */
+async function updateTerms(
+  deps: ResolveDeps,
   jobId: string,
   edit: (gate: GateTerms) => GateTerms,
 ): Promise<OpenGate | undefined> {
-  return insist(deps, jobId, async (job) => {
+  return retryOnConflict(deps, jobId, async (job) => {
     const { approval } = job;
     const gate = edit(approval.gate);
-    // An escalation told once more: it is the alert that may be missing.
+    // Repeated escalation: only the alert may be missing.
     if (JSON.stringify(gate) === JSON.stringify(approval.gate)) return job;
     const changed = { ...approval, gate, revision: approval.revision + 1 };
     const isNoted = await deps.store.jobs.note(
@@ -84,28 +88,28 @@ async function change(
   });
 }
 
-const mostTries = 100;
+const MAX_TRIES = 100;
 
-/** Tries until it worked or the gate is open no more: people may answer between our read and our write. */
-async function insist<T>(
-  deps: SettleDeps,
+/** Retries on CAS conflicts until the attempt succeeds or the gate is no longer open; bounded. */
+async function retryOnConflict<T>(
+  deps: ResolveDeps,
   jobId: string,
   attempt: (job: OpenGate) => Promise<T | false>,
 ): Promise<T | undefined> {
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const job = await deps.store.jobs.load(jobId);
     if (!isOpenGate(job)) return undefined;
     const done = await attempt(job);
     if (done !== false) return done;
   }
-  throw busy();
+  throw conflictError();
 }
 
 const isOpenGate = (job: JobRecord | undefined): job is OpenGate =>
   job?.state === 'APPROVAL_REQUIRED' && job.approval?.status === 'pending' && job.approval.gate !== undefined;
 
 async function alert(
-  { bus, clock, senderId }: SettleDeps,
+  { bus, clock, senderId }: ResolveDeps,
   job: OpenGate,
   severity: 'info' | 'warning',
   message: string,

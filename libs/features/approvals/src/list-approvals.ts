@@ -4,7 +4,7 @@ import { approvalOf, readContext } from '@svc/jobs';
 import { approvalView } from './approval-view';
 import { isRunOver } from './resolve-held-job';
 
-const chunk = 200;
+const pageSize = 200;
 
 /** Approvals of a tenant, newest change first. See docs/reference/jobs.md#approvals. */
 export async function listApprovals(
@@ -13,18 +13,18 @@ export async function listApprovals(
   query: { limit: number; include_resolved: boolean; cursor?: number },
 ): Promise<ListView<ApprovalView>> {
   const found: { job: JobRecord; atUs: number }[] = [];
-  const isOver = endings(store);
+  const isOver = cachedRunOver(store);
   let upper = query.cursor ?? Infinity;
   let more = true;
   while (more && found.length <= query.limit) {
-    const rows = await store.index.approvals(caller.tenant, upper, chunk);
+    const rows = await store.index.approvals(caller.tenant, upper, pageSize);
     const at = new Map(rows.map(({ id, atUs }) => [id, atUs]));
     const jobs = await store.index.records([...at.keys()]);
     const listed = await Promise.all(jobs.map((job) => isListed(job, query.include_resolved, isOver)));
     const wanted = jobs.filter((_, i) => listed[i]);
-    // A job that moved on meanwhile stays where the list has it, so that the cursor does not jump back up.
+    // Uses the position read from the index, so that a concurrent change cannot move the cursor back.
     found.push(...wanted.map((job) => ({ job, atUs: at.get(job.id) ?? job.updated_at })));
-    more = rows.length === chunk;
+    more = rows.length === pageSize;
     upper = (rows.at(-1)?.atUs ?? 0) - 1;
   }
   const shown = found.slice(0, query.limit);
@@ -33,7 +33,7 @@ export async function listApprovals(
   return { items, next_cursor: found.length > query.limit && last ? last.atUs - 1 : null };
 }
 
-/** A pending one whose run has ended cannot be decided any more, and is left out. */
+/** A pending approval whose run has ended can no longer be decided, and is omitted. */
 async function isListed(
   job: JobRecord,
   includeResolved: boolean,
@@ -42,13 +42,13 @@ async function isListed(
   return approvalOf(job)?.status === 'pending' ? !(await isOver(job)) : includeResolved;
 }
 
-/** Whether the run of a job has ended; each run is asked for once. */
-function endings(store: Store): (job: JobRecord) => Promise<boolean> {
+/** Checks whether the run of a job has ended; reads each run once. */
+function cachedRunOver(store: Store): (job: JobRecord) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>();
   return (job) => {
     const run = job.run ?? '';
-    const asked = known.get(run) ?? isRunOver({ store }, job);
-    known.set(run, asked);
-    return asked;
+    const isOver = known.get(run) ?? isRunOver({ store }, job);
+    known.set(run, isOver);
+    return isOver;
   };
 }

@@ -31,7 +31,7 @@ describe('mayResolve', () => {
   };
 
   describe.each(may)('%s', (kind, expected) => {
-    it.each(runStarterRules)('with run_starter %s, by whoever asked for it', (rule) => {
+    it.each(runStarterRules)('with run_starter %s, by the requester', (rule) => {
       for (const caller of Object.values(own)) expect(mayResolve(kinds[kind], caller, rule)).toBe(expected[rule]);
     });
 

@@ -4,35 +4,39 @@ import { type EffectiveConfig, section } from '@svc/settings';
 import { sharesIdentity } from '@svc/identity';
 import { toConfigScope } from '@svc/decision';
 
-type HeldJob = Pick<JobRecord, 'submitter' | 'author' | 'run' | 'approval'>;
+type ApprovalSubject = Pick<JobRecord, 'submitter' | 'author' | 'run' | 'approval'>;
 
 /**
  * Whether a caller may resolve the approval of a job, as far as self-approval is concerned. Callers who neither submitted the
  * job, nor started its run, nor wrote its workflow always may. See docs/reference/jobs.md#approvals.
  */
-export function mayResolve(job: HeldJob, caller: Caller, rule: RunStarterRule): boolean {
+export function mayResolve(job: ApprovalSubject, caller: Caller, rule: RunStarterRule): boolean {
   if (isRequester(job, caller)) return requesterMayResolve(job, rule);
   return !sharesIdentity(job.author ?? '', caller.submitterId) || authorMayResolve(job, rule);
 }
 
 /**
- * Whether those who asked for a held job may resolve its approval themselves: never the submitter of a plain job; the
- * starter of a run as `approvals.run_starter` says. A step's `exclude_starter` holds whatever the setting is.
+ * Whether the requester of a held job may resolve its approval: never the submitter of a plain job; the starter of a run
+ * according to `approvals.run_starter`. A step's `exclude_starter` overrides the setting.
  */
-export function requesterMayResolve({ run, approval }: Omit<HeldJob, 'submitter'>, rule: RunStarterRule): boolean {
+export function requesterMayResolve(
+  { run, approval }: Omit<ApprovalSubject, 'submitter'>,
+  rule: RunStarterRule,
+): boolean {
   if (approval?.gate) return rule !== 'deny' && !approval.gate.exclude_starter;
   return run !== undefined && rule === 'allow';
 }
 
 /**
- * Whether the author of a workflow may resolve approvals of runs that others started. What its steps do is the author's
- * words, so steps that policy holds need somebody else; an approval step asks about the run, which the starter answers for.
+ * Whether the author of a workflow may resolve approvals of runs that others started. The author defines what the steps
+ * do, so steps that policy holds need another person; an approval step is about the run, for which the starter is
+ * responsible.
  */
-const authorMayResolve = ({ approval }: HeldJob, rule: RunStarterRule): boolean =>
+const authorMayResolve = ({ approval }: ApprovalSubject, rule: RunStarterRule): boolean =>
   approval?.gate ? rule !== 'deny' : rule === 'allow';
 
-/** The caller submitted the job, or started the run whose step it is. */
-function isRequester({ submitter, approval }: HeldJob, { submitterId, principalId }: Caller): boolean {
+/** The caller submitted the job, or started its run. */
+function isRequester({ submitter, approval }: ApprovalSubject, { submitterId, principalId }: Caller): boolean {
   const starter = approval?.gate?.requester ?? '';
   return sharesIdentity(submitter, submitterId) || (starter !== '' && starter === principalId);
 }

@@ -2,25 +2,25 @@ import { AppError, type ApprovalRepairView, type Caller, isGate } from '@svc/con
 import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
 import { actionability, approvalOf } from '@svc/jobs';
 import { auditEntry } from '@svc/audit';
-import { gateResolved, nameOf, remark } from './approval-record';
-import { type ApprovalDeps, busy, findHeld, requireMayResolve } from './decide-approval';
+import { buildGateResolved, cleanRemark, nameOf } from './approval-record';
+import { type ApprovalDeps, conflictError, findHeld, requireMayResolve } from './decide-approval';
 import {
-  type Held,
-  letsGoOn,
-  planView,
+  type HeldJob,
+  releasesJob,
+  toPlanView,
   publishTarget,
   repairedApproval,
   repairingEvent,
   type RepairKind,
-  repairKindOf,
+  findRepairKind,
   repairReasons,
 } from './repair-plan';
-import { settle, tell } from './resolve-held-job';
+import { publishPending, resolveHeldJob } from './resolve-held-job';
 
 /**
- * Says what is wrong with an approval and, when asked, mends it in one write: a decision that had stuck is carried out, a
- * job that nobody can decide any more is voided, and what was not published is. A repair that lets the job go on is refused
- * to callers who may not approve the job themselves. See docs/reference/jobs.md#repair.
+ * Diagnoses an approval and, with `apply`, repairs it in one write: a decision without effect is applied, an approval that
+ * can no longer be decided is invalidated, and a pending publication is published. A repair that releases the job requires
+ * that the caller may approve it. See docs/reference/jobs.md#repair.
  *
  * @throws the codes of `repairApproval` in the contract
  */
@@ -31,47 +31,57 @@ export async function repairApproval(
   { apply, note = '' }: { apply: boolean; note?: string },
 ): Promise<ApprovalRepairView> {
   const job = await findHeld(deps, caller, id);
-  const kind = await repairKindOf(deps, job);
-  if (apply && letsGoOn(kind, job)) await requireMayResolve(deps, job, caller);
-  const found = viewOf(kind, job, job);
+  const kind = await findRepairKind(deps, job);
+  if (apply && releasesJob(kind, job)) await requireMayResolve(deps, job, caller);
+  const found = toView(kind, job, job);
   if (!apply) return found;
   if (kind === 'none') throw new AppError('not_repairable', { ...found, apply });
-  const { after, isPublished, applied } = await mend(deps, caller, job, kind, note);
-  return { ...viewOf(kind, job, after), apply, applied, ...(!isPublished && { publish_deferred: true }) };
+  const { after, isPublished, applied } = await applyRepair(deps, caller, job, kind, note);
+  return { ...toView(kind, job, after), apply, applied, ...(!isPublished && { publish_deferred: true }) };
 }
 
-interface Mended {
+interface RepairResult {
   after: JobRecord;
   applied: boolean;
   isPublished: boolean;
 }
 
-async function mend(deps: ApprovalDeps, caller: Caller, job: Held, kind: RepairKind, note: string): Promise<Mended> {
+async function applyRepair(
+  deps: ApprovalDeps,
+  caller: Caller,
+  job: HeldJob,
+  kind: RepairKind,
+  note: string,
+): Promise<RepairResult> {
   const event = repairingEvent(kind, job);
-  const audit = auditOf(deps, caller, job, kind, note);
+  const audit = buildAuditEntry(deps, caller, job, kind, note);
   if (!event) {
-    const isPublished = await tell(deps, job);
-    // If the process dies here the publication has no entry, as when the replayer had made it.
+    const isPublished = await publishPending(deps, job);
+    // After a crash here the publication has no audit entry, as if the replayer had published it.
     if (isPublished) await deps.store.policy.recordAudit(job.tenant, audit);
     return { after: (await deps.store.jobs.load(job.id)) ?? job, applied: isPublished, isPublished };
   }
-  const settled = await settle(deps, caller.scope, job, {
+  const outcome = await resolveHeldJob(deps, caller.scope, job, {
     event,
-    approval: signed(repairedApproval(kind, job), job, caller, { nowUs: deps.clock.nowUs(), note: remark(note), kind }),
-    ending: endingOf(kind, job),
-    post: isGate(job.topic) ? heardBy(kind, job) : '',
+    approval: withResolver(repairedApproval(kind, job), job, caller, {
+      nowUs: deps.clock.nowUs(),
+      note: cleanRemark(note),
+      kind,
+    }),
+    failure: toFailure(kind, job),
+    post: isGate(job.topic) ? buildRunEvent(kind, job) : '',
     audit,
   });
-  if (settled.kind === 'lost') throw busy();
-  return { after: settled.job, applied: true, isPublished: settled.isPublished };
+  if (outcome.kind === 'lost') throw conflictError();
+  return { after: outcome.job, applied: true, isPublished: outcome.isPublished };
 }
 
-/** Entry (JSON) of the policy audit of the job's tenant. */
-function auditOf(deps: ApprovalDeps, caller: Caller, job: Held, kind: RepairKind, note: string): string {
-  const { reason, current_state: from, target_state: to, approval_status } = planView(kind, job);
+/** Entry (JSON) for the policy audit of the job's tenant. */
+function buildAuditEntry(deps: ApprovalDeps, caller: Caller, job: HeldJob, kind: RepairKind, note: string): string {
+  const { reason, current_state: from, target_state: to, approval_status } = toPlanView(kind, job);
   const entry = auditEntry(
     deps,
-    // A caller who may act for all tenants acts for this one.
+    // A caller with access to all tenants is audited under the job's tenant.
     { ...caller, tenant: job.tenant },
     {
       action: 'repair',
@@ -79,7 +89,7 @@ function auditOf(deps: ApprovalDeps, caller: Caller, job: Held, kind: RepairKind
       resource_id: job.id,
       resource_name: job.topic,
       job_id: job.id,
-      message: remark(note),
+      message: cleanRemark(note),
       reason,
       extra: { kind, from, to, approval_status },
     },
@@ -87,10 +97,10 @@ function auditOf(deps: ApprovalDeps, caller: Caller, job: Held, kind: RepairKind
   return JSON.stringify(entry);
 }
 
-/** A decision that had stuck stays that of who made it; what nobody decided is resolved by whoever repairs it. */
-function signed(
+/** An existing decision keeps its author; otherwise the caller of the repair becomes the resolver. */
+function withResolver(
   approval: ApprovalRecord,
-  { approval: before }: Held,
+  { approval: before }: HeldJob,
   caller: Caller,
   { nowUs, note, kind }: { nowUs: number; note: string; kind: RepairKind },
 ): ApprovalRecord {
@@ -102,21 +112,22 @@ function signed(
     : { ...noted, resolved_by: who, resolved_role: caller.role, resolved_at: nowUs, reason: repairReasons[kind] };
 }
 
-const endingOf = (kind: RepairKind, { approval }: Held) =>
+const toFailure = (kind: RepairKind, { approval }: HeldJob) =>
   kind === 'repair_rejected_resolution'
     ? { code: 'approval_rejected', message: approval.reason || 'approval rejected' }
     : { code: 'approval_invalidated', message: repairReasons[kind] };
 
-/** What the run of a gate hears: the decision that had stuck, or that there will be none. */
-function heardBy(kind: RepairKind, { id, approval }: Held): string {
+/** Builds the event for the run of a gate: the existing decision, or a rejection because there will be none. */
+function buildRunEvent(kind: RepairKind, { id, approval }: HeldJob): string {
   const { resolved_by: by = '', resolved_role: role = '', reason, note } = approval;
-  if (kind === 'repair_approved_resolution') return gateResolved(id, true, { by, role, comment: note || reason || '' });
+  if (kind === 'repair_approved_resolution')
+    return buildGateResolved(id, true, { by, role, comment: note || reason || '' });
   if (kind === 'repair_rejected_resolution')
-    return gateResolved(id, false, { by, role, comment: reason || note || '' });
-  return gateResolved(id, false, { comment: repairReasons[kind] });
+    return buildGateResolved(id, false, { by, role, comment: reason || note || '' });
+  return buildGateResolved(id, false, { comment: repairReasons[kind] });
 }
 
-const viewOf = (kind: RepairKind, before: Held, after: JobRecord): ApprovalRepairView => ({
+const toView = (kind: RepairKind, before: HeldJob, after: JobRecord): ApprovalRepairView => ({
   job_id: after.id,
   apply: false,
   applied: false,
@@ -124,10 +135,10 @@ const viewOf = (kind: RepairKind, before: Held, after: JobRecord): ApprovalRepai
   state: after.state,
   trace_id: after.trace_id,
   approval: resolutionView(after),
-  plan: planView(kind, before),
+  plan: toPlanView(kind, before),
 });
 
-/** Only what is set. */
+/** Only the fields that are set. */
 function resolutionView(job: JobRecord): ApprovalRepairView['approval'] {
   const approval = approvalOf(job);
   if (!approval) return {};
@@ -145,7 +156,7 @@ function resolutionView(job: JobRecord): ApprovalRepairView['approval'] {
     revision: approval.revision,
     ...(approval.decision && { decision: approval.decision }),
     ...(target && { publish_status: job.intent ? 'pending' : 'published', publish_target: target }),
-    // The entry that carries an approved job is a part of the write that approves it; of the bus we know only whether.
+    // An approved job is enqueued by the write that approves it; for the bus only the status is known, not the time.
     ...(target === 'submit' && !job.intent && approval.resolved_at && { published_at: approval.resolved_at }),
   };
 }

@@ -6,12 +6,12 @@ import { actionability, approvalOf } from '@svc/jobs';
 import { type ApprovalDeps, isBound, isSamePolicy } from './decide-approval';
 import { approvingEvent, isRunOver } from './resolve-held-job';
 
-export type Held = JobRecord & { approval: ApprovalRecord };
+export type HeldJob = JobRecord & { approval: ApprovalRecord };
 export type RepairKind = ApprovalRepairPlan['kind'];
 
-/** Why each kind of repair is needed. */
+/** Reason for each kind of repair. */
 export const repairReasons: Readonly<Record<RepairKind, string>> = {
-  replay_pending_publish: 'the decision is written, and the bus has not heard of it yet',
+  replay_pending_publish: 'the decision is written and not published yet',
   repair_approved_resolution: 'the job is approved and still held',
   repair_rejected_resolution: 'the job is rejected and still held',
   invalidate_terminal_run: 'the workflow run has ended',
@@ -21,24 +21,24 @@ export const repairReasons: Readonly<Record<RepairKind, string>> = {
 };
 
 /**
- * The first kind of repair that applies to an approval. An approval of another request than the stored one is
+ * Determines the first kind of repair that applies to an approval. An approval of a request other than the stored one is
  * invalidated, not repaired. See docs/reference/jobs.md#repair.
  *
  * @throws safety_unavailable
  */
-export async function repairKindOf(deps: Pick<ApprovalDeps, 'store' | 'kernel'>, job: Held): Promise<RepairKind> {
+export async function findRepairKind(deps: Pick<ApprovalDeps, 'store' | 'kernel'>, job: HeldJob): Promise<RepairKind> {
   const { approval, state } = job;
   if (job.intent && approval.status !== 'pending') return 'replay_pending_publish';
   if (state !== 'APPROVAL_REQUIRED') return 'none';
-  const verdict = verdictOf(approval);
-  if (verdict === 'approved' && isBound(job)) return 'repair_approved_resolution';
-  if (verdict === 'rejected') return 'repair_rejected_resolution';
+  const decision = verdictOf(approval);
+  if (decision === 'approved' && isBound(job)) return 'repair_approved_resolution';
+  if (decision === 'rejected') return 'repair_rejected_resolution';
   if (await isRunOver(deps, job)) return 'invalidate_terminal_run';
   if (!isGate(job.topic) && !(await isSamePolicy(deps.kernel, approval))) return 'invalidate_stale_snapshot';
   return isBound(job) ? 'none' : 'invalidate_stale_request';
 }
 
-/** By which move of the job a repair is carried out; undefined when the job stays where it is. */
+/** The state transition that applies a repair; undefined when the job keeps its state. */
 export function repairingEvent(kind: RepairKind, job: JobRecord): 'release' | 'succeed' | 'deny' | undefined {
   switch (kind) {
     case 'none':
@@ -54,14 +54,14 @@ export function repairingEvent(kind: RepairKind, job: JobRecord): 'release' | 's
   }
 }
 
-/** Whether a repair has the effect of an approval. Publishing again, rejecting and invalidating do not. */
-export function letsGoOn(kind: RepairKind, job: JobRecord): boolean {
+/** Whether a repair has the effect of an approval. Republishing, rejecting and invalidating do not. */
+export function releasesJob(kind: RepairKind, job: JobRecord): boolean {
   const event = repairingEvent(kind, job);
   return event === 'release' || event === 'succeed';
 }
 
-/** The approval as a repair leaves it, but for who made it and when. */
-export function repairedApproval(kind: RepairKind, job: Held): ApprovalRecord {
+/** The approval after a repair, without resolver and time. */
+export function repairedApproval(kind: RepairKind, job: HeldJob): ApprovalRecord {
   const { approval } = job;
   if (!repairingEvent(kind, job)) return approvalOf(job) ?? approval;
   const revision = approval.revision + 1;
@@ -70,24 +70,24 @@ export function repairedApproval(kind: RepairKind, job: Held): ApprovalRecord {
     : { ...approval, status: 'invalidated', decision: 'invalidate', revision };
 }
 
-const letterTarget = ({ topic }: JobRecord) => (isGate(topic) ? 'dlq_and_result' : 'dlq');
+const deadLetterTarget = ({ topic }: JobRecord) => (isGate(topic) ? 'dlq_and_result' : 'dlq');
 
-/** What the bus hears of an approval: the job itself again, or its dead letter, which for a gate the engine hears of too. */
+/** Publication of a resolved approval: the job itself, or its dead letter, which for a gate is also sent to the engine. */
 export function publishTarget(job: JobRecord): ApprovalRepairPlan['publish_target'] {
   const approval = approvalOf(job);
   if (approval && verdictOf(approval) === 'approved') return 'submit';
-  return job.state === 'DENIED' ? letterTarget(job) : '';
+  return job.state === 'DENIED' ? deadLetterTarget(job) : '';
 }
 
-function plannedTarget(kind: RepairKind, job: Held): ApprovalRepairPlan['publish_target'] {
+function plannedTarget(kind: RepairKind, job: HeldJob): ApprovalRepairPlan['publish_target'] {
   if (kind === 'none') return '';
   const event = repairingEvent(kind, job);
   if (!event) return publishTarget(job);
-  return event === 'deny' ? letterTarget(job) : 'submit';
+  return event === 'deny' ? deadLetterTarget(job) : 'submit';
 }
 
-/** The approval's status and the job's state are those that the repair leads to. */
-export function planView(kind: RepairKind, job: Held): ApprovalRepairPlan {
+/** API view of a repair, with the resulting approval status and job state. */
+export function toPlanView(kind: RepairKind, job: HeldJob): ApprovalRepairPlan {
   const event = repairingEvent(kind, job);
   const target = event ? jobStates.moves[event].to : job.state;
   const approval = repairedApproval(kind, job);

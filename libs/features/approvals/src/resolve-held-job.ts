@@ -5,28 +5,29 @@ import type { ApprovalRecord, JobRecord, MoveExtras, Store } from '@svc/store';
 import type { Base, JobBus } from '@svc/platform';
 import { badEnd, type Ending, publishIntent } from '@svc/jobs';
 
-/** What ending or releasing a held job takes. */
-export interface SettleDeps extends Base {
+/** Dependencies for releasing or ending a held job. */
+export interface ResolveDeps extends Base {
   bus: JobBus;
   senderId: string;
   settings: { deadLetterTtlSec: number };
-  /** A publish failed; the intent stays for the replayer. */
+  /** A publish failed; the replayer will retry it from the stored intent. */
   onPublishFailed(jobId: string, error: unknown): void;
 }
 
-/** A held job's way on, in one write: with it goes what its approval becomes and what its run hears. */
-export interface Settlement {
+/** Transition of a held job, written atomically with its approval, run event and audit entry. */
+export interface HoldResolution {
   event: 'release' | 'succeed' | 'deny';
   approval: ApprovalRecord;
-  /** Why, for a job that ends badly. */
-  ending?: Pick<Ending, 'code' | 'message'>;
-  /** For the run of a gate (JSON). */
+  /** Error of a job that ends DENIED. */
+  failure?: Pick<Ending, 'code' | 'message'>;
+  /** Event for the run of a gate (JSON). */
   post?: string;
-  /** For the policy audit of the job's tenant (JSON). */
+  /** Entry for the policy audit of the job's tenant (JSON). */
   audit?: string;
 }
 
-export type Settled = { kind: 'settled'; job: JobRecord; isPublished: boolean } | { kind: 'lost' };
+/** `lost`: another caller resolved or changed the approval first. */
+export type HoldOutcome = { kind: 'resolved'; job: JobRecord; isPublished: boolean } | { kind: 'lost' };
 
 /**
  * A gate is never routed: its approval is its success. Any other job goes back to the queue.
@@ -36,36 +37,35 @@ export const approvingEvent = ({ topic }: Pick<JobRecord, 'topic'>): 'release' |
   isGate(topic) ? 'succeed' : 'release';
 
 /**
- * Takes a job out of its hold, if it is still held and its approval is as it was read: of any number of callers at once
- * one settles it, the others have lost. If we die between the write and the publish, the replayer says what the record
- * keeps to say.
+ * Resolves a held job, guarded by its state and the approval as it was read: exactly one of several concurrent callers
+ * succeeds. After a crash between the write and the publish, the replayer publishes the stored intent.
  *
  * @throws approval_not_found, approval_forbidden
  */
-export async function settle(
-  deps: SettleDeps,
+export async function resolveHeldJob(
+  deps: ResolveDeps,
   scope: TenantScope,
   job: JobRecord,
-  settlement: Settlement,
-): Promise<Settled> {
+  resolution: HoldResolution,
+): Promise<HoldOutcome> {
   const { store } = deps;
-  const outcome = await store.jobs.move(scope, job.id, settlement.event, {
-    ...extrasOf(deps, job, settlement),
+  const outcome = await store.jobs.move(scope, job.id, resolution.event, {
+    ...toMoveExtras(deps, job, resolution),
     from: ['APPROVAL_REQUIRED'],
     guard: { approval: JSON.stringify(job.approval) },
-    ...(settlement.post && { post: settlement.post }),
-    ...(settlement.audit && { audit: settlement.audit }),
+    ...(resolution.post && { post: resolution.post }),
+    ...(resolution.audit && { audit: resolution.audit }),
   });
   if (outcome.kind === 'other_tenant') throw new AppError('approval_forbidden');
   if (outcome.kind === 'missing') throw new AppError('approval_not_found');
   if (outcome.kind !== 'moved') return { kind: 'lost' };
   const after = (await store.jobs.load(job.id)) ?? job;
-  const isPublished = await tell(deps, after);
+  const isPublished = await publishPending(deps, after);
   if (isPublished) delete after.intent;
-  return { kind: 'settled', job: after, isPublished };
+  return { kind: 'resolved', job: after, isPublished };
 }
 
-function extrasOf(deps: SettleDeps, job: JobRecord, { event, approval, ending }: Settlement): MoveExtras {
+function toMoveExtras(deps: ResolveDeps, job: JobRecord, { event, approval, failure }: HoldResolution): MoveExtras {
   const { clock, settings } = deps;
   switch (event) {
     case 'release': {
@@ -75,16 +75,16 @@ function extrasOf(deps: SettleDeps, job: JobRecord, { event, approval, ending }:
     case 'succeed':
       return { set: { approval }, intent: JSON.stringify({ result: 'SUCCEEDED' }) };
     case 'deny': {
-      const { code, message } = ending ?? { code: 'approval_rejected', message: 'approval rejected' };
-      const bad = { event, code, message, result: 'DENIED' } as const;
-      const extras = badEnd(job, bad, clock.nowUs(), settings.deadLetterTtlSec);
+      const { code, message } = failure ?? { code: 'approval_rejected', message: 'approval rejected' };
+      const ending = { event, code, message, result: 'DENIED' } as const;
+      const extras = badEnd(job, ending, clock.nowUs(), settings.deadLetterTtlSec);
       return { ...extras, set: { ...extras.set, approval } };
     }
   }
 }
 
-/** Says what the record has to say; returns whether all of it is said. */
-export async function tell(deps: SettleDeps, job: JobRecord): Promise<boolean> {
+/** Publishes the job's pending intent; returns whether it succeeded. */
+export async function publishPending(deps: ResolveDeps, job: JobRecord): Promise<boolean> {
   try {
     await publishIntent(deps, job);
     return true;
@@ -94,7 +94,7 @@ export async function tell(deps: SettleDeps, job: JobRecord): Promise<boolean> {
   }
 }
 
-/** Whether the run that a job belongs to has ended; one whose record is gone ended long ago. */
+/** Whether the run of a job has ended; a missing record means that it ended long ago. */
 export async function isRunOver({ store }: { store: Pick<Store, 'runs'> }, { run: id }: JobRecord): Promise<boolean> {
   if (!id) return false;
   const run = await store.runs.header(id);
