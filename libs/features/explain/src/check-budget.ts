@@ -2,8 +2,8 @@ import type { Owner } from '@svc/contract';
 import { toUsd } from '@svc/policy';
 import type { OverBudget } from '@svc/store';
 import { budgetMessage, mayGiveBack } from '@svc/budget';
-import { iso, type JobFacts, stageOf } from './job-facts';
-import { blocked, type Look, notReached, passed } from './run-job-checks';
+import { iso, type JobFacts, getStage } from './job-facts';
+import { blocked, type CheckResult, notReached, passed } from './run-job-checks';
 
 export const budgetOwner = ({ limit, amount }: OverBudget): Owner => ({
   kind: 'setting',
@@ -11,20 +11,22 @@ export const budgetOwner = ({ limit, amount }: OverBudget): Owner => ({
   value: toUsd(amount),
 });
 
-/** Money, which an allowed job reserves before it goes to a worker. ADR 0011. */
-export function lookAtBudget({ job, standing }: JobFacts): Look {
+/** Whether its cost is reserved, which happens before the dispatch. ADR 0011. */
+export function checkBudget({ job, standing }: JobFacts): CheckResult {
   const { over_budget: over, waiting_reason: why } = job;
-  if (job.reserved) return passed('what it may cost is reserved');
-  if (stageOf(job) !== 'queued')
-    return job.attempts > 0 || job.lane !== '' ? passed('no budget is set') : notReached('it is not allowed yet');
-  if (why !== 'budget' || !over) return notReached('its budget is asked once it is allowed');
+  if (job.reserved) return passed('its maximum cost is reserved');
+  if (getStage(job) !== 'queued')
+    return job.attempts > 0 || job.lane !== ''
+      ? passed('no budget is set')
+      : notReached('policy has not allowed it yet');
+  if (why !== 'budget' || !over) return notReached('the budget is checked after policy allows it');
   const { dueMs } = standing.entry;
   return blocked({
     kind: 'budget',
     what: budgetMessage(over),
     owner: budgetOwner(over),
     how: mayGiveBack(over)
-      ? 'work under way must end and cost less than it reserved, or the limit must be raised'
+      ? 'running work must end and cost less than it reserved, or the limit must be raised'
       : 'its period must end, or the limit must be raised',
     since: iso(job.updated_at / 1_000),
     clears_at: over.ends_ms === undefined ? null : iso(over.ends_ms),

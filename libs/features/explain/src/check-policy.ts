@@ -2,36 +2,36 @@ import { approveJob, isGate, type Owner } from '@svc/contract';
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { requesterMayResolve, runStarterRule } from '@svc/approvals';
 import { failMode } from '@svc/settings';
-import { iso, type JobFacts, sinceMs, stageOf } from './job-facts';
-import { blocked, type Look, notReached, passed } from './run-job-checks';
+import { iso, type JobFacts, sinceMs, getStage } from './job-facts';
+import { blocked, type CheckResult, notReached, passed } from './run-job-checks';
 
-/** The rule that decided; policy's default when none fits. */
+/** The rule that decided; the policy default when none matched. */
 export const ruleOwner = (decision: Pick<DecisionRecord, 'rule_id' | 'decision'> | undefined): Owner => ({
   kind: 'policy_rule',
   id: decision?.rule_id ?? 'default_decision',
   ...(decision && { value: decision.decision }),
 });
 
-/** Is there an answer to be had? See docs/reference/policy.md#kernel. */
-export function lookAtPolicyService(facts: JobFacts): Look {
+/** Whether the policy service is available. See docs/reference/policy.md#kernel. */
+export function checkPolicyService(facts: JobFacts): CheckResult {
   const { job, nowMs, breaker, config, settings, standing } = facts;
   const isOpen = breaker?.state === 'open';
   const breakerOwner: Owner = { kind: 'breaker', id: 'input', value: breaker?.state ?? 'unknown' };
-  if (stageOf(job) !== 'queued') return passed('it was asked', breakerOwner);
-  const wasSilent = job.waiting_reason === 'safety_unavailable';
-  if (!isOpen && !wasSilent)
-    return passed(`its circuit breaker is ${breaker?.state ?? 'not readable now'}`, breakerOwner);
+  if (getStage(job) !== 'queued') return passed('policy was evaluated', breakerOwner);
+  const wasUnavailable = job.waiting_reason === 'safety_unavailable';
+  if (!isOpen && !wasUnavailable)
+    return passed(`its circuit breaker is ${breaker?.state ?? 'unreadable'}`, breakerOwner);
   const mode = failMode(config, 'input_fail_mode', settings.policyFailMode);
-  if (mode === 'open') return passed('it does not answer, and jobs are let through without it', modeOwner(facts));
+  if (mode === 'open') return passed('policy is unavailable, and jobs run without a decision', modeOwner(facts));
   const cooldownMs = isOpen ? (breaker?.cooldown_remaining_ms ?? 0) : 0;
   const { dueMs } = standing.entry;
   return blocked({
     kind: 'policy_unavailable',
     what: isOpen
-      ? `policy did not answer ${breaker?.failures ?? 0} times, so it is not asked for ${Math.ceil(cooldownMs / 1_000)} s`
-      : 'policy did not answer',
+      ? `policy failed ${breaker?.failures ?? 0} times; the circuit breaker is open for ${Math.ceil(cooldownMs / 1_000)} s`
+      : 'policy was unavailable',
     owner: isOpen ? breakerOwner : modeOwner(facts),
-    how: 'policy must answer again; or its fail mode is set to open, and jobs run without a decision',
+    how: 'policy must become available, or its fail mode be set to open so that jobs run without a decision',
     since: iso(job.updated_at / 1_000),
     clears_at: null,
     ...(dueMs !== undefined && { next_try_at: iso(Math.max(dueMs, nowMs + cooldownMs)) }),
@@ -46,32 +46,32 @@ function modeOwner({ config, settings }: JobFacts): Owner {
     : { kind: 'setting', id: 'scheduler.input_fail_mode', value: mode };
 }
 
-/** What policy said last. */
-export function lookAtPolicy({ job, standing }: JobFacts): Look {
+/** The last policy decision. */
+export function checkPolicy({ job, standing }: JobFacts): CheckResult {
   const { safety } = job;
   if (!safety) return notReached('policy has not decided yet');
   const owner = ruleOwner(safety);
   const because = safety.reason ? `: ${safety.reason}` : '';
-  if (stageOf(job) === 'queued' && job.waiting_reason === 'throttled') {
+  if (getStage(job) === 'queued' && job.waiting_reason === 'throttled') {
     const { dueMs } = standing.entry;
     return blocked({
       kind: 'throttled',
-      what: `policy slows it down${because}`,
+      what: `policy throttles it${because}`,
       owner,
-      how: 'policy is asked again by itself then',
+      how: 'policy is evaluated again automatically then',
       since: iso(safety.checked_at / 1_000),
       clears_at: dueMs === undefined ? null : iso(dueMs),
     });
   }
-  return passed(`policy said ${safety.decision}${because}`, owner);
+  return passed(`policy decided ${safety.decision}${because}`, owner);
 }
 
-/** A person's consent. See docs/reference/jobs.md#approvals. */
-export function lookAtApproval(facts: JobFacts): Look {
+/** Whether a required approval was given. See docs/reference/jobs.md#approvals. */
+export function checkApproval(facts: JobFacts): CheckResult {
   const { job } = facts;
   const { approval, safety, request } = job;
-  if (stageOf(job) !== 'held') {
-    if (!approval) return passed('nobody need approve it');
+  if (getStage(job) !== 'held') {
+    if (!approval) return passed('it needs no approval');
     const by = approval.resolved_by === undefined ? '' : ` by ${approval.resolved_by}`;
     return passed(`its approval is ${approval.status}${by}`, { kind: 'approval', id: job.id, value: approval.status });
   }
@@ -81,7 +81,7 @@ export function lookAtApproval(facts: JobFacts): Look {
     kind: 'approval',
     what: (isGate(job.topic) ? gateText(job) : 'a person must approve it') + because,
     owner: isGate(job.topic) ? { kind: 'gate', id: request.step_id ?? job.id } : ruleOwner(safety),
-    how: `POST ${path} (or /reject), by ${approvers}${excluded(facts)}`,
+    how: `POST ${path} (or /reject), by ${approvers}${exclusion(facts)}`,
     since: iso(sinceMs(facts)),
     clears_at: null,
   });
@@ -94,8 +94,8 @@ function gateText({ request, approval }: JobRecord): string {
   return quorum > 1 ? `${step} has ${given} of ${quorum} approvals` : `${step} must be approved`;
 }
 
-/** Whom the rule on self-approval excludes, and the role that the gate was escalated to. */
-function excluded({ job, config }: JobFacts): string {
+/** Callers that the self-approval rule excludes, and the role that the gate was escalated to. */
+function exclusion({ job, config }: JobFacts): string {
   const { escalate_to: role, escalated = false } = job.approval?.gate ?? {};
   const raised = escalated && role !== undefined ? `; ${role} may decide too` : '';
   if (requesterMayResolve(job, runStarterRule(config))) return raised;

@@ -1,56 +1,56 @@
 import { type Blocker, defaultSettings, isGate, type JobBlocker, limits, type Owner } from '@svc/contract';
 import { section } from '@svc/settings';
-import { iso, type JobFacts, sinceMs, stageOf } from './job-facts';
-import { blocked, type Look, notReached, passed } from './run-job-checks';
+import { iso, type JobFacts, sinceMs, getStage } from './job-facts';
+import { blocked, type CheckResult, notReached, passed } from './run-job-checks';
 
 const queueOwner: Owner = { kind: 'queue', id: 'jobs' };
 
-/** Whether the queue brings it forward. See docs/architecture.md#the-path-of-a-job. */
-export function lookAtQueue(facts: JobFacts): Look {
+/** Whether its queue entry is being processed. See docs/architecture.md#the-path-of-a-job. */
+export function checkQueue(facts: JobFacts): CheckResult {
   const { job, nowMs, standing } = facts;
   const { entry } = standing;
-  const stage = stageOf(job);
-  if (stage === 'ended' || stage === 'out') return passed('it was taken from the queue');
-  if (stage === 'held') return passed('it was decided, and is parked until a person answers');
-  if (stage === 'waiting') return noScheduler(facts) ?? passed('it was decided, and is parked until a worker has room');
-  if (entry.at === 'absent' || entry.at === 'failed') return blocked(unattended(facts));
+  const stage = getStage(job);
+  if (stage === 'ended' || stage === 'dispatched') return passed('it left the queue');
+  if (stage === 'held') return passed('it was decided, and is held for approval');
+  if (stage === 'waiting') return noScheduler(facts) ?? passed('it was decided, and waits for a free worker');
+  if (entry.at === 'absent' || entry.at === 'failed') return blocked(unqueued(facts));
   if (entry.isPaused && entry.at !== 'taken') return blocked(paused(facts));
   const isDelayed = entry.at === 'delayed' && (entry.dueMs ?? 0) > nowMs;
   if (isDelayed) return whyDelayed(facts, entry.dueMs ?? nowMs);
   const nobody = noScheduler(facts);
   if (nobody) return nobody;
-  if (entry.at === 'taken') return passed('a scheduler looks at it now', queueOwner);
+  if (entry.at === 'taken') return passed('a scheduler is processing it now', queueOwner);
   return blocked({
     kind: 'queue_turn',
-    what: entry.hasOthersBefore ? 'others are before it in line to be decided' : 'it is next in line to be decided',
+    what: entry.hasOthersBefore ? 'other jobs are before it in the queue' : 'it is next in the queue',
     owner: { ...queueOwner, value: job.request.priority },
-    how: 'by itself, as schedulers work off the queue; critical jobs come before interactive and batch ones',
+    how: 'automatically, as schedulers process the queue; critical jobs come before interactive and batch ones',
     since: iso(sinceMs(facts)),
     clears_at: null,
   });
 }
 
-/** The schedulers renew the picture of workers all the time: when it is old, none of them runs. */
-function noScheduler({ nowMs, schedulerSeenMs, settings }: JobFacts): Look | undefined {
+/** Schedulers refresh the worker snapshot continuously: an old one means that none runs. */
+function noScheduler({ nowMs, schedulerSeenMs, settings }: JobFacts): CheckResult | undefined {
   if (schedulerSeenMs !== undefined && nowMs - schedulerSeenMs <= settings.workerTtlMs) return undefined;
   return blocked({
     kind: 'no_scheduler',
     what: 'no scheduler runs',
     owner: { kind: 'service', id: 'scheduler' },
-    how: 'a scheduler must be started, or reach Redis again',
+    how: 'a scheduler must be started, or reconnect to Redis',
     ...(schedulerSeenMs !== undefined && { since: iso(schedulerSeenMs) }),
     clears_at: null,
   });
 }
 
-function unattended(facts: JobFacts): Blocker<JobBlocker> {
+function unqueued(facts: JobFacts): Blocker<JobBlocker> {
   const { standing, timeouts } = facts;
   const isFailed = standing.entry.at === 'failed';
   return {
     kind: 'unattended',
-    what: isFailed ? 'its queue entry failed for good' : 'no queue entry brings it forward',
+    what: isFailed ? 'its queue entry failed for good' : 'it has no queue entry',
     owner: { kind: 'setting', id: 'reconciler.scan_interval_seconds', value: timeouts.reconciler.scan_interval_seconds },
-    how: 'the reconciler of the schedulers finds it and gives it a new entry',
+    how: 'the reconciler of the schedulers will requeue it',
     since: iso(sinceMs(facts)),
     clears_at: null,
   }; // prettier-ignore
@@ -65,67 +65,73 @@ const paused = (facts: JobFacts): Blocker<JobBlocker> => ({
   clears_at: null,
 });
 
-function whyDelayed(facts: JobFacts, dueMs: number): Look {
+function whyDelayed(facts: JobFacts, dueMs: number): CheckResult {
   const { job, config } = facts;
   const { waiting_reason: why = '' } = job;
-  // Met after the queue, and told there.
+  // Reported by its own check, later.
   if (['throttled', 'safety_unavailable', 'budget'].includes(why))
-    return passed('it was looked at, and is looked at again');
+    return passed('it was processed, and will be retried');
   const known = { since: iso(job.updated_at / 1_000), clears_at: iso(dueMs) };
   if (job.state === 'SCHEDULED') {
-    const how = 'it is published again by itself; the bus must take it then';
+    const how = 'it is republished automatically; NATS must accept it';
     const owner: Owner = { kind: 'service', id: 'nats' };
-    return blocked({ kind: 'dispatch_failed', what: 'the bus did not take its dispatch', owner, how, ...known, clears_at: null, next_try_at: iso(dueMs) }); // prettier-ignore
+    return blocked({ kind: 'dispatch_failed', what: 'its dispatch could not be published', owner, how, ...known, clears_at: null, next_try_at: iso(dueMs) }); // prettier-ignore
   }
   if (why.startsWith('preempted')) {
     const { preemption_enabled: value } = section(config, 'resources', { ...defaultSettings.resources });
     const owner: Owner = { kind: 'setting', id: 'resources.preemption_enabled', value };
-    return blocked({ kind: 'preempted', what: 'it made room for a critical job', owner, how: 'by itself', ...known });
+    return blocked({
+      kind: 'preempted',
+      what: 'it was preempted by a critical job',
+      owner,
+      how: 'automatically',
+      ...known,
+    });
   }
   if (job.state === 'RETRYING') {
     const { initial_backoff: value } = section(config, 'retry', { ...defaultSettings.retry });
     const last = job.error_message ? `: ${job.error_message}` : '';
-    const what = `it pauses before try ${job.attempts + 1}, ${why || 'after a failure'}${last}`;
+    const what = `it waits for attempt ${job.attempts + 1}, ${why || 'after a failure'}${last}`;
     const owner: Owner = { kind: 'setting', id: 'retry.initial_backoff', value };
-    return blocked({ kind: 'retry_backoff', what, owner, how: 'by itself', ...known });
+    return blocked({ kind: 'retry_backoff', what, owner, how: 'automatically', ...known });
   }
-  const what = 'the last look at it failed, and the queue brings it again';
-  return blocked({ kind: 'queue_turn', what, owner: queueOwner, how: 'by itself', ...known });
+  const what = 'the last attempt to process it failed, and the queue retries it';
+  return blocked({ kind: 'queue_turn', what, owner: queueOwner, how: 'automatically', ...known });
 }
 
-/** Time that the submitter gave it. What a passed deadline does is told by `gives_up`. */
-export function lookAtDeadline({ job, nowMs }: JobFacts): Look {
+/** Its deadline. The effect of a passed deadline is in `gives_up`. */
+export function checkDeadline({ job, nowMs }: JobFacts): CheckResult {
   if (job.deadline_ms === 0) return passed('it has no deadline');
   const owner: Owner = { kind: 'request', id: 'deadline_ms', value: job.request.deadline_ms };
-  const isOver = stageOf(job) !== 'ended' && job.deadline_ms <= nowMs;
+  const isOver = getStage(job) !== 'ended' && job.deadline_ms <= nowMs;
   return passed(
-    `its deadline ${isOver ? 'has passed: it ends at the next look' : 'is'} ${iso(job.deadline_ms)}`,
+    `its deadline ${isOver ? 'has passed: it ends at the next attempt' : 'is'} ${iso(job.deadline_ms)}`,
     owner,
   );
 }
 
-/** Dispatch loops end. */
-export function lookAtAttempts(facts: JobFacts): Look {
+/** The limit on dispatches. */
+export function checkAttempts(facts: JobFacts): CheckResult {
   const { job } = facts;
-  const { schedulingAttempts: most } = limits;
-  const owner: Owner = { kind: 'limit', id: 'scheduling attempts', value: most };
+  const { schedulingAttempts: maxAttempts } = limits;
+  const owner: Owner = { kind: 'limit', id: 'scheduling attempts', value: maxAttempts };
   const used = job.attempts - (job.preempted ?? 0);
-  if (stageOf(job) !== 'queued' || used < most) return passed(`given out ${job.attempts} times`, owner);
+  if (getStage(job) !== 'queued' || used < maxAttempts) return passed(`dispatched ${job.attempts} times`, owner);
   return blocked({
     kind: 'scheduling_limit',
-    what: `it was given out ${job.attempts} times without an end: it ends FAILED at the next look`,
+    what: `it was dispatched ${job.attempts} times without a result: it ends FAILED at the next attempt`,
     owner,
-    how: 'not at all; submit it anew',
+    how: 'it cannot continue; submit a new job',
     clears_at: null,
   });
 }
 
-/** The topic registry. */
-export function lookAtTopic({ job, topic }: JobFacts): Look {
-  const stage = stageOf(job);
-  if (isGate(job.topic)) return passed('a gate is on a topic of the platform’s own');
+/** Whether the topic is registered and active. */
+export function checkTopic({ job, topic }: JobFacts): CheckResult {
+  const stage = getStage(job);
+  if (isGate(job.topic)) return passed('approval steps use a built-in topic');
   if (stage !== 'queued' && stage !== 'held') return passed(`topic ${job.topic} was open when it was decided`);
-  if (topic.kind === 'open') return passed('no topics are registered, so every one is open');
+  if (topic.kind === 'open') return passed('no topics are registered, so every topic is open');
   const isOpen = topic.kind === 'registered' && topic.registration.status !== 'disabled';
   if (isOpen) return passed(`topic ${job.topic} is ${topic.registration.status}`, { kind: 'topic', id: job.topic });
   const status = topic.kind === 'registered' ? 'disabled' : 'unknown';
@@ -133,31 +139,33 @@ export function lookAtTopic({ job, topic }: JobFacts): Look {
     kind: 'topic_refused',
     what: `topic ${job.topic} is ${status}: the job ends FAILED when it is next decided`,
     owner: { kind: 'topic', id: job.topic, value: status },
-    how: `an admin registers the topic as active`,
+    how: 'an admin must register the topic as active',
     clears_at: null,
   };
   return stage === 'queued' ? blocked(blocker) : { kind: 'ahead', blocker };
 }
 
-/** Between the decision to give it out and the worker's having it. */
-export function lookAtDispatch(facts: JobFacts): Look {
+/** Whether its dispatch reached the worker. */
+export function checkDispatch(facts: JobFacts): CheckResult {
   const { job, nowMs } = facts;
-  switch (stageOf(job)) {
+  switch (getStage(job)) {
     case 'ended':
-      return job.attempts > 0 ? passed(`it was given out ${job.attempts} times`) : notReached('it was never given out');
-    case 'out':
+      return job.attempts > 0
+        ? passed(`it was dispatched ${job.attempts} times`)
+        : notReached('it was never dispatched');
+    case 'dispatched':
       break;
     default:
       return notReached('it has no worker yet');
   }
   const fromMs = (job.dispatched_at ?? 0) / 1_000;
-  if (job.state === 'RUNNING') return passed(`it was given to ${job.worker_id ?? 'a worker'} at ${iso(fromMs)}`);
+  if (job.state === 'RUNNING') return passed(`it was dispatched to ${job.worker_id ?? 'a worker'} at ${iso(fromMs)}`);
   if (nowMs - fromMs <= publishGraceMs) return passed('it is being published to its worker');
   return blocked({
     kind: 'dispatch_unconfirmed',
     what: `the bus has not confirmed its dispatch to ${job.worker_id ?? 'a worker'}`,
     owner: { kind: 'service', id: 'nats' },
-    how: 'it is published again by itself, and the worker takes it once',
+    how: 'it is republished automatically; the worker runs it once',
     since: iso(fromMs),
     clears_at: null,
   });
@@ -165,24 +173,24 @@ export function lookAtDispatch(facts: JobFacts): Look {
 
 const publishGraceMs = 5_000;
 
-/** While it is with its worker. */
-export function lookAtResult(facts: JobFacts): Look {
+/** Whether its worker is alive, while it runs. */
+export function checkResult(facts: JobFacts): CheckResult {
   const { job, nowMs, workers, settings } = facts;
-  const stage = stageOf(job);
+  const stage = getStage(job);
   if (stage === 'ended') return passed(`it ended ${job.state}`);
-  if (stage !== 'out') return notReached('it has no worker yet');
-  // Without a scheduler nobody hears workers, nor takes their results.
+  if (stage !== 'dispatched') return notReached('it has no worker yet');
+  // Without a scheduler no heartbeats and results are processed.
   const nobody = noScheduler(facts);
   if (nobody) return nobody;
   const seen = workers.find(({ id }) => id === job.worker_id);
-  const heardMs = Math.max(seen?.lastHeardMs ?? 0, (job.progress_at ?? job.dispatched_at ?? 0) / 1_000);
-  if (nowMs - heardMs <= settings.workerTtlMs) return notReached('its worker has not answered yet');
+  const lastSignMs = Math.max(seen?.lastHeartbeatMs ?? 0, (job.progress_at ?? job.dispatched_at ?? 0) / 1_000);
+  if (nowMs - lastSignMs <= settings.workerTtlMs) return notReached('its worker has not returned a result yet');
   return blocked({
     kind: 'worker_silent',
-    what: `worker ${job.worker_id ?? ''} has not been heard since ${iso(heardMs)}`,
+    what: `worker ${job.worker_id ?? ''} has sent no heartbeat since ${iso(lastSignMs)}`,
     owner: { kind: 'setting', id: 'WORKER_HEARTBEAT_TTL', value: `${settings.workerTtlMs / 1_000}s` },
-    how: 'the schedulers take it back as a failure that may be tried again, unless the worker is heard first',
-    since: iso(heardMs),
+    how: 'the schedulers fail the attempt as retryable, unless the worker sends a heartbeat first',
+    since: iso(lastSignMs),
     clears_at: null,
   });
 }

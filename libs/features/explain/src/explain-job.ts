@@ -1,69 +1,62 @@
 import type { Blocker, EndedBy, HeldBy, JobBlocker, JobExplanation } from '@svc/contract';
-import { endedByOf, givesUpOf, heldByOf } from './job-ending';
-import { iso, type JobFacts, stageOf } from './job-facts';
-import { type JobLook, walk } from './run-job-checks';
-import { lookAtBudget } from './check-budget';
-import { lookAtApproval, lookAtPolicy, lookAtPolicyService } from './check-policy';
-import { lookAtAttempts, lookAtDeadline, lookAtDispatch, lookAtQueue, lookAtResult, lookAtTopic } from './check-queue';
-import {
-  lookAtLicenseLimit,
-  lookAtPool,
-  lookAtSlots,
-  lookAtTenantLimit,
-  lookAtTurn,
-  lookAtWorkers,
-} from './check-routing';
+import { explainEnd, findGiveUp, findHolder } from './job-ending';
+import { iso, type JobFacts, getStage } from './job-facts';
+import { type JobCheckEntry, runJobChecks } from './run-job-checks';
+import { checkBudget } from './check-budget';
+import { checkApproval, checkPolicy, checkPolicyService } from './check-policy';
+import { checkAttempts, checkDeadline, checkDispatch, checkQueue, checkResult, checkTopic } from './check-queue';
+import { checkLicenseLimit, checkPool, checkSlots, checkTenantLimit, checkTurn, checkWorkers } from './check-routing';
 
-/** In the order in which the schedulers do it. See docs/architecture.md#the-path-of-a-job. */
-const looks: readonly JobLook[] = [
-  { check: 'queue', look: lookAtQueue },
-  { check: 'deadline', look: lookAtDeadline },
-  { check: 'scheduling_limit', look: lookAtAttempts },
-  { check: 'topic', look: lookAtTopic },
-  { check: 'policy_service', look: lookAtPolicyService },
-  { check: 'policy', look: lookAtPolicy },
-  { check: 'approval', look: lookAtApproval },
-  { check: 'budget', look: lookAtBudget },
-  { check: 'pool', look: lookAtPool },
-  { check: 'worker', look: lookAtWorkers },
-  { check: 'slots', look: lookAtSlots },
-  { check: 'tenant_limit', look: lookAtTenantLimit },
-  { check: 'license_limit', look: lookAtLicenseLimit },
-  { check: 'turn', look: lookAtTurn },
-  { check: 'dispatch', look: lookAtDispatch },
-  { check: 'result', look: lookAtResult },
+/** In the order of the schedulers. See docs/architecture.md#the-path-of-a-job. */
+const jobChecks: readonly JobCheckEntry[] = [
+  { check: 'queue', run: checkQueue },
+  { check: 'deadline', run: checkDeadline },
+  { check: 'scheduling_limit', run: checkAttempts },
+  { check: 'topic', run: checkTopic },
+  { check: 'policy_service', run: checkPolicyService },
+  { check: 'policy', run: checkPolicy },
+  { check: 'approval', run: checkApproval },
+  { check: 'budget', run: checkBudget },
+  { check: 'pool', run: checkPool },
+  { check: 'worker', run: checkWorkers },
+  { check: 'slots', run: checkSlots },
+  { check: 'tenant_limit', run: checkTenantLimit },
+  { check: 'license_limit', run: checkLicenseLimit },
+  { check: 'turn', run: checkTurn },
+  { check: 'dispatch', run: checkDispatch },
+  { check: 'result', run: checkResult },
 ];
 
-/** Why a job is where it is: a pure function of the facts, which are of one moment. */
+/** Explains the state of a job. Pure: depends only on a snapshot of facts. */
 export function explainJob(facts: JobFacts): JobExplanation {
   const { job, nowMs } = facts;
-  const { blockedBy, checks } = walk(looks, facts);
-  const heldBy = heldByOf(facts);
-  const endedBy = endedByOf(facts);
+  const { blockedBy, checks } = runJobChecks(jobChecks, facts);
+  const heldBy = findHolder(facts);
+  const endedBy = explainEnd(facts);
   return {
     job_id: job.id,
     state: job.state,
-    summary: summaryOf(facts, { blockedBy, heldBy, endedBy }),
+    summary: summarize(facts, { blockedBy, heldBy, endedBy }),
     blocked_by: blockedBy,
     checks,
-    gives_up: givesUpOf(facts),
+    gives_up: findGiveUp(facts),
     explained_at: iso(nowMs),
     ...(heldBy && { held_by: heldBy }),
     ...(endedBy && { ended_by: endedBy }),
   };
 }
 
-interface Told {
+interface Findings {
   blockedBy: Blocker<JobBlocker> | null;
   heldBy: HeldBy | undefined;
   endedBy: EndedBy | undefined;
 }
 
-function summaryOf({ job }: JobFacts, { blockedBy, heldBy, endedBy }: Told): string {
+function summarize({ job }: JobFacts, { blockedBy, heldBy, endedBy }: Findings): string {
   if (endedBy) return `It ended ${job.state}: ${endedBy.what}.`;
   if (blockedBy) return `It waits: ${blockedBy.what}.`;
-  if (heldBy) return `It runs with ${heldBy.worker_id} since ${heldBy.since}.`;
-  if (stageOf(job) === 'queued') return 'A scheduler decides about it now.';
-  const last = job.waiting_reason ? `; the last look found ${job.waiting_reason}` : '';
-  return `Nothing is in its way any more: the next look gives it out${last}.`;
+  if (heldBy) return `It has been running on ${heldBy.worker_id} since ${heldBy.since}.`;
+  if (getStage(job) === 'queued') return 'A scheduler is processing it now.';
+  const last = job.waiting_reason ? `; the last attempt found ${job.waiting_reason}` : '';
+  return `Nothing blocks it: it will be dispatched at the next attempt${last}.`;
 }

@@ -5,7 +5,7 @@ import type { Base, Fleet, LicenseLimits } from '@svc/platform';
 import { type BoundarySettings, type EffectiveConfig, routingRules } from '@svc/settings';
 import { findJob } from '@svc/jobs';
 import type { TopicDeps } from '@svc/registry';
-import type { ExplainSettings, JobFacts, SeenWorker } from './job-facts';
+import type { ExplainSettings, JobFacts, WorkerFacts } from './job-facts';
 import { toConfigScope } from '@svc/decision';
 
 export interface ExplainDeps extends Pick<Base, 'store' | 'clock'> {
@@ -17,27 +17,27 @@ export interface ExplainDeps extends Pick<Base, 'store' | 'clock'> {
   settings: Omit<ExplainSettings, keyof BoundarySettings> & BoundarySettings;
 }
 
-/** What holds for every job at one moment, read once for all that are explained together. */
-export interface Surroundings {
-  workers: readonly SeenWorker[];
+/** Facts shared by all jobs, read once for those explained together. */
+export interface SharedFacts {
+  workers: readonly WorkerFacts[];
   schedulerSeenMs?: number;
   breaker?: BreakerStatus;
 }
 
-export async function gatherSurroundings(deps: ExplainDeps): Promise<Surroundings> {
+export async function gatherSharedFacts(deps: ExplainDeps): Promise<SharedFacts> {
   const { store, kernel } = deps;
-  // The breaker's state is one of many facts: whoever asks while it cannot be read is told the others.
+  // An unreadable breaker state is omitted; the other facts are still reported.
   const [snapshot, breakers] = await Promise.all([store.workers.snapshot(), kernel.breakers().catch(() => undefined)]);
   if (!snapshot) return { workers: [], ...(breakers && { breaker: breakers.input }) };
-  const workers = await seenWorkers(deps, snapshot);
+  const workers = await readWorkers(deps, snapshot);
   const schedulerSeenMs = Date.parse(snapshot.captured_at);
   return { workers, schedulerSeenMs, ...(breakers && { breaker: breakers.input }) };
 }
 
-/** Those that were live when the picture was taken, with our own count of their jobs: the picture is seconds old. */
-async function seenWorkers({ store, settings }: ExplainDeps, snapshot: WorkerSnapshot): Promise<SeenWorker[]> {
-  const takenMs = Date.parse(snapshot.captured_at);
-  const live = snapshot.workers.filter(({ last_heartbeat_ms: at }) => takenMs - at <= settings.workerTtlMs);
+/** Workers that were live at the time of the snapshot, with current job counts: the snapshot is seconds old. */
+async function readWorkers({ store, settings }: ExplainDeps, snapshot: WorkerSnapshot): Promise<WorkerFacts[]> {
+  const capturedMs = Date.parse(snapshot.captured_at);
+  const live = snapshot.workers.filter(({ last_heartbeat_ms: at }) => capturedMs - at <= settings.workerTtlMs);
   const counts = live.length === 0 ? [] : await store.workers.inFlightCounts(live.map(({ worker_id }) => worker_id));
   return live.map((worker, i) => ({
     id: worker.worker_id,
@@ -52,17 +52,17 @@ async function seenWorkers({ store, settings }: ExplainDeps, snapshot: WorkerSna
     readyTopics: worker.ready_topics,
     announced: worker.ready_topics.length > 0,
     draining: worker.draining,
-    lastHeardMs: worker.last_heartbeat_ms,
+    lastHeartbeatMs: worker.last_heartbeat_ms,
   }));
 }
 
 /** @throws job_not_found, tenant_access_denied */
 export async function gatherJobFacts(deps: ExplainDeps, scope: TenantScope, id: string): Promise<JobFacts> {
-  const [job, around] = await Promise.all([findJob(deps, scope, id), gatherSurroundings(deps)]);
-  return factsOf(deps, job, around);
+  const [job, shared] = await Promise.all([findJob(deps, scope, id), gatherSharedFacts(deps)]);
+  return buildJobFacts(deps, job, shared);
 }
 
-export async function factsOf(deps: ExplainDeps, job: JobRecord, around: Surroundings): Promise<JobFacts> {
+export async function buildJobFacts(deps: ExplainDeps, job: JobRecord, shared: SharedFacts): Promise<JobFacts> {
   const { store, clock, fleet, topics, license, settings } = deps;
   const [standing, history, topic, config, rules] = await Promise.all([
     store.standing.of(job),
@@ -82,6 +82,6 @@ export async function factsOf(deps: ExplainDeps, job: JobRecord, around: Surroun
     timeouts: fleet.timeouts(),
     licenseCap: license().maxConcurrentJobs,
     settings: { ...settings, ...rules },
-    ...around,
+    ...shared,
   };
 }

@@ -6,15 +6,15 @@ import { runStarterRule } from '@svc/approvals';
 import { numberAt } from '@svc/settings';
 import { type DefinitionBook, runStateOf } from '@svc/workflows';
 import { explainJob } from './explain-job';
-import { type ExplainDeps, factsOf, gatherSurroundings } from './gather-job-facts';
-import { placesOf, type RunFacts, type StepJob } from './run-facts';
+import { type ExplainDeps, buildJobFacts, gatherSharedFacts } from './gather-job-facts';
+import { listStepPlaces, type RunFacts, type StepJob } from './run-facts';
 
 export interface ExplainRunDeps extends ExplainDeps {
   definitions: Pick<DefinitionBook, 'find'>;
 }
 
-/** Jobs of one run that are looked into: each costs several questions to Redis. */
-const mostJobs = 50;
+/** Bounds the jobs explained for one run: each takes several Redis calls. */
+const maxJobs = 50;
 
 /** @throws run_not_found, tenant_access_denied */
 export async function gatherRunFacts(deps: ExplainRunDeps, scope: TenantScope, id: string): Promise<RunFacts> {
@@ -24,21 +24,21 @@ export async function gatherRunFacts(deps: ExplainRunDeps, scope: TenantScope, i
   const [standing, timers, jobs, config] = await Promise.all([
     store.standing.ofRun(id),
     isRunEnded(run.status) ? [] : store.runs.timers(id),
-    stepJobs(deps, definition, run),
+    explainStepJobs(deps, definition, run),
     deps.config.at({ tenant, team, workflow }),
   ]);
-  const isAwaited = standing.entry !== 'asleep' && !standing.lock;
+  const needsEngine = standing.entry !== 'asleep' && !standing.lock;
   return {
     nowMs: clock.nowMs(),
     definition,
     run,
     jobs,
     standing,
-    // Looking for engines goes over every key of the store: only when one is missed.
-    hasEngine: !isAwaited || (await store.workers.instances(['engine'])).length > 0,
+    // Listing engines scans every key of the store, so only when the run waits for one.
+    hasEngine: !needsEngine || (await store.workers.instances(['engine'])).length > 0,
     runStarter: runStarterRule(config),
     maxParallelSteps: numberAt(config, 'resources', 'max_parallel_steps') ?? defaultPlanLimits.maxParallelSteps,
-    timers: timersOf(run, timers),
+    timers: currentTimers(run, timers),
   };
 }
 
@@ -54,32 +54,32 @@ async function loadRun(
   const { org_id, workflow_id, workflow_written_at } = run;
   const { workflow_revision = found.value.run.workflow_version } = run;
   const definition = await definitions.find(org_id, workflow_id, workflow_revision, workflow_written_at);
-  // Of a run whose workflow was removed since, what can be told without it is told.
+  // The workflow was removed: the run is explained as far as possible without its definition.
   return { run, definition: definition ?? { id: workflow_id, org_id, name: workflow_id, timeout_sec: 0, steps: {} } };
 }
 
-/** Explanations of the jobs its live steps wait for; of an ended run, of the steps' last jobs, for the rules that decided. */
-async function stepJobs(
+/** Explanations of the jobs of live steps; for an ended run, of the last job of each step, with its policy decision. */
+async function explainStepJobs(
   deps: ExplainRunDeps,
   definition: WorkflowDefinition,
   run: RunState,
 ): Promise<Map<string, StepJob>> {
   const isOver = isRunEnded(run.status);
-  const places = placesOf(definition, run);
+  const places = listStepPlaces(definition, run);
   const live = places.filter(({ record }) => isOver || !isStepEnded(record.status));
   const others = places.filter((place) => !live.includes(place));
   const undoing = run.ending?.undoing;
   const wanted = [...(undoing === undefined ? [] : [undoing]), ...[...live, ...others].flatMap(({ record }) => record.job_id ?? [])]; // prettier-ignore
-  const records = await deps.store.index.records(wanted.slice(0, mostJobs));
+  const records = await deps.store.index.records(wanted.slice(0, maxJobs));
   const own = records.filter(({ tenant }) => tenant === run.org_id);
   if (own.length === 0) return new Map();
-  const around = await gatherSurroundings(deps);
-  const facts = await Promise.all(own.map((job) => factsOf(deps, job, around)));
+  const shared = await gatherSharedFacts(deps);
+  const facts = await Promise.all(own.map((job) => buildJobFacts(deps, job, shared)));
   return new Map(facts.map((one) => [one.job.id, { ...explainJob(one), ...(one.job.safety && { decision: one.job.safety }) }])); // prettier-ignore
 }
 
-/** Of each step's newest attempt: older timers change nothing when they fire. */
-function timersOf(run: RunState, timers: readonly RunTimer[]): Map<string, number> {
+/** Timers of each step's newest attempt: older ones have no effect. */
+function currentTimers(run: RunState, timers: readonly RunTimer[]): Map<string, number> {
   const attemptOf = (path: string): number | undefined => {
     const [, step = path, index] = /^(.+)\[(\d+)\]$/.exec(path) ?? [];
     const record = Object.hasOwn(run.steps, step) ? run.steps[step] : undefined;

@@ -2,7 +2,7 @@ import { approvalGateTopic, type JobBlocker, type JobCheck, type Owner } from '@
 import type { JobFacts } from './job-facts';
 import { at, entry, factsWith, nowMs, runningWith, us, waitingWith, worker } from './job-facts.testing';
 
-/** One thing that may block a job, and what is to be told of it. */
+/** One blocker of a job, and its expected explanation. */
 export interface BlockerCase {
   blocker: JobBlocker;
   name: string;
@@ -25,7 +25,7 @@ const decided = (decision: 'ALLOW' | 'THROTTLE' | 'REQUIRE_APPROVAL') =>
 export const blockerCases: BlockerCase[] = [
   {
     blocker: 'queue_paused',
-    name: 'an operator paused the queue',
+    name: 'the queue is paused',
     facts: factsWith({ standing: { entry: entry({ at: 'waiting', isPaused: true }) } }),
     check: 'queue',
     owner: { kind: 'queue', id: 'jobs', value: 'paused' },
@@ -33,7 +33,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'no_scheduler',
-    name: 'the schedulers were not seen for longer than a worker lives',
+    name: 'the worker snapshot is older than the worker TTL',
     facts: factsWith({ standing: { entry: entry({ at: 'waiting' }) }, facts: { schedulerSeenMs: nowMs - 30_001 } }),
     check: 'queue',
     owner: { kind: 'service', id: 'scheduler' },
@@ -41,7 +41,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'no_scheduler',
-    name: 'nobody hands waiting jobs out',
+    name: 'no scheduler dispatches waiting jobs',
     facts: waitingWith({ facts: { schedulerSeenMs: nowMs - 40_000 } }),
     check: 'queue',
     owner: { kind: 'service', id: 'scheduler' },
@@ -65,15 +65,15 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'queue_turn',
-    name: 'others are before it in the queue',
+    name: 'other jobs are before it in the queue',
     facts: factsWith({ standing: { entry: entry({ at: 'waiting', hasOthersBefore: true }) } }),
     check: 'queue',
     owner: { kind: 'queue', id: 'jobs', value: 'interactive' },
-    what: /others are before it/,
+    what: /other jobs are before it/,
   },
   {
     blocker: 'retry_backoff',
-    name: 'it pauses between two tries',
+    name: 'it waits for a retry',
     facts: factsWith({
       job: { state: 'RETRYING', attempts: 1, waiting_reason: 'retry after worker_failed', error_message: 'boom' },
       standing: { entry: delayed(7) },
@@ -82,11 +82,11 @@ export const blockerCases: BlockerCase[] = [
     check: 'queue',
     owner: { kind: 'setting', id: 'retry.initial_backoff', value: '9s' },
     clears: at(7),
-    what: /try 2, retry after worker_failed: boom/,
+    what: /attempt 2, retry after worker_failed: boom/,
   },
   {
     blocker: 'preempted',
-    name: 'it made room for a critical job',
+    name: 'it was preempted by a critical job',
     facts: factsWith({
       job: { state: 'RETRYING', waiting_reason: 'preempted by a critical job' },
       standing: { entry: delayed(1) },
@@ -94,19 +94,19 @@ export const blockerCases: BlockerCase[] = [
     check: 'queue',
     owner: { kind: 'setting', id: 'resources.preemption_enabled', value: true },
     clears: at(1),
-    what: /made room/,
+    what: /preempted by/,
   },
   {
     blocker: 'dispatch_failed',
-    name: 'the bus did not take it',
+    name: 'its dispatch could not be published',
     facts: factsWith({ job: { state: 'SCHEDULED' }, standing: { entry: delayed(3) } }),
     check: 'queue',
     owner: { kind: 'service', id: 'nats' },
-    what: /bus did not take/,
+    what: /could not be published/,
   },
   {
     blocker: 'scheduling_limit',
-    name: 'it was given out too often',
+    name: 'it was dispatched too often',
     facts: factsWith({ job: { attempts: 51, preempted: 1 } }),
     check: 'scheduling_limit',
     owner: { kind: 'limit', id: 'scheduling attempts', value: 50 },
@@ -130,25 +130,25 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'policy_unavailable',
-    name: 'the breaker before policy is open',
+    name: 'the circuit breaker of policy is open',
     facts: factsWith({
       facts: { breaker: { state: 'open', failures: 3, fail_threshold: 3, cooldown_remaining_ms: 12_000 } },
     }),
     check: 'policy_service',
     owner: { kind: 'breaker', id: 'input', value: 'open' },
-    what: /did not answer 3 times, so it is not asked for 12 s/,
+    what: /policy failed 3 times; the circuit breaker is open for 12 s/,
   },
   {
     blocker: 'policy_unavailable',
-    name: 'policy was silent, and the installation’s fail mode is closed',
+    name: 'policy was unavailable, and the installation’s fail mode is closed',
     facts: factsWith({ job: { waiting_reason: 'safety_unavailable' }, standing: { entry: delayed(4) } }),
     check: 'policy_service',
     owner: { kind: 'setting', id: 'POLICY_CHECK_FAIL_MODE', value: 'closed' },
-    what: /did not answer$/,
+    what: /was unavailable$/,
   },
   {
     blocker: 'policy_unavailable',
-    name: 'policy was silent, and the tenant’s own fail mode is closed',
+    name: 'policy was unavailable, and the tenant’s own fail mode is closed',
     facts: factsWith({
       job: { waiting_reason: 'safety_unavailable' },
       standing: { entry: delayed(4) },
@@ -159,11 +159,11 @@ export const blockerCases: BlockerCase[] = [
     }),
     check: 'policy_service',
     owner: { kind: 'setting', id: 'scheduler.input_fail_mode', value: 'closed' },
-    what: /did not answer$/,
+    what: /was unavailable$/,
   },
   {
     blocker: 'throttled',
-    name: 'a rule slows it down',
+    name: 'a rule throttles it',
     facts: factsWith({
       job: { waiting_reason: 'throttled', safety: decided('THROTTLE') },
       standing: { entry: delayed(20) },
@@ -171,11 +171,11 @@ export const blockerCases: BlockerCase[] = [
     check: 'policy',
     owner: { kind: 'policy_rule', id: 'the-rule', value: 'THROTTLE' },
     clears: at(20),
-    what: /slows it down: because/,
+    what: /throttles it: because/,
   },
   {
     blocker: 'budget',
-    name: 'its tenant has spent what it may in a day',
+    name: 'its tenant exceeded the daily budget',
     facts: factsWith({
       job: {
         waiting_reason: 'budget',
@@ -197,7 +197,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'approval',
-    name: 'a rule asks for a person',
+    name: 'a rule requires approval',
     facts: factsWith({ job: { state: 'APPROVAL_REQUIRED', safety: decided('REQUIRE_APPROVAL') } }),
     check: 'approval',
     owner: { kind: 'policy_rule', id: 'the-rule', value: 'REQUIRE_APPROVAL' },
@@ -205,7 +205,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'approval',
-    name: 'a gate of a run asks for a person',
+    name: 'an approval step of a run requires approval',
     facts: factsWith({
       job: { state: 'APPROVAL_REQUIRED', topic: approvalGateTopic },
       request: { step_id: 'sign', run_id: 'r1' },
@@ -216,7 +216,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'approval',
-    name: 'a gate asks for several people',
+    name: 'an approval step requires several people',
     facts: factsWith({
       job: {
         state: 'APPROVAL_REQUIRED',
@@ -244,7 +244,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'pool_closed',
-    name: 'its pools take nothing',
+    name: 'its pools accept no jobs',
     facts: waitingWith({ job: { topic: 'job.closed' } }),
     check: 'pool',
     owner: { kind: 'pool', id: 'closed', value: 'inactive' },
@@ -252,7 +252,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'preferred_pool',
-    name: 'the pool it prefers is not among them',
+    name: 'its preferred pool is not among them',
     facts: waitingWith({ request: { labels: { preferred_pool: 'spare' } } }),
     check: 'pool',
     owner: { kind: 'request', id: 'labels.preferred_pool', value: 'spare' },
@@ -260,7 +260,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'capability',
-    name: 'no pool offers what it demands',
+    name: 'no pool offers a required capability',
     facts: waitingWith({ request: { requires: ['Quantum'] } }),
     check: 'pool',
     owner: { kind: 'request', id: 'requires', value: ['quantum'] },
@@ -276,7 +276,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'workers_draining',
-    name: 'all workers drain',
+    name: 'all workers are draining',
     facts: waitingWith({ facts: { workers: [worker({ draining: true })] } }),
     check: 'worker',
     owner: { kind: 'pool', id: 'main' },
@@ -284,7 +284,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'workers_not_ready',
-    name: 'no worker said that it is ready',
+    name: 'no worker announced readiness',
     facts: waitingWith({
       facts: {
         workers: [worker({ readyTopics: ['job.other'] })],
@@ -297,7 +297,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'placement',
-    name: 'no worker has the labels',
+    name: 'no worker has the required labels',
     facts: waitingWith({ request: { labels: { 'placement.zone': 'north' } } }),
     check: 'worker',
     owner: { kind: 'request', id: 'placement.zone', value: ['north'] },
@@ -313,7 +313,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'workers_full',
-    name: 'every worker is at its limit',
+    name: 'every worker is full',
     facts: waitingWith({ facts: { workers: [worker({ active: 2 }), worker({ id: 'w2', draining: true })] } }),
     check: 'slots',
     owner: { kind: 'pool', id: 'main', value: 2 },
@@ -321,7 +321,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'tenant_limit',
-    name: 'a rule lets its tenant run no more at once',
+    name: 'its tenant is at the concurrency limit of a rule',
     facts: waitingWith({
       job: { safety: { ...decided('ALLOW'), constraints: capped } },
       standing: { tenantInFlight: 2 },
@@ -332,7 +332,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'license_limit',
-    name: 'the license lets no more run',
+    name: 'the license limit is reached',
     facts: waitingWith({ standing: { allInFlight: 3 }, facts: { licenseCap: 3 } }),
     check: 'license_limit',
     owner: { kind: 'license', id: 'max_concurrent_jobs', value: 3 },
@@ -340,7 +340,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'lane_turn',
-    name: 'others go first',
+    name: 'other jobs go first',
     facts: waitingWith({
       standing: {
         lane: { lane: 'job.work', level: 2, ownBefore: 4, hasOthersBefore: true, isOutOfTurn: false },
@@ -352,7 +352,7 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'dispatch_unconfirmed',
-    name: 'the bus keeps silent about its dispatch',
+    name: 'its dispatch is unconfirmed',
     facts: runningWith({ job: { state: 'DISPATCHED', dispatched_at: us(-6) } }),
     check: 'dispatch',
     owner: { kind: 'service', id: 'nats' },
@@ -360,13 +360,13 @@ export const blockerCases: BlockerCase[] = [
   },
   {
     blocker: 'worker_silent',
-    name: 'its worker went silent',
+    name: 'its worker sends no heartbeats',
     facts: runningWith({
       job: { dispatched_at: us(-90) },
-      facts: { workers: [worker({ lastHeardMs: nowMs - 31_000 })] },
+      facts: { workers: [worker({ lastHeartbeatMs: nowMs - 31_000 })] },
     }),
     check: 'result',
     owner: { kind: 'setting', id: 'WORKER_HEARTBEAT_TTL', value: '30s' },
-    what: /w1 has not been heard since/,
+    what: /w1 has sent no heartbeat since/,
   },
 ]; // prettier-ignore

@@ -2,7 +2,7 @@ import { type EndedBy, type GivesUp, type HeldBy, isGate, type Owner } from '@sv
 import { timeoutsFor } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
 import { queueEndsMs, runningFor, runtimeCap } from '@svc/dispatch';
-import { iso, type JobFacts, stageOf } from './job-facts';
+import { iso, type JobFacts, getStage } from './job-facts';
 import { budgetOwner } from './check-budget';
 import { ruleOwner } from './check-policy';
 import { workflowStepOf } from '@svc/decision';
@@ -13,22 +13,22 @@ interface End {
   owner: Owner;
 }
 
-/** What ends a job that nothing else happens to. See docs/reference/jobs.md#deadlines-and-time-outs. */
-export function givesUpOf(facts: JobFacts): GivesUp | null {
-  const ends = endsOf(facts).sort((a, b) => a.atMs - b.atMs);
+/** When and why the job ends by itself if nothing else happens. See docs/reference/jobs.md#deadlines-and-time-outs. */
+export function findGiveUp(facts: JobFacts): GivesUp | null {
+  const ends = listEnds(facts).sort((a, b) => a.atMs - b.atMs);
   const [first] = ends;
   return first ? { at: iso(first.atMs), as: first.as, owner: first.owner } : null;
 }
 
-function endsOf(facts: JobFacts): End[] {
+function listEnds(facts: JobFacts): End[] {
   const { job } = facts;
   const deadline: End[] = job.deadline_ms > 0 ? [{ atMs: job.deadline_ms, as: 'TIMEOUT', owner: deadlineOwner(facts) }] : [];
-  switch (stageOf(job)) {
+  switch (getStage(job)) {
     case 'ended':
       return [];
     case 'held':
       return [...deadline, ...approvalEnd(facts)];
-    case 'out':
+    case 'dispatched':
       return [...deadline, ...runningEnds(facts)];
     case 'queued':
       return [...deadline, ...queueEnd(facts)];
@@ -44,11 +44,11 @@ const deadlineOwner = ({ job }: JobFacts): Owner => ({
 });
 
 function approvalEnd({ job, standing, settings }: JobFacts): End[] {
-  // Approvals of an older version say no time of their own; a gate's end is its run's to decide.
+  // Approvals of older versions have no expiry of their own; a gate is ended by its run.
   const parkedMs = isGate(job.topic) ? undefined : standing.entry.dueMs;
   const expiresAt = job.approval?.expires_at;
   const atMs = expiresAt === undefined ? parkedMs : expiresAt / 1_000;
-  // An entry that is due at the deadline is there for that.
+  // An entry due at the deadline is the deadline entry.
   if (atMs === undefined || (job.deadline_ms > 0 && atMs >= job.deadline_ms - 1)) return [];
   const owner: Owner = { kind: 'setting', id: 'SVC_APPROVAL_TTL', value: `${settings.approvalTtlMs / 1_000}s` };
   return [{ atMs, as: 'DENIED', owner }];
@@ -70,47 +70,48 @@ function pendingEnd(facts: JobFacts): End[] {
 
 const timeoutOwner = (id: string, ms: number): Owner => ({ kind: 'setting', id: `timeouts.yaml: ${id}`, value: ms / 1_000 }); // prettier-ignore
 
-/** As the timer of a job in flight reckons it: progress renews the running time, not what policy allows. */
+/** As the timer of a running job computes it: progress renews the running timeout, not the limit of policy. */
 function runningEnds(facts: JobFacts): End[] {
   const { job } = facts;
   const dispatchedMs = (job.dispatched_at ?? 0) / 1_000;
-  const bornMs = Math.max(job.progress_at ?? 0, job.dispatched_at ?? 0) / 1_000;
-  const runMs = runningFor({ ...job, deadline_ms: 0 }, bornMs);
+  const fromMs = Math.max(job.progress_at ?? 0, job.dispatched_at ?? 0) / 1_000;
+  const runMs = runningFor({ ...job, deadline_ms: 0 }, fromMs);
   const cap = runtimeCap(job);
-  const runs: End = { atMs: bornMs + runMs, as: 'TIMEOUT', owner: timeoutOwner('running_timeout_seconds', runMs) };
+  const runs: End = { atMs: fromMs + runMs, as: 'TIMEOUT', owner: timeoutOwner('running_timeout_seconds', runMs) };
   if (cap === undefined) return [runs];
   return [runs, { atMs: dispatchedMs + cap, as: 'TIMEOUT', owner: { ...ruleOwner(job.safety), value: cap } }];
 }
 
-/** Who has it, and when that one was last heard. */
-export function heldByOf({ job, workers }: JobFacts): HeldBy | undefined {
-  if (stageOf(job) !== 'out') return undefined;
+/** The worker that runs it, and its last heartbeat or progress. */
+export function findHolder({ job, workers }: JobFacts): HeldBy | undefined {
+  if (getStage(job) !== 'dispatched') return undefined;
   const { worker_id = '', pool = '', dispatched_at = 0, progress_at = 0 } = job;
-  const heardMs = workers.find(({ id }) => id === worker_id)?.lastHeardMs ?? 0;
-  const lastMs = Math.max(heardMs, Math.max(progress_at, dispatched_at) / 1_000);
+  const heartbeatMs = workers.find(({ id }) => id === worker_id)?.lastHeartbeatMs ?? 0;
+  const lastMs = Math.max(heartbeatMs, Math.max(progress_at, dispatched_at) / 1_000);
   return { worker_id, pool, since: iso(dispatched_at / 1_000), last_sign_of_life: iso(lastMs) };
 }
 
-/** How it ended, and by whom. */
-export function endedByOf(facts: JobFacts): EndedBy | undefined {
+/** How it ended, and who or what ended it. */
+export function explainEnd(facts: JobFacts): EndedBy | undefined {
   const { job } = facts;
-  if (stageOf(job) !== 'ended') return undefined;
+  if (getStage(job) !== 'ended') return undefined;
   const at = job.completed_at === undefined ? null : iso(job.completed_at / 1_000);
   const code = job.error_code ?? job.state.toLowerCase();
-  return { at, code, what: whatEnded(facts), owner: whoEnded(facts, code) };
+  return { at, code, what: describeEnd(facts), owner: findEndOwner(facts, code) };
 }
 
-function whatEnded({ job }: JobFacts): string {
-  const by = job.worker_id ? ` with ${job.worker_id}` : '';
-  if (job.state === 'SUCCEEDED') return job.worker_id ? `${job.worker_id} did it` : 'its approval was its success';
-  if (wasCalledOff(job)) return `a caller cancelled it${by}`;
+function describeEnd({ job }: JobFacts): string {
+  const by = job.worker_id ? ` on ${job.worker_id}` : '';
+  if (job.state === 'SUCCEEDED') return job.worker_id ? `completed by ${job.worker_id}` : 'it was approved';
+  if (wasCancelledByCaller(job)) return `a caller cancelled it${by}`;
   return job.error_message ?? `it ended ${job.state}${by}`;
 }
 
-/** A cancel that a worker reports comes with an error code. */
-const wasCalledOff = ({ state, error_code }: JobRecord): boolean => state === 'CANCELLED' && error_code === undefined;
+/** A cancellation that a worker reports has an error code. */
+const wasCancelledByCaller = ({ state, error_code }: JobRecord): boolean =>
+  state === 'CANCELLED' && error_code === undefined;
 
-function whoEnded(facts: JobFacts, code: string): Owner {
+function findEndOwner(facts: JobFacts, code: string): Owner {
   const { job } = facts;
   const worker: Owner = { kind: 'worker', id: job.worker_id ?? '' };
   switch (code) {
@@ -131,19 +132,19 @@ function whoEnded(facts: JobFacts, code: string): Owner {
     case 'max_retries_exceeded':
       return { kind: 'setting', id: 'retry.max_retries', value: job.retry_count };
     case 'timeout':
-      return whatTimedOut(facts);
+      return findTimeoutOwner(facts);
     default:
       break;
   }
   if (job.state === 'OUTPUT_QUARANTINED') return { kind: 'policy_rule', id: job.output_safety?.rule_id ?? '' };
   if (/schema/.test(code)) return { kind: 'topic', id: job.topic };
-  if (wasCalledOff(job)) return { kind: 'caller', id: '' };
+  if (wasCancelledByCaller(job)) return { kind: 'caller', id: '' };
   if (job.worker_id) return worker;
   return job.state === 'SUCCEEDED' ? { kind: 'approval', id: job.id } : { kind: 'service', id: 'scheduler' };
 } // prettier-ignore
 
-/** Which of the times was over: the earliest of those that were, as the timers look at them. */
-function whatTimedOut(facts: JobFacts): Owner {
+/** The setting behind a timeout, from the message that the timers write. */
+function findTimeoutOwner(facts: JobFacts): Owner {
   const { job } = facts;
   const text = job.error_message ?? '';
   const { maxPendingMs } = timeoutsFor(facts.timeouts, job.topic, workflowStepOf(job).workflow);

@@ -2,9 +2,9 @@ import type { PoolTable } from '@svc/routing';
 import { defaultTimeouts } from '@svc/routing';
 import type { JobRecord, Standing, StoredRequest } from '@svc/store';
 import { plainJob } from '@svc/fixtures/decision';
-import type { JobFacts, SeenWorker } from './job-facts';
+import type { JobFacts, WorkerFacts } from './job-facts';
 
-/** Noon of some day; every time of these facts is told from it. */
+/** Noon of some day; all times are relative to it. */
 export const nowMs = Date.UTC(2026, 10, 21, 12);
 export const us = (secondsFromNow: number): number => (nowMs + secondsFromNow * 1_000) * 1_000;
 export const at = (secondsFromNow: number): string => new Date(nowMs + secondsFromNow * 1_000).toISOString();
@@ -19,7 +19,7 @@ export const pools: PoolTable = {
   },
 };
 
-export const worker = (over: Partial<SeenWorker> = {}): SeenWorker => ({
+export const worker = (over: Partial<WorkerFacts> = {}): WorkerFacts => ({
   id: 'w1',
   pool: 'main',
   active: 0,
@@ -32,7 +32,7 @@ export const worker = (over: Partial<SeenWorker> = {}): SeenWorker => ({
   readyTopics: ['job.>'],
   announced: true,
   draining: false,
-  lastHeardMs: nowMs - 1_000,
+  lastHeartbeatMs: nowMs - 1_000,
   ...over,
 });
 
@@ -44,15 +44,15 @@ export const entry = (over: Partial<Standing['entry']> = {}): Standing['entry'] 
   ...over,
 });
 
-interface Given {
+interface Overrides {
   job?: Partial<JobRecord>;
   request?: Partial<StoredRequest>;
   standing?: Partial<Standing>;
   facts?: Partial<JobFacts>;
 }
 
-/** Facts of a job on `job.work` that a scheduler decides about now, with nothing in its way. */
-export const factsWith = ({ job, request, standing, facts }: Given = {}): JobFacts => ({
+/** Facts of a job on `job.work` that a scheduler is processing, with no blocker. */
+export const factsWith = ({ job, request, standing, facts }: Overrides = {}): JobFacts => ({
   nowMs,
   job: plainJob({ topic: 'job.work', created_at: us(-60), updated_at: us(-30), ...job }, request),
   history: [{ event: 'submit', to: 'PENDING', at: us(-60) }],
@@ -70,7 +70,7 @@ export const factsWith = ({ job, request, standing, facts }: Given = {}): JobFac
 });
 
 /** The same, allowed and waiting in its lane. */
-export const waitingWith = ({ job, standing, ...rest }: Given = {}): JobFacts =>
+export const waitingWith = ({ job, standing, ...rest }: Overrides = {}): JobFacts =>
   factsWith({
     job: {
       lane: 'job.work',
@@ -88,8 +88,8 @@ export const waitingWith = ({ job, standing, ...rest }: Given = {}): JobFacts =>
     ...rest,
   });
 
-/** The same, with a worker. */
-export const runningWith = ({ job, ...rest }: Given = {}): JobFacts =>
+/** The same, running on a worker. */
+export const runningWith = ({ job, ...rest }: Overrides = {}): JobFacts =>
   factsWith({
     job: {
       state: 'RUNNING',

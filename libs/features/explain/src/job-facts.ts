@@ -11,16 +11,16 @@ export interface ExplainSettings {
   workerTtlMs: number;
 }
 
-/** A live worker in the shared picture, and when it was last heard. */
-export interface SeenWorker extends RoutableWorker {
-  lastHeardMs: number;
+/** A live worker in the shared snapshot, with its last heartbeat. */
+export interface WorkerFacts extends RoutableWorker {
+  lastHeartbeatMs: number;
 }
 
-/** Everything that decides whether a job runs, as it was at one moment. Of other tenants it holds sums and presence only. */
+/** Snapshot of everything that decides whether a job runs. Of other tenants it has only totals and presence. */
 export interface JobFacts {
   nowMs: number;
   job: JobRecord;
-  /** Its moves, oldest first. */
+  /** Its state transitions, oldest first. */
   history: readonly JobHistoryEntry[];
   standing: Standing;
   /** Effective for its tenant and team. */
@@ -28,30 +28,29 @@ export interface JobFacts {
   pools: PoolTable;
   timeouts: TimeoutTable;
   topic: TopicFound;
-  workers: readonly SeenWorker[];
-  /** When a scheduler last wrote the picture of workers, unix ms; absent = never. */
+  workers: readonly WorkerFacts[];
+  /** When a scheduler last wrote the worker snapshot, unix ms; absent = never. */
   schedulerSeenMs?: number;
-  /** Of the policy service; absent when its state could not be read. */
+  /** Circuit breaker of the policy service; absent when its state is unreadable. */
   breaker?: BreakerStatus;
-  /** Jobs the license lets run at once; 0 or less = any number. */
+  /** Concurrent jobs that the license allows; 0 or less = unlimited. */
   licenseCap: number;
   settings: ExplainSettings;
 }
 
 /**
- * How far a job has come: in the queue to be decided, held for a person, allowed and without a worker, with a worker, or at
- * its end.
+ * Progress of a job: queued for a decision, held for approval, waiting for a worker, dispatched, or ended.
  */
-export type Stage = 'queued' | 'held' | 'waiting' | 'out' | 'ended';
+export type Stage = 'queued' | 'held' | 'waiting' | 'dispatched' | 'ended';
 
-export function stageOf({ state, lane }: Pick<JobRecord, 'state' | 'lane'>): Stage {
+export function getStage({ state, lane }: Pick<JobRecord, 'state' | 'lane'>): Stage {
   if (isTerminal(state)) return 'ended';
   if (state === 'APPROVAL_REQUIRED') return 'held';
-  if (isInFlight(state)) return 'out';
+  if (isInFlight(state)) return 'dispatched';
   return lane === '' ? 'queued' : 'waiting';
 }
 
-/** When it came into the state it is in, unix ms. */
+/** When the job entered its current state, unix ms. */
 export const sinceMs = ({ job, history }: Pick<JobFacts, 'job' | 'history'>): number =>
   (history.findLast(({ to }) => to === job.state)?.at ?? job.updated_at) / 1_000;
 

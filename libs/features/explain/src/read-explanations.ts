@@ -5,7 +5,7 @@ import { type ExplainDeps, gatherJobFacts } from './gather-job-facts';
 import { type ExplainRunDeps, gatherRunFacts } from './gather-run-facts';
 
 /**
- * Why a job does not run, or how it ended, for REST and whoever else asks.
+ * Explains why a job does not run, or how it ended.
  *
  * @throws job_not_found, tenant_access_denied
  */
@@ -14,11 +14,11 @@ export async function readJobExplanation(deps: ExplainDeps, scope: TenantScope, 
 }
 
 /**
- * Why a run is where it is, and each of its steps.
+ * Explains the state of a run and of each of its steps.
  *
  * @throws run_not_found, tenant_access_denied
  */
 export async function readRunExplanation(deps: ExplainRunDeps, scope: TenantScope, id: string): Promise<ExplainView> {
-  const { definition, run, jobs, ...around } = await gatherRunFacts(deps, scope, id);
-  return explainRun(definition, run, jobs, around);
+  const { definition, run, jobs, ...context } = await gatherRunFacts(deps, scope, id);
+  return explainRun(definition, run, jobs, context);
 }

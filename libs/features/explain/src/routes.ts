@@ -10,7 +10,7 @@ export interface ExplainContext {
 
 const handle = handlersFor<ExplainContext>();
 
-/** Why a job or a run waits. */
+/** Explanations of jobs and runs. */
 export const explainRoutes = [
   handle(contract.explainJob, ({ params, caller, ctx }) => readJobExplanation(ctx.explain, caller.scope, params.id)),
   handle(contract.explainRun, ({ params, caller, ctx }) => readRunExplanation(ctx.explain, caller.scope, params.id)),

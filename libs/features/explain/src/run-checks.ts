@@ -5,7 +5,7 @@ import type { RunFacts } from './run-facts';
 
 type RunCheck = ExplainView['checks'][number]['check'];
 
-/** Which check meets which kind of wait. */
+/** Kinds of waits that each check reports. */
 const kindsOf: Readonly<Record<RunCheck, readonly RunWait['kind'][]>> = {
   engine: ['engine'],
   lock: ['lock'],
@@ -15,13 +15,13 @@ const kindsOf: Readonly<Record<RunCheck, readonly RunWait['kind'][]>> = {
   steps: ['job', 'approval', 'signal', 'timer', 'retry', 'child_run'],
 };
 
-/** What was looked at, in order. */
-export function runChecksOf(
+/** Checks of a run, in order. */
+export function buildRunChecks(
   facts: RunFacts,
   waits: readonly RunWait[],
   blockedBy: RunWait | null,
 ): ExplainCheck<RunCheck>[] {
-  const found = detailsOf(facts, waits);
+  const found = buildDetails(facts, waits);
   return (['engine', 'lock', 'deadline', 'ending', 'slots', 'steps'] as const).map((check) => {
     const blocks = waits.find(({ kind, under_way }) => !under_way && kindsOf[check].includes(kind));
     if (!blocks) return { check, ...found[check] };
@@ -34,17 +34,17 @@ export function runChecksOf(
 type Detail = Pick<ExplainCheck, 'outcome' | 'detail'> & { owner?: Owner };
 const passed = (detail: string, owner?: Owner): Detail => ({ outcome: 'passed', detail, ...(owner && { owner }) });
 
-function detailsOf({ run, standing, maxParallelSteps }: RunFacts, waits: readonly RunWait[]): Record<RunCheck, Detail> {
+function buildDetails({ run, standing, maxParallelSteps }: RunFacts, waits: readonly RunWait[]): Record<RunCheck, Detail> {
   const { entry, lock } = standing;
   const slots: Owner = { kind: 'setting', id: 'resources.max_parallel_steps', value: maxParallelSteps };
   const live = waits.filter(({ kind, step_id }) => step_id !== undefined && kind !== 'dependency').length;
   const isOver = isRunEnded(run.status);
   return {
-    engine: passed(entry === 'asleep' ? 'nothing is to be done for it until something happens' : 'an engine goes on with it'),
-    lock: passed(lock ? `${lock.owner} works on it now` : 'nobody works on it now'),
+    engine: passed(entry === 'asleep' ? 'no work is pending until its next event' : 'an engine is processing it'),
+    lock: passed(lock ? `${lock.owner} is processing it` : 'it is not locked'),
     deadline: passed(run.deadline_ms === undefined ? 'it has no deadline' : `its deadline is ${iso(run.deadline_ms)}`),
-    ending: passed(run.ending ? `it is to end ${run.ending.status}` : isOver ? `it ended ${run.status}` : 'its end is not decided'),
-    slots: passed(`${run.counts.jobs} of its jobs are out`, slots),
-    steps: passed(isOver ? 'all have ended' : `${live} under way`),
+    ending: passed(run.ending ? `it will end ${run.ending.status}` : isOver ? `it ended ${run.status}` : 'its end is not decided'),
+    slots: passed(`${run.counts.jobs} of its jobs are live`, slots),
+    steps: passed(isOver ? 'all have ended' : `${live} live`),
   };
 } // prettier-ignore

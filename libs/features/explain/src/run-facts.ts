@@ -2,26 +2,26 @@ import type { JobExplanation, RunStarterRule } from '@svc/contract';
 import type { DecisionRecord, RunStanding } from '@svc/store';
 import { graphOf, type RunState, type StepDefinition, type StepRun, type WorkflowDefinition } from '@svc/workflow';
 
-/** What of a step's job its run's explanation shows. */
+/** The job of a step in its run's explanation. */
 export interface StepJob extends JobExplanation {
   decision?: DecisionRecord;
 }
 
-/** What decides whether a run goes on beside its own state. */
-export interface RunAround {
+/** Context of a run's explanation besides its own state. */
+export interface RunExplainContext {
   nowMs: number;
   standing: RunStanding;
-  /** An engine runs; not asked, and true, while nothing is to be done for the run. */
+  /** An engine runs; not checked, and true, while the run has no pending work. */
   hasEngine: boolean;
-  /** Job steps that may be out at once; 0 = any number. */
+  /** Limit on concurrent job steps; 0 = unlimited. */
   maxParallelSteps: number;
   /** `approvals.run_starter`. */
   runStarter: RunStarterRule;
-  /** When timers that are set are due, unix ms, by `<path>#<purpose>`; those of the run itself by `#<purpose>`. */
+  /** Due times of timers, unix ms, by `<path>#<purpose>`; those of the run itself by `#<purpose>`. */
   timers: ReadonlyMap<string, number>;
 }
 
-export interface RunFacts extends RunAround {
+export interface RunFacts extends RunExplainContext {
   definition: WorkflowDefinition;
   run: RunState;
   /** Explanations of the jobs of live steps, by job id; not necessarily of all. */
@@ -29,16 +29,16 @@ export interface RunFacts extends RunAround {
 }
 
 /** One step, or one item of a fan-out, with its record. */
-export interface Place {
+export interface StepPlace {
   path: string;
-  /** The step it is, or is an item of. */
+  /** The step, or the step that the item belongs to. */
   step: string;
   def: StepDefinition;
   record: StepRun;
 }
 
-/** Every step and item that has a record, in the order of the definition's graph: what comes first there may hold the rest. */
-export function placesOf(definition: WorkflowDefinition, run: RunState): Place[] {
+/** Every step and item that has a record, in graph order, so that earlier entries may block later ones. */
+export function listStepPlaces(definition: WorkflowDefinition, run: RunState): StepPlace[] {
   return graphOf(definition).order.flatMap((step) => {
     const def = definition.steps[step];
     const record = Object.hasOwn(run.steps, step) ? run.steps[step] : undefined;
@@ -48,11 +48,11 @@ export function placesOf(definition: WorkflowDefinition, run: RunState): Place[]
   });
 }
 
-/** It is done for items, rounds or steps of its own: these wait, it does not. */
-export const isMadeOfParts = ({ record }: Pick<Place, 'record'>): boolean => record.progress !== undefined;
+/** The step consists of items, rounds or child steps: they wait, the step itself does not. */
+export const isComposite = ({ record }: Pick<StepPlace, 'record'>): boolean => record.progress !== undefined;
 
-/** What it waits for before it may begin; the step whose error it handles is no such thing. */
-export function dependenciesOf(definition: WorkflowDefinition, step: string): readonly string[] {
+/** Dependencies of a step, without the steps whose errors it handles. */
+export function listDependencies(definition: WorkflowDefinition, step: string): readonly string[] {
   const graph = graphOf(definition);
   const handled = graph.handles.get(step) ?? [];
   return graph.dependenciesOf(step).filter((dep) => !handled.includes(dep));

@@ -2,12 +2,12 @@ import type { RunWait } from '@svc/contract';
 import { iso } from './job-facts';
 import type { RunFacts } from './run-facts';
 
-/** What the run as a whole waits for, before any of its steps. See docs/reference/workflows.md#states. */
-export function wholeWaits(facts: RunFacts): RunWait[] {
+/** Waits of the run as a whole, before any of its steps. See docs/reference/workflows.md#states. */
+export function runLevelWaits(facts: RunFacts): RunWait[] {
   return [...engineWait(facts), ...lockWait(facts), ...endingWaits(facts)];
 }
 
-/** Something is to be done for it, and no engine does it. */
+/** The run has pending work that no engine processes. */
 function engineWait(facts: RunFacts): RunWait[] {
   const { standing, hasEngine, run } = facts;
   if (standing.entry === 'asleep' || standing.lock) return [];
@@ -16,9 +16,9 @@ function engineWait(facts: RunFacts): RunWait[] {
   return [
     {
       kind: 'engine',
-      what: reason ?? 'it stands in line for its first pass',
+      what: reason ?? 'it is queued for its first pass',
       owner: standing.isPaused && hasEngine ? { kind: 'queue', id: 'workflow-passes', value: 'paused' } : { kind: 'service', id: 'engine' },
-      how: howToEngine(facts),
+      how: howToReachEngine(facts),
       since: iso(run.updated_at_ms),
       clears_at: null,
       under_way: reason === undefined,
@@ -29,36 +29,36 @@ function engineWait(facts: RunFacts): RunWait[] {
 
 function whyNoEngine({ standing, hasEngine }: RunFacts): string | undefined {
   if (!hasEngine) return 'no engine runs';
-  if (standing.isPaused) return 'the queue of runs to go on with is paused';
+  if (standing.isPaused) return 'the queue of runs is paused';
   if (standing.entry === 'failed') return 'its queue entry failed for good';
-  if (standing.entry === 'lost') return 'no queue entry brings it to an engine';
-  if (standing.entry === 'delayed') return 'what its last pass asked for could not be done yet';
+  if (standing.entry === 'lost') return 'it has no queue entry';
+  if (standing.entry === 'delayed') return 'an action of its last pass failed and will be retried';
   return undefined;
 }
 
-function howToEngine({ standing, hasEngine }: RunFacts): string {
-  if (!hasEngine) return 'an engine must be started, or reach Redis again';
+function howToReachEngine({ standing, hasEngine }: RunFacts): string {
+  if (!hasEngine) return 'an engine must be started, or reconnect to Redis';
   if (standing.isPaused) return 'an operator must resume it';
-  return 'by itself: engines look for such runs';
+  return 'automatically: engines requeue such runs';
 }
 
-/** Somebody works on it now: that is no obstacle, but nobody else may. */
+/** Another process holds the run's lock: progress, not a blocker. */
 function lockWait({ standing, nowMs }: RunFacts): RunWait[] {
   const { lock } = standing;
   if (!lock) return [];
   return [
     {
       kind: 'lock',
-      what: `${lock.owner} works on it now`,
+      what: `${lock.owner} is processing it`,
       owner: { kind: 'lock', id: lock.owner },
-      how: 'by itself, within moments; should its holder have died, when the lock ends',
+      how: 'automatically, within moments; if its owner crashed, when the lock expires',
       clears_at: iso(nowMs + lock.leftMs),
       under_way: true,
     },
   ];
 }
 
-/** Its end is decided: what was told to stop must answer, and what was done is undone. */
+/** The run is ending: cancelled jobs must stop, and finished steps are compensated. */
 function endingWaits({ run, timers, jobs }: RunFacts): RunWait[] {
   const { ending } = run;
   if (!ending) return [];
@@ -67,9 +67,9 @@ function endingWaits({ run, timers, jobs }: RunFacts): RunWait[] {
   const stops = cancels.map(([jobId, path]): RunWait => ({
     kind: 'cancel',
     step_id: path,
-    what: `it was told to stop and has not answered; then the run ends ${ending.status}`,
+    what: `it was cancelled and has not stopped yet; then the run ends ${ending.status}`,
     owner: { kind: 'step', id: path },
-    how: 'by itself, when it answers or its time to do so is over',
+    how: 'automatically, when it stops or the grace period ends',
     clears_at: until === undefined ? null : iso(until),
     under_way: false,
     ...(!jobId.startsWith('sub:') && { job_id: jobId }),
@@ -81,9 +81,9 @@ function endingWaits({ run, timers, jobs }: RunFacts): RunWait[] {
   const blocker = job?.blocked_by;
   const undo: RunWait = {
     kind: 'compensation',
-    what: blocker?.what ?? `what ${path ?? 'a step'} did is being undone; then the run ends ${ending.status}`,
+    what: blocker?.what ?? `${path ?? 'a step'} is being compensated; then the run ends ${ending.status}`,
     owner: blocker?.owner ?? { kind: 'step', id: `${path ?? ''}.compensation` },
-    how: blocker?.how ?? 'by itself, when the compensating job ends',
+    how: blocker?.how ?? 'automatically, when the compensation job ends',
     clears_at: blocker?.clears_at ?? null,
     under_way: job !== undefined && !blocker,
     job_id: undoing,

@@ -1,12 +1,12 @@
 import type { RunWait, StepExplanation } from '@svc/contract';
 import { isStepEnded } from '@svc/lifecycle';
 import { graphOf, typeOf, type StepRun } from '@svc/workflow';
-import { dependenciesOf, isMadeOfParts, type Place, placesOf, type RunFacts } from './run-facts';
+import { listDependencies, isComposite, type StepPlace, listStepPlaces, type RunFacts } from './run-facts';
 
-/** How each step came to be where it is; those not yet begun too, items of fan-outs not. */
-export function stepsOf(facts: RunFacts, waits: readonly RunWait[]): StepExplanation[] {
+/** Explains each step, including those not begun; items of fan-outs are omitted. */
+export function explainSteps(facts: RunFacts, waits: readonly RunWait[]): StepExplanation[] {
   const { definition, run } = facts;
-  const begun = new Map(placesOf(definition, run).map((place) => [place.path, place]));
+  const begun = new Map(listStepPlaces(definition, run).map((place) => [place.path, place]));
   return graphOf(definition).order.flatMap((id): StepExplanation[] => {
     const def = definition.steps[id];
     if (!def) return [];
@@ -17,21 +17,21 @@ export function stepsOf(facts: RunFacts, waits: readonly RunWait[]): StepExplana
         step_id: id,
         step_type: typeOf(def),
         status: place?.record.status ?? 'pending',
-        why: place ? (wait?.what ?? whyOf(facts, place)) : whyNotBegun(facts, id),
-        depends_on: dependenciesOf(definition, id).map((dep) => dependencyOf(run.steps[dep], dep)),
-        ...decisionOf(facts, place),
+        why: place ? (wait?.what ?? explainBegun(facts, place)) : whyNotBegun(facts, id),
+        depends_on: listDependencies(definition, id).map((dep) => toDependency(run.steps[dep], dep)),
+        ...toDecision(facts, place),
       },
     ];
   });
 }
 
-const dependencyOf = (record: StepRun | undefined, step_id: string): StepExplanation['depends_on'][number] => ({
+const toDependency = (record: StepRun | undefined, step_id: string): StepExplanation['depends_on'][number] => ({
   step_id,
   status: record?.status ?? 'pending',
   satisfied: record?.settled === 'ok' || record?.settled === 'neutral',
 });
 
-function decisionOf({ jobs }: RunFacts, place: Place | undefined): Pick<StepExplanation, 'rule_id' | 'decision'> {
+function toDecision({ jobs }: RunFacts, place: StepPlace | undefined): Pick<StepExplanation, 'rule_id' | 'decision'> {
   const decision = jobs.get(place?.record.job_id ?? '')?.decision;
   return decision
     ? { decision: decision.decision, ...(decision.rule_id !== undefined && { rule_id: decision.rule_id }) }
@@ -44,37 +44,37 @@ function whyNotBegun({ definition, run }: RunFacts, id: string): string {
   return run.status === 'pending' ? 'the run has not begun' : 'it has not begun';
 }
 
-function whyOf({ definition }: RunFacts, place: Place): string {
+function explainBegun({ definition }: RunFacts, place: StepPlace): string {
   const { record, step } = place;
   if (isStepEnded(record.status)) return whyEnded(record);
   const handles = graphOf(definition).handles.get(step);
   if (handles && record.handles === undefined) return `it begins only if ${handles.join(' or ')} fails`;
-  if (!isMadeOfParts(place)) return 'an engine is at it';
+  if (!isComposite(place)) return 'an engine is processing it';
   const { begun = 0, live = 0, ok = 0, bad = 0 } = record.progress ?? {};
-  return `of its parts ${begun} were begun, ${live} are under way, ${ok} succeeded and ${bad} failed`;
+  return `${begun} of its items or child steps have begun: ${live} live, ${ok} succeeded, ${bad} failed`;
 }
 
 function whyEnded({ status, skip_reason, error, attempts, compensated }: StepRun): string {
-  const undone = compensated ? ', and was undone' : '';
-  if (status === 'succeeded') return `it succeeded${attempts > 1 ? ` at try ${attempts}` : ''}${undone}`;
-  if (skip_reason !== undefined) return reasons[skip_reason] ?? reasonOf(skip_reason);
-  return `${error?.message ?? status}${attempts > 1 ? ` (try ${attempts})` : ''}`;
+  const undone = compensated ? ' and was compensated' : '';
+  if (status === 'succeeded') return `it succeeded${attempts > 1 ? ` at attempt ${attempts}` : ''}${undone}`;
+  if (skip_reason !== undefined) return reasons[skip_reason] ?? toReason(skip_reason);
+  return `${error?.message ?? status}${attempts > 1 ? ` (attempt ${attempts})` : ''}`;
 }
 
-/** Why steps are passed over, as the planner calls it. See docs/reference/workflows.md#how-a-run-proceeds. */
+/** Texts for the skip reasons of the planner. See docs/reference/workflows.md#how-a-run-proceeds. */
 const reasons: Readonly<Record<string, string>> = {
   condition_false: 'its condition did not hold',
   no_dependency_succeeded: 'none of the steps it depends on succeeded',
   switch_branch_not_taken: 'the switch took another branch',
-  not_activated: 'nothing failed that it handles',
-  not_needed: 'enough others had succeeded',
+  not_activated: 'no step that it handles failed',
+  not_needed: 'enough other steps had succeeded',
   unreachable: 'it and another step wait for each other',
   run_ended: 'the run ended before it began',
   run_failed: 'the run failed',
   run_cancelled: 'the run was cancelled',
-  run_timed_out: 'the run was out of time',
+  run_timed_out: 'the run timed out',
   workflow_deleted: 'the workflow was deleted',
 };
 
-const reasonOf = (reason: string): string =>
+const toReason = (reason: string): string =>
   reason.startsWith('dependency_failed:') ? `${reason.slice('dependency_failed:'.length)}, which it depends on, failed` : reason; // prettier-ignore
