@@ -2,44 +2,44 @@ import { compileExpression } from '../expressions/compile-expression';
 import { compileTemplate } from '../expressions/compile-template';
 import { EvaluationError, type Expression, type ExpressionLimits, type Scope } from '../expressions/expression';
 import { isList, isMapping } from '../expressions/values';
-import { unwatched, watched, type Missing } from './track-reads';
+import { unwrapTracked, trackReads, type MissingPaths } from './track-reads';
 
-/** What a source comes to: a value, nothing that could be told beforehand, or an error whatever comes. */
-export type Reading =
+/** Result of evaluating a source: a value, unknown before the run, or an error in any run. */
+export type KnownResult =
   { kind: 'value'; value: unknown } | { kind: 'unknown'; why: string } | { kind: 'bad'; why: string };
 
-/** What is known before a run begins: its input, and what some steps will give. */
-export interface Known {
-  /** Names and their values; all others are not known. */
+/** Values known before a run begins: its input, and the outputs of some steps. */
+export interface KnownScope {
+  /** Known names and values; all others are unknown. */
   names: Readonly<Record<string, unknown>>;
-  /** Outputs by step; of a step that is not in here nothing is known. */
+  /** Known outputs by step; others are unknown. */
   outputs: ReadonlyMap<string, unknown>;
   nowMs: number;
   limits: ExpressionLimits;
-  /** Nothing more is worked out once this holds. */
+  /** The time budget is used up: nothing more is evaluated. */
   isSpent(): boolean;
 }
 
-const tooMuch: Reading = { kind: 'unknown', why: 'there is too much to work out beforehand' };
+const outOfBudget: KnownResult = { kind: 'unknown', why: 'the workflow is too large to simulate completely' };
 
-/** @param missing gets what the expression looks for in vain */
-export function readExpression(known: Known, source: string, missing: Missing): Reading {
-  if (known.isSpent()) return tooMuch;
+/** @param missing receives the missing paths that the expression reads */
+export function evaluateExpression(known: KnownScope, source: string, missing: MissingPaths): KnownResult {
+  if (known.isSpent()) return outOfBudget;
   const made = compileExpression(source, known.limits);
   if (made.kind === 'bad') return { kind: 'bad', why: made.fault.message };
-  return read(known, made.expression, missing, (scope) => made.expression.evaluate(scope));
+  return evaluateReads(known, made.expression, missing, (scope) => made.expression.evaluate(scope));
 }
 
-export interface Rendered {
+export interface RenderResult {
   value: unknown;
-  /** Texts that stand as they were written, since what they read is not known. */
-  open: string[];
+  /** Templates left unrendered because they read unknown values. */
+  unrendered: string[];
   bad?: string;
 }
 
-/** A value with templates, text by text: what cannot be told beforehand stays as it is written. */
-export function readTemplate(known: Known, value: unknown, missing: Missing): Rendered {
-  const open: string[] = [];
+/** Renders the templates in a value; those that read unknown values stay as written. */
+export function renderKnown(known: KnownScope, value: unknown, missing: MissingPaths): RenderResult {
+  const unrendered: string[] = [];
   let bad: string | undefined;
   const render = (part: unknown): unknown => {
     if (typeof part === 'string') return part.includes('${') ? renderText(part) : part;
@@ -52,22 +52,27 @@ export function readTemplate(known: Known, value: unknown, missing: Missing): Re
     const made = known.isSpent() ? undefined : compileTemplate(text, known.limits);
     if (made?.kind !== 'ok') {
       if (made) bad ??= made.faults[0]?.message;
-      else open.push(text);
+      else unrendered.push(text);
       return text;
     }
-    const reading = read(known, made.template, missing, (scope) => made.template.render(scope));
-    if (reading.kind === 'value') return reading.value;
-    if (reading.kind === 'bad') bad ??= `${text}: ${reading.why}`;
-    else open.push(text);
+    const result = evaluateReads(known, made.template, missing, (scope) => made.template.render(scope));
+    if (result.kind === 'value') return result.value;
+    if (result.kind === 'bad') bad ??= `${text}: ${result.why}`;
+    else unrendered.push(text);
     return text;
   };
   const rendered = render(value);
-  return { value: rendered, open, ...(bad !== undefined && { bad }) };
+  return { value: rendered, unrendered, ...(bad !== undefined && { bad }) };
 }
 
-type Reads = Pick<Expression, 'names' | 'stepsRead'>;
+type ReadNames = Pick<Expression, 'names' | 'stepsRead'>;
 
-function read(known: Known, reads: Reads, missing: Missing, evaluate: (scope: Scope) => unknown): Reading {
+function evaluateReads(
+  known: KnownScope,
+  reads: ReadNames,
+  missing: MissingPaths,
+  evaluate: (scope: Scope) => unknown,
+): KnownResult {
   const { names, outputs, nowMs } = known;
   const step = reads.stepsRead.find((id) => !outputs.has(id));
   if (step !== undefined) {
@@ -79,14 +84,14 @@ function read(known: Known, reads: Reads, missing: Missing, evaluate: (scope: Sc
   const name = reads.names.find((one) => one !== 'steps' && !Object.hasOwn(names, one));
   if (name !== undefined) return { kind: 'unknown', why: `${name} is known only when it runs` };
   const steps = reads.stepsRead.map((id): [string, unknown] => {
-    return [id, { status: 'succeeded', output: watched(outputs.get(id), `steps.${id}.output`, missing) }];
+    return [id, { status: 'succeeded', output: trackReads(outputs.get(id), `steps.${id}.output`, missing) }];
   });
-  const watchedNames = reads.names
+  const trackedNames = reads.names
     .filter((one) => one !== 'steps')
-    .map((one): [string, unknown] => [one, watched(names[one], one, missing)]);
+    .map((one): [string, unknown] => [one, trackReads(names[one], one, missing)]);
   try {
-    const value = evaluate({ ...Object.fromEntries(watchedNames), steps: Object.fromEntries(steps), $now: nowMs });
-    return { kind: 'value', value: unwatched(value) };
+    const value = evaluate({ ...Object.fromEntries(trackedNames), steps: Object.fromEntries(steps), $now: nowMs });
+    return { kind: 'value', value: unwrapTracked(value) };
   } catch (error) {
     if (!(error instanceof EvaluationError)) throw error;
     return { kind: 'bad', why: error.message };

@@ -2,7 +2,7 @@ import type { StepDefinition } from '../definition/workflow';
 import { defaultExpressionLimits } from '../expressions/expression';
 import { foresee, type Outlook } from './simulate';
 
-const look = (steps: Record<string, StepDefinition>, input: Record<string, unknown> = {}, isSpent = false) => {
+const forecast = (steps: Record<string, StepDefinition>, input: Record<string, unknown> = {}, isSpent = false) => {
   const definition = { id: 'harbour', org_id: 'acme', name: 'Harbour', timeout_sec: 0, steps };
   const given = { nowMs: 0, limits: defaultExpressionLimits, isSpent: () => isSpent };
   const outlooks = foresee(definition, input, given);
@@ -15,9 +15,9 @@ const runs = (all: object) =>
     Object.entries(all).flatMap(([id, one]) => ((one as Outlook).runs ? [[id, (one as Outlook).runs]] : [])),
   );
 
-describe('what a run would make of its steps', () => {
-  it('tells them dependencies first, each job with its topic and what it would be given', () => {
-    const all = look(
+describe('the forecast of a run', () => {
+  it('lists steps in dependency order, each job with its topic and payload', () => {
+    const all = forecast(
       {
         stow: {
           depends_on: ['weigh'],
@@ -38,7 +38,7 @@ describe('what a run would make of its steps', () => {
     expect(all['ask']).toEqual({ step: 'ask', type: 'approval', runs: 'yes', unresolved: [] });
   });
 
-  it('works conditions out where the input tells them; those after a step that is passed over begin all the same', () => {
+  it('evaluates conditions that the input determines; dependents of a skipped step still begin', () => {
     const steps: Record<string, StepDefinition> = {
       rush: { condition: 'input.rush' },
       after: { depends_on: ['rush'] },
@@ -46,12 +46,12 @@ describe('what a run would make of its steps', () => {
       last: { depends_on: ['later'] },
     };
 
-    expect(runs(look(steps, { rush: false }))).toEqual({ rush: 'no', after: 'yes', later: 'unknown', last: 'yes' });
-    expect(look(steps, { rush: true })['rush']).toMatchObject({ runs: 'yes', condition: true });
-    expect(look(steps)['later']?.why).toContain('after returns');
+    expect(runs(forecast(steps, { rush: false }))).toEqual({ rush: 'no', after: 'yes', later: 'unknown', last: 'yes' });
+    expect(forecast(steps, { rush: true })['rush']).toMatchObject({ runs: 'yes', condition: true });
+    expect(forecast(steps)['later']?.why).toContain('after returns');
   });
 
-  it('goes the way a switch goes, and not the others, until they meet again', () => {
+  it('follows the selected branch of a switch until the branches join', () => {
     const steps: Record<string, StepDefinition> = {
       lane: {
         type: 'switch',
@@ -64,17 +64,22 @@ describe('what a run would make of its steps', () => {
       join: { depends_on: ['next', 'slow'] },
     };
 
-    const slow = look(steps, { lane: 'any' });
+    const slow = forecast(steps, { lane: 'any' });
     expect(slow['lane']).toMatchObject({ condition: 'any', target: 'slow' });
     expect(runs(slow)).toEqual({ lane: 'yes', fast: 'no', next: 'no', slow: 'yes', join: 'yes' });
     expect(slow['fast']?.why).toBe('lane goes to slow');
-    expect(runs(look(steps, { lane: 'fast' }))).toMatchObject({ fast: 'yes', next: 'yes', slow: 'no', join: 'yes' });
-    expect(runs(look({ ...steps, lane: { ...steps['lane'], depends_on: ['a'], condition: 'steps.a.output' }, a: {} }))) // prettier-ignore
+    expect(runs(forecast(steps, { lane: 'fast' }))).toMatchObject({
+      fast: 'yes',
+      next: 'yes',
+      slow: 'no',
+      join: 'yes',
+    });
+    expect(runs(forecast({ ...steps, lane: { ...steps['lane'], depends_on: ['a'], condition: 'steps.a.output' }, a: {} }))) // prettier-ignore
       .toMatchObject({ lane: 'yes', fast: 'unknown', slow: 'unknown', join: 'unknown' });
   });
 
-  it('knows what steps give that make it themselves, and what mock_output says', () => {
-    const all = look(
+  it('knows the outputs of inline steps and of steps with mock_output', () => {
+    const all = forecast(
       {
         tally: { type: 'transform', input: { count: '${length(input.crates)}' } },
         many: { type: 'condition', depends_on: ['tally'], condition: 'steps.tally.output.count > 1' },
@@ -88,8 +93,8 @@ describe('what a run would make of its steps', () => {
     expect(all['heavy']).toMatchObject({ runs: 'yes', condition: true });
   });
 
-  it('names what is looked for and is not there, wherever it stands', () => {
-    const all = look(
+  it('lists missing paths, wherever they are read', () => {
+    const all = forecast(
       {
         a: {
           condition: 'input.order.rush != true',
@@ -103,33 +108,36 @@ describe('what a run would make of its steps', () => {
     expect(all['a']?.unresolved).toEqual(['input.order.rush', 'input.order.name']);
   });
 
-  it('counts the items of a fan-out, and looks at its first', () => {
+  it('counts the items of a fan-out, and shows the job of the first', () => {
     const steps: Record<string, StepDefinition> = {
       weigh: { for_each: 'input.crates', input: { id: '${item.id}', at: '${index}' } },
     };
 
-    const all = look(steps, { crates: [{ id: 'a' }, { id: 'b' }] });
+    const all = forecast(steps, { crates: [{ id: 'a' }, { id: 'b' }] });
     expect(all['weigh']).toMatchObject({ items: 2, job: { payload: { item: { id: 'a' }, id: 'a', at: 0 } } });
-    expect(look(steps, { crates: [] })['weigh']).toMatchObject({ items: 0, job: { payload: { id: '${item.id}' } } });
-    expect(look(steps, { crates: 7 })['weigh']?.error).toContain('no list');
+    expect(forecast(steps, { crates: [] })['weigh']).toMatchObject({
+      items: 0,
+      job: { payload: { id: '${item.id}' } },
+    });
+    expect(forecast(steps, { crates: 7 })['weigh']?.error).toContain('no list');
   });
 
-  it('a step that surely fails takes those after it along, unless its error is handled', () => {
+  it('a step that certainly fails stops its dependents, unless its error is handled', () => {
     const bad: StepDefinition = { type: 'transform', input: { x: '${int("seven")}' } };
     const after: StepDefinition = { depends_on: ['a'] };
 
-    const all = look({ a: bad, b: after, c: { depends_on: ['b'] } });
+    const all = forecast({ a: bad, b: after, c: { depends_on: ['b'] } });
     expect(all['a']?.error).toMatch(/int/);
     expect(runs(all)).toEqual({ a: 'yes', b: 'no', c: 'no' });
-    expect(runs(look({ a: { ...bad, on_error: 'h' }, b: after, h: {} }))).toEqual({
+    expect(runs(forecast({ a: { ...bad, on_error: 'h' }, b: after, h: {} }))).toEqual({
       a: 'yes',
       h: 'unknown',
       b: 'unknown',
     });
   });
 
-  it('what composites run depends on them, and names of a moment are not known', () => {
-    const all = look({
+  it('children depend on their composite, and names known only at run time are unknown', () => {
+    const all = forecast({
       both: { type: 'parallel', input: { steps: ['one', 'two'] } },
       one: {},
       two: { condition: 'ctx.ready' },
@@ -142,8 +150,8 @@ describe('what a run would make of its steps', () => {
     expect(all['work']?.job?.payload).toEqual({ i: '${loop.index}' });
   });
 
-  it('works nothing out once its time is spent, and still tells every step', () => {
-    const all = look(
+  it('evaluates nothing after its time budget, and still lists every step', () => {
+    const all = forecast(
       { a: { condition: 'input.x', input: { y: '${input.x}' } }, b: { depends_on: ['a'] } },
       { x: 1 },
       true,

@@ -3,96 +3,101 @@ import { switchCases, switchDefault, switchTargets } from '../definition/links';
 import { isJobType, typeOf, type StepDefinition, type StepType, type WorkflowDefinition } from '../definition/workflow';
 import { isTruthy } from '../expressions/expression';
 import { topicOf } from '../steps/job';
-import { isCase } from '../steps/switch';
-import { readExpression, readTemplate, type Known, type Reading } from './evaluate-known';
+import { matchesCase } from '../steps/switch';
+import { evaluateExpression, renderKnown, type KnownScope, type KnownResult } from './evaluate-known';
 
-/** What a run would make of a step, as far as that can be told from the input alone. */
+/** Forecast of a step, as far as the input determines it. */
 export interface Outlook {
   step: string;
   type: StepType;
   /** `unknown` when it depends on what other steps return. */
   runs: 'yes' | 'no' | 'unknown';
   why?: string;
-  /** Of steps that become jobs; of a fan-out the job of its first item. */
+  /** The job of the step; for a fan-out that of its first item. */
   job?: { topic: string; payload: unknown };
   condition?: unknown;
   target?: string;
   items?: number;
-  /** What is looked for in the input, or in what steps give, and is not there. */
+  /** Paths that are read from the input or step outputs and do not exist. */
   unresolved: string[];
   error?: string;
 }
 
-export type Foresight = Pick<Known, 'nowMs' | 'limits' | 'isSpent'>;
+export type Foresight = Pick<KnownScope, 'nowMs' | 'limits' | 'isSpent'>;
 
-/** How those who depend on a step would see its end. */
-type Settled = 'ok' | 'neutral' | 'bad' | 'unknown';
+/** How dependents would see the end of a step. */
+type ExpectedSettlement = 'ok' | 'neutral' | 'bad' | 'unknown';
 
-interface Looking {
+interface Simulation {
   definition: WorkflowDefinition;
   graph: WorkflowGraph;
   input: Record<string, unknown>;
   with: Foresight;
   outputs: Map<string, unknown>;
-  outlooks: Map<string, Outlook>;
-  settled: Map<string, Settled>;
-  /** Step → the switch that goes elsewhere; undefined when that cannot be told. */
-  passedOver: Map<string, { by: string; to: string | undefined }>;
+  forecasts: Map<string, Outlook>;
+  settled: Map<string, ExpectedSettlement>;
+  /** Step → the switch that selects another branch; `to` is undefined when the branch is unknown. */
+  skippedBy: Map<string, { by: string; to: string | undefined }>;
 }
 
 /**
- * Goes through a definition without running it: which steps would begin with this input, and with what. Steps are taken to
- * succeed. Outputs are known of steps that make them themselves and of those with `mock_output`.
+ * Simulates a run without executing it: which steps would begin with this input, and with which payload. Steps are assumed
+ * to succeed. Outputs are known for inline steps and for those with `mock_output`.
  * See docs/reference/workflows.md#dry-run.
  *
  * @returns every step, dependencies first
  */
 export function foresee(definition: WorkflowDefinition, input: Record<string, unknown>, given: Foresight): Outlook[] {
-  const looking: Looking = {
+  const simulation: Simulation = {
     definition,
     graph: graphOf(definition),
     input,
     with: given,
     outputs: new Map(),
-    outlooks: new Map(),
+    forecasts: new Map(),
     settled: new Map(),
-    passedOver: new Map(),
+    skippedBy: new Map(),
   };
-  for (const id of looking.graph.order) look(looking, id);
-  return [...looking.outlooks.values()];
+  for (const id of simulation.graph.order) forecastStep(simulation, id);
+  return [...simulation.forecasts.values()];
 }
 
-function look(looking: Looking, id: string): void {
-  const def = looking.definition.steps[id] ?? {};
-  const { settled, ...begins } = mayBegin(looking, id, def);
-  const outlook: Outlook = { step: id, type: typeOf(def), ...begins, unresolved: [] };
+function forecastStep(simulation: Simulation, id: string): void {
+  const def = simulation.definition.steps[id] ?? {};
+  const { settled, ...begins } = mayBegin(simulation, id, def);
+  const forecast: Outlook = { step: id, type: typeOf(def), ...begins, unresolved: [] };
   const missing = new Set<string>();
-  looking.outlooks.set(id, outlook);
-  looking.settled.set(id, settled);
-  if (outlook.runs !== 'no' && guard(looking, outlook, def, missing)) work(looking, outlook, def, missing);
-  // A job is asked about even when it would not run with this input: with another it might.
-  else if (isJobType(outlook.type)) outlook.job = jobOf(looking, outlook, def, new Set()).job;
-  if (outlook.runs === 'no') looking.outputs.set(id, undefined);
-  outlook.unresolved = [...missing];
+  simulation.forecasts.set(id, forecast);
+  simulation.settled.set(id, settled);
+  if (forecast.runs !== 'no' && passesGuard(simulation, forecast, def, missing))
+    forecastWork(simulation, forecast, def, missing);
+  // The job is included even if it would not run with this input: with another it might.
+  else if (isJobType(forecast.type)) forecast.job = buildJob(simulation, forecast, def, new Set()).job;
+  if (forecast.runs === 'no') simulation.outputs.set(id, undefined);
+  forecast.unresolved = [...missing];
 }
 
-type Begins = Pick<Outlook, 'runs' | 'why'> & { settled: Settled };
-const unknown = (why: string): Begins => ({ runs: 'unknown', why, settled: 'unknown' });
-const no = (why: string, settled: Settled = 'neutral'): Begins => ({ runs: 'no', why, settled });
-const yes: Begins = { runs: 'yes', settled: 'ok' };
+type BeginForecast = Pick<Outlook, 'runs' | 'why'> & { settled: ExpectedSettlement };
+const unknown = (why: string): BeginForecast => ({ runs: 'unknown', why, settled: 'unknown' });
+const no = (why: string, settled: ExpectedSettlement = 'neutral'): BeginForecast => ({ runs: 'no', why, settled });
+const yes: BeginForecast = { runs: 'yes', settled: 'ok' };
 
-function mayBegin({ graph, outlooks, settled, passedOver }: Looking, id: string, { join }: StepDefinition): Begins {
+function mayBegin(
+  { graph, forecasts, settled, skippedBy }: Simulation,
+  id: string,
+  { join }: StepDefinition,
+): BeginForecast {
   const owner = graph.ownerOf.get(id);
-  if (owner !== undefined) return within(outlooks.get(owner));
+  if (owner !== undefined) return beginWithin(forecasts.get(owner));
   const handled = graph.handles.get(id);
   if (handled) return unknown(`only when ${handled.join(' or ')} fails`);
-  const passed = passedOver.get(id);
+  const passed = skippedBy.get(id);
   if (passed) {
     if (passed.to === undefined) return unknown(`it depends on where ${passed.by} goes`);
     return no(`${passed.by} goes to ${passed.to}`);
   }
   const deps = graph.dependenciesOf(id);
-  const of = (wanted: Settled) => deps.find((dep) => settled.get(dep) === wanted);
+  const of = (wanted: ExpectedSettlement) => deps.find((dep) => settled.get(dep) === wanted);
   const [ok, bad, open] = [of('ok'), of('bad'), of('unknown')];
   if (bad !== undefined && !(join === 'any' && ok !== undefined)) return no(`${bad} fails`, 'bad');
   if (deps.length === 0 || ok !== undefined) return yes;
@@ -100,124 +105,126 @@ function mayBegin({ graph, outlooks, settled, passedOver }: Looking, id: string,
   return no('nothing it depends on would run');
 }
 
-function within(owner: Outlook | undefined): Begins {
+function beginWithin(owner: Outlook | undefined): BeginForecast {
   if (owner?.runs === 'no') return no(`${owner.step} would not run`);
   return owner?.runs === 'yes' && owner.type === 'parallel' ? yes : unknown(`${owner?.step} runs it`);
 }
 
-const knownOf = (looking: Looking, more: Record<string, unknown> = {}): Known => {
-  const { id, name } = looking.definition;
+const buildScope = (simulation: Simulation, more: Record<string, unknown> = {}): KnownScope => {
+  const { id, name } = simulation.definition;
   return {
-    ...looking.with,
-    names: { input: looking.input, workflow: { id, name }, ...more },
-    outputs: looking.outputs,
+    ...simulation.with,
+    names: { input: simulation.input, workflow: { id, name }, ...more },
+    outputs: simulation.outputs,
   };
 };
 
-/** @returns whether the step may go on */
-function guard(looking: Looking, outlook: Outlook, def: StepDefinition, missing: Set<string>): boolean {
-  if (def.condition === undefined || outlook.type === 'condition' || outlook.type === 'switch') return true;
-  const holds = readExpression(knownOf(looking), def.condition, missing);
-  if (holds.kind === 'bad') return fails(looking, outlook, def, holds.why);
+/** Evaluates the guard. @returns whether the step may begin */
+function passesGuard(simulation: Simulation, forecast: Outlook, def: StepDefinition, missing: Set<string>): boolean {
+  if (def.condition === undefined || forecast.type === 'condition' || forecast.type === 'switch') return true;
+  const holds = evaluateExpression(buildScope(simulation), def.condition, missing);
+  if (holds.kind === 'bad') return setFailure(simulation, forecast, def, holds.why);
   if (holds.kind === 'unknown') {
-    // Passed over by its own condition, it counts as done: those after it begin in any case.
-    outlook.runs = 'unknown';
-    outlook.why = holds.why;
+    // Skipped by its own condition, it counts as done: its dependents begin in any case.
+    forecast.runs = 'unknown';
+    forecast.why = holds.why;
     return true;
   }
-  outlook.condition = holds.value ?? null;
+  forecast.condition = holds.value ?? null;
   if (isTruthy(holds.value)) return true;
-  outlook.runs = 'no';
-  outlook.why = 'its condition does not hold';
+  forecast.runs = 'no';
+  forecast.why = 'its condition does not hold';
   return false;
 }
 
-function fails(looking: Looking, outlook: Outlook, def: StepDefinition, error: string): false {
-  outlook.error = error;
-  looking.settled.set(outlook.step, def.on_error === undefined ? 'bad' : 'unknown');
+function setFailure(simulation: Simulation, forecast: Outlook, def: StepDefinition, error: string): false {
+  forecast.error = error;
+  simulation.settled.set(forecast.step, def.on_error === undefined ? 'bad' : 'unknown');
   return false;
 }
 
-function work(looking: Looking, outlook: Outlook, def: StepDefinition, missing: Set<string>): void {
-  const { type } = outlook;
-  if (def.for_each !== undefined) return fanOut(looking, outlook, def, missing);
-  if (isJobType(type)) return job(looking, outlook, def, missing);
-  if (type === 'condition' || type === 'switch') return decide(looking, outlook, def, missing);
+function forecastWork(simulation: Simulation, forecast: Outlook, def: StepDefinition, missing: Set<string>): void {
+  const { type } = forecast;
+  if (def.for_each !== undefined) return fanOut(simulation, forecast, def, missing);
+  if (isJobType(type)) return forecastJob(simulation, forecast, def, missing);
+  if (type === 'condition' || type === 'switch') return forecastCondition(simulation, forecast, def, missing);
   if (type !== 'transform') return;
-  const made = readTemplate(knownOf(looking), def.input ?? {}, missing);
-  if (made.bad !== undefined) fails(looking, outlook, def, made.bad);
-  else if (made.open.length === 0) gives(looking, outlook, made.value);
+  const made = renderKnown(buildScope(simulation), def.input ?? {}, missing);
+  if (made.bad !== undefined) setFailure(simulation, forecast, def, made.bad);
+  else if (made.unrendered.length === 0) setOutput(simulation, forecast, made.value);
 }
 
-/** What a step gives is known only if it surely runs. */
-function gives(looking: Looking, { step, runs }: Outlook, output: unknown): void {
-  if (runs === 'yes') looking.outputs.set(step, output);
+/** Records a known output; only of steps that certainly run. */
+function setOutput(simulation: Simulation, { step, runs }: Outlook, output: unknown): void {
+  if (runs === 'yes') simulation.outputs.set(step, output);
 }
 
-function fanOut(looking: Looking, outlook: Outlook, def: StepDefinition, missing: Set<string>): void {
-  const list = readExpression(knownOf(looking), def.for_each ?? '', missing);
-  if (list.kind === 'bad') return void fails(looking, outlook, def, list.why);
+function fanOut(simulation: Simulation, forecast: Outlook, def: StepDefinition, missing: Set<string>): void {
+  const list = evaluateExpression(buildScope(simulation), def.for_each ?? '', missing);
+  if (list.kind === 'bad') return void setFailure(simulation, forecast, def, list.why);
   const items = list.kind === 'value' ? (list.value ?? []) : undefined;
-  if (items !== undefined && !Array.isArray(items)) return void fails(looking, outlook, def, 'for_each gives no list');
+  if (items !== undefined && !Array.isArray(items))
+    return void setFailure(simulation, forecast, def, 'for_each gives no list');
   const [first] = (items ?? []) as unknown[];
-  if (items) outlook.items = items.length;
+  if (items) forecast.items = items.length;
   const own = items && items.length > 0 ? { item: first ?? null, index: 0 } : {};
-  if (isJobType(outlook.type)) job(looking, outlook, def, missing, own);
+  if (isJobType(forecast.type)) forecastJob(simulation, forecast, def, missing, own);
 }
 
-function job(
-  looking: Looking,
-  outlook: Outlook,
+function forecastJob(
+  simulation: Simulation,
+  forecast: Outlook,
   def: StepDefinition,
   missing: Set<string>,
   own: Record<string, unknown> = {},
 ): void {
-  const made = jobOf(looking, outlook, def, missing, own);
-  outlook.job = made.job;
-  if (made.bad !== undefined) return void fails(looking, outlook, def, made.bad);
-  if (def.mock_output !== undefined && def.for_each === undefined) gives(looking, outlook, def.mock_output);
+  const made = buildJob(simulation, forecast, def, missing, own);
+  forecast.job = made.job;
+  if (made.bad !== undefined) return void setFailure(simulation, forecast, def, made.bad);
+  if (def.mock_output !== undefined && def.for_each === undefined) setOutput(simulation, forecast, def.mock_output);
 }
 
-function jobOf(
-  looking: Looking,
+function buildJob(
+  simulation: Simulation,
   { type }: Outlook,
   def: StepDefinition,
   missing: Set<string>,
   own: Record<string, unknown> = {},
 ): { job: NonNullable<Outlook['job']>; bad: string | undefined } {
   const { value, bad } = def.input
-    ? readTemplate(knownOf(looking, own), def.input, missing)
-    : { value: looking.input, bad: undefined };
+    ? renderKnown(buildScope(simulation, own), def.input, missing)
+    : { value: simulation.input, bad: undefined };
   const { item } = own;
   const payload = { ...(item !== undefined && { item }), ...(value as Record<string, unknown>) };
-  return { job: { topic: topicOf(looking.definition.id, def, type), payload }, bad };
+  return { job: { topic: topicOf(simulation.definition.id, def, type), payload }, bad };
 }
 
-function decide(looking: Looking, outlook: Outlook, def: StepDefinition, missing: Set<string>): void {
-  const subject = readExpression(knownOf(looking), def.condition ?? '', missing);
+function forecastCondition(simulation: Simulation, forecast: Outlook, def: StepDefinition, missing: Set<string>): void {
+  const subject = evaluateExpression(buildScope(simulation), def.condition ?? '', missing);
   if (subject.kind === 'value') {
-    outlook.condition = outlook.type === 'condition' ? isTruthy(subject.value) : (subject.value ?? null);
+    forecast.condition = forecast.type === 'condition' ? isTruthy(subject.value) : (subject.value ?? null);
   }
-  if (outlook.type === 'condition') {
-    if (subject.kind === 'bad') fails(looking, outlook, def, subject.why);
-    else if (subject.kind === 'value') gives(looking, outlook, isTruthy(subject.value));
+  if (forecast.type === 'condition') {
+    if (subject.kind === 'bad') setFailure(simulation, forecast, def, subject.why);
+    else if (subject.kind === 'value') setOutput(simulation, forecast, isTruthy(subject.value));
     return;
   }
-  choose(looking, outlook, def, subject);
+  forecastSwitch(simulation, forecast, def, subject);
 }
 
-function choose(looking: Looking, outlook: Outlook, def: StepDefinition, subject: Reading): void {
-  if (subject.kind === 'bad') return void fails(looking, outlook, def, subject.why);
-  const { step: by } = outlook;
+function forecastSwitch(simulation: Simulation, forecast: Outlook, def: StepDefinition, subject: KnownResult): void {
+  if (subject.kind === 'bad') return void setFailure(simulation, forecast, def, subject.why);
+  const { step: by } = forecast;
   const targets = switchTargets(def).flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
-  if (subject.kind === 'unknown' || outlook.runs !== 'yes') {
-    for (const id of targets) looking.passedOver.set(id, { by, to: undefined });
+  if (subject.kind === 'unknown' || forecast.runs !== 'yes') {
+    for (const id of targets) simulation.skippedBy.set(id, { by, to: undefined });
     return;
   }
-  const fitting = switchCases(def).find(({ match }) => isCase(match, subject.value));
-  const target = (fitting?.target ?? switchDefault(def))?.id;
-  if (typeof target !== 'string') return void fails(looking, outlook, def, 'no case fits and there is no default');
-  outlook.target = target;
-  for (const id of targets) if (id !== target) looking.passedOver.set(id, { by, to: target });
-  gives(looking, outlook, { matched_case: fitting?.match ?? null, matched_value: subject.value ?? null, target_step: target }); // prettier-ignore
+  const matching = switchCases(def).find(({ match }) => matchesCase(match, subject.value));
+  const target = (matching?.target ?? switchDefault(def))?.id;
+  if (typeof target !== 'string')
+    return void setFailure(simulation, forecast, def, 'no case matches and there is no default');
+  forecast.target = target;
+  for (const id of targets) if (id !== target) simulation.skippedBy.set(id, { by, to: target });
+  setOutput(simulation, forecast, { matched_case: matching?.match ?? null, matched_value: subject.value ?? null, target_step: target }); // prettier-ignore
 }

@@ -3,29 +3,29 @@ import type { GateRule } from '../definition/workflow';
 import type { RunError } from './run-error';
 
 /**
- * What the engine must do once the run is saved. `id` is stable: an action made again (after a crash, at a tick) has the
- * same id and the same effect, so doing it twice is harmless. Confirm it by handing its id to the next pass (`acted`).
+ * Work for the engine after the run is saved. `id` is stable: a repeated action (after a crash, at a tick) has the same id
+ * and is idempotent. Confirm it by passing its id to the next pass (`acted`).
  */
 export type Action =
   | DispatchJob
   | { kind: 'cancelJob'; id: string; jobId: string; reason: string }
   | OpenGate
-  /** The gate's rule is met, or it is over without people: whatever still waits for an answer need not. */
+  /** The gate's rule is met, or it expired: its job need not wait for answers any longer. */
   | { kind: 'closeGate'; id: string; jobId: string; step: string; approved: boolean }
   | { kind: 'remindGate'; id: string; jobId: string; step: string }
   | { kind: 'escalateGate'; id: string; jobId: string; step: string; role?: string }
-  /** Timer ids of one run never repeat; a timer that fires late or twice changes nothing. */
+  /** Timer ids of one run never repeat; a timer that fires late or twice has no effect. */
   | { kind: 'setTimer'; id: string; timerId: string; atMs: number }
   | { kind: 'clearTimer'; id: string; timerId: string }
   | StartChild
   | { kind: 'cancelChild'; id: string; key: string; childRunId?: string; reason: string }
   | { kind: 'notify'; id: string; step: string; alert: Alert }
   | Compensate
-  /** Jobs that failed without a dead letter, and that nothing retries any more. */
+  /** Jobs that failed without a dead letter, and will not be retried. */
   | { kind: 'writeDeadLetters'; id: string; jobIds: readonly string[] }
   | Finished;
 
-/** The rest of the request (meta, route labels, adapter, policy hint) stands in the definition of `step`. */
+/** The rest of the request (meta, route labels, adapter, policy hint) is in the definition of `step`. */
 export interface DispatchJob {
   kind: 'dispatchJob';
   /** `<run>:<path>@<attempt>`, the idempotency key of the submission. */
@@ -39,7 +39,7 @@ export interface DispatchJob {
   input: unknown;
   priority: 'CRITICAL' | 'INTERACTIVE' | 'BATCH';
   timeoutMs?: number;
-  /** Another attempt follows should this one fail, so the failure writes no dead letter. */
+  /** A retry follows if this attempt fails, so the failure writes no dead letter. */
   retried?: boolean;
 }
 
@@ -58,13 +58,13 @@ export interface OpenGate {
 export interface StartChild {
   kind: 'startChild';
   id: string;
-  /** Idempotency key of the child run, and what its start and end are reported under. */
+  /** Idempotency key of the child run; its start and end are reported under it. */
   key: string;
   step: string;
   workflowId: string;
   input: Record<string, unknown>;
   callStack: string[];
-  /** Another attempt follows should the child run fail. */
+  /** A retry follows if the child run fails. */
   retried?: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface Alert {
 }
 
 /**
- * One undone step at a time, newest first. Its end is reported as any job's.
+ * Compensates one step at a time, newest first. Its end is reported like that of any job.
  * See docs/reference/workflows.md#compensation.
  */
 export interface Compensate {
@@ -86,7 +86,7 @@ export interface Compensate {
   jobId: string;
   idempotencyKey: string;
   step: string;
-  /** Job that is undone. */
+  /** Job that is compensated. */
   undoes: string;
   topic: string;
   input: unknown;
@@ -98,6 +98,6 @@ export interface Finished {
   id: string;
   status: RunEnd;
   error?: RunError;
-  /** Key under which the parent run hears of it. */
+  /** Key under which the end is reported to the parent run. */
   parentKey?: string;
 }

@@ -1,7 +1,7 @@
 import { isTruthy } from '../expressions/expression';
 import { kindOf } from '../steps';
-import { nextItem, wantsMore } from '../steps/for-each';
-import type { At, Outcome } from '../steps/kind';
+import { nextItem, canBeginMore } from '../steps/for-each';
+import type { StepContext, Outcome } from '../steps/kind';
 import { contextPath, isReserved, writePath } from './context-path';
 import { hasRetriesLeft, lastAttempt, markRetried } from './dead-letters';
 import type { Draft } from './draft';
@@ -9,52 +9,52 @@ import { attemptId } from './ids';
 import { outputOf } from './output';
 import { evaluate } from './scope';
 import { pushUndo } from './undo';
-import { stopRest, withdraw } from './withdraw';
+import { stopChildren, withdraw } from './withdraw';
 
-/** Begins a step, an item, a further attempt, or the next items of a fan-out; what needs a job slot stands in line first. */
+/** Begins a step, an item, a retry, or the next items of a fan-out; a step that needs a job slot is queued first. */
 export function begin(draft: Draft, path: string): void {
   const run = draft.peek(path);
   if (!run || draft.run.ending) return;
   const at = draft.at(path);
   if (run.status === 'running' && kindOf(at).composite) return beginItems(draft, at);
   if (run.status !== 'pending' || run.queued || run.settled) return;
-  if (run.tries === 0 && at.index === undefined && !mayPass(draft, at)) return;
-  if (kindOf(at).takesSlot) standInLine(draft, path);
+  if (run.tries === 0 && at.index === undefined && !passesGuard(draft, at)) return;
+  if (kindOf(at).takesSlot) queueForSlot(draft, path);
   else launch(draft, path);
 }
 
-function beginItems(draft: Draft, at: At): void {
+function beginItems(draft: Draft, at: StepContext): void {
   if (kindOf({ ...at, index: 0 }).takesSlot) {
-    if (wantsMore(draft, at.path)) standInLine(draft, at.path);
+    if (canBeginMore(draft, at.path)) queueForSlot(draft, at.path);
     return;
   }
-  while (wantsMore(draft, at.path)) launch(draft, nextItem(draft, at.path));
+  while (canBeginMore(draft, at.path)) launch(draft, nextItem(draft, at.path));
 }
 
-function standInLine(draft: Draft, path: string): void {
+function queueForSlot(draft: Draft, path: string): void {
   if (draft.peek(path)?.queued) return;
   draft.edit(path).queued = true;
   draft.run.ready.push(path);
 }
 
-/** Gives free slots to those who stand in line; a fan-out goes to its end after each item. */
+/** Assigns free slots in queue order; a fan-out moves to the end of the queue after each item. */
 export function fillSlots(draft: Draft): void {
-  const cap = draft.around.limits.maxParallelSteps || Infinity;
+  const cap = draft.context.limits.maxParallelSteps || Infinity;
   while (draft.run.counts.jobs < cap) {
     const path = draft.run.ready.shift();
     if (path === undefined) return;
     delete draft.edit(path).queued;
     if (!kindOf(draft.at(path)).composite) launch(draft, path);
-    else if (wantsMore(draft, path)) {
+    else if (canBeginMore(draft, path)) {
       const item = nextItem(draft, path);
-      if (wantsMore(draft, path)) standInLine(draft, path);
+      if (canBeginMore(draft, path)) queueForSlot(draft, path);
       launch(draft, item);
     }
   }
 }
 
 /** The guard of a step. See docs/reference/workflows.md#dependencies. */
-function mayPass(draft: Draft, at: At): boolean {
+function passesGuard(draft: Draft, at: StepContext): boolean {
   const { def, type } = at.node;
   if (def.condition === undefined || type === 'condition' || type === 'switch') return true;
   const holds = evaluate(at, def.condition);
@@ -87,7 +87,7 @@ function launch(draft: Draft, path: string): void {
   const run = draft.edit(path);
   run.attempts += 1;
   run.tries += 1;
-  run.started_at_ms ??= draft.around.nowMs;
+  run.started_at_ms ??= draft.context.nowMs;
   delete run.error;
   if (kind.retries) markRetried(draft, path);
   if (kind.takesSlot) {
@@ -97,7 +97,7 @@ function launch(draft: Draft, path: string): void {
   apply(draft, path, kind.begin(at));
 }
 
-/** Puts into the record what a step came to. */
+/** Applies the outcome of a step to its record. */
 export function apply(draft: Draft, path: string, outcome: Outcome): void {
   switch (outcome.kind) {
     case 'running':
@@ -119,9 +119,9 @@ function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outc
   const at = draft.at(path);
   const kind = kindOf(at);
   const { def } = at.node;
-  // Made of items or rounds of itself: each of them was checked, and is undone, on its own.
-  const isSum = kind.composite === true && at.node.children.length === 0 && at.node.type !== 'parallel';
-  const wrong = isSum ? undefined : draft.around.checkSchema(def, 'output', output);
+  // Items and rounds are validated and compensated individually.
+  const isAggregate = kind.composite === true && at.node.children.length === 0 && at.node.type !== 'parallel';
+  const wrong = isAggregate ? undefined : draft.context.checkSchema(def, 'output', output);
   if (wrong !== undefined) {
     draft.note('step_output_invalid', { step_id: path, message: wrong });
     return end(draft, path, {
@@ -130,7 +130,7 @@ function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outc
       error: { message: wrong, code: 'step_output_invalid' },
     });
   }
-  stopRest(draft, path, 'not_needed');
+  stopChildren(draft, path, 'not_needed');
   withdraw(draft, path, 'not_needed');
   const run = draft.enter(path, 'succeed');
   delete run.output;
@@ -142,7 +142,8 @@ function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outc
     if (!isReserved(place)) draft.run.context = writePath(draft.run.context, place, outputOf(run) ?? null);
   }
   const isMocked = kind.takesSlot === true && run.job_id === undefined;
-  if (!isSum && !isMocked) pushUndo(draft, path, run.job_id ?? attemptId(draft.run.id, path, run.attempts), output);
+  if (!isAggregate && !isMocked)
+    pushUndo(draft, path, run.job_id ?? attemptId(draft.run.id, path, run.attempts), output);
   const { job_id, result_ptr } = run;
   draft.note('step_completed', { step_id: path, ...(job_id !== undefined && { job_id }), ...(result_ptr !== undefined && { result_ptr }), status: 'succeeded' }); // prettier-ignore
   draft.todo.push({ do: 'ended', path });
@@ -153,9 +154,9 @@ function mayRetry(draft: Draft, path: string, { retryable }: Ended): boolean {
   return retryable === true && run?.status === 'running' && hasRetriesLeft(draft, path);
 }
 
-/** Backoff doubles up to a cap; the jitter keeps those who failed together from coming back together. */
+/** Exponential backoff up to a cap; the jitter spreads steps that failed together. */
 function retry(draft: Draft, path: string, { error }: Ended): void {
-  const { nowMs, random } = draft.around;
+  const { nowMs, random } = draft.context;
   const { initial_backoff_sec = 1, max_backoff_sec = 30, multiplier = 2 } = draft.at(path).node.def.retry ?? {};
   withdraw(draft, path, 'retried');
   const run = draft.enter(path, 'retry');
@@ -175,9 +176,9 @@ const moves = { failed: 'fail', denied: 'deny', timed_out: 'timeOut', cancelled:
 
 function end(draft: Draft, path: string, { status, error }: Ended): void {
   const before = draft.peek(path);
-  // Only what began can be refused or run out of time.
+  // Only a step that began can be denied or time out.
   if (before?.status === 'pending' && (status === 'denied' || status === 'timed_out')) draft.enter(path, 'begin');
-  stopRest(draft, path, error.code ?? status);
+  stopChildren(draft, path, error.code ?? status);
   withdraw(draft, path, error.message);
   const run = draft.enter(path, moves[status]);
   run.error = error;

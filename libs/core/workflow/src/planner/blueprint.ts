@@ -10,12 +10,12 @@ import {
   type Template,
 } from '../expressions/expression';
 
-/** One step as the planner sees it. Ids that are no step of the definition appear nowhere. */
+/** One step as the planner sees it. Unknown step ids are dropped. */
 export interface StepNode {
   id: string;
   def: StepDefinition;
   type: StepType;
-  /** What must be settled before it may begin. */
+  /** Steps that must be settled before it may begin. */
   deps: readonly string[];
   dependents: readonly string[];
   /** Composite that begins it. */
@@ -34,10 +34,10 @@ export interface StepNode {
 type Bad = { kind: 'bad'; message: string };
 export type Evaluated = { kind: 'ok'; value: unknown } | Bad;
 type Ready<T> = { kind: 'ok'; compiled: T } | Bad;
-/** Makes the names a source reads, and no others. */
+/** Builds the names that a source reads, and no others. */
 export type ScopeOf = (reads: { stepsRead: readonly string[]; names: readonly string[] }) => Scope;
 
-/** A definition prepared once: its graph, and its expressions and templates as they are first needed. */
+/** A prepared definition: its graph, and its expressions and templates, compiled on first use. */
 export class Blueprint {
   readonly nodes: ReadonlyMap<string, StepNode>;
   /** Dependencies first. */
@@ -72,7 +72,7 @@ export class Blueprint {
     return ready.kind === 'bad' ? ready : attempt(() => ready.compiled.evaluate(scopeOf(ready.compiled)));
   }
 
-  /** @param value a part of the definition: it is what the prepared template is found by */
+  /** @param value a part of the definition; the compiled template is cached by this object */
   render(value: unknown, scopeOf: ScopeOf): Evaluated {
     const ready = known(this.templates, value, (): Ready<Template> => {
       const made = compileTemplate(value, this.limits);
@@ -85,7 +85,7 @@ export class Blueprint {
 
 const blueprints = new WeakMap<WorkflowDefinition, Blueprint>();
 
-/** Made once for each definition object: hand in the same object for the same revision, and do not change it. */
+/** Cached per definition object: pass the same object for the same revision, and do not modify it. */
 export function blueprintOf(definition: WorkflowDefinition, limits: ExpressionLimits): Blueprint {
   const made = blueprints.get(definition) ?? new Blueprint(definition, limits);
   blueprints.set(definition, made);
@@ -95,7 +95,7 @@ export function blueprintOf(definition: WorkflowDefinition, limits: ExpressionLi
 function nodesOf(definition: WorkflowDefinition): Map<string, StepNode> {
   const graph = graphOf(definition);
   const ownerOf = new Map<string, string>();
-  /** A handler belongs where those it handles belong, if that is one place: then a loop's next round begins it afresh too. */
+  /** A handler belongs to the owner of the steps it handles, if they share one: a loop's next round then resets it too. */
   const owner = (id: string, above: readonly string[] = []): string | undefined => {
     if (above.includes(id)) return undefined;
     const handled = graph.handles.get(id) ?? [];
@@ -152,7 +152,7 @@ function known<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return found;
 }
 
-/** Anything but the author's own mistake is a defect of ours and must be seen as one. */
+/** Catches only errors of the author; any other error is a defect and propagates. */
 function attempt(evaluate: () => unknown): Evaluated {
   try {
     return { kind: 'ok', value: evaluate() };

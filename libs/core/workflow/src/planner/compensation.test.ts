@@ -23,7 +23,7 @@ describe('compensation', () => {
   const answer = (run: Driver, status: 'SUCCEEDED' | 'FAILED') =>
     run.send({ kind: 'jobEnded', jobId: run.asked('compensate').at(-1)?.jobId ?? '', status });
 
-  it('undoes newest first, one after the other, and then the run has failed', () => {
+  it('compensates newest first, one at a time, and then fails the run', () => {
     const run = failedAtSend();
     expect(run.asked('compensate')).toMatchObject([{ topic: 'job.refund', undoes: 'r1:pay@1', timeoutMs: 5_000 }]);
     expect(run.run.status).toBe('running');
@@ -40,7 +40,7 @@ describe('compensation', () => {
     expect(run.asked('compensate')).toHaveLength(2);
   });
 
-  it('one that fails or is never answered is told of, and the next follows', () => {
+  it('reports a compensation that fails or times out, and continues with the next', () => {
     const run = failedAtSend();
 
     answer(run, 'FAILED');
@@ -51,7 +51,7 @@ describe('compensation', () => {
     expect(run.asked('cancelJob')).toHaveLength(1);
   });
 
-  it('a job that succeeded though it was told to stop is undone as well', () => {
+  it('compensates a job that succeeded despite its cancellation', () => {
     const run = started({ a: {}, b: { compensation: { topic: 'job.undo' } } });
 
     run.job('a', 'FAILED');
@@ -60,7 +60,7 @@ describe('compensation', () => {
     expect(run.asked('compensate')).toMatchObject([{ undoes: 'r1:b@1' }]);
   });
 
-  it('items of a fan-out and rounds of a loop are undone each, and not once more as a whole', () => {
+  it('compensates items and rounds individually, and not their composite', () => {
     const undo = { compensation: { topic: 'job.undo' } };
     const run = started({
       each: { for_each: '[1, 2]', ...undo },
@@ -75,7 +75,7 @@ describe('compensation', () => {
     expect(undone).toEqual(['r1:again[1]@1', 'r1:again[0]@1', 'r1:each[1]@1', 'r1:each[0]@1']);
   });
 
-  it('a cancel undoes only when asked to; a success undoes nothing', () => {
+  it('compensates on cancel only if requested, and never on success', () => {
     const kept = started(saga);
     kept.job('book');
     kept.send({ kind: 'cancel' });

@@ -1,9 +1,9 @@
-/** `ctx.totals.crates` and `totals.crates` are the same place. */
+/** `ctx.totals.crates` and `totals.crates` are the same path. */
 export const contextPath = (text: string): string[] => text.replace(/^ctx\./, '').split('.');
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** What stands at a place; undefined when nothing does. List items by their number. */
+/** The value at a path, or undefined. List items by index. */
 export function readPath(root: unknown, path: readonly string[]): unknown {
   let value = root;
   for (const key of path) {
@@ -13,7 +13,7 @@ export function readPath(root: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** @returns the root with something else in one place; absent removes. What is not changed is shared. */
+/** Copy-on-write update of one path. @param value undefined removes the entry */
 export function writePath(
   root: Record<string, unknown>,
   [key, ...rest]: readonly string[],
@@ -27,5 +27,5 @@ export function writePath(
   return Object.fromEntries(next === undefined ? others : [...others, [key, next]]);
 }
 
-/** Paths that would hide what the run itself keeps there. See docs/reference/workflows.md#expressions. */
+/** Paths that are reserved for the run itself. See docs/reference/workflows.md#expressions. */
 export const isReserved = ([first]: readonly string[]): boolean => first === 'steps' || first === '__proto__';

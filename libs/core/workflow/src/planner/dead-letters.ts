@@ -3,18 +3,18 @@ import { kindOf } from '../steps';
 import type { Draft } from './draft';
 
 /*
- * The job of an attempt that would be retried writes no dead letter when it fails. Should no attempt follow after all, the
- * run asks for the letter. In a child run that its parent would retry, it waits for the end of that run.
+ * The job of an attempt with retries left writes no dead letter when it fails. If no retry follows after all, the run
+ * requests the letter. In a child run that its parent would retry, the letter waits for the end of that run.
  */
 
-/** Whether the step's rule grants another attempt after the current one, should that fail. */
+/** Whether the step's rule allows a retry if the current attempt fails. */
 export function hasRetriesLeft(draft: Draft, path: string): boolean {
   const at = draft.at(path);
   if (!kindOf(at).retries) return false;
-  return draft.record(path).tries <= (at.node.def.retry?.max_retries ?? draft.around.limits.defaultMaxRetries);
+  return draft.record(path).tries <= (at.node.def.retry?.max_retries ?? draft.context.limits.defaultMaxRetries);
 }
 
-/** Notes whether anything retries the attempt that begins. */
+/** Records whether the attempt that begins would be retried. */
 export function markRetried(draft: Draft, path: string): void {
   const run = draft.edit(path);
   delete run.letters;
@@ -25,27 +25,27 @@ export function markRetried(draft: Draft, path: string): void {
 /** The attempt was the last one of its step. */
 export function lastAttempt(draft: Draft, path: string): void {
   const { retried, job_id, letters = [] } = draft.peek(path) ?? {};
-  if (retried) lettersDue(draft, job_id === undefined ? letters : [job_id, ...letters]);
+  if (retried) writeOrKeepLetters(draft, job_id === undefined ? letters : [job_id, ...letters]);
 }
 
-/** A job failed that was no longer wanted. Nothing retries it, unless another attempt replaces it. */
+/** A cancelled job failed: its letter is written unless a newer attempt replaced it. */
 export function unwantedFailure(draft: Draft, path: string, jobId: string): void {
   const step = draft.peek(path);
-  if (step && isStepEnded(step.status) && step.job_id === jobId) lettersDue(draft, [jobId]);
+  if (step && isStepEnded(step.status) && step.job_id === jobId) writeOrKeepLetters(draft, [jobId]);
 }
 
 /** A child run ended and left its letters to its parent: they are due unless another child run replaces it. */
 export function childLetters(draft: Draft, path: string, letters: readonly string[]): void {
   if (letters.length === 0) return;
-  if (draft.peek(path)?.next_attempt_at_ms === undefined) lettersDue(draft, letters);
+  if (draft.peek(path)?.next_attempt_at_ms === undefined) writeOrKeepLetters(draft, letters);
   else draft.edit(path).letters = [...letters];
 }
 
-/** Bounds the record of a child run: beyond it letters are written at once. */
+/** Bounds the record of a child run; beyond it, letters are written at once. */
 const maxLetters = 1_000;
 
 /** Jobs whose dead letter is written now, or with the end of a run that is retried itself. */
-export function lettersDue(draft: Draft, jobIds: readonly string[]): void {
+export function writeOrKeepLetters(draft: Draft, jobIds: readonly string[]): void {
   const [first] = jobIds;
   if (first === undefined) return;
   const kept = [...new Set([...(draft.run.letters ?? []), ...jobIds])];

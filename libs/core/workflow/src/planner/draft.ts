@@ -6,7 +6,7 @@ import type { PlanLimits, SchemaCheck } from './limits';
 import type { RunState, StepRun } from './run-state';
 import type { TimelineEvent, TimelineType } from './timeline';
 
-/** What is left to do within a pass. */
+/** Pending work within a pass. */
 export type Todo =
   | { do: 'begin'; path: string }
   | { do: 'consider'; step: string }
@@ -14,7 +14,7 @@ export type Todo =
   | { do: 'settle'; step: string };
 
 /** One step, or one item of it, within a pass. */
-export interface At {
+export interface StepContext {
   draft: Draft;
   node: StepNode;
   path: string;
@@ -22,20 +22,19 @@ export interface At {
   index?: number;
 }
 
-export interface Surroundings {
+export interface PlanContext {
   blueprint: Blueprint;
   nowMs: number;
   limits: PlanLimits;
   /** In [0, 1). */
   random: () => number;
   checkSchema: SchemaCheck;
-  /** Whether what runs at this path is made of other steps: then it is not live by itself. */
-  isComposite: (at: At) => boolean;
+  /** Whether the step at this path is a composite, which is not live itself. */
+  isComposite: (at: StepContext) => boolean;
 }
 
 /**
- * The run as one pass leaves it. It copies what it changes and shares the rest with the run it began with, so a pass costs
- * what it changes, and the old run stays as it was.
+ * The run as modified by one pass. Copy-on-write: a pass costs only its changes, and the original run stays unmodified.
  */
 export class Draft {
   readonly run: RunState;
@@ -44,13 +43,13 @@ export class Draft {
   /** Paths whose records this pass changed. */
   readonly changed = new Set<string>();
   readonly todo: Todo[] = [];
-  /** Comes after everything else that is to do. */
+  /** Processed after all other work. */
   readonly toBegin: Todo[] = [];
   private readonly owned = new WeakSet<object>();
 
   constructor(
     source: RunState,
-    readonly around: Surroundings,
+    readonly context: PlanContext,
   ) {
     this.run = {
       ...source,
@@ -63,14 +62,14 @@ export class Draft {
       signal_ids: [...source.signal_ids],
       outbox: { ...source.outbox },
       ...(source.ending && { ending: { ...source.ending } }),
-      // What has ended never changes, though what it asked for may have to be asked for again.
-      ...(!isRunEnded(source.status) && { updated_at_ms: around.nowMs }),
+      // An ended run never changes, though its actions may be emitted again.
+      ...(!isRunEnded(source.status) && { updated_at_ms: context.nowMs }),
     };
   }
 
-  at(path: string): At {
+  at(path: string): StepContext {
     const { step, index } = pathParts(path);
-    return { draft: this, node: this.around.blueprint.node(step), path, ...(index !== undefined && { index }) };
+    return { draft: this, node: this.context.blueprint.node(step), path, ...(index !== undefined && { index }) };
   }
 
   peek(path: string): StepRun | undefined {
@@ -86,7 +85,7 @@ export class Draft {
     return run;
   }
 
-  /** The record to change. */
+  /** A mutable copy of the record. */
   edit(path: string): StepRun {
     const run = this.record(path);
     return this.owned.has(run) ? run : this.put(path, { ...run });
@@ -114,13 +113,13 @@ export class Draft {
     const run = this.edit(path);
     const to = stepStates.next(run.status, move);
     if (to === undefined) throw new Error(`${path} is ${run.status}: it cannot ${move}`);
-    const composite = this.around.isComposite(this.at(path));
+    const composite = this.context.isComposite(this.at(path));
     if (!composite) this.count(run, -1);
     run.status = to;
-    if (move === 'retry') run.next_attempt_at_ms = this.around.nowMs;
+    if (move === 'retry') run.next_attempt_at_ms = this.context.nowMs;
     else delete run.next_attempt_at_ms;
     if (!composite) this.count(run, 1);
-    if (isStepEnded(to)) run.completed_at_ms = this.around.nowMs;
+    if (isStepEnded(to)) run.completed_at_ms = this.context.nowMs;
     return run;
   }
 
@@ -136,20 +135,20 @@ export class Draft {
     this.note('run_status', { status: to });
   }
 
-  /** @param path step whose record tells the action again; absent: the outbox keeps the action itself */
+  /** @param path step whose record the action can be rebuilt from; absent: the outbox keeps the action itself */
   emit(action: Action, path?: string): void {
     this.actions.push(action);
     this.run.outbox[action.id] = path === undefined ? { of: 'run', action } : { of: 'step', path };
     if (path !== undefined) this.edit(path).open = true;
   }
 
-  /** What a step asked for was answered. */
+  /** Marks the action of a step as answered. */
   answered(path: string, actionId: string): void {
     delete this.edit(path).open;
     this.confirm(actionId);
   }
 
-  /** The engine did it, or nobody needs it any more. */
+  /** Marks an action as done or no longer needed. */
   confirm(actionId: string): void {
     delete this.run.outbox[actionId];
   }
@@ -179,6 +178,6 @@ export class Draft {
 
   note(type: TimelineType, rest: Omit<TimelineEvent, 'time_ms' | 'type' | 'run_id' | 'workflow_id'> = {}): void {
     const { id, workflow_id } = this.run;
-    this.events.push({ time_ms: this.around.nowMs, type, run_id: id, workflow_id, ...rest });
+    this.events.push({ time_ms: this.context.nowMs, type, run_id: id, workflow_id, ...rest });
   }
 }

@@ -7,7 +7,7 @@ import { plan } from './plan';
 import type { RunState, StepRun } from './run-state';
 import type { TimelineEvent } from './timeline';
 
-type Of<K extends Action['kind']> = Extract<Action, { kind: K }>;
+type ActionOf<K extends Action['kind']> = Extract<Action, { kind: K }>;
 
 export const definitionOf = (
   steps: Record<string, StepDefinition>,
@@ -22,7 +22,7 @@ export interface DriverOptions {
   checkSchema?: SchemaCheck;
 }
 
-/** Stands for the engine: saves the run as JSON after each pass, keeps what was asked for, and answers when told to. */
+/** Test engine: saves the run as JSON after each pass, records actions, and answers on request. */
 export class Driver {
   run: RunState;
   nowMs = 1_000_000;
@@ -40,7 +40,7 @@ export class Driver {
     this.run = { ...run, ...options.run };
   }
 
-  /** @returns what this pass asks for */
+  /** @returns the actions of this pass */
   send(event: RunEvent, acted: readonly string[] = []): Action[] {
     const before = JSON.stringify(this.run);
     const { limits, checkSchema } = this.options;
@@ -76,7 +76,7 @@ export class Driver {
   gate = (path: string, approved: boolean, by = 'ann'): Action[] =>
     this.send({ kind: 'gateResolved', jobId: this.jobId(path), approved, by });
 
-  /** Goes to the time of the newest timer for this purpose and fires it. */
+  /** Advances to the newest timer of this purpose and fires it. */
   fire(purpose: string): Action[] {
     const timer = this.asked('setTimer').findLast(({ timerId }) => timerId.endsWith(`#${purpose}`));
     if (!timer) throw new Error(`no timer ${purpose} was set`);
@@ -100,8 +100,8 @@ export class Driver {
     return index === undefined ? this.run.steps[step] : this.run.steps[step]?.children?.[Number(index)];
   }
 
-  asked = <K extends Action['kind']>(kind: K): Of<K>[] =>
-    this.actions.filter((action): action is Of<K> => action.kind === kind);
+  asked = <K extends Action['kind']>(kind: K): ActionOf<K>[] =>
+    this.actions.filter((action): action is ActionOf<K> => action.kind === kind);
 
   /** Paths dispatched so far. */
   get dispatched(): string[] {

@@ -9,13 +9,13 @@ import { endScope } from './scope';
 import { undoNext } from './undo';
 import { stop, type EndOfRest } from './withdraw';
 
-/** Gravest first. See docs/reference/workflows.md#states. */
-const byGravity = ['failed', 'denied', 'timed_out'] as const;
+/** Most severe first. See docs/reference/workflows.md#states. */
+const bySeverity = ['failed', 'denied', 'timed_out'] as const;
 
-/** A step failed for good, and so did whatever handled its error: the run will fail. */
+/** A step and its error handlers failed for good: the run will fail. */
 export function failRun(draft: Draft, id: string): void {
   const failures = { ...draft.run.failures };
-  const { blueprint } = draft.around;
+  const { blueprint } = draft.context;
   for (let step: string | undefined = id; step !== undefined; step = blueprint.node(step).handler) {
     const { status, error, skip_reason } = draft.peek(step) ?? {};
     const message = `step ${step}: ${error?.message ?? status}`;
@@ -32,40 +32,40 @@ export function failRun(draft: Draft, id: string): void {
 
 function endByFailure(draft: Draft): void {
   const { failures = {} } = draft.run;
-  const status = byGravity.find((one) => failures[one]) ?? 'failed';
+  const status = bySeverity.find((one) => failures[one]) ?? 'failed';
   const error = failures[status];
   decideEnd(draft, { status, ...(error && { error }), awaits_cancels: true, compensates: true }, 'run_failed');
 }
 
-/** From here on nothing new begins. What is live is stopped; the run ends once that and the undoing is over. */
+/** Decides the final status. Nothing new begins; live steps are stopped, and the run ends after that and compensation. */
 export function decideEnd(draft: Draft, ending: Ending, reason: string, how: EndOfRest = 'cancel'): void {
-  const { run, around } = draft;
+  const { run, context } = draft;
   if (run.ending) return;
   run.ending = ending;
-  for (const id of around.blueprint.order) {
+  for (const id of context.blueprint.order) {
     const step = draft.peek(id);
     const isLive = step && (step.status !== 'pending' || step.queued || step.next_attempt_at_ms !== undefined);
-    if (isLive && around.blueprint.node(id).owner === undefined) stop(draft, id, reason, how);
+    if (isLive && context.blueprint.node(id).owner === undefined) stop(draft, id, reason, how);
   }
   run.ready = [];
   if (ending.awaits_cancels && Object.keys(run.cancels).length > 0) {
     ending.has_timer = true;
-    draft.setTimerId(runTimerId(run.id, 'cancels'), around.nowMs + around.limits.cancelGraceMs);
+    draft.setTimerId(runTimerId(run.id, 'cancels'), context.nowMs + context.limits.cancelGraceMs);
   }
 }
 
-/** Sees whether the run waits, goes on, or is over. @returns whether something new is to be done */
+/** Updates whether the run waits, continues or has ended. @returns whether there is new work */
 export function conclude(draft: Draft): boolean {
   const { run } = draft;
   if (run.completed_at_ms !== undefined) return false;
   const { busy, waiting } = run.counts;
   const isIdle = busy + waiting + run.ready.length === 0;
   if (!run.ending && isIdle) {
-    if (unblock(draft)) return true;
+    if (releaseStuckStep(draft)) return true;
     if (run.failures) endByFailure(draft);
     else succeed(draft);
   }
-  if (run.ending) proceed(draft, run.ending);
+  if (run.ending) continueEnding(draft, run.ending);
   else if (waiting > 0 && busy + run.ready.length === 0) {
     if (run.status === 'running') draft.enterRun('wait');
   } else if (run.status === 'waiting') draft.enterRun('resume');
@@ -73,11 +73,11 @@ export function conclude(draft: Draft): boolean {
 }
 
 /**
- * Nothing is live, and yet steps have not begun: error handlers nobody needed, or steps and handlers that wait for each
- * other. They are let go one by one, so that no run waits for ever.
+ * Nothing is live, but steps have not begun: unneeded error handlers, or steps and handlers that wait for each other. Skips
+ * them one by one, so that no run waits forever.
  */
-function unblock(draft: Draft): boolean {
-  const { blueprint } = draft.around;
+function releaseStuckStep(draft: Draft): boolean {
+  const { blueprint } = draft.context;
   const stuck = blueprint.order.filter((id) => {
     const run = draft.peek(id);
     return run?.status === 'pending' && blueprint.node(id).owner === undefined;
@@ -93,8 +93,8 @@ function unblock(draft: Draft): boolean {
 }
 
 function succeed(draft: Draft): void {
-  const { definition } = draft.around.blueprint;
-  const output = definition.output === undefined ? sinkOutput(draft) : rendered(draft, definition.output);
+  const { definition } = draft.context.blueprint;
+  const output = definition.output === undefined ? collectSinkOutput(draft) : rendered(draft, definition.output);
   if (output.kind === 'ok') {
     if (output.value !== undefined) draft.run.output = output.value;
     draft.run.ending = { status: 'succeeded', awaits_cancels: false, compensates: false };
@@ -104,11 +104,11 @@ function succeed(draft: Draft): void {
   decideEnd(draft, { status: 'failed', error, awaits_cancels: true, compensates: true }, 'run_failed');
 }
 
-const rendered = (draft: Draft, value: unknown) => draft.around.blueprint.render(value, endScope(draft));
+const rendered = (draft: Draft, value: unknown) => draft.context.blueprint.render(value, endScope(draft));
 
-/** What the last steps gave, by step; of a single one just that. See docs/reference/workflows.md#expressions. */
-function sinkOutput(draft: Draft): { kind: 'ok'; value: unknown } {
-  const { sinks } = draft.around.blueprint;
+/** Outputs of the last steps, by step id; for a single step just its output. See docs/reference/workflows.md#expressions. */
+function collectSinkOutput(draft: Draft): { kind: 'ok'; value: unknown } {
+  const { sinks } = draft.context.blueprint;
   const outputs = sinks.flatMap((id): [string, unknown][] => {
     const run = draft.peek(id);
     const output = run?.status === 'succeeded' ? outputOf(run) : undefined;
@@ -118,7 +118,7 @@ function sinkOutput(draft: Draft): { kind: 'ok'; value: unknown } {
   return { kind: 'ok', value: outputs.length === 0 ? undefined : Object.fromEntries(outputs) };
 }
 
-function proceed(draft: Draft, ending: Ending): void {
+function continueEnding(draft: Draft, ending: Ending): void {
   const { run } = draft;
   if (ending.awaits_cancels && Object.keys(run.cancels).length > 0) return resume(draft);
   if (ending.compensates && undoNext(draft)) return resume(draft);
@@ -138,11 +138,11 @@ const moves = {
 } as const;
 
 function finish(draft: Draft, status: RunEnd, error: RunError | undefined): void {
-  const { run, around } = draft;
-  for (const id of around.blueprint.order) closePending(draft, id);
+  const { run, context } = draft;
+  for (const id of context.blueprint.order) closePending(draft, id);
   if (error) run.error = error;
   draft.enterRun(moves[status]);
-  run.completed_at_ms = around.nowMs;
+  run.completed_at_ms = context.nowMs;
   if (run.ending?.has_timer) draft.clearTimerId(runTimerId(run.id, 'cancels'));
   if (run.deadline_ms !== undefined) draft.clearTimerId(runTimerId(run.id, 'deadline'));
   run.cancels = {};
@@ -160,17 +160,17 @@ function finish(draft: Draft, status: RunEnd, error: RunError | undefined): void
   });
 }
 
-/** Steps the end came before: what waited for a failed step could not begin, the others were not begun. */
+/** Closes a step that never began: skipped if it depended on a failed step, else cancelled. */
 function closePending(draft: Draft, id: string): void {
   const run = draft.peek(id);
   if (run?.status !== 'pending') return;
-  const { deps } = draft.around.blueprint.node(id);
-  const root = deps.map((dep) => failureOf(draft, dep)).find((found) => found !== undefined);
+  const { deps } = draft.context.blueprint.node(id);
+  const root = deps.map((dep) => findFailure(draft, dep)).find((found) => found !== undefined);
   draft.enter(id, root === undefined ? 'cancel' : 'skip').skip_reason =
     root === undefined ? 'run_ended' : `dependency_failed:${root}`;
 }
 
-function failureOf(draft: Draft, id: string): string | undefined {
+function findFailure(draft: Draft, id: string): string | undefined {
   const { status, skip_reason = '', settled } = draft.peek(id) ?? {};
   if (status === 'skipped' && skip_reason.startsWith('dependency_failed:')) return skip_reason.split(':')[1];
   const isBad = status === 'failed' || status === 'denied' || (status === 'timed_out' && settled === 'bad');

@@ -8,8 +8,8 @@ const started = (steps: Record<string, StepDefinition>, options: DriverOptions =
   return driver;
 };
 
-describe('tries', () => {
-  it('pauses double up to the cap', () => {
+describe('retries', () => {
+  it('double their backoff up to the cap', () => {
     const run = started({ a: { retry: { max_retries: 3, initial_backoff_sec: 4, max_backoff_sec: 10 } } });
     const pauses: number[] = [];
 
@@ -39,7 +39,7 @@ describe('tries', () => {
     expect(run.run.status).toBe(status === 'denied' ? 'denied' : 'failed');
   });
 
-  it('a result of an older attempt, or of another run, changes nothing', () => {
+  it('ignore results of older attempts and other runs', () => {
     const run = started({ a: { retry: { max_retries: 1 } } });
     run.job('a', 'FAILED');
     run.send({ kind: 'jobEnded', jobId: 'r1:a@1', status: 'SUCCEEDED' });
@@ -53,7 +53,7 @@ describe('tries', () => {
     expect(run.at('a')).toMatchObject({ status: 'running', attempts: 2 });
   });
 
-  it('a job nobody reports is given up a while after its deadline, and told to stop', () => {
+  it('time out and cancel an unreported job after its deadline and a grace period', () => {
     const run = started({ a: { timeout_sec: 10 } });
 
     run.fire('timeout');
@@ -88,7 +88,7 @@ describe('dead letters', () => {
     expect(asked(run)).toEqual([['r1:a@1']]);
   });
 
-  it('a job that fails after it was told to stop has its letter written, unless another attempt replaces it', () => {
+  it('a job that fails after its cancellation has its letter written, unless a newer attempt replaced it', () => {
     const stopped = started({ a: { retry }, b: {} });
     stopped.job('b', 'FAILED_FATAL');
     stopped.job('a', 'FAILED');
@@ -153,7 +153,7 @@ describe('on_error', () => {
     after: { depends_on: ['a'] },
   };
 
-  it('a handler hears what happened, and its success lets the branch go on', () => {
+  it('a handler gets the error, and its success lets the branch continue', () => {
     const run = started(chain);
     expect(run.dispatched).toEqual(['a']);
 
@@ -182,7 +182,7 @@ describe('on_error', () => {
     expect(run.at('after')?.skip_reason).toBe('dependency_failed:a');
   });
 
-  it('steps and handlers that wait for each other do not hold the run for ever', () => {
+  it('steps and handlers that wait for each other do not block the run forever', () => {
     const run = started({ a: { on_error: 'h' }, b: { depends_on: ['a'] }, h: { depends_on: ['b'] } });
 
     run.job('a', 'FAILED');
@@ -193,7 +193,7 @@ describe('on_error', () => {
 });
 
 describe('the end of a run', () => {
-  it('by default waits until siblings that were told to stop have answered, but not for ever', () => {
+  it('by default waits for cancelled siblings, but not forever', () => {
     const run = started({ a: {}, b: {}, c: { depends_on: ['b'] }, d: { type: 'delay', delay_sec: 99 } });
 
     run.job('a', 'FAILED');
@@ -208,7 +208,7 @@ describe('the end of a run', () => {
     expect(run.statuses['c']).toBe('cancelled');
   });
 
-  it('finish_siblings: others go on, and the gravest failure is the end', () => {
+  it('finish_siblings: others continue, and the most severe failure decides', () => {
     const run = started({ a: {}, b: {}, c: { depends_on: ['b'] } }, { definition: { on_failure: 'finish_siblings' } });
 
     run.job('a', 'TIMEOUT');
@@ -218,7 +218,7 @@ describe('the end of a run', () => {
     expect(run.run).toMatchObject({ status: 'denied', error: { message: 'step c: the job ended DENIED' } });
   });
 
-  it('a run out of time is timed out with what was live of it, whatever pass sees it first', () => {
+  it('a run past its deadline times out with its live steps, whichever pass sees it first', () => {
     const byTimer = started({ a: {}, b: { depends_on: ['a'] } }, { definition: { timeout_sec: 60 } });
     byTimer.fire('deadline');
     const byScan = started({ a: {} }, { definition: { timeout_sec: 60 } });
@@ -242,13 +242,13 @@ describe('the end of a run', () => {
     expect(deleted.run).toMatchObject({ status: 'failed', error: { message: 'workflow deleted' } });
   });
 
-  it('what would have begun in the pass that decides the end does not', () => {
+  it('nothing begins in the pass that decides the end', () => {
     const run = started({ bad: { type: 'transform', input: { x: '${1 / 0}' } }, ask: { type: 'approval' } });
 
     expect([run.run.status, run.asked('openGate'), run.statuses['ask']]).toEqual(['failed', [], 'cancelled']);
   });
 
-  it('a run that was not begun can be cancelled too', () => {
+  it('a pending run can be cancelled', () => {
     const run = new Driver({ a: {} });
 
     run.send({ kind: 'cancel' });
@@ -257,7 +257,7 @@ describe('the end of a run', () => {
     expect([run.run.status, run.dispatched]).toEqual(['cancelled', []]);
   });
 
-  it('its output is that of the last steps, or what the definition makes of them', () => {
+  it('its output is that of the last steps, or as the definition maps it', () => {
     const two = started({ a: { type: 'transform', input: { n: 1 } }, b: { type: 'transform', input: { n: 2 } } });
     const made = started({ a: { type: 'transform', input: { n: 1 } } }, { definition: { output: { was: '${steps.a.output.n}' } } }); // prettier-ignore
     const broken = started({ a: { type: 'transform' } }, { definition: { output: '${1 / 0}' } });

@@ -3,7 +3,7 @@ import type { RunError } from './run-error';
 import type { StepRun } from './run-state';
 
 /**
- * How a job ended: the wire's words without their prefix, and the quarantine.
+ * End of a job: the wire values without their prefix, plus quarantine.
  * See docs/reference/workflows.md#retries.
  */
 export type JobEnd =
@@ -42,13 +42,13 @@ export interface ChildRunEnded {
   letters?: string[];
 }
 
-/** Step runs and context entries of an earlier run that a rerun takes over. */
+/** Steps and context entries of an earlier run that a rerun copies. */
 export interface RerunSeed {
   steps: Record<string, StepRun>;
   context: Record<string, unknown>;
 }
 
-/** What may happen to a run. Each may come twice, late or out of order: what no longer fits changes nothing. */
+/** Events of a run. Each may arrive twice, late or out of order: stale events have no effect. */
 export type RunEvent =
   | { kind: 'start'; seed?: RerunSeed }
   | JobEnded
@@ -57,11 +57,11 @@ export type RunEvent =
   | { kind: 'timerFired'; timerId: string }
   | { kind: 'childStarted'; key: string; childRunId: string }
   | ChildRunEnded
-  /** `id` makes a repeated signal count once; one that nobody waits for is kept for whoever will, unless `kept` is false. */
+  /** `id` deduplicates signals; an undelivered signal is kept for a later step unless `kept` is false. */
   | { kind: 'signal'; name: string; payload?: unknown; id?: string; kept?: boolean }
-  /** `compensate`: undo what succeeded, as a failure would. */
+  /** `compensate`: compensate finished steps, as a failure would. */
   | { kind: 'cancel'; by?: string; reason?: string; compensate?: boolean }
   /** The definition was deleted. */
   | { kind: 'deleted' }
-  /** Nothing happened: makes every unconfirmed action again and looks at the run's deadline. */
+  /** Emits every unconfirmed action again and checks the run's deadline. */
   | { kind: 'tick' };

@@ -2,7 +2,7 @@ import { harbourIntake } from '../definition/definition.testing';
 import type { StepDefinition } from '../definition/workflow';
 import { Driver } from './driver.testing';
 
-/** An example workflow, as it would be read from YAML. */
+/** An example workflow, as parsed from YAML. */
 const steps = harbourIntake.steps as Record<string, StepDefinition>;
 
 const harbour = (crates: number, rush: boolean) => {
@@ -13,7 +13,7 @@ const harbour = (crates: number, rush: boolean) => {
 };
 
 describe('the harbour example', () => {
-  it('in haste: weighs four at a time, asks the harbourmaster, stows what he releases', () => {
+  it('rush: weighs four at a time, waits for approval, stows the released crates', () => {
     const run = harbour(6, true);
     expect(run.dispatched).toEqual(['weigh[0]', 'weigh[1]', 'weigh[2]', 'weigh[3]']);
 
@@ -35,7 +35,7 @@ describe('the harbour example', () => {
     expect(run.statuses['hold_note']).toBe('skipped');
   });
 
-  it('refused: the note is sent, nothing is stowed, and the run succeeds', () => {
+  it('rejected: the note is sent, nothing is stowed, and the run succeeds', () => {
     const run = harbour(1, true);
     run.job('weigh[0]');
 
@@ -46,7 +46,7 @@ describe('the harbour example', () => {
     expect(run.run.status).toBe('succeeded');
   });
 
-  it('without haste: settles for fifteen minutes, then stows', () => {
+  it('no rush: waits fifteen minutes, then stows', () => {
     const run = harbour(0, false);
     expect(run.asked('setTimer').at(-1)).toMatchObject({ timerId: 'r1:settle@1#delay', atMs: run.nowMs + 900_000 });
     expect(run.run.status).toBe('running');
@@ -58,7 +58,7 @@ describe('the harbour example', () => {
     expect(run.run).toMatchObject({ status: 'failed', error: { code: 'result_data_path' } });
   });
 
-  it('a crate that cannot be weighed is tried twice more, after growing pauses, and then fails the run', () => {
+  it('a crate that cannot be weighed is retried twice with growing backoff, and then fails the run', () => {
     const run = harbour(2, false);
 
     run.job('weigh[1]', 'FAILED', { error: 'scale broken' });

@@ -7,7 +7,7 @@ const kinds = [
   'loop', 'rounds', 'nested', 'switch', 'subworkflow',
 ] as const; // prettier-ignore
 
-/** One top-level step, in words that any shrinking leaves meaningful. */
+/** One top-level step; every shrunk value is still valid. */
 const spec = fc.record({
   kind: fc.constantFrom(...kinds),
   deps: fc.array(fc.nat(6), { maxLength: 3 }),
@@ -25,9 +25,9 @@ type Spec = typeof spec extends fc.Arbitrary<infer T> ? T : never;
 
 export interface Case {
   definition: WorkflowDefinition;
-  /** Decides how every job, gate and child run ends. */
+  /** Seed for the end of every job, gate and child run. */
   fate: number;
-  /** Decides what happens when. */
+  /** Seed for the order of events. */
   order: number;
 }
 
@@ -127,7 +127,7 @@ function addCases(id: string, step: StepDefinition, steps: Record<string, StepDe
 
 export const lists = Object.fromEntries([0, 1, 2, 3, 4].map((n) => [`n${n}`, Array.from({ length: n }, (_, i) => i)]));
 
-/** A number in [0, 1) that depends on nothing but its words. */
+/** A deterministic number in [0, 1) from its arguments. */
 export function chance(seed: number, ...words: (string | number)[]): number {
   let hash = seed ^ 0x9e3779b9;
   for (const char of words.join('|')) hash = Math.imul(hash ^ char.charCodeAt(0), 0x85ebca6b) ^ (hash >>> 13);

@@ -1,11 +1,11 @@
 import { isRunEnded, isStepEnded } from '@svc/lifecycle';
 import { kindOf } from '../steps';
-import { gateAnswered, gateExpired } from '../steps/approval';
+import { applyGateAnswer, expireGate } from '../steps/approval';
 import { awaits } from '../steps/signal';
-import type { At, Outcome } from '../steps/kind';
+import type { StepContext, Outcome } from '../steps/kind';
 import { childRunEnded } from '../steps/subworkflow';
 import { apply, begin } from './attempt';
-import { childLetters, lettersDue, unwantedFailure } from './dead-letters';
+import { childLetters, writeOrKeepLetters, unwantedFailure } from './dead-letters';
 import type { Draft } from './draft';
 import { decideEnd } from './ending';
 import type { ChildRunEnded, JobEnded, RunEvent } from './events';
@@ -14,9 +14,9 @@ import { jobOutcome } from './job-result';
 import { startRun } from './start';
 import { isUndoTimer, pushUndo, undoEnded } from './undo';
 
-/** What an event does to the run, before its consequences are worked out. Of an ended run only repeats are made. */
+/** Applies an event to the run, before its consequences are planned. For an ended run only actions are repeated. */
 export function handle(draft: Draft, event: RunEvent): void {
-  if (event.kind === 'tick') remake(draft);
+  if (event.kind === 'tick') emitUnconfirmed(draft);
   if (isRunEnded(draft.run.status)) return;
   switch (event.kind) {
     case 'start':
@@ -24,9 +24,9 @@ export function handle(draft: Draft, event: RunEvent): void {
     case 'jobEnded':
       return jobEnded(draft, event);
     case 'gateResolved':
-      return gate(draft, event.jobId, (at) => gateAnswered(at, event));
+      return applyToGate(draft, event.jobId, (at) => applyGateAnswer(at, event));
     case 'gateExpired':
-      return gate(draft, event.jobId, gateExpired);
+      return applyToGate(draft, event.jobId, expireGate);
     case 'timerFired':
       return timerFired(draft, event.timerId);
     case 'childStarted':
@@ -44,15 +44,15 @@ export function handle(draft: Draft, event: RunEvent): void {
   }
 }
 
-/** The step an attempt belongs to, if that is its newest and has not ended: anything older changes nothing. */
-function current(draft: Draft, parts: AttemptParts | undefined): At | undefined {
+/** The step of an attempt, if it is the newest and live: older attempts have no effect. */
+function findCurrent(draft: Draft, parts: AttemptParts | undefined): StepContext | undefined {
   if (!parts || parts.runId !== draft.run.id) return undefined;
   const run = draft.peek(parts.path);
   const isLive = run?.status === 'running' || run?.status === 'waiting';
   return isLive && run.attempts === parts.attempt ? draft.at(parts.path) : undefined;
 }
 
-function come(draft: Draft, at: At, outcome: Outcome | undefined): void {
+function applyOutcome(draft: Draft, at: StepContext, outcome: Outcome | undefined): void {
   if (outcome) apply(draft, at.path, outcome);
 }
 
@@ -66,23 +66,23 @@ function jobEnded(draft: Draft, event: JobEnded): void {
   if (stopped !== undefined) {
     delete cancels[jobId];
     draft.confirm(`cancel:${jobId}`);
-    // It was done before it heard that it should not be: it must be undone like any other.
+    // It succeeded before the cancellation arrived: it must be compensated like any other.
     if (event.status === 'SUCCEEDED') pushUndo(draft, stopped, jobId, event.output);
     else unwantedFailure(draft, stopped, jobId);
     return;
   }
-  const at = current(draft, jobIdParts(jobId));
+  const at = findCurrent(draft, jobIdParts(jobId));
   if (!at || draft.peek(at.path)?.job_id !== jobId) return;
   draft.answered(at.path, jobId);
-  come(draft, at, jobOutcome(at, event));
+  applyOutcome(draft, at, jobOutcome(at, event));
 }
 
-function gate(draft: Draft, jobId: string, answer: (at: At) => Outcome | undefined): void {
-  const at = current(draft, jobIdParts(jobId));
+function applyToGate(draft: Draft, jobId: string, answer: (at: StepContext) => Outcome | undefined): void {
+  const at = findCurrent(draft, jobIdParts(jobId));
   if (at?.node.type !== 'approval') return;
   const outcome = answer(at);
   draft.confirm(jobId);
-  come(draft, at, outcome);
+  applyOutcome(draft, at, outcome);
 }
 
 function timerFired(draft: Draft, timerId: string): void {
@@ -94,8 +94,8 @@ function timerFired(draft: Draft, timerId: string): void {
   if (of.runId !== draft.run.id || run?.attempts !== of.attempt || !run.timers?.includes(purpose)) return;
   draft.edit(of.path).timers = run.timers.filter((other) => other !== purpose);
   if (purpose === 'retry') return begin(draft, of.path);
-  const at = current(draft, of);
-  if (at) come(draft, at, kindOf(at).timer?.(at, purpose));
+  const at = findCurrent(draft, of);
+  if (at) applyOutcome(draft, at, kindOf(at).timer?.(at, purpose));
 }
 
 function runTimerFired(draft: Draft, timerId: string): void {
@@ -107,7 +107,7 @@ function runTimerFired(draft: Draft, timerId: string): void {
 }
 
 function childStarted(draft: Draft, key: string, childRunId: string): void {
-  const at = current(draft, childKeyParts(key));
+  const at = findCurrent(draft, childKeyParts(key));
   if (!at) return;
   draft.confirm(key);
   draft.edit(at.path).child_run_id = childRunId;
@@ -120,33 +120,35 @@ function childEnded(draft: Draft, event: ChildRunEnded): void {
   if (stopped !== undefined) {
     delete cancels[event.key];
     draft.confirm(`cancel:${event.key}`);
-    if (isStepEnded(draft.peek(stopped)?.status ?? 'pending')) lettersDue(draft, letters);
+    if (isStepEnded(draft.peek(stopped)?.status ?? 'pending')) writeOrKeepLetters(draft, letters);
     return;
   }
-  const at = current(draft, childKeyParts(event.key));
+  const at = findCurrent(draft, childKeyParts(event.key));
   if (at?.node.type !== 'subworkflow') return;
   draft.answered(at.path, event.key);
   draft.edit(at.path).child_run_id = event.childRunId;
-  come(draft, at, childRunEnded(at, event));
+  applyOutcome(draft, at, childRunEnded(at, event));
   childLetters(draft, at.path, letters);
 }
 
 function signalled(draft: Draft, { name, payload, id, kept }: Extract<RunEvent, { kind: 'signal' }>): void {
-  const { run, around } = draft;
+  const { run, context } = draft;
   if (id !== undefined) {
     if (run.signal_ids.includes(id)) return;
-    run.signal_ids = [...run.signal_ids, id].slice(-around.limits.keptSignals);
+    run.signal_ids = [...run.signal_ids, id].slice(-context.limits.keptSignals);
   }
-  const waiting = [...around.blueprint.nodes.keys()].flatMap((step) => waitingFor(draft, step, name));
+  const waiting = [...context.blueprint.nodes.keys()].flatMap((step) => findWaiting(draft, step, name));
   for (const at of waiting) {
     draft.note('step_signal_received', { step_id: at.path });
-    come(draft, at, { kind: 'succeeded', output: payload ?? null });
+    applyOutcome(draft, at, { kind: 'succeeded', output: payload ?? null });
   }
   if (waiting.length > 0 || kept === false) return;
-  run.signals = [...run.signals, { name, ...(payload !== undefined && { payload }) }].slice(-around.limits.keptSignals);
+  run.signals = [...run.signals, { name, ...(payload !== undefined && { payload }) }].slice(
+    -context.limits.keptSignals,
+  );
 }
 
-function waitingFor(draft: Draft, step: string, name: string): At[] {
+function findWaiting(draft: Draft, step: string, name: string): StepContext[] {
   const at = draft.at(step);
   if (at.node.type !== 'signal') return [];
   const items = (draft.peek(step)?.children ?? []).map((_, index) => draft.at(itemPath(step, index)));
@@ -165,19 +167,19 @@ function cancel(draft: Draft, { by, reason, compensate = false }: Extract<RunEve
 
 function deleted(draft: Draft): void {
   const error = { message: 'workflow deleted', code: 'workflow_deleted' };
-  const awaits_cancels = draft.around.blueprint.compensates;
+  const awaits_cancels = draft.context.blueprint.compensates;
   decideEnd(draft, { status: 'failed', error, awaits_cancels, compensates: true }, 'workflow_deleted');
 }
 
-/** The run is out of time. See docs/reference/workflows.md#retries. */
-export function outOfTime(draft: Draft): void {
+/** Ends a run whose deadline has passed. See docs/reference/workflows.md#retries. */
+export function timeOutRun(draft: Draft): void {
   const error = { message: 'the run did not end in time', code: 'run_timeout' };
-  const awaits_cancels = draft.around.blueprint.compensates;
+  const awaits_cancels = draft.context.blueprint.compensates;
   decideEnd(draft, { status: 'timed_out', error, awaits_cancels, compensates: true }, 'run_timed_out', 'timeOut');
 }
 
-/** Makes every action again that nobody confirmed. */
-function remake(draft: Draft): void {
+/** Emits every unconfirmed action again. */
+function emitUnconfirmed(draft: Draft): void {
   for (const entry of Object.values(draft.run.outbox)) {
     if (entry.of === 'run') draft.actions.push(entry.action);
     else {

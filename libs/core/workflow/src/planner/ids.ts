@@ -30,11 +30,11 @@ export interface AttemptParts {
   attempt: number;
 }
 
-/** What a job id of a run's step says; undefined for any other id. */
+/** Parses the job id of a run's step; undefined for any other id. */
 export const jobIdParts = (jobId: string): AttemptParts | undefined => attemptParts(attemptPattern.exec(jobId));
 export const childKeyParts = (key: string): AttemptParts | undefined => attemptParts(childPattern.exec(key));
 
-/** What a timer of a run is for; without a path it is the run's own. */
+/** Parses a timer id; `of` is absent for timers of the run itself. */
 export function timerParts(timerId: string): { runId: string; purpose: string; of?: AttemptParts } | undefined {
   const own = runTimerPattern.exec(timerId);
   if (own?.[1] && own[2]) return { runId: own[1], purpose: own[2] };
@@ -48,7 +48,7 @@ function attemptParts(match: RegExpExecArray | null): AttemptParts | undefined {
   return runId && path && attempt ? { runId, path, attempt: Number(attempt) } : undefined;
 }
 
-/** Of the job that undoes another one; the same each time it is asked for. */
+/** Deterministic ids of a compensation job. */
 export function undoIds(about: readonly string[]): { jobId: string; idempotencyKey: string } {
   const hex = createHash('sha256').update(JSON.stringify(about)).digest('hex');
   const uuid = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)];

@@ -1,13 +1,13 @@
-import { consented, refused } from '../steps/approval';
-import { failed, type At, type Outcome } from '../steps/kind';
+import { approveGate, rejectGate } from '../steps/approval';
+import { failed, type StepContext, type Outcome } from '../steps/kind';
 import { readPath } from './context-path';
 import type { JobEnded } from './events';
 
-/** What the end of a job means to its step. See docs/reference/workflows.md#expressions. */
-export function jobOutcome(at: At, event: JobEnded): Outcome {
-  if (event.status === 'SUCCEEDED') return at.node.type === 'approval' ? consented(at) : intake(at, event);
+/** Outcome of a step whose job ended. See docs/reference/workflows.md#expressions. */
+export function jobOutcome(at: StepContext, event: JobEnded): Outcome {
+  if (event.status === 'SUCCEEDED') return at.node.type === 'approval' ? approveGate(at) : toStepOutcome(at, event);
   const message = event.error ?? `the job ended ${event.status}`;
-  if (at.node.type === 'approval' && event.status === 'DENIED') return refused(at, event.error ?? 'rejected');
+  if (at.node.type === 'approval' && event.status === 'DENIED') return rejectGate(at, event.error ?? 'rejected');
   const error = { message, ...(event.code !== undefined && { code: event.code }) };
   switch (event.status) {
     case 'FAILED':
@@ -32,7 +32,7 @@ export function jobOutcome(at: At, event: JobEnded): Outcome {
   }
 }
 
-function intake({ node }: At, { output, resultPtr }: JobEnded): Outcome {
+function toStepOutcome({ node }: StepContext, { output, resultPtr }: JobEnded): Outcome {
   const path = node.def.result_data_path;
   const picked = path === undefined ? output : readPath(output, path.split('.'));
   if (path !== undefined && picked === undefined) return failed('result_data_path not found', 'result_data_path');

@@ -1,13 +1,13 @@
 import type { StepDefinition } from '../definition/workflow';
 import { defaultExpressionLimits, type ExpressionLimits } from '../expressions/expression';
 
-/** What bounds a run. See docs/reference/workflows.md#limits. */
+/** Limits of a run. See docs/reference/workflows.md#limits. */
 export interface PlanLimits {
-  /** Job steps of a run that may be out at once; 0 = any number. `resources.max_parallel_steps`. */
+  /** Concurrent job steps of a run; 0 = unlimited. `resources.max_parallel_steps`. */
   maxParallelSteps: number;
   /** WORKFLOW_FOREACH_MAX_ITEMS. */
   maxItems: number;
-  /** Rounds of a loop that names no number. */
+  /** Rounds of a loop without `max_iterations`. */
   defaultRounds: number;
   maxRounds: number;
   maxCallDepth: number;
@@ -15,16 +15,16 @@ export interface PlanLimits {
   runTimeoutMs: number;
   /** Of steps without a retry rule. */
   defaultMaxRetries: number;
-  /** How long after its deadline a step is given up when nobody reported its end. */
+  /** Time after its deadline until a step without a reported end times out. */
   timeoutGraceMs: number;
-  /** How long the end of a run waits for jobs that were told to stop. */
+  /** How long an ending run waits for cancelled jobs. */
   cancelGraceMs: number;
   compensationTimeoutMs: number;
-  /** Signals kept for steps that will wait for them. */
+  /** Signals kept for steps that may wait for them later. */
   keptSignals: number;
-  /** Steps begun or ended within one pass: loops within loops of inline steps end here. */
+  /** Steps begun or ended within one pass; bounds nested loops of inline steps. */
   maxMovesPerPass: number;
-  /** Those of the first pass over a definition object hold for all. */
+  /** Fixed at the first pass over a definition object. */
   expressions: ExpressionLimits;
 }
 
@@ -44,5 +44,5 @@ export const defaultPlanLimits: PlanLimits = {
   expressions: defaultExpressionLimits,
 };
 
-/** Checks a value against a step's own or registered schema: what is wrong, or undefined. Must be a pure function. */
+/** Checks a value against a step's own or registered schema. Returns the violation, or undefined. Must be a pure function. */
 export type SchemaCheck = (step: StepDefinition, which: 'input' | 'output', value: unknown) => string | undefined;

@@ -11,14 +11,14 @@ const played = (given: Case, options: Partial<ConstructorParameters<typeof World
   return world;
 };
 
-/** What must hold of any run that came to its end. */
+/** Invariants of an ended run. */
 function expectEnded(world: World): void {
   expect(isRunEnded(world.run.status)).toBe(true);
   expect(world.finished).toBe(1);
   expect(world.run.counts).toEqual({ jobs: 0, busy: 0, waiting: 0 });
 }
 
-/** Steps that succeeded and can be undone, newest first; each once. */
+/** Every succeeded step with a compensation was compensated once, newest first. */
 function expectUndone(world: World, { definition }: Case): void {
   expect(new Set(world.undone).size).toBe(world.undone.length);
   if (world.run.status === 'succeeded') expect(world.undone).toEqual([]);
@@ -27,12 +27,12 @@ function expectUndone(world: World, { definition }: Case): void {
     const { compensation } = definition.steps[jobIdParts(jobId)?.path.split('[')[0] ?? ''] ?? {};
     return compensation !== undefined;
   });
-  // A job that succeeded though it was told to stop is undone too, and not in the list of steps that completed.
+  // A job that succeeded despite its cancellation is compensated too, and is not in the list of completed steps.
   expect(world.undone.filter((jobId) => undoable.includes(jobId))).toEqual(undoable.reverse());
 }
 
-describe('a run, whatever happens to it', () => {
-  it('left to finish, every step ends as reading the definition says, and the run with it', () => {
+describe('a run under random faults', () => {
+  it('ends every step, and itself, as the oracle predicts when siblings finish', () => {
     fc.assert(
       fc.property(cases('finish_siblings'), (given) => {
         const world = played(given);
@@ -53,7 +53,7 @@ describe('a run, whatever happens to it', () => {
     );
   });
 
-  it('that cancels siblings ends once, begins nothing after, and undoes what was done', () => {
+  it('that cancels siblings ends once, begins nothing after, and compensates finished steps', () => {
     fc.assert(
       fc.property(cases('cancel_siblings'), (given) => {
         const world = played(given);
@@ -68,7 +68,7 @@ describe('a run, whatever happens to it', () => {
     );
   });
 
-  it('cancelled at any moment, ends once and undoes what was done', () => {
+  it('cancelled at any moment, ends once and compensates finished steps', () => {
     fc.assert(
       fc.property(cases('cancel_siblings'), fc.nat(12), (given, cancelAfter) => {
         const world = played(given, { cancelAfter });

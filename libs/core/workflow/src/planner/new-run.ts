@@ -5,10 +5,10 @@ type Optional =
   | 'workflow_revision' | 'team_id' | 'triggered_by' | 'labels' | 'metadata' | 'idempotency_key' | 'dry_run'
   | 'rerun_of' | 'rerun_step' | 'parent' | 'retried' | 'call_stack'; // prettier-ignore
 
-/** What a run is made of, beside its place and input. */
+/** Optional fields of a new run. */
 export type RunGiven = Partial<Pick<RunState, Optional>>;
 
-/** A run that has not had its first pass. */
+/** Creates a run before its first pass. */
 export const newRun = (given: Pick<RunState, Needed> & RunGiven, nowMs: number): RunState => ({
   ...given,
   context: {},

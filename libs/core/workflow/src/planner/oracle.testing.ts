@@ -3,7 +3,7 @@ import type { StepDefinition } from '../definition/workflow';
 import type { JobEnd } from './events';
 import { chance, type Case } from './generate.testing';
 
-/** How a job ends, by its path and attempt alone. */
+/** End of a job; depends only on its path and attempt. */
 export function fateOf(seed: number, path: string, attempt: number): JobEnd {
   const number = chance(seed, path, attempt);
   if (number < 0.72) return 'SUCCEEDED';
@@ -12,18 +12,18 @@ export function fateOf(seed: number, path: string, attempt: number): JobEnd {
   return number < 0.94 ? 'FAILED_FATAL' : 'DENIED';
 }
 
-export interface Verdict {
-  /** More than one when it depends on which of several ended first. */
+export interface Expected {
+  /** Several when the result depends on the order of ends. */
   statuses: string[];
   settled: 'ok' | 'neutral' | 'bad';
 }
 
 /**
- * The slow, obvious way: how each step of a run ends when siblings are left to finish, read off the definition and the fates
- * of its jobs by recursion, without order, counters or queues.
+ * Reference implementation: computes the end of each step when siblings finish, by recursion over the definition and the
+ * ends of its jobs, without order, counters or queues.
  */
 export class Oracle {
-  private readonly known = new Map<string, Verdict>();
+  private readonly known = new Map<string, Expected>();
   private readonly attempts = new Map<string, number>();
   private readonly steps: Record<string, StepDefinition>;
 
@@ -35,7 +35,7 @@ export class Oracle {
     return Object.keys(this.steps).filter((id) => !/_(b|p|c\d)/.test(id));
   }
 
-  verdict(id: string): Verdict {
+  verdict(id: string): Expected {
     const found = this.known.get(id) ?? this.judge(id);
     this.known.set(id, found);
     return found;
@@ -43,7 +43,7 @@ export class Oracle {
 
   private isHandler = (id: string): boolean => Object.values(this.steps).some(({ on_error }) => on_error === id);
 
-  private judge(id: string): Verdict {
+  private judge(id: string): Expected {
     const step = this.steps[id] ?? {};
     if (this.isHandler(id)) {
       const handled = Object.keys(this.steps).filter((other) => this.steps[other]?.on_error === id);
@@ -51,7 +51,7 @@ export class Oracle {
       return isNeeded ? this.withHandler(step, this.own(id)) : verdict('skipped', 'neutral');
     }
     const deps = (step.depends_on ?? []).map((dep) => this.verdict(dep).settled);
-    if (this.notTaken(id)) return verdict('cancelled', 'neutral');
+    if (this.cancelBranch(id)) return verdict('cancelled', 'neutral');
     const [good, bad] = [deps.includes('ok'), deps.includes('bad')];
     if (bad && !(step.join === 'any' && good)) return verdict('skipped', 'bad');
     if (deps.length > 0 && !good) return verdict('skipped', 'neutral');
@@ -59,14 +59,14 @@ export class Oracle {
     return this.withHandler(step, this.own(id));
   }
 
-  private withHandler({ on_error }: StepDefinition, own: Verdict): Verdict {
+  private withHandler({ on_error }: StepDefinition, own: Expected): Expected {
     if (own.settled === 'ok' || on_error === undefined) return own;
     const rescue = this.withHandler(this.steps[on_error] ?? {}, this.own(on_error));
     this.known.set(on_error, rescue);
     return { ...own, settled: rescue.settled };
   }
 
-  private notTaken(id: string): boolean {
+  private cancelBranch(id: string): boolean {
     return (this.steps[id]?.depends_on ?? []).some((dep) => {
       const step = this.steps[dep];
       return step?.type === 'switch' && this.verdict(dep).settled === 'ok' && this.targetOf(step) !== id;
@@ -78,15 +78,15 @@ export class Oracle {
     return (fitting?.target ?? switchDefault(step))?.id;
   }
 
-  /** What the step itself comes to once it began. Memoised: a job has one fate. */
-  private own(id: string): Verdict {
+  /** End of a step once it began. Memoized: a job ends one way. */
+  private own(id: string): Expected {
     const key = `own ${id}`;
     const found = this.known.get(key) ?? this.carryOut(id);
     this.known.set(key, found);
     return found;
   }
 
-  private carryOut(id: string): Verdict {
+  private carryOut(id: string): Expected {
     const step = this.steps[id] ?? {};
     const input = step.input ?? {};
     if (step.for_each) return this.items(id, step);
@@ -111,7 +111,7 @@ export class Oracle {
     }
   }
 
-  private rounds(id: string, step: StepDefinition): Verdict {
+  private rounds(id: string, step: StepDefinition): Expected {
     const body = step.input?.['body_step'];
     for (let round = 0; round < Number(step.input?.['max_iterations']); round++) {
       const one = typeof body === 'string' ? this.body(body) : this.job(`${id}[${round}]`, step);
@@ -120,14 +120,14 @@ export class Oracle {
     return verdict('succeeded', 'ok');
   }
 
-  /** One round, with the handler that a round may need. */
-  private body(id: string): Verdict {
+  /** One round, with its error handler if needed. */
+  private body(id: string): Expected {
     const own = this.carryOut(id);
     const handler = this.steps[id]?.on_error;
     return own.settled === 'bad' && handler ? { ...own, settled: this.job(handler, {}).settled } : own;
   }
 
-  private items(id: string, step: StepDefinition): Verdict {
+  private items(id: string, step: StepDefinition): Expected {
     const count = Number(step.for_each?.at(-1));
     const all = Array.from({ length: count }, (_, i) => this.job(`${id}[${i}]`, step));
     const bad = all.filter(({ settled }) => settled === 'bad').map(({ statuses: [status = ''] }) => status);
@@ -135,7 +135,7 @@ export class Oracle {
     return { statuses: step.fail_fast === false ? bad.slice(0, 1) : [...new Set(bad)], settled: 'bad' };
   }
 
-  private job(path: string, step: StepDefinition): Verdict {
+  private job(path: string, step: StepDefinition): Expected {
     for (let attempt = 1; ; attempt++) {
       const number = (this.attempts.get(path) ?? 0) + 1;
       this.attempts.set(path, number);
@@ -148,7 +148,7 @@ export class Oracle {
   }
 }
 
-const verdict = (status: string, settled: Verdict['settled']): Verdict => ({ statuses: [status], settled });
+const verdict = (status: string, settled: Expected['settled']): Expected => ({ statuses: [status], settled });
 const isFailure = (status: string): boolean => ['failed', 'denied', 'timed_out'].includes(status);
 const listOf = (steps: unknown): string[] => {
   if (Array.isArray(steps)) return steps.map(String);

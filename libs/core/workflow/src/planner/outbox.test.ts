@@ -4,7 +4,7 @@ import { jobIdParts, timerParts } from './ids';
 const kindsOf = (actions: readonly { kind: string; id: string }[]) => actions.map(({ kind, id }) => `${kind} ${id}`);
 
 describe('actions', () => {
-  it('are made again, the same, until they are confirmed', () => {
+  it('are repeated unchanged until confirmed', () => {
     const run = new Driver({
       work: { input: { n: '${input.n}' }, timeout_sec: 5 },
       ask: { type: 'approval', input: { q: 1 } },
@@ -19,7 +19,7 @@ describe('actions', () => {
     expect(run.send({ kind: 'tick' }, one === undefined ? [] : [one])).toEqual([]);
   });
 
-  it('that an answer makes needless are not made again', () => {
+  it('that an answer made unnecessary are not repeated', () => {
     const run = new Driver({ work: { timeout_sec: 5 } });
     run.start();
 
@@ -28,7 +28,7 @@ describe('actions', () => {
     expect(kindsOf(run.send({ kind: 'tick' }))).toEqual(['clearTimer clear:r1:work@1#timeout', 'finished finished:r1']);
   });
 
-  it('of an ended run are made again too: nobody else would tell the jobs to stop', () => {
+  it('of an ended run are repeated too, so that its jobs are cancelled', () => {
     const run = new Driver({ work: {} }, { run: { parent: { run_id: 'r0', step_id: 's', key: 'sub:r0:s:1' } } });
     run.start();
     run.send({ kind: 'cancel' });
@@ -37,7 +37,7 @@ describe('actions', () => {
     expect(run.asked('finished')[0]).toMatchObject({ status: 'cancelled', parentKey: 'sub:r0:s:1' });
   });
 
-  it('an ended run hears nothing', () => {
+  it('are not caused by events of an ended run', () => {
     const run = new Driver({ work: {} });
     run.start();
     run.job('work');
@@ -52,7 +52,7 @@ describe('actions', () => {
 });
 
 describe('ids', () => {
-  it('say which run, step, item and attempt they are of', () => {
+  it('encode run, step, item and attempt', () => {
     expect(jobIdParts('r1:weigh[2]@3')).toEqual({ runId: 'r1', path: 'weigh[2]', attempt: 3 });
     expect(timerParts('r1:a.b-c_d@1#retry')).toMatchObject({ purpose: 'retry', of: { path: 'a.b-c_d' } });
     expect(timerParts('r1#deadline')).toEqual({ runId: 'r1', purpose: 'deadline' });
@@ -61,7 +61,7 @@ describe('ids', () => {
 });
 
 describe('a fan-out of ten thousand', () => {
-  it('changes with each answer the item, the next one and the step, and nothing else', () => {
+  it('changes only the item, the next one and the step with each answer', () => {
     const list = Array.from({ length: 10_000 }, (_, i) => i);
     const run = new Driver({ each: { for_each: 'input.list' } }, { input: { list }, limits: { maxItems: 10_000 } });
     run.start();

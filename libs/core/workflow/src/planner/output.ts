@@ -3,7 +3,7 @@ import type { StepRun } from './run-state';
 const gathered = new WeakMap<readonly StepRun[], unknown[]>();
 
 /**
- * What a step gave; of a fan-out the list of what its items gave, null where one gave nothing.
+ * Output of a step; for a fan-out the list of its items' outputs, null for an item without one.
  * See docs/reference/workflows.md#steps.
  */
 export function outputOf(run: StepRun): unknown {

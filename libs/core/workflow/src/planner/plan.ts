@@ -7,14 +7,14 @@ import { blueprintOf } from './blueprint';
 import { Draft, type Todo } from './draft';
 import { conclude, decideEnd } from './ending';
 import type { RunEvent } from './events';
-import { handle, outOfTime } from './handle';
+import { handle, timeOutRun } from './handle';
 import { defaultPlanLimits, type PlanLimits, type SchemaCheck } from './limits';
 import type { RunState } from './run-state';
 import { consider, ended, settle } from './settle';
 import type { TimelineEvent } from './timeline';
 
 export interface PlanRequest {
-  /** The same object for the same revision: what is prepared of it is kept by it. */
+  /** Must be the same object for the same revision: prepared data is cached by it. */
   definition: WorkflowDefinition;
   run: RunState;
   event: RunEvent;
@@ -24,23 +24,23 @@ export interface PlanRequest {
   random: () => number;
   /** Absent: no schema is checked. */
   checkSchema?: SchemaCheck;
-  /** Ids of actions that were carried out since the last pass. */
+  /** Ids of actions that were executed since the last pass. */
   acted?: readonly string[];
 }
 
 export interface Plan {
   run: RunState;
-  /** To be carried out in this order once the run is saved. */
+  /** To be executed in this order after the run is saved. */
   actions: Action[];
-  /** To be appended to the timeline together with the saving. */
+  /** To be appended to the timeline in the same write. */
   events: TimelineEvent[];
-  /** Step ids and items (`weigh[2]`) whose records differ from the run that was handed in. */
+  /** Step ids and items (`weigh[2]`) whose records differ from the given run. */
   changed: string[];
 }
 
 /**
- * One pass over a run: what an event changes, what is to be done about it, and what is to be told. Pure: the run handed in
- * stays as it is, so a plan that could not be saved is dropped and made again.
+ * One pass over a run: applies an event and returns the new state, actions and timeline events. Pure: the given run is not
+ * modified, so a plan that could not be saved is discarded and recomputed.
  * See docs/reference/workflows.md#how-a-run-proceeds.
  */
 export function plan(request: PlanRequest): Plan {
@@ -55,21 +55,21 @@ export function plan(request: PlanRequest): Plan {
   return { run: draft.run, actions: draft.actions, events: draft.events, changed: [...draft.changed] };
 }
 
-/** Works out consequences until there are none: steps done within the engine let others begin in the same pass. */
+/** Processes pending work until there is none: steps that complete inline let others begin in the same pass. */
 function work(draft: Draft): void {
-  if (draft.run.deadline_ms !== undefined && draft.around.nowMs >= draft.run.deadline_ms) outOfTime(draft);
-  let movesLeft = draft.around.limits.maxMovesPerPass;
+  if (draft.run.deadline_ms !== undefined && draft.context.nowMs >= draft.run.deadline_ms) timeOutRun(draft);
+  let movesLeft = draft.context.limits.maxMovesPerPass;
   do {
     for (let next = take(draft); next; next = take(draft)) {
       step(draft, next);
-      if (--movesLeft === 0) tooMuch(draft);
+      if (--movesLeft === 0) failPassTooLong(draft);
     }
   } while ((draft.run.status !== 'pending' || draft.run.ending) && conclude(draft));
 }
 
 /**
- * What ended is told before anything begins, so that nothing begins in a pass that ends the run. Slots are given when
- * nothing else is left to do, so that what ended has made room.
+ * Takes the next item of work. Ends are processed before anything begins, so that nothing begins in a pass that ends the
+ * run. Slots are filled last, after ended steps have released theirs.
  */
 function take(draft: Draft): Todo | undefined {
   const { todo, toBegin } = draft;
@@ -94,8 +94,8 @@ function step(draft: Draft, todo: Todo): void {
   }
 }
 
-/** Inline steps that keep each other going would hold this process up. */
-function tooMuch(draft: Draft): void {
+/** Fails a run whose inline steps trigger each other endlessly and would block this process. */
+function failPassTooLong(draft: Draft): void {
   const error = { message: 'one pass begins and ends too many steps: loops must do some work', code: 'pass_too_long' };
   decideEnd(draft, { status: 'failed', error, awaits_cancels: true, compensates: true }, 'run_failed');
 }

@@ -21,7 +21,7 @@ const earlier = (): Driver => {
 };
 
 describe('a rerun from a step', () => {
-  it('takes over what the step depends on, with what that wrote, and begins all else afresh', () => {
+  it('copies the dependencies of the step with their context entries, and resets all else', () => {
     const source = earlier();
     const outcome = seedOf(source.definition, source.run, 'b');
     if (outcome.kind === 'bad') throw new Error(outcome.message);
@@ -39,7 +39,7 @@ describe('a rerun from a step', () => {
     expect(again.statuses).toEqual({ a: 'succeeded', keep: 'succeeded', other: 'running', b: 'running', c: 'pending' });
   });
 
-  it('is refused when something it depends on did not succeed, is gone or was undone', () => {
+  it('is rejected when a dependency did not succeed, is missing or was compensated', () => {
     const source = earlier();
 
     expect(seedOf(source.definition, source.run, 'c')).toMatchObject({
@@ -59,7 +59,7 @@ describe('a rerun from a step', () => {
     });
   });
 
-  it('takes a branch that was not taken as such, and composites with what they own', () => {
+  it('accepts branches that were not taken, and copies composites with their children', () => {
     const source = new Driver({
       lane: { type: 'switch', condition: '1', input: { cases: [{ match: 1, next: 'left' }, { match: 2, next: 'right' }] } },
       left: { type: 'loop', depends_on: ['lane'], input: { body_step: 'work', max_iterations: 1 } },

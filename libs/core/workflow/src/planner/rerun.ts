@@ -5,13 +5,13 @@ import { contextPath, readPath, writePath } from './context-path';
 import type { RerunSeed } from './events';
 import type { RunState, StepRun } from './run-state';
 
-/** `message` says why the run cannot be taken up at this step. */
+/** `message`: why the run cannot be rerun from this step. */
 export type SeedOutcome = { kind: 'ok'; seed: RerunSeed } | { kind: 'bad'; message: string };
 
 /**
- * What a rerun from a step takes over from an earlier run: the step runs it depends on, and what they wrote into the
- * context. All must have succeeded, or been left out by a switch or a guard, and none may have been undone. Without a step
- * nothing is taken over. See docs/reference/workflows.md#runs.
+ * Selects the state that a rerun from a step copies from an earlier run: the steps it depends on, and their context entries.
+ * All must have succeeded, or been skipped by a switch or a guard, and none may be compensated. Without a step nothing is
+ * copied. See docs/reference/workflows.md#runs.
  *
  * @param definition the one the new run will use
  */
@@ -25,11 +25,11 @@ export function seedOf(definition: WorkflowDefinition, source: RunState, fromSte
   const seed: RerunSeed = { steps: {}, context: {} };
   for (const id of ancestors(blueprint, node)) {
     const run = Object.hasOwn(source.steps, id) ? source.steps[id] : undefined;
-    const wrong = whyNot(id, run);
+    const wrong = describeMismatch(id, run);
     if (wrong !== undefined) return { kind: 'bad', message: wrong };
     for (const [path, copied] of withOwned(blueprint, source, id)) {
       if (copied.compensated || copied.children?.some(({ compensated }) => compensated)) {
-        return { kind: 'bad', message: `step ${path} was undone when the run failed` };
+        return { kind: 'bad', message: `step ${path} was compensated when the run failed` };
       }
       seed.steps[path] = copied;
       seed.context = contextOf(blueprint.node(path), copied, source, seed.context);
@@ -44,11 +44,11 @@ function ancestors(blueprint: Blueprint, from: StepNode): string[] {
   return [...found];
 }
 
-function whyNot(id: string, run: StepRun | undefined): string | undefined {
+function describeMismatch(id: string, run: StepRun | undefined): string | undefined {
   if (run?.status === 'succeeded') return undefined;
-  const isLeftOut =
+  const isSkipped =
     run?.settled !== 'bad' && (run?.status === 'skipped' || run?.skip_reason === 'switch_branch_not_taken');
-  return isLeftOut ? undefined : `step ${id} did not succeed in the earlier run: it is ${run?.status ?? 'missing'}`;
+  return isSkipped ? undefined : `step ${id} did not succeed in the earlier run: it is ${run?.status ?? 'missing'}`;
 }
 
 function withOwned(blueprint: Blueprint, source: RunState, id: string): [string, StepRun][] {
@@ -57,7 +57,7 @@ function withOwned(blueprint: Blueprint, source: RunState, id: string): [string,
   return run ? [[id, run], ...inner] : inner;
 }
 
-/** The entries a step wrote, as they stand at the end of the earlier run. */
+/** Context entries of a step, with their values at the end of the earlier run. */
 function contextOf(
   { def, type }: StepNode,
   run: StepRun,

@@ -1,14 +1,14 @@
 import { isStepEnded } from '@svc/lifecycle';
 import type { Scope } from '../expressions/expression';
-import type { At } from '../steps/kind';
+import type { StepContext } from '../steps/kind';
 import type { Evaluated, ScopeOf } from './blueprint';
 import type { Draft } from './draft';
 import { itemPath } from './ids';
 import { outputOf } from './output';
 import type { StepRun } from './run-state';
 
-/** What others may read of a step that has ended; nothing of any other. See docs/reference/workflows.md#expressions. */
-function seen(run: StepRun | undefined): Record<string, unknown> | undefined {
+/** The readable part of an ended step; undefined for others. See docs/reference/workflows.md#expressions. */
+function toReadable(run: StepRun | undefined): Record<string, unknown> | undefined {
   if (!run || !isStepEnded(run.status)) return undefined;
   const { status, result_ptr, error } = run;
   const output = run.status === 'succeeded' ? outputOf(run) : undefined;
@@ -24,13 +24,13 @@ function stepsOf(draft: Draft, ids: readonly string[]): Record<string, unknown> 
   const wanted = ids.includes('*') ? Object.keys(draft.run.steps) : ids;
   return Object.fromEntries(
     wanted.flatMap((id): [string, unknown][] => {
-      const view = seen(draft.peek(id));
+      const view = toReadable(draft.peek(id));
       return view ? [[id, view]] : [];
     }),
   );
 }
 
-/** `ctx.steps` is made only if it is read: that would cost every item of a fan-out a look at every step. */
+/** `ctx.steps` is lazy: building it for every item of a fan-out would cost items × steps. */
 const contextOf = (draft: Draft): Record<string, unknown> => ({
   ...draft.run.context,
   get steps() {
@@ -38,10 +38,10 @@ const contextOf = (draft: Draft): Record<string, unknown> => ({
   },
 });
 
-/** Names of the run alone. */
+/** Names that depend only on the run. */
 function runScope(draft: Draft, stepsRead: readonly string[], names: readonly string[]): Record<string, unknown> {
-  const { run, around } = draft;
-  const { id, name } = around.blueprint.definition;
+  const { run, context } = draft;
+  const { id, name } = context.blueprint.definition;
   return {
     input: run.input,
     ctx: names.includes('ctx') ? contextOf(draft) : {},
@@ -49,26 +49,26 @@ function runScope(draft: Draft, stepsRead: readonly string[], names: readonly st
     run: {
       id: run.id,
       status: run.status,
-      started_at: new Date(run.started_at_ms ?? around.nowMs).toISOString(),
+      started_at: new Date(run.started_at_ms ?? context.nowMs).toISOString(),
       labels: run.labels ?? {},
     },
     workflow: { id, name },
-    $now: around.nowMs,
+    $now: context.nowMs,
   };
 }
 
-/** The innermost loop around a step, which may be its own job's. */
-function loopAround(at: At): string | undefined {
+/** The innermost enclosing loop of a step, which may be the step itself. */
+function findEnclosingLoop(at: StepContext): string | undefined {
   const { draft, node, index } = at;
   if (node.type === 'loop' && index !== undefined) return node.id;
-  for (let owner = node.owner; owner !== undefined; owner = draft.around.blueprint.node(owner).owner) {
-    if (draft.around.blueprint.node(owner).type === 'loop') return owner;
+  for (let owner = node.owner; owner !== undefined; owner = draft.context.blueprint.node(owner).owner) {
+    if (draft.context.blueprint.node(owner).type === 'loop') return owner;
   }
   return undefined;
 }
 
 /** `loop` of a scope and of a payload. See docs/reference/workflows.md#steps. */
-export function loopScope(at: At): Record<string, unknown> {
+export function loopScope(at: StepContext): Record<string, unknown> {
   const round = at.draft.peek(at.path)?.progress?.ok ?? 0;
   const [body] = at.node.children;
   const last = round === 0 ? undefined : at.draft.peek(body ?? itemPath(at.node.id, round - 1));
@@ -76,11 +76,11 @@ export function loopScope(at: At): Record<string, unknown> {
   return { index: round, iteration: round + 1, ...(output !== undefined && { previous_output: output }) };
 }
 
-/** What a step, or one item of it, may read besides the run's own names. */
-export function ownNames(at: At): Record<string, unknown> {
+/** Names that a step or item may read besides those of the run. */
+export function ownNames(at: StepContext): Record<string, unknown> {
   const { draft, node, index } = at;
   const run = draft.peek(node.id);
-  const loop = loopAround(at);
+  const loop = findEnclosingLoop(at);
   const items = node.def.for_each === undefined ? undefined : run?.resolved_items;
   return {
     ...(items && index !== undefined && { item: items[index] ?? null, index }),
@@ -91,7 +91,7 @@ export function ownNames(at: At): Record<string, unknown> {
 
 /** Scope of a step's templates and conditions. A handler reads the error it handles as `input.error` too. */
 export const scopeOf =
-  (at: At, extra: Scope = {}): ScopeOf =>
+  (at: StepContext, extra: Scope = {}): ScopeOf =>
   ({ stepsRead, names }) => {
     const scope = runScope(at.draft, stepsRead, names);
     const own = ownNames(at);
@@ -105,11 +105,11 @@ export const endScope =
   ({ stepsRead, names }) =>
     runScope(draft, stepsRead, names);
 
-/** One object for all that is absent: prepared templates are found by their object. */
-const nothing = Object.freeze({});
+/** One shared object: prepared templates are cached by object. */
+const emptyTemplate = Object.freeze({});
 
 /** @param value a part of the definition; absent is an empty map */
-export const render = (at: At, value: unknown, extra?: Scope): Evaluated =>
-  at.draft.around.blueprint.render(value ?? nothing, scopeOf(at, extra));
-export const evaluate = (at: At, source: string, extra?: Scope): Evaluated =>
-  at.draft.around.blueprint.evaluate(source, scopeOf(at, extra));
+export const render = (at: StepContext, value: unknown, extra?: Scope): Evaluated =>
+  at.draft.context.blueprint.render(value ?? emptyTemplate, scopeOf(at, extra));
+export const evaluate = (at: StepContext, source: string, extra?: Scope): Evaluated =>
+  at.draft.context.blueprint.evaluate(source, scopeOf(at, extra));

@@ -4,40 +4,40 @@ import { apply, skip } from './attempt';
 import type { StepNode } from './blueprint';
 import type { Draft } from './draft';
 import { failRun } from './ending';
-import { makeFresh } from './fresh';
+import { resetStep } from './reset-step';
 import type { Settlement, StepRun } from './run-state';
 
-/** A step, or an item of one, has ended: tells those who wait for it. */
+/** A step or an item has ended: notifies its dependents and owner. */
 export function ended(draft: Draft, path: string): void {
   const { node, index } = draft.at(path);
   const run = draft.peek(path);
   if (!run || !isStepEnded(run.status)) return;
   if (index === undefined) return settle(draft, node.id);
   if (draft.run.ending) return;
-  tellOwner(draft, node.id, path, run.status === 'succeeded' ? 'ok' : 'bad');
+  notifyOwner(draft, node.id, path, run.status === 'succeeded' ? 'ok' : 'bad');
 }
 
-/** Settles a step unless its error handler has yet to decide. */
+/** Settles a step unless its error handler is still pending. */
 export function settle(draft: Draft, id: string): void {
-  const node = draft.around.blueprint.node(id);
+  const node = draft.context.blueprint.node(id);
   const run = draft.peek(id);
   if (!run || run.settled || !isStepEnded(run.status)) return;
-  const verdict = verdictOf(draft, node, run);
-  if (verdict === undefined) return;
-  draft.edit(id).settled = verdict;
+  const settlement = toSettlement(draft, node, run);
+  if (settlement === undefined) return;
+  draft.edit(id).settled = settlement;
   for (const handled of node.handles) draft.todo.push({ do: 'settle', step: handled });
   if (node.handler !== undefined) releaseHandler(draft, node.handler);
-  if (node.runBy !== undefined) tellOwner(draft, node.runBy, id, verdict);
+  if (node.runBy !== undefined) notifyOwner(draft, node.runBy, id, settlement);
   for (const dependent of node.dependents) {
     const left = (draft.peek(dependent)?.open_deps ?? 0) - 1;
     if (left < 0) continue;
     draft.edit(dependent).open_deps = left;
     if (left === 0) draft.todo.push({ do: 'consider', step: dependent });
   }
-  if (verdict === 'bad' && node.owner === undefined && node.handles.length === 0) failRun(draft, id);
+  if (settlement === 'bad' && node.owner === undefined && node.handles.length === 0) failRun(draft, id);
 }
 
-function tellOwner(draft: Draft, owner: string, path: string, settlement: Settlement): void {
+function notifyOwner(draft: Draft, owner: string, path: string, settlement: Settlement): void {
   const run = draft.peek(path);
   if (!run || draft.peek(owner)?.status !== 'running') return;
   const at = draft.at(owner);
@@ -45,7 +45,7 @@ function tellOwner(draft: Draft, owner: string, path: string, settlement: Settle
   if (outcome) apply(draft, owner, outcome);
 }
 
-function verdictOf(draft: Draft, node: StepNode, { status, skip_reason = '' }: StepRun): Settlement | undefined {
+function toSettlement(draft: Draft, node: StepNode, { status, skip_reason = '' }: StepRun): Settlement | undefined {
   switch (status) {
     case 'succeeded':
       return 'ok';
@@ -54,19 +54,19 @@ function verdictOf(draft: Draft, node: StepNode, { status, skip_reason = '' }: S
     case 'cancelled':
       return skip_reason === 'switch_branch_not_taken' ? 'neutral' : 'bad';
     default:
-      return handled(draft, node);
+      return settlementByHandler(draft, node);
   }
 }
 
 const isFailure = (reason: string): boolean => reason === 'unreachable' || reason.startsWith('dependency_failed:');
 
 /**
- * What the error handler made of a failed step; undefined while it is at it.
+ * Settlement of a failed step by its error handler; undefined while the handler is pending.
  * See docs/reference/workflows.md#retries.
  */
-function handled(draft: Draft, { id, handler }: StepNode): Settlement | undefined {
+function settlementByHandler(draft: Draft, { id, handler }: StepNode): Settlement | undefined {
   if (handler === undefined || draft.run.ending) return 'bad';
-  if (!draft.peek(handler)) makeFresh(draft, handler);
+  if (!draft.peek(handler)) resetStep(draft, handler);
   const run = draft.peek(handler);
   if (run?.settled) return run.settled === 'ok' && run.handles ? 'ok' : 'bad';
   if (!run || run.handles) return undefined;
@@ -80,36 +80,36 @@ function handled(draft: Draft, { id, handler }: StepNode): Settlement | undefine
   return undefined;
 }
 
-/** Nothing can fail any more that this handler would be needed for: those who wait for it need not. */
+/** Skips a handler once no step that it handles can fail any more. */
 function releaseHandler(draft: Draft, id: string): void {
   const run = draft.peek(id);
   if (run?.status !== 'pending' || run.handles || run.settled) return;
-  const { handles } = draft.around.blueprint.node(id);
+  const { handles } = draft.context.blueprint.node(id);
   if (handles.every((other) => draft.peek(other)?.settled)) skip(draft, id, 'not_activated');
 }
 
-/** Begins a step if all it waits for allows that, or skips it if it never can begin. */
+/** Begins a step when its dependencies allow it, or skips it when they never will. */
 export function consider(draft: Draft, id: string): void {
   const run = draft.peek(id);
-  const node = draft.around.blueprint.node(id);
+  const node = draft.context.blueprint.node(id);
   if (run?.status !== 'pending' || run.settled || run.queued || run.next_attempt_at_ms !== undefined) return;
   if ((run.open_deps ?? 0) > 0 || (node.handles.length > 0 && !run.handles)) return;
-  const verdict = mayBegin(draft, node);
-  if (verdict === 'begin') draft.todo.push({ do: 'begin', path: id });
-  else skip(draft, id, verdict);
+  const decision = mayBegin(draft, node);
+  if (decision === 'begin') draft.todo.push({ do: 'begin', path: id });
+  else skip(draft, id, decision);
 }
 
-/** @returns `begin`, or why not */
+/** @returns `begin`, or the skip reason */
 export function mayBegin(draft: Draft, { deps, def }: StepNode): string {
   const settlements = deps.map((dep) => draft.peek(dep)?.settled);
   const good = settlements.includes('ok');
   const bad = settlements.indexOf('bad');
-  if (bad >= 0 && !(def.join === 'any' && good)) return `dependency_failed:${rootOf(draft, deps[bad] ?? '')}`;
+  if (bad >= 0 && !(def.join === 'any' && good)) return `dependency_failed:${findRootFailure(draft, deps[bad] ?? '')}`;
   return good || deps.length === 0 ? 'begin' : 'no_dependency_succeeded';
 }
 
-/** The step whose failure it began with. */
-function rootOf(draft: Draft, id: string): string {
+/** The step whose failure is the root cause. */
+function findRootFailure(draft: Draft, id: string): string {
   const reason = draft.peek(id)?.skip_reason ?? '';
   return reason.startsWith('dependency_failed:') ? reason.slice('dependency_failed:'.length) : id;
 }

@@ -12,7 +12,7 @@ export const timelineTypes = [
 ] as const; // prettier-ignore
 export type TimelineType = (typeof timelineTypes)[number];
 
-/** One line of a run's history. `data` never carries bodies of inputs or outputs. */
+/** One entry of a run's history. `data` never contains bodies of inputs or outputs. */
 export interface TimelineEvent {
   time_ms: number;
   type: TimelineType;

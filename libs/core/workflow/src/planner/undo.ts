@@ -4,7 +4,7 @@ import type { UndoEntry } from './run-state';
 import { render } from './scope';
 
 /**
- * A step with a `compensation` succeeded: should the run fail, it is undone.
+ * Records a succeeded step with a `compensation`: it is compensated if the run fails.
  * See docs/reference/workflows.md#compensation.
  */
 export function pushUndo(draft: Draft, path: string, jobId: string, output: unknown): void {
@@ -13,7 +13,7 @@ export function pushUndo(draft: Draft, path: string, jobId: string, output: unkn
   if (!compensation) return;
   const input = render(at, compensation.input, { output });
   if (input.kind === 'bad') {
-    undoFailed(draft, { path, job_id: jobId }, `cannot be undone: ${input.message}`);
+    reportUndoFailure(draft, { path, job_id: jobId }, `cannot be compensated: ${input.message}`);
     return;
   }
   const { topic, timeout_sec } = compensation;
@@ -26,9 +26,9 @@ export function pushUndo(draft: Draft, path: string, jobId: string, output: unkn
   });
 }
 
-/** Undoes the newest step that is left, one at a time. @returns whether there is one */
+/** Compensates the newest remaining step, one at a time. @returns whether there is one */
 export function undoNext(draft: Draft): boolean {
-  const { run, around } = draft;
+  const { run, context } = draft;
   const entry = run.undo.at(-1);
   if (!entry || !run.ending) return false;
   if (run.ending.undoing !== undefined) return true;
@@ -42,7 +42,7 @@ export function undoNext(draft: Draft): boolean {
   ]);
   run.ending.undoing = jobId;
   draft.edit(entry.path).compensated = true;
-  const timeoutMs = entry.timeout_sec === undefined ? around.limits.compensationTimeoutMs : entry.timeout_sec * 1_000;
+  const timeoutMs = entry.timeout_sec === undefined ? context.limits.compensationTimeoutMs : entry.timeout_sec * 1_000;
   draft.emit({
     kind: 'compensate',
     id: jobId,
@@ -54,12 +54,12 @@ export function undoNext(draft: Draft): boolean {
     input: entry.input ?? { step_id: entry.path, job_id: entry.job_id },
     timeoutMs,
   });
-  draft.setTimerId(undoTimer(draft), around.nowMs + timeoutMs + around.limits.timeoutGraceMs);
+  draft.setTimerId(undoTimer(draft), context.nowMs + timeoutMs + context.limits.timeoutGraceMs);
   draft.note('step_compensation_started', { step_id: entry.path, job_id: jobId });
   return true;
 }
 
-/** The compensation under way ended, well or not: it is not tried again, and the next one follows. */
+/** The current compensation ended, successfully or not: it is not retried, and the next one follows. */
 export function undoEnded(draft: Draft, failure?: string): void {
   const { ending, undo } = draft.run;
   if (ending?.undoing === undefined) return;
@@ -67,14 +67,14 @@ export function undoEnded(draft: Draft, failure?: string): void {
   draft.confirm(ending.undoing);
   delete ending.undoing;
   const entry: UndoEntry | undefined = undo.pop();
-  if (entry && failure !== undefined) undoFailed(draft, entry, failure);
+  if (entry && failure !== undefined) reportUndoFailure(draft, entry, failure);
 }
 
-/** Numbered by what is left to undo, so that the timer of one compensation cannot end the next. */
+/** Numbered by the remaining steps, so that the timer of one compensation cannot end the next. */
 const undoTimer = (draft: Draft): string => runTimerId(draft.run.id, `undo${draft.run.undo.length}`);
 export const isUndoTimer = (draft: Draft, timerId: string): boolean => timerId === undoTimer(draft);
 
-function undoFailed(draft: Draft, { path, job_id }: Pick<UndoEntry, 'path' | 'job_id'>, message: string): void {
+function reportUndoFailure(draft: Draft, { path, job_id }: Pick<UndoEntry, 'path' | 'job_id'>, message: string): void {
   draft.note('step_compensation_failed', { step_id: path, message });
   const alert = {
     level: 'error',

@@ -4,7 +4,7 @@ import { lastAttempt } from './dead-letters';
 import type { Draft } from './draft';
 import { attemptId, childKey, itemPath, pathParts } from './ids';
 
-/** Takes back what a step holds and has asked for; its state is the caller's to change. */
+/** Releases a step's timers, slot and requests; the caller changes its state. */
 export function withdraw(draft: Draft, path: string, reason: string): void {
   const run = draft.edit(path);
   draft.clearTimers(path);
@@ -16,11 +16,11 @@ export function withdraw(draft: Draft, path: string, reason: string): void {
     delete run.queued;
     draft.run.ready = draft.run.ready.filter((other) => other !== path);
   }
-  if (run.open) recall(draft, path, reason);
+  if (run.open) requestCancel(draft, path, reason);
 }
 
-/** Tells the job, gate or child run to stop. What it still answers is listened to: it may have succeeded before it heard. */
-function recall(draft: Draft, path: string, reason: string): void {
+/** Cancels the job, gate or child run. Its answer is still processed: it may have succeeded before the cancellation. */
+function requestCancel(draft: Draft, path: string, reason: string): void {
   const run = draft.edit(path);
   const { node } = draft.at(path);
   if (node.type === 'subworkflow') {
@@ -37,16 +37,16 @@ function recall(draft: Draft, path: string, reason: string): void {
   draft.emit({ kind: 'cancelJob', id: `cancel:${jobId}`, jobId, reason });
 }
 
-/** How the rest of something ends: cancelled, or timed out with it where it ran. */
+/** How the remaining steps end: cancelled, or timed out with their run. */
 export type EndOfRest = 'cancel' | 'timeOut';
 
-/** Ends whatever of a step has not ended, and of the steps and items it is made of. */
+/** Ends a step that has not ended, with its children and items. */
 export function stop(draft: Draft, path: string, reason: string, how: EndOfRest = 'cancel'): void {
   const run = draft.peek(path);
   if (!run || isStepEnded(run.status)) return;
-  stopRest(draft, path, reason, how);
+  stopChildren(draft, path, reason, how);
   withdraw(draft, path, reason);
-  // It was waiting for an attempt that does not follow now.
+  // It was waiting for a retry that will not follow.
   if (run.next_attempt_at_ms !== undefined) lastAttempt(draft, path);
   const move = run.status === 'pending' ? 'cancel' : how;
   const after = draft.enter(path, move);
@@ -56,8 +56,8 @@ export function stop(draft: Draft, path: string, reason: string, how: EndOfRest 
   draft.note(isItem ? 'step_foreach_orphan_cancelled' : 'step_cancelled', { step_id: path, message: reason });
 }
 
-/** Ends what is left of the steps and items that a composite is made of. */
-export function stopRest(draft: Draft, path: string, reason: string, how: EndOfRest = 'cancel'): void {
+/** Ends the remaining children and items of a composite. */
+export function stopChildren(draft: Draft, path: string, reason: string, how: EndOfRest = 'cancel'): void {
   const at = draft.at(path);
   if (!kindOf(at).composite) return;
   const items = draft.peek(path)?.children ?? [];

@@ -10,14 +10,14 @@ import type { RunState, StepRun } from './run-state';
 
 export interface WorldOptions {
   maxParallelSteps: number;
-  /** How often, of 1, something besides an honest answer happens. */
+  /** Probability of a fault, 0 to 1. */
   trouble: number;
   cancelAfter?: number;
 }
 
 /**
- * What is around a run: workers, people, clocks, and an engine that dies. Answers come in any order, twice and late; plans
- * are dropped and made again; actions are carried out twice. After each pass it checks what must always hold.
+ * Simulated environment of a run: workers, people, clocks, and an engine that crashes. Answers arrive in any order, twice
+ * and late; plans are discarded and recomputed; actions are executed twice. Invariants are checked after each pass.
  */
 export class World {
   run: RunState;
@@ -26,7 +26,7 @@ export class World {
   readonly timers = new Map<string, number>();
   readonly old: RunEvent[] = [];
   readonly everAsked = new Set<string>();
-  /** Jobs that were undone. */
+  /** Compensated jobs. */
   readonly undone: string[] = [];
   /** Jobs of steps that completed. */
   readonly succeeded: string[] = [];
@@ -43,7 +43,7 @@ export class World {
 
   private dice = (what: string): number => chance(this.given.order, what, this.moment++);
 
-  /** Lets everything happen until nothing more can. */
+  /** Runs until no event is left. */
   play(): void {
     this.send({ kind: 'start' });
     for (let turn = 0; this.open.size + this.timers.size > 0; turn++) {
@@ -57,7 +57,7 @@ export class World {
   private goOn(): void {
     const events = [...this.open];
     const [key, event] = events[Math.floor(this.dice('pick') * events.length)] ?? [];
-    // Timers come when nobody answers, or now and then before.
+    // Timers fire when no answer is left, or at random before.
     if (key === undefined || !event || (this.timers.size > 0 && this.dice('timer') < 0.2)) return this.fireTimer();
     this.open.delete(key);
     this.send(event);
@@ -94,7 +94,7 @@ export class World {
     const before = this.run;
     const text = JSON.stringify(before);
     const made = plan(request);
-    // The engine dies before it saves: the same event makes the same plan of the same run.
+    // The engine crashes before saving: the same event and run give the same plan.
     if (this.dice('crash') < 0.3) expect(plan(request)).toEqual(made);
     hold(JSON.stringify(before) === text, 'the run that was handed in stays as it was');
     this.run = JSON.parse(JSON.stringify(made.run)) as RunState;
@@ -108,7 +108,7 @@ export class World {
     if (event.kind !== 'tick' && event.kind !== 'start') this.old.push(event);
   }
 
-  /** As harmless to repeat as the engine's own: what is known by its id is done once. */
+  /** Idempotent like the engine's own actions: deduplicated by id. */
   private carryOut(action: Action): void {
     const isNew = !this.everAsked.has(action.id);
     this.everAsked.add(action.id);
@@ -135,7 +135,7 @@ export class World {
         return;
       }
       case 'cancelJob':
-        // It may have ended before it heard: then it says so.
+        // It may have ended before the cancellation: then it reports that.
         if (isNew && this.open.has(action.jobId) && this.dice('race') < 0.7) {
           this.open.set(action.jobId, { kind: 'jobEnded', jobId: action.jobId, status: 'CANCELLED' });
         }
@@ -180,7 +180,7 @@ export class World {
   }
 }
 
-/** Cheaper than `expect`, which is asked a million times here. */
+/** Cheaper than `expect`, which would be called a million times here. */
 function hold(claim: boolean, what: string): void {
   if (!claim) throw new Error(`broken: ${what}`);
 }
@@ -202,7 +202,7 @@ const allOf = (run: RunState): [string, StepRun][] =>
     ...(step.children ?? []).flatMap((child, i) => (child ? [[`${id}[${i}]`, child] as [string, StepRun]] : [])),
   ]);
 
-/** The counters, by looking at everything. */
+/** Recomputes the counters from all records. */
 function recount(records: readonly [string, StepRun][]) {
   const leaves = records.filter(([, { progress }]) => !progress);
   return {

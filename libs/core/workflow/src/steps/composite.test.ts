@@ -14,7 +14,7 @@ describe('for_each', () => {
       { input: { list }, ...options },
     );
 
-  it('gives each item to a job, at most so many at once, and lists what they gave', () => {
+  it('runs a job for each item, with bounded concurrency, and collects their outputs', () => {
     const run = fan({ max_parallel: 2, output_path: 'all' });
     expect(run.asked('dispatchJob').map(({ input }) => input)).toEqual([{ item: 'a', it: 'a/0' }, { item: 'b', it: 'b/1' }]); // prettier-ignore
 
@@ -29,14 +29,14 @@ describe('for_each', () => {
     });
   });
 
-  it('nothing to do is done; no list and too long a list fail', () => {
+  it('succeeds for an empty list; fails without a list or with too many items', () => {
     expect(fan({}, null).run.status).toBe('succeeded');
     expect(fan({}, []).run).toMatchObject({ status: 'succeeded', output: [] });
     expect(fan({}, 'abc').at('each')?.error?.code).toBe('foreach_failed');
     expect(fan({}, [1, 2, 3, 4], { limits: { maxItems: 3 } }).types('each')).toContain('step_foreach_failed');
   });
 
-  it('one that fails stops the others, which are told', () => {
+  it('cancels the other items when one fails', () => {
     const run = fan();
 
     run.job('each[1]', 'DENIED', { error: 'no' });
@@ -46,7 +46,7 @@ describe('for_each', () => {
     expect(run.types('each[0]')).toContain('step_foreach_orphan_cancelled');
   });
 
-  it('without fail_fast the others finish first', () => {
+  it('without fail_fast lets the other items finish first', () => {
     const run = fan({ fail_fast: false });
 
     run.job('each[1]', 'FAILED', { error: 'no' });
@@ -66,7 +66,7 @@ describe('for_each', () => {
     expect(run.dispatched).toEqual(['other', 'each[0]', 'each[1]']);
   });
 
-  it('works for gates as for jobs', () => {
+  it('works for gates as well as jobs', () => {
     const run = fan({ type: 'approval', input: { about: '${item}' } });
     expect(run.asked('openGate').map(({ jobId }) => jobId)).toEqual(['r1:each[0]@1', 'r1:each[1]@1', 'r1:each[2]@1']);
 
@@ -80,7 +80,7 @@ describe('parallel', () => {
   const side = (input: Record<string, unknown>, rest: StepDefinition = {}) =>
     started({ side: { type: 'parallel', input: { steps: ['a', 'b', 'c'], ...input }, ...rest }, a: {}, b: {}, c: {} });
 
-  it('all: succeeds when all did, and gives what each gave', () => {
+  it('all: succeeds when all did, with the output of each', () => {
     const run = side({});
 
     for (const id of ['a', 'b', 'c']) run.job(id, 'SUCCEEDED', { output: id });
@@ -98,7 +98,7 @@ describe('parallel', () => {
     expect(run.run).toMatchObject({ status: 'succeeded', output: { b: 1 } });
   });
 
-  it('n_of_m: fails as soon as it cannot be met', () => {
+  it('n_of_m: fails as soon as it is impossible', () => {
     const run = side({ strategy: 'n_of_m', required: 2 });
 
     run.job('a', 'FAILED');
@@ -109,7 +109,7 @@ describe('parallel', () => {
     expect(side({ strategy: 'n_of_m', required: 4 }).run.status).toBe('failed');
   });
 
-  it('begins at most so many at once; no steps are done at once', () => {
+  it('limits concurrency; succeeds at once without steps', () => {
     const run = side({}, { max_parallel: 1 });
     expect(run.dispatched).toEqual(['a']);
 
@@ -119,7 +119,7 @@ describe('parallel', () => {
     expect(started({ side: { type: 'parallel', input: { steps: '' } } }).run.status).toBe('succeeded');
   });
 
-  it('who depends on a step within waits for the whole', () => {
+  it('a dependent of a child step waits for the whole composite', () => {
     const run = started({ side: { type: 'parallel', input: { steps: ['a', 'b'] } }, a: {}, b: {}, after: { depends_on: ['a'] } }); // prettier-ignore
 
     run.job('a');
@@ -129,20 +129,20 @@ describe('parallel', () => {
     expect(run.dispatched).toContain('after');
   });
 
-  it('runs composites and recovers by handlers within', () => {
+  it('runs nested composites and recovers by nested handlers', () => {
     const run = started({
       side: { type: 'parallel', input: { steps: 'inner, each' } },
       inner: { type: 'parallel', input: { steps: ['a'] } },
       each: { for_each: 'input.list' },
-      a: { on_error: 'mend' },
-      mend: { type: 'transform', input: { why: '${input.error.message}' } },
+      a: { on_error: 'recover' },
+      recover: { type: 'transform', input: { why: '${input.error.message}' } },
       after: { depends_on: ['side'] },
     }, { input: { list: [1] } }); // prettier-ignore
 
     run.job('a', 'FAILED', { error: 'broken' });
     run.job('each[0]');
 
-    expect(run.at('mend')?.output).toEqual({ why: 'broken' });
+    expect(run.at('recover')?.output).toEqual({ why: 'broken' });
     expect(run.dispatched).toContain('after');
   });
 });
@@ -151,7 +151,7 @@ describe('loop', () => {
   const rounds = (input: Record<string, unknown>, rest: Record<string, StepDefinition> = { work: {} }) =>
     started({ again: { type: 'loop', input: { body_step: 'work', ...input } }, ...rest });
 
-  it('counts its rounds, in which attempts go on counting', () => {
+  it('counts its rounds, and attempts across rounds', () => {
     const run = rounds({ max_iterations: 2 });
     expect(run.asked('dispatchJob')[0]?.input).toEqual({ loop: { index: 0, iteration: 1 } });
 
@@ -163,7 +163,7 @@ describe('loop', () => {
     expect(run.run).toMatchObject({ status: 'succeeded', output: { iterations: 2, last_output: 6 } });
   });
 
-  it('goes on while its condition holds, and until another does', () => {
+  it('repeats while its condition holds, and until another does', () => {
     const whilst = rounds({ while: 'loop.previous_output == nil or loop.previous_output < 2' });
     whilst.job('work', 'SUCCEEDED', { output: 1 });
     whilst.job('work', 'SUCCEEDED', { output: 2 });
@@ -176,7 +176,7 @@ describe('loop', () => {
     expect(rounds({ condition: 'false' }).run.output).toEqual({ iterations: 0, last_output: null });
   });
 
-  it('fails with its body, and when it does not end in time', () => {
+  it('fails with its body, and when it exceeds its rounds', () => {
     const failed = rounds({ max_iterations: 2 });
     failed.job('work', 'FAILED', { error: 'no' });
     const endless = rounds({ max_iterations: 2, until: 'false' }, { work: { type: 'transform' } });
@@ -185,7 +185,7 @@ describe('loop', () => {
     expect(endless.run.error?.code).toBe('loop_cap_reached');
   });
 
-  it('without a body is a job of its own each round', () => {
+  it('without a body runs a job each round', () => {
     const run = started({ again: { type: 'loop', input: { max_iterations: 2, n: '${loop.index}' } } });
     expect(run.asked('dispatchJob')[0]).toMatchObject({ jobId: 'r1:again[0]@1', input: { n: 0 } });
 
@@ -196,7 +196,7 @@ describe('loop', () => {
     expect(run.run.status).toBe('succeeded');
   });
 
-  it('begins all that belongs to its body afresh, fan-outs too', () => {
+  it('resets everything its body owns, including fan-outs', () => {
     const run = started({
       again: { type: 'loop', input: { body_step: 'side', max_iterations: 2 } },
       side: { type: 'parallel', input: { steps: ['each'] } },
@@ -210,24 +210,24 @@ describe('loop', () => {
     expect(new Set(run.asked('dispatchJob').map(({ jobId }) => jobId)).size).toBe(4);
   });
 
-  it('a handler of its body helps in every round that needs it', () => {
+  it('a handler of its body runs in every round that needs it', () => {
     const run = rounds(
       { max_iterations: 3 },
-      { work: { on_error: 'mend' }, mend: {}, after: { depends_on: ['again'] } },
+      { work: { on_error: 'recover' }, recover: {}, after: { depends_on: ['again'] } },
     );
 
     run.job('work', 'FAILED');
-    run.job('mend');
+    run.job('recover');
     run.job('work');
-    expect(run.at('mend')?.status).toBe('pending');
+    expect(run.at('recover')?.status).toBe('pending');
     run.job('work', 'FAILED');
-    run.job('mend');
+    run.job('recover');
 
     const jobs = run.asked('dispatchJob').map(({ jobId }) => jobId.slice(3));
-    expect(jobs).toEqual(['work@1', 'mend@1', 'work@2', 'work@3', 'mend@2', 'after@1']);
+    expect(jobs).toEqual(['work@1', 'recover@1', 'work@2', 'work@3', 'recover@2', 'after@1']);
   });
 
-  it('loops of inline steps cannot hold a pass up', () => {
+  it('loops of inline steps cannot block a pass', () => {
     const run = started(
       { again: { type: 'loop', input: { body_step: 'work', max_iterations: 9_000 } }, work: { type: 'transform' } },
       { limits: { maxMovesPerPass: 1_000 } },

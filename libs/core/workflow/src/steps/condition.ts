@@ -1,9 +1,9 @@
 import { isTruthy } from '../expressions/expression';
 import { evaluate } from '../planner/scope';
-import { failed, type Kind } from './kind';
+import { failed, type StepKind } from './kind';
 
-/** A yes or no that others read. See docs/reference/workflows.md#steps. */
-export const condition: Kind = {
+/** Evaluates a condition for other steps to read. See docs/reference/workflows.md#steps. */
+export const condition: StepKind = {
   begin(at) {
     const { draft, node, path } = at;
     const value = evaluate(at, node.def.condition ?? '');

@@ -4,7 +4,7 @@ import { condition } from './condition';
 import { delay } from './delay';
 import { forEach } from './for-each';
 import { job } from './job';
-import type { At, Kind } from './kind';
+import type { StepContext, StepKind } from './kind';
 import { loop } from './loop';
 import { notify } from './notify';
 import { parallel } from './parallel';
@@ -14,8 +14,8 @@ import { subworkflow } from './subworkflow';
 import { switchStep } from './switch';
 import { transform } from './transform';
 
-/** Every kind of step and what carries it out. */
-export const kinds: Record<StepType, Kind> = {
+/** Implementation of each step type. */
+export const kinds: Record<StepType, StepKind> = {
   worker: job,
   llm: job,
   http: job,
@@ -35,8 +35,8 @@ export const kinds: Record<StepType, Kind> = {
   signal,
 };
 
-/** A fan-out is a kind around another; the rounds of a loop without a body are jobs. */
-export function kindOf({ node, index }: Pick<At, 'node' | 'index'>): Kind {
+/** A fan-out wraps the kind of its items; the rounds of a loop without a body are jobs. */
+export function kindOf({ node, index }: Pick<StepContext, 'node' | 'index'>): StepKind {
   if (index === undefined && node.def.for_each !== undefined) return forEach;
   return index !== undefined && node.type === 'loop' ? job : kinds[node.type];
 }

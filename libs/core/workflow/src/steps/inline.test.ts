@@ -8,7 +8,7 @@ const started = (steps: Record<string, StepDefinition>, options: DriverOptions =
 };
 
 describe('condition', () => {
-  it('gives yes or no, which others read', () => {
+  it('evaluates to a boolean that other steps read', () => {
     const run = started(
       {
         big: { type: 'condition', condition: 'input.n > 3' },
@@ -43,7 +43,7 @@ describe('switch', () => {
     ['1', 'left'],
     [' two ', 'right'],
     [true, 'left'],
-  ])('takes the case that equals %p: %s; the join goes on', (lane, went) => {
+  ])('takes the case that equals %p: %s; the join begins', (lane, went) => {
     const cases = [{ match: '1', next: 'left' }, { when: 'two', step: 'right' }, { value: true, target: 'left' }]; // prettier-ignore
     const run = started(lanes(cases), { input: { lane } });
 
@@ -53,7 +53,7 @@ describe('switch', () => {
     expect(run.at('lane')?.output).toMatchObject({ target_step: went });
   });
 
-  it('takes the default when no case fits, and fails without one', () => {
+  it('takes the default when no case matches, and fails without one', () => {
     const withDefault = started(lanes([{ match: 1, next: 'left' }], { default: 'right' }), { input: { lane: 9 } });
     const without = started(lanes([{ match: 1, next: 'left' }]), { input: { lane: 9 } });
 
@@ -62,7 +62,7 @@ describe('switch', () => {
     expect(without.at('join')?.skip_reason).toBe('dependency_failed:lane');
   });
 
-  it('what follows only branches that were not taken is not taken either', () => {
+  it('skips steps that depend only on branches not taken', () => {
     const run = started(
       {
         ...lanes([{ match: 1, next: 'left' }, { match: 2, next: 'right' }]), // prettier-ignore
@@ -90,7 +90,7 @@ describe('delay', () => {
     expect(run.run.status).toBe('succeeded');
   });
 
-  it('a time that has passed is over at once; no time and no such time fail', () => {
+  it('ends at once for a past time; fails for a missing or invalid time', () => {
     expect(started({ nap: { type: 'delay', delay_until: '1970-01-01T00:00:00Z' } }).run.status).toBe('succeeded');
     expect(started({ nap: { type: 'delay' } }).run.status).toBe('failed');
     expect(started({ nap: { type: 'delay', delay_until: 'soon' } }).at('nap')?.error?.message).toMatch('RFC 3339');
@@ -98,7 +98,7 @@ describe('delay', () => {
 });
 
 describe('notify, transform, storage', () => {
-  it('notify tells what its templates say and goes on', () => {
+  it('notify publishes its rendered message and succeeds', () => {
     const run = started({ tell: { type: 'notify', input: { message: 'hi ${input.who}' } } }, { input: { who: 'Ann' } });
 
     expect(run.asked('notify')).toMatchObject([
@@ -107,7 +107,7 @@ describe('notify, transform, storage', () => {
     expect(run.run.status).toBe('succeeded');
   });
 
-  it('transform keeps types, and puts its output where output_path says', () => {
+  it('transform keeps types, and writes its output to output_path', () => {
     const run = started(
       { sum: { type: 'transform', input: { n: '${input.n + 1}', s: 'n=${input.n}' }, output_path: 'ctx.a.b' } },
       { input: { n: 1 } },
@@ -117,13 +117,13 @@ describe('notify, transform, storage', () => {
     expect(run.run.context).toEqual({ a: { b: { n: 2, s: 'n=1' } } });
   });
 
-  it('of steps that have not ended nothing can be read', () => {
+  it('steps that have not ended are not readable', () => {
     const run = started({ slow: {}, look: { type: 'transform', input: { s: '${steps.slow.status}', c: '${ctx.steps.slow}' } } }); // prettier-ignore
 
     expect(run.at('look')?.output).toEqual({});
   });
 
-  it('storage writes, reads and deletes places of the context', () => {
+  it('storage writes, reads and deletes entries of the context', () => {
     const run = started({
       write: { type: 'storage', input: { operation: 'write', key: 'a.b', value: [1] } },
       read: { type: 'storage', depends_on: ['write'], input: { operation: 'read', key: 'ctx.a.b' } },
@@ -137,7 +137,7 @@ describe('notify, transform, storage', () => {
   });
 
   it.each([{ operation: 'read' }, { operation: 'burn', key: 'a' }, { operation: 'write', key: 'steps.x', value: 1 }])(
-    'storage refuses %j',
+    'storage rejects %j',
     (input) => {
       expect(started({ store: { type: 'storage', input } }).at('store')?.status).toBe('failed');
     },
@@ -145,14 +145,14 @@ describe('notify, transform, storage', () => {
 });
 
 describe('guard', () => {
-  it('a step whose guard does not hold is skipped, and counts as done', () => {
+  it('skips a step whose guard is false, and counts it as done', () => {
     const run = started({ a: { condition: 'input.go' }, b: { depends_on: ['a'] } });
 
     expect(run.at('a')).toMatchObject({ status: 'skipped', skip_reason: 'condition_false', settled: 'ok' });
     expect(run.dispatched).toEqual(['b']);
   });
 
-  it('a guard that cannot be evaluated fails the step', () => {
+  it('fails the step when its guard cannot be evaluated', () => {
     expect(started({ a: { condition: '1 +' } }).at('a')).toMatchObject({
       status: 'failed',
       error: { code: 'condition_failed' },

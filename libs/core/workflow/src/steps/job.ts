@@ -2,21 +2,21 @@ import type { StepDefinition, StepType } from '../definition/workflow';
 import type { DispatchJob } from '../planner/actions';
 import { attemptId } from '../planner/ids';
 import { ownNames, render } from '../planner/scope';
-import { failed, timedOut, type At, type Kind, type Outcome } from './kind';
+import { failed, timedOut, type StepContext, type StepKind, type Outcome } from './kind';
 
-const ownTopic: Partial<Record<StepType, string>> = {
+const defaultTopics: Partial<Record<StepType, string>> = {
   llm: 'job.llm',
   http: 'job.http',
   container: 'job.container',
   script: 'job.script',
 };
 
-/** Where the job of a step goes. See docs/reference/workflows.md#definitions. */
+/** Topic of a step's job. See docs/reference/workflows.md#definitions. */
 export const topicOf = (workflowId: string, def: StepDefinition, type: StepType): string =>
-  def.topic ?? ownTopic[type] ?? `job.workflow.${workflowId}`;
+  def.topic ?? defaultTopics[type] ?? `job.workflow.${workflowId}`;
 
 /** worker, llm, http, container, script, input, and the rounds of a loop without a body: a job of a worker. */
-export const job: Kind = {
+export const job: StepKind = {
   takesSlot: true,
   retries: true,
   begin(at) {
@@ -28,32 +28,32 @@ export const job: Kind = {
         error: { message: 'policy_gate of the step is deny', code: 'policy_gate' },
       };
     }
-    const payload = payloadOf(at);
+    const payload = buildPayload(at);
     if (payload.kind === 'bad') return failed(payload.message, 'step_input_invalid');
-    const wrong = draft.around.checkSchema(node.def, 'input', payload.value);
+    const wrong = draft.context.checkSchema(node.def, 'input', payload.value);
     if (wrong !== undefined) return failed(wrong, 'step_input_invalid');
     if (draft.run.dry_run && node.def.mock_output !== undefined) return mocked(node.def.mock_output);
 
     const run = draft.edit(path);
     run.input = payload.value;
     run.job_id = attemptId(draft.run.id, path, run.attempts);
-    const action = jobAction(at);
+    const action = buildJobAction(at);
     draft.emit(action, path);
     draft.note('step_dispatched', { step_id: path, job_id: run.job_id, data: { attempt: run.attempts } });
-    // The scheduler ends a job at its deadline; this is for the case that nobody tells us.
+    // The scheduler ends a job at its deadline; this covers a lost event.
     if (action.timeoutMs !== undefined) {
-      draft.setTimer(path, 'timeout', draft.around.nowMs + action.timeoutMs + draft.around.limits.timeoutGraceMs);
+      draft.setTimer(path, 'timeout', draft.context.nowMs + action.timeoutMs + draft.context.limits.timeoutGraceMs);
     }
     return { kind: 'running' };
   },
-  action: (at) => jobAction(at),
-  timer: (_at, purpose) => (purpose === 'timeout' ? timedOut('no result came in time') : undefined),
+  action: (at) => buildJobAction(at),
+  timer: (_at, purpose) => (purpose === 'timeout' ? timedOut('no result in time') : undefined),
 };
 
 const mocked = (output: unknown): Outcome => ({ kind: 'succeeded', output });
 
-/** Told by record and definition alone, so that it can be made again. */
-function jobAction({ draft, node, path }: At): DispatchJob {
+/** Derived from record and definition alone, so that it can be rebuilt. */
+function buildJobAction({ draft, node, path }: StepContext): DispatchJob {
   const run = draft.record(path);
   const jobId = attemptId(draft.run.id, path, run.attempts);
   const { def, type } = node;
@@ -66,23 +66,23 @@ function jobAction({ draft, node, path }: At): DispatchJob {
     attempt: run.attempts,
     topic: topicOf(draft.run.workflow_id, def, type),
     input: run.input,
-    priority: priorityOf(draft.run.input['priority']),
+    priority: parsePriority(draft.run.input['priority']),
     ...(def.timeout_sec !== undefined && def.timeout_sec > 0 && { timeoutMs: def.timeout_sec * 1_000 }),
     ...(run.retried && { retried: true }),
   };
 }
 
 /** The priority that the run's input names, in any case; BATCH for any other value. */
-function priorityOf(value: unknown): DispatchJob['priority'] {
+function parsePriority(value: unknown): DispatchJob['priority'] {
   const name = typeof value === 'string' ? value.toUpperCase() : '';
   return name === 'CRITICAL' || name === 'INTERACTIVE' ? name : 'BATCH';
 }
 
-/** What a loop's `input` says about the loop is not for its job. */
+/** Keys of a loop's `input` that configure the loop; not passed to its job. */
 const loopKeys = ['max_iterations', 'condition', 'while', 'until', 'body', 'body_step'];
 const loopInputs = new WeakMap<StepDefinition, Record<string, unknown>>();
 
-function inputOf(def: StepDefinition, type: StepType): Record<string, unknown> | undefined {
+function getJobInput(def: StepDefinition, type: StepType): Record<string, unknown> | undefined {
   if (type !== 'loop' || !def.input) return def.input;
   const known = loopInputs.get(def);
   if (known) return known;
@@ -91,10 +91,10 @@ function inputOf(def: StepDefinition, type: StepType): Record<string, unknown> |
   return own;
 }
 
-/** The evaluated input, or the whole input of the run, and what a fan-out, a loop or an error adds. */
-function payloadOf(at: At) {
+/** The evaluated input, or the whole input of the run, plus the names that a fan-out, a loop or an error adds. */
+function buildPayload(at: StepContext) {
   const { draft, node } = at;
-  const input = inputOf(node.def, node.type);
+  const input = getJobInput(node.def, node.type);
   const rendered = input ? render(at, input) : ({ kind: 'ok', value: draft.run.input } as const);
   if (rendered.kind === 'bad') return rendered;
   const { index: _index, ...added } = ownNames(at);

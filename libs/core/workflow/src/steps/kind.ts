@@ -1,11 +1,11 @@
 import type { Action } from '../planner/actions';
-import type { At } from '../planner/draft';
+import type { StepContext } from '../planner/draft';
 import type { RunError } from '../planner/run-error';
 import type { Settlement, StepRun } from '../planner/run-state';
 
-export type { At } from '../planner/draft';
+export type { StepContext } from '../planner/draft';
 
-/** What beginning a step, or hearing of it, comes to. */
+/** Result of beginning a step or applying an event to it. */
 export type Outcome =
   | { kind: 'running' }
   | { kind: 'waiting' }
@@ -14,7 +14,7 @@ export type Outcome =
       kind: 'ended';
       status: 'failed' | 'denied' | 'timed_out' | 'cancelled';
       error: RunError;
-      /** Another attempt may do better, if the step's rule grants one. */
+      /** A retry may succeed, if the step's retry rule allows one. */
       retryable?: boolean;
     };
 
@@ -25,19 +25,19 @@ export interface EndedChild {
   settlement: Settlement;
 }
 
-/** What one kind of step does. It says what it comes to; the planner alone moves states and cancels what is left over. */
-export interface Kind {
-  /** Its children are what is live of it. */
+/** Behavior of one kind of step. It returns outcomes; only the planner changes states and cancels remaining work. */
+export interface StepKind {
+  /** Only its children count as live. */
   composite?: boolean;
-  /** Takes one of the run's job slots while it is out. */
+  /** Uses one of the run's job slots while it is live. */
   takesSlot?: boolean;
-  /** May be tried again. */
+  /** May be retried. */
   retries?: boolean;
-  begin(at: At): Outcome;
-  /** What `begin` asked the engine for, told by the record alone: made again while it is not confirmed. */
-  action?(at: At): Action;
-  timer?(at: At, purpose: string): Outcome | undefined;
-  childEnded?(at: At, child: EndedChild): Outcome | undefined;
+  begin(at: StepContext): Outcome;
+  /** Rebuilds the action of `begin` from the record; emitted again until confirmed. */
+  action?(at: StepContext): Action;
+  timer?(at: StepContext, purpose: string): Outcome | undefined;
+  childEnded?(at: StepContext, child: EndedChild): Outcome | undefined;
 }
 
 export const failed = (message: string, code?: string): Outcome => ({

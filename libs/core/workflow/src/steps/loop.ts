@@ -1,15 +1,15 @@
 import { isTruthy } from '../expressions/expression';
-import { makeAllFresh } from '../planner/fresh';
+import { resetWithOwned } from '../planner/reset-step';
 import { itemPath } from '../planner/ids';
 import { outputOf } from '../planner/output';
 import { evaluate, loopScope } from '../planner/scope';
-import { failed, type At, type EndedChild, type Kind, type Outcome } from './kind';
+import { failed, type StepContext, type EndedChild, type StepKind, type Outcome } from './kind';
 
 /**
- * Repeats a step, or a job of its own, while a condition holds or until one does.
+ * Repeats a step or a job while a condition holds, or until one does.
  * See docs/reference/workflows.md#loops.
  */
-export const loop: Kind = {
+export const loop: StepKind = {
   composite: true,
   begin(at) {
     at.draft.edit(at.path).progress = { begun: 0, live: 0, ok: 0, bad: 0 };
@@ -17,27 +17,29 @@ export const loop: Kind = {
   },
   childEnded(at, child) {
     const { draft, path } = at;
-    if (child.settlement === 'bad') return failedBy(child);
-    const rounds = roundsOf(at) + 1;
+    if (child.settlement === 'bad') return failByChild(child);
+    const rounds = countRounds(at) + 1;
     const { until } = at.node.def.input ?? {};
-    // While `until` is asked, the round that just ended is still the loop's round.
+    // `until` is evaluated in the scope of the round that just ended.
     const ended =
-      typeof until === 'string' ? evaluate(at, until, { loop: { ...loopScope(at), ...lastOf(child) } }) : undefined;
+      typeof until === 'string'
+        ? evaluate(at, until, { loop: { ...loopScope(at), ...getLastOutput(child) } })
+        : undefined;
     draft.edit(path).progress = { begun: rounds, live: 0, ok: rounds, bad: 0 };
     if (ended?.kind === 'bad') return failed(ended.message, 'condition_failed');
     return ended && isTruthy(ended.value) ? done(at) : nextRound(at);
   },
 };
 
-const roundsOf = ({ draft, path }: At): number => draft.peek(path)?.progress?.ok ?? 0;
+const countRounds = ({ draft, path }: StepContext): number => draft.peek(path)?.progress?.ok ?? 0;
 
-function lastOf({ run }: EndedChild): { previous_output?: unknown } {
+function getLastOutput({ run }: EndedChild): { previous_output?: unknown } {
   const output = outputOf(run);
   return output === undefined ? {} : { previous_output: output };
 }
 
-/** Begins a round. @returns what the loop comes to when there is none */
-function nextRound(at: At): Outcome | undefined {
+/** Begins the next round. @returns the outcome of the loop when there is none */
+function nextRound(at: StepContext): Outcome | undefined {
   const { draft, node, path } = at;
   const { condition, while: whilst, until } = node.def.input ?? {};
   const source = condition ?? whilst;
@@ -46,8 +48,8 @@ function nextRound(at: At): Outcome | undefined {
     if (holds.kind === 'bad') return failed(holds.message, 'condition_failed');
     if (!isTruthy(holds.value)) return done(at);
   }
-  const rounds = roundsOf(at);
-  if (rounds >= capOf(at)) {
+  const rounds = countRounds(at);
+  if (rounds >= getMaxRounds(at)) {
     const bounded = source === undefined && until === undefined;
     return bounded ? done(at) : failed(`the loop did not end within ${rounds} rounds`, 'loop_cap_reached');
   }
@@ -55,31 +57,31 @@ function nextRound(at: At): Outcome | undefined {
   const run = draft.edit(path);
   run.progress = { begun: rounds + 1, live: 1, ok: rounds, bad: 0 };
   const [body] = node.children;
-  if (body !== undefined) beginBodyAfresh(at, body);
+  if (body !== undefined) resetBody(at, body);
   else draft.put(itemPath(path, rounds), { status: 'pending', attempts: run.attempts - 1, tries: 0 });
   draft.todo.push({ do: 'begin', path: body ?? itemPath(path, rounds) });
   return undefined;
 }
 
-/** With the handlers of its errors: each round may need them anew. */
-function beginBodyAfresh({ draft, node }: At, body: string): void {
-  for (const id of node.owned) if (id === body || draft.peek(id)) makeAllFresh(draft, id);
+/** Resets the body with its error handlers: each round may need them. */
+function resetBody({ draft, node }: StepContext, body: string): void {
+  for (const id of node.owned) if (id === body || draft.peek(id)) resetWithOwned(draft, id);
 }
 
-function capOf({ draft, node }: At): number {
-  const { defaultRounds, maxRounds } = draft.around.limits;
-  const asked = Number(node.def.input?.['max_iterations'] ?? defaultRounds);
-  return Math.min(Number.isInteger(asked) && asked >= 0 ? asked : defaultRounds, maxRounds);
+function getMaxRounds({ draft, node }: StepContext): number {
+  const { defaultRounds, maxRounds } = draft.context.limits;
+  const requested = Number(node.def.input?.['max_iterations'] ?? defaultRounds);
+  return Math.min(Number.isInteger(requested) && requested >= 0 ? requested : defaultRounds, maxRounds);
 }
 
-function done(at: At): Outcome {
+function done(at: StepContext): Outcome {
   const { previous_output } = loopScope(at);
-  const iterations = roundsOf(at);
+  const iterations = countRounds(at);
   at.draft.note('step_loop_completed', { step_id: at.path, data: { iterations } });
   return { kind: 'succeeded', output: { iterations, last_output: previous_output ?? null } };
 }
 
-function failedBy({ path, run }: EndedChild): Outcome {
+function failByChild({ path, run }: EndedChild): Outcome {
   const { status, error } = run;
   return {
     kind: 'ended',

@@ -1,12 +1,12 @@
 import { attemptId } from '../planner/ids';
 import { render } from '../planner/scope';
-import { failed, type Kind } from './kind';
+import { failed, type StepKind } from './kind';
 
 const text = (value: unknown, otherwise: string): string =>
   value === undefined || value === null ? otherwise : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Tells people something; goes on at once. See docs/reference/workflows.md#steps. */
-export const notify: Kind = {
+/** Publishes an alert and succeeds at once. See docs/reference/workflows.md#steps. */
+export const notify: StepKind = {
   begin(at) {
     const { draft, node, path } = at;
     const input = render(at, node.def.input);

@@ -8,7 +8,7 @@ const started = (steps: Record<string, StepDefinition>, options: DriverOptions =
 };
 
 describe('job', () => {
-  it('asks for what its definition says, with the attempt in its id', () => {
+  it('dispatches the job of its definition, with the attempt in the id', () => {
     const run = started(
       { ask: { type: 'llm', input: { q: '${input.q}' }, timeout_sec: 5 } },
       { input: { q: [1], priority: 'CRITICAL' } },
@@ -39,7 +39,7 @@ describe('job', () => {
     expect(run.asked('dispatchJob')).toMatchObject([{ topic: 'job.workflow.harbour', input: { a: 1 } }]);
   });
 
-  it('does not leave when its input does not fit, its templates fail, or its author denies it', () => {
+  it('is not dispatched when its input is invalid, its templates fail, or its author denies it', () => {
     const checkSchema = (_: unknown, which: string) => (which === 'input' ? 'a is missing' : undefined);
 
     expect(started({ a: {} }, { checkSchema }).at('a')?.error).toEqual({
@@ -51,7 +51,7 @@ describe('job', () => {
     expect([denied.run.status, denied.dispatched]).toEqual(['denied', []]);
   });
 
-  it('keeps the part of the result it was asked to keep, if that fits', () => {
+  it('keeps the selected part of the result, if it is valid', () => {
     const checkSchema = (_: unknown, which: string, value: unknown) =>
       which === 'output' && value !== 3 ? 'not three' : undefined;
     const steps = { a: { result_data_path: 'deep.n', output_path: 'n' } };
@@ -65,7 +65,7 @@ describe('job', () => {
     expect(wrong.run).toMatchObject({ status: 'failed', error: { code: 'step_output_invalid' } });
   });
 
-  it('of a dry run is answered by its mock', () => {
+  it('returns its mock output in a dry run', () => {
     const run = started({ a: { mock_output: { n: 1 } } }, { run: { dry_run: true } });
 
     expect([run.run.status, run.run.output, run.dispatched]).toEqual(['succeeded', { n: 1 }, []]);
@@ -76,7 +76,7 @@ describe('approval', () => {
   const gate = (rule: StepDefinition['gate'], rest: StepDefinition = {}) =>
     started({ ask: { type: 'approval', ...(rule && { gate: rule }), ...rest } }, { run: { triggered_by: 'tom' } });
 
-  it('waits, and gives who approved', () => {
+  it('waits, and returns the approver', () => {
     const run = gate(undefined);
     expect([run.run.status, run.asked('openGate')[0]?.jobId]).toEqual(['waiting', 'r1:ask@1']);
 
@@ -86,7 +86,7 @@ describe('approval', () => {
     expect(run.asked('closeGate')).toMatchObject([{ jobId: 'r1:ask@1', approved: true }]);
   });
 
-  it('a refusal denies the run; the job record may tell of either just as well', () => {
+  it('a rejection denies the run; the job record may report either decision as well', () => {
     const refused = gate(undefined);
     refused.gate('ask', false);
     const byJob = gate(undefined);
@@ -110,7 +110,7 @@ describe('approval', () => {
     expect(run.run.status).toBe('succeeded');
   });
 
-  it('ends by itself as its rule says', () => {
+  it('expires as its rule says', () => {
     const ends = (on_expiry?: 'approve' | 'reject' | 'escalate') => {
       const run = gate({ expires_sec: 60, escalate_to: 'boss', ...(on_expiry && { on_expiry }) });
       run.fire('expire');
@@ -127,7 +127,7 @@ describe('approval', () => {
     expect([escalated.run.status, escalated.asked('escalateGate')]).toMatchObject(['waiting', [{ role: 'boss' }]]);
   });
 
-  it('reminds again and again, and is asked of others after a while', () => {
+  it('reminds repeatedly, and escalates after a while', () => {
     const run = gate({ remind_sec: 60, escalate_after_sec: 100, escalate_to: 'boss' });
 
     run.fire('remind1');
@@ -142,7 +142,7 @@ describe('approval', () => {
 });
 
 describe('a gate in a loop', () => {
-  it('does not take the answer of an earlier round', () => {
+  it('ignores an answer of an earlier round', () => {
     const run = started({
       again: { type: 'loop', input: { body_step: 'ask', max_iterations: 2 } },
       ask: { type: 'approval' },
@@ -156,7 +156,7 @@ describe('a gate in a loop', () => {
 });
 
 describe('signal', () => {
-  it('waits for its name; what came early is not lost, and what came twice counts once', () => {
+  it('waits for its name; an early signal is kept, and a duplicate counts once', () => {
     const run = started({
       first: { type: 'signal', signal: 'go' },
       second: { type: 'signal', depends_on: ['first'], signal: 'go' },
@@ -172,7 +172,7 @@ describe('signal', () => {
     expect(run.run).toMatchObject({ status: 'succeeded', output: 2 });
   });
 
-  it('sent before anybody waits, it is taken by the first that does', () => {
+  it('sent early, is taken by the first waiting step', () => {
     const run = started({ nap: { type: 'delay', delay_sec: 1 }, go: { type: 'signal', depends_on: ['nap'] } });
 
     run.send({ kind: 'signal', name: 'go', payload: { n: 1 } });
@@ -181,7 +181,7 @@ describe('signal', () => {
     expect(run.run.output).toEqual({ n: 1 });
   });
 
-  it('does not wait longer than it may', () => {
+  it('times out', () => {
     const run = started({ go: { type: 'signal', timeout_sec: 5 } });
 
     run.fire('timeout');
@@ -197,7 +197,7 @@ describe('subworkflow', () => {
       { input: { n: 2 }, ...options },
     );
 
-  it('starts a child under a key of its own, and maps what it gave', () => {
+  it('starts a child under its own key, and maps its output', () => {
     const run = sub({ input: { output_mapping: { twice: '${child.output * 2}', of: '${subworkflow.workflow_id}' } } });
     expect(run.asked('startChild')).toMatchObject([
       { key: 'sub:r1:sub:1', workflowId: 'berth', input: { n: 2 }, callStack: ['harbour'] },
@@ -208,7 +208,7 @@ describe('subworkflow', () => {
     expect(run.run.output).toEqual({ twice: 42, of: 'berth' });
   });
 
-  it('fails with its child, after as many tries as it may have', () => {
+  it('fails with its child, after its retries', () => {
     const run = sub({ retry: { max_retries: 1 } });
 
     run.child('failed');
@@ -220,7 +220,7 @@ describe('subworkflow', () => {
     expect(run.run.status).toBe('failed');
   });
 
-  it('does not run within itself, nor too deep', () => {
+  it('cannot contain itself, or nest too deeply', () => {
     expect(sub({}, { run: { call_stack: ['berth'] } }).at('sub')?.error?.code).toBe('subworkflow_cycle');
     const deep = Array.from({ length: 10 }, (_, i) => `w${i}`);
     expect(sub({}, { run: { call_stack: deep } }).at('sub')?.error?.code).toBe('subworkflow_depth');

@@ -1,8 +1,8 @@
 import { render } from '../planner/scope';
-import { failed, type Kind } from './kind';
+import { failed, type StepKind } from './kind';
 
-/** Makes one value of others. See docs/reference/workflows.md#steps. */
-export const transform: Kind = {
+/** Builds a value from other values. See docs/reference/workflows.md#steps. */
+export const transform: StepKind = {
   begin(at) {
     const { draft, node, path } = at;
     const value = render(at, node.def.input);
