@@ -49,18 +49,18 @@ describe('expressions are closed', () => {
     },
   );
 
-  it.each(['__coalesce', '__power', '__n_loop'])('the front end’s own word %s is an author’s plain name', (word) => {
+  it.each(['__coalesce', '__power', '__n_loop'])('the internal name %s is a plain name for an author', (word) => {
     expect(faultOf(`a.${word}(1)`)).toContain(`there is no function ${word}`);
     expect(valueOf(word, { [word]: 5 })).toBe(5);
     expect(valueOf(`a.${word}`, { a: { [word]: 6 } })).toBe(6);
   });
 
-  it('an author’s __item is not the item', () => {
+  it('a variable named __item is not the item', () => {
     expect(valueOf('map([1, 2], __item)', { __item: 9 })).toEqual([9, 9]);
     expect(() => valueOf('1 in __contains(2)')).toThrow();
   });
 
-  it('names of the language beneath are neither keys nor members of anything', () => {
+  it('JavaScript internals are neither keys nor members', () => {
     expect(faultOf('{__proto__: {a: 1}}')).toBe('`__proto__` cannot be a key of a map @1:2');
     expect(faultOf('{"constructor": 1}')).toContain('cannot be a key');
     expect(() => valueOf('{("__pro" + "to__"): {polluted: 1}}')).toThrow('`__proto__` cannot be a key of a map');
@@ -68,7 +68,7 @@ describe('expressions are closed', () => {
     expect(valueOf('"__proto__" in input', scope)).toBe(false);
   });
 
-  it('a template that carries __proto__ as a key changes no prototype', () => {
+  it('a template with the key __proto__ changes no prototype', () => {
     const value = JSON.parse('{"__proto__": {"polluted": "${1}"}, "a": "${1}"}') as unknown;
 
     const made = rendered(value) as object;
@@ -78,7 +78,7 @@ describe('expressions are closed', () => {
     expect(made).not.toHaveProperty('polluted');
   });
 
-  it('evaluating changes nothing in the scope and leaves nothing for the next time', () => {
+  it('evaluation changes nothing in the scope and keeps no state', () => {
     const frozen = Object.freeze({ list: Object.freeze([3, 1]) });
     const made = expression('map(list, map(list, # + 1)) + [list] + list');
 
@@ -112,7 +112,7 @@ describe('expressions are bounded', () => {
     expect(() => valueOf(source, { list, text })).toThrow(/takes too many steps/);
   }); // prettier-ignore
 
-  it('steps follow the time that is allowed', () => {
+  it('the step limit follows the time limit', () => {
     const source = 'all(list, # >= 0)';
 
     expect(expression(source).evaluate({ list })).toBe(true);
@@ -121,13 +121,13 @@ describe('expressions are bounded', () => {
     );
   });
 
-  it('a pattern that would backtrack for ever is answered', () => {
+  it('a pattern that would backtrack forever terminates', () => {
     expect(valueOf('text matches "^(a+)+$"', { text: `${'a'.repeat(1_000)}b` })).toBe(false);
     expect(faultOf(`x matches "${'(a{1000})b{1000}'.repeat(60)}"`)).toContain('takes too many steps to prepare');
     expect(faultOf(`x matches "${'a'.repeat(1_025)}"`)).toContain('longer than 1024');
   });
 
-  it('the items that come out are counted, nested ones too', () => {
+  it('result items are counted, including nested ones', () => {
     const limits = { ...defaultExpressionLimits, maxResultItems: 12 };
     const rows = [[1, 2, 3], { a: 1, b: [1, 2] }];
 
@@ -151,7 +151,7 @@ describe('expressions are bounded', () => {
     expect(faultOf(source)).toContain('the expression is nested too deeply');
   });
 
-  it('a nest that is longer than any limit is a fault too', () => {
+  it('excessive nesting is a fault', () => {
     const limits = { ...defaultExpressionLimits, maxLength: 1_000_000 };
 
     expect(faultOf(`${'!'.repeat(100_000)}1`, limits)).toContain('nested too deeply');
@@ -159,7 +159,7 @@ describe('expressions are bounded', () => {
     expect(compileExpression(`"${'a'.repeat(4_094)}"`).kind).toBe('ok');
   });
 
-  it('data without end is refused wherever it is walked', () => {
+  it('cyclic data is rejected wherever it is traversed', () => {
     const loop: Record<string, unknown> = {};
     loop['self'] = loop;
     const twin: Record<string, unknown> = {};

@@ -14,8 +14,8 @@ import { tokenize, type Token } from './tokens';
 /**
  * Compiles an expression, bare or wrapped as a whole in `${...}`: CEL, with the older spellings.
  *
- * Time is bounded by counting steps, as no timer can interrupt: see `spend`. The source is bounded by its length, what
- * comes out by its items. The value may share parts with the scope: do not change it. Absent is undefined, nil is null.
+ * Time is bounded by counting steps, as no timer can interrupt: see `spend`. The source is bounded by its length, the
+ * result by its items. The value may share parts with the scope: do not modify it. Absent is undefined, nil is null.
  */
 export function compileExpression(
   source: string,
@@ -33,7 +33,7 @@ export function compileExpression(
   return { kind: 'ok', expression: { source, stepsRead, names, evaluate } };
 }
 
-/** Tokens of what stands inside `${...}`, or of everything. */
+/** Tokens inside `${...}`, or of the whole source. */
 function tokensOf(source: string): Token[] | OffsetFault {
   const start = source.length - source.trimStart().length;
   const isWrapped = source.startsWith('${', start);

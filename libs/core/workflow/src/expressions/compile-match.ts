@@ -3,7 +3,7 @@ import { both, MeaningFault, type Compiler, type Run } from './compiler';
 import { EvaluationError } from './expression';
 import { compilePattern, matchPattern } from './patterns';
 
-/** A pattern that is a literal is compiled, and found to be none, before anything runs. */
+/** A literal pattern is compiled, and rejected if invalid, at compile time. */
 export function compileMatch(compiler: Compiler, at: number, text: ASTNode, source: ASTNode & { op: 'value' }): Run {
   const textRun = compiler.compile(text);
   if (typeof source.args !== 'string') throw new MeaningFault('a pattern is text', source.start);

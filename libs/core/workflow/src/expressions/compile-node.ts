@@ -11,10 +11,10 @@ import { spend, type Payer } from './state';
 import { authorName, own } from './to-cel';
 import { entryOf, isHidden, memberOf, setEntry } from './values';
 
-/** Trees are walked by functions that call themselves: deeper ones could exhaust the stack. */
+/** Compilation is recursive: deeper trees could exhaust the stack. */
 const maxDepth = 1_000;
 
-/** @param payer pays for the patterns that are literals */
+/** @param payer step budget for literal patterns */
 export function newCompiler(payer: Payer, references: References): Compiler {
   let depth = 0;
   const compiler: Compiler = {
@@ -86,7 +86,7 @@ function compileName(compiler: Compiler, celName: string, start: number): Run {
   const slot = compiler.locals.lastIndexOf(celName);
   if (slot !== -1) return ({ slots }) => slots[slot];
   if (celName === own.item)
-    throw new MeaningFault('`#` stands only in what any, all, filter and map ask of an item', start);
+    throw new MeaningFault('`#` is allowed only in the bodies of any, all, filter and map', start);
   const name = authorName(celName);
   compiler.references.name(name);
   if (name === 'steps') compiler.references.step(undefined);
@@ -186,7 +186,7 @@ const textOperators: Readonly<Record<string, Both>> = {
   [own.notIn]: (state, value, whole) => !isIn(state, value, whole),
 };
 
-/** `in`, and the operators that the front end writes as `a in __operator(b)`. */
+/** `in`, and the operators that are generated as `a in __operator(b)`. */
 function compileIn(compiler: Compiler, at: number, left: ASTNode, right: ASTNode): Run {
   const [name, [operand]] = right.op === 'call' ? right.args : ['', []];
   const apply = Object.hasOwn(textOperators, name) ? textOperators[name] : undefined;

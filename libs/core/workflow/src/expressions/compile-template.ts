@@ -14,7 +14,7 @@ import { newState, spendChars, type State } from './state';
 import { tokenize } from './tokens';
 import { isList, isMapping, textOf } from './values';
 
-/** A fault, and where in the value the text stands that has it: `input.crates[0].label`. */
+/** A fault, and the path of its text within the value: `input.crates[0].label`. */
 export type TemplateFault = ExpressionFault & { path: string };
 
 interface Compilation {
@@ -28,8 +28,8 @@ const maxDepth = 200;
 /**
  * Prepares a value with `${ expr }` in its strings, however deep. See docs/reference/workflows.md#expressions.
  *
- * A rendering is one evaluation: its expressions share the steps that `limits.timeoutMs` pays for, while each result is
- * counted for itself. What holds no template comes out as it went in, not copied: do not change it.
+ * A rendering is one evaluation: its expressions share the steps of `limits.timeoutMs`, while each result is counted
+ * separately. Values without templates are returned as they are, not copied: do not modify them.
  */
 export function compileTemplate(
   value: unknown,
@@ -43,7 +43,7 @@ export function compileTemplate(
   return { kind: 'ok', template: { stepsRead, names, render } };
 }
 
-/** @returns undefined when nothing in it is to be rendered */
+/** @returns undefined when it contains no template */
 function compileValue(compilation: Compilation, value: unknown, path: string, depth: number): Run | undefined {
   if (typeof value === 'string') return compileText(compilation, value, path);
   if (!isList(value) && !isMapping(value)) return undefined;
@@ -117,7 +117,7 @@ const joined = (parts: readonly (string | Run)[]): Run => {
   };
 };
 
-/** Literal texts and compiled expressions in turn; `$${` stands for `${`. */
+/** Splits into literal texts and compiled expressions; `$${` is an escaped `${`. */
 function readParts({ references, limits }: Compilation, source: string): (string | Run)[] | OffsetFault {
   const parts: (string | Run)[] = [];
   let literal = '';

@@ -8,17 +8,17 @@ import { newState, type State } from './state';
 import type { Token } from './tokens';
 import { measure } from './values';
 
-/** A program that can be run inside an evaluation that is already paid for, as a template's parts are. */
+/** A program that runs within an evaluation already accounted for, as a template's parts do. */
 export interface Program {
   kind: 'ok';
-  /** @throws EvaluationError that says where */
+  /** @throws EvaluationError with the position */
   run: Run;
 }
 
 export const tooLong = (offset: number, { maxLength }: ExpressionLimits) =>
   badAt(offset, `the expression is longer than ${maxLength} characters`);
 
-/** @param references gathers what the expression looks at */
+/** @param references receives the names that the expression reads */
 export function compileTokens(
   source: string,
   tokens: readonly Token[],
@@ -38,7 +38,7 @@ export function compileTokens(
   }
 }
 
-/** Measures what comes out and says where in the source a failure is. */
+/** Measures the result and adds the source position to failures. */
 function bounded(
   run: Run,
   { maxResultItems }: ExpressionLimits,

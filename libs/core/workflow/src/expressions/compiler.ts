@@ -4,18 +4,18 @@ import { spend, type Payer, type State } from './state';
 
 export type Run = (state: State) => unknown;
 
-/** What compiling one expression carries along. */
+/** State of compiling one expression. */
 export interface Compiler {
   readonly references: References;
-  /** Pays for the patterns that are literals. */
+  /** Step budget for literal patterns. */
   readonly payer: Payer;
   /** Variables of the predicates around a node, the innermost last; a variable's place is its slot. */
   readonly locals: string[];
-  /** Turns a node into a function, which is run as often as wanted. @throws MeaningFault */
+  /** Compiles a node into a reusable function. @throws MeaningFault */
   compile(node: ASTNode): Run;
 }
 
-/** A fault of a node that parses but means nothing. */
+/** A semantic fault: the node parses but is not valid. */
 export class MeaningFault extends Error {
   constructor(
     message: string,
@@ -27,7 +27,7 @@ export class MeaningFault extends Error {
 
 export type Both = (state: State, left: unknown, right: unknown) => unknown;
 
-/** An operator whose sides are both looked at; when it fails, the failure is told to be at `at`. */
+/** An operator that evaluates both sides; failures are reported at `at`. */
 export const both = (at: number, left: Run, right: Run, apply: Both): Run => {
   return (state) => {
     spend(state, 1);

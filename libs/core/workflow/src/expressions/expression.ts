@@ -4,27 +4,27 @@ export type Scope = Readonly<Record<string, unknown>>;
 export interface ExpressionLimits {
   /** Characters of the source. WORKFLOW_EXPR_MAX_LENGTH. */
   maxLength: number;
-  /** Items of a list or map that comes out. WORKFLOW_EXPR_MAX_RESULT_ITEMS. */
+  /** Items of a resulting list or map. WORKFLOW_EXPR_MAX_RESULT_ITEMS. */
   maxResultItems: number;
-  /** ms. WORKFLOW_EXPR_TIMEOUT_MS; held by counting steps, as no timer interrupts an evaluation. */
+  /** ms. WORKFLOW_EXPR_TIMEOUT_MS; enforced by counting steps, as no timer interrupts an evaluation. */
   timeoutMs: number;
 }
 
 export const defaultExpressionLimits: ExpressionLimits = { maxLength: 4_096, maxResultItems: 10_000, timeoutMs: 100 };
 
-/** What is wrong with a source: the text, and the place in it, counted from 1. */
+/** A fault in a source: message and position, counted from 1. */
 export interface ExpressionFault {
   message: string;
   line: number;
   column: number;
 }
 
-/** A source that was understood. Side-effect free, own properties only, bounded in time. */
+/** A compiled source. Side-effect free, own properties only, bounded in time. */
 export interface Expression {
   source: string;
   /** Steps it reads, as in `steps.weigh.output`; `'*'` when it reads them by a computed name. */
   stepsRead: readonly string[];
-  /** First names it uses: `input`, `ctx`, `item`, ... */
+  /** Root names it uses: `input`, `ctx`, `item`, ... */
   names: readonly string[];
   /** @throws EvaluationError with a message for the author */
   evaluate(scope: Scope): unknown;

@@ -10,7 +10,7 @@ export interface Builtin {
   run(state: State, ...args: unknown[]): unknown;
 }
 
-const unfit = (name: string, wanted: string, value: unknown) =>
+const mismatch = (name: string, wanted: string, value: unknown) =>
   new EvaluationError(`${name}() takes ${wanted}, not ${kindOf(value)}`);
 
 /** Unicode characters of a text, items of a list, entries of a map. */
@@ -22,13 +22,13 @@ const length = one(0, (state, value) => {
     for (const _ of value) characters += 1;
     return characters;
   }
-  if (!isMapping(value)) throw unfit('length', 'text, a list or a map', value);
+  if (!isMapping(value)) throw mismatch('length', 'text, a list or a map', value);
   return keysOf(value).length;
 });
 
 const float = one(undefined, (_state, value) => {
   if (typeof value === 'number') return value;
-  if (typeof value !== 'string') throw unfit('float', 'text or a number', value);
+  if (typeof value !== 'string') throw mismatch('float', 'text or a number', value);
   const text = value.trim();
   const parsed = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : NaN;
   if (!Number.isFinite(parsed)) throw new EvaluationError('the text is not a number');
@@ -61,14 +61,14 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   matches: { arity: 2, run: matches },
 };
 
-/** Of nil comes `ofNil`: what is missing is no error, and a list that is missing is empty. */
+/** Returns `ofNil` for nil: a missing value is not an error, and a missing list is empty. */
 function one(ofNil: unknown, run: (state: State, value: unknown) => unknown): Builtin {
   return { arity: 1, run: (state, value) => (isNil(value) ? ofNil : run(state, value)) };
 }
 
 function ofText(name: string, change: (text: string) => string): Builtin {
   return one(undefined, (state, value) => {
-    if (typeof value !== 'string') throw unfit(name, 'text', value);
+    if (typeof value !== 'string') throw mismatch(name, 'text', value);
     spendChars(state, value.length);
     return change(value);
   });
@@ -76,7 +76,7 @@ function ofText(name: string, change: (text: string) => string): Builtin {
 
 function ofList(name: string, pick: (list: readonly unknown[]) => unknown): Builtin {
   return one(undefined, (_state, value) => {
-    if (!isList(value)) throw unfit(name, 'a list', value);
+    if (!isList(value)) throw mismatch(name, 'a list', value);
     return pick(value);
   });
 }
@@ -86,7 +86,7 @@ function ofMap(name: string, list: (map: Readonly<Record<string, unknown>>) => u
     arity: 1,
     run(state, value) {
       if (isNil(value)) return [];
-      if (!isMapping(value)) throw unfit(name, 'a map', value);
+      if (!isMapping(value)) throw mismatch(name, 'a map', value);
       const items = list(value);
       spend(state, items.length);
       return items;
@@ -94,7 +94,7 @@ function ofMap(name: string, list: (map: Readonly<Record<string, unknown>>) => u
   };
 }
 
-/** The clock is the caller's: scope entry `$now`, Unix time in ms, which no expression can name. */
+/** The caller's clock: scope entry `$now`, Unix time in ms, which expressions cannot name. */
 function nowMs(scope: Readonly<Record<string, unknown>>): number {
   const now = Object.hasOwn(scope, '$now') ? scope['$now'] : undefined;
   if (typeof now !== 'number') throw new EvaluationError('now() is not known here');

@@ -22,7 +22,7 @@ const scope: Scope = {
   $now: 1_700_000_000_000,
 };
 
-/** One row for every element of the language: source, value. */
+/** One row for each element of the language: source, value. */
 const language: Record<string, [source: string, value: unknown][]> = {
   literals: [
     ['42', 42],
@@ -215,7 +215,7 @@ describe.each(Object.entries(language))('expressions: %s', (_element, rows) => {
   });
 });
 
-describe('expressions: what an author reads', () => {
+describe('expressions: error messages', () => {
   it.each([
     ['', 'the expression is empty @1:1'],
     ['${  }', 'the expression is empty @1:5'],
@@ -229,7 +229,7 @@ describe('expressions: what an author reads', () => {
     ['a == 1,', '`,` is not expected here @1:7'],
     ['input.name\n  == "x" andd 1', '`andd` is not expected here @2:10'],
     ['(1', '`(` is never closed @1:1'],
-    ['[1)', '`)` stands where `]` is needed @1:3'],
+    ['[1)', '`)` found where `]` is expected @1:3'],
     [`"a" + 'b`, 'the text is never closed @1:7'],
     [`'a\nb'`, 'the text is never closed @1:1'],
     ['a ~ b', '`~` means nothing here @1:3'],
@@ -240,8 +240,8 @@ describe('expressions: what an author reads', () => {
     ['1 + explode(2)', /^there is no function explode; there are length, .* @1:5$/],
     ['lower()', 'lower takes 1 and not 0 arguments @1:1'],
     ['any([1])', 'any() takes a list and what to ask of each item, which is `#` @1:1'],
-    ['# + 1', '`#` stands only in what any, all, filter and map ask of an item @1:1'],
-    ['any(#, true)', '`#` stands only in what any, all, filter and map ask of an item @1:5'],
+    ['# + 1', '`#` is allowed only in the bodies of any, all, filter and map @1:1'],
+    ['any(#, true)', '`#` is allowed only in the bodies of any, all, filter and map @1:5'],
     ['true and x matches "a("', 'the pattern is not of the RE2 class: missing closing ): `a(` @1:20'],
     ['x.matches("(?=a)")', /^the pattern is not of the RE2 class: .* @1:11$/],
     ['x matches "\\\\Qa"', /^the pattern quotes with \\Q.* @1:11$/],
@@ -263,12 +263,12 @@ describe('expressions: what an author reads', () => {
     ['input.missing > 3', 'cannot compare nil and a number (line 1, column 1)'],
     ['"a" + 1', 'cannot add text and a number (line 1, column 1)'],
     ['true and -"a" == 1', 'cannot take the negative of text (line 1, column 10)'],
-    ['1 in 2', '`in` looks into a list, a map or text, not a number (line 1, column 1)'],
+    ['1 in 2', '`in` searches a list, a map or text, not a number (line 1, column 1)'],
     ['1 contains 2', '`contains` compares texts, not a number and a number (line 1, column 1)'],
     ['"a" matches item + "("', 'the pattern is not of the RE2 class: missing closing ): `it(` (line 1, column 1)'],
     ['1 + int("4x")', 'the text is not a number (line 1, column 5)'],
     ['lower([1])', 'lower() takes text, not a list (line 1, column 1)'],
-    ['map("abc", #)', 'map looks at the items of a list, not of text (line 1, column 1)'],
+    ['map("abc", #)', 'map works on the items of a list, not of text (line 1, column 1)'],
     ['{(input.tags): 1}', 'a key of a map must be text, not a list (line 1, column 1)'],
   ])('the failure of %j', (source, message) => {
     expect(() => expression(source).evaluate(scope)).toThrow(new EvaluationError(message));
@@ -279,7 +279,7 @@ describe('expressions: what an author reads', () => {
   });
 });
 
-describe('expressions: what they look at', () => {
+describe('expressions: references', () => {
   it.each([
     ['steps.weigh.output > 1 and steps["tally"].status == "x"', ['weigh', 'tally'], ['steps']],
     ['steps[input.which].output', ['*'], ['steps', 'input']],

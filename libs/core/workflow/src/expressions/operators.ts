@@ -11,7 +11,7 @@ const arithmetic = (verb: string, apply: (a: number, b: number) => number): Bina
   };
 };
 
-/** Division by nothing and overflow end here, as JSON has no word for what they give. */
+/** Rejects division by zero and overflow, whose results JSON cannot represent. */
 function finite(value: number): number {
   if (Number.isFinite(value)) return value;
   throw new EvaluationError('the number is too large, or was divided by zero');
@@ -53,13 +53,13 @@ export function isIn(state: State, value: unknown, whole: unknown): boolean {
   if (isList(whole)) return whole.some((item) => equal(state, item, value));
   if (isMapping(whole)) return typeof value === 'string' && entryOf(whole, value) !== undefined;
   if (typeof whole !== 'string')
-    throw new EvaluationError(`\`in\` looks into a list, a map or text, not ${kindOf(whole)}`);
+    throw new EvaluationError(`\`in\` searches a list, a map or text, not ${kindOf(whole)}`);
   return contains(state, whole, value);
 }
 
 const textTest = (name: string, test: (text: string, part: string) => boolean) => {
   return (state: State, text: unknown, part: unknown): boolean => {
-    // What is missing holds nothing, as a missing member is nil and no error.
+    // A missing value contains nothing: a missing member is nil, not an error.
     if (isNil(text) || isNil(part)) return false;
     if (typeof text !== 'string' || typeof part !== 'string') {
       throw new EvaluationError(`\`${name}\` compares texts, not ${kindOf(text)} and ${kindOf(part)}`);
@@ -76,7 +76,7 @@ export const contains = (state: State, whole: unknown, part: unknown): boolean =
 export const startsWith = textTest('startsWith', (text, part) => text.startsWith(part));
 export const endsWith = textTest('endsWith', (text, part) => text.endsWith(part));
 
-/** Operators of two sides that always look at both. */
+/** Binary operators that evaluate both sides. */
 export const binaryOperators: Readonly<Record<string, Binary>> = {
   '==': equal,
   '!=': (state, a, b) => !equal(state, a, b),

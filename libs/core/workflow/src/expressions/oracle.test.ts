@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expression } from './expressions.testing';
 
 /**
- * Random expressions of the language, each with its value worked out beside its text by the most obvious means. `undefined`
- * stands for what must fail; texts come in the older spelling or in CEL's, with brackets only where they are needed.
+ * Random expressions, each with its value computed independently in the simplest way. `undefined` means that it must fail;
+ * texts use the older or the CEL spelling, with brackets only where needed.
  */
 interface Sample {
   text: string;
@@ -64,7 +64,7 @@ const add = (a: unknown, b: unknown): Outcome => {
   return ofNumbers((x, y) => x + y)(a, b);
 };
 
-/** Spellings, level (higher binds tighter), and what it makes of two values. */
+/** Spellings, level (higher binds tighter), and its effect on two values. */
 const operators: [spellings: string[], level: number, apply: (a: unknown, b: unknown) => Outcome][] = [
   [['=='], 4, (a, b) => ({ ok: same(a, b) })],
   [['!='], 4, (a, b) => ({ ok: !same(a, b) })],
@@ -145,7 +145,7 @@ const choose = (condition: Sample, chosen: Sample, otherwise: Sample): Sample =>
   },
 });
 
-/** Rounds in turn, ending where `stops` says so; undefined when one fails. */
+/** Rounds in order, until `stops`; undefined when one fails. */
 function rounds(items: unknown[], body: Sample, stops: (value: unknown) => boolean): unknown[] | undefined {
   const values: unknown[] = [];
   for (const item of items) {
@@ -201,7 +201,7 @@ const evaluated = (text: string): Outcome => {
   }
 };
 
-describe('expressions agree with a slow and obvious evaluator', () => {
+describe('expressions agree with a reference evaluator', () => {
   const start = atom('[1, 0, input.s]', [1, 0, 'crate']);
 
   it('in value and in failing', () => {

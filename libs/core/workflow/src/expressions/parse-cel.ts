@@ -14,7 +14,7 @@ export interface ParsedCel {
   text: CelText;
 }
 
-/** Parses what the front end wrote; faults are told at the author's own tokens. */
+/** Parses the generated CEL; faults refer to the author's tokens. */
 export function parseCel(tokens: readonly Token[]): ParsedCel | OffsetFault {
   if (tokens.length <= 1) return badAt(tokens[0]?.start ?? 0, 'the expression is empty');
   const text = toCel(tokens);
@@ -23,7 +23,7 @@ export function parseCel(tokens: readonly Token[]): ParsedCel | OffsetFault {
     return { kind: 'ok', ast: cel.parse(text.text).ast, text };
   } catch (error) {
     if (error instanceof ParseError) return celFault(error, tokens, text);
-    // The parser descends by calling itself; only a length limit far above the default lets it come to this.
+    // The parser is recursive; reachable only with a length limit far above the default.
     if (error instanceof RangeError) return badAt(tokens[0]?.start ?? 0, tooDeep);
     throw error;
   }

@@ -2,10 +2,10 @@ const repeat = /\{(\d+)(?:,(\d*))?\}/y;
 const classStart = /\[\^?\]?/y;
 
 /**
- * Bound of the instructions that a regular expression compiles to, found without compiling it: an engine writes a counted
- * repeat out, so thirty characters can become a hundred thousand instructions.
+ * Upper bound of the instructions that a regular expression compiles to, without compiling it: engines expand counted
+ * repeats, so thirty characters can become a hundred thousand instructions.
  *
- * @returns undefined when the pattern quotes with `\Q`, inside which nothing means what it says
+ * @returns undefined when the pattern quotes with `\Q`, which this parser does not support
  */
 export function patternSize(source: string): number | undefined {
   const outer: number[] = [];
@@ -42,7 +42,7 @@ export function patternSize(source: string): number | undefined {
   return size + outer.reduce((sum, one) => sum + one, 0);
 }
 
-/** Place of the `]` that closes a class; one right behind its start belongs to it. */
+/** Position of the `]` that closes a class; one directly after its start belongs to it. */
 function classEnd(source: string, start: number): number {
   classStart.lastIndex = start;
   let at = start + (classStart.exec(source)?.[0].length ?? 1);

@@ -10,7 +10,7 @@ const maxChars = 1_024;
  * Compiles a pattern of `matches`, paying first for the largest program it can become: measured at 2.7 µs an instruction,
  * and up to 50 µs a character for classes of Unicode.
  *
- * @throws EvaluationError when it is no RE2 pattern, too long, or costs more than is left
+ * @throws EvaluationError when it is not an RE2 pattern, too long, or exceeds the remaining steps
  */
 export function compilePattern(payer: Payer, source: string): Pattern {
   if (source.length > maxChars) throw new EvaluationError(`the pattern is longer than ${maxChars} characters`);
@@ -33,12 +33,12 @@ export function compilePattern(payer: Payer, source: string): Pattern {
 /** Whether a pattern is found anywhere in a text; not in nil. */
 export function matchPattern(state: State, text: unknown, { regex, stepsPerChar }: Pattern): boolean {
   if (isNil(text)) return false;
-  if (typeof text !== 'string') throw new EvaluationError(`\`matches\` looks into text, not ${kindOf(text)}`);
+  if (typeof text !== 'string') throw new EvaluationError(`\`matches\` searches text, not ${kindOf(text)}`);
   spend(state, text.length * stepsPerChar);
   return regex.test(text);
 }
 
-/** `matches` with a pattern that is known only now. */
+/** `matches` with a pattern computed at run time. */
 export function matches(state: State, text: unknown, source: unknown): boolean {
   if (isNil(source)) return false;
   if (typeof source !== 'string') throw new EvaluationError(`a pattern is text, not ${kindOf(source)}`);

@@ -1,6 +1,6 @@
 import type { ExpressionFault } from './expression';
 
-/** A fault in a text, by offset: what the parts of the compiler tell each other before lines are counted. */
+/** A fault by offset; converted to line and column at the end. */
 export interface OffsetFault {
   kind: 'bad';
   message: string;

@@ -4,21 +4,21 @@ import { EvaluationError, isTruthy } from './expression';
 import { spend, type State } from './state';
 import { isList, isMapping, isNil, keysOf, kindOf } from './values';
 
-/** Asks of one item; the variable already holds it. */
-type Ask = (item: unknown) => unknown;
-type Gather = (items: readonly unknown[], ask: Ask) => unknown;
+/** Evaluates the body for one item, which is already in its variable. */
+type Evaluate = (item: unknown) => unknown;
+type Gather = (items: readonly unknown[], evaluate: Evaluate) => unknown;
 
 /**
- * What is asked of every item of a list, by name. `exists` and `exists_one` are CEL's names.
+ * Predicates over the items of a list, by name. `exists` and `exists_one` are CEL's names.
  * See docs/reference/workflows.md#expressions.
  */
 export const predicates: Readonly<Record<string, Gather>> = {
-  any: (items, ask) => items.some((item) => isTruthy(ask(item))),
-  exists: (items, ask) => items.some((item) => isTruthy(ask(item))),
-  exists_one: (items, ask) => items.filter((item) => isTruthy(ask(item))).length === 1,
-  all: (items, ask) => items.every((item) => isTruthy(ask(item))),
-  filter: (items, ask) => items.filter((item) => isTruthy(ask(item))),
-  map: (items, ask) => items.map((item) => ask(item) ?? null),
+  any: (items, evaluate) => items.some((item) => isTruthy(evaluate(item))),
+  exists: (items, evaluate) => items.some((item) => isTruthy(evaluate(item))),
+  exists_one: (items, evaluate) => items.filter((item) => isTruthy(evaluate(item))).length === 1,
+  all: (items, evaluate) => items.every((item) => isTruthy(evaluate(item))),
+  filter: (items, evaluate) => items.filter((item) => isTruthy(evaluate(item))),
+  map: (items, evaluate) => items.map((item) => evaluate(item) ?? null),
 };
 
 export interface PredicateCall {
@@ -27,12 +27,12 @@ export interface PredicateCall {
   list: ASTNode;
   /** Name of the item inside `condition` and `body`. */
   variable: string;
-  /** Items that `body` is not asked of when this is falsy. */
+  /** Items for which this is falsy are skipped. */
   condition?: ASTNode;
   body: ASTNode;
 }
 
-/** Every round pays a step beside those of its body, so nests of predicates end like anything else. */
+/** Each round costs one step in addition to its body, so nested predicates are bounded too. */
 export function compilePredicate(
   compiler: Compiler,
   { name, start, list, variable, condition, body }: PredicateCall,
@@ -45,7 +45,7 @@ export function compilePredicate(
   const gather = predicates[name];
   if (!gather) throw new Error(`${name} is no predicate`);
 
-  const ask = (state: State, run: Run): Ask => {
+  const evaluate = (state: State, run: Run): Evaluate => {
     return (item) => {
       spend(state, 1);
       state.slots[slot] = item;
@@ -56,17 +56,17 @@ export function compilePredicate(
     spend(state, 1);
     const value = listRun(state);
     state.at = start;
-    const items = itemsOf(state, name, value);
-    const asked = conditionRun ? items.filter((item) => isTruthy(ask(state, conditionRun)(item))) : items;
-    return gather(asked, ask(state, bodyRun));
+    const items = toItems(state, name, value);
+    const selected = conditionRun ? items.filter((item) => isTruthy(evaluate(state, conditionRun)(item))) : items;
+    return gather(selected, evaluate(state, bodyRun));
   };
 }
 
-/** A map is walked by its keys, as in CEL; nil has no items. */
-function itemsOf(state: State, name: string, value: unknown): readonly unknown[] {
+/** A map is iterated by its keys, as in CEL; nil has no items. */
+function toItems(state: State, name: string, value: unknown): readonly unknown[] {
   if (isNil(value)) return [];
   if (isList(value)) return value;
-  if (!isMapping(value)) throw new EvaluationError(`${name} looks at the items of a list, not of ${kindOf(value)}`);
+  if (!isMapping(value)) throw new EvaluationError(`${name} works on the items of a list, not of ${kindOf(value)}`);
   const keys = keysOf(value);
   spend(state, keys.length);
   return keys;

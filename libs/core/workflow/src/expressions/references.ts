@@ -1,4 +1,4 @@
-/** What an expression looks at, gathered while it is compiled. */
+/** Names and steps that an expression reads, collected during compilation. */
 export class References {
   private readonly stepIds = new Set<string>();
   private readonly firstNames = new Set<string>();

@@ -2,15 +2,15 @@ import type { RE2JS } from 're2js';
 import { EvaluationError, type Scope } from './expression';
 
 /**
- * Steps that one millisecond of `timeoutMs` pays for. A step is a node of the expression, an element looked at or sixteen
- * characters read; measured at 30 to 100 ns on a slow core, so the count runs out before the time does.
+ * Steps per millisecond of `timeoutMs`. A step is a node of the expression, an element visited or sixteen characters read;
+ * measured at 30 to 100 ns on a slow core, so the steps run out before the time does.
  */
 const stepsPerMs = 10_000;
 
 /** Characters handled for one step. */
 const charsPerStep = 16;
 
-/** Whoever has steps to spend. */
+/** A step budget. */
 export interface Payer {
   stepsLeft: number;
 }
@@ -18,18 +18,18 @@ export interface Payer {
 /** A regular expression of an engine whose time grows only with the text. */
 export interface Pattern {
   regex: RE2JS;
-  /** What one character of text may cost, when every instruction of the program is alive at it. */
+  /** Worst-case steps per character of text, with every instruction of the program active. */
   stepsPerChar: number;
 }
 
-/** One evaluation under way. */
+/** State of one evaluation. */
 export interface State extends Payer {
   readonly scope: Scope;
   /** Values of `#` and of named variables of predicates, by slot. */
   readonly slots: unknown[];
-  /** Patterns that were no literals, kept while the evaluation lasts. */
+  /** Patterns computed at run time, cached for the evaluation. */
   readonly patterns: Map<string, Pattern>;
-  /** Offset, in the CEL text, of the operation under way: where a failure is told to be. */
+  /** Offset of the current operation in the CEL text, for the position of failures. */
   at: number;
 }
 
@@ -42,8 +42,8 @@ export const newState = (scope: Scope, timeoutMs: number): State => ({
 });
 
 /**
- * Pays for work before it is done. Everything whose cost grows with data (a predicate's rounds, comparing, joining,
- * copying, matching, counting the result) pays here, and nothing else can take long: there are no loops but these.
+ * Charges steps before the work is done. Everything whose cost grows with data (predicate rounds, comparing, joining,
+ * copying, matching, counting the result) is charged here; there are no other loops.
  *
  * @throws EvaluationError when the steps are used up
  */

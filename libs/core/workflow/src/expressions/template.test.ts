@@ -30,7 +30,7 @@ describe('templates', () => {
     expect(rendered(value, scope)).toEqual(result);
   });
 
-  it('are found in maps and lists however deep, and keep what is none', () => {
+  it('are found in nested maps and lists, and other values are kept', () => {
     const value = { a: [{ b: '${input.bay.no}', c: 1 }, '${input.id}!'], d: { e: null, f: [true] } };
 
     expect(rendered(value, scope)).toEqual({ a: [{ b: 4, c: 1 }, 'm-1!'], d: { e: null, f: [true] } });
@@ -45,14 +45,14 @@ describe('templates', () => {
     expect(made).toStrictEqual({ b: null, c: [null], d: {} });
   });
 
-  it('say what they look at', () => {
+  it('list their references', () => {
     const { stepsRead, names } = template({ a: 'x ${steps.weigh.output} ${item}', b: ['${steps["tally"].status}'] });
 
     expect(stepsRead).toEqual(['weigh', 'tally']);
     expect(names).toEqual(['steps', 'item']);
   });
 
-  it('tell every fault with its path and place', () => {
+  it('report every fault with path and position', () => {
     const made = compileTemplate({ a: ['ok', 'x ${1 +}'], 'b c': { d: '\n ${a ~ b}' }, e: '${open', f: '${}' });
 
     expect(made).toEqual({
@@ -66,13 +66,13 @@ describe('templates', () => {
     });
   });
 
-  it('tell a failure with its path', () => {
+  it('report a failure with its path', () => {
     expect(() => rendered({ a: [{ b: 'sum ${input.id + 1}' }] }, scope)).toThrow(
       'a[0].b: cannot add text and a number (line 1, column 7)',
     );
   });
 
-  it('hold each expression to the length of one', () => {
+  it('limit the length of each expression', () => {
     const limits = { ...defaultExpressionLimits, maxLength: 10 };
 
     expect(rendered('a text that is longer than ten ${1}')).toBe('a text that is longer than ten 1');
@@ -81,7 +81,7 @@ describe('templates', () => {
     });
   });
 
-  it('share one count of steps, so that many expressions take no longer than one', () => {
+  it('share one step limit, so that many expressions take no longer than one', () => {
     const limits = { ...defaultExpressionLimits, timeoutMs: 1 };
     const one = '${all(list, # >= 0)}';
     const list = Array.from({ length: 1_000 }, (_, i) => i);
@@ -90,7 +90,7 @@ describe('templates', () => {
     expect(() => template(Array(10).fill(one), limits).render({ list })).toThrow('takes too many steps');
   });
 
-  it('refuse a value that is nested without end', () => {
+  it('reject excessive nesting', () => {
     const loop: Record<string, unknown> = {};
     loop['self'] = loop;
 
@@ -98,14 +98,14 @@ describe('templates', () => {
   });
 });
 
-describe('templates, whatever they hold', () => {
+describe('templates of arbitrary values', () => {
   const noise = fc.string({ unit: fc.constantFrom('$', '{', '}', 'a', "'", '"', '\\', ' ') });
 
-  it('a text comes back from its escaped form', () => {
+  it('an escaped text renders to itself', () => {
     fc.assert(fc.property(noise, (text) => rendered(text.replaceAll('${', () => '$${')) === text));
   });
 
-  it('a text comes back from being a literal of an expression, alone or between texts', () => {
+  it('a text as an expression literal renders to itself, alone or between texts', () => {
     fc.assert(
       fc.property(noise, noise, (text, around) => {
         const literal = `\${ ${JSON.stringify(text)} }`;
@@ -117,18 +117,18 @@ describe('templates, whatever they hold', () => {
     );
   });
 
-  it('any JSON comes back when it is read from the scope, place by place', () => {
+  it('any JSON read from the scope leaf by leaf renders to itself', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
         const json: unknown = JSON.parse(JSON.stringify(value));
-        // Names of the language beneath are never read: the closedness tests hold that.
+        // JavaScript internals are never readable: covered by the closedness tests.
         fc.pre(!/"(__proto__|constructor|prototype)"/.test(JSON.stringify(value)));
         expect(rendered(asReads(json, 'value'), { value: json })).toEqual(json);
       }),
     );
   });
 
-  it('never fail to compile with anything but faults that have a place', () => {
+  it('fail to compile only with faults that have a position', () => {
     fc.assert(
       fc.property(noise, (text) => {
         const made = compileTemplate({ text });

@@ -1,15 +1,15 @@
 import { badAt, type OffsetFault } from './position';
 import type { Token } from './tokens';
 
-/** The same expression in CEL's own words. */
+/** An expression in CEL. */
 export interface CelText {
   kind: 'ok';
   text: string;
-  /** Offset in the author's source of what stands at an offset of `text`. */
+  /** Maps an offset of `text` to the author's source. */
   sourceOffset(celOffset: number): number;
 }
 
-/** What the front end writes where CEL has no word; no author can write them, see `celName`. */
+/** Generated names for operators that CEL lacks; authors cannot write them, see `celName`. */
 export const own = {
   item: '__item',
   coalesce: '__coalesce',
@@ -21,7 +21,7 @@ export const own = {
   notIn: '__notIn',
 } as const;
 
-/** CEL takes these for itself or refuses them as names; `loop` is one of ours. */
+/** Reserved or invalid as names in CEL; `loop` is one of our names. */
 const celReserved = new Set([
   'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop', 'package', 'namespace',
   'return', 'var', 'void', 'while', 'prototype',
@@ -40,7 +40,7 @@ const textOperators: Record<string, string> = {
   matches: own.matches,
 };
 
-/** How tightly an operator holds; `held` are those that CEL lacks and that become calls, closed behind their operand. */
+/** Operator precedence. Operators that CEL lacks become calls, closed after their operand. */
 const level = { none: 0, text: 1, arithmetic: 2, power: 3, coalesce: 4 } as const;
 type Level = (typeof level)[keyof typeof level];
 
@@ -53,7 +53,7 @@ interface Frame {
 /**
  * Writes the older spellings as CEL: `and`, `or`, `not`, `nil`, `#`, `a not in b`, `a contains b` and its like as
  * `a in __contains(b)`, `a ?? b` and `a ** b` as method calls, which bind as tightly as they must. Names and keys that CEL
- * would refuse are written so that it takes them. Works on tokens, so what stands in a text is never touched.
+ * would reject are escaped. Works on tokens, so string contents are never changed.
  */
 export function toCel(tokens: readonly Token[]): CelText | OffsetFault {
   const writer = new Writer();
@@ -101,7 +101,7 @@ export function toCel(tokens: readonly Token[]): CelText | OffsetFault {
 
 const endToken: Token = { kind: 'end', text: '', start: 0 };
 
-/** In the words of an author, not of a grammar. */
+/** For the author, without grammar terms. */
 export const unexpected = (token: Token): string =>
   token.kind === 'end' ? 'the expression ends too early' : `\`${token.text}\` is not expected here`;
 
@@ -160,7 +160,7 @@ function nameText(name: string): string {
   return celName(name);
 }
 
-/** Joins the pieces with spaces, so that no two grow together, and keeps where each came from. */
+/** Joins the pieces with spaces, so that no two merge, and records where each came from. */
 class Writer {
   private text = '';
   private readonly pieces: { at: number; source: number }[] = [];

@@ -22,7 +22,7 @@ const symbol = /\?\?|\*\*|==|!=|<=|>=|&&|\|\||[-+*/%<>!()[\]{}.,:?#]/y;
 const closerOf: Record<string, string> = { '(': ')', '[': ']', '{': '}' };
 
 /**
- * Splits an expression into tokens and matches its brackets. Each character is looked at once.
+ * Splits an expression into tokens and matches its brackets. Linear in the length.
  *
  * @param start where the expression begins; offsets are those of the whole source
  * @param until `end` reads to the end of the source, `brace` to the first `}` that nothing inside opened
@@ -59,7 +59,7 @@ function matchBracket(token: Token, open: Token[]): OffsetFault | undefined {
     const opener = open.pop();
     if (!opener) return badAt(token.start, `\`${token.text}\` closes nothing`);
     const wanted = closerOf[opener.text];
-    if (wanted !== token.text) return badAt(token.start, `\`${token.text}\` stands where \`${wanted}\` is needed`);
+    if (wanted !== token.text) return badAt(token.start, `\`${token.text}\` found where \`${wanted}\` is expected`);
   }
   return undefined;
 }

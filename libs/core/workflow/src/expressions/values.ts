@@ -4,9 +4,9 @@ import { spend, spendChars, type State } from './state';
 export type Mapping = Readonly<Record<string, unknown>>;
 
 const hidden = new Set<unknown>(['__proto__', 'constructor', 'prototype']);
-/** Names of the language beneath: never members, never keys that an expression makes. */
+/** JavaScript internals: never readable, never created as keys. */
 export const isHidden = (key: unknown): boolean => hidden.has(key);
-/** Deeper data is refused rather than walked: comparing and writing out descend by calling themselves. */
+/** Deeper data is rejected: comparison and serialization are recursive. */
 const maxDepth = 500;
 
 export const isNil = (value: unknown): value is null | undefined => value === null || value === undefined;
@@ -14,7 +14,7 @@ export const isList = (value: unknown): value is readonly unknown[] => Array.isA
 export const isMapping = (value: unknown): value is Mapping =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a value is called in messages. */
+/** Type name for messages. */
 export function kindOf(value: unknown): string {
   if (isNil(value)) return 'nil';
   if (isList(value)) return 'a list';
@@ -24,14 +24,14 @@ export function kindOf(value: unknown): string {
   return isMapping(value) ? 'a map' : `a ${typeof value}`;
 }
 
-/** Own entry of a map; functions, names of the language beneath and what is inherited are not there. */
+/** Own entry of a map; functions, JavaScript internals and inherited members are not readable. */
 export function entryOf(map: Mapping, key: string): unknown {
   if (isHidden(key) || !Object.hasOwn(map, key)) return undefined;
   const value = map[key];
   return typeof value === 'function' ? undefined : value;
 }
 
-/** `receiver.key`, `receiver[key]`: undefined when there is no such member or nothing to have one. */
+/** `receiver.key`, `receiver[key]`: undefined without such a member. */
 export function memberOf(receiver: unknown, key: unknown): unknown {
   if (isList(receiver)) return typeof key === 'number' && Number.isInteger(key) ? receiver[key] : undefined;
   if (!isMapping(receiver)) return undefined;
@@ -40,7 +40,7 @@ export function memberOf(receiver: unknown, key: unknown): unknown {
 
 export const keysOf = (map: Mapping): string[] => Object.keys(map).filter((key) => !isHidden(key));
 
-/** Adds an entry that is the map's own whatever its name; an absent value is no entry. */
+/** Adds an own entry whatever its name; an absent value adds none. */
 export function setEntry(state: State, map: Record<string, unknown>, key: unknown, value: unknown): void {
   if (typeof key !== 'string' && typeof key !== 'number') {
     throw new EvaluationError(`a key of a map must be text, not ${kindOf(key)}`);
@@ -71,7 +71,7 @@ export function equal(state: State, a: unknown, b: unknown, depth = 0): boolean 
 }
 
 /**
- * Counts the items of lists and maps in a value, nested ones too, and pays for the look.
+ * Counts the items of lists and maps in a value, including nested ones, and charges steps for it.
  *
  * @throws EvaluationError when there are more than `maxItems` or they are nested too deeply
  */
@@ -89,22 +89,22 @@ export function measure(state: State, value: unknown, maxItems: number): void {
   look(value, 0);
 }
 
-/** What a value reads as inside a text: nothing for nil, JSON for lists and maps. */
+/** A value as part of a text: empty for nil, JSON for lists and maps. */
 export function textOf(state: State, value: unknown): string {
   if (typeof value === 'string') return value;
   if (isNil(value)) return '';
   if (typeof value !== 'object') return String(value);
-  payForJson(state, value, 0);
+  chargeForJson(state, value, 0);
   return JSON.stringify(value);
 }
 
-function payForJson(state: State, value: unknown, depth: number): void {
+function chargeForJson(state: State, value: unknown, depth: number): void {
   spend(state, 1);
   if (typeof value === 'string') spendChars(state, value.length);
   if (typeof value !== 'object' || value === null) return;
   if (depth > maxDepth) throw new EvaluationError('the data is nested too deeply');
   for (const [key, part] of Object.entries(value)) {
     if (!isList(value)) spendChars(state, key.length);
-    payForJson(state, part, depth + 1);
+    chargeForJson(state, part, depth + 1);
   }
 }

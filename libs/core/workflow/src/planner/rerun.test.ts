@@ -55,7 +55,7 @@ describe('a rerun from a step', () => {
     undone.job('b', 'FAILED');
     expect(seedOf(undone.definition, undone.run, 'b')).toMatchObject({
       kind: 'bad',
-      message: expect.stringContaining('undone'),
+      message: expect.stringContaining('compensated'),
     });
   });
 

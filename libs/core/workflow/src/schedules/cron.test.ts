@@ -37,7 +37,7 @@ describe('an expression', () => {
     expect(next(text, after)).toBe(expected);
   });
 
-  it('that fits no day has no next time, and that is soon known', () => {
+  it('that matches no day has no next time, and is detected quickly', () => {
     expect(next('0 0 31 2,4,6,9,11 *', '2026-11-21T00:00:00')).toBeUndefined();
   });
 
@@ -63,7 +63,7 @@ describe('an expression', () => {
     expect(faultOf(text)).toContain(message);
   });
 
-  it('of any text is read or refused, never thrown', () => {
+  it('of any text is parsed or rejected, never thrown', () => {
     const text = fc.string({ unit: fc.constantFrom(...'0123456789*/-,?LHW#@ abcdefmnorstu'.split('')), maxLength: 40 });
     fc.assert(
       fc.property(text, (one) => {
@@ -74,7 +74,7 @@ describe('an expression', () => {
     );
   });
 
-  it('has the next times that the library finds by its own way', () => {
+  it('has the same next times as the library', () => {
     const list = (min: number, max: number) =>
       fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 4 }).map((values) => values.join());
     const field = (min: number, max: number) => {

@@ -1,24 +1,24 @@
 import { CronExpressionParser, type CronFieldCollection } from 'cron-parser';
 
-/** An expression, read on a clock that is never set: a wall time is the Unix time (ms) of the same reading in UTC. */
+/** A cron expression in local time: a wall time is the Unix time (ms) of the same reading in UTC. */
 export interface Cron {
-  /** It runs by the hour: no hour is left out, so that the change of the clocks needs no making up. */
+  /** It runs every hour, so that clock changes need no correction. */
   everyHour: boolean;
-  /** The first wall time after this one that fits; undefined when there is none. */
+  /** The first matching wall time after this one; undefined when there is none. */
   nextWall(afterMs: number): number | undefined;
 }
 
 export type ReadCron = { kind: 'ready'; cron: Cron } | { kind: 'bad'; message: string };
 
 const dayMs = 86_400_000;
-/** Beyond any gap there can be: a fifth Monday in February comes after at most 40 years. */
-const mostDays = 41 * 366;
+/** Longer than any gap: a fifth Monday in February comes after at most 40 years. */
+const maxDays = 41 * 366;
 const item = /^(?:[*?]|L|[a-z\d]+L?|[a-z\d]+-[a-z\d]+|[a-z\d]+#\d)(?:\/\d+)?$/i;
 const names = ['minute', 'hour', 'day of month', 'month', 'day of week'];
 
 /**
- * Reads an expression of five fields, or six that begin with seconds. The library reads the fields; the days are walked
- * here, since its own walk takes 60 µs to 250 ms a time and follows other rules when the clocks change.
+ * Parses an expression of five fields, or six with seconds first. The library parses the fields; the search for the next
+ * day is our own, since the library's takes 60 µs to 250 ms and handles clock changes differently.
  */
 export function readCron(text: string): ReadCron {
   const parts = text.trim().split(/\s+/);
@@ -28,14 +28,14 @@ export function readCron(text: string): ReadCron {
   }
   for (const [i, part] of parts.entries()) {
     const name = [...(parts.length === 6 ? ['second'] : []), ...names][i] ?? '';
-    // The library knows H for a value drawn by lot, which no two processes would draw alike.
+    // The library supports H for a random value, which would differ between processes.
     const odd = part.split(',').find((one) => !item.test(one) || /^h/i.test(one));
     if (odd !== undefined) {
       return bad(`has ${JSON.stringify(odd)} as its ${name}: write a number, a-b, *, */n or a list of these`);
     }
   }
   try {
-    return { kind: 'ready', cron: cronOf(CronExpressionParser.parse(parts.join(' '), { tz: 'UTC' }).fields) };
+    return { kind: 'ready', cron: buildCron(CronExpressionParser.parse(parts.join(' '), { tz: 'UTC' }).fields) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return bad(`cannot be read: ${why.charAt(0).toLowerCase()}${why.slice(1)}`);
@@ -44,7 +44,7 @@ export function readCron(text: string): ReadCron {
 
 const bad = (message: string) => ({ kind: 'bad', message }) as const;
 
-function cronOf(fields: CronFieldCollection): Cron {
+function buildCron(fields: CronFieldCollection): Cron {
   const [hours, minutes, seconds] = [fields.hour.values, fields.minute.values, fields.second.values];
   const fits = dayRule(fields);
   return {
@@ -52,7 +52,7 @@ function cronOf(fields: CronFieldCollection): Cron {
     nextWall(afterMs) {
       const firstSec = Math.floor(afterMs / 1_000) + 1;
       const firstDay = Math.floor(firstSec / 86_400);
-      for (let day = firstDay; day <= firstDay + mostDays; day++) {
+      for (let day = firstDay; day <= firstDay + maxDays; day++) {
         if (!fits(new Date(day * dayMs))) continue;
         const sec = timeOfDay(hours, minutes, seconds, day === firstDay ? firstSec - day * 86_400 : 0);
         if (sec !== undefined) return day * dayMs + sec * 1_000;
@@ -62,7 +62,7 @@ function cronOf(fields: CronFieldCollection): Cron {
   };
 }
 
-/** As cron has always had it: where both kinds of day are given, either will do. */
+/** Standard cron: when both kinds of day are given, either may match. */
 function dayRule({ month, dayOfMonth, dayOfWeek }: CronFieldCollection): (day: Date) => boolean {
   const months = new Set<number>(month.values);
   const days = new Set<number>(dayOfMonth.values.filter((value) => typeof value === 'number'));
@@ -83,7 +83,7 @@ function dayRule({ month, dayOfMonth, dayOfWeek }: CronFieldCollection): (day: D
   };
 }
 
-/** The first second of the day, from this one on, that fits. */
+/** The first matching second of the day, from this one on. */
 function timeOfDay(
   hours: readonly number[],
   minutes: readonly number[],

@@ -16,7 +16,7 @@ const judge = (
 const at = (...minutes: number[]) => minutes.map((one) => created + one * minute);
 
 describe('a time that is due', () => {
-  it.each(['skip', 'run_once', 'run_all'] as const)('%s: starts, a little late as well', (rule) => {
+  it.each(['skip', 'run_once', 'run_all'] as const)('%s: starts, even slightly late', (rule) => {
     expect(judge(rule, 10 * minute, 10 * minute + misfireLimits.graceMs)).toEqual({
       starts: at(10),
       leftOut: false,
@@ -24,19 +24,19 @@ describe('a time that is due', () => {
     });
   });
 
-  it('which its schedule no longer knows starts all the same', () => {
+  it('that its schedule no longer contains still starts', () => {
     expect(judge('run_once', 7 * minute, 7 * minute).starts).toEqual(at(7));
   });
 
-  it('and is the last has none after it', () => {
+  it('that is the last has none after it', () => {
     const schedule = { interval_sec: 600, end_at: '2026-11-21T00:10:00Z' };
 
     expect(judge('run_once', 10 * minute, 10 * minute, schedule)).toEqual({ starts: at(10), leftOut: false });
   });
 });
 
-describe('times that passed', () => {
-  it('skip: none is made up for', () => {
+describe('missed times', () => {
+  it('skip: none is started', () => {
     expect(judge('skip', 10 * minute, 45 * minute)).toEqual({
       starts: [],
       leftOut: true,
@@ -44,11 +44,11 @@ describe('times that passed', () => {
     });
   });
 
-  it('skip: the one that is due now is none of them', () => {
+  it('skip: the time that is due now still starts', () => {
     expect(judge('skip', 10 * minute, 40 * minute + 5)).toMatchObject({ starts: at(40), leftOut: true });
   });
 
-  it('run_once: the newest stands for all', () => {
+  it('run_once: only the newest starts', () => {
     expect(judge('run_once', 10 * minute, 45 * minute)).toMatchObject({ starts: at(40), leftOut: true });
   });
 

@@ -1,28 +1,28 @@
 import type { Times } from './times';
 
-/** What becomes of times that passed while nobody could start them. */
+/** Handling of missed times. */
 export type MisfireRule = 'skip' | 'run_once' | 'run_all';
 
 export const misfireLimits = {
-  /** A time that is found so late, and no other since, is not missed but a little late. */
+  /** Tolerance: a single time found this late still counts as on time. */
   graceMs: 60_000,
-  /** Most starts that are made up for, the newest. */
+  /** Maximum of missed starts that are made up, newest first. */
   madeUpFor: 100,
 } as const;
 
 export interface Passed {
   /** Times to start for, oldest first. */
   starts: number[];
-  /** Some that passed are not among them. */
+  /** Some missed times are skipped. */
   leftOut: boolean;
-  /** The next time to come; absent when there is none. */
+  /** The next time; absent when there is none. */
   nextMs?: number;
 }
 
 /**
- * Judges the times from one that was due up to now.
+ * Applies the misfire rule to the times from `dueMs` up to now.
  *
- * @param dueMs the first that is not started yet, at most `nowMs`
+ * @param dueMs the first time not started yet, at most `nowMs`
  */
 export function judgePassed(times: Times, rule: MisfireRule, dueMs: number, nowMs: number): Passed {
   const nextMs = times.nextAfter(nowMs);
@@ -41,23 +41,23 @@ export function judgePassed(times: Times, rule: MisfireRule, dueMs: number, nowM
   }
 }
 
-/** Of a great many in a long time it looks at few: it halves the time until no more than wanted are left. */
-function newest(times: Times, fromMs: number, nowMs: number, most: number): { times: number[]; more: boolean } {
+/** Finds the newest times without enumerating a long period: halves it until at most `max` are left. */
+function newest(times: Times, fromMs: number, nowMs: number, max: number): { times: number[]; more: boolean } {
   const after = (lowMs: number): number[] => {
     const found: number[] = [];
-    for (let time = times.nextAfter(lowMs); time !== undefined && time <= nowMs && found.length <= most;) {
+    for (let time = times.nextAfter(lowMs); time !== undefined && time <= nowMs && found.length <= max;) {
       found.push(time);
       time = times.nextAfter(time);
     }
     return found;
   };
-  // A due time that its schedule no longer knows, as when the data of time zones changed, is a time all the same.
+  // Counts even if the schedule no longer contains it, as when time zone data changed.
   const all = [...new Set([fromMs, ...after(fromMs)])];
-  if (all.length <= most) return { times: all, more: false };
+  if (all.length <= max) return { times: all, more: false };
   let [low, high] = [fromMs, nowMs];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (after(middle).length > most) low = middle;
+    if (after(middle).length > max) low = middle;
     else high = middle;
   }
   return { times: after(high), more: true };

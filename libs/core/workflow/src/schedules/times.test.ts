@@ -19,7 +19,7 @@ const berlin = { time_zone: 'Europe/Berlin' };
 
 describe('when the clocks go forward', () => {
   // Berlin: 2027-03-28, 02:00 becomes 03:00 at 01:00Z.
-  it('a time that they skip fires the moment they do, and is not lost for the next day', () => {
+  it('a skipped time fires at the change, and the next day is unaffected', () => {
     expect(next({ ...berlin, cron: '30 2 * * *' }, '2027-03-27T00:00:00Z', 3)).toEqual([
       '2027-03-27T01:30Z',
       '2027-03-28T01:00Z',
@@ -27,7 +27,7 @@ describe('when the clocks go forward', () => {
     ]);
   });
 
-  it('several times that they skip fire together, and with one that is due then', () => {
+  it('several skipped times fire together, and with one that is due then', () => {
     expect(next({ ...berlin, cron: '*/20 2,3 * * *' }, '2027-03-28T00:00:00Z', 4)).toEqual([
       '2027-03-28T01:00Z',
       '2027-03-28T01:20Z',
@@ -36,7 +36,7 @@ describe('when the clocks go forward', () => {
     ]);
   });
 
-  it('what runs by the hour runs on', () => {
+  it('an hourly schedule continues', () => {
     expect(next({ ...berlin, cron: '30 * * * *' }, '2027-03-28T00:00:00Z', 3)).toEqual([
       '2027-03-28T00:30Z',
       '2027-03-28T01:30Z',
@@ -44,7 +44,7 @@ describe('when the clocks go forward', () => {
     ]);
   });
 
-  it('a whole day that a place skips fires as the next begins', () => {
+  it('a skipped day fires when the next begins', () => {
     // Apia had no 30 December 2011: after the 29th came the 31st, at 10:00Z.
     expect(next({ time_zone: 'Pacific/Apia', cron: '0 12 * * *' }, '2011-12-29T00:00:00Z', 3)).toEqual([
       '2011-12-29T22:00Z',
@@ -53,7 +53,7 @@ describe('when the clocks go forward', () => {
     ]);
   });
 
-  it('half an hour counts as well', () => {
+  it('handles changes of half an hour', () => {
     // Lord Howe: 2026-10-04, 02:00 becomes 02:30 at 2026-10-03T15:30Z.
     expect(next({ time_zone: 'Australia/Lord_Howe', cron: '15 2 * * *' }, '2026-10-03T00:00:00Z', 2)).toEqual([
       '2026-10-03T15:30Z',
@@ -64,7 +64,7 @@ describe('when the clocks go forward', () => {
 
 describe('when the clocks go back', () => {
   // Berlin: 2026-10-25, 03:00 becomes 02:00 at 01:00Z.
-  it('a time that happens twice fires the first time', () => {
+  it('a repeated time fires the first time', () => {
     expect(next({ ...berlin, cron: '30 2 * * *' }, '2026-10-24T01:00:00Z', 3)).toEqual([
       '2026-10-25T00:30Z',
       '2026-10-26T01:30Z',
@@ -72,14 +72,14 @@ describe('when the clocks go back', () => {
     ]);
   });
 
-  it('no time of the second round fires, wherever one asks from', () => {
+  it('no repeated time fires again, from any starting point', () => {
     for (const after of ['00:59:59', '01:00:00', '01:30:00', '01:59:59']) {
       expect(next({ ...berlin, cron: '*/5 2 * * *' }, `2026-10-25T${after}Z`, 1)).toEqual(['2026-10-26T01:00Z']);
     }
     expect(next({ ...berlin, cron: '0 2,3 * * *' }, '2026-10-25T01:30:00Z', 1)).toEqual(['2026-10-25T02:00Z']);
   });
 
-  it('what runs by the hour runs in both rounds', () => {
+  it('an hourly schedule runs in both hours', () => {
     expect(next({ ...berlin, cron: '*/30 * * * *' }, '2026-10-25T00:00:00Z', 5)).toEqual([
       '2026-10-25T00:30Z',
       '2026-10-25T01:00Z',
@@ -106,7 +106,7 @@ describe('an interval', () => {
     expect(next(schedule, '2026-12-01T01:20:00Z', 1)).toEqual(['2026-12-01T02:20Z']);
   });
 
-  it('counts from when it was made where no start is given', () => {
+  it('counts from its creation without start_at', () => {
     expect(next({ interval_sec: 90 }, '2026-11-21T00:00:00Z', 2)).toEqual([
       '2026-11-21T00:01:30.000Z',
       '2026-11-21T00:03Z',
@@ -125,20 +125,20 @@ describe('start_at and end_at', () => {
     ]);
   });
 
-  it('with no time between them there is none', () => {
+  it('without a time between them have none', () => {
     const schedule = { cron: '0 9 * * *', start_at: '2026-12-01T10:00:00Z', end_at: '2026-12-01T11:00:00Z' };
 
     expect(next(schedule, '2026-11-21T00:00:00Z', 1)).toEqual([]);
   });
 
-  it('may carry an offset of their own', () => {
+  it('may have their own offset', () => {
     expect(next({ interval_sec: 60, start_at: '2026-12-01T00:00:00+02:00' }, '2026-11-21T00:00:00Z', 1)).toEqual([
       '2026-11-30T22:00Z',
     ]);
   });
 });
 
-describe('what cannot be', () => {
+describe('invalid schedules', () => {
   it.each([
     [
       { cron: '0 9 * * *', time_zone: 'Europe/Berlni' },
@@ -150,12 +150,12 @@ describe('what cannot be', () => {
     [{ cron: '0 0 * *' }, /^cron has 4 fields/],
     [{ interval_sec: 60, start_at: '2027-01-02', end_at: '2027-01-01' }, /end_at is before start_at/],
     [{}, /cron or interval_sec is needed/],
-  ])('%j is told with what to mend', (schedule, message) => {
+  ])('%j is rejected with the reason', (schedule, message) => {
     expect(faultOf(schedule)).toMatch(message);
   });
 });
 
-describe('against a slow clock that is looked at every minute', () => {
+describe('against a reference that checks every minute', () => {
   const zones = [
     ['Europe/Berlin', '2026-10-24T00:00:00Z'],
     ['Europe/Berlin', '2027-03-27T00:00:00Z'],
@@ -209,7 +209,7 @@ describe('against a slow clock that is looked at every minute', () => {
     };
     const byTheHour = text.split(' ')[1] === '*';
     const times: number[] = [];
-    // The day before tells what the clocks had shown already.
+    // Starts a day earlier, to know the readings already shown.
     let shown = reading(start - 24 * 60 * minute);
     for (let at = start - 24 * 60 * minute + minute; at <= end; at += minute) {
       const now = reading(at);

@@ -1,19 +1,19 @@
 import { hint } from '../definition/nearest';
 import { readCron, type Cron } from './cron';
-import { instantOf, nextChange, zoneOf, type Zone } from './zone';
+import { toInstant, nextChange, findZone, type Zone } from './zone';
 
-/** What says when a schedule fires; wire spelling. One of `cron` and `interval_sec`. */
+/** Timing fields of a schedule; wire spelling. One of `cron` and `interval_sec`. */
 export interface ScheduleTimes {
   cron?: string;
   interval_sec?: number;
   /** IANA zone in which cron is read. */
   time_zone: string;
-  /** ISO times: no fire before the one nor after the other. */
+  /** ISO times that bound the fire times, inclusive. */
   start_at?: string;
   end_at?: string;
 }
 
-/** When a schedule fires. */
+/** Fire times of a schedule. */
 export interface Times {
   /** The first time after this one, Unix ms; undefined when there is none. */
   nextAfter(afterMs: number): number | undefined;
@@ -22,16 +22,16 @@ export interface Times {
 export type ReadTimes = { kind: 'ready'; times: Times } | { kind: 'bad'; message: string };
 
 /**
- * Reads when a schedule fires. A time that the clocks skip fires the moment they do; one that they show twice fires the
- * first time. An expression without gaps between its hours goes by the hour: nothing is made up for, nothing left out.
+ * Parses the timing of a schedule. A local time skipped by a clock change fires at the change; a repeated one fires the
+ * first time. An expression that runs every hour follows elapsed time instead.
  *
- * @param createdAtMs what an interval without `start_at` counts from
- * @returns `bad` with what to mend, for the author
+ * @param createdAtMs origin of an interval without `start_at`
+ * @returns `bad` with a message for the author
  */
 export function readTimes(schedule: ScheduleTimes, createdAtMs: number): ReadTimes {
   const startMs = schedule.start_at === undefined ? undefined : Date.parse(schedule.start_at);
   const endMs = schedule.end_at === undefined ? undefined : Date.parse(schedule.end_at);
-  const zone = zoneOf(schedule.time_zone);
+  const zone = findZone(schedule.time_zone);
   if (!zone) {
     const near = hint(schedule.time_zone, Intl.supportedValuesOf('timeZone'));
     return bad(`time_zone ${JSON.stringify(schedule.time_zone)} is no IANA zone such as Europe/Berlin${near}`);
@@ -78,26 +78,26 @@ const byInterval =
   (afterMs) =>
     fromMs + Math.max(0, Math.floor((afterMs - fromMs) / everyMs) + 1) * everyMs;
 
-/** Each reading of the clock that fits counts once. */
+/** Each matching clock reading counts once. */
 const byTheClock =
   (cron: Cron, zone: Zone): NextAfter =>
   (afterMs) => {
     let wall = cron.nextWall(lastReading(zone, afterMs));
-    // Readings that the clocks skip fire together.
-    while (wall !== undefined && instantOf(zone, wall) <= afterMs) wall = cron.nextWall(wall);
-    return wall === undefined ? undefined : instantOf(zone, wall);
+    // Skipped readings fire together.
+    while (wall !== undefined && toInstant(zone, wall) <= afterMs) wall = cron.nextWall(wall);
+    return wall === undefined ? undefined : toInstant(zone, wall);
   };
 
-/** The latest that the clocks showed up to this instant: once set back, they show again what they have shown. */
+/** The latest reading up to this instant: after the clocks are set back, readings repeat. */
 function lastReading(zone: Zone, atMs: number): number {
   const wall = atMs + zone.offsetMs(atMs);
-  const first = instantOf(zone, wall);
+  const first = toInstant(zone, wall);
   if (first === atMs) return wall;
   const change = nextChange(zone, first, atMs) ?? atMs;
   return change - 1 + zone.offsetMs(change - 1);
 }
 
-/** Each instant at which the clock reads what fits counts. */
+/** Each instant with a matching clock reading counts. */
 const byTheHour =
   (cron: Cron, zone: Zone): NextAfter =>
   (afterMs) => {
@@ -108,7 +108,7 @@ const byTheHour =
       const time = wall - zone.offsetMs(since);
       const change = nextChange(zone, since, time);
       if (change === undefined) return time;
-      // From there on the clocks are read anew, that instant included.
+      // Continue with the new offset, that instant included.
       since = change;
       wall = cron.nextWall(change - 1 + zone.offsetMs(change));
     }

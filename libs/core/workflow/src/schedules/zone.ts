@@ -1,19 +1,19 @@
-/** How far the clocks of a place are ahead of UTC at an instant, ms. */
+/** UTC offset of a time zone at an instant, ms. */
 export interface Zone {
   offsetMs(atMs: number): number;
 }
 
 const offsetText = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
-/** Undefined for what is no IANA zone, such as `+01:00`. */
-export function zoneOf(name: string): Zone | undefined {
+/** Undefined for names that are not IANA zones, such as `+01:00`. */
+export function findZone(name: string): Zone | undefined {
   let format: Intl.DateTimeFormat;
   try {
     format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
   } catch {
     return undefined;
   }
-  // Newer runtimes know fixed offsets as well; a schedule must mean the same on all.
+  // Newer runtimes accept fixed offsets too; reject them, so that a schedule means the same everywhere.
   const { timeZone } = format.resolvedOptions();
   if (/^[+-]/.test(timeZone)) return undefined;
   if (timeZone === 'UTC') return { offsetMs: () => 0 };
@@ -28,23 +28,23 @@ export function zoneOf(name: string): Zone | undefined {
 }
 
 const hourMs = 3_600_000;
-/** Zones reach from 12 hours behind UTC to 14 ahead. */
+/** Zone offsets range from -12 to +14 hours. */
 const [behindMs, aheadMs] = [13 * hourMs, 15 * hourMs];
-/** No zone sets its clocks there and back again within so short a time. */
+/** No zone changes its clocks twice within this time. */
 const strideMs = 7 * 24 * hourMs;
 
-/** When the clocks first read so; where they skip it, the instant at which they do. */
-export function instantOf(zone: Zone, wallMs: number): number {
+/** The first instant of a wall time; for a skipped one, the instant of the clock change. */
+export function toInstant(zone: Zone, wallMs: number): number {
   const before = zone.offsetMs(wallMs - aheadMs);
   const after = zone.offsetMs(wallMs + behindMs);
-  // With the larger offset it is sooner.
+  // The larger offset gives the earlier instant.
   for (const offset of [Math.max(before, after), Math.min(before, after)]) {
     if (zone.offsetMs(wallMs - offset) === offset) return wallMs - offset;
   }
   return changeBetween(zone, wallMs - aheadMs, wallMs + behindMs);
 }
 
-/** The first instant after `fromMs`, up to `toMs`, at which the clocks are set. */
+/** The first instant after `fromMs`, up to `toMs`, at which the offset changes. */
 export function nextChange(zone: Zone, fromMs: number, toMs: number): number | undefined {
   const offset = zone.offsetMs(fromMs);
   for (let low = fromMs; low < toMs; low += strideMs) {
@@ -54,7 +54,7 @@ export function nextChange(zone: Zone, fromMs: number, toMs: number): number | u
   return undefined;
 }
 
-/** The instant between two at which the clocks are set. */
+/** The instant between two at which the offset changes. */
 function changeBetween(zone: Zone, lowMs: number, highMs: number): number {
   const offset = zone.offsetMs(lowMs);
   let [low, high] = [lowMs, highMs];

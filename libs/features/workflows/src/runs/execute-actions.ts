@@ -56,7 +56,7 @@ async function close(deps: RunDeps, { jobId, approved }: Action & { kind: 'close
     deps,
     jobId,
     approved,
-    approved ? 'the gate lets it pass' : 'nobody decided in time',
+    approved ? 'approved by the rule of the gate' : 'no decision in time',
   );
   if (isClosed && !approved) deps.events.gateExpired();
 }
