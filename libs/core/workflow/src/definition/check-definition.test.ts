@@ -4,14 +4,14 @@ import { faultsOf, harbourIntake, workflow } from './definition.testing';
 const job = { topic: 'job.a' };
 const after = (...depends_on: string[]) => ({ ...job, depends_on });
 
-describe('a definition that is right', () => {
+describe('a valid definition', () => {
   it('passes, as the example of the contract does', () => {
     const checked = checkDefinition(harbourIntake);
 
     expect(checked).toEqual({ kind: 'ok', definition: harbourIntake });
   });
 
-  it('may come back as the server answered it: what the server sets and what is unset is left out', () => {
+  it('may be sent back as returned: server-set and unset fields are dropped', () => {
     const answered = {
       ...workflow({ a: { id: 'a', name: '', type: 'worker', depends_on: [], condition: null, topic: 'job.a' } }),
       team_id: '',
@@ -56,9 +56,12 @@ describe('a definition that is right', () => {
           input: { steps: ['one', 'two'], strategy: 'n_of_m', required: 1 },
           depends_on: ['keep'],
         },
-        one: { type: 'http', input: { url: '${steps.keep.output.value}' }, on_error: 'mend' },
+        one: { type: 'http', input: { url: '${steps.keep.output.value}' }, on_error: 'recover' },
         two: { type: 'script', depends_on: ['fan'] },
-        mend: { type: 'notify', input: { message: '${input.error.message} ${error.code} ${steps.one.error.message}' } },
+        recover: {
+          type: 'notify',
+          input: { message: '${input.error.message} ${error.code} ${steps.one.error.message}' },
+        },
         rounds: {
           type: 'loop',
           depends_on: ['fan'],
@@ -123,7 +126,7 @@ describe('a definition that is right', () => {
     expect(faultsOf(workflow(steps))).toEqual([]);
   });
 
-  it('may refer to the schemas the caller knows', () => {
+  it('may refer to registered schemas', () => {
     const steps = { a: { ...job, input_schema_id: 'pack/A', output_schema_id: 'pack/B' } };
 
     expect(faultsOf(workflow(steps), { schemaIds: new Set(['pack/A']) })).toEqual([
@@ -132,7 +135,7 @@ describe('a definition that is right', () => {
   });
 });
 
-describe('everything that is wrong is told at once', () => {
+describe('all faults are reported at once', () => {
   it('with its path, in the order of the document', () => {
     const faults = faultsOf({
       id: 'w',
@@ -159,13 +162,13 @@ describe('everything that is wrong is told at once', () => {
     expect(faults).toContain('steps.gate.depends_on[0]: is the step itself: remove it');
   });
 
-  it('and of very many, how many more there are', () => {
+  it('with the number of further faults beyond the limit', () => {
     const steps = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`s${i}`, { topic: 5 }]));
 
     const faults = faultsOf(workflow(steps));
 
     expect(faults).toHaveLength(101);
-    expect(faults.at(-1)).toBe(': and 200 more: mend these first');
+    expect(faults.at(-1)).toBe(': and 200 more: fix these first');
   });
 });
 
@@ -185,7 +188,7 @@ describe('size', () => {
     expect(faultsOf(workflow({ a: job, b: job, c: job }), { maxSteps: 2 })).toEqual(['steps: has 3 steps: at most 2']);
   });
 
-  it('a thousand steps, each waiting for ten before it and reading one, are looked at in no time', () => {
+  it('a thousand steps, each waiting for ten before it and reading one, are checked quickly', () => {
     const steps = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, i) => {
         const depends_on = Array.from({ length: Math.min(i, 10) }, (_, back) => `s${i - back - 1}`);

@@ -14,7 +14,7 @@ import type { DefinitionFault, WorkflowDefinition } from './workflow';
 export interface DefinitionDeps extends SchemaDeps {
   /** Absent = `defaultExpressionLimits`. */
   expressionLimits?: ExpressionLimits | undefined;
-  /** Steps it may have; what a tier allows is another matter, with a code of its own. */
+  /** Technical limit on steps; the license limit is separate and has its own error code. */
   maxSteps?: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export type CheckedDefinition =
   { kind: 'ok'; definition: WorkflowDefinition } | { kind: 'bad'; faults: DefinitionFault[] };
 
 /**
- * Reads a definition and checks all of it: everything that is wrong is in the answer, each with its path and what to do.
+ * Reads a definition and checks all of it: all faults are in the result, each with its path and a remedy.
  * `id` and `org_id` must have been filled in; what the server sets is left out of the result.
  * See docs/reference/workflows.md#definitions.
  */
@@ -72,7 +72,7 @@ function checkParameters({ parameters = [] }: WorkflowDefinition, faults: Faults
   });
 }
 
-/** Looked at first, and by hand: what is too deep would overflow the stack of everything that follows. */
+/** Checked first, without recursion: deeper values would overflow the stack of later checks. */
 function sizeFault(raw: unknown): string | undefined {
   if (!isRecord(raw)) return 'a workflow must be an object';
   const open: { value: unknown; depth: number }[] = [{ value: raw, depth: 0 }];

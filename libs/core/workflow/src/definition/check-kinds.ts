@@ -9,7 +9,7 @@ import { typeOf, type StepDefinition, type StepType } from './workflow';
 
 interface Step {
   step: StepDefinition;
-  /** As it was written: a field that could not be read has its fault already and is not absent. */
+  /** As written: an invalid field already has its fault and does not count as absent. */
   raw: Record<string, unknown>;
   path: Path;
   input: Record<string, unknown>;
@@ -42,7 +42,7 @@ const ofKind: Partial<Record<StepType, (step: Step) => void>> = {
   subworkflow: checkSubworkflow,
 };
 
-/** Inputs that a kind reads itself; anything else in them is passed over. */
+/** Inputs that a kind reads; others are ignored. */
 const inputNames: Partial<Record<StepType, readonly string[]>> = {
   switch: ['cases', 'default', 'default_step'],
   notify: ['level', 'message', 'component', 'trace_id', 'details'],
@@ -52,7 +52,7 @@ const inputNames: Partial<Record<StepType, readonly string[]>> = {
   subworkflow: ['workflow_id', 'input_mapping', 'output_mapping'],
 };
 
-/** A name that is nearly right is a mistake that would pass unseen; any other may be the author's own note. */
+/** Reports misspelled names, which would be ignored silently; any other name may be the author's note. */
 function checkInputNames({ step, input, path, faults }: Step, type: StepType): void {
   const names = inputNames[type];
   if (!names || (type === 'loop' && bodyKey(step) === undefined)) return;
@@ -84,7 +84,7 @@ function checkGate({ step: { gate = {} }, path, faults }: Step): void {
   if (gate.on_expiry === 'escalate' && to === undefined) fault('escalate_to', 'is needed when on_expiry is escalate');
   if (escalateAfter !== undefined && to === undefined) fault('escalate_to', 'is needed with escalate_after_sec');
   if (to !== undefined && escalateAfter === undefined && gate.on_expiry !== 'escalate') {
-    fault('escalate_to', 'needs escalate_after_sec, or on_expiry escalate: nobody would be asked');
+    fault('escalate_to', 'needs escalate_after_sec, or on_expiry escalate');
   }
   if (expires === undefined) return;
   if (remind !== undefined && remind >= expires) fault('remind_sec', 'must be less than expires_sec');
@@ -160,7 +160,7 @@ function checkLoop({ input, path, faults }: Step): void {
   ] as const) {
     // prettier-ignore
     if (!isAbsent(input[first]) && !isAbsent(input[second])) {
-      faults.add([...path, 'input', second], `stands beside ${first}, which means the same: keep one of them`);
+      faults.add([...path, 'input', second], `conflicts with ${first}, which means the same: keep one of them`);
     }
   }
   for (const key of ['condition', 'while', 'until']) {

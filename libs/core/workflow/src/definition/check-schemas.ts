@@ -8,9 +8,9 @@ type Json = Record<string, unknown>;
 export type SchemaCompiler = (document: Json) => Compilation;
 
 export interface SchemaDeps {
-  /** Knows the registered schemas, and may remember what it compiled; absent = no schema may refer to another. */
+  /** Compiler with the registered schemas, possibly cached; absent = no schema may refer to another. */
   compileSchema?: SchemaCompiler | undefined;
-  /** Ids that input_schema_id and output_schema_id may name; absent = not looked at. */
+  /** Ids that input_schema_id and output_schema_id may name; absent = not checked. */
   schemaIds?: ReadonlySet<string> | undefined;
 }
 
@@ -35,7 +35,7 @@ export function checkSchemas(
       const named = step[`${field}_id`];
       if (named === undefined) continue;
       const path = ['steps', id, `${field}_id`];
-      if (step[field]) faults.add(path, `stands beside ${field}: keep one of them`);
+      if (step[field]) faults.add(path, `conflicts with ${field}: keep one of them`);
       if (deps.schemaIds?.has(named) === false)
         faults.add(path, 'names a schema that is not registered: register it first');
     }
@@ -70,7 +70,7 @@ function schemaFaults(compilation: Compilation): [Path, string][] {
   }
 }
 
-/** A wrong word breaks several rules of the language of schemas at once: it is one fault. */
+/** Groups violations by path: one wrong keyword violates several rules of the meta-schema. */
 function byPath(violations: readonly { path: string; message: string }[]): [string, string[]][] {
   const found = new Map<string, string[]>();
   for (const { path, message } of violations) found.set(path, [...(found.get(path) ?? []), message]);

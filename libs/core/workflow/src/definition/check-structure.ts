@@ -9,14 +9,14 @@ import { typeOf, type StepDefinition } from './workflow';
 
 export interface StructureInput {
   steps: Readonly<Record<string, StepDefinition>>;
-  /** Keys of `steps` as written, those that could not be read too: naming one of them is no second mistake. */
+  /** Keys of `steps` as written, including invalid steps: a reference to one is not a second fault. */
   writtenIds: ReadonlySet<string>;
   graph: WorkflowGraph;
   faults: Faults;
 }
 
 /**
- * Whether the steps fit together, so that each can run and every wait ends.
+ * Checks that each step can run and every wait ends.
  * See docs/reference/workflows.md#definitions.
  */
 export function checkStructure(input: StructureInput): void {
@@ -63,7 +63,7 @@ function dependencyFault({ graph }: StructureInput, id: string, other: string): 
   if (owner === id) return `${other} is run by this step: remove it`;
   if (owner !== undefined) return `${other} is run by ${owner}: depend on ${owner} instead`;
   const handled = graph.handles.get(other);
-  return handled && `${other} only runs when ${handled.join(' or ')} fails: depend on that step instead, it counts as done once ${other} has mended it`; // prettier-ignore
+  return handled && `${other} only runs when ${handled.join(' or ')} fails: depend on that step instead, it counts as done once ${other} has handled it`; // prettier-ignore
 }
 
 function checkHandler(input: StructureInput, id: string, { on_error: handler }: StepDefinition): void {

@@ -16,9 +16,9 @@ const everywhere = ['input', 'ctx', 'steps', 'run', 'workflow'];
 
 /**
  * Whether what an expression names is there when it is evaluated: a step that has not ended by then reads as nothing,
- * which nobody would notice.
+ * which would go unnoticed.
  *
- * @param id the step it stands in; absent for the run's output, which sees every step
+ * @param id the step that contains it; absent for the run's output, which sees every step
  */
 export function checkUse(context: UseContext, id: string | undefined, use: Use): void {
   for (const other of use.stepsRead) {

@@ -188,6 +188,6 @@ function checkId(id: string, raw: unknown, path: Path, faults: Faults): void {
   }
   const own = typeof raw === 'object' && raw !== null && 'id' in raw ? raw.id : undefined;
   if (own !== undefined && own !== null && own !== '' && own !== id) {
-    faults.add([...path, 'id'], `must be ${JSON.stringify(id)}, the key it stands under: leave it out`);
+    faults.add([...path, 'id'], `must be ${JSON.stringify(id)}, its key in the map: leave it out`);
   }
 }

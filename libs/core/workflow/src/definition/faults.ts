@@ -12,27 +12,29 @@ export const pathText = (path: Path): string =>
     return text === '' ? part : `${text}.${part}`;
   }, '');
 
-/** What is wrong, gathered: a definition with ten mistakes is mended in one go. */
+/** Collects all faults, so that a definition can be fixed in one pass. */
 export class Faults {
   private readonly found: { path: Path; fault: DefinitionFault }[] = [];
-  private untold = 0;
+  private omitted = 0;
 
-  /** @param message written only when it is told, as looking for what was meant takes time */
+  /** @param message lazy: finding the nearest name takes time */
   add(path: Path, message: string | (() => string), place?: { line: number; column: number }): void {
-    if (this.found.length >= definitionLimits.maxFaults) return void this.untold++;
+    if (this.found.length >= definitionLimits.maxFaults) return void this.omitted++;
     const text = typeof message === 'string' ? message : message();
     this.found.push({ path, fault: { path: pathText(path), message: text, ...place } });
   }
 
   get count(): number {
-    return this.found.length + this.untold;
+    return this.found.length + this.omitted;
   }
 
   /** In the order of the document: the workflow's own fields, then step by step. */
   list(stepIds: readonly string[]): DefinitionFault[] {
     const places = new Map(stepIds.map((id, index) => [id, index]));
     const rank = ([first, id]: Path) => (first === 'steps' && id !== undefined ? (places.get(String(id)) ?? 0) + 1 : 0);
-    const told = [...this.found].sort((a, b) => rank(a.path) - rank(b.path)).map(({ fault }) => fault);
-    return this.untold === 0 ? told : [...told, { path: '', message: `and ${this.untold} more: mend these first` }];
+    const reported = [...this.found].sort((a, b) => rank(a.path) - rank(b.path)).map(({ fault }) => fault);
+    return this.omitted === 0
+      ? reported
+      : [...reported, { path: '', message: `and ${this.omitted} more: fix these first` }];
   }
 }

@@ -10,7 +10,7 @@ export type FieldTable<T> = {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Written as a template, so that what it stands for is known in a run only. */
+/** A template, whose value is known only in a run. */
 export const isTemplate = (value: unknown): boolean => typeof value === 'string' && /(?<!\$)\$\{/.test(value);
 
 export function text(maxChars: number, pattern?: { fits: RegExp; message: string }): Field<string> {
@@ -108,7 +108,7 @@ export function fields<T>(
     for (const key of required) {
       if (isAbsent(record[key])) faults.add([...path, key], 'is needed');
     }
-    // What the table reads has the types of T; a field that is needed and absent is a fault that the caller looks at.
+    // What the table reads has the types of T; the caller reports required fields that are absent.
     return Object.fromEntries(entries) as T;
   };
 }

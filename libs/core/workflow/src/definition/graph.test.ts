@@ -30,14 +30,14 @@ describe('the graph of a definition', () => {
     }
   });
 
-  it('tells what waits for what, what handles errors, and what the run’s output is made of', () => {
+  it('has dependencies, error handlers and the sinks that form the run’s output', () => {
     expect(graph.dependentsOf('lane')).toEqual(['harbourmaster', 'settle']);
     expect([...graph.ancestorsOf('stow')].sort()).toEqual(['harbourmaster', 'lane', 'settle', 'tally', 'weigh']);
     expect(graph.handles.get('hold_note')).toEqual(['harbourmaster']);
     expect(graph.sinks).toEqual(['stow']);
   });
 
-  it('keeps owned steps apart: their depends_on means nothing, and their owner stands for them', () => {
+  it('replaces owned steps by their owner, and ignores their depends_on', () => {
     const owned = graphOfSteps({
       first: {},
       fan: { type: 'parallel', depends_on: ['first'], input: { steps: ['one', 'rounds'] } },

@@ -19,7 +19,7 @@ const ofKind: Readonly<Record<StepType, readonly StepField[]>> = {
   container: [...ofJobs, ...fanOut],
   script: [...ofJobs, ...fanOut],
   input: [...ofJobs, ...fanOut],
-  // A gate is a job too, but one that nobody works on.
+  // A gate is a job without a worker.
   approval: [...output, 'meta', 'route_labels', 'timeout_sec', 'gate', 'exclude_starter', 'mock_output'],
   signal: [...output, 'signal', 'timeout_sec', 'mock_output'],
   condition: output,

@@ -5,7 +5,7 @@ export const definitionLimits = {
   maxDepth: 64,
   /** When the caller sets none. */
   maxSteps: 2_000,
-  /** Faults that are told; of more, only the number. */
+  /** Reported faults; beyond it, only their number. */
   maxFaults: 100,
   idChars: 64,
   workflowIdChars: 256,

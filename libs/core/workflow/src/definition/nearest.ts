@@ -20,7 +20,7 @@ export function hint(word: string, known: Iterable<string>): string {
   return near === undefined ? '' : ` (did you mean ${near}?)`;
 }
 
-/** Letters added, left out, changed, or swapped with the next; looked at no longer than it may matter. */
+/** Edit distance with transpositions, computed only up to the relevant bound. */
 function distance(a: string, b: string, most: number): number {
   let before: number[] = [];
   let last = Array.from(b, (_, i) => i);

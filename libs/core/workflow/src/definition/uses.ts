@@ -7,7 +7,7 @@ import { bodyKey } from './links';
 import { typeOf, type StepDefinition } from './workflow';
 
 /**
- * Where in a step an expression stands, which decides what it can see: `items` is evaluated for each item of a fan-out,
+ * Position of an expression in a step, which determines the names it can read: `items` is evaluated for each item of a fan-out,
  * `rounds` around each round of a loop, `child` after a subworkflow, `undo` when the run is rolled back.
  */
 export type Place = 'step' | 'items' | 'rounds' | 'child' | 'undo';
@@ -20,7 +20,7 @@ export interface Use {
   names: readonly string[];
 }
 
-/** Understands expressions, gathers what they use, and tells of those that cannot be understood. */
+/** Compiles expressions, collects their references, and reports faults. */
 export class UseReader {
   readonly uses: Use[] = [];
 
@@ -32,7 +32,7 @@ export class UseReader {
   expression(source: unknown, path: Path, place: Place): void {
     if (typeof source !== 'string' || source === '') return;
     const result = compileExpression(source, this.limits);
-    if (result.kind === 'bad') return this.tell(path, result.fault);
+    if (result.kind === 'bad') return this.report(path, result.fault);
     const { stepsRead, names } = result.expression;
     this.uses.push({ path, place, stepsRead, names });
   }
@@ -48,12 +48,12 @@ export class UseReader {
   private text(text: string, path: Path, place: Place): void {
     if (!isTemplate(text)) return;
     const result = compileTemplate(text, this.limits);
-    if (result.kind === 'bad') return result.faults.forEach((fault) => this.tell(path, fault));
+    if (result.kind === 'bad') return result.faults.forEach((fault) => this.report(path, fault));
     const { stepsRead, names } = result.template;
     this.uses.push({ path, place, stepsRead, names });
   }
 
-  private tell(path: Path, { message, line, column }: ExpressionFault): void {
+  private report(path: Path, { message, line, column }: ExpressionFault): void {
     this.faults.add(path, `${message} (line ${line}, column ${column})`, { line, column });
   }
 }

@@ -20,7 +20,7 @@ export interface RetryRule {
   multiplier?: number;
 }
 
-/** What is told of the job that carries a step. */
+/** Metadata of the job of a step. */
 export interface StepMeta {
   actor_id?: string;
   actor_type?: 'human' | 'service';
