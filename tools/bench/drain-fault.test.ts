@@ -1,4 +1,4 @@
-import { faultOf, type DrainFacts } from './drain-fault';
+import { findFault, type DrainFacts } from './drain-fault';
 
 const fine: DrainFacts = {
   ids: ['a', 'b'],
@@ -9,7 +9,7 @@ const fine: DrainFacts = {
 
 describe('faultOf', () => {
   it('accepts jobs that each ended once', () => {
-    expect(faultOf(fine)).toBeUndefined();
+    expect(findFault(fine)).toBeUndefined();
   });
 
   it.each<[string, Partial<DrainFacts>, string]>([
@@ -22,6 +22,6 @@ describe('faultOf', () => {
     ['a job the worker never saw', { worked: { jobs: 1, repeated: [] } }, '1 of 2 jobs'],
     ['a job the worker did twice', { worked: { jobs: 2, repeated: ['a'] } }, 'more than once'],
   ])('notices %s', (_what, facts, fault) => {
-    expect(faultOf({ ...fine, ...facts })).toContain(fault);
+    expect(findFault({ ...fine, ...facts })).toContain(fault);
   });
 });

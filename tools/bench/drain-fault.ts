@@ -12,7 +12,7 @@ export interface DrainFacts {
 }
 
 /** @returns the fault: a job lost, executed twice, or not SUCCEEDED; undefined when there is none */
-export function faultOf({ ids, ended, ends, worked }: DrainFacts): string | undefined {
+export function findFault({ ids, ended, ends, worked }: DrainFacts): string | undefined {
   if (new Set(ids).size !== ids.length) return 'two submissions got the same job id';
   const wrong = Object.entries(ended).filter(([state, count]) => count !== (state === 'SUCCEEDED' ? ids.length : 0));
   if (wrong.length > 0) return `of ${ids.length} jobs ended otherwise: ${JSON.stringify(ended)}`;

@@ -1,7 +1,7 @@
 import { keys } from '@svc/store';
 import { runDrain } from './drain';
 import { observerName, Product } from './product';
-import { addressesOf, CallCounter, sum } from './redis-counts';
+import { getAddresses, CallCounter, sum } from './redis-counts';
 
 const jobs = 300;
 /** Redis budget per job, including the idle loops of gateway and scheduler. Lower it with the cost. */
@@ -17,7 +17,7 @@ describe('a drain through the whole product', () => {
 
   it(`ends every job once, at ${MAX_CALLS} calls and ${MAX_COMMANDS} commands in Redis at the most`, async () => {
     const { redis, stack } = product;
-    const counter = await CallCounter.open(stack.info.redis_url, await addressesOf(redis, observerName));
+    const counter = await CallCounter.open(stack.info.redis_url, await getAddresses(redis, observerName));
 
     const { jobs: done, commands, cpuUs } = await runDrain(product, jobs);
     const calls = sum(await counter.close());

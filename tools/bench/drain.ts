@@ -2,7 +2,7 @@ import { isTerminal } from '@svc/lifecycle';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpLoad } from './http-load';
 import { cpuUs, each } from './process-cost';
-import { faultOf } from './drain-fault';
+import { findFault } from './drain-fault';
 import { Product } from './product';
 import { commandCounts, sum } from './redis-counts';
 import { stopwatch } from './statistics';
@@ -46,10 +46,10 @@ export async function runDrain(product: Product, jobs: number, hooks: DrainHooks
     if (open !== jobs) throw new Error(`${jobs} jobs were accepted and ${open} are waiting`);
     await hooks.beforeDrain?.();
 
-    const rateOf = stopwatch();
+    const measureRate = stopwatch();
     product.thaw('scheduler');
     const looks = 1 + (await untilDrained(product));
-    const drainRate = rateOf(jobs);
+    const drainRate = measureRate(jobs);
 
     const died = Object.keys(pids).find((name) => product.pids[name] !== pids[name]);
     if (died !== undefined) throw new Error(`${died} exited during the drain`);
@@ -69,13 +69,13 @@ export async function runDrain(product: Product, jobs: number, hooks: DrainHooks
 export async function submit(product: Product, load: HttpLoad, jobs: number): Promise<{ ids: string[]; rate: number }> {
   const submission = product.submission();
   const bodies: string[] = [];
-  const rateOf = stopwatch();
+  const measureRate = stopwatch();
   await load.run(jobs, async (send) => {
     const { status, body } = await send(submission);
     if (status !== 200) throw new Error(`a submission got status ${status}: ${body}`);
     bodies.push(body);
   });
-  const rate = rateOf(jobs);
+  const rate = measureRate(jobs);
   return { ids: bodies.map((body) => (JSON.parse(body) as { job_id: string }).job_id), rate };
 }
 
@@ -104,7 +104,7 @@ async function untilDrained(product: Product): Promise<number> {
 async function check(product: Product, ids: readonly string[], before: Record<string, number>): Promise<void> {
   const after = await product.ended();
   const ended = Object.entries(after).map(([state, count]) => [state, count - (before[state] ?? 0)]);
-  const fault = faultOf({
+  const fault = findFault({
     ids,
     ended: Object.fromEntries(ended) as Record<string, number>,
     ends: await countEnds(product, ids),

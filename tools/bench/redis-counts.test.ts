@@ -1,6 +1,6 @@
 import { useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
-import { addressesOf, CallCounter, commandCounts } from './redis-counts';
+import { getAddresses, CallCounter, commandCounts } from './redis-counts';
 
 const servers = useServers();
 
@@ -19,7 +19,7 @@ describe('counting', () => {
 
   it('counts a script as one client call and as all its commands in Redis', async () => {
     await observer.config('RESETSTAT');
-    const counter = await CallCounter.open(servers.redisUrl, await addressesOf(observer, 'watching'));
+    const counter = await CallCounter.open(servers.redisUrl, await getAddresses(observer, 'watching'));
 
     await client.eval(script, 1, 'k');
     await client.pipeline().get('k').get('k').exec();

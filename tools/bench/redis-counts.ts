@@ -42,7 +42,7 @@ export class CallCounter {
 }
 
 /** Addresses of connections with this name, as MONITOR shows them. */
-export async function addressesOf(redis: Redis, connectionName: string): Promise<Set<string>> {
+export async function getAddresses(redis: Redis, connectionName: string): Promise<Set<string>> {
   const list = String(await redis.client('LIST'));
   const named = list.split('\n').filter((line) => line.includes(` name=${connectionName} `));
   return new Set(named.flatMap((line) => / addr=(\S+)/.exec(line)?.[1] ?? []));

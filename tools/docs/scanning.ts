@@ -1,6 +1,6 @@
 import { builtInDefinitions } from '@svc/scanning';
 import { corpora, measure, ordinary, type Corpus } from '../../libs/core/scanning/src/corpus.testing';
-import { leastOf } from '../../libs/core/scanning/src/corpus-thresholds.testing';
+import { getThreshold } from '../../libs/core/scanning/src/corpus-thresholds.testing';
 
 const percent = (share: number) => (Math.floor(share * 1_000) / 10).toFixed(1);
 const titles: Readonly<Record<string, string>> = {
@@ -49,7 +49,7 @@ export function scanningParts(
 /** Why a detector is let through with less than the others. */
 function reasons(): string[] {
   const lines = corpora.flatMap(({ scanner, detector }) => {
-    const { precision, recall, because } = leastOf(`${scanner}/${detector}`);
+    const { precision, recall, because } = getThreshold(`${scanner}/${detector}`);
     return because === undefined
       ? []
       : [`- \`${detector}\`: at least ${percent(precision)} % and ${percent(recall)} %, for ${because}.`];

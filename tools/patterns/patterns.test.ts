@@ -8,7 +8,7 @@ const verdicts = readVerdicts();
 /** Where expressions are built of parts, and what those are. */
 const knownBuilders: Readonly<Record<string, string>> = {
   'libs/kits/http/src/mount.ts': 'of paths of the route table',
-  'libs/core/policy/src/gates/tautology.ts': 'on conditions of at most 4,096 characters; its test tries texts that would take long',
+  'libs/core/policy/src/action-checks/tautology.ts': 'on conditions of at most 4,096 characters; its test tries texts that would take long',
   'libs/kits/runtime/src/logger/format.ts': 'a class of characters',
   'libs/core/scanning/src/checks-pii.ts': 'words of fixed length, from the start of a text',
   'libs/core/scanning/src/context.ts': 'words of fixed length',

@@ -1,6 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import { stopwatch } from '../statistics';
-import { rateOf, type LimitServers } from './servers';
+import { measureRate, type LimitServers } from './servers';
 
 const options = { removeOnComplete: true };
 
@@ -9,8 +9,8 @@ export async function bullmqAdd({ redis: { port }, quick }: LimitServers): Promi
   const queue = new Queue('bench-add', { connection: { port } });
   const add = (i: number) => queue.add('job', { job_id: `job-${i}` }, options);
   try {
-    await rateOf(500, 50, add);
-    return await rateOf(quick ? 5_000 : 30_000, 50, add);
+    await measureRate(500, 50, add);
+    return await measureRate(quick ? 5_000 : 30_000, 50, add);
   } finally {
     await queue.obliterate({ force: true });
     await queue.close();

@@ -5,12 +5,12 @@ import { stopwatch } from '../statistics';
 import type { LimitServers } from './servers';
 
 /** Requests per second of a bare Express endpoint with a JSON body of 400 bytes, 64 connections. */
-export const expressPost = (servers: LimitServers) => postRate(servers, '/plain');
+export const expressPost = (servers: LimitServers) => measurePostRate(servers, '/plain');
 
 /** The same when each response is sent after its entry has been added to a queue. */
-export const expressPostBullmqAdd = (servers: LimitServers) => postRate(servers, '/add');
+export const expressPostBullmqAdd = (servers: LimitServers) => measurePostRate(servers, '/add');
 
-async function postRate({ redis, quick }: LimitServers, path: string): Promise<number> {
+async function measurePostRate({ redis, quick }: LimitServers, path: string): Promise<number> {
   const script = await bundleProgram('tools/bench/limits/express-server.ts');
   const child = startChild(script, {
     ...process.env,
@@ -27,9 +27,9 @@ async function postRate({ redis, quick }: LimitServers, path: string): Promise<n
   try {
     await post(2_000);
     const count = quick ? 4_000 : 20_000;
-    const rateOf = stopwatch();
+    const measureRate = stopwatch();
     await post(count);
-    return rateOf(count);
+    return measureRate(count);
   } finally {
     load.close();
     await stopChild(child);

@@ -1,5 +1,5 @@
 import { connect, createInbox, RetentionPolicy, StorageType } from 'nats';
-import { rateOf, type LimitServers } from './servers';
+import { measureRate, type LimitServers } from './servers';
 
 /** Confirmed messages of 500 bytes per second on a file stream, 500 in flight, one inbox for all acknowledgements. */
 export async function jetstreamPublish({ nats: { url }, quick }: LimitServers): Promise<number> {
@@ -25,8 +25,8 @@ export async function jetstreamPublish({ nats: { url }, quick }: LimitServers): 
       connection.publish('bench', bytes, { reply: `${inbox}.${token}` });
     });
   try {
-    await rateOf(2_000, 500, publish);
-    return await rateOf(quick ? 20_000 : 100_000, 500, publish);
+    await measureRate(2_000, 500, publish);
+    return await measureRate(quick ? 20_000 : 100_000, 500, publish);
   } finally {
     await manager.streams.delete('BENCH');
     await connection.close();

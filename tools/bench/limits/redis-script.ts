@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { rateOf, type LimitServers } from './servers';
+import { measureRate, type LimitServers } from './servers';
 
 /** The minimal writes of a transition: the record, an index, the history. */
 const lua = `
@@ -15,8 +15,8 @@ export async function redisScript({ redis: { url }, quick }: LimitServers): Prom
   const sha = String(await redis.script('LOAD', lua));
   const run = (i: number) => redis.evalsha(sha, 3, `{s}:job:${i}`, '{s}:index', `{s}:events:${i}`, 'RUNNING', i);
   try {
-    await rateOf(2_000, 500, run);
-    return await rateOf(quick ? 20_000 : 200_000, 500, run);
+    await measureRate(2_000, 500, run);
+    return await measureRate(quick ? 20_000 : 200_000, 500, run);
   } finally {
     await redis.flushall();
     redis.disconnect();

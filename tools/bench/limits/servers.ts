@@ -20,7 +20,11 @@ export async function stopLimitServers({ redis, nats }: LimitServers): Promise<v
 }
 
 /** Runs `count` acts with `atOnce` in flight. @returns acts per second */
-export async function rateOf(count: number, atOnce: number, act: (i: number) => Promise<unknown>): Promise<number> {
+export async function measureRate(
+  count: number,
+  atOnce: number,
+  act: (i: number) => Promise<unknown>,
+): Promise<number> {
   const startedMs = performance.now();
   let begun = 0;
   await Promise.all(

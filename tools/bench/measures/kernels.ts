@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rateOf } from '../limits/servers';
+import { measureRate } from '../limits/servers';
 import type { Session } from '../session';
 import { percentile } from '../statistics';
 
@@ -68,8 +68,8 @@ export const velocityRate = (session: Session): Promise<number> =>
         job_id: `job-${i}`,
         labels: { customer: `c${i % 100}` },
       });
-    await rateOf(2_000, 500, check);
-    return rateOf(session.sizes.decisions, 500, (i) => check(i + 2_000));
+    await measureRate(2_000, 500, check);
+    return measureRate(session.sizes.decisions, 500, (i) => check(i + 2_000));
   });
 
 const publications = 20;

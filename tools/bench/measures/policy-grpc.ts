@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStack } from '../../stack';
 import { kernelService } from '../../stack/settings';
-import { rateOf } from '../limits/servers';
+import { measureRate } from '../limits/servers';
 import type { Session } from '../session';
 import { percentile } from '../statistics';
 import { benchTopic, submissionBody } from '../submission';
@@ -38,8 +38,8 @@ export async function policyGrpc(session: Session): Promise<number> {
   const ask = (i: number) => kernel.evaluate(requestFor(i));
   const ms: number[] = [];
   try {
-    await rateOf(Math.ceil(session.sizes.calls / 10), 64, ask);
-    await rateOf(session.sizes.calls, 64, async (i) => {
+    await measureRate(Math.ceil(session.sizes.calls / 10), 64, ask);
+    await measureRate(session.sizes.calls, 64, async (i) => {
       const startedMs = performance.now();
       const { decision } = await ask(i);
       ms.push(performance.now() - startedMs);

@@ -6,7 +6,7 @@ import { percentile } from '../statistics';
 export const policyP99 =
   (rules: number) =>
   async (session: Session): Promise<number> => {
-    const policy = policyOf(rules);
+    const policy = buildPolicy(rules);
     const requests = Array.from({ length: rules }, (_, i) => requestFor(i));
     const ask = (i: number) => {
       const request = requests[i % rules];
@@ -23,7 +23,7 @@ export const policyP99 =
   };
 
 /** Typical rules: topics, risk tags, labels, conditions on the content. */
-function policyOf(count: number): Policy {
+function buildPolicy(count: number): Policy {
   const rules = Array.from({ length: count }, (_, i) => {
     const also = [
       '',

@@ -1,6 +1,6 @@
 import { runDrain } from '../drain';
 import { observerName } from '../product';
-import { addressesOf, CallCounter, sum } from '../redis-counts';
+import { getAddresses, CallCounter, sum } from '../redis-counts';
 import type { Session } from '../session';
 
 /**
@@ -9,7 +9,7 @@ import type { Session } from '../session';
  */
 export async function redisCalls(session: Session): Promise<number> {
   const { product } = await session.product();
-  const counter = await CallCounter.open(product.stack.info.redis_url, await addressesOf(product.redis, observerName));
+  const counter = await CallCounter.open(product.stack.info.redis_url, await getAddresses(product.redis, observerName));
   const jobs = session.sizes.counted;
   await runDrain(product, jobs);
   const calls = await counter.close();

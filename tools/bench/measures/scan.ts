@@ -5,14 +5,14 @@ const bodyBytes = 1_024 * 1_024;
 const everything = { scanners: ['secret', 'pii', 'injection'] };
 
 /** Output without findings: prose, a table, log lines, JSON; 1 MiB. */
-export const scanClean = async (session: Session): Promise<number> => rateOn(bodyOf(cleanParts), 0, session);
+export const scanClean = async (session: Session): Promise<number> => measureScan(buildBody(cleanParts), 0, session);
 
 /** Output with a finding in every kilobyte. */
 export const scanDirty = async (session: Session): Promise<number> =>
-  rateOn(bodyOf([...cleanParts, ...dirtyParts]), 500, session);
+  measureScan(buildBody([...cleanParts, ...dirtyParts]), 500, session);
 
 /** MB (10^6 bytes) per second through all built-in scanners. */
-function rateOn(body: Buffer, leastFindings: number, { sizes }: Session): number {
+function measureScan(body: Buffer, leastFindings: number, { sizes }: Session): number {
   const set = builtInScanners;
   const { findings } = scan(body, everything, set);
   const found = findings.length;
@@ -41,7 +41,7 @@ const dirtyParts = [
   `query: ' ${'OR'} 1=1 --\n`,
 ];
 
-function bodyOf(parts: readonly string[]): Buffer {
+function buildBody(parts: readonly string[]): Buffer {
   const lines: string[] = [];
   for (let bytes = 0, i = 0; bytes < bodyBytes; i++) {
     const line = parts[i % parts.length] ?? '';

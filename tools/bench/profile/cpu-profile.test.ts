@@ -1,5 +1,5 @@
 import { summarize, type CpuProfile } from './cpu-profile';
-import { placeOf } from './locate';
+import { locateFunction } from './locate';
 
 const frame = (functionName: string, url = '') => ({ functionName, url, lineNumber: 1, columnNumber: 0 });
 
@@ -18,7 +18,7 @@ const profile: CpuProfile = {
 };
 
 describe('summarize', () => {
-  const summary = summarize(profile, (url, line) => placeOf('/r', url, line));
+  const summary = summarize(profile, (url, line) => locateFunction('/r', url, line));
 
   it('attributes engine time to the calling package', () => {
     expect(summary.byCaller.filter(({ selfMs }) => selfMs > 0)).toEqual([
@@ -47,6 +47,6 @@ describe('placeOf', () => {
     ['/r/node_modules/bullmq/node_modules/ioredis/built/Redis.js', 'ioredis'],
     ['/r/libs/store/src/job.record.ts', 'libs/store'],
   ])('of %s is %s', (file, group) => {
-    expect(placeOf('/r', file, 0).group).toBe(group);
+    expect(locateFunction('/r', file, 0).group).toBe(group);
   });
 });

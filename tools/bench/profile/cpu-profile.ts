@@ -41,14 +41,14 @@ export function summarize({ nodes, samples, timeDeltas }: CpuProfile, locate: Lo
   const selfUs = new Map<number, number>();
   samples.forEach((id, i) => selfUs.set(id, (selfUs.get(id) ?? 0) + (timeDeltas[i] ?? 0)));
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
-  const places = new Map(nodes.map((node) => [node.id, placeOf(node, locate)]));
+  const places = new Map(nodes.map((node) => [node.id, locateFunction(node, locate)]));
   const callers = new Map<number, string>();
-  const callerOf = (id: number): string => {
+  const getCaller = (id: number): string => {
     const known = callers.get(id);
     if (known !== undefined) return known;
     const own = places.get(id)?.group ?? engine;
     const parent = parents.get(id);
-    const caller = isNode(own) && parent !== undefined ? callerOf(parent) : own;
+    const caller = isNode(own) && parent !== undefined ? getCaller(parent) : own;
     callers.set(id, caller);
     return caller;
   };
@@ -68,7 +68,7 @@ export function summarize({ nodes, samples, timeDeltas }: CpuProfile, locate: Lo
     }
     const { group, file } = places.get(id) ?? { group: engine, file: '' };
     add(byPackage, group, us);
-    add(byCaller, callerOf(id), us);
+    add(byCaller, getCaller(id), us);
     add(functions, `${callFrame.functionName || '(anonymous)'}  ${file || group}`, us);
   }
   return {
@@ -83,7 +83,7 @@ export function summarize({ nodes, samples, timeDeltas }: CpuProfile, locate: Lo
 const engine = '(engine)';
 const isNode = (group: string) => group === engine || group.startsWith('node:');
 
-function placeOf({ callFrame }: ProfileNode, locate: Locate): Place {
+function locateFunction({ callFrame }: ProfileNode, locate: Locate): Place {
   const { functionName, url, lineNumber, columnNumber } = callFrame;
   if (functionName === '(garbage collector)') return { group: '(garbage collector)', file: '' };
   if (url === '') return { group: engine, file: '' };

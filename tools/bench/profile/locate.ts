@@ -14,8 +14,8 @@ export function locator(root: string): Locate {
   return (url, line, column) => {
     const file = url.startsWith('file:') ? fileURLToPath(url) : url;
     const entry = mapOf(file)?.findEntry(line, column);
-    if (!entry || !('originalSource' in entry)) return placeOf(root, file, line);
-    return placeOf(root, resolve(dirname(file), entry.originalSource), entry.originalLine);
+    if (!entry || !('originalSource' in entry)) return locateFunction(root, file, line);
+    return locateFunction(root, resolve(dirname(file), entry.originalSource), entry.originalLine);
   };
 }
 
@@ -25,7 +25,7 @@ function readMap(file: string): SourceMap | undefined {
 }
 
 /** Line counts from 0. */
-export function placeOf(root: string, file: string, line: number): Place {
+export function locateFunction(root: string, file: string, line: number): Place {
   const packaged = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)(.*)$/.exec(file);
   if (packaged) return { group: packaged[1] ?? '', file: `${packaged[1]}/${packaged[2]}:${line + 1}` };
   const path = relative(root, file);

@@ -33,7 +33,7 @@ export type {
 } from './evaluate/request';
 export type { RuleTrace } from './evaluate/trace';
 export { tryCandidate } from './evaluate/try-candidate';
-export * from './gates';
+export * from './action-checks';
 export { evaluateOutput } from './output/evaluate-output';
 export type { FindOutput, OutputDecision, OutputRequest, OutputScan } from './output/output-request';
 export { analyseRules, type AnalyticsReport, type RuleAnalytics, type RuleHit } from './replay/analytics';

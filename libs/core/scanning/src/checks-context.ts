@@ -8,7 +8,7 @@ export interface Around {
 const aroundChars = { before: 256, after: 64 } as const;
 
 /** Text next to `start` and `end`. */
-export const aroundOf = (text: string, start: number, end: number): Around => ({
+export const getContext = (text: string, start: number, end: number): Around => ({
   before: text.slice(Math.max(0, start - aroundChars.before), start),
   after: text.slice(end, end + aroundChars.after),
 });

@@ -39,11 +39,12 @@ function followsPlainSelect(before: string): boolean {
   return /\bselect\b/i.test(statement.replace(secondHalf, ''));
 }
 
-const tellsInjection = /^[\s+(]*(?:null\b|@@|char\(|concat\(|version\(|\d+\s*,|[^;\r\n]*(?:information_schema|--|#))/i;
+const injectionEvidence =
+  /^[\s+(]*(?:null\b|@@|char\(|concat\(|version\(|\d+\s*,|[^;\r\n]*(?:information_schema|--|#))/i;
 
 /** Appended to another query: not the second half of a statement with its own SELECT before it. */
 export const isInjectedUnion = (_value: string, { before, after }: Around): boolean =>
-  tellsInjection.test(after) ? !isPlainScript(before, after) : !followsPlainSelect(before);
+  injectionEvidence.test(after) ? !isPlainScript(before, after) : !followsPlainSelect(before);
 
 /** Numbered columns alone are no evidence in a statement that continues a plain one. */
 const isPlainScript = (before: string, after: string): boolean =>
@@ -62,11 +63,11 @@ export function runsOnServer(value: string, { before, after }: Around): boolean 
 
 const forbids =
   /\b(?:never|not|don.{1,3}t|dont|cannot|can't|won't|must not|should not|shall not|refuse to|without)\s+(?:\w+\s+)?$/i;
-const talksAbout =
+const mentions =
   /\b(?:says?|said|phrases?|such as|like|e\.g\.|example|examples|attacks?|attempts?|patterns?|detects?|words|text|strings?|called|known as|blocks?|finds?|contains?|matches)\b[^.!?\r\n]{0,40}\\?["'`“«‘]$/i;
 
 /** An instruction: not a prohibition, and not a quotation of the phrase alone. */
 export function isOrder(_value: string, { before, after }: Around): boolean {
   if (forbids.test(before)) return false;
-  return !(/^\\?["'`]/.test(after) && talksAbout.test(before));
+  return !(/^\\?["'`]/.test(after) && mentions.test(before));
 }

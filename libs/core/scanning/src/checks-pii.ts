@@ -57,16 +57,16 @@ const countryCodes = new RegExp(
     '42[013]|50\\d|59\\d|67[02-9]|68\\d|69[0-2]|8(?:00|08|5[02356]|70|8[0-368])|9(?:6[0-8]|7[0-79]|9[2-68]))',
 );
 const fewestDigits = 9;
-const mostDigits = 15;
-const mostSingleDigits = 2;
+const MAX_DIGITS = 15;
+const MAX_SINGLE_DIGITS = 2;
 
 /** An existing country code, the right number of digits for it, and the usual grouping. */
 export function isInternational(value: string, { before }: Around): boolean {
   const digits = value.replaceAll(/\D/g, '');
   if (/[\w+/=]$/.test(before) || !countryCodes.test(digits)) return false;
   const singles = value.split(/\D+/).filter((group) => group.length === 1).length;
-  if (singles > mostSingleDigits + (digits.startsWith('1') || digits.startsWith('7') ? 1 : 0)) return false;
+  if (singles > MAX_SINGLE_DIGITS + (digits.startsWith('1') || digits.startsWith('7') ? 1 : 0)) return false;
   if (digits.startsWith('1')) return digits.length === 11 && isAssigned(digits.slice(1));
   if (digits.startsWith('7')) return digits.length === 11;
-  return digits.length >= fewestDigits && digits.length <= mostDigits;
+  return digits.length >= fewestDigits && digits.length <= MAX_DIGITS;
 }

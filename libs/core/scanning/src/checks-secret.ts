@@ -27,7 +27,7 @@ const nameChars = 80;
 const nameOfValue =
   /(password|passwd|passphrase|pwd|secret|token|key|credential)([a-z0-9_.-]{0,32})\\{0,3}["']?\]?[ \t]{0,8}(?::=|=>|=|:|>)[ \t]{0,8}\\{0,3}["']?$/i;
 /** Words after which a name describes a property of a secret and not the secret. */
-const saysElse = new Set(
+const propertyWords = new Set(
   (
     'id ids name names url uri urls type types count counts limit limits length len max min ttl expiry expires expire ' +
     'expiration at endpoint path paths file files dir folder ref reference version versions policy policies usage budget ' +
@@ -46,7 +46,7 @@ export function isAssignedSecret(value: string, { before, after }: Around): bool
     .toLowerCase()
     .split(/[^a-z]+/)
     .filter(Boolean);
-  if (isOtherWord.test(rest) || saysElse.has(words.at(-1) ?? '')) return false;
+  if (isOtherWord.test(rest) || propertyWords.has(words.at(-1) ?? '')) return false;
   if (after.startsWith('(') || isPath(value)) return false;
   // `Summer2024` is a plausible password, but not a generated token.
   return /^pass|^pwd/i.test(word) && words.length === 0 ? !isMember(value) : !isWordy(value);

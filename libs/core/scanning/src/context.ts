@@ -1,5 +1,5 @@
 const nearChars = 64;
-const mostBytesPerChar = 4;
+const MAX_BYTES_PER_CHAR = 4;
 /** Matches nothing: without related words, a pattern that needs them never counts. */
 const noWord = '[^\\s\\S]';
 
@@ -41,7 +41,7 @@ const inAnyCase = (word: string): string =>
  * @param text the body with one character per byte, in the units of `start` and `end`
  */
 export function hasContext(words: RegExp, text: string, start: number, end: number): boolean {
-  const reach = nearChars * mostBytesPerChar;
+  const reach = nearChars * MAX_BYTES_PER_CHAR;
   const before = [...decode(text.slice(Math.max(0, start - reach), start))].slice(-nearChars).join('');
   const behind = [...decode(text.slice(end, end + reach))].slice(0, nearChars).join('');
   return words.test(before) || words.test(` ${behind}`);

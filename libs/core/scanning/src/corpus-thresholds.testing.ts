@@ -16,4 +16,4 @@ const exceptions: Readonly<Record<string, Least & { because: string }>> = {
 };
 
 /** @param name scanner and detector, as in `pii/email` */
-export const leastOf = (name: string): Least & { because?: string } => exceptions[name] ?? ofAll;
+export const getThreshold = (name: string): Least & { because?: string } => exceptions[name] ?? ofAll;

@@ -32,13 +32,13 @@ export function drawFor(seed: string): Draw {
  */
 export function fill(text: string, draw: Draw): string {
   return text.replaceAll('¦', '').replaceAll(/\{([a-z0-9]+):([^{}]*)\}/g, (place, kind: string, argument: string) => {
-    const made = valueOf(kind, argument, draw);
+    const made = generateValue(kind, argument, draw);
     if (made === undefined) throw new Error(`unknown placeholder ${place} in: ${text}`);
     return made;
   });
 }
 
-function valueOf(kind: string, argument: string, draw: Draw): string | undefined {
+function generateValue(kind: string, argument: string, draw: Draw): string | undefined {
   const alphabet = alphabets[kind];
   if (alphabet !== undefined) return run(alphabet, Number(argument), draw);
   const [first = '', second = '', third = ''] = argument.split(',');
@@ -58,7 +58,7 @@ function valueOf(kind: string, argument: string, draw: Draw): string | undefined
     case 'pem':
       return Array.from({ length: Number(first) }, () => run(alphabets['b64'] ?? '', 64, draw)).join('\n');
     case 'bold':
-      return [...argument].map((char) => boldOf(char)).join('');
+      return [...argument].map((char) => toBold(char)).join('');
     case 'tags':
       return [...argument].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('');
     default:
@@ -95,7 +95,7 @@ function webToken(draw: Draw): string {
 }
 
 /** Letters as mathematical bold letters, which look the same. */
-function boldOf(char: string): string {
+function toBold(char: string): string {
   const at = letters.indexOf(char.toLowerCase());
   if (at < 0) return char;
   return String.fromCodePoint((char === char.toLowerCase() ? 0x1d41a : 0x1d400) + at);

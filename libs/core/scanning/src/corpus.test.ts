@@ -1,6 +1,6 @@
 import { builtInDefinitions } from './built-in';
 import { corpora, measure, ordinary, type Corpus } from './corpus.testing';
-import { leastOf } from './corpus-thresholds.testing';
+import { getThreshold } from './corpus-thresholds.testing';
 import { redact } from './redact';
 import { scan } from './scan';
 import { builtInScanners } from './scanner-set';
@@ -32,7 +32,7 @@ describe('the corpus', () => {
 
 describe('the built-in detectors, measured on the corpus', () => {
   it.each(named)('%s finds the labelled positions and nothing else', (name, corpus) => {
-    const least = leastOf(name);
+    const least = getThreshold(name);
     const { precision, recall, wrong } = measure(corpus);
 
     // The failing texts are shown with the numbers.

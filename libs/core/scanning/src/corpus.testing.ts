@@ -53,20 +53,20 @@ const surroundings = 4;
 export const corpora: readonly Corpus[] = ['secret', 'pii', 'injection'].flatMap((scanner) =>
   readdirSync(join(root, scanner))
     .sort()
-    .map((name) => corpusOf(scanner, name)),
+    .map((name) => readCorpus(scanner, name)),
 );
 
 /** Ordinary output without a finding for any detector. */
-export const ordinary: readonly string[] = linesOf((read('ordinary.yaml') as CorpusFile).clean).map(
+export const ordinary: readonly string[] = splitLines((read('ordinary.yaml') as CorpusFile).clean).map(
   (line) => unmark(fill(line, drawFor(line))).text,
 );
 
-function corpusOf(scanner: string, name: string): Corpus {
+function readCorpus(scanner: string, name: string): Corpus {
   const file = read(`${scanner}/${name}`) as CorpusFile;
   const detector = name.replace('.yaml', '');
-  const whole = (text: string | undefined) => linesOf(text).map((line) => unmark(fill(line, drawFor(line))));
+  const whole = (text: string | undefined) => splitLines(text).map((line) => unmark(fill(line, drawFor(line))));
   const placed = (text: string | undefined) =>
-    linesOf(text).flatMap((line, index) =>
+    splitLines(text).flatMap((line, index) =>
       Array.from({ length: surroundings }, (_, turn) => {
         const { text: around, as } = contexts[(index * surroundings + turn) % contexts.length] ?? { text: '•' };
         const filled = fill(line, drawFor(`${line} ${turn}`));
@@ -85,7 +85,7 @@ function corpusOf(scanner: string, name: string): Corpus {
 }
 
 /** One text per line; ⏎ is a line end within it and ⇥ a tab. */
-function linesOf(block: string | undefined): string[] {
+function splitLines(block: string | undefined): string[] {
   const lines = (block ?? '').split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => line.replaceAll('⏎', '\n').replaceAll('⇥', '\t'));
 }

@@ -52,9 +52,9 @@ function sorted(
   const states = [...ending.keys()];
   const ends = (state: number) => (ending[state]?.length ?? 0) > 0;
   const order = [...states.filter((state) => !ends(state)), ...states.filter(ends)];
-  const rowOf = new Map(order.map((state, place) => [state, place * width]));
+  const getRow = new Map(order.map((state, place) => [state, place * width]));
   const rows = order.flatMap((state) =>
-    Array.from(next.subarray(state * width, (state + 1) * width), (to) => rowOf.get(to) ?? 0),
+    Array.from(next.subarray(state * width, (state + 1) * width), (to) => getRow.get(to) ?? 0),
   );
   const count = states.filter(ends).length;
   return {

@@ -95,14 +95,14 @@ const traps = [
 ] as const; // prettier-ignore
 const baits = [...new Set([...needles, ...traps])];
 const opening = patterns.map((pattern) => pattern.needles[0] ?? '');
-const runOf = (bait: string, bytes: number) =>
+const repeatTo = (bait: string, bytes: number) =>
   Buffer.from(bait.repeat(Math.ceil(bytes / Buffer.byteLength(bait)))).subarray(0, bytes);
 
 describe('a hostile text', () => {
   /** Number of deadline checks of a scan: one per window of work. */
   const asks = (bait: string, bytes: number) => {
     let asked = 0;
-    scan(runOf(bait, bytes), all, builtInScanners, { expired: () => ++asked < 0 });
+    scan(repeatTo(bait, bytes), all, builtInScanners, { expired: () => ++asked < 0 });
     return asked;
   };
 
@@ -119,7 +119,7 @@ describe('a hostile text', () => {
     'a scan of 2 MiB of %j stops at the deadline and reports the overrun',
     (bait) => {
       let asked = 0;
-      const body = runOf(bait, 2 * 1_024 * 1_024);
+      const body = repeatTo(bait, 2 * 1_024 * 1_024);
 
       const { findings, overrun, truncated, scannedBytes } = scan(body, all, builtInScanners, {
         expired: () => ++asked >= 2,

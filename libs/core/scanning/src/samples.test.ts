@@ -14,7 +14,7 @@ const rows = samples.flatMap(({ pattern, found, clean }) => [
 ]);
 
 /** Positions where the pattern matched. */
-function placesOf(pattern: string, text: string, set: ScannerSet) {
+function findPlaces(pattern: string, text: string, set: ScannerSet) {
   const { findings } = scan(Buffer.from(text), all, set);
   return findings.filter((each) => each.matched_pattern === pattern).map(({ offset, length }) => ({ offset, length }));
 }
@@ -35,7 +35,7 @@ describe('the built-in patterns', () => {
   it.each(rows)('%s: %s', (pattern, marked) => {
     const { text, places } = unmark(marked);
 
-    expect(placesOf(pattern, text, builtInScanners)).toEqual(places);
+    expect(findPlaces(pattern, text, builtInScanners)).toEqual(places);
   });
 
   it('have a sample and a near miss each', () => {

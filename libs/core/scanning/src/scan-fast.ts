@@ -1,5 +1,5 @@
 import { retryBytes, windowBytes, type Budget } from './budget';
-import { aroundOf } from './checks-context';
+import { getContext } from './checks-context';
 import { hasContext } from './context';
 import type { Report } from './finding';
 import type { FastPattern, ScannerSet } from './scanner-set';
@@ -83,7 +83,7 @@ export class FastScan {
 
   private counts({ check, context }: FastPattern, found: string, start: number): boolean {
     const end = start + found.length;
-    if (check && !check(found, aroundOf(this.text, start, end))) return false;
+    if (check && !check(found, getContext(this.text, start, end))) return false;
     return !context || hasContext(context, this.text, start, end);
   }
 }

@@ -5,7 +5,7 @@ import type { Label, Report } from './finding';
 import type { SlowJob } from './scan-slow';
 
 /** A keyword is identified by its position in the list, from 1: showing it would show the matched text. */
-const labelOf = (index: number): Label => ({
+const toKeywordLabel = (index: number): Label => ({
   type: 'keyword_match',
   severity: 'medium',
   detail: 'contains a listed keyword',
@@ -22,7 +22,7 @@ const isAscii = (text: string) => Buffer.byteLength(text) === text.length;
  * @param text the body with one character per byte
  */
 export function scanKeywords(text: string, keywords: readonly string[], report: Report, budget: Budget): void {
-  const plain = keywords.map((word, index) => ({ word: word.toLowerCase(), label: labelOf(index) }));
+  const plain = keywords.map((word, index) => ({ word: word.toLowerCase(), label: toKeywordLabel(index) }));
   const wanted = plain.filter(({ word }) => word !== '' && isAscii(word));
   if (wanted.length === 0) return;
   // Lower-casing keeps the length: one character is one byte here.
@@ -38,6 +38,6 @@ export function scanKeywords(text: string, keywords: readonly string[], report: 
 /** Case of other alphabets is handled by the engine that reads UTF-8. */
 export const keywordPatterns = (keywords: readonly string[]): SlowJob[] =>
   keywords
-    .map((word, index) => ({ word, label: labelOf(index) }))
+    .map((word, index) => ({ word, label: toKeywordLabel(index) }))
     .filter(({ word }) => !isAscii(word))
     .map(({ word, label }) => ({ label, regex: RE2JS.compile(RE2JS.quote(word), RE2JS.CASE_INSENSITIVE) }));

@@ -1,7 +1,7 @@
 import type { RE2JS } from 're2js';
 import { retryBytes, windowBytes, type Budget } from './budget';
 import type { Check } from './checks';
-import { aroundOf } from './checks-context';
+import { getContext } from './checks-context';
 import { hasContext } from './context';
 import type { Label, Report } from './finding';
 import type { ScannerSet, SlowPattern } from './scanner-set';
@@ -142,7 +142,7 @@ class Source {
 
   counts({ check, context }: SlowJob, { start, end }: Match): boolean {
     if (end <= start) return false;
-    if (check && !check(this.text.slice(start, end), aroundOf(this.text, start, end))) return false;
+    if (check && !check(this.text.slice(start, end), getContext(this.text, start, end))) return false;
     return !context || hasContext(context, this.text, start, end);
   }
 

@@ -16,7 +16,7 @@ const pattern = (source: string, name?: string) => ({
 });
 const placed = (...of: Parameters<typeof look>) => look(...of).findings.map(({ offset, length }) => [offset, length]);
 
-function fileOf(scanner: string, ...patterns: string[]): ScannerSet {
+function compileFile(scanner: string, ...patterns: string[]): ScannerSet {
   const text = `version: v1\nscanners:\n  ${scanner}:\n    finding_type: custom\n    patterns:\n`;
   const parsed = parseScanners(text + patterns.map((each) => `      - ${each}\n`).join(''), { source: 's.yaml' });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
@@ -63,7 +63,7 @@ describe('requested findings', () => {
   });
 
   it("a file's scanner replaces the built-in one of its name and keeps the others, and `custom` finds its type", () => {
-    const set = fileOf('secret', entry('badge', 'DOCK-[A-Z0-9]{4}'));
+    const set = compileFile('secret', entry('badge', 'DOCK-[A-Z0-9]{4}'));
 
     expect(found('DOCK-A1B2 a@b.co', all, set)).toEqual(['badge', 'email']);
     expect(found('DOCK-A1B2 a@b.co', { detectors: ['custom'] }, set)).toEqual(['badge']);
@@ -80,7 +80,7 @@ describe('requested findings', () => {
 });
 
 describe('a related word', () => {
-  const set = fileOf('secret', entry('dock_badge', 'B[0-9]{4}', 'context_required: true'));
+  const set = compileFile('secret', entry('dock_badge', 'B[0-9]{4}', 'context_required: true'));
   const filler = (chars: number) => ' '.repeat(chars);
 
   it.each([
@@ -114,7 +114,7 @@ describe('positions', () => {
   });
 
   it('a match across a window boundary is found once', () => {
-    const own = fileOf('secret', entry('badge', '\\bDOCK-[A-Z0-9]{20}\\b'));
+    const own = compileFile('secret', entry('badge', '\\bDOCK-[A-Z0-9]{20}\\b'));
     const secret = `gh${'p_'}${'Zq7'.repeat(12)} DOCK-${'A1'.repeat(10)} end`;
     for (let shift = -80; shift <= 8; shift += 4) {
       for (const boundary of [windowBytes, windowBytes - 8 * 1024, 2 * windowBytes]) {
@@ -231,7 +231,7 @@ describe('hostile text', () => {
   });
 
   it.each(['(a+)+$', '(a|aa)+b', '(a*)*c', '\\w+'])("a file's %s does too", (regex) => {
-    const set = fileOf('secret', entry('zzz', regex, 'context_required: true'));
+    const set = compileFile('secret', entry('zzz', regex, 'context_required: true'));
     const count = (chars: number) => work('a'.repeat(chars), all, set);
 
     expect(count(most)).toBeLessThanOrEqual(count(most / 2) * 2 + 4);

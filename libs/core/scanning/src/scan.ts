@@ -174,19 +174,19 @@ function capped(findings: Finding[], bytes: number): Finding[] {
   if (findings.length <= maxFindings) return findings;
   const rest = findings.slice(maxFindings - 1);
   const offset = rest[0]?.offset ?? 0;
-  const worst = worstOf(rest);
+  const worst = findMostSevere(rest);
   return [...findings.slice(0, maxFindings - 1), { ...worst, detail: tooMany, offset, length: bytes - offset }];
 }
 
 const tooMany = 'too many findings: all that follows counts as found';
 const coverAll = (findings: readonly Finding[], bytes: number): Finding => ({
-  ...worstOf(findings),
+  ...findMostSevere(findings),
   detail: tooMany,
   offset: 0,
   length: bytes,
 });
 
-const worstOf = (findings: readonly Finding[]): Finding =>
+const findMostSevere = (findings: readonly Finding[]): Finding =>
   findings.reduce((worst, each) =>
     severities.indexOf(each.severity) > severities.indexOf(worst.severity) ? each : worst,
   );

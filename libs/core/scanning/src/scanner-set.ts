@@ -50,7 +50,7 @@ export function compileScanners(definitions: ScannerDefinitions): ScannerSet {
   const sources: string[] = [];
   for (const [scanner, { finding_type, patterns }] of Object.entries(definitions)) {
     for (const pattern of patterns) {
-      const conditions = conditionsOf(scanner, finding_type, pattern);
+      const conditions = buildConditions(scanner, finding_type, pattern);
       const known = builtInPattern(scanner, pattern.name, pattern.regex);
       if (known) {
         needles.push(...known.needles.map((needle): [string, number] => [needle, fast.length]));
@@ -61,13 +61,13 @@ export function compileScanners(definitions: ScannerDefinitions): ScannerSet {
       }
     }
   }
-  return { fast, slow, needles: compileNeedles(needles), sieve: sieveOf(sources) };
+  return { fast, slow, needles: compileNeedles(needles), sieve: buildSieve(sources) };
 }
 
 /** The built-in scanners; a file's scanner replaces the one of its name. */
 export const builtInScanners: ScannerSet = compileScanners(builtInDefinitions);
 
-function conditionsOf(scanner: string, type: string, pattern: PatternDefinition): Conditions {
+function buildConditions(scanner: string, type: string, pattern: PatternDefinition): Conditions {
   const { name, severity, confidence, context_required, regex } = pattern;
   return {
     label: {
@@ -90,7 +90,7 @@ function sticky({ regex }: BuiltInPattern): Pick<FastPattern, 'regex' | 'atWordS
   return { regex: new RegExp(source, withoutCase ? 'yi' : 'y'), atWordStart: source.startsWith('\\b') };
 }
 
-function sieveOf(sources: readonly string[]): RE2Set | undefined {
+function buildSieve(sources: readonly string[]): RE2Set | undefined {
   if (sources.length < fewestSieved) return undefined;
   const sieve = new RE2Set();
   for (const source of sources) sieve.add(source);

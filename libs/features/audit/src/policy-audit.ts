@@ -65,16 +65,20 @@ export async function listPolicyAudit(
   { limit, offset, ...wanted }: PolicyAuditQuery,
 ): Promise<PolicyAuditView> {
   const { tenant } = caller;
-  const told = await written(store, tenant);
-  const entries = wanted.type === 'output' ? await withFindings({ store }, tenant, told) : told;
+  const recorded = await written(store, tenant);
+  const entries = wanted.type === 'output' ? await withFindings({ store }, tenant, recorded) : recorded;
   const fitting = entries.filter((entry) => fits(entry, wanted));
   const items = fitting.slice(offset, offset + limit);
   return { items, total: fitting.length, has_more: offset + items.length < fitting.length, offset };
 }
 
 /** Withheld results and their resolutions, newest first. */
-async function withFindings(deps: { store: Pick<Store, 'index'> }, tenant: string, told: readonly PolicyAuditEntry[]) {
-  const outputs = told.filter(({ resource_type }) => resource_type === 'output');
+async function withFindings(
+  deps: { store: Pick<Store, 'index'> },
+  tenant: string,
+  recorded: readonly PolicyAuditEntry[],
+) {
+  const outputs = recorded.filter(({ resource_type }) => resource_type === 'output');
   return newestFirst([...outputs, ...(await outputFindings(deps, tenant))]);
 }
 

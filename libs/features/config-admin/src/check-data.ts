@@ -62,11 +62,11 @@ const topicFaults = (data: Data): DataFault[] =>
   readEntries(data).faults.map((key) => ({ path: key, message: 'must be a topic registration with a known status' }));
 
 /** Maximum number of top-level keys of a document. */
-export const mostKeys = (place: DocumentPlace): number =>
+export const maxKeys = (place: DocumentPlace): number =>
   place.scope === 'system' && !isDefault(place) ? limits.registryKeys : limits.configKeys;
 
 /** Maximum size of a document as JSON. */
-export const mostBytes = (place: DocumentPlace): number => {
+export const maxBytes = (place: DocumentPlace): number => {
   if (place.scope !== 'system') return limits.configBytes.tenant;
   return isDefault(place) ? limits.configBytes.default : limits.configBytes.system;
 };

@@ -21,7 +21,7 @@ import {
   requireReplaceable,
   requireWritable,
 } from '@svc/settings';
-import { type DataFault, dataFaults, mostBytes, mostKeys, unreadFaults } from './check-data';
+import { type DataFault, dataFaults, maxBytes, maxKeys, unreadFaults } from './check-data';
 import { type ParsedWrite, parseWrite } from './parse-write';
 import { sealBundles, type SealDeps, type SealedData } from './seal-bundles';
 
@@ -160,16 +160,17 @@ function merged<T>(
  */
 function requireSize(place: DocumentPlace, next: Change, stored: ConfigDocument | undefined, prefix: string): void {
   const field = prefix === '' ? '' : 'data';
-  const keys = keysOf(next);
-  if (keys > mostKeys(place) && (!stored || keys > keysOf(stored)))
-    throw invalid(field, `a document has at most ${mostKeys(place)} keys, and this would have ${keys}`);
-  const bytes = bytesOf(next);
-  if (bytes > mostBytes(place) && (!stored || bytes > bytesOf(stored)))
-    throw invalid(field, `a document has at most ${mostBytes(place)} bytes, and this would have ${bytes}`);
+  const keys = countKeys(next);
+  if (keys > maxKeys(place) && (!stored || keys > countKeys(stored)))
+    throw invalid(field, `a document has at most ${maxKeys(place)} keys, and this would have ${keys}`);
+  const bytes = countBytes(next);
+  if (bytes > maxBytes(place) && (!stored || bytes > countBytes(stored)))
+    throw invalid(field, `a document has at most ${maxBytes(place)} bytes, and this would have ${bytes}`);
 }
 
-const keysOf = ({ data, meta }: Change): number => Math.max(Object.keys(data).length, Object.keys(meta ?? {}).length);
-const bytesOf = ({ data, meta }: Change): number => Buffer.byteLength(JSON.stringify({ data, meta }));
+const countKeys = ({ data, meta }: Change): number =>
+  Math.max(Object.keys(data).length, Object.keys(meta ?? {}).length);
+const countBytes = ({ data, meta }: Change): number => Buffer.byteLength(JSON.stringify({ data, meta }));
 
 const invalid = (field: string, message: string) =>
   new AppError('config_invalid', { violations: [{ in: 'body', field, path: field, message }] });

@@ -1,7 +1,7 @@
 import { AppError, type TenantScope } from '@svc/contract';
 import type { JobState } from '@svc/lifecycle';
 import type { Base, JobBus } from '@svc/platform';
-import type { Intent } from './endings';
+import type { Intent } from './job-failure';
 import { publishIntent } from './publish-intent';
 
 export interface CancelDeps extends Base {
@@ -44,11 +44,11 @@ export async function cancelJob(
   }
   // The record is the source of truth and holds the intent, so the caller does not wait for the bus. After a crash or
   // while NATS is unreachable, the replayer publishes the intent.
-  void tell(deps, id);
+  void publishCancel(deps, id);
   return { state: outcome.state, changed: true };
 }
 
-async function tell(deps: CancelDeps, id: string): Promise<void> {
+async function publishCancel(deps: CancelDeps, id: string): Promise<void> {
   try {
     const job = await deps.store.jobs.load(id);
     if (job) await publishIntent(deps, job);

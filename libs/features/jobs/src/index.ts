@@ -13,8 +13,8 @@ export {
 export { memoryClaim, ownerOfMemory, requireMemory } from './data/memory-owner';
 export { readMemory } from './data/read-memory';
 export { listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter } from './dead-letters/dead-letters';
-export { releaseQuarantine } from './dead-letters/settle-quarantine';
-export { badEnd, type Ending, type Intent } from './endings';
+export { releaseQuarantine } from './dead-letters/resolve-quarantine';
+export { badEnd, type Ending, type Intent } from './job-failure';
 export { canonical, type SubmitOutcome } from './idempotency';
 export { actionability, approvalOf, decoded, jobItemOf } from './job-views';
 export { checkMemoryAccess } from './memory-access';

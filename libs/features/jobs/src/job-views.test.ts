@@ -1,7 +1,7 @@
 import { jobDetail, jobItem } from '@svc/contract';
 import type { ApprovalRecord } from '@svc/store';
 import { plainJob } from '@svc/fixtures/decision';
-import { actionability, approvalOf, decoded, jobDetailOf, jobItemOf } from './job-views';
+import { actionability, approvalOf, decoded, toJobDetail, jobItemOf } from './job-views';
 
 const full = plainJob(
   {
@@ -45,7 +45,7 @@ describe('jobItemOf', () => {
 
   it.each([plainJob(), full])('matches the schema of the contract (%#)', (job) => {
     expect(jobItem.validate(jobItemOf(job)).error).toBeUndefined();
-    expect(jobDetail.validate(jobDetailOf(job, null, null)).error).toBeUndefined();
+    expect(jobDetail.validate(toJobDetail(job, null, null)).error).toBeUndefined();
   });
 });
 
@@ -53,41 +53,44 @@ describe('jobDetailOf', () => {
   const result = Buffer.from('{"a":1}');
 
   it('has context and result decoded, and null when they are gone or not JSON', () => {
-    expect(jobDetailOf(full, Buffer.from('[1]'), result)).toMatchObject({ context: [1], result: { a: 1 } });
-    expect(jobDetailOf(full, null, Buffer.from('text'))).toMatchObject({ context: null, result: null });
+    expect(toJobDetail(full, Buffer.from('[1]'), result)).toMatchObject({ context: [1], result: { a: 1 } });
+    expect(toJobDetail(full, null, Buffer.from('text'))).toMatchObject({ context: null, result: null });
   });
 
   it('withholds the result of a quarantined job', () => {
-    const detail = jobDetailOf({ ...full, state: 'OUTPUT_QUARANTINED' }, null, result);
+    const detail = toJobDetail({ ...full, state: 'OUTPUT_QUARANTINED' }, null, result);
 
     expect(detail).toMatchObject({ result: null, result_ptr: '' });
   });
 
   it.each(['PENDING', 'SCHEDULED', 'RETRYING'] as const)('has the waiting reason while the job is %s', (state) => {
-    expect(jobDetailOf(plainJob({ state, waiting_reason: 'no_workers' }), null, null).waiting_reason).toBe(
+    expect(toJobDetail(plainJob({ state, waiting_reason: 'no_workers' }), null, null).waiting_reason).toBe(
       'no_workers',
     );
   });
 
-  it.each(['DISPATCHED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const)('a job that is %s has no waiting reason', (state) => {
-    const detail = jobDetailOf(plainJob({ state, waiting_reason: 'no_workers' }), null, null);
+  it.each(['DISPATCHED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const)(
+    'a job that is %s has no waiting reason',
+    (state) => {
+      const detail = toJobDetail(plainJob({ state, waiting_reason: 'no_workers' }), null, null);
 
-    expect(detail).not.toHaveProperty('waiting_reason');
-  });
+      expect(detail).not.toHaveProperty('waiting_reason');
+    },
+  );
 
   it('the previous state is present only after a failure', () => {
-    expect(jobDetailOf(plainJob({ last_state: 'PENDING' }), null, null)).not.toHaveProperty('last_state');
-    expect(jobDetailOf(full, null, null).last_state).toBe('RUNNING');
+    expect(toJobDetail(plainJob({ last_state: 'PENDING' }), null, null)).not.toHaveProperty('last_state');
+    expect(toJobDetail(full, null, null).last_state).toBe('RUNNING');
   });
 
   it('a rejection appears as the result, unless a worker wrote one', () => {
     const denied = plainJob({ state: 'DENIED', error_message: 'no', completed_at: 0 });
 
-    expect(jobDetailOf(denied, null, null).result).toMatchObject({
+    expect(toJobDetail(denied, null, null).result).toMatchObject({
       status: 'JOB_STATUS_DENIED',
       error: { message: 'no' },
     });
-    expect(jobDetailOf(denied, null, result).result).toEqual({ a: 1 });
+    expect(toJobDetail(denied, null, result).result).toEqual({ a: 1 });
   });
 });
 

@@ -4,7 +4,7 @@ import type { JobDetail, JobItem } from '@svc/contract';
 import { publicLabels } from './normalize-request';
 import { isWithheld } from './withheld';
 
-const present = <T extends object>(fields: T) =>
+const omitEmpty = <T extends object>(fields: T) =>
   Object.fromEntries(
     Object.entries(fields).filter(
       ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
@@ -14,7 +14,7 @@ const present = <T extends object>(fields: T) =>
 /** A job in lists and traces: only the fields that are set. See docs/reference/jobs.md#read-jobs. */
 export function jobItemOf(job: JobSummary): JobItem {
   const { request, safety } = job;
-  const optional = present({
+  const optional = omitEmpty({
     worker_id: job.worker_id,
     trace_id: job.trace_id,
     topic: job.topic,
@@ -60,7 +60,7 @@ export function decoded(body: Buffer | null): unknown {
  * Everything about a job. A quarantined result is withheld, and so are the artifacts; only its pointer
  * shows, in output_safety.
  */
-export function jobDetailOf(job: JobRecord, context: Buffer | null, result: Buffer | null): JobDetail {
+export function toJobDetail(job: JobRecord, context: Buffer | null, result: Buffer | null): JobDetail {
   const { request, safety } = job;
   const withheld = isWithheld(job);
   return {
@@ -106,7 +106,7 @@ function optionalDetail(job: JobRecord): Partial<JobDetail> {
   const { request } = job;
   const waits =
     job.parked === 'jobWaiting' || job.state === 'RETRYING' || job.state === 'PENDING' || job.state === 'SCHEDULED';
-  return present({
+  return omitEmpty({
     created_at: job.created_at,
     updated_at: job.updated_at,
     started_at: job.started_at,
@@ -124,7 +124,7 @@ function optionalDetail(job: JobRecord): Partial<JobDetail> {
     execution_ms: job.execution_ms,
     estimated_cost: request.estimated_cost,
     cost: job.cost === undefined ? undefined : toUsd(job.cost),
-    over_budget: job.over_budget && overBudgetOf(job.over_budget),
+    over_budget: job.over_budget && toOverBudget(job.over_budget),
     artifact_ptrs: isWithheld(job) ? undefined : job.artifact_ptrs,
     output_decision: job.output_safety?.decision,
     output_safety: job.output_safety,
@@ -136,7 +136,7 @@ function optionalDetail(job: JobRecord): Partial<JobDetail> {
   }) as Partial<JobDetail>;
 }
 
-const overBudgetOf = ({ limit, of, amount, spent, reserved, ends_ms }: OverBudget) => ({
+const toOverBudget = ({ limit, of, amount, spent, reserved, ends_ms }: OverBudget) => ({
   limit,
   of,
   limit_usd: toUsd(amount),

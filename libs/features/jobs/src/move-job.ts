@@ -1,6 +1,6 @@
 import type { JobEvent } from '@svc/lifecycle';
 import type { JobRecord, MoveExtras } from '@svc/store';
-import { badEnd, type Ending } from './endings';
+import { badEnd, type Ending } from './job-failure';
 import { type IntentDeps, publishIntent } from './publish-intent';
 
 /** Moves jobs and publishes the result. Settings and events are those of the calling process. */
@@ -55,9 +55,9 @@ export async function moveAndTell(
   if (['fail', 'refuse', 'timeOut', 'deny', 'quarantine', 'cancel'].includes(event))
     deps.events.completed(job.topic, outcome.state);
   if (extras.intent) {
-    const told = { ...job, ...extras.set, state: outcome.state, intent: extras.intent };
+    const moved = { ...job, ...extras.set, state: outcome.state, intent: extras.intent };
     // The record keeps the intent: the replayer repeats a failed publish.
-    await publishIntent(deps, told).catch((error: unknown) => deps.events.publishFailed(job.id, error));
+    await publishIntent(deps, moved).catch((error: unknown) => deps.events.publishFailed(job.id, error));
   }
   return true;
 }

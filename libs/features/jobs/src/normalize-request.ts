@@ -31,7 +31,7 @@ export function normalizeRequest(
   nowIso: string,
 ): Normalized {
   checkPrompt(body.prompt, maxPromptChars);
-  const tenant = tenantOf(body, caller);
+  const tenant = resolveTenant(body, caller);
   const principal = body.principal_id || caller.principalId;
   if (principal !== caller.principalId && caller.role !== 'admin' && !caller.allowCrossTenant) {
     throw new AppError('access_denied');
@@ -93,7 +93,7 @@ function allowedPromptChars(granted: number): number {
   return granted > 0 ? Math.min(granted, limits.promptCharsCeiling) : limits.promptChars;
 }
 
-function tenantOf(body: SubmitBody, caller: Caller): string {
+function resolveTenant(body: SubmitBody, caller: Caller): string {
   const tenant = body.org_id || body.tenant_id || caller.tenant;
   const named = [body.org_id, body.tenant_id].filter((name) => name);
   if (named.some((name) => name !== caller.tenant)) throw new AppError('tenant_access_denied');

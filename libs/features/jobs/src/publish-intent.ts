@@ -1,7 +1,7 @@
 import { jobCancelPacket, jobResultPacket, JobStatus, subjects, type DispatchIdentity } from '@svc/contract';
 import type { JobRecord } from '@svc/store';
 import type { Base, JobBus } from '@svc/platform';
-import type { Intent } from './endings';
+import type { Intent } from './job-failure';
 import { dispatchIdentity } from '@svc/decision';
 
 export interface IntentDeps extends Pick<Base, 'store' | 'clock'> {
@@ -15,7 +15,7 @@ type Intended = Pick<
   'id' | 'topic' | 'trace_id' | 'intent' | 'worker_id' | 'error_code' | 'error_message' | 'state'
 >;
 
-const statusOf = {
+const busStatus = {
   CANCELLED: JobStatus.JOB_STATUS_CANCELLED,
   TIMEOUT: JobStatus.JOB_STATUS_TIMEOUT,
   DENIED: JobStatus.JOB_STATUS_DENIED,
@@ -40,7 +40,7 @@ export async function publishIntent(deps: IntentDeps, job: Intended): Promise<vo
       error_code: job.error_code ?? '',
       error_message: job.error_message ?? '',
     });
-  if (intent.result) await bus.publishDurable(subjects.jobResult.name, result(statusOf[intent.result]));
+  if (intent.result) await bus.publishDurable(subjects.jobResult.name, result(busStatus[intent.result]));
   if (intent.cancel) {
     const { cancel: reason, grace_sec = 0 } = intent;
     const dispatch = intent.dispatch ?? (await currentDispatch(store, job.id));
@@ -51,7 +51,7 @@ export async function publishIntent(deps: IntentDeps, job: Intended): Promise<vo
     // A quarantine has no status of its own and appears as DENIED. See docs/reference/jobs.md#states.
     const status =
       job.state === 'TIMEOUT' || job.state === 'FAILED' || job.state === 'CANCELLED' ? job.state : 'DENIED';
-    await bus.publishDurable(subjects.jobDlq.name, result(statusOf[status])).catch((error: unknown) => {
+    await bus.publishDurable(subjects.jobDlq.name, result(busStatus[status])).catch((error: unknown) => {
       deps.onDeadLetterFailed?.(job.topic);
       throw error;
     });

@@ -13,7 +13,7 @@ import {
 } from '@svc/contract';
 import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
 import type { JobEndings, JobRecord, Store } from '@svc/store';
-import { jobDetailOf, jobItemOf } from './job-views';
+import { toJobDetail, jobItemOf } from './job-views';
 import { isWithheld } from './withheld';
 
 /** @throws job_not_found, tenant_access_denied */
@@ -33,7 +33,7 @@ export async function findJob({ store }: { store: Store }, scope: TenantScope, i
 export async function getJob(deps: { store: Store }, scope: TenantScope, id: string): Promise<JobDetail> {
   const job = await findJob(deps, scope, id);
   const [context, result] = await Promise.all([readContext(deps.store, job), readResult(deps.store, job)]);
-  return jobDetailOf(job, context, result);
+  return toJobDetail(job, context, result);
 }
 
 export interface WaitDeps {
@@ -81,7 +81,7 @@ export async function listJobs(
   query: ListQuery,
 ): Promise<ListView<JobItem>> {
   if (query.tenant && query.tenant !== caller.tenant) throw new AppError('tenant_access_denied');
-  const states = statesOf(query.state);
+  const states = parseStates(query.state);
   if (states?.length === 0) return { items: [], next_cursor: null };
   const page = await store.index.page(
     caller.tenant,
@@ -100,7 +100,7 @@ export async function listJobs(
 }
 
 /** The states that match a filter: undefined = all, none for an unknown word. APPROVAL is an alias. */
-function statesOf(filter: string | undefined): JobState[] | undefined {
+function parseStates(filter: string | undefined): JobState[] | undefined {
   if (!filter) return undefined;
   const name = filter.toUpperCase();
   const state = name === 'APPROVAL' ? 'APPROVAL_REQUIRED' : name;

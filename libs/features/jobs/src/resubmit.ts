@@ -67,8 +67,8 @@ export async function resubmit(
   return next.id;
 }
 
-const spoken = /^(approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;
+const setByService = /^(approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;
 
 /** Labels of an old job that a new one inherits: none that approval, policy or the bus set. */
 export const carriedLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(labels).filter(([label]) => !spoken.test(label)));
+  Object.fromEntries(Object.entries(labels).filter(([label]) => !setByService.test(label)));

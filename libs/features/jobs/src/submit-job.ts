@@ -20,7 +20,7 @@ import {
   toConfigScope,
 } from '@svc/decision';
 import { admitTopic, type TopicDeps } from '@svc/registry';
-import { badEnd } from './endings';
+import { badEnd } from './job-failure';
 import { type FirstAnswer, readAnswer, requestFingerprint, type SubmitOutcome } from './idempotency';
 import { memoryClaim } from './data/memory-owner';
 import { checkMemoryAccess } from './memory-access';

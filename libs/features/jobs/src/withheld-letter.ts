@@ -1,5 +1,5 @@
 import type { Base, JobBus } from '@svc/platform';
-import { deadLetter } from './endings';
+import { deadLetter } from './job-failure';
 import { publishIntent } from './publish-intent';
 
 export interface WithheldLetterDeps extends Base {

@@ -8,7 +8,7 @@ import type { JobRecord, Store } from '@svc/store';
 export const isWithheld = ({ state, output_safety }: Pick<JobRecord, 'state' | 'output_safety'>): boolean =>
   state === 'OUTPUT_QUARANTINED' && output_safety?.released_at === undefined;
 
-const mostParts = 8;
+const MAX_PARTS = 8;
 
 /**
  * The job whose result is stored at `res:<name>`: workers may write parts as `res:<id>:<part>`, and redacted copies are
@@ -16,7 +16,7 @@ const mostParts = 8;
  */
 export async function ownerOfResult({ jobs }: Pick<Store, 'jobs'>, name: string): Promise<JobRecord | undefined> {
   let id = name;
-  for (let tries = 0; tries < mostParts && id !== ''; tries++) {
+  for (let tries = 0; tries < MAX_PARTS && id !== ''; tries++) {
     const job = await jobs.load(id);
     if (job) return job;
     id = id.slice(0, Math.max(0, id.lastIndexOf(':')));

@@ -34,14 +34,14 @@ export function prepareContent(
 
 const tooLarge = (limitBytes: number) => new AppError('request_too_large', { limit_bytes: limitBytes });
 
-const mostShown = 100;
+const MAX_SHOWN = 100;
 
 /** The error for an invalid policy text, with line numbers. */
 export function invalidPolicy(problems: readonly Problem[], field: string): AppError {
   const [first] = problems;
   const told = first && { error: `line ${first.line}${first.path && ` ${first.path}`}: ${first.message}` };
   const violations = problems
-    .slice(0, mostShown)
+    .slice(0, MAX_SHOWN)
     .map(({ line, column, path, message }) => ({ in: 'body', field, path, line, column, message }));
   return new AppError('policy_validation_failed', { ...told, violations });
 }

@@ -10,7 +10,7 @@ import {
 import type { Store } from '@svc/store';
 import { bundleFamily, contentHash, type BundleRecord } from '@svc/policy';
 import { readVisibleBundles } from './bundles-document';
-import type { ParsedBundles } from './parsed-bundles';
+import type { ParsedBundles } from './parsed-bundle-cache';
 import type { PolicyReadDeps } from './policy-deps';
 import { shadowHeadView } from './shadow-head-view';
 
@@ -22,7 +22,7 @@ export async function listBundles(
   const { bundles, updatedAt } = await readVisibleBundles(deps, caller);
   return {
     bundles: Object.fromEntries([...bundles].map(([id, record]) => [id, recordView(record)])),
-    items: [...bundles].map(([id, record]) => itemOf(deps.parsed, id, record)),
+    items: [...bundles].map(([id, record]) => toBundleItem(deps.parsed, id, record)),
     updated_at: updatedAt,
   };
 }
@@ -45,22 +45,22 @@ export async function getBundle(
 /** The view of a stored bundle. Other writers may have stored it, so fields that are not text are left out. */
 export function recordView(record: BundleRecord): BundleRecordView {
   const { content, _signature } = record;
-  return { ...factsOf(record), content, ...(_signature && { _signature }) };
+  return { ...toBundleFacts(record), content, ...(_signature && { _signature }) };
 }
 
 const textFields = ['author', 'message', 'created_at', 'updated_at', 'version', 'installed_at'] as const;
 
-function factsOf(record: BundleRecord): Omit<BundleRecordView, 'content' | '_signature'> {
+function toBundleFacts(record: BundleRecord): Omit<BundleRecordView, 'content' | '_signature'> {
   const texts = textFields.filter((field) => typeof record[field] === 'string').map((field) => [field, record[field]]);
   return { enabled: record.enabled, sha256: contentHash(record.content), ...(Object.fromEntries(texts) as object) };
 }
 
-function itemOf(parsed: ParsedBundles, id: string, record: BundleRecord): BundleItem {
-  return { id, ...factsOf(record), source: sourceOf(id), rule_count: ruleCount(parsed, id, record) };
+function toBundleItem(parsed: ParsedBundles, id: string, record: BundleRecord): BundleItem {
+  return { id, ...toBundleFacts(record), source: getSource(id), rule_count: ruleCount(parsed, id, record) };
 }
 
 const sources = { operators: 'secops', pack: 'pack', velocity: 'core', override: 'core' } as const;
-const sourceOf = (id: string): BundleSource => sources[bundleFamily(id)];
+const getSource = (id: string): BundleSource => sources[bundleFamily(id)];
 
 function ruleCount(parsed: ParsedBundles, id: string, { content }: BundleRecord): number {
   const read = parsed.parse(id, content);

@@ -31,10 +31,10 @@ export interface BundleChange<T> {
 
 const tries = 3;
 /** Kernels read the whole document at every change, and its last revisions are stored whole. */
-const mostBytes = 4 * 1_024 * 1_024;
+const MAX_BYTES = 4 * 1_024 * 1_024;
 
 export async function readStoredBundles(deps: Pick<PolicyReadDeps, 'store'>): Promise<StoredBundles> {
-  return storedOf(await readDocument(deps, policyPlace));
+  return readStored(await readDocument(deps, policyPlace));
 }
 
 /** The bundles that a caller can read: all but the overrides of other tenants' workflows. */
@@ -55,7 +55,7 @@ export function visibleTo(
   return new Map([...bundles].filter(([id, record]) => isBundleVisible(scope, id, record)));
 }
 
-export function storedOf(document: ConfigDocument | undefined): StoredBundles {
+export function readStored(document: ConfigDocument | undefined): StoredBundles {
   return {
     bundles: readBundles(document?.data).bundles,
     raw: bundlesIn(document?.data),
@@ -82,7 +82,7 @@ export async function changeBundles<T>(
 ): Promise<T> {
   for (let i = 0; i < tries; i++) {
     const document = await readDocument(deps, policyPlace);
-    const stored = storedOf(document);
+    const stored = readStored(document);
     const nowUs = deps.clock.nowUs();
     const { set, result, entry, taken = [], held } = change(stored, Math.floor(nowUs / 1_000));
     const bundles = after(stored, set);
@@ -115,10 +115,10 @@ export function requireRoom({ maxBundles }: Pick<PolicyWriteDeps, 'maxBundles'>,
     });
   }
   const bytes = Buffer.byteLength(JSON.stringify(bundles));
-  if (bytes > mostBytes && bytes > Buffer.byteLength(JSON.stringify(raw))) {
+  if (bytes > MAX_BYTES && bytes > Buffer.byteLength(JSON.stringify(raw))) {
     throw new AppError('request_too_large', {
       error: 'all policy bundles together are too large',
-      limit_bytes: mostBytes,
+      limit_bytes: MAX_BYTES,
     });
   }
 }

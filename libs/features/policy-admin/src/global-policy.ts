@@ -15,7 +15,7 @@ import type { PolicyChange } from '@svc/audit';
 import { type PolicyReadDeps, type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
 
 /** The bundle that holds each section. See docs/reference/policy.md#bundles. */
-const bundleOf: Readonly<Record<GlobalSection, string>> = {
+const sectionBundles: Readonly<Record<GlobalSection, string>> = {
   input_rules: 'secops/global-input',
   output_rules: 'secops/global-output',
   edge_action_rules: 'secops/global-edge-action',
@@ -25,7 +25,7 @@ const bundleOf: Readonly<Record<GlobalSection, string>> = {
 
 /** The global policy by section; a missing section has an empty content. */
 export const getGlobalPolicy = async (deps: Pick<PolicyReadDeps, 'store'>): Promise<GlobalPolicyView> =>
-  viewOf((await readStoredBundles(deps)).bundles);
+  toView((await readStoredBundles(deps)).bundles);
 
 /**
  * Writes sections of the global policy, all or none.
@@ -44,13 +44,13 @@ export async function putGlobalPolicy(
   const sections = globalSections.flatMap((name) => {
     const section = body.sections[name];
     return section
-      ? [{ ...section, bundleId: bundleOf[name], content: preparedText(deps, name, section.content) }]
+      ? [{ ...section, bundleId: sectionBundles[name], content: preparedText(deps, name, section.content) }]
       : [];
   });
   const key = signingKeyOf(deps);
   const requireSame = sameAtEachTry(sections.map(({ bundleId }) => bundleId));
   return changeBundles(deps, caller, (stored, nowMs) => {
-    if (snapshot_version && snapshot_version !== versionOf(stored.bundles))
+    if (snapshot_version && snapshot_version !== getVersion(stored.bundles))
       throw new AppError('policy_version_conflict');
     requireSame(stored);
     const set = new Map<string, BundleRecord | undefined>();
@@ -60,7 +60,7 @@ export async function putGlobalPolicy(
       const record = bundleRecord(content, write, { replaced, key, now: textOfTime(nowMs) });
       set.set(bundleId, content === '' ? undefined : record);
     }
-    const view = viewOf(new Map([...stored.bundles, ...set]));
+    const view = toView(new Map([...stored.bundles, ...set]));
     const entry: PolicyChange = {
       action: 'edit',
       resource_type: 'policy',
@@ -77,18 +77,18 @@ export async function putGlobalPolicy(
 const preparedText = (deps: PolicyWriteDeps, name: GlobalSection, content: string): string =>
   content.trim() === ''
     ? ''
-    : prepareContent(deps, { id: bundleOf[name], content, field: `sections.${name}.content` }).content;
+    : prepareContent(deps, { id: sectionBundles[name], content, field: `sections.${name}.content` }).content;
 
-function viewOf(bundles: ReadonlyMap<string, BundleRecord | undefined>): GlobalPolicyView {
-  const records = globalSections.map((name) => ({ name, record: bundles.get(bundleOf[name]) }));
-  const version = versionOf(bundles);
+function toView(bundles: ReadonlyMap<string, BundleRecord | undefined>): GlobalPolicyView {
+  const records = globalSections.map((name) => ({ name, record: bundles.get(sectionBundles[name]) }));
+  const version = getVersion(bundles);
   return {
     snapshot_version: version,
     snapshot_hash: version,
     updated_at: records
       .map(({ record }) => record?.updated_at || null)
       .reduce((a, b) => ((a ?? '') > (b ?? '') ? a : b)),
-    sections: Object.fromEntries(records.map(({ name, record }) => [name, sectionView(bundleOf[name], record)])),
+    sections: Object.fromEntries(records.map(({ name, record }) => [name, sectionView(sectionBundles[name], record)])),
   };
 }
 
@@ -100,11 +100,11 @@ const sectionView = (bundle_id: string, record: BundleRecord | undefined): Globa
 });
 
 /** Includes drafts, since a writer must have read the text it replaces; excludes bundles that are not sections. */
-const versionOf = (bundles: ReadonlyMap<string, BundleRecord | undefined>): string =>
+const getVersion = (bundles: ReadonlyMap<string, BundleRecord | undefined>): string =>
   contentHash(
     JSON.stringify(
       globalSections.map((name) => {
-        const record = bundles.get(bundleOf[name]);
+        const record = bundles.get(sectionBundles[name]);
         return record ? [record.enabled, contentHash(record.content)] : null;
       }),
     ),

@@ -4,7 +4,7 @@ export { getBundle, listBundles } from './bundle-reads';
 export { putBundle, removeBundle } from './bundle-writes';
 export { bundlesIn, readVisibleBundles, requireRoom } from './bundles-document';
 export { getGlobalPolicy, putGlobalPolicy } from './global-policy';
-export { ParsedBundles } from './parsed-bundles';
+export { ParsedBundles } from './parsed-bundle-cache';
 export { type PolicyReadDeps, type PolicySigning, type PolicyWriteDeps, signingKeyOf } from './policy-deps';
 export { publishBundles } from './publish-bundles';
 export { rollBackBundles } from './publish-rollback';

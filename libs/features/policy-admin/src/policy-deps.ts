@@ -2,7 +2,7 @@ import { AppError, type Caller } from '@svc/contract';
 import type { PolicyDocument, SigningKey, TrustedKeys } from '@svc/policy';
 import type { Store } from '@svc/store';
 import type { AnnounceDeps } from '@svc/settings';
-import type { ParsedBundles } from './parsed-bundles';
+import type { ParsedBundles } from './parsed-bundle-cache';
 
 /** Settings for signing bundles. See docs/reference/policy.md#bundles. */
 export interface PolicySigning {

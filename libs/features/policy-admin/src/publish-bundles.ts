@@ -5,7 +5,7 @@ import { prepareContent, textOfTime } from './bundle-content';
 import { after, changeBundles, type StoredBundles } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
 import { type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
-import { snapshotOf } from './publish-snapshots';
+import { buildSnapshot } from './publish-snapshots';
 
 /**
  * Enables bundles in one transaction, with a snapshot from before and one from after the change.
@@ -31,8 +31,8 @@ export async function publishBundles(deps: PolicyWriteDeps, caller: Caller, body
       const signature = key && { _signature: signBundle(record.content, key) };
       set.set(id, { ...record, enabled: true, updated_at: now, author, ...(message && { message }), ...signature });
     }
-    const before = snapshotOf(stored.raw, nowMs, note);
-    const published = snapshotOf(after(stored, set), nowMs, note);
+    const before = buildSnapshot(stored.raw, nowMs, note);
+    const published = buildSnapshot(after(stored, set), nowMs, note);
     const result: PublishView = { snapshot_before: before.id, snapshot_after: published.id, published: ids };
     const entry: PolicyChange = {
       action: 'publish',

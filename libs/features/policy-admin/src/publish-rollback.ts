@@ -14,7 +14,7 @@ import { after, changeBundles } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
 import { type PolicySigning, type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
 import { isManaged } from './publish-bundles';
-import { findSnapshot, snapshotOf } from './publish-snapshots';
+import { findSnapshot, buildSnapshot } from './publish-snapshots';
 
 /**
  * Restores the secops/ and velocity/ bundles of a snapshot in one transaction, with a snapshot from before and one from
@@ -36,10 +36,10 @@ export async function rollBackBundles(
   const verified = verifiedBundles(deps, target);
   return changeBundles(deps, caller, (stored, nowMs) => {
     const gone = Object.keys(stored.raw).filter((id) => isManaged(id) && !verified.has(id));
-    const back = [...verified].map(([id, record]) => [id, signedAnew(record, key, textOfTime(nowMs))] as const);
+    const back = [...verified].map(([id, record]) => [id, signAgain(record, key, textOfTime(nowMs))] as const);
     const set = new Map<string, BundleRecord | undefined>([...gone.map((id) => [id, undefined] as const), ...back]);
-    const before = snapshotOf(stored.raw, nowMs, note);
-    const now = snapshotOf(after(stored, set), nowMs, note);
+    const before = buildSnapshot(stored.raw, nowMs, note);
+    const now = buildSnapshot(after(stored, set), nowMs, note);
     const result = { snapshot_before: before.id, snapshot_after: now.id, rollback_to: target.id };
     const entry: PolicyChange = {
       action: 'rollback',
@@ -77,7 +77,7 @@ function tamperFault(record: BundleRecord, { strict, trusted }: PolicySigning): 
 }
 
 /** The text equals the snapshot's byte for byte, so its hash is unchanged. */
-const signedAnew = (record: BundleRecord, key: SigningKey | undefined, now: string): BundleRecord => ({
+const signAgain = (record: BundleRecord, key: SigningKey | undefined, now: string): BundleRecord => ({
   ...record,
   updated_at: now,
   ...(key && { _signature: signBundle(record.content, key) }),

@@ -8,7 +8,7 @@ import { auditOf } from '@svc/audit';
 import { type PolicyReadDeps, type PolicyWriteDeps, requirePolicyWriter } from './policy-deps';
 
 /** Builds a snapshot of stored bundles. See docs/reference/policy.md#bundles. */
-export function snapshotOf(bundles: Readonly<Record<string, unknown>>, nowMs: number, note: string): PolicySnapshot {
+export function buildSnapshot(bundles: Readonly<Record<string, unknown>>, nowMs: number, note: string): PolicySnapshot {
   const created_at = textOfTime(nowMs);
   return { id: bundleSnapshotId(created_at, bundles), created_at, note, bundles };
 }
@@ -17,7 +17,7 @@ export function snapshotOf(bundles: Readonly<Record<string, unknown>>, nowMs: nu
 export async function takeSnapshot(deps: PolicyWriteDeps, caller: Caller, note: string): Promise<SnapshotView> {
   requirePolicyWriter(deps, caller);
   const { raw, bundles } = await readStoredBundles(deps);
-  const snapshot = snapshotOf(raw, deps.clock.nowMs(), note);
+  const snapshot = buildSnapshot(raw, deps.clock.nowMs(), note);
   const audit = auditOf(deps, caller, {
     action: 'snapshot',
     resource_type: 'policy',

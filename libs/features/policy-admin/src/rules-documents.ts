@@ -32,7 +32,7 @@ export async function policyFragments(
     if (parsed.ok)
       fragments.push({
         document: parsed.document,
-        source: sourceOf(id, record, parsed.document),
+        source: toSourceView(id, record, parsed.document),
         enabled: record.enabled,
       });
     else
@@ -41,7 +41,7 @@ export async function policyFragments(
   return { fragments, ...(errors.length > 0 && { errors }) };
 }
 
-function sourceOf(id: string, record: BundleRecord, { tier, version }: PolicyDocument): RuleSourceView {
+function toSourceView(id: string, record: BundleRecord, { tier, version }: PolicyDocument): RuleSourceView {
   const slash = id.indexOf('/');
   const pack = bundleFamily(id) === 'pack' && slash > 0;
   const stands = record.version ?? version;

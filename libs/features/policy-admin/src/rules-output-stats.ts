@@ -9,7 +9,7 @@ export interface OutputReadDeps {
 }
 
 const dayUs = 86_400_000_000;
-const mostRead = 500;
+const MAX_READ = 500;
 /** States of jobs whose result was checked. */
 const checkedStates = ['SUCCEEDED', 'OUTPUT_QUARANTINED'] as const;
 
@@ -17,7 +17,7 @@ const checkedStates = ['SUCCEEDED', 'OUTPUT_QUARANTINED'] as const;
 export async function checkedOutputs(
   { store, clock }: OutputReadDeps,
   tenant: string,
-  limit = mostRead,
+  limit = MAX_READ,
 ): Promise<OutputSafetyRecord[]> {
   const afterUs = clock.nowUs() - dayUs;
   const { items } = await store.index.page(tenant, { states: checkedStates, afterUs }, limit);

@@ -22,7 +22,7 @@ export async function putOutputRule(
   const base = await deps.basePolicy();
   const isInFile = base.some(({ output_rules }) => output_rules.some((rule) => rule.id === id));
   return changeBundles(deps, caller, (stored, nowMs) => {
-    const holder = holderOf(deps, stored, id);
+    const holder = findHolder(deps, stored, id);
     if (!holder) throw new AppError(isInFile ? 'output_rule_not_editable' : 'output_rule_not_found');
     const [bundleId, replaced] = holder;
     const turned = setOutputRule(replaced.content, id, enabled);
@@ -44,7 +44,7 @@ export async function putOutputRule(
 }
 
 /** The bundle whose rule of that id is in effect: the last enabled one, else the last of all. */
-function holderOf(
+function findHolder(
   { parsed }: PolicyWriteDeps,
   { bundles }: StoredBundles,
   ruleId: string,

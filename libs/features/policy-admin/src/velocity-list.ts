@@ -1,7 +1,7 @@
 import { AppError, type FragmentError, type VelocityRulesView, type VelocityRuleView } from '@svc/contract';
 import { readStoredBundles } from './bundles-document';
 import type { PolicyReadDeps } from './policy-deps';
-import { isVelocityBundle, velocityIdOf, velocityView } from './velocity-rule';
+import { isVelocityBundle, toVelocityId, velocityView } from './velocity-rule';
 
 /** Velocity terms of the license in effect. See docs/operations.md#license. */
 export interface VelocityLicense {
@@ -35,7 +35,7 @@ export async function listVelocityRules(deps: PolicyReadDeps & VelocityDeps): Pr
   for (const [bundleId, record] of bundles) {
     if (!isVelocityBundle(bundleId)) continue;
     const parsed = deps.parsed.parse(bundleId, record.content);
-    const view = parsed.ok ? velocityView(velocityIdOf(bundleId), record, parsed.document) : undefined;
+    const view = parsed.ok ? velocityView(toVelocityId(bundleId), record, parsed.document) : undefined;
     if (view) items.push(view);
     else errors.push({ fragment_id: bundleId, error: 'does not hold one velocity rule' });
   }

@@ -12,13 +12,13 @@ import { formatDuration, parseDuration } from '@svc/runtime';
 import { stringify } from 'yaml';
 
 const prefix = 'velocity/';
-const mostWindowMs = 86_400_000;
+const MAX_WINDOW_MS = 86_400_000;
 const version = '1';
 
 /** The bundle that holds a velocity rule. See docs/reference/policy.md#velocity. */
 export const velocityBundle = (id: string): string => `${prefix}${id}`;
 export const isVelocityBundle = (bundleId: string): boolean => bundleId.startsWith(prefix);
-export const velocityIdOf = (bundleId: string): string => bundleId.slice(prefix.length);
+export const toVelocityId = (bundleId: string): string => bundleId.slice(prefix.length);
 
 /**
  * The text of the bundle of one velocity rule.
@@ -28,7 +28,7 @@ export const velocityIdOf = (bundleId: string): string => bundleId.slice(prefix.
 export function velocityContent(id: string, body: VelocityFields): string {
   const { name, match, window, key, threshold, decision, reason, throttle_duration } = body;
   const windowMs = parseDuration(window) ?? 0;
-  if (windowMs < 1_000 || windowMs > mostWindowMs || windowMs % 1_000 !== 0) {
+  if (windowMs < 1_000 || windowMs > MAX_WINDOW_MS || windowMs % 1_000 !== 0) {
     throw invalidRule('window', 'must be whole seconds from 1s to 24h, such as 30s, 5m or 1h');
   }
   const listed = Object.entries(match).filter(([, words]) => (words as string[]).length > 0);
@@ -91,7 +91,7 @@ export function velocityId({ id, name }: Pick<VelocityBody, 'id' | 'name'>): str
   return made;
 }
 
-const fieldOf: Readonly<Record<string, string>> = {
+const bodyFields: Readonly<Record<string, string>> = {
   topics: 'match',
   tenants: 'match',
   risk_tags: 'match',
@@ -103,7 +103,7 @@ const fieldOf: Readonly<Record<string, string>> = {
 /** Maps a problem of the policy language to the field of the body that caused it. */
 export function asInvalidRule([problem]: readonly Problem[]): AppError {
   const key = /(\w+)(\[\d+\])?$/.exec(problem?.path ?? '')?.[1] ?? '';
-  return invalidRule(fieldOf[key] ?? key, problem?.message ?? 'is not valid');
+  return invalidRule(bodyFields[key] ?? key, problem?.message ?? 'is not valid');
 }
 
 export const invalidRule = (field: string, message: string): AppError =>

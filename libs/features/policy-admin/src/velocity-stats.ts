@@ -16,7 +16,7 @@ export type VelocityStatsDeps = PolicyReadDeps & VelocityDeps & { store: Pick<St
 const hourMs = 3_600_000;
 const hours = 24;
 /** The same number of jobs as rule analytics read. See docs/reference/policy.md#replay. */
-const mostJobs = 1_000;
+const MAX_JOBS = 1_000;
 const topRules = 10;
 
 interface Hit {
@@ -43,7 +43,7 @@ export async function velocityStats(deps: VelocityStatsDeps, caller: Caller): Pr
   ]);
   const own = await ownWindows(deps, caller, windows);
   const hits = [...decided, ...throttled];
-  const items = rules.map((rule) => statOf(rule, { hits, windows: own, nowMs }));
+  const items = rules.map((rule) => buildStat(rule, { hits, windows: own, nowMs }));
   const partly = {
     fragment_id: 'windows',
     error: 'too many windows: only the most recently counted were included',
@@ -60,7 +60,7 @@ export async function velocityStats(deps: VelocityStatsDeps, caller: Caller): Pr
 /** The deciding rule and time for the newest jobs of the last 24 hours. */
 async function decidedJobs({ store }: VelocityStatsDeps, caller: Caller, nowMs: number): Promise<Hit[]> {
   const tenants = caller.scope === everyTenant ? await store.index.tenants() : [caller.tenant];
-  const share = Math.max(1, Math.floor(mostJobs / Math.max(1, tenants.length)));
+  const share = Math.max(1, Math.floor(MAX_JOBS / Math.max(1, tenants.length)));
   const afterUs = (nowMs - hours * hourMs) * 1_000;
   const pages = await Promise.all(tenants.map((tenant) => store.index.page(tenant, { afterUs }, share)));
   const jobs = await store.index.records(pages.flatMap(({ items }) => items.map(({ id }) => id)));
@@ -88,14 +88,14 @@ interface Facts {
   nowMs: number;
 }
 
-function statOf({ id, threshold }: VelocityRuleView, { hits, windows, nowMs }: Facts): VelocityStat {
+function buildStat({ id, threshold }: VelocityRuleView, { hits, windows, nowMs }: Facts): VelocityStat {
   const own = hits.filter(({ ruleId }) => ruleId === id);
   const lastMs = own.reduce((last, { atMs }) => Math.max(last, atMs), 0);
-  const total = countOf(own);
+  const total = sumCounts(own);
   const counts = windows.filter(({ ruleId }) => ruleId === id).map(({ count }) => count);
   const hourly = Array.from({ length: hours }, (_, i) => {
     const endMs = nowMs - (hours - 1 - i) * hourMs;
-    return countOf(own.filter(({ atMs }) => atMs > endMs - hourMs && atMs <= endMs));
+    return sumCounts(own.filter(({ atMs }) => atMs > endMs - hourMs && atMs <= endMs));
   });
   return {
     id,
@@ -110,4 +110,4 @@ function statOf({ id, threshold }: VelocityRuleView, { hits, windows, nowMs }: F
   };
 }
 
-const countOf = (hits: readonly Hit[]): number => hits.reduce((sum, { count }) => sum + count, 0);
+const sumCounts = (hits: readonly Hit[]): number => hits.reduce((sum, { count }) => sum + count, 0);

@@ -76,7 +76,7 @@ export async function removeVelocityRule(deps: VelocityWriteDeps, caller: Caller
     return {
       set: new Map([[velocityBundle(id), undefined]]),
       result: undefined,
-      entry: entryOf({ action: 'delete', id }),
+      entry: buildEntry({ action: 'delete', id }),
     };
   });
 }
@@ -109,7 +109,7 @@ async function writeRule(
     const written: BundleRecord = bundleRecord(content, write, { replaced, key, now: textOfTime(nowMs) });
     const result = velocityView(id, written, document);
     if (!result) throw new Error(`the bundle written as ${bundleId} is not a velocity rule`);
-    return { set: new Map([[bundleId, written]]), result, entry: entryOf({ action, id, body, author }) };
+    return { set: new Map([[bundleId, written]]), result, entry: buildEntry({ action, id, body, author }) };
   });
 }
 
@@ -129,7 +129,7 @@ const isTaken = ({ parsed }: PolicyWriteDeps, { bundles }: StoredBundles, id: st
     return read.ok && read.document.rules.some((rule) => rule.id === id);
   });
 
-function entryOf({
+function buildEntry({
   action,
   id,
   body,

@@ -3,7 +3,7 @@ import { overrideBundleId, overrideFaults, policyPlace, prepareBundle } from '@s
 import type { PolicyPart } from '@svc/store';
 import { readDocument, successor } from '@svc/settings';
 import { bundleRecord, textOfTime } from './bundle-content';
-import { after, requireRoom, storedOf } from './bundles-document';
+import { after, requireRoom, readStored } from './bundles-document';
 import { auditOf } from '@svc/audit';
 import { type PolicyWriteDeps, signingKeyOf } from './policy-deps';
 
@@ -36,7 +36,7 @@ export async function overridePart(
 ): Promise<PolicyPart | undefined> {
   const id = overrideBundleId(workflowId);
   const document = await readDocument(deps, policyPlace);
-  const stored = storedOf(document);
+  const stored = readStored(document);
   const replaced = stored.bundles.get(id);
   const prepared = text ? prepareBundle(text, id) : undefined;
   if (!prepared?.ok && !Object.hasOwn(stored.raw, id)) return undefined;

@@ -1,13 +1,13 @@
 import type { AnalyticsBody, AnalyticsView, Caller } from '@svc/contract';
 import { analyseRules, type RuleHit } from '@svc/policy';
 import { type JobSummary, type Store, verdictOf } from '@svc/store';
-import { decidedJobs, eachOf, type Range, rangeOf, timeRangeView } from './replay-jobs';
+import { decidedJobs, mapConcurrently, type Range, parseRange, timeRangeView } from './replay-jobs';
 
 export interface AnalyticsDeps {
   store: Pick<Store, 'index' | 'jobs'>;
 }
 
-const mostJobs = 1_000;
+const MAX_JOBS = 1_000;
 const atOnce = 32;
 const decisionsOfJob = 50;
 
@@ -22,16 +22,20 @@ export async function analysePolicy(
   caller: Caller,
   { from, to, rule_filter }: AnalyticsBody,
 ): Promise<AnalyticsView> {
-  const range = rangeOf({ from, to });
+  const range = parseRange({ from, to });
   const found = await decidedJobs(store, caller.tenant, ({ safety }) => safety !== undefined, {
     fromMs: from,
-    most: mostJobs,
+    most: MAX_JOBS,
   });
-  const hits = await eachOf(found.jobs, atOnce, (job) => hitsOf(store, job, range));
+  const hits = await mapConcurrently(found.jobs, atOnce, (job) => readHits(store, job, range));
   return { time_range: timeRangeView(range), ...analyseRules(hits.flat(), { ...range, ruleFilter: rule_filter }) };
 }
 
-async function hitsOf({ jobs }: Pick<Store, 'jobs'>, { id }: JobSummary, { fromMs, toMs }: Range): Promise<RuleHit[]> {
+async function readHits(
+  { jobs }: Pick<Store, 'jobs'>,
+  { id }: JobSummary,
+  { fromMs, toMs }: Range,
+): Promise<RuleHit[]> {
   const [job, decisions] = await Promise.all([jobs.load(id), jobs.decisions(id, decisionsOfJob)]);
   const approval = job?.approval;
   const isApproved = approval !== undefined && verdictOf(approval) === 'approved';

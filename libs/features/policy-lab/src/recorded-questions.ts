@@ -2,8 +2,8 @@ import type { PolicyDecision, PolicyRequest } from '@svc/policy';
 import type { JobSummary, Store } from '@svc/store';
 import type { EffectiveConfig } from '@svc/settings';
 import { buildPolicyRequest, toConfigScope, toPolicyContent } from '@svc/decision';
-import { contentOf } from './replay-decisions';
-import { decidedJobs, eachOf } from './replay-jobs';
+import { readContent } from './replay-decisions';
+import { decidedJobs, mapConcurrently } from './replay-jobs';
 
 /** A decision about a job, and the policy request it was made for. */
 export interface RecordedQuestion {
@@ -40,18 +40,18 @@ export async function recordedQuestions(
     const left = most - result.questions.length;
     const { jobs, isCut } = await decidedJobs(store, tenant, wasDecided, { fromMs, most: left });
     result.isCut ||= isCut;
-    const asked = await eachOf(jobs, atOnce, async (job) => {
-      const reads = [contentOf(store, job), config.at(toConfigScope(job, 'workflow'))] as const;
+    const asked = await mapConcurrently(jobs, atOnce, async (job) => {
+      const reads = [readContent(store, job), config.at(toConfigScope(job, 'workflow'))] as const;
       const [content, effective] = await Promise.all(reads);
       if (content === undefined) result.withoutContent += 1;
-      return questionOf(job, buildPolicyRequest(job, content ?? toPolicyContent(null), effective));
+      return toQuestion(job, buildPolicyRequest(job, content ?? toPolicyContent(null), effective));
     });
     result.questions.push(...asked.flat());
   }
   return result;
 }
 
-function questionOf({ safety }: JobSummary, request: PolicyRequest): RecordedQuestion[] {
+function toQuestion({ safety }: JobSummary, request: PolicyRequest): RecordedQuestion[] {
   if (!safety || safety.decision === 'UNAVAILABLE') return [];
   const { decision, rule_id = '', checked_at } = safety;
   return [{ decision, rule_id, decided_at: new Date(checked_at / 1_000).toISOString(), request }];

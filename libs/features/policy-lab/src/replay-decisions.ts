@@ -14,8 +14,8 @@ import type { Random } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
 import { buildPolicyRequest, policyPart, toConfigScope, toPolicyContent } from '@svc/decision';
 import { askKernel } from './evaluate/evaluate-ask';
-import { candidateOf, type SimulateBundleDeps } from './evaluate/evaluate-bundle';
-import { decidedJobs, eachOf, type FoundJobs, rangeOf, timeRangeView } from './replay-jobs';
+import { prepareCandidate, type SimulateBundleDeps } from './evaluate/evaluate-bundle';
+import { decidedJobs, mapConcurrently, type FoundJobs, parseRange, timeRangeView } from './replay-jobs';
 
 export interface ReplayDeps extends Pick<SimulateBundleDeps, 'maxContentBytes'> {
   store: Pick<Store, 'index' | 'data' | 'config' | 'policy' | 'redis'>;
@@ -40,16 +40,21 @@ const standing = [
  *   upstream_service_error
  */
 export async function replayPolicy(deps: ReplayDeps, caller: Caller, body: ReplayBody): Promise<ReplayView> {
-  const range = rangeOf(body);
-  const tenants = await tenantsOf(deps, caller, body.filters.tenant);
-  const trial = trialOf(deps, body);
-  const { jobs, isCut } = await jobsOf(deps, tenants, body);
+  const range = parseRange(body);
+  const tenants = await resolveTenants(deps, caller, body.filters.tenant);
+  const trial = buildTrial(deps, body);
+  const { jobs, isCut } = await findJobs(deps, tenants, body);
 
   let snapshot = '';
   const missing = { content: 0 };
   const failures: unknown[] = [];
-  const replayed = await eachOf(jobs, atOnce, async (job): Promise<ReplayedJob> => {
-    const told = { jobId: job.id, topic: job.topic, tenant: job.tenant, original: verdictOf(job) ?? ('DENY' as const) };
+  const replayed = await mapConcurrently(jobs, atOnce, async (job): Promise<ReplayedJob> => {
+    const told = {
+      jobId: job.id,
+      topic: job.topic,
+      tenant: job.tenant,
+      original: getOriginal(job) ?? ('DENY' as const),
+    };
     try {
       const decision = await askAgain(deps, job, trial, missing);
       snapshot = policyPart(decision.policy_snapshot);
@@ -64,7 +69,7 @@ export async function replayPolicy(deps: ReplayDeps, caller: Caller, body: Repla
   if (jobs.length > 0 && failures.length === jobs.length) throw failures[0];
   return {
     replay_id: deps.random.uuid(),
-    policy_snapshot: snapshot || (await snapshotOf(deps, trial)),
+    policy_snapshot: snapshot || (await getSnapshotName(deps, trial)),
     time_range: timeRangeView(range),
     ...compareReplay(replayed),
     warnings: [
@@ -76,16 +81,20 @@ export async function replayPolicy(deps: ReplayDeps, caller: Caller, body: Repla
 }
 
 /** @throws tenant_access_denied */
-async function tenantsOf({ store }: ReplayDeps, caller: Caller, named: string | undefined): Promise<readonly string[]> {
+async function resolveTenants(
+  { store }: ReplayDeps,
+  caller: Caller,
+  named: string | undefined,
+): Promise<readonly string[]> {
   if (named && caller.scope !== everyTenant && named !== caller.tenant) throw new AppError('tenant_access_denied');
   if (named) return [named];
   return caller.scope === everyTenant ? store.index.tenants() : [caller.tenant];
 }
 
 /** @throws invalid_body, policy_validation_failed, request_too_large */
-function trialOf(deps: ReplayDeps, body: ReplayBody): PolicyTrial {
+function buildTrial(deps: ReplayDeps, body: ReplayBody): PolicyTrial {
   const { candidate_bundle_id: id, candidate_content: content, use_current_policy } = body;
-  if (id !== undefined && content !== undefined) return { candidate: candidateOf(deps, id, content), without };
+  if (id !== undefined && content !== undefined) return { candidate: prepareCandidate(deps, id, content), without };
   if (use_current_policy && id === undefined && content === undefined) return { without };
   const field = id === undefined && content !== undefined ? 'candidate_bundle_id' : 'candidate_content';
   const message = 'send use_current_policy true, or candidate_bundle_id with candidate_content';
@@ -93,15 +102,15 @@ function trialOf(deps: ReplayDeps, body: ReplayBody): PolicyTrial {
 }
 
 /** Decisions made by policy, not by a fail mode. */
-function verdictOf({ safety }: JobSummary): ReplayedJob['original'] | undefined {
+function getOriginal({ safety }: JobSummary): ReplayedJob['original'] | undefined {
   return safety && safety.decision !== 'UNAVAILABLE' ? safety.decision : undefined;
 }
 
-async function jobsOf({ store }: ReplayDeps, tenants: readonly string[], body: ReplayBody): Promise<FoundJobs> {
+async function findJobs({ store }: ReplayDeps, tenants: readonly string[], body: ReplayBody): Promise<FoundJobs> {
   const { topic_pattern, original_decision } = body.filters;
   const isOfTopic = topic_pattern ? topicGlob(topic_pattern) : () => true;
   const fits = (job: JobSummary) => {
-    const verdict = verdictOf(job);
+    const verdict = getOriginal(job);
     const atMs = (job.safety?.checked_at ?? 0) / 1_000;
     if (!verdict || atMs < body.from || atMs > body.to) return false;
     return isOfTopic(job.topic.toLowerCase()) && (!original_decision || verdict === original_decision);
@@ -118,14 +127,14 @@ async function jobsOf({ store }: ReplayDeps, tenants: readonly string[], body: R
 
 async function askAgain(deps: ReplayDeps, job: JobSummary, trial: PolicyTrial, missing: { content: number }) {
   const { store, config, kernel } = deps;
-  const [content, effective] = await Promise.all([contentOf(store, job), config.at(toConfigScope(job, 'team'))]);
+  const [content, effective] = await Promise.all([readContent(store, job), config.at(toConfigScope(job, 'team'))]);
   if (content === undefined) missing.content += 1;
   const question = buildPolicyRequest(job, content ?? toPolicyContent(null), effective);
   return askKernel(() => kernel.simulate(question, trial));
 }
 
 /** The content that policy evaluated; undefined when it no longer exists. */
-export async function contentOf({ data }: Pick<Store, 'data'>, job: JobSummary): Promise<string | undefined> {
+export async function readContent({ data }: Pick<Store, 'data'>, job: JobSummary): Promise<string | undefined> {
   const text = await data.context(contextPointer(job), limits.contextBytes);
   if (!text) return undefined;
   try {
@@ -136,7 +145,7 @@ export async function contentOf({ data }: Pick<Store, 'data'>, job: JobSummary):
 }
 
 /** The view of a policy that evaluated no job. */
-async function snapshotOf({ kernel }: ReplayDeps, trial: PolicyTrial): Promise<string> {
+async function getSnapshotName({ kernel }: ReplayDeps, trial: PolicyTrial): Promise<string> {
   const { policy_snapshot } = await askKernel(() => kernel.simulate({ topic: 'job.none' }, trial));
   return policyPart(policy_snapshot);
 }

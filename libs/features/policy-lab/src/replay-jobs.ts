@@ -1,10 +1,10 @@
 import { AppError } from '@svc/contract';
 import type { JobSummary, Store } from '@svc/store';
 
-const mostMs = 7 * 86_400_000;
+const MAX_RANGE_MS = 7 * 86_400_000;
 const pageSize = 200;
 /** Bound on jobs read on the way to the range, since jobs that moved after it are skipped. */
-const mostLookedAt = 10_000;
+const MAX_SCANNED_JOBS = 10_000;
 
 export interface Range {
   fromMs: number;
@@ -12,8 +12,9 @@ export interface Range {
 }
 
 /** @throws invalid_body unless 0 < to - from <= 7 days */
-export function rangeOf({ from, to }: { from: number; to: number }): Range {
-  const fault = to <= from ? 'to must be later than from' : to - from > mostMs ? 'at most 7 days at once' : undefined;
+export function parseRange({ from, to }: { from: number; to: number }): Range {
+  const fault =
+    to <= from ? 'to must be later than from' : to - from > MAX_RANGE_MS ? 'at most 7 days at once' : undefined;
   if (fault) {
     throw new AppError('invalid_body', { violations: [{ in: 'body', field: 'to', path: 'to', message: fault }] });
   }
@@ -40,7 +41,7 @@ export async function decidedJobs(
 ): Promise<FoundJobs> {
   const jobs: JobSummary[] = [];
   let cursorUs: number | undefined;
-  for (let looked = 0; looked < mostLookedAt; looked += pageSize) {
+  for (let looked = 0; looked < MAX_SCANNED_JOBS; looked += pageSize) {
     const page = await index.page(tenant, { afterUs: fromMs * 1_000 }, pageSize, cursorUs);
     for (const job of page.items.filter(fits)) {
       if (jobs.length === most) return { jobs, isCut: true };
@@ -53,7 +54,11 @@ export async function decidedJobs(
 }
 
 /** Runs `work` on each item with bounded concurrency, keeping their order. */
-export async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+export async function mapConcurrently<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   for (let i = 0; i < items.length; i += atOnce) {
     results.push(...(await Promise.all(items.slice(i, i + atOnce).map(work))));

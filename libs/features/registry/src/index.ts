@@ -4,7 +4,7 @@ export { type FleetFiles, openFleetFiles } from './fleet/fleet-files';
 export { type FleetDeps, getPool, getWorker, listPools, listWorkers } from './fleet/read-fleet';
 export { syncFiles } from './fleet/sync-files';
 export { getSchema, listSchemas } from './schemas/read-schemas';
-export { SchemaBook } from './schemas/schema-book';
+export { SchemaBook } from './schemas/schema-cache';
 export { putSchema, removeSchema, type SchemaWriteDeps } from './schemas/write-schemas';
 export { admitTopic } from './topics/admit-topic';
 export { checkQueuedJob, closedTopic } from './topics/check-queued-job';

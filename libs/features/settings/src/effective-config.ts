@@ -13,7 +13,7 @@ export interface ConfigPlace {
 }
 
 /** The merged documents of a place. */
-interface Held {
+interface MergedConfig {
   data: Record<string, unknown> | undefined;
   budgets: Budgets | undefined;
 }
@@ -33,7 +33,7 @@ export class EffectiveConfig {
   private readonly texts = new WeakMap<object, string>();
   /** Incremented by each change, so that a read begun before a change is not cached after it. */
   private changes = 0;
-  private readonly kept = new Map<string, Map<string, Held & { untilMs: number }>>();
+  private readonly kept = new Map<string, Map<string, MergedConfig & { untilMs: number }>>();
 
   constructor(
     private readonly store: Pick<Store, 'config'>,
@@ -57,21 +57,21 @@ export class EffectiveConfig {
     return this.at({ tenant: '' });
   }
 
-  private async held(place: ConfigPlace): Promise<Held> {
+  private async held(place: ConfigPlace): Promise<MergedConfig> {
     const key = JSON.stringify([place.team, place.workflow, place.step]);
     const found = this.kept.get(place.tenant)?.get(key);
     if (found && found.untilMs > this.clock.nowMs()) return found;
     const before = this.changes;
     const documents = await documentsAt(this.store, place);
-    const held = { data: settingsOf(documents), budgets: budgetsOf(place.tenant, documents) };
+    const held = { data: mergeSettings(documents), budgets: budgetsOf(place.tenant, documents) };
     if (before !== this.changes) return held;
     this.keep(place.tenant, key, held);
     return held;
   }
 
   /** Callers choose team names, so a tenant that requests many evicts only its own entries. */
-  private keep(tenant: string, key: string, held: Held): void {
-    const own = this.kept.get(tenant) ?? new Map<string, Held & { untilMs: number }>();
+  private keep(tenant: string, key: string, held: MergedConfig): void {
+    const own = this.kept.get(tenant) ?? new Map<string, MergedConfig & { untilMs: number }>();
     own.delete(key);
     evictOldest(own, maxPlacesOfTenant);
     own.set(key, { ...held, untilMs: this.clock.nowMs() + this.keepMs });
@@ -110,7 +110,7 @@ function evictOldest(map: Map<string, unknown>, max: number): void {
   if (map.size >= max && oldest !== undefined) map.delete(oldest);
 }
 
-function scopesOf({ tenant, team, workflow, step }: ConfigPlace): (readonly [string, string])[] {
+function listScopes({ tenant, team, workflow, step }: ConfigPlace): (readonly [string, string])[] {
   const ids: Record<(typeof configScopes)[number], string | undefined> = {
     system: 'default',
     org: tenant,
@@ -126,11 +126,11 @@ function scopesOf({ tenant, team, workflow, step }: ConfigPlace): (readonly [str
 
 /** The existing documents of a place that apply to its tenant, broadest first. */
 export async function documentsAt({ config }: Pick<Store, 'config'>, place: ConfigPlace): Promise<ConfigDocument[]> {
-  const found = await config.documents(scopesOf(place));
+  const found = await config.documents(listScopes(place));
   return found.flatMap((document) => (document && belongsTo(place.tenant, document) ? [document] : []));
 }
 
-function settingsOf(documents: readonly ConfigDocument[]): Record<string, unknown> | undefined {
+function mergeSettings(documents: readonly ConfigDocument[]): Record<string, unknown> | undefined {
   const entries = Object.entries(mergeConfig(documents)).filter(([key]) => !installationKeys.includes(key));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

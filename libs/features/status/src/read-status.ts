@@ -34,7 +34,7 @@ const kept = new WeakMap<object, Map<string, { status: StatusView; untilMs: numb
 /** Admins of the default tenant and admins for all tenants are operators; only they see addresses, hosts and findings. */
 type Audience = 'tenant' | 'tenant_admin' | 'operator';
 
-const audienceOf = ({ defaultTenant }: StatusDeps, caller: Caller): Audience => {
+const getAudience = ({ defaultTenant }: StatusDeps, caller: Caller): Audience => {
   if (caller.role !== 'admin') return 'tenant';
   return managedScope(caller, defaultTenant) === everyTenant ? 'operator' : 'tenant_admin';
 };
@@ -45,7 +45,7 @@ const audienceOf = ({ defaultTenant }: StatusDeps, caller: Caller): Audience => 
  * @returns whether the status was computed by this call
  */
 export async function readStatus(deps: StatusDeps, caller: Caller): Promise<{ status: StatusView; fresh: boolean }> {
-  const audience = audienceOf(deps, caller);
+  const audience = getAudience(deps, caller);
   const key = `${audience}:${caller.tenant}`;
   const cache = kept.get(deps) ?? new Map<string, { status: StatusView; untilMs: number }>();
   kept.set(deps, cache);

@@ -33,7 +33,7 @@ export const statusRoutes = [
   handle(contract.apiHealth, async ({ ctx, caller }) => {
     const { status, body } = await dependencyHealth(ctx);
     if (caller?.role !== 'admin') return answer(body, { status });
-    const details = (await ctx.health.report()).map(detailOf);
+    const details = (await ctx.health.report()).map(toDetail);
     return answer({ ...body, details: Object.fromEntries(details) }, { status });
   }),
   handle(contract.getStatus, async ({ caller, ctx }) => {
@@ -43,7 +43,7 @@ export const statusRoutes = [
 ];
 
 /** For admins: also the cause, as reported by the driver. */
-const detailOf = ({ name, ok, sinceMs, durationMs, error }: DependencyReport) => [
+const toDetail = ({ name, ok, sinceMs, durationMs, error }: DependencyReport) => [
   name,
   {
     ok,

@@ -15,7 +15,7 @@ export type PreparedBundle =
 /** Keys that forms submit empty when no choice was made. */
 const emptyMeansUnset = ['default_decision', 'default_tenant', 'fail_mode'];
 /** Bounds the check to a few seconds. A rule has about a dozen. */
-const mostValues = 20_000;
+const MAX_VALUES = 20_000;
 
 /**
  * Normalizes a submitted text for storage: keys without a value are removed, and the YAML is formatted again. Comments are
@@ -37,7 +37,7 @@ export function prepareBundle(text: string, source: string): PreparedBundle {
   return { ok: false, problems: problems.length > 0 ? problems : prepared.problems };
 }
 
-const tooLarge = `has more than ${mostValues} keys and values: split it into several bundles`;
+const tooLarge = `has more than ${MAX_VALUES} keys and values: split it into several bundles`;
 const lostAnchor = 'cannot be formatted: replace its aliases with their values';
 const fault = (source: string, message: string): Problem => ({ source, line: 1, column: 1, path: '', message });
 
@@ -52,14 +52,14 @@ function withoutUnset(text: string): Written {
   let values = 0;
   let left = 0;
   visit(yaml, {
-    Value: () => (++values > mostValues ? visit.BREAK : undefined),
+    Value: () => (++values > MAX_VALUES ? visit.BREAK : undefined),
     Pair: (_, pair) => {
       if (!isUnset(pair)) return undefined;
       left += 1;
       return visit.REMOVE;
     },
   });
-  if (values > mostValues) return { kind: 'large' };
+  if (values > MAX_VALUES) return { kind: 'large' };
   const content = writeYaml(yaml);
   return content === undefined ? { kind: 'none' } : { kind: 'text', content, left };
 }

@@ -25,7 +25,9 @@ describe('readSigningKey', () => {
     expect(
       bundleSignatureFault(bundle, new Map([['OPS', publicHalf({ id: 'ops', key: privateKey })]])),
     ).toBeUndefined();
-    expect(bundleSignatureFault({ ...bundle, content: 'rules: [ ]' }, new Map())).toMatch(/differs from the signed text/);
+    expect(bundleSignatureFault({ ...bundle, content: 'rules: [ ]' }, new Map())).toMatch(
+      /differs from the signed text/,
+    );
   });
 
   it.each([

@@ -12,7 +12,7 @@ const seedHead = Buffer.from('302e020100300506032b657004220420', 'hex');
  */
 export function readSigningKey(text: string): KeyObject | undefined {
   const trimmed = text.trim();
-  const key = trimmed.startsWith('-----BEGIN') ? keyOf({ key: trimmed, format: 'pem' }) : fromBytes(trimmed);
+  const key = trimmed.startsWith('-----BEGIN') ? parseKey({ key: trimmed, format: 'pem' }) : fromBytes(trimmed);
   return key?.asymmetricKeyType === 'ed25519' ? key : undefined;
 }
 
@@ -20,10 +20,10 @@ function fromBytes(text: string): KeyObject | undefined {
   const bytes = Buffer.from(text, /^([0-9a-f]{2})+$/i.test(text) ? 'hex' : 'base64');
   const isSeed = bytes.length === seedBytes || bytes.length === seedBytes * 2;
   const der = isSeed ? Buffer.concat([seedHead, bytes.subarray(0, seedBytes)]) : bytes;
-  return keyOf({ key: der, format: 'der', type: 'pkcs8' });
+  return parseKey({ key: der, format: 'der', type: 'pkcs8' });
 }
 
-function keyOf(input: Parameters<typeof createPrivateKey>[0]): KeyObject | undefined {
+function parseKey(input: Parameters<typeof createPrivateKey>[0]): KeyObject | undefined {
   try {
     return createPrivateKey(input);
   } catch {

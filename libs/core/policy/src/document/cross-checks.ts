@@ -20,7 +20,7 @@ const selectorKeys: Readonly<Record<string, readonly string[]>> = {
  * See docs/reference/policy.md#documents.
  */
 export function crossChecks(document: Record<string, unknown>, mode: 'write' | 'load'): Fault[] {
-  const documentTier = tierOf(document['tier']) ?? 'global';
+  const documentTier = readTier(document['tier']) ?? 'global';
   const faults = selectorFaults(documentTier, document['selector'], ['selector']);
   for (const list of lists) {
     const rules = document[list];
@@ -58,7 +58,7 @@ function tierFaults(
   documentTier: string,
   inherited: unknown,
 ): Fault[] {
-  const tier = rule['tier'] === undefined ? documentTier : tierOf(rule['tier']);
+  const tier = rule['tier'] === undefined ? documentTier : readTier(rule['tier']);
   if (tier === undefined) return [];
   if (tiers.findIndex((t) => t === tier) < tiers.findIndex((t) => t === documentTier)) {
     const message = `is wider than the document, whose tier is ${documentTier}: a narrow document cannot rule outside itself`;
@@ -104,5 +104,5 @@ function redactFaults(rule: Record<string, unknown>, path: Fault['path']): Fault
   return [{ path: [...path, 'match'], message }];
 }
 
-const tierOf = (written: unknown) =>
+const readTier = (written: unknown) =>
   typeof written === 'string' ? tiers.find((tier) => tier === canonicalWord(written)) : undefined;

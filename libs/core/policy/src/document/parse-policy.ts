@@ -10,7 +10,7 @@ import { messages } from './schema-parts';
 const maxAliasExpansions = 50;
 
 /** Bounds the time: each problem's position costs a walk through the document. */
-const mostProblems = 100;
+const MAX_PROBLEMS = 100;
 
 /** Duplicate keys are found separately: the library compares each key with each. */
 export const readAs = { schema: 'core', logLevel: 'error', uniqueKeys: false } as const;
@@ -67,8 +67,8 @@ export function parsePolicy(text: string, { source, mode }: ParseOptions): Parse
   ];
   if (validated.error || faults.length > 0) {
     const problems = faults
-      .slice(0, mostProblems)
-      .map((fault) => problem(offsetOf(yaml, fault), pathText(fault.path), fault.message));
+      .slice(0, MAX_PROBLEMS)
+      .map((fault) => problem(findOffset(yaml, fault), pathText(fault.path), fault.message));
     return { ok: false, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
   }
   return { ok: true, document: { source, ...validated.value } };
@@ -100,26 +100,26 @@ const pathText = (path: Fault['path']): string =>
   }, '');
 
 /** Position of a path in the text; for a missing key, that of its nearest parent. */
-function offsetOf(yaml: Document, { path, at }: Fault): number {
+function findOffset(yaml: Document, { path, at }: Fault): number {
   let node: unknown = yaml.contents;
-  let offset = startOf(node) ?? 0;
+  let offset = getStart(node) ?? 0;
   for (const [index, part] of path.entries()) {
     if (isAlias(node)) node = node.resolve(yaml);
     if (isSeq(node) && typeof part === 'number') {
       node = node.items[part];
-      offset = startOf(node) ?? offset;
+      offset = getStart(node) ?? offset;
       continue;
     }
     const pair = isMap(node) ? node.items.find(({ key }) => keyText(key) === String(part)) : undefined;
     if (!pair) return offset;
-    const keyAt = startOf(pair.key) ?? offset;
+    const keyAt = getStart(pair.key) ?? offset;
     const meansKey = at === 'key' && index === path.length - 1;
     node = pair.value;
-    offset = meansKey ? keyAt : (startOf(node) ?? keyAt);
+    offset = meansKey ? keyAt : (getStart(node) ?? keyAt);
   }
   return offset;
 }
 
 const hasRange = (node: unknown): node is Node => isRecord(node) && Array.isArray(node['range']);
-const startOf = (node: unknown): number | undefined => (hasRange(node) ? node.range?.[0] : undefined);
+const getStart = (node: unknown): number | undefined => (hasRange(node) ? node.range?.[0] : undefined);
 const keyText = (key: unknown): string => (isRecord(key) && 'value' in key ? String(key['value']) : String(key));

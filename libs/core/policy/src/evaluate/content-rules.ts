@@ -28,7 +28,7 @@ export function afterContentRules(policy: Policy, facts: Facts, permitted: Outco
   const scan = new Scan(facts, inputPolicy.max_scan_bytes, options.scanContent);
   const closed = inputPolicy.fail_mode === 'closed';
 
-  const firstOf = (list: readonly CompiledInputRule[]): Outcome | undefined => {
+  const findFirst = (list: readonly CompiledInputRule[]): Outcome | undefined => {
     for (const rule of list) {
       const failed = firstFailing(rule.conditions, facts);
       const result = failed === undefined ? tryRule(rule, facts, scan) : undefined;
@@ -42,8 +42,8 @@ export function afterContentRules(policy: Policy, facts: Facts, permitted: Outco
     }
     return undefined;
   };
-  const wider = firstOf(rules);
-  const tightening = firstOf(ofOverrides);
+  const wider = findFirst(rules);
+  const tightening = findFirst(ofOverrides);
   if (wider && tightening) return isStricter(wider.verdict, tightening.verdict) ? wider : tightening;
   const found = wider ?? tightening;
   if (found) return found;

@@ -2,7 +2,7 @@ import type { RiskTagDeriver } from './request';
 
 /** For a deriver without tiers of its own. */
 const usualTiers = 'low=0,review=100,blocked=300';
-const mostTiers = 20;
+const MAX_TIERS = 20;
 
 /**
  * Parses the risk tag deriver of a topic's registration: `amount-threshold`, or with its own tiers
@@ -18,7 +18,7 @@ export function parseDeriver(text: string): RiskTagDeriver | undefined {
     return tag !== undefined && from !== undefined ? { tag, from: Number(from) } : undefined;
   });
   const read = tiers.flatMap((tier) => tier ?? []);
-  return read.length === tiers.length && read.length <= mostTiers
+  return read.length === tiers.length && read.length <= MAX_TIERS
     ? { kind: 'amount-threshold', tiers: read }
     : undefined;
 }

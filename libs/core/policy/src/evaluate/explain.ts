@@ -38,14 +38,14 @@ function decidedBy({ rule_id }: PolicyDecision, trace: readonly RuleTrace[]): st
   const matched = trace.filter(({ outcome }) => outcome === 'matched');
   // Content rules come last, and may share a name with another rule.
   const from = matched.findLast(({ ruleId }) => ruleId === rule_id);
-  const others = matched.filter((entry) => entry !== from).map(nameOf);
+  const others = matched.filter((entry) => entry !== from).map(formatRule);
   return [
-    ...(from ? [`decided by ${nameOf(from)}`] : []),
+    ...(from ? [`decided by ${formatRule(from)}`] : []),
     ...(others.length > 0 ? [`matched too, and did not decide: ${others.join(', ')}`] : []),
   ];
 }
 
-const nameOf = ({ ruleId, source, set }: RuleTrace): string =>
+const formatRule = ({ ruleId, source, set }: RuleTrace): string =>
   `rule ${ruleId} of ${source}${set === 'content' ? ' (content)' : ''}`;
 
 function passedOver(trace: readonly RuleTrace[]): string[] {

@@ -33,7 +33,7 @@ export const ofRule = (rule: CompiledRule): Outcome => ({
  * The stricter of a global and a narrower rule, the narrower when they are equal; the constraints of both apply.
  * See docs/reference/policy.md#evaluation.
  */
-export function stricterOf(wide: Outcome, narrow: Outcome): Outcome {
+export function pickStricter(wide: Outcome, narrow: Outcome): Outcome {
   const stands = isStricter(wide.verdict, narrow.verdict) ? wide : narrow;
   return { ...stands, constraints: tighter(wide.constraints, narrow.constraints) };
 }

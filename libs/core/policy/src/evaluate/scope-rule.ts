@@ -23,7 +23,7 @@ export function checkScope(scope: ScopeMatch, document: unknown): ScopeResult {
 
   const aliases = new Map(Object.entries(scope.aliases ?? {}).map(([word, category]) => [fold(word), fold(category)]));
   const resolve = (category: string) => aliases.get(fold(category)) ?? fold(category);
-  const found = items.map((item) => ({ name: nameOf(item, scope), category: categoryOf(item, scope, resolve) }));
+  const found = items.map((item) => ({ name: getName(item, scope), category: getCategory(item, scope, resolve) }));
   const allowed = scope.allowed_categories?.map(resolve);
   const known = allowed ?? [...found.flatMap(({ category }) => category ?? []), ...aliases.values()];
   const words = [...known.map((category) => [category, category] as const), ...aliases];
@@ -37,22 +37,22 @@ export function checkScope(scope: ScopeMatch, document: unknown): ScopeResult {
   return { kind: 'violation', detail: `${stray.name ?? 'an item'} is of category ${stray.category ?? 'unknown'}` };
 }
 
-function categoryOf(item: unknown, scope: ScopeMatch, resolve: (category: string) => string): string | undefined {
+function getCategory(item: unknown, scope: ScopeMatch, resolve: (category: string) => string): string | undefined {
   const value = valuesAt(item, scope.category_path)[0];
   return typeof value === 'string' && value.trim() !== '' ? resolve(value) : undefined;
 }
 
-function nameOf(item: unknown, { name_path }: ScopeMatch): string | undefined {
+function getName(item: unknown, { name_path }: ScopeMatch): string | undefined {
   const value = name_path === undefined || !isRecord(item) ? undefined : valuesAt(item, name_path)[0];
   return typeof value === 'string' ? value.slice(0, 100) : undefined;
 }
 
 /** Whole words only: "start" does not name `art`. */
 function mentions(instruction: string, word: string): boolean {
-  const wordsOf = (text: string) =>
+  const splitWords = (text: string) =>
     ` ${fold(text)
       .split(/[^\p{L}\p{N}]+/u)
       .filter(Boolean)
       .join(' ')} `;
-  return word !== '' && wordsOf(instruction).includes(wordsOf(word));
+  return word !== '' && splitWords(instruction).includes(splitWords(word));
 }

@@ -5,7 +5,7 @@ import type { Policy } from '../compile/merge-policies';
 import type { RuleSet } from '../compile/rule-set';
 import type { Tiered } from '../compile/tiered';
 import { isPermitting } from '../document/words';
-import { ofRule, stricterOf, type Outcome } from './outcome';
+import { ofRule, pickStricter, type Outcome } from './outcome';
 import type { PriorPermit, VelocityAnswer, VelocityCheck } from './request';
 import type { RuleTrace, SearchSet } from './trace';
 
@@ -47,7 +47,7 @@ export class Search {
     // A rule for this job alone precedes those for its workflow.
     const ofOverride = job ? undefined : yield* this.firstOf('workflow', overrides.rules.inOrder(this.facts));
     const tightening = this.unlessUncounted(ofOverride && ofRule(ofOverride));
-    if (tightening) return stricterOf(wider ?? this.byDefault(defaults), tightening);
+    if (tightening) return pickStricter(wider ?? this.byDefault(defaults), tightening);
     return wider ?? this.byDefault(overrides.defaults);
   }
 
@@ -56,7 +56,7 @@ export class Search {
     const { narrow, global, invariantAllows } = this.policy.compiled;
     const narrower = job ?? (yield* this.firstOf('workflow', narrow.of('workflow', this.facts)));
     const wide = yield* this.firstOf('global', this.candidates(global));
-    if (narrower && wide) return stricterOf(ofRule(wide), ofRule(narrower));
+    if (narrower && wide) return pickStricter(ofRule(wide), ofRule(narrower));
     const found = narrower ?? wide ?? (yield* this.firstOf('invariant_allows', this.candidates(invariantAllows)));
     return found && ofRule(found);
   }

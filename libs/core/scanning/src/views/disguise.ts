@@ -81,10 +81,10 @@ function reading(mark: string): string | undefined {
     const units = [...mark.matchAll(/u([0-9a-fA-F]{4})/g)].map(([, hex = '']) => parseInt(hex, 16));
     const char = String.fromCharCode(...units);
     const code = char.codePointAt(0) ?? 0;
-    return code < 0x20 ? ' ' : code < 0x7f ? char : lookOf(code);
+    return code < 0x20 ? ' ' : code < 0x7f ? char : getVisibleText(code);
   }
   const chars = [...Buffer.from(mark, 'latin1').toString('utf8')];
-  const looks = chars.map((char) => lookOf(char.codePointAt(0) ?? 0));
+  const looks = chars.map((char) => getVisibleText(char.codePointAt(0) ?? 0));
   if (looks.every((look) => look === undefined)) return undefined;
   return looks.map((look, at) => look ?? Buffer.from(chars[at] ?? '').toString('latin1')).join('');
 }
@@ -98,7 +98,7 @@ const likeLatin: Readonly<Record<string, string>> = Object.fromEntries(
     .map((pair) => [pair.charAt(0), pair.charAt(1)]),
 );
 
-function lookOf(code: number): string | undefined {
+function getVisibleText(code: number): string | undefined {
   if (isUnseen(code)) return '';
   if (code === 0xa0 || (code >= 0x2000 && code <= 0x200a) || code === 0x202f || code === 0x205f || code === 0x3000)
     return ' ';

@@ -19,9 +19,9 @@ export async function putArtifact(
   deps: ArtifactDeps,
   caller: Caller,
   body: PutArtifactBody,
-  narrowerBytes: number | undefined,
+  callerLimitBytes: number | undefined,
 ): Promise<{ artifact_ptr: string; size_bytes: number }> {
-  return storeArtifact(deps, caller.tenant, { ...body, bytes: bytesOf(body) }, narrowerBytes);
+  return storeArtifact(deps, caller.tenant, { ...body, bytes: toBytes(body) }, callerLimitBytes);
 }
 
 export interface NewArtifact {
@@ -36,9 +36,9 @@ export async function storeArtifact(
   { store, clock, random, settings, admission }: ArtifactDeps,
   tenant: string,
   { bytes, content_type, retention: wanted, labels }: NewArtifact,
-  narrowerBytes: number | undefined,
+  callerLimitBytes: number | undefined,
 ): Promise<{ artifact_ptr: string; size_bytes: number }> {
-  const most = Math.min(settings.artifactMaxBytes, narrowerBytes ?? Infinity);
+  const most = Math.min(settings.artifactMaxBytes, callerLimitBytes ?? Infinity);
   if (bytes.length > most) throw new AppError('artifact_too_large', { limit_bytes: most });
   const named = labels['tenant_id'];
   if (named !== undefined && named !== tenant) throw new AppError('tenant_access_denied');
@@ -61,7 +61,7 @@ export async function storeArtifact(
 /** Bounded to two: an unbounded pattern is quadratic on a long run of `=`. */
 const unpadded = (base64: string): string => base64.replace(/={1,2}$/, '');
 
-function bytesOf({ content_base64, content }: PutArtifactBody): Buffer {
+function toBytes({ content_base64, content }: PutArtifactBody): Buffer {
   if (content_base64) {
     const bytes = Buffer.from(content_base64, 'base64');
     // Node skips characters that are not base64, so the text is compared with the canonical encoding of its bytes.

@@ -3,7 +3,7 @@ import { handlersFor } from '@svc/http';
 import type { SubmitDeps } from '../submit-job';
 import { type ArtifactDeps, getArtifact, putArtifact } from './artifacts';
 import { type DataUrlDeps, putJobArtifact, putJobResult, readJobInput } from './data-urls';
-import { narrower } from './narrower';
+import { effectiveLimit } from './artifact-limit';
 import { readMemory } from './read-memory';
 
 /** Dependencies of these handlers. */
@@ -18,10 +18,10 @@ const handle = handlersFor<DataContext>();
 /** Artifacts and memory. */
 export const dataRoutes = [
   handle(contract.putArtifact, ({ body, query, header, caller, ctx }) =>
-    putArtifact(ctx.artifacts, caller, body, narrower(query.max_bytes, header('X-Max-Artifact-Bytes'))),
+    putArtifact(ctx.artifacts, caller, body, effectiveLimit(query.max_bytes, header('X-Max-Artifact-Bytes'))),
   ),
   handle(contract.getArtifact, ({ params, query, header, caller, ctx }) =>
-    getArtifact(ctx.artifacts, caller, params.ptr, narrower(query.max_bytes, header('X-Max-Artifact-Bytes'))),
+    getArtifact(ctx.artifacts, caller, params.ptr, effectiveLimit(query.max_bytes, header('X-Max-Artifact-Bytes'))),
   ),
   handle(contract.readMemory, ({ query, caller, ctx }) => readMemory(ctx.submit, caller, query.ptr ?? query.key)),
   handle(contract.readJobInput, async ({ params, query, ctx }) =>

@@ -2,7 +2,7 @@ import { AppError, type Caller, type DeadLetterPageView, type DeadLetterView } f
 import type { DeadLetterPosition, Store } from '@svc/store';
 import { joinIdentities } from '@svc/identity';
 import { carriedLabels, resubmit, type ResubmitDeps } from '../resubmit';
-import { confirmQuarantine, type QuarantineDeps } from './settle-quarantine';
+import { confirmQuarantine, type QuarantineDeps } from './resolve-quarantine';
 
 /** Newest first. See docs/reference/jobs.md#dead-letters. */
 export async function listDeadLetters(
@@ -26,20 +26,20 @@ export async function pageDeadLetters(
   const after = positionIn(tiebreaker);
   const { items, more } = await store.deadLetters.page(tenant, limit, after ?? cursorUs);
   if (!more) return { items, next_cursor: null };
-  const second = secondOf(more.last.atUs);
-  const isCutWithin = secondOf(more.next.atUs) === second;
+  const second = toSeconds(more.last.atUs);
+  const isCutWithin = toSeconds(more.next.atUs) === second;
   // Without a tiebreaker, a page that lies within one second would repeat forever.
-  const isStuck = !after && cursorUs !== undefined && secondOf(cursorUs) === second;
+  const isStuck = !after && cursorUs !== undefined && toSeconds(cursorUs) === second;
   return {
     items,
     next_cursor: isCutWithin && !isStuck ? second : second - 1,
-    next_tiebreaker: tiebreakerOf(more.last),
+    next_tiebreaker: toTiebreaker(more.last),
   };
 }
 
-const secondOf = (us: number): number => Math.floor(us / 1e6);
+const toSeconds = (us: number): number => Math.floor(us / 1e6);
 
-const tiebreakerOf = ({ atUs, id }: DeadLetterPosition): string => Buffer.from(`${atUs}:${id}`).toString('base64url');
+const toTiebreaker = ({ atUs, id }: DeadLetterPosition): string => Buffer.from(`${atUs}:${id}`).toString('base64url');
 
 /** Undefined for an invalid tiebreaker: like a bad cursor, it is ignored. */
 function positionIn(tiebreaker: string): DeadLetterPosition | undefined {

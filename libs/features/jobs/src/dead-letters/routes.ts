@@ -3,7 +3,7 @@ import { handlersFor } from '@svc/http';
 import type { ResubmitDeps } from '../resubmit';
 import type { SubmitDeps } from '../submit-job';
 import { listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter } from './dead-letters';
-import { releaseQuarantine } from './settle-quarantine';
+import { releaseQuarantine } from './resolve-quarantine';
 
 /** Dependencies of these handlers. */
 export interface DeadLetterContext {

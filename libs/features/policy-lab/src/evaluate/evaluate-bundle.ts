@@ -24,7 +24,7 @@ export async function simulateBundle(
   { request: asked, content }: SimulateBundleBody,
 ): Promise<PolicyDecisionView> {
   const request = await policyQuestion(deps, caller, asked);
-  const candidate = candidateOf(deps, id, content ?? (await storedContent(deps, caller, id)));
+  const candidate = prepareCandidate(deps, id, content ?? (await storedContent(deps, caller, id)));
   const decision = await askKernel(() => deps.kernel.simulate(request, { candidate }));
   await deps.onCall({ action: 'policy.simulate', caller, request, decision });
   return decisionView(decision);
@@ -38,7 +38,7 @@ async function storedContent(deps: SimulateBundleDeps, caller: Caller, id: strin
 }
 
 /** @throws policy_validation_failed, request_too_large */
-export const candidateOf = (
+export const prepareCandidate = (
   deps: Pick<PolicyWriteDeps, 'maxContentBytes'>,
   id: string,
   content: string,

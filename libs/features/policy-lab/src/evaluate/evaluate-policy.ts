@@ -10,9 +10,9 @@ import type { PolicyDecision, PolicyRequest } from '@svc/policy';
 import { askKernel } from './evaluate-ask';
 import { policyQuestion, type QuestionDeps } from './evaluate-question';
 import { decisionView, humanView, redacted, traceView } from './evaluate-view';
-import { checkGates, claimApproval, type GateBlock, type GateDeps, gateError } from './gates';
+import { runActionChecks, claimApproval, type ActionBlock, type ActionCheckDeps, toBlockError } from './action-checks';
 
-export interface PolicyEvaluateDeps extends QuestionDeps, GateDeps {
+export interface PolicyEvaluateDeps extends QuestionDeps, ActionCheckDeps {
   kernel: Kernel;
   settings: {
     /** SVC_POLICY_EVALUATE_REDACT. */
@@ -32,7 +32,7 @@ type Question = PolicyRequest & { tenant: string };
 type Action = 'policy.evaluate' | 'policy.simulate' | 'policy.explain';
 
 export type PolicyCall = { action: Action; caller: Caller; request: Question } & (
-  { decision: PolicyDecision } | { blocked: GateBlock }
+  { decision: PolicyDecision } | { blocked: ActionBlock }
 );
 
 /**
@@ -46,7 +46,7 @@ export async function evaluatePolicy(
   asking: Asking,
   body: PolicyRequestBody,
 ): Promise<PolicyDecisionView> {
-  const request = await throughGates(deps, 'policy.evaluate', asking, body);
+  const request = await withActionChecks(deps, 'policy.evaluate', asking, body);
   const decision = await askKernel(() => deps.kernel.evaluate(request));
   await claim(deps, asking, body, request, decision);
   await deps.onCall({ action: 'policy.evaluate', caller: asking.caller, request, decision });
@@ -65,9 +65,9 @@ export async function simulatePolicy(
   body: PolicyRequestBody,
 ): Promise<PolicySimulationView> {
   const request = await policyQuestion(deps, asking.caller, body);
-  const blocked = await blockOf(deps, 'policy.simulate', asking, body, request);
+  const blocked = await findBlock(deps, 'policy.simulate', asking, body, request);
   if (blocked?.finding.kind === 'human') return humanView(blocked, await policySnapshots(deps));
-  if (blocked) throw gateError(blocked, asking.requestId);
+  if (blocked) throw toBlockError(blocked, asking.requestId);
   const decision = await askKernel(() => deps.kernel.simulate(request));
   await deps.onCall({ action: 'policy.simulate', caller: asking.caller, request, decision });
   return decisionView(decision);
@@ -79,7 +79,7 @@ export async function explainPolicy(
   asking: Asking,
   body: PolicyRequestBody,
 ): Promise<PolicyExplanationView> {
-  const request = await throughGates(deps, 'policy.explain', asking, body);
+  const request = await withActionChecks(deps, 'policy.explain', asking, body);
   const decision = await askKernel(() => deps.kernel.explain(request));
   await deps.onCall({ action: 'policy.explain', caller: asking.caller, request, decision });
   return { ...decisionView(decision), trace: decision.trace.map(traceView), traceTotal: decision.trace_total };
@@ -89,26 +89,26 @@ export async function explainPolicy(
 export const policySnapshots = async ({ kernel }: Pick<PolicyEvaluateDeps, 'kernel'>): Promise<string[]> =>
   askKernel(() => kernel.listSnapshots());
 
-async function throughGates(
+async function withActionChecks(
   deps: PolicyEvaluateDeps,
   action: Action,
   asking: Asking,
   body: PolicyRequestBody,
 ): Promise<Question> {
   const request = await policyQuestion(deps, asking.caller, body);
-  const blocked = await blockOf(deps, action, asking, body, request);
-  if (blocked) throw gateError(blocked, asking.requestId);
+  const blocked = await findBlock(deps, action, asking, body, request);
+  if (blocked) throw toBlockError(blocked, asking.requestId);
   return request;
 }
 
-async function blockOf(
+async function findBlock(
   deps: PolicyEvaluateDeps,
   action: Action,
   { caller }: Asking,
   body: PolicyRequestBody,
   request: Question,
-): Promise<GateBlock | undefined> {
-  const blocked = body.action ? await checkGates(deps, caller, request, body.action) : undefined;
+): Promise<ActionBlock | undefined> {
+  const blocked = body.action ? await runActionChecks(deps, caller, request, body.action) : undefined;
   if (blocked) await deps.onCall({ action, caller, request, blocked });
   return blocked;
 }
@@ -125,5 +125,5 @@ async function claim(
   const blocked = body.action && permits ? await claimApproval(deps, caller, request, body.action) : undefined;
   if (!blocked) return;
   await deps.onCall({ action: 'policy.evaluate', caller, request, blocked });
-  throw gateError(blocked, requestId);
+  throw toBlockError(blocked, requestId);
 }

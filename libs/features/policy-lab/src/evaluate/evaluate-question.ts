@@ -27,7 +27,7 @@ export async function policyQuestion(
   body: PolicyRequestBody,
 ): Promise<PolicyRequest & { tenant: string }> {
   const { labels: given, effective_config, budget, action, meta: about, input_content, ...fields } = body;
-  const tenant = tenantOf(caller, body);
+  const tenant = resolveTenant(caller, body);
   const labels = clientLabels(given);
   const { labels: serverLabels, risk_tags: riskTags } = markSecrets(
     { labels: { _source: about?.pack_id ? 'pack' : 'api' }, risk_tags: about?.risk_tags ?? [] },
@@ -35,7 +35,7 @@ export async function policyQuestion(
   );
   const agentId = labels['agent_id'];
   const [config, agent, derived] = await Promise.all([
-    effective_config ?? deps.config.at(placeOf(tenant, body)),
+    effective_config ?? deps.config.at(getConfigPlace(tenant, body)),
     agentId ? deps.agents?.(tenant, agentId) : undefined,
     withDeriver(deps.topics, tenant, body.topic),
   ]);
@@ -47,7 +47,7 @@ export async function policyQuestion(
     ...(budget && { budget }),
     ...(config !== undefined && { effective_config: config }),
     ...((about || riskTags.length > 0) && {
-      meta: metaOf(about ?? { risk_tags: [], requires: [], labels: {} }, riskTags),
+      meta: buildMeta(about ?? { risk_tags: [], requires: [], labels: {} }, riskTags),
     }),
     ...(action && { action }),
     ...(agent && { agent }),
@@ -57,7 +57,7 @@ export async function policyQuestion(
 }
 
 /** Every tenant in the body must be the caller's, unless the caller may act for all. */
-function tenantOf(caller: Caller, { tenant, org_id, meta }: PolicyRequestBody): string {
+function resolveTenant(caller: Caller, { tenant, org_id, meta }: PolicyRequestBody): string {
   const named = [tenant, org_id, meta?.tenant_id].filter((name) => name !== undefined && name !== '');
   if (caller.scope !== everyTenant && named.some((name) => name !== caller.tenant)) {
     throw new AppError('tenant_access_denied');
@@ -65,14 +65,14 @@ function tenantOf(caller: Caller, { tenant, org_id, meta }: PolicyRequestBody): 
   return named[0] ?? caller.tenant;
 }
 
-const placeOf = (tenant: string, { team_id, workflow_id, step_id }: PolicyRequestBody) => ({
+const getConfigPlace = (tenant: string, { team_id, workflow_id, step_id }: PolicyRequestBody) => ({
   tenant,
   team: team_id,
   workflow: workflow_id,
   step: step_id,
 });
 
-const metaOf = ({ labels, ...meta }: PolicyMetaBody, riskTags: string[]) => ({
+const buildMeta = ({ labels, ...meta }: PolicyMetaBody, riskTags: string[]) => ({
   ...meta,
   labels: clientLabels(labels),
   risk_tags: riskTags,

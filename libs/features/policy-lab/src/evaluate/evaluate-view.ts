@@ -1,7 +1,7 @@
 import type { PolicyDecisionView, PolicySimulationView, PolicyTraceView } from '@svc/contract';
 import { decisionType } from '@svc/kernel-client';
 import type { Constraints, PolicyDecision, Remediation, RuleTrace } from '@svc/policy';
-import type { GateBlock } from './gates';
+import type { ActionBlock } from './action-checks';
 
 /** A decision in the responses of these routes, with every field always present. See docs/reference/policy.md#evaluation. */
 export const decisionView = (decision: PolicyDecision): PolicyDecisionView => ({
@@ -23,7 +23,7 @@ export const redacted = (view: PolicyDecisionView): PolicyDecisionView => ({
 });
 
 /** An action check that requires an approval, as a decision without a rule. See docs/reference/policy.md#action-checks. */
-export const humanView = ({ finding }: GateBlock, [snapshot = '']: readonly string[]): PolicySimulationView => ({
+export const humanView = ({ finding }: ActionBlock, [snapshot = '']: readonly string[]): PolicySimulationView => ({
   decision: decisionType('REQUIRE_APPROVAL'),
   reason: finding.reason,
   ruleId: finding.gate,

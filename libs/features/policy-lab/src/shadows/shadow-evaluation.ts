@@ -3,9 +3,9 @@ import type { Kernel } from '@svc/kernel-client';
 import type { PolicyDecision, Verdict } from '@svc/policy';
 import type { ShadowResult, Store } from '@svc/store';
 import { answerWithin, type LiveDecision, type Shadows } from '@svc/decision';
-import { type Shadow, ShadowBook } from './shadow-book';
+import { type Shadow, ShadowCache } from './shadow-cache';
 import { type Dropped, Lane } from './shadow-lane';
-import { diffOf, severities } from './shadow-maths';
+import { compareDecisions, severities } from './shadow-maths';
 import { ShadowResultsWriter } from './shadow-results-writer';
 
 export interface ShadowEvents {
@@ -43,14 +43,14 @@ const closeMs = { evaluations: 3_000, results: 2_000 };
  * See docs/reference/policy.md#shadow-policies.
  */
 export class ShadowEvaluation implements Shadows {
-  private readonly book: ShadowBook;
+  private readonly book: ShadowCache;
   private readonly lane: Lane<Heard>;
   private readonly writer: ShadowResultsWriter;
 
   constructor(private readonly parts: ShadowEvaluationParts) {
     const { store, events } = parts;
     const dropped = (reason: Dropped, count: number) => events.dropped(reason, count);
-    this.book = new ShadowBook(store);
+    this.book = new ShadowCache(store);
     this.lane = new Lane((heard) => this.evaluateAll(heard), laneLimits, {
       waiting: (n) => events.waiting(n),
       dropped,
@@ -94,13 +94,13 @@ export class ShadowEvaluation implements Shadows {
       events.evaluated('UNAVAILABLE', 'none', tookMs);
       return events.failed('evaluation', verdict.error);
     }
-    const diff = diffOf(active, verdict.decision);
+    const diff = compareDecisions(active, verdict.decision);
     events.evaluated(verdict.decision.decision, diff, tookMs);
-    this.writer.add(tenant, resultOf(asked, verdict.decision, { diff, tookMs }));
+    this.writer.add(tenant, buildResult(asked, verdict.decision, { diff, tookMs }));
   }
 }
 
-function resultOf(
+function buildResult(
   { request, decision: active, shadow: { candidate, shadowBundleId } }: Asked,
   shadow: PolicyDecision,
   { diff, tookMs }: { diff: ShadowDiff; tookMs: number },

@@ -15,7 +15,7 @@ export interface LaneEvents {
 }
 
 /** Synchronous work completes in the turn it starts in, so other callbacks get a turn in between. */
-const mostInTurn = 8;
+const MAX_PER_TURN = 8;
 
 /**
  * Executes best-effort work with bounded concurrency and a bounded queue; the overflow is dropped and reported. Work
@@ -78,7 +78,7 @@ export class Lane<T> {
   }
 
   private begin(): void {
-    for (let begun = 0; begun < mostInTurn && this.underWay < this.limits.atOnce; begun++) {
+    for (let begun = 0; begun < MAX_PER_TURN && this.underWay < this.limits.atOnce; begun++) {
       const next = this.waiting.shift();
       if (!next) break;
       this.weight -= next.weight;

@@ -4,12 +4,12 @@ import {
   alignedDown,
   bucketFault,
   countDiffs,
-  cursorOf,
-  diffOf,
-  placeOf,
+  encodeCursor,
+  compareDecisions,
+  decodeCursor,
   severities,
-  timeseriesOf,
-  totalOf,
+  buildTimeseries,
+  sumCounts,
   windowFault,
 } from './shadow-maths';
 
@@ -32,18 +32,18 @@ describe('the difference of a shadow', () => {
     ['DENY', 'THROTTLE', 'relaxed'],
     ['DENY', 'ALLOW', 'relaxed'],
   ])('%s live and %s in the shadow is %s', (active, shadow, diff) => {
-    expect(diffOf(decided(active), decided(shadow))).toBe(diff);
+    expect(compareDecisions(decided(active), decided(shadow))).toBe(diff);
   });
 
   it('equal verdicts differ when only one requires an approval', () => {
-    expect(diffOf(decided('DENY'), { decision: 'DENY', approval_required: true })).toBe('approval_differ');
+    expect(compareDecisions(decided('DENY'), { decision: 'DENY', approval_required: true })).toBe('approval_differ');
   });
 
   it('swapping live and shadow swaps escalated and relaxed, and nothing else', () => {
     const mirrored = { escalated: 'relaxed', relaxed: 'escalated', approval_differ: 'approval_differ', unchanged: 'unchanged' }; // prettier-ignore
     for (const a of decisions) {
       for (const b of decisions) {
-        expect(diffOf(decided(b), decided(a))).toBe(mirrored[diffOf(decided(a), decided(b))]);
+        expect(compareDecisions(decided(b), decided(a))).toBe(mirrored[compareDecisions(decided(a), decided(b))]);
       }
     }
   });
@@ -87,7 +87,7 @@ describe('results over time', () => {
     fc.assert(
       fc.property(results, asked, (all, { from, lengthMs, bucket }) => {
         const window = { from, to: from + lengthMs };
-        const series = timeseriesOf(all, window, bucket);
+        const series = buildTimeseries(all, window, bucket);
 
         expect(series[0]?.ts_ms).toBe(alignedDown(from, bucket));
         series.forEach((one, i) => {
@@ -104,7 +104,7 @@ describe('results over time', () => {
   });
 
   it('empty buckets are included', () => {
-    const series = timeseriesOf([{ ts_ms: 130_000, diff: 'relaxed' }], { from: 61_000, to: 240_000 }, '1m');
+    const series = buildTimeseries([{ ts_ms: 130_000, diff: 'relaxed' }], { from: 61_000, to: 240_000 }, '1m');
 
     expect(series.map(({ ts_ms, relaxed, total }) => [ts_ms, relaxed, total])).toEqual([
       [60_000, 0, 0],
@@ -118,7 +118,7 @@ describe('results over time', () => {
   });
 
   it('counts add up', () => {
-    expect(totalOf({ escalated: 1, relaxed: 2, approval_differ: 3, unchanged: 4 })).toBe(10);
+    expect(sumCounts({ escalated: 1, relaxed: 2, approval_differ: 3, unchanged: 4 })).toBe(10);
   });
 });
 
@@ -126,12 +126,12 @@ describe('cursors', () => {
   it('decode to the position where the page ended', () => {
     fc.assert(
       fc.property(fc.nat(), fc.nat(), (ts_ms, seq) => {
-        expect(placeOf(cursorOf({ ts_ms, seq }))).toEqual({ ts_ms, seq });
+        expect(decodeCursor(encodeCursor({ ts_ms, seq }))).toEqual({ ts_ms, seq });
       }),
     );
   });
 
   it.each(['', '12', '-3', '1-', 'a-b', '1-2-3', '(1-2', '1234567890123456-0'])('%j is rejected', (cursor) => {
-    expect(placeOf(cursor)).toBeUndefined();
+    expect(decodeCursor(cursor)).toBeUndefined();
   });
 });

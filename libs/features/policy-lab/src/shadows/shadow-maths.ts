@@ -9,7 +9,7 @@ import { isStricter, type PolicyDecision } from '@svc/policy';
 type Compared = Pick<PolicyDecision, 'decision' | 'approval_required'>;
 
 /** The difference between a shadow's and the live decision. Whether approval is required counts before strictness. */
-export function diffOf(active: Compared, shadow: Compared): ShadowDiff {
+export function compareDecisions(active: Compared, shadow: Compared): ShadowDiff {
   const differsInApproval = needsApproval(active) !== needsApproval(shadow);
   if (active.decision === shadow.decision && !differsInApproval) return 'unchanged';
   if (differsInApproval) return 'approval_differ';
@@ -27,8 +27,8 @@ export const severities = {
   unchanged: 'INFO',
 } as const satisfies Record<ShadowDiff, string>;
 
-const longestMs = 30 * 86_400_000;
-const mostBuckets = 2_000;
+const MAX_WINDOW_MS = 30 * 86_400_000;
+const MAX_BUCKETS = 2_000;
 const minuteMs = 60_000;
 const bucketMs: Record<ShadowBucket, number> = {
   '1m': minuteMs,
@@ -48,14 +48,14 @@ export interface Window {
 /** The error of an invalid window; undefined when it is valid. */
 export function windowFault({ from, to }: Window): string | undefined {
   if (to <= from) return 'to must be after from';
-  return to - from > longestMs ? 'from and to may be 30 days apart' : undefined;
+  return to - from > MAX_WINDOW_MS ? 'from and to may be 30 days apart' : undefined;
 }
 
 /** The error of an invalid bucket length; undefined when it is valid. */
 export function bucketFault(window: Window, bucket: ShadowBucket): string | undefined {
   const asked = bucketCount(window, bucket);
-  return asked > mostBuckets
-    ? `these are ${asked} buckets, and ${mostBuckets} are told; ask for longer ones`
+  return asked > MAX_BUCKETS
+    ? `the range has ${asked} buckets and at most ${MAX_BUCKETS} are returned: use longer buckets`
     : undefined;
 }
 
@@ -74,10 +74,10 @@ export function countDiffs(results: readonly { diff: ShadowDiff }[]): DiffCounts
 }
 
 const noDiffs = (): DiffCounts => ({ escalated: 0, relaxed: 0, approval_differ: 0, unchanged: 0 });
-export const totalOf = (counts: DiffCounts): number => shadowDiffs.reduce((sum, diff) => sum + counts[diff], 0);
+export const sumCounts = (counts: DiffCounts): number => shadowDiffs.reduce((sum, diff) => sum + counts[diff], 0);
 
 /** Counts by bucket, for all buckets of the window, oldest first. Results outside the window are ignored. */
-export function timeseriesOf(
+export function buildTimeseries(
   results: readonly { ts_ms: number; diff: ShadowDiff }[],
   window: Window,
   bucket: ShadowBucket,
@@ -88,19 +88,19 @@ export function timeseriesOf(
     const into = ts_ms < window.to ? counts[Math.floor((ts_ms - startMs) / stepMs)] : undefined;
     if (into) into[diff] += 1;
   }
-  return counts.map((of, i) => ({ ts_ms: startMs + i * stepMs, ...of, total: totalOf(of) }));
+  return counts.map((of, i) => ({ ts_ms: startMs + i * stepMs, ...of, total: sumCounts(of) }));
 }
 
 /** The position where a page of results ended. */
-export interface Place {
+export interface CursorPosition {
   ts_ms: number;
   seq: number;
 }
 
-export const cursorOf = ({ ts_ms, seq }: Place): string => `${ts_ms}-${seq}`;
+export const encodeCursor = ({ ts_ms, seq }: CursorPosition): string => `${ts_ms}-${seq}`;
 
 /** @returns undefined for an invalid cursor */
-export function placeOf(cursor: string): Place | undefined {
+export function decodeCursor(cursor: string): CursorPosition | undefined {
   const [, ms, seq] = /^(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? [];
   return ms === undefined ? undefined : { ts_ms: Number(ms), seq: Number(seq) };
 }

@@ -14,9 +14,9 @@ interface Written {
 
 const soonMs = 100;
 const againMs = 1_000;
-const mostInBatch = 200;
+const MAX_BATCH = 200;
 /** Bound while the store is unavailable. */
-const mostKept = 5_000;
+const MAX_KEPT = 5_000;
 
 /** Writes results in batches of one round trip each, and keeps those that could not be written. */
 export class ShadowResultsWriter {
@@ -31,7 +31,7 @@ export class ShadowResultsWriter {
   ) {}
 
   add(tenant: string, result: ShadowResult): void {
-    if (this.waiting.length >= mostKept) return this.events.dropped('queue_full', 1);
+    if (this.waiting.length >= MAX_KEPT) return this.events.dropped('queue_full', 1);
     this.waiting.push({ tenant, result });
     this.schedule(soonMs);
   }
@@ -68,7 +68,7 @@ export class ShadowResultsWriter {
   private async drain(): Promise<void> {
     for (let [first] = this.waiting; first; [first] = this.waiting) {
       const { tenant } = first;
-      const batch = this.waiting.filter((one) => one.tenant === tenant).slice(0, mostInBatch);
+      const batch = this.waiting.filter((one) => one.tenant === tenant).slice(0, MAX_BATCH);
       try {
         await this.store.shadowResults.add(tenant, batch.map(({ result }) => result)); // prettier-ignore
       } catch (error) {

@@ -10,8 +10,16 @@ import {
   type ShadowWindow,
 } from '@svc/contract';
 import type { Store, StoredShadowHead, StoredShadowResult } from '@svc/store';
-import { alignedDown, bucketFault, cursorOf, placeOf, timeseriesOf, totalOf, windowFault } from './shadow-maths';
-import { type BundleOfTenant, hasMore, mostScanned, pageSize, scanned } from './shadow-scan';
+import {
+  alignedDown,
+  bucketFault,
+  encodeCursor,
+  decodeCursor,
+  buildTimeseries,
+  sumCounts,
+  windowFault,
+} from './shadow-maths';
+import { type BundleOfTenant, hasMore, MAX_SCANNED, pageSize, scanned } from './shadow-scan';
 import type { ShadowSummaries } from './shadow-summaries';
 
 export interface ShadowResultDeps {
@@ -35,7 +43,7 @@ export async function shadowSummary(
     shadow_bundle_id: head?.shadow_bundle_id ?? newestShadow,
     from_ms: from,
     to_ms: to,
-    total_evaluated: totalOf(counts),
+    total_evaluated: sumCounts(counts),
     escalated_count: counts.escalated,
     relaxed_count: counts.relaxed,
     approval_differ_count: counts.approval_differ,
@@ -61,7 +69,7 @@ export async function shadowTimeseries(
     bucket,
     from_ms: window.from,
     to_ms: to,
-    buckets: timeseriesOf(results, window, bucket),
+    buckets: buildTimeseries(results, window, bucket),
     truncated_at_max: isCut,
   };
 }
@@ -77,26 +85,27 @@ export async function shadowComparisons(
   const of = { tenant: caller.tenant, bundle: id };
   await requireKnown(deps, of);
   const entries: ShadowComparison[] = [];
-  let before = cursor === undefined ? undefined : placeOf(cursor);
-  for (let left = mostScanned; left > 0;) {
+  let before = cursor === undefined ? undefined : decodeCursor(cursor);
+  for (let left = MAX_SCANNED; left > 0;) {
     const most = Math.min(left, diff === 'all' ? limit - entries.length + 1 : pageSize);
     const range = { fromMs: from, toMs: to, most, ...(before && { before }) };
     const page = await deps.store.shadowResults.page(of.tenant, of.bundle, range);
     for (const result of page) {
       if (diff !== 'all' && result.diff !== diff) continue;
       const last = entries.at(-1);
-      if (entries.length === limit && last) return { entries, next_cursor: cursorOf(last), truncated_at_max: false };
-      entries.push(comparisonOf(result));
+      if (entries.length === limit && last)
+        return { entries, next_cursor: encodeCursor(last), truncated_at_max: false };
+      entries.push(toComparison(result));
     }
     if (page.length < most) return { entries, next_cursor: '', truncated_at_max: false };
     left -= page.length;
     before = page.at(-1);
   }
   const isCut = before !== undefined && (await hasMore(deps.store, of, { from, to }, before));
-  return { entries, next_cursor: isCut && before ? cursorOf(before) : '', truncated_at_max: isCut };
+  return { entries, next_cursor: isCut && before ? encodeCursor(before) : '', truncated_at_max: isCut };
 }
 
-function comparisonOf(result: StoredShadowResult): ShadowComparison {
+function toComparison(result: StoredShadowResult): ShadowComparison {
   const { ts_ms, seq, job_id, agent_id, shadow_bundle_id, active_verdict, shadow_verdict, diff } = result;
   const { active_rule_id, shadow_rule_id, latency_ms } = result;
   return {

@@ -9,7 +9,7 @@ export interface BundleOfTenant {
 }
 
 /** Maximum number of results per query. See docs/reference/policy.md#shadow-policies. */
-export const mostScanned = 10_000;
+export const MAX_SCANNED = 10_000;
 /** Bounds the time for which one query blocks the store. */
 export const pageSize = 1_000;
 
@@ -30,7 +30,7 @@ export async function scanned(
 ): Promise<Scanned> {
   const read: Scanned = { results: [], newestShadow: '', isCut: false };
   let before: ShadowResultPlace | undefined;
-  while (read.results.length < mostScanned) {
+  while (read.results.length < MAX_SCANNED) {
     const range = { fromMs: window.from, toMs: window.to, most: pageSize, ...(before && { before }) };
     const page = await store.shadowResults.page(of.tenant, of.bundle, range);
     read.newestShadow ||= page[0]?.shadow_bundle_id ?? '';

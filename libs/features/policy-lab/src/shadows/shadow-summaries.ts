@@ -8,7 +8,7 @@ export interface ShadowCounts extends Pick<Scanned, 'newestShadow' | 'isCut'> {
 }
 
 const keptMs = 60_000;
-const mostKept = 500;
+const MAX_KEPT = 500;
 
 /**
  * Caches counts of results for 60 s; concurrent equal queries share one read.
@@ -28,7 +28,7 @@ export class ShadowSummaries {
     const found = this.kept.get(key);
     if (found && found.untilMs > nowMs) return found.counts;
     const counts = this.count(of, window);
-    if (this.kept.size >= mostKept) this.kept.clear();
+    if (this.kept.size >= MAX_KEPT) this.kept.clear();
     this.kept.set(key, { counts, untilMs: nowMs + keptMs });
     counts.catch(() => this.kept.delete(key));
     return counts;

@@ -12,7 +12,7 @@ export type ShadowWriteDeps = AnnounceDeps &
   ShadowReadDeps;
 
 /** Every service that decides holds the texts of all tenants in memory. */
-const mostBytesOfTenant = 4 * 1_024 * 1_024;
+const MAX_TENANT_BYTES = 4 * 1_024 * 1_024;
 const place = { scope: 'system', scope_id: 'policy_shadows' };
 
 /**
@@ -83,9 +83,9 @@ async function write(
 
 /** @throws request_too_large */
 function requireRoom(bytes: number): void {
-  if (bytes <= mostBytesOfTenant) return;
+  if (bytes <= MAX_TENANT_BYTES) return;
   throw new AppError('request_too_large', {
     error: 'all shadow policies of the tenant together are too large',
-    limit_bytes: mostBytesOfTenant,
+    limit_bytes: MAX_TENANT_BYTES,
   });
 }

@@ -5,18 +5,18 @@ import { syncFiles } from './sync-files';
 import { ConfiguredFleet } from './configured-fleet';
 
 const use = useConfig();
-const tableOf = (text: string) => {
+const parseTable = (text: string) => {
   const parsed = parsePools(text, 'pools', true);
   if (!parsed.ok) throw new Error('a table of this test is invalid');
   return parsed.value;
 };
-const ofFile = tableOf(
+const ofFile = parseTable(
   'topics: {job.a: [crane, spare]}\npools: {crane: {requires: [hook], description: x}, spare: {}}',
 );
 
 describe('the pools and timeouts in effect', () => {
-  const file: { pools: ReturnType<typeof tableOf>; hash: string | undefined } = { pools: ofFile, hash: 'h1' };
-  const told: string[] = [];
+  const file: { pools: ReturnType<typeof parseTable>; hash: string | undefined } = { pools: ofFile, hash: 'h1' };
+  const problems: string[] = [];
   const files = {
     pools: () => file.pools,
     timeouts: () => defaultTimeouts,
@@ -24,12 +24,12 @@ describe('the pools and timeouts in effect', () => {
     refresh: async () => undefined,
   };
   const open = () =>
-    new ConfiguredFleet(files, use.store, { production: true }, { onProblem: (problem) => told.push(problem), onChange: () => undefined }); // prettier-ignore
+    new ConfiguredFleet(files, use.store, { production: true }, { onProblem: (problem) => problems.push(problem), onChange: () => undefined }); // prettier-ignore
   const change = async (data: Record<string, unknown>) =>
     use.given('system', 'default', { ...(await use.stored('system', 'default'))?.data, ...data });
   beforeEach(() => {
     Object.assign(file, { pools: ofFile, hash: 'h1' });
-    told.length = 0;
+    problems.length = 0;
   });
 
   it('are those of the files, before and after they are written into system/default', async () => {
@@ -43,7 +43,7 @@ describe('the pools and timeouts in effect', () => {
     expect(fleet.pools()).not.toBe(ofFile);
     expect(fleet.pools()).toEqual(ofFile);
     expect(fleet.timeouts()).toEqual(defaultTimeouts);
-    expect(told).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it('are those of the document once it was edited, until the file changes', async () => {
@@ -57,7 +57,7 @@ describe('the pools and timeouts in effect', () => {
     expect(fleet.timeouts().reconciler.scan_interval_seconds).toBe(5);
 
     // A new file is in effect before and after it is written into the document.
-    Object.assign(file, { pools: tableOf('topics: {job.c: spare}\npools: {spare: {}}'), hash: 'h2' });
+    Object.assign(file, { pools: parseTable('topics: {job.c: spare}\npools: {spare: {}}'), hash: 'h2' });
     expect(fleet.pools().topics).toEqual({ 'job.c': ['spare'] });
     await syncFiles(use.replica(), files);
     await fleet.refresh();
@@ -75,7 +75,7 @@ describe('the pools and timeouts in effect', () => {
     await fleet.refresh();
 
     expect(fleet.pools().topics).toEqual({ 'job.b': ['spare'] });
-    expect(told).toEqual([expect.stringContaining('pools of system/default')]);
+    expect(problems).toEqual([expect.stringContaining('pools of system/default')]);
   });
 
   it('are those of the document when there is no file', async () => {
@@ -94,13 +94,13 @@ describe('the pools and timeouts in effect', () => {
     file.hash = undefined;
     const fleet = open();
     const { config } = use.replica();
-    fleet.follow(config, (error) => told.push(String(error)));
+    fleet.follow(config, (error) => problems.push(String(error)));
     await change({ pools: { topics: {}, pools: { spare: {} } } });
 
     config.changed();
 
     await eventually(async () => expect(Object.keys(fleet.pools().pools)).toEqual(['spare']));
-    expect(told).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   it('are those of the newest document after many reloads and writes at once', async () => {

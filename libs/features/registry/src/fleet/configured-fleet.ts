@@ -6,7 +6,7 @@ import type { StoredFleet } from '@svc/platform';
 import type { FleetFileHooks, FleetFiles } from './fleet-files';
 
 /** A table of system/default, and the hash of its source file. */
-interface Held<T> {
+interface StoredTable<T> {
   value: T;
   fileHash: unknown;
 }
@@ -20,8 +20,8 @@ export class ConfiguredFleet implements FleetFiles, StoredFleet {
   private revision = 0;
   private reading: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
-  private heldPools: Held<PoolTable> | undefined;
-  private heldTimeouts: Held<TimeoutTable> | undefined;
+  private heldPools: StoredTable<PoolTable> | undefined;
+  private heldTimeouts: StoredTable<TimeoutTable> | undefined;
 
   constructor(
     private readonly files: FleetFiles,
@@ -79,9 +79,9 @@ export class ConfiguredFleet implements FleetFiles, StoredFleet {
   private held<T>(
     key: 'pools' | 'timeouts',
     data: Readonly<Record<string, unknown>>,
-    before: Held<T> | undefined,
+    before: StoredTable<T> | undefined,
     parse: (text: string, source: string) => Parsed<T>,
-  ): Held<T> | undefined {
+  ): StoredTable<T> | undefined {
     if (!Object.hasOwn(data, key)) return undefined;
     const parsed = parse(JSON.stringify(data[key]), `${key} of system/default`);
     const fileHash = data[`_${key}FileHash`];
@@ -92,5 +92,5 @@ export class ConfiguredFleet implements FleetFiles, StoredFleet {
 }
 
 /** Without a file the document is in effect, whatever its source. */
-const inForce = <T>(held: Held<T> | undefined, fileHash: string | undefined): T | undefined =>
+const inForce = <T>(held: StoredTable<T> | undefined, fileHash: string | undefined): T | undefined =>
   held && (fileHash === undefined || held.fileHash === fileHash) ? held.value : undefined;

@@ -65,15 +65,15 @@ export async function openFleetFiles(settings: FleetFileSettings, hooks: FleetFi
   if (production) refuse('timeouts file', timeoutsPath, bad);
   // An invalid timeouts file leaves the defaults in development.
   else if (bad.length > 0) hooks.onProblem(`the default timeouts are in effect: ${bad.join('; ')}`);
-  const hashesOf = () => ({
+  const listHashes = () => ({
     ...(pools.hash && { pools: pools.hash }),
     ...(timeouts.hash && { timeouts: timeouts.hash }),
   });
   // Called for every job.
-  let hashes = hashesOf();
+  let hashes = listHashes();
   const refresh = async (file: Watched<PoolTable> | Watched<TimeoutTable>, what: 'pools' | 'timeouts') => {
     const outcome = file === pools ? await load(pools) : await load(timeouts);
-    hashes = hashesOf();
+    hashes = listHashes();
     if (outcome.problems.length > 0) hooks.onProblem(outcome.problems.join('\n'));
     else if (outcome.changed) hooks.onChange(what);
   };

@@ -47,14 +47,14 @@ export async function getPool(deps: FleetDeps, name: string): Promise<PoolDetail
     requires,
     description,
     ...load(own),
-    topics: topicsOf(table, name),
+    topics: listTopicNames(table, name),
     workers: own,
     ...(drain_started_at && { drain_started_at }),
     ...(drain_timeout_seconds && { drain_timeout_seconds }),
   };
 }
 
-const topicsOf = (table: PoolTable, pool: string) =>
+const listTopicNames = (table: PoolTable, pool: string) =>
   Object.entries(table.topics)
     .filter(([, pools]) => pools.includes(pool))
     .map(([topic]) => topic)

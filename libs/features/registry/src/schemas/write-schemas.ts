@@ -24,8 +24,7 @@ const reserved = ['index', 'aliases'];
  * @throws config_schema_violation, tenant_access_denied, tier_limit_exceeded
  */
 export async function putSchema(deps: SchemaWriteDeps, caller: Caller, { id, schema }: SchemaView): Promise<void> {
-  if (reserved.includes(id))
-    throw refused([{ path: '$', message: `the id ${id} is reserved: choose another` }]);
+  if (reserved.includes(id)) throw refused([{ path: '$', message: `the id ${id} is reserved: choose another` }]);
   const compilation = compileSchema(schema, new Map());
   if (compilation.kind === 'invalid') throw refused(compilation.violations);
   const alias = idOf(schema);
@@ -37,7 +36,10 @@ export async function putSchema(deps: SchemaWriteDeps, caller: Caller, { id, sch
   if (outcome.kind === 'other_tenant') throw new AppError('tenant_access_denied');
   if (outcome.kind === 'alias_taken') {
     throw refused([
-      { path: '/$id', message: `is already the $id of schema ${outcome.by}: choose another, or remove that schema first` },
+      {
+        path: '/$id',
+        message: `is already the $id of schema ${outcome.by}: choose another, or remove that schema first`,
+      },
     ]);
   }
   if (outcome.kind === 'tenant_full') {

@@ -1,5 +1,5 @@
 import { AppError } from '@svc/contract';
-import { checkDocument, inputOf } from './check-document';
+import { checkDocument, getInput } from './check-document';
 import type { TopicRegistration } from './registration';
 import type { TopicDeps } from './topic-deps';
 
@@ -26,7 +26,7 @@ export async function admitTopic(deps: TopicDeps, { tenant, topic, document }: I
   if (status === 'deprecated') deps.events.deprecatedTopic(topic, tenant);
   if (!schemaId) return;
   const misfit = await checkDocument(deps, { topic, tenant, what: 'input', schemaId, schemaOwner }, async () => ({
-    value: inputOf(document),
+    value: getInput(document),
   }));
   // A missing or broken schema is the fault of the registration, but the job cannot be admitted unchecked.
   if (misfit) {

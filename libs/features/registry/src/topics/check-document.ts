@@ -1,7 +1,7 @@
 import type { Violation } from '@svc/schema';
 import type { SchemaMismatch, TopicDeps } from './topic-deps';
 
-export interface Misfit {
+export interface DocumentMismatch {
   code: 'schema_validation_failed' | 'schema_not_found' | 'schema_invalid';
   message: string;
   violations: Violation[];
@@ -20,21 +20,21 @@ export async function checkDocument(
   deps: TopicDeps,
   checked: Checked,
   read: () => Promise<ReadDocument>,
-): Promise<Misfit | undefined> {
+): Promise<DocumentMismatch | undefined> {
   const mode = await deps.enforcement();
   if (mode === 'off') return undefined;
-  const misfit = await misfitOf(deps, checked, read);
+  const misfit = await findMismatch(deps, checked, read);
   if (!misfit) return undefined;
   const refused = mode === 'enforce';
   deps.events.schemaMismatch({ ...checked, message: misfit.message, refused });
   return refused ? misfit : undefined;
 }
 
-async function misfitOf(
+async function findMismatch(
   { schemas }: TopicDeps,
   { what, schemaId, schemaOwner = '' }: Checked,
   read: () => Promise<ReadDocument>,
-): Promise<Misfit | undefined> {
+): Promise<DocumentMismatch | undefined> {
   const found = await schemas.find(schemaOwner, schemaId);
   switch (found.kind) {
     case 'missing': {
@@ -42,7 +42,7 @@ async function misfitOf(
       return { code: 'schema_not_found', message, violations: [{ path: '$', message }] };
     }
     case 'invalid': {
-      const message = `the ${what} schema ${schemaId} cannot be used: ${inWords(found.violations)}`;
+      const message = `the ${what} schema ${schemaId} cannot be used: ${formatViolations(found.violations)}`;
       return { code: 'schema_invalid', message, violations: [{ path: '$', message }] };
     }
     case 'ready': {
@@ -50,7 +50,7 @@ async function misfitOf(
       const violations =
         'fault' in document ? [{ path: '$', message: document.fault }] : found.schema.check(document.value);
       if (violations.length === 0) return undefined;
-      const message = `the ${what} does not match schema ${schemaId}: ${inWords(violations)}`;
+      const message = `the ${what} does not match schema ${schemaId}: ${formatViolations(violations)}`;
       return { code: 'schema_validation_failed', message, violations };
     }
   }
@@ -59,7 +59,7 @@ async function misfitOf(
 const shown = 5;
 
 /** Formats the first few violations, for error texts and logs. */
-function inWords(violations: readonly Violation[]): string {
+function formatViolations(violations: readonly Violation[]): string {
   const texts = violations.slice(0, shown).map(({ path, message }) => `${path} ${message}`);
   const more = violations.length - shown;
   return [...texts, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
@@ -69,7 +69,7 @@ function inWords(violations: readonly Violation[]): string {
  * The part of a document that the input schema applies to: the context of an input document, when it has one.
  * See docs/reference/jobs.md#submit-a-job.
  */
-export const inputOf = (document: unknown): unknown =>
+export const getInput = (document: unknown): unknown =>
   document !== null && typeof document === 'object' && !Array.isArray(document) && 'context' in document
     ? document.context
     : document;

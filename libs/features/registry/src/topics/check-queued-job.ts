@@ -1,6 +1,6 @@
 import { contextPointer, isGate, limits } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
-import { checkDocument, inputOf, type ReadDocument } from './check-document';
+import { checkDocument, getInput, type ReadDocument } from './check-document';
 import type { TopicDeps } from './topic-deps';
 
 export interface QueuedCheckDeps {
@@ -54,7 +54,7 @@ async function readInput({ data }: Pick<Store, 'data'>, job: JobRecord): Promise
   const body = await data.context(contextPointer(job), limits.contextBytes);
   if (!body) return { fault: 'the input document does not exist or is not readable' };
   try {
-    return { value: inputOf(JSON.parse(body.toString('utf8'))) };
+    return { value: getInput(JSON.parse(body.toString('utf8'))) };
   } catch {
     return { fault: `the input document is not JSON of at most ${limits.contextBytes} bytes` };
   }

@@ -2,7 +2,7 @@ import { AppError, limits, type Caller, type TopicBody, type TopicView } from '@
 import type { StoredFleet } from '@svc/platform';
 import { announceChange, type AnnounceDeps } from '@svc/settings';
 import { type TopicReadDeps, topicViews } from './list-topics';
-import { entryKey, optionalTextsOf, tidy, type TopicRegistration } from './registration';
+import { entryKey, pickOptionalTexts, tidy, type TopicRegistration } from './registration';
 import { changeTopics, topicsScope } from './topics-document';
 
 export type TopicWriteDeps = TopicReadDeps & AnnounceDeps & { fleet: StoredFleet };
@@ -21,7 +21,7 @@ export async function registerTopic(
   if (body.tenant_id && body.tenant_id !== caller.tenant) throw new AppError('tenant_access_denied');
   await requirePool(deps.fleet, body);
   await requireSchemas(deps, caller, body);
-  const registration = registrationOf(body, caller.tenant);
+  const registration = toRegistration(body, caller.tenant);
   const key = entryKey(registration);
   let created = false;
   await changeTopics(deps, (data) => {
@@ -37,7 +37,8 @@ export async function registerTopic(
 
 /** Limits each tenant, so that one cannot fill the registry. */
 function requireRoom(keys: readonly string[], tenant: string): void {
-  if (keys.length >= limits.topics) throw violation('name', `the registry already has ${limits.topics} topics: remove one`);
+  if (keys.length >= limits.topics)
+    throw violation('name', `the registry already has ${limits.topics} topics: remove one`);
   const own = keys.filter((key) => key.startsWith(entryKey({ name: '', tenant_id: tenant }))).length;
   if (own >= limits.tenantTopics)
     throw violation('name', `this tenant already has ${limits.tenantTopics} topics: remove one`);
@@ -64,12 +65,12 @@ async function requireSchemas({ store }: TopicWriteDeps, { tenant }: Caller, bod
 const violation = (field: string, message: string) =>
   new AppError('topic_schema_violation', { violations: [{ in: 'body', field, message }] });
 
-const registrationOf = (body: TopicBody, tenant: string): TopicRegistration => ({
+const toRegistration = (body: TopicBody, tenant: string): TopicRegistration => ({
   name: body.name,
   tenant_id: tenant,
   pool: body.pool,
   requires: tidy(body.requires),
   risk_tags: tidy(body.risk_tags),
   status: body.status,
-  ...optionalTextsOf(body),
+  ...pickOptionalTexts(body),
 });

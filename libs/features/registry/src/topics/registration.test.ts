@@ -1,4 +1,4 @@
-import { entriesOf, entryKey, readEntries, tidy } from './registration';
+import { buildEntries, entryKey, readEntries, tidy } from './registration';
 
 describe('entries of the topic registry', () => {
   it('are named by their key, whatever name they contain', () => {
@@ -31,7 +31,7 @@ describe('entries of the topic registry', () => {
   it('are made from the pools file: the first pool and its requirements', () => {
     const gpu = { name: 'gpu', requires: ['gpu'], status: 'active' as const, description: '' };
 
-    expect(entriesOf({ topics: { 'job.a': ['gpu', 'spare'] }, pools: { gpu } })).toEqual({
+    expect(buildEntries({ topics: { 'job.a': ['gpu', 'spare'] }, pools: { gpu } })).toEqual({
       'job.a': { name: 'job.a', pool: 'gpu', requires: ['gpu'], risk_tags: [], status: 'active' },
     });
   });

@@ -41,7 +41,7 @@ function readEntry(key: string, value: unknown): TopicRegistration | undefined {
     requires: words(fields['requires']),
     risk_tags: words(fields['risk_tags']),
     status,
-    ...optionalTextsOf(fields),
+    ...pickOptionalTexts(fields),
   };
 }
 
@@ -49,7 +49,7 @@ const optionalTexts = ['input_schema_id', 'output_schema_id', 'pack_id', 'capabi
 type OptionalText = (typeof optionalTexts)[number];
 
 /** The optional fields of an entry that are non-empty texts. */
-export const optionalTextsOf = (
+export const pickOptionalTexts = (
   fields: Readonly<Partial<Record<OptionalText, unknown>>>,
 ): Partial<Record<OptionalText, string>> =>
   Object.fromEntries(
@@ -67,7 +67,7 @@ export const tidy = (list: readonly string[]): string[] =>
   [...new Set(list.map((word) => word.trim()).filter((word) => word !== ''))].sort();
 
 /** The initial content of the registry: an entry for each topic of the pools file. */
-export const entriesOf = (table: PoolTable): Record<string, TopicRegistration> =>
+export const buildEntries = (table: PoolTable): Record<string, TopicRegistration> =>
   Object.fromEntries(
     Object.entries(table.topics).map(([name, [pool = '']]) => [
       name,

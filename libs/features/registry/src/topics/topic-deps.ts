@@ -1,6 +1,6 @@
 import type { Store } from '@svc/store';
 import { type EffectiveConfig, section } from '@svc/settings';
-import { SchemaBook } from '../schemas/schema-book';
+import { SchemaBook } from '../schemas/schema-cache';
 import { TopicRegistry } from './topic-registry';
 import type { DocumentDeps } from './topics-document';
 

@@ -1,7 +1,7 @@
 import type { ConfigDocument } from '@svc/store';
 import { type ChangeDeps, changeDocument, readDocument, successor } from '@svc/settings';
 import type { Fleet } from '@svc/platform';
-import { entriesOf } from './registration';
+import { buildEntries } from './registration';
 
 export interface DocumentDeps extends ChangeDeps {
   fleet: Fleet;
@@ -19,7 +19,7 @@ type Data = ConfigDocument['data'];
 export async function readTopics(deps: DocumentDeps): Promise<Data> {
   const stored = await readDocument(deps, topicsScope);
   if (stored) return stored.data;
-  const data: Data = entriesOf(deps.fleet.pools());
+  const data: Data = buildEntries(deps.fleet.pools());
   if (Object.keys(data).length === 0) return data;
   // When several start at once, one writes and the others read its document.
   if (await deps.store.config.replace(successor(deps, topicsScope, undefined, { data }), 0)) return data;
@@ -33,6 +33,6 @@ export async function readTopics(deps: DocumentDeps): Promise<Data> {
  */
 export async function changeTopics(deps: DocumentDeps, change: (data: Readonly<Data>) => Data): Promise<void> {
   await changeDocument(deps, topicsScope, (stored) => ({
-    data: change(stored?.data ?? entriesOf(deps.fleet.pools())),
+    data: change(stored?.data ?? buildEntries(deps.fleet.pools())),
   }));
 }

@@ -3,40 +3,40 @@ import {
   approvalUsed,
   bindingHash,
   checkAction,
-  gateDetails,
+  actionCheckDetails,
   type Actor,
   type AgentScope,
-  type GateDetails,
-  type GateFinding,
-  type GateWorld,
+  type ActionCheckDetails,
+  type ActionCheckFinding,
+  type ActionCheckLookups,
   type PolicyRequest,
   type RefusalStatus,
 } from '@svc/policy';
-import { actionApproval, type ActionApprovalDeps, claimKeptSec } from './gates-approvals';
-import type { Resolve } from './gates-dns';
+import { actionApproval, type ActionApprovalDeps, claimKeptSec } from './action-approvals';
+import type { Resolve } from './dns-resolver';
 
-export interface GateDeps extends ActionApprovalDeps {
+export interface ActionCheckDeps extends ActionApprovalDeps {
   resolve: Resolve;
   /** Permissions of an agent; undefined when it is unknown. Absent: this installation has no agents. */
   agentScope?: (tenant: string, agentId: string) => Promise<AgentScope | undefined>;
   /** Sources for further checks; an absent one is unknown and its check is skipped. */
-  world?: Pick<GateWorld, 'hasSeenHost' | 'isReachable' | 'targetExists' | 'verifyEvidence'>;
+  world?: Pick<ActionCheckLookups, 'hasSeenHost' | 'isReachable' | 'targetExists' | 'verifyEvidence'>;
 }
 
-export interface GateBlock {
-  finding: GateFinding;
-  details: GateDetails;
+export interface ActionBlock {
+  finding: ActionCheckFinding;
+  details: ActionCheckDetails;
 }
 
 type Question = PolicyRequest & { tenant: string };
 
 /** Runs the action checks on an action. @returns the block, or undefined when every check passes */
-export async function checkGates(
-  deps: GateDeps,
+export async function runActionChecks(
+  deps: ActionCheckDeps,
   caller: Caller,
   request: Question,
   action: ActionBody,
-): Promise<GateBlock | undefined> {
+): Promise<ActionBlock | undefined> {
   const { tenant } = request;
   const agentId = request.labels?.['agent_id'];
   const actor: Actor = {
@@ -51,7 +51,7 @@ export async function checkGates(
     dangerousParameters: dangerousParameters(request.effective_config),
     world: { ...deps.world, resolve: deps.resolve, approval: (ref) => actionApproval(deps, caller, ref) },
   });
-  return finding && { finding, details: gateDetails(finding, action, actor) };
+  return finding && { finding, details: actionCheckDetails(finding, action, actor) };
 }
 
 /** `safety.mcp.dangerous_parameters` of the effective configuration: names of arguments. */
@@ -69,18 +69,18 @@ const field = (value: unknown, name: string): unknown =>
  * @returns the block when a concurrent request consumed it first
  */
 export async function claimApproval(
-  { store }: Pick<GateDeps, 'store'>,
+  { store }: Pick<ActionCheckDeps, 'store'>,
   caller: Caller,
   { tenant }: Question,
   action: ActionBody,
-): Promise<GateBlock | undefined> {
+): Promise<ActionBlock | undefined> {
   const ref = approvalUsed(action);
   if (!ref || (await store.actionClaims.take(ref, bindingHash(action), claimKeptSec))) return undefined;
   const gate = action.kind === 'mutation' ? 'actiongate.mutation' : 'actiongate.provenance';
   const reason = 'the approval does not allow this action now';
   const finding = { gate, kind: 'refused', status: 409, subReason: 'approval:consumed', reason } as const;
   const actor = { tenant, isCrossTenant: caller.allowCrossTenant, role: caller.role, agent: undefined };
-  return { finding, details: gateDetails(finding, action, actor) };
+  return { finding, details: actionCheckDetails(finding, action, actor) };
 }
 
 const codes = {
@@ -96,7 +96,7 @@ const codes = {
  * A block as an HTTP error, in the error envelope of the edge; a missing approval is a conflict.
  * See docs/reference/policy.md#action-checks.
  */
-export function gateError({ finding, details }: GateBlock, requestId: string): AppError {
+export function toBlockError({ finding, details }: ActionBlock, requestId: string): AppError {
   const code = finding.kind === 'human' ? 'conflict' : codes[finding.status];
   return new AppError(code, { message: finding.reason, request_id: requestId, details });
 }

@@ -1,7 +1,7 @@
 import type { ActionBody } from '@svc/contract';
 
 /** In order of execution. See docs/reference/policy.md#action-checks. */
-export const gateIds = [
+export const actionCheckIds = [
   'actiongate.tenant',
   'actiongate.file',
   'actiongate.url',
@@ -9,7 +9,7 @@ export const gateIds = [
   'actiongate.mutation',
   'actiongate.provenance',
 ] as const;
-export type GateId = (typeof gateIds)[number];
+export type ActionCheckId = (typeof actionCheckIds)[number];
 
 export type RefusalStatus = 401 | 403 | 404 | 409 | 500 | 503;
 
@@ -18,7 +18,7 @@ export type Objection =
   | { kind: 'refused'; status: RefusalStatus; subReason: string; reason: string }
   | { kind: 'human'; subReason: string; reason: string };
 
-export type GateFinding = Objection & { gate: GateId };
+export type ActionCheckFinding = Objection & { gate: ActionCheckId };
 
 /** The actor, as authenticated and registered. */
 export interface Actor {
@@ -54,7 +54,7 @@ export type Resolution =
   { kind: 'addresses'; addresses: readonly string[] } | { kind: 'no_address' } | { kind: 'failed' };
 
 /** Lookups of action checks; each is called only by a check that runs. An absent one has no answer. */
-export interface GateWorld {
+export interface ActionCheckLookups {
   resolve(host: string): Promise<Resolution>;
   approval(ref: string): Promise<ActionApproval | undefined>;
   /** Whether the tenant has sent anything to this host before. */
@@ -67,10 +67,10 @@ export interface GateWorld {
   verifyEvidence?(ref: string): Promise<'proven' | 'compromised' | 'missing' | 'unavailable'>;
 }
 
-export interface GateCase {
+export interface ActionCheckInput {
   action: ActionBody;
   actor: Actor;
-  world: GateWorld;
+  world: ActionCheckLookups;
   /** MCP argument names that configuration marks as dangerous. */
   dangerousParameters: readonly string[];
 }

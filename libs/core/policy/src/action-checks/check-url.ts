@@ -1,10 +1,10 @@
 import { classifyAddress } from '@svc/address';
 import { fold } from '../compile/glob';
-import { needsHuman, refused, type GateCase, type Objection } from './gate';
+import { needsHuman, refused, type ActionCheckInput, type Objection } from './action-check';
 import { exfiltrationHosts, isOneOf, metadataHosts, pasteHosts, privateSuffixes, promptKeys } from './known-hosts';
 import { isWrite } from './verbs';
 
-const mostQueryValueBytes = 1_024;
+const MAX_QUERY_VALUE_BYTES = 1_024;
 
 /**
  * Blocks requests to networks that are not public, to exfiltration hosts, and queries that contain a prompt. Everything
@@ -12,7 +12,7 @@ const mostQueryValueBytes = 1_024;
  * any of its addresses is not public: the next resolution may return that one.
  * See docs/reference/policy.md#action-checks.
  */
-export async function urlGate(given: GateCase): Promise<Objection | undefined> {
+export async function checkUrl(given: ActionCheckInput): Promise<Objection | undefined> {
   const { action } = given;
   if (action.kind !== 'url') return undefined;
   const url = parsed(action.target_url);
@@ -28,7 +28,7 @@ function parsed(text: string | undefined): URL | undefined {
   return text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
 }
 
-function byName(host: string, { action }: GateCase): Objection | undefined {
+function byName(host: string, { action }: ActionCheckInput): Objection | undefined {
   if (isOneOf(host, metadataHosts)) return refused('metadata_service:name', 'the metadata service of a cloud');
   const literal = classifyAddress(host);
   if (literal === 'metadata') return refused('metadata_service:address', 'the metadata service of a cloud');
@@ -44,14 +44,14 @@ function byName(host: string, { action }: GateCase): Objection | undefined {
 function byQuery(url: URL): Objection | undefined {
   for (const [name, value] of url.searchParams) {
     const isPrompt = promptKeys.has(fold(name).replaceAll('-', '_'));
-    if (isPrompt && Buffer.byteLength(value) > mostQueryValueBytes) {
+    if (isPrompt && Buffer.byteLength(value) > MAX_QUERY_VALUE_BYTES) {
       return refused('prompt_exfil', 'the query carries a prompt');
     }
   }
   return undefined;
 }
 
-async function byAddress(host: string, { world }: GateCase): Promise<Objection | undefined> {
+async function byAddress(host: string, { world }: ActionCheckInput): Promise<Objection | undefined> {
   if (classifyAddress(host)) return undefined;
   const found = await world.resolve(host);
   if (found.kind === 'failed') return refused('dns_resolution:failed', 'the name could not be looked up', 503);
@@ -62,7 +62,7 @@ async function byAddress(host: string, { world }: GateCase): Promise<Objection |
   return inner && refused(`dns_rebind:${inner}`, 'the name leads to an address that is not public');
 }
 
-async function pii(host: string, { action, world }: GateCase): Promise<Objection | undefined> {
+async function pii(host: string, { action, world }: ActionCheckInput): Promise<Objection | undefined> {
   if (!isWrite(action.verb) || !action.risk_tags.some((tag) => fold(tag) === 'data:pii')) return undefined;
   if (await world.hasSeenHost?.(host)) return undefined;
   return needsHuman('pii_new_host', 'personal data is sent to a host for the first time');

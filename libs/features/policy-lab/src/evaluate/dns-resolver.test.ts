@@ -1,5 +1,5 @@
 import { startNameServer, type NameAnswer, type NameServer } from '@svc/testing';
-import { openResolver, type Resolve } from './gates-dns';
+import { openResolver, type Resolve } from './dns-resolver';
 
 const answers: Readonly<Record<string, NameAnswer>> = { 'a.example': ['93.184.216.34'], 'broken.example': 2 };
 

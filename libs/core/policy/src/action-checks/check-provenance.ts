@@ -1,16 +1,16 @@
 import { fold } from '../compile/glob';
 import { approvalObjection } from './approval-check';
-import { refused, type GateCase, type Objection } from './gate';
-import { isGrave } from './mutation-gate';
+import { refused, type ActionCheckInput, type Objection } from './action-check';
+import { isGrave } from './check-mutation';
 
-const requiresProvenance = ({ kind, risk_tags }: GateCase['action']): boolean =>
+const requiresProvenance = ({ kind, risk_tags }: ActionCheckInput['action']): boolean =>
   kind === 'provenance_check' || risk_tags.some((tag) => fold(tag) === 'requires_provenance');
 
 /**
  * Accepts a claim of permission only with an existing approval, and with evidence where it can be verified. Also runs for
  * kind `provenance_check`; an action that requires provenance and claims none is rejected as an unverified claim.
  */
-export async function provenanceGate(given: GateCase): Promise<Objection | undefined> {
+export async function checkProvenance(given: ActionCheckInput): Promise<Objection | undefined> {
   const { action, world } = given;
   const isRequired = requiresProvenance(action);
   if (!isGrave(action) && !isRequired) return undefined;
@@ -35,5 +35,5 @@ export async function provenanceGate(given: GateCase): Promise<Objection | undef
 }
 
 /** The approval that an action rests on, to be consumed when the action passes; undefined without one. */
-export const approvalUsed = (action: GateCase['action']): string | undefined =>
+export const approvalUsed = (action: ActionCheckInput['action']): string | undefined =>
   isGrave(action) || requiresProvenance(action) ? action.approval_claim?.approval_ref || undefined : undefined;

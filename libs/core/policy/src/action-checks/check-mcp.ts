@@ -1,18 +1,23 @@
 import { anyGlob, fold } from '../compile/glob';
 import { isRecord } from '../compile/json-path';
-import { refused, type AgentScope, type GateCase, type Objection } from './gate';
+import { refused, type AgentScope, type ActionCheckInput, type Objection } from './action-check';
 
 /**
  * Restricts agents to their servers, tools and resources. An empty list permits nothing. A call without a server or a
  * resource is not checked against that list; one without a tool is rejected. See docs/reference/policy.md#action-checks.
  */
-export async function mcpGate({ action, actor, world, dangerousParameters }: GateCase): Promise<Objection | undefined> {
+export async function checkMcp({
+  action,
+  actor,
+  world,
+  dangerousParameters,
+}: ActionCheckInput): Promise<Objection | undefined> {
   if (action.kind !== 'mcp_call') return undefined;
   const { agent } = actor;
   if (!agent) return refused('no_identity', 'an MCP call is made by an agent that is known', 401);
   if (!agent.isActive) return refused('agent_inactive', 'the agent is not active', 401);
   const { required_entitlement: entitlement, server } = action;
-  const outside = outsideOf(agent, action);
+  const outside = findViolation(agent, action);
   if (outside) return refused(outside, 'the agent was not given this');
   if (entitlement && !agent.entitlements.some((held) => fold(held) === fold(entitlement))) {
     return refused('unlicensed', 'the agent lacks the entitlement');
@@ -26,7 +31,10 @@ export async function mcpGate({ action, actor, world, dangerousParameters }: Gat
   return undefined;
 }
 
-function outsideOf(agent: AgentScope, { server, tool, target_resource }: GateCase['action']): string | undefined {
+function findViolation(
+  agent: AgentScope,
+  { server, tool, target_resource }: ActionCheckInput['action'],
+): string | undefined {
   const allows = (list: readonly string[], value: string) => anyGlob(list)(fold(value));
   if (server && !allows(agent.allowedServers, server)) return 'server_not_in_allowed_list';
   if (!tool || !allows(agent.allowedTools, tool)) return 'tool_not_in_allowed_list';

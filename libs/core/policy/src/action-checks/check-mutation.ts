@@ -1,12 +1,13 @@
 import { approvalObjection } from './approval-check';
-import { needsHuman, refused, type GateCase, type Objection } from './gate';
+import { needsHuman, refused, type ActionCheckInput, type Objection } from './action-check';
 import { isDestructive } from './verbs';
 
 /** Whether an action destroys or grants something, which requires an approval. */
-export const isGrave = ({ kind, verb }: GateCase['action']): boolean => kind === 'mutation' && isDestructive(verb);
+export const isGrave = ({ kind, verb }: ActionCheckInput['action']): boolean =>
+  kind === 'mutation' && isDestructive(verb);
 
 /** Blocks destructive changes without an approval. See docs/reference/policy.md#action-checks. */
-export async function mutationGate(given: GateCase): Promise<Objection | undefined> {
+export async function checkMutation(given: ActionCheckInput): Promise<Objection | undefined> {
   const { action, world } = given;
   if (!isGrave(action)) return undefined;
   const ref = action.approval_claim?.approval_ref;

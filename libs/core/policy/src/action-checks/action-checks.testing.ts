@@ -1,6 +1,13 @@
 import type { ActionBody } from '@svc/contract';
 import { checkAction } from './check-action';
-import type { ActionApproval, Actor, AgentScope, GateCase, GateWorld, Resolution } from './gate';
+import type {
+  ActionApproval,
+  Actor,
+  AgentScope,
+  ActionCheckInput,
+  ActionCheckLookups,
+  Resolution,
+} from './action-check';
 
 export const actionOf = (fields: Partial<ActionBody>): ActionBody => ({
   kind: 'mutation',
@@ -39,7 +46,7 @@ export const approvalOf = (fields: Partial<ActionApproval> = {}): ActionApproval
 });
 
 /** Every name resolves to one public address; all other lookups are absent. */
-export const worldOf = (fields: Partial<GateWorld> = {}): GateWorld => ({
+export const worldOf = (fields: Partial<ActionCheckLookups> = {}): ActionCheckLookups => ({
   resolve: (): Promise<Resolution> => Promise.resolve({ kind: 'addresses', addresses: ['93.184.216.34'] }),
   approval: () => Promise.resolve(undefined),
   ...fields,
@@ -48,7 +55,11 @@ export const worldOf = (fields: Partial<GateWorld> = {}): GateWorld => ({
 /** `passed`, or `<check without its prefix> <effect> <reason>`. */
 export async function outcome(
   fields: Partial<ActionBody>,
-  { actor, world, dangerousParameters = [] }: Partial<Pick<GateCase, 'actor' | 'world' | 'dangerousParameters'>> = {},
+  {
+    actor,
+    world,
+    dangerousParameters = [],
+  }: Partial<Pick<ActionCheckInput, 'actor' | 'world' | 'dangerousParameters'>> = {},
 ): Promise<string> {
   const found = await checkAction({
     action: actionOf(fields),

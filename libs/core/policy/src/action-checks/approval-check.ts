@@ -1,12 +1,12 @@
 import { bindingHash } from './binding';
-import { refused, type GateCase, type Objection } from './gate';
+import { refused, type ActionCheckInput, type Objection } from './action-check';
 
 /**
  * Checks that the named approval allows this exact action, was resolved by someone else, is current and unused. For an
  * approval of another tenant, only the status differs from a missing one.
  */
 export async function approvalObjection(
-  { action, actor, world }: GateCase,
+  { action, actor, world }: ActionCheckInput,
   ref: string,
 ): Promise<Objection | undefined> {
   const approval = await world.approval(ref);

@@ -1,5 +1,5 @@
-import type { Resolution } from './gate';
-import { outcome, worldOf } from './gates.testing';
+import type { Resolution } from './action-check';
+import { outcome, worldOf } from './action-checks.testing';
 
 const resolving = (...addresses: string[]) =>
   worldOf({ resolve: () => Promise.resolve({ kind: 'addresses', addresses }) });

@@ -1,5 +1,5 @@
 import { fold } from '../compile/glob';
-import { needsHuman, refused, type GateCase, type Objection } from './gate';
+import { needsHuman, refused, type ActionCheckInput, type Objection } from './action-check';
 import { isTautology } from './tautology';
 
 /** Filters that bound a query to one owner. */
@@ -11,7 +11,7 @@ const archiveKeys = new Set([
   'archived', 'is_archived', 'include_archived', 'with_archived', 'show_archived', 'deleted', 'is_deleted',
   'include_deleted', 'with_deleted', 'show_deleted', 'with_trashed', 'only_trashed',
 ]); // prettier-ignore
-const mostOf: Readonly<Record<string, number>> = { page_size: 10_000, limit: 10_000, in_clause_size: 1_000 };
+const maxByParameter: Readonly<Record<string, number>> = { page_size: 10_000, limit: 10_000, in_clause_size: 1_000 };
 const falsy = new Set(['', '0', 'false', 'no', 'off', 'null', 'none']);
 
 /**
@@ -20,10 +20,13 @@ const falsy = new Set(['', '0', 'false', 'no', 'off', 'null', 'none']);
  * a different owner. Role `compliance`, alone or as the first word of a role's name, may see archived rows.
  * See docs/reference/policy.md#action-checks.
  */
-export function tenantGate({ action, actor }: GateCase): Objection | undefined {
+export function checkTenant({ action, actor }: ActionCheckInput): Objection | undefined {
   if (action.kind !== 'tenant_query' && action.kind !== 'mutation') return undefined;
-  const filters = Object.entries(action.filters).map(([name, value]) => ({ key: keyOf(name), value: value.trim() }));
-  const wild = action.wildcards.map(keyOf).find((key) => ownerKeys.has(key));
+  const filters = Object.entries(action.filters).map(([name, value]) => ({
+    key: normalizeKey(name),
+    value: value.trim(),
+  }));
+  const wild = action.wildcards.map(normalizeKey).find((key) => ownerKeys.has(key));
   return (
     (actor.isCrossTenant ? undefined : crossing(action, actor.tenant, filters, wild)) ??
     archived(action, actor.role, filters) ??
@@ -37,7 +40,7 @@ interface Filter {
 }
 
 function crossing(
-  { target_resource: target }: GateCase['action'],
+  { target_resource: target }: ActionCheckInput['action'],
   tenant: string,
   filters: readonly Filter[],
   wild: string | undefined,
@@ -61,7 +64,7 @@ function crossing(
 const isWild = (value: string): boolean => /[*%]/.test(value);
 
 function archived(
-  { target_resource }: GateCase['action'],
+  { target_resource }: ActionCheckInput['action'],
   role: string,
   filters: readonly Filter[],
 ): Objection | undefined {
@@ -73,12 +76,12 @@ function archived(
     : refused(`archived_bypass:${what}`, 'rows that are archived or deleted are not read back');
 }
 
-function tooLarge({ args = {} }: GateCase['action'], filters: readonly Filter[]): Objection | undefined {
+function tooLarge({ args = {} }: ActionCheckInput['action'], filters: readonly Filter[]): Objection | undefined {
   const given = Object.entries(args).flatMap(([name, value]) =>
-    typeof value === 'string' || typeof value === 'number' ? [{ key: keyOf(name), value: String(value) }] : [],
+    typeof value === 'string' || typeof value === 'number' ? [{ key: normalizeKey(name), value: String(value) }] : [],
   );
   const large = [...filters, ...given].find(({ key, value }) => {
-    const most = Object.hasOwn(mostOf, key) ? mostOf[key] : undefined;
+    const most = Object.hasOwn(maxByParameter, key) ? maxByParameter[key] : undefined;
     // A negative limit often means unlimited.
     return most !== undefined && (Number(value) > most || Number(value) < 0);
   });
@@ -86,7 +89,7 @@ function tooLarge({ args = {} }: GateCase['action'], filters: readonly Filter[])
 }
 
 /** `orders."tenantId"` is `tenant_id`. */
-function keyOf(name: string): string {
+function normalizeKey(name: string): string {
   const last = name.trim().split('.').at(-1) ?? '';
   return last
     .replace(/["'`[\]]/g, '')

@@ -1,5 +1,5 @@
 import { isWrite } from './verbs';
-import { refused, type GateCase, type Objection } from './gate';
+import { refused, type ActionCheckInput, type Objection } from './action-check';
 import { normalizePath } from './normalize-path';
 
 const credentialNames: readonly RegExp[] = [
@@ -35,7 +35,7 @@ const reservedNames = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9
  * unknown variable, is rejected. `.pub` keys and `.env.example` are not credentials.
  * See docs/reference/policy.md#action-checks.
  */
-export function fileGate({ action }: GateCase): Objection | undefined {
+export function checkFile({ action }: ActionCheckInput): Objection | undefined {
   if (action.kind !== 'file') return undefined;
   if (!action.target_path?.trim()) return refused('no_path', 'a file action names its file');
   const { path, fault } = normalizePath(action.target_path);
@@ -47,7 +47,7 @@ export function fileGate({ action }: GateCase): Objection | undefined {
   ) {
     return refused('device_namespace', 'devices are no files'); // prettier-ignore
   }
-  const file = nameOf(segments.at(-1) ?? '');
+  const file = normalizeName(segments.at(-1) ?? '');
   if (credentialNames.some((form) => form.test(file)) || isCloudAccount(file))
     return refused('credential_file', 'the file holds credentials');
   const rooted = path.startsWith('/') ? path : `/${path}`;
@@ -57,7 +57,7 @@ export function fileGate({ action }: GateCase): Objection | undefined {
 }
 
 /** Systems ignore streams, and dots and blanks at the end of a name. */
-function nameOf(segment: string): string {
+function normalizeName(segment: string): string {
   const stream = segment.indexOf(':', 1);
   let end = stream < 0 ? segment.length : stream;
   while (end > 0 && /[. ]/.test(segment.charAt(end - 1))) end -= 1;

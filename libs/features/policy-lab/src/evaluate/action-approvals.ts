@@ -42,7 +42,7 @@ async function describedAction(store: Pick<Store, 'data'>, job: JobRecord): Prom
   const document = text && parsed(text);
   const { error, value } = actionDescriptor
     .required()
-    .validate(fieldOf(fieldOf(document, 'context'), 'action'), { convert: false });
+    .validate(getField(getField(document, 'context'), 'action'), { convert: false });
   return error ? undefined : bindingHash(value);
 }
 
@@ -55,7 +55,7 @@ function parsed(text: Buffer): unknown {
   }
 }
 
-const fieldOf = (value: unknown, name: string): unknown =>
+const getField = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? Object.entries(value).find(([key]) => key === name)?.[1]
     : undefined;

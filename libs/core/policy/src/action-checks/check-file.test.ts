@@ -1,4 +1,4 @@
-import { outcome } from './gates.testing';
+import { outcome } from './action-checks.testing';
 
 const read = (target_path: string) => outcome({ kind: 'file', verb: 'read', target_path });
 const write = (target_path: string) => outcome({ kind: 'file', verb: 'write', target_path });

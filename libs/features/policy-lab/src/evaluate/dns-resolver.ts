@@ -2,7 +2,7 @@ import type { Resolution } from '@svc/policy';
 import { Resolver } from 'node:dns/promises';
 
 const keptMs = 300_000;
-const mostKept = 2_048;
+const MAX_KEPT = 2_048;
 const timeoutMs = 2_000;
 
 /** DNS errors for a name that does not exist, as opposed to a failed query. */
@@ -26,7 +26,7 @@ export function openResolver(nowMs: () => number, servers: readonly string[] = [
     kept.delete(host);
     kept.set(host, { answer, untilMs: nowMs() + keptMs });
     const [oldest] = kept.keys();
-    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
     return answer;
   };
 }
@@ -35,9 +35,9 @@ async function lookUp(resolver: Resolver, host: string): Promise<Resolution> {
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (addresses.length > 0) return { kind: 'addresses', addresses };
-  const isAbsent = answers.every((answer) => answer.status === 'rejected' && absent.has(codeOf(answer.reason)));
+  const isAbsent = answers.every((answer) => answer.status === 'rejected' && absent.has(getErrorCode(answer.reason)));
   return { kind: isAbsent ? 'no_address' : 'failed' };
 }
 
-const codeOf = (error: unknown): string =>
+const getErrorCode = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';

@@ -1,4 +1,4 @@
-import { badEnd, type Ending } from './endings';
+import { badEnd, type Ending } from './job-failure';
 import { plainJob } from '@svc/fixtures/decision';
 
 const at = Date.UTC(2026, 0, 2) * 1_000;

@@ -1,4 +1,4 @@
-import { actorOf, outcome } from './gates.testing';
+import { actorOf, outcome } from './action-checks.testing';
 import { isTautology } from './tautology';
 
 const query = (filters: Record<string, string>, more: object = {}) =>

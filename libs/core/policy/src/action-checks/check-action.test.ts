@@ -2,12 +2,17 @@ import { actionKinds, actionVerbs } from '@svc/contract';
 import { fuzzed, hostileJson, hostileText } from '@svc/testing';
 import fc from 'fast-check';
 import { bindingHash } from './binding';
-import { checkAction, gateDetails } from './check-action';
-import type { ActionApproval, GateWorld } from './gate';
-import { actionOf, actorOf, agentOf, approvalOf, outcome, worldOf } from './gates.testing';
+import { checkAction, actionCheckDetails } from './check-action';
+import type { ActionApproval, ActionCheckLookups } from './action-check';
+import { actionOf, actorOf, agentOf, approvalOf, outcome, worldOf } from './action-checks.testing';
 
 describe('actiongate.mcp', () => {
-  const call = (fields: object, agent = agentOf(), world: GateWorld = worldOf(), dangerousParameters: string[] = []) =>
+  const call = (
+    fields: object,
+    agent = agentOf(),
+    world: ActionCheckLookups = worldOf(),
+    dangerousParameters: string[] = [],
+  ) =>
     outcome(
       { kind: 'mcp_call', server: 'files', tool: 'read_file', ...fields },
       { actor: actorOf({ agent }), world, dangerousParameters },
@@ -47,7 +52,7 @@ describe('actiongate.mutation', () => {
   const drop = { kind: 'mutation', verb: 'drop', target_resource: { type: 'table', id: 't1' } } as const;
   const claimed = { ...drop, approval_claim: { approval_ref: 'a1' } };
   const hash = bindingHash(actionOf(claimed));
-  const change = (approval: ActionApproval | undefined, more: Partial<GateWorld> = {}, fields: object = {}) =>
+  const change = (approval: ActionApproval | undefined, more: Partial<ActionCheckLookups> = {}, fields: object = {}) =>
     outcome({ ...claimed, ...fields }, { world: worldOf({ approval: () => Promise.resolve(approval), ...more }) });
 
   it('requires an approval for every destructive action', async () => {
@@ -190,7 +195,7 @@ describe('all action checks', () => {
         const actor = actorOf({ agent: agentOf() });
         const found = await checkAction({ action, actor, world: worldOf(), dangerousParameters: ['x'] });
         seen.add(found?.gate ?? 'passed');
-        if (found) expect(JSON.stringify([found, gateDetails(found, action, actor)])).not.toContain(secret);
+        if (found) expect(JSON.stringify([found, actionCheckDetails(found, action, actor)])).not.toContain(secret);
       }),
       fuzzed(1_500),
     );
@@ -205,7 +210,7 @@ describe('all action checks', () => {
     const told = lengths.map((length) => {
       const action = actionOf({ approval_claim: { claim_text: 'x'.repeat(length) }, target_resource: { type: 'order' } });
       const finding = { gate: 'actiongate.mutation', kind: 'human', subReason: 'approval:none', reason: '' } as const;
-      return gateDetails(finding, action, actorOf());
+      return actionCheckDetails(finding, action, actorOf());
     });
 
     expect(told.map(({ claim_chars }) => claim_chars)).toEqual(['0', '1-64', '1-64', '65-256', '65-256', '257-1024', '257-1024', '1025+']);

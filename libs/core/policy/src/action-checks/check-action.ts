@@ -1,40 +1,40 @@
 import type { ActionBody } from '@svc/contract';
-import { fileGate } from './file-gate';
-import type { Actor, GateCase, GateFinding, GateId, Objection } from './gate';
-import { mcpGate } from './mcp-gate';
-import { mutationGate } from './mutation-gate';
-import { provenanceGate } from './provenance-gate';
-import { tenantGate } from './tenant-gate';
-import { urlGate } from './url-gate';
+import { checkFile } from './check-file';
+import type { Actor, ActionCheckInput, ActionCheckFinding, ActionCheckId, Objection } from './action-check';
+import { checkMcp } from './check-mcp';
+import { checkMutation } from './check-mutation';
+import { checkProvenance } from './check-provenance';
+import { checkTenant } from './check-tenant';
+import { checkUrl } from './check-url';
 
-type Gate = (given: GateCase) => Objection | undefined | Promise<Objection | undefined>;
+type Gate = (given: ActionCheckInput) => Objection | undefined | Promise<Objection | undefined>;
 
-const gates: Readonly<Record<GateId, Gate>> = {
-  'actiongate.tenant': tenantGate,
-  'actiongate.file': fileGate,
-  'actiongate.url': urlGate,
-  'actiongate.mcp': mcpGate,
-  'actiongate.mutation': mutationGate,
-  'actiongate.provenance': provenanceGate,
+const gates: Readonly<Record<ActionCheckId, Gate>> = {
+  'actiongate.tenant': checkTenant,
+  'actiongate.file': checkFile,
+  'actiongate.url': checkUrl,
+  'actiongate.mcp': checkMcp,
+  'actiongate.mutation': checkMutation,
+  'actiongate.provenance': checkProvenance,
 };
 
 /**
  * Runs all action checks in order; the first objection ends it. Checks can only block: an action that passes all of them
  * is still subject to the rules. See docs/reference/policy.md#action-checks.
  */
-export async function checkAction(given: GateCase): Promise<GateFinding | undefined> {
+export async function checkAction(given: ActionCheckInput): Promise<ActionCheckFinding | undefined> {
   for (const [gate, check] of Object.entries(gates)) {
     const objection = await check(given);
-    if (objection && isGate(gate)) return { ...objection, gate };
+    if (objection && isActionCheckId(gate)) return { ...objection, gate };
   }
   return undefined;
 }
 
-const isGate = (id: string): id is GateId => Object.hasOwn(gates, id);
+const isActionCheckId = (id: string): id is ActionCheckId => Object.hasOwn(gates, id);
 
 /** The reported details of a block: nothing from the caller except words of closed sets. */
-export interface GateDetails {
-  gate: GateId;
+export interface ActionCheckDetails {
+  gate: ActionCheckId;
   sub_reason: string;
   target_type: string;
   auth_tenant: string;
@@ -52,7 +52,11 @@ const buckets = [
   [1_024, '257-1024'],
 ] as const;
 
-export function gateDetails({ gate, subReason }: GateFinding, action: ActionBody, { tenant }: Actor): GateDetails {
+export function actionCheckDetails(
+  { gate, subReason }: ActionCheckFinding,
+  action: ActionBody,
+  { tenant }: Actor,
+): ActionCheckDetails {
   const claim = action.approval_claim?.claim_text ?? '';
   return {
     gate,

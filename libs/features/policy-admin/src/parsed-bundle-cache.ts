@@ -1,7 +1,7 @@
 import { parsePolicy, type ParsedPolicy } from '@svc/policy';
 
 /** Enough for the bundles of a large installation. */
-const most = 1_000;
+const MAX_BUNDLES = 1_000;
 
 /** Caches parsed bundles, so that a list does not parse every text again. */
 export class ParsedBundles {
@@ -12,7 +12,7 @@ export class ParsedBundles {
     const found = this.kept.get(id);
     if (found?.content === content) return found.parsed;
     const parsed = parsePolicy(content, { source: id, mode: 'load' });
-    if (this.kept.size >= most) this.kept.clear();
+    if (this.kept.size >= MAX_BUNDLES) this.kept.clear();
     this.kept.set(id, { content, parsed });
     return parsed;
   }

@@ -9,7 +9,7 @@ export interface Shadow {
 }
 
 /** Caches the shadow policies of all tenants. See docs/reference/policy.md#shadow-policies. */
-export class ShadowBook {
+export class ShadowCache {
   private byTenant: ReadonlyMap<string, readonly Shadow[]> = new Map();
   private reading: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
@@ -46,7 +46,7 @@ export class ShadowBook {
         const same = known.get(shadow_bundle_id);
         if (same) return { tenant: tenant_id, shadow: same };
         const stored = await shadows.get(tenant_id, bundle_id);
-        return stored && { tenant: tenant_id, shadow: shadowOf(stored) };
+        return stored && { tenant: tenant_id, shadow: toShadow(stored) };
       }),
     );
     const byTenant = new Map<string, Shadow[]>();
@@ -57,7 +57,7 @@ export class ShadowBook {
   }
 }
 
-const shadowOf = (stored: { shadow_bundle_id: string; bundle_id: string; content: string }): Shadow => ({
+const toShadow = (stored: { shadow_bundle_id: string; bundle_id: string; content: string }): Shadow => ({
   shadowBundleId: stored.shadow_bundle_id,
   candidate: { id: stored.bundle_id, content: stored.content },
 });

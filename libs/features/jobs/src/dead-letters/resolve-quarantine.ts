@@ -44,7 +44,7 @@ export async function releaseQuarantine(
     },
     resultPtr: pointer,
     ...(isOwnResult(id, pointer) && { mustExist: pointer }),
-    audit: told(deps, caller, job, 'output_release', reason),
+    audit: buildAudit(deps, caller, job, 'output_release', reason),
   });
   switch (settled) {
     case 'settled':
@@ -69,13 +69,13 @@ export async function confirmQuarantine(deps: QuarantineDeps, caller: Caller, id
   if (!isQuarantined(job)) return false;
   const settled = await store.deadLetters.settleQuarantine(job, {
     verdict: { ...job.output_safety, confirmed_at: clock.nowUs(), confirmed_by: caller.principalId },
-    audit: told(deps, caller, job, 'output_confirm', ''),
+    audit: buildAudit(deps, caller, job, 'output_confirm', ''),
   });
   // A concurrent change is not confirmed by this call; a remaining dead letter is removed regardless.
   return settled === 'settled' || settled === 'absent';
 }
 
-function told(
+function buildAudit(
   deps: QuarantineDeps,
   caller: Caller,
   { id, tenant, topic, output_safety: verdict }: Quarantined,
