@@ -11,7 +11,7 @@ import { commandCounts, sum } from '../redis-counts';
 
 const inFlight = 256;
 
-const giveOut = {
+const dispatch = {
   /** Completed at dispatch; a sorted set of our own holds its deadline. */
   finished: `redis.call('HSET', KEYS[1], 'state', 'DISPATCHED')
     redis.call('ZADD', '{d}:deadlines', ARGV[2], ARGV[1])`,
@@ -23,7 +23,7 @@ const giveOut = {
   /** The entry stays active, under a lock that lasts until the deadline. */
   held: `redis.call('HSET', KEYS[1], 'state', 'DISPATCHED')`,
 } as const;
-type Design = keyof typeof giveOut;
+type Design = keyof typeof dispatch;
 
 const end: Record<Design, string> = {
   finished: `redis.call('HSET', KEYS[1], 'state', 'SUCCEEDED')
@@ -39,7 +39,7 @@ async function measure(design: Design, jobs: number): Promise<void> {
   const connection = { port: server.port, maxRetriesPerRequest: null };
   const queue = new Queue('jobs', { connection, prefix: '{d}' });
   const [dispatching, ending] = await Promise.all(
-    [giveOut[design], end[design]].map(async (lua) => String(await redis.script('LOAD', lua))),
+    [dispatch[design], end[design]].map(async (lua) => String(await redis.script('LOAD', lua))),
   );
   const run = (sha: string | undefined, id: string) =>
     redis.evalsha(sha ?? '', 1, `{d}:record:${id}`, id, String(Date.now() + 900_000));
@@ -47,8 +47,8 @@ async function measure(design: Design, jobs: number): Promise<void> {
   for (let left = jobs; left > 0; left -= 1_000) await queue.addBulk(Array.from({ length: 1_000 }, () => entry));
 
   let ended = 0;
-  let tell: () => void = () => undefined;
-  const all = new Promise<void>((resolve) => (tell = resolve));
+  let resolveAll: () => void = () => undefined;
+  const all = new Promise<void>((resolve) => (resolveAll = resolve));
   const free: (() => void)[] = [];
   let flying = 0;
   const finish = async (id: string): Promise<void> => {
@@ -56,7 +56,7 @@ async function measure(design: Design, jobs: number): Promise<void> {
     await run(ending, id);
     flying -= 1;
     free.shift()?.();
-    if ((ended += 1) === jobs) tell();
+    if ((ended += 1) === jobs) resolveAll();
   };
   const worker = new Worker(
     'jobs',
@@ -99,7 +99,7 @@ async function main(): Promise<void> {
   console.log('| design | jobs/s | scheduler µs a job | Redis µs a job | commands a job |');
   console.log('| --- | --- | --- | --- | --- |');
   for (let round = 0; round < 3; round++) {
-    for (const design of Object.keys(giveOut) as Design[]) await measure(design, jobs);
+    for (const design of Object.keys(dispatch) as Design[]) await measure(design, jobs);
   }
 }
 

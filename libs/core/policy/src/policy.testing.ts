@@ -6,24 +6,24 @@ import type { EvaluationOptions } from './evaluate/evaluation';
 import type { PolicyDecision, PolicyRequest, VelocityAnswer, VelocityCheck } from './evaluate/request';
 
 /** Parses a valid YAML document. */
-export function documentOf(yaml: string, source = 'base'): PolicyDocument {
+export function parseDocument(yaml: string, source = 'base'): PolicyDocument {
   const parsed = parsePolicy(yaml, { source, mode: 'write' });
   if (parsed.ok) return parsed.document;
   throw new Error(parsed.problems.map(({ line, path, message }) => `line ${line} ${path} ${message}`).join('\n'));
 }
 
 /** A policy from one base text, or from several by source, in the order written. */
-export function policyOf(yaml: string | Record<string, string>, options?: MergeOptions): Policy {
+export function buildPolicy(yaml: string | Record<string, string>, options?: MergeOptions): Policy {
   const sources = typeof yaml === 'string' ? { base: yaml } : yaml;
   return mergePolicies(
-    Object.entries(sources).map(([source, text]) => documentOf(text, source)),
+    Object.entries(sources).map(([source, text]) => parseDocument(text, source)),
     options,
   );
 }
 
 /** A policy of one rule, given the text of its `match`; all else is denied. */
 export const allowWhen = (match: string, more = ''): Policy =>
-  policyOf(`rules:\n  - {id: r, decision: allow, match: ${match}${more}}`);
+  buildPolicy(`rules:\n  - {id: r, decision: allow, match: ${match}${more}}`);
 
 export const below = (): VelocityAnswer => ({ kind: 'count', count: 0 });
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { VelocityAnswer } from './evaluate/request';
 import { evaluateOutput } from './output/evaluate-output';
 import type { FindOutput } from './output/output-request';
-import { ask, policyOf, verdict } from './policy.testing';
+import { ask, buildPolicy, verdict } from './policy.testing';
 
-const policy = policyOf(readFileSync(join(__dirname, '../../../../config/safety.yaml'), 'utf8'));
+const policy = buildPolicy(readFileSync(join(__dirname, '../../../../config/safety.yaml'), 'utf8'));
 const counted = (count: number) => (): VelocityAnswer => ({ kind: 'count', count });
 
 describe('the shipped policy', () => {

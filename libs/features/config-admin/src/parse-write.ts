@@ -25,8 +25,8 @@ export function parseWrite(body: Readonly<Record<string, unknown>>): ParsedWrite
 
 function refusal(details: readonly Joi.ValidationErrorItem[]): AppError {
   const violations = details.map(({ path, message, type }) => {
-    const told = type === 'object.unknown' ? `${path.join('.')} is not a field of this route; leave it out` : message;
-    return { in: 'body', field: String(path[0] ?? ''), path: path.join('.'), message: told };
+    const text = type === 'object.unknown' ? `${path.join('.')} is not a field of this route; remove it` : message;
+    return { in: 'body', field: String(path[0] ?? ''), path: path.join('.'), message: text };
   });
   if (details.some(({ type }) => type === 'object.unknown')) return new AppError('invalid_json', { violations });
   const isScope = violations.some(({ field }) => field === 'scope');

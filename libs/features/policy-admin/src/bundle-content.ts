@@ -39,11 +39,11 @@ const MAX_SHOWN = 100;
 /** The error for an invalid policy text, with line numbers. */
 export function invalidPolicy(problems: readonly Problem[], field: string): AppError {
   const [first] = problems;
-  const told = first && { error: `line ${first.line}${first.path && ` ${first.path}`}: ${first.message}` };
+  const firstProblem = first && { error: `line ${first.line}${first.path && ` ${first.path}`}: ${first.message}` };
   const violations = problems
     .slice(0, MAX_SHOWN)
     .map(({ line, column, path, message }) => ({ in: 'body', field, path, line, column, message }));
-  return new AppError('policy_validation_failed', { ...told, violations });
+  return new AppError('policy_validation_failed', { ...firstProblem, violations });
 }
 
 /** The stored fields of a bundle besides its text. */
@@ -64,7 +64,7 @@ export function bundleRecord(
   { replaced, key, now }: { replaced: BundleRecord | undefined; key: SigningKey | undefined; now: string },
 ): BundleRecord {
   const { installed_at, version: before } = replaced ?? {};
-  const stands = version ?? before;
+  const storedVersion = version ?? before;
   return {
     content,
     enabled,
@@ -73,7 +73,7 @@ export function bundleRecord(
     ...(message && { message }),
     created_at: replaced?.created_at ?? now,
     updated_at: now,
-    ...(stands && { version: stands }),
+    ...(storedVersion && { version: storedVersion }),
     ...(installed_at && { installed_at }),
     sha256: contentHash(content),
     ...(key && { _signature: signBundle(content, key) }),

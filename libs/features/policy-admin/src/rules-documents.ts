@@ -44,12 +44,12 @@ export async function policyFragments(
 function toSourceView(id: string, record: BundleRecord, { tier, version }: PolicyDocument): RuleSourceView {
   const slash = id.indexOf('/');
   const pack = bundleFamily(id) === 'pack' && slash > 0;
-  const stands = record.version ?? version;
+  const shownVersion = record.version ?? version;
   return {
     fragment_id: id,
     tier,
     ...(pack && { pack_id: id.slice(0, slash), overlay_name: id.slice(slash + 1) }),
-    ...(stands && { version: stands }),
+    ...(shownVersion && { version: shownVersion }),
     ...(record.installed_at && { installed_at: record.installed_at }),
     sha256: contentHash(record.content),
   };

@@ -48,12 +48,12 @@ export async function velocityStats(deps: VelocityStatsDeps, caller: Caller): Pr
     fragment_id: 'windows',
     error: 'too many windows: only the most recently counted were included',
   };
-  const told = [...errors, ...(isWhole ? [] : [partly])];
+  const allErrors = [...errors, ...(isWhole ? [] : [partly])];
   return {
     items,
     top_rules: [...items].sort((a, b) => b.hit_count_24h - a.hit_count_24h).slice(0, topRules),
     generated_at: textOfTime(nowMs),
-    ...(told.length > 0 && { errors: told }),
+    ...(allErrors.length > 0 && { errors: allErrors }),
   };
 }
 

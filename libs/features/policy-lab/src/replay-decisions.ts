@@ -49,7 +49,7 @@ export async function replayPolicy(deps: ReplayDeps, caller: Caller, body: Repla
   const missing = { content: 0 };
   const failures: unknown[] = [];
   const replayed = await mapConcurrently(jobs, atOnce, async (job): Promise<ReplayedJob> => {
-    const told = {
+    const common = {
       jobId: job.id,
       topic: job.topic,
       tenant: job.tenant,
@@ -59,10 +59,10 @@ export async function replayPolicy(deps: ReplayDeps, caller: Caller, body: Repla
       const decision = await askAgain(deps, job, trial, missing);
       snapshot = policyPart(decision.policy_snapshot);
       const { decision: verdict, rule_id: ruleId, reason } = decision;
-      return { ...told, outcome: { kind: 'decided', verdict, ruleId, reason } };
+      return { ...common, outcome: { kind: 'decided', verdict, ruleId, reason } };
     } catch (error) {
       failures.push(error);
-      return { ...told, outcome: { kind: 'failed', error: error instanceof AppError ? error.message : 'failed' } };
+      return { ...common, outcome: { kind: 'failed', error: error instanceof AppError ? error.message : 'failed' } };
     }
   });
   // Without an evaluated job there is nothing else to report.

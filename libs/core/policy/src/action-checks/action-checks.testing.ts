@@ -9,7 +9,7 @@ import type {
   Resolution,
 } from './action-check';
 
-export const actionOf = (fields: Partial<ActionBody>): ActionBody => ({
+export const buildAction = (fields: Partial<ActionBody>): ActionBody => ({
   kind: 'mutation',
   verb: 'write',
   filters: {},
@@ -18,7 +18,7 @@ export const actionOf = (fields: Partial<ActionBody>): ActionBody => ({
   ...fields,
 });
 
-export const actorOf = (fields: Partial<Actor> = {}): Actor => ({
+export const buildActor = (fields: Partial<Actor> = {}): Actor => ({
   tenant: 'acme',
   isCrossTenant: false,
   role: 'admin',
@@ -26,7 +26,7 @@ export const actorOf = (fields: Partial<Actor> = {}): Actor => ({
   ...fields,
 });
 
-export const agentOf = (fields: Partial<AgentScope> = {}): AgentScope => ({
+export const buildAgent = (fields: Partial<AgentScope> = {}): AgentScope => ({
   isActive: true,
   allowedServers: ['files'],
   allowedTools: ['read_*'],
@@ -35,7 +35,7 @@ export const agentOf = (fields: Partial<AgentScope> = {}): AgentScope => ({
   ...fields,
 });
 
-export const approvalOf = (fields: Partial<ActionApproval> = {}): ActionApproval => ({
+export const buildApproval = (fields: Partial<ActionApproval> = {}): ActionApproval => ({
   tenant: 'acme',
   status: 'approved',
   actionHash: undefined,
@@ -46,7 +46,7 @@ export const approvalOf = (fields: Partial<ActionApproval> = {}): ActionApproval
 });
 
 /** Every name resolves to one public address; all other lookups are absent. */
-export const worldOf = (fields: Partial<ActionCheckLookups> = {}): ActionCheckLookups => ({
+export const buildLookups = (fields: Partial<ActionCheckLookups> = {}): ActionCheckLookups => ({
   resolve: (): Promise<Resolution> => Promise.resolve({ kind: 'addresses', addresses: ['93.184.216.34'] }),
   approval: () => Promise.resolve(undefined),
   ...fields,
@@ -62,9 +62,9 @@ export async function outcome(
   }: Partial<Pick<ActionCheckInput, 'actor' | 'world' | 'dangerousParameters'>> = {},
 ): Promise<string> {
   const found = await checkAction({
-    action: actionOf(fields),
-    actor: actor ?? actorOf(),
-    world: world ?? worldOf(),
+    action: buildAction(fields),
+    actor: actor ?? buildActor(),
+    world: world ?? buildLookups(),
     dangerousParameters,
   });
   if (!found) return 'passed';

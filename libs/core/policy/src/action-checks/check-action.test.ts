@@ -4,18 +4,18 @@ import fc from 'fast-check';
 import { bindingHash } from './binding';
 import { checkAction, actionCheckDetails } from './check-action';
 import type { ActionApproval, ActionCheckLookups } from './action-check';
-import { actionOf, actorOf, agentOf, approvalOf, outcome, worldOf } from './action-checks.testing';
+import { buildAction, buildActor, buildAgent, buildApproval, outcome, buildLookups } from './action-checks.testing';
 
 describe('actiongate.mcp', () => {
   const call = (
     fields: object,
-    agent = agentOf(),
-    world: ActionCheckLookups = worldOf(),
+    agent = buildAgent(),
+    world: ActionCheckLookups = buildLookups(),
     dangerousParameters: string[] = [],
   ) =>
     outcome(
       { kind: 'mcp_call', server: 'files', tool: 'read_file', ...fields },
-      { actor: actorOf({ agent }), world, dangerousParameters },
+      { actor: buildActor({ agent }), world, dangerousParameters },
     );
 
   it('lets an agent call its tools', async () => {
@@ -34,26 +34,26 @@ describe('actiongate.mcp', () => {
     const unknown = await outcome({ kind: 'mcp_call', tool: 'read_file' });
 
     expect(unknown).toBe('mcp 401 no_identity');
-    expect(await call({}, agentOf({ isActive: false }))).toBe('mcp 401 agent_inactive');
-    expect(await call({}, agentOf({ allowedTools: [] }))).toBe('mcp 403 tool_not_in_allowed_list');
+    expect(await call({}, buildAgent({ isActive: false }))).toBe('mcp 401 agent_inactive');
+    expect(await call({}, buildAgent({ allowedTools: [] }))).toBe('mcp 403 tool_not_in_allowed_list');
   });
 
   it('rejects forbidden arguments at any depth, and unreachable servers', async () => {
-    const forbid = (args: Record<string, unknown>) => call({ args }, agentOf(), worldOf(), ['force']);
-    const gone = worldOf({ isReachable: () => Promise.resolve(false) });
+    const forbid = (args: Record<string, unknown>) => call({ args }, buildAgent(), buildLookups(), ['force']);
+    const gone = buildLookups({ isReachable: () => Promise.resolve(false) });
 
     expect(await forbid({ a: [{ FORCE: true }] })).toBe('mcp 403 dangerous_parameter');
     expect(await forbid({ a: 'force' })).toBe('passed');
-    expect(await call({}, agentOf(), gone)).toBe('mcp 503 server_unreachable');
+    expect(await call({}, buildAgent(), gone)).toBe('mcp 503 server_unreachable');
   });
 });
 
 describe('actiongate.mutation', () => {
   const drop = { kind: 'mutation', verb: 'drop', target_resource: { type: 'table', id: 't1' } } as const;
   const claimed = { ...drop, approval_claim: { approval_ref: 'a1' } };
-  const hash = bindingHash(actionOf(claimed));
+  const hash = bindingHash(buildAction(claimed));
   const change = (approval: ActionApproval | undefined, more: Partial<ActionCheckLookups> = {}, fields: object = {}) =>
-    outcome({ ...claimed, ...fields }, { world: worldOf({ approval: () => Promise.resolve(approval), ...more }) });
+    outcome({ ...claimed, ...fields }, { world: buildLookups({ approval: () => Promise.resolve(approval), ...more }) });
 
   it('requires an approval for every destructive action', async () => {
     for (const verb of actionVerbs) {
@@ -64,7 +64,7 @@ describe('actiongate.mutation', () => {
   });
 
   it('lets approved actions pass', async () => {
-    expect(await change(approvalOf({ actionHash: hash }))).toBe('passed');
+    expect(await change(buildApproval({ actionHash: hash }))).toBe('passed');
   });
 
   it.each<[string, Partial<ActionApproval> | undefined, string]>([
@@ -78,11 +78,11 @@ describe('actiongate.mutation', () => {
     ['is for another action', { actionHash: 'f'.repeat(64) }, '409 approval:other_action'],
     ['is for no action', { actionHash: undefined }, '409 approval:other_action'],
   ])('rejects an approval that %s', async (_what, fields, expected) => {
-    expect(await change(fields && approvalOf({ actionHash: hash, ...fields }))).toBe(`mutation ${expected}`);
+    expect(await change(fields && buildApproval({ actionHash: hash, ...fields }))).toBe(`mutation ${expected}`);
   });
 
   it('rejects a missing target, and an action changed after its approval', async () => {
-    const approval = approvalOf({ actionHash: hash });
+    const approval = buildApproval({ actionHash: hash });
 
     expect(await change(approval, { targetExists: () => Promise.resolve(false) })).toBe('mutation 404 target_missing');
     expect(await change(approval, {}, { target_resource: { type: 'table', id: 't2' } })).toBe('mutation 409 approval:other_action'); // prettier-ignore
@@ -94,9 +94,9 @@ describe('actiongate.provenance', () => {
   const tagged = { kind: 'url', verb: 'read', target_url: 'https://example.com/', risk_tags: ['requires_provenance'] } as const; // prettier-ignore
   const evidence = (answer: 'proven' | 'compromised' | 'missing' | 'unavailable') => {
     const fields = { ...tagged, risk_tags: [...tagged.risk_tags], approval_claim: { approval_ref: 'a1', claim_text: 'so' } };
-    const approval = approvalOf({ actionHash: bindingHash(actionOf(fields)) });
+    const approval = buildApproval({ actionHash: bindingHash(buildAction(fields)) });
     return outcome(fields, {
-      world: worldOf({ approval: () => Promise.resolve(approval), verifyEvidence: () => Promise.resolve(answer) }),
+      world: buildLookups({ approval: () => Promise.resolve(approval), verifyEvidence: () => Promise.resolve(answer) }),
     });
   }; // prettier-ignore
 
@@ -120,10 +120,10 @@ describe('actiongate.provenance', () => {
 });
 
 describe('the hash that binds an approval to its action', () => {
-  const action = actionOf({ verb: 'delete', server: 's', target_resource: { type: 'a', id: '1' }, risk_tags: ['x', 'y'] });
+  const action = buildAction({ verb: 'delete', server: 's', target_resource: { type: 'a', id: '1' }, risk_tags: ['x', 'y'] });
 
   it('is the same for equivalent actions', () => {
-    const written = actionOf({
+    const written = buildAction({
       risk_tags: ['y', 'x'],
       verb: 'delete',
       args: {},
@@ -182,7 +182,7 @@ describe('all action checks', () => {
     await fc.assert(
       fc.asyncProperty(anyAction, async ({ server, tool, target_path, target_url, args, ...fields }) => {
         const secret = 'canary-7f3a9c';
-        const action = actionOf({
+        const action = buildAction({
           ...fields,
           target_path: `${target_path ?? ''}${secret}`,
           target_url: `${target_url ?? 'https://example.com'}?${secret}`,
@@ -192,8 +192,8 @@ describe('all action checks', () => {
           ...(server !== undefined && { server: server + secret }),
           ...(tool !== undefined && { tool: tool + secret }),
         });
-        const actor = actorOf({ agent: agentOf() });
-        const found = await checkAction({ action, actor, world: worldOf(), dangerousParameters: ['x'] });
+        const actor = buildActor({ agent: buildAgent() });
+        const found = await checkAction({ action, actor, world: buildLookups(), dangerousParameters: ['x'] });
         seen.add(found?.gate ?? 'passed');
         if (found) expect(JSON.stringify([found, actionCheckDetails(found, action, actor)])).not.toContain(secret);
       }),
@@ -207,14 +207,14 @@ describe('all action checks', () => {
 
   it('details contain the length of a claim, not its text', () => {
     const lengths = [0, 1, 64, 65, 256, 257, 1_024, 1_025];
-    const told = lengths.map((length) => {
-      const action = actionOf({ approval_claim: { claim_text: 'x'.repeat(length) }, target_resource: { type: 'order' } });
+    const details = lengths.map((length) => {
+      const action = buildAction({ approval_claim: { claim_text: 'x'.repeat(length) }, target_resource: { type: 'order' } });
       const finding = { gate: 'actiongate.mutation', kind: 'human', subReason: 'approval:none', reason: '' } as const;
-      return actionCheckDetails(finding, action, actorOf());
+      return actionCheckDetails(finding, action, buildActor());
     });
 
-    expect(told.map(({ claim_chars }) => claim_chars)).toEqual(['0', '1-64', '1-64', '65-256', '65-256', '257-1024', '257-1024', '1025+']);
-    expect(told[1]).toEqual({
+    expect(details.map(({ claim_chars }) => claim_chars)).toEqual(['0', '1-64', '1-64', '65-256', '65-256', '257-1024', '257-1024', '1025+']);
+    expect(details[1]).toEqual({
       gate: 'actiongate.mutation', sub_reason: 'approval:none', target_type: 'order', auth_tenant: 'acme',
       claim_present: true, claim_chars: '1-64', verb: 'write', kind: 'mutation',
     });

@@ -1,4 +1,4 @@
-import { actorOf, outcome } from './action-checks.testing';
+import { buildActor, outcome } from './action-checks.testing';
 import { isTautology } from './tautology';
 
 const query = (filters: Record<string, string>, more: object = {}) =>
@@ -38,7 +38,7 @@ describe('actiongate.tenant', () => {
   });
 
   it('callers for all tenants may cross tenants, with the same limits on enumeration and archives', async () => {
-    const actor = actorOf({ isCrossTenant: true });
+    const actor = buildActor({ isCrossTenant: true });
     const as = (filters: Record<string, string>, more: object = {}) =>
       outcome({ kind: 'tenant_query', filters, ...more }, { actor });
 
@@ -51,7 +51,7 @@ describe('actiongate.tenant', () => {
 
   it('compliance reads archives', async () => {
     const asked = (role: string) =>
-      outcome({ kind: 'tenant_query', filters: { with_deleted: '1' } }, { actor: actorOf({ role }) });
+      outcome({ kind: 'tenant_query', filters: { with_deleted: '1' } }, { actor: buildActor({ role }) });
 
     expect(await asked('compliance')).toBe('passed');
     expect(await asked('compliance_officer')).toBe('passed');

@@ -1,9 +1,10 @@
 import type { Resolution } from './action-check';
-import { outcome, worldOf } from './action-checks.testing';
+import { outcome, buildLookups } from './action-checks.testing';
 
 const resolving = (...addresses: string[]) =>
-  worldOf({ resolve: () => Promise.resolve({ kind: 'addresses', addresses }) });
-const get = (target_url: string, world = worldOf()) => outcome({ kind: 'url', verb: 'read', target_url }, { world });
+  buildLookups({ resolve: () => Promise.resolve({ kind: 'addresses', addresses }) });
+const get = (target_url: string, world = buildLookups()) =>
+  outcome({ kind: 'url', verb: 'read', target_url }, { world });
 
 describe('actiongate.url', () => {
   it.each([
@@ -64,7 +65,7 @@ describe('actiongate.url', () => {
   });
 
   it('a missing host and a failing resolver have different reasons', async () => {
-    const answering = (kind: 'failed' | 'no_address') => worldOf({ resolve: () => Promise.resolve({ kind }) });
+    const answering = (kind: 'failed' | 'no_address') => buildLookups({ resolve: () => Promise.resolve({ kind }) });
 
     expect(await get('https://a.example/', answering('no_address'))).toBe('url 403 dns_resolution:no_address');
     expect(await get('https://a.example/', answering('failed'))).toBe('url 503 dns_resolution:failed');
@@ -72,7 +73,7 @@ describe('actiongate.url', () => {
 
   it('does not resolve a URL that its name or query already blocks', async () => {
     const asked: string[] = [];
-    const world = worldOf({
+    const world = buildLookups({
       resolve: (host): Promise<Resolution> => {
         asked.push(host);
         return Promise.resolve({ kind: 'no_address' });
@@ -96,7 +97,7 @@ describe('actiongate.url', () => {
     const send = (verb: 'read' | 'write', risk_tags: string[], isSeen?: boolean) =>
       outcome(
         { kind: 'url', verb, risk_tags, target_url: 'https://crm.example/' },
-        { world: worldOf(isSeen === undefined ? {} : { hasSeenHost: () => Promise.resolve(isSeen) }) },
+        { world: buildLookups(isSeen === undefined ? {} : { hasSeenHost: () => Promise.resolve(isSeen) }) },
       );
 
     expect(await send('write', ['Data:PII'])).toBe('url human pii_new_host');

@@ -4,7 +4,7 @@ export interface NormalPath {
   fault?: 'null_byte' | 'path_traversal' | 'path_encoding' | 'unresolved_environment';
 }
 
-const mostDecodings = 3;
+const MAX_DECODINGS = 3;
 
 /** Values of well-known variables; only the rest of the path matters. */
 const environment: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const environment: Readonly<Record<string, string>> = {
 /** Normalizes a path as any operating system would. See docs/reference/policy.md#action-checks. */
 export function normalizePath(given: string): NormalPath {
   let text = expand(given.trim().replace(/^file:(\/\/(localhost)?(?=\/))?/i, ''));
-  for (let i = 0; i < mostDecodings; i += 1) text = expand(decode(text));
+  for (let i = 0; i < MAX_DECODINGS; i += 1) text = expand(decode(text));
   if (text.includes('\0')) return { path: '', fault: 'null_byte' };
   if (/%[0-9a-f]{2}/i.test(text)) return { path: '', fault: 'path_encoding' };
   const folded = text.normalize('NFKC').replaceAll('\\', '/').toLowerCase();

@@ -1,5 +1,5 @@
 /** A longer condition is not analysed and counts as a tautology. */
-const mostChars = 4_096;
+const MAX_CHARS = 4_096;
 
 const literal = /(?:\d+(?:\.\d+)?|'[^']*'|"[^"]*")/.source;
 const name = /[a-z_][\w.]*/.source;
@@ -20,7 +20,7 @@ const alwaysTrue: readonly RegExp[] = [
  * prove tautologies. See docs/reference/policy.md#action-checks.
  */
 export function isTautology(where: string): boolean {
-  if (where.length > mostChars) return true;
+  if (where.length > MAX_CHARS) return true;
   const plain = where
     .toLowerCase()
     .replace(/\/\*.*?\*\//gs, ' ')

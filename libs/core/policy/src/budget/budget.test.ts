@@ -80,7 +80,7 @@ describe('the size of a job', () => {
   it.each([
     [{ per_job_max_usd: 2 }, 2, 'fits'],
     [{ per_job_max_usd: 2 }, 2.000001, 'too_large'],
-    [{ per_job_max_usd: 2, action_at_limit: 'alert' }, 3, 'told'],
+    [{ per_job_max_usd: 2, action_at_limit: 'alert' }, 3, 'alert'],
     [{ per_job_max_usd: 0 }, 1e6, 'fits'],
   ])('with %j and an estimate of %d: %s', (section, usd, expected) => {
     expect(sizeOf(budgetTerms(section), toMicros(usd))).toBe(expected);

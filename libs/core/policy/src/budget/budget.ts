@@ -63,13 +63,13 @@ const listOf = <T>(value: unknown, read: (one: unknown) => T | undefined): T[] |
 export type BudgetScope = 'tenant' | 'team' | 'workflow';
 
 /**
- * Whether one job exceeds the limit per job, which waiting cannot change: `told` = it does, and runs anyway.
+ * Whether one job exceeds the limit per job, which waiting cannot change: `alert` = it does, and runs anyway.
  *
  * @param estimate micros
  */
-export function sizeOf({ perJobMax, action }: BudgetTerms, estimate: number): 'fits' | 'told' | 'too_large' {
+export function sizeOf({ perJobMax, action }: BudgetTerms, estimate: number): 'fits' | 'alert' | 'too_large' {
   if (perJobMax === 0 || estimate <= perJobMax) return 'fits';
-  return action === 'alert' ? 'told' : 'too_large';
+  return action === 'alert' ? 'alert' : 'too_large';
 }
 
 /** A budget set for one of the layers of a job. */
@@ -183,13 +183,13 @@ export function costCenterOf(terms: BudgetTerms, labels: Readonly<Record<string,
 }
 
 /** Format of `estimated_cost`; the store's JSON is exact to 14 digits. */
-const mostEstimatedUsd = 1_000_000;
+const maxEstimatedUsd = 1_000_000;
 
 /**
  * Estimated cost of a job in micros: the submitted estimate, or the label `estimated_cost` of a job from the bus or of a
  * step. 0 = no estimate.
  */
 export function estimateOf(request: { estimated_cost?: number; labels: Readonly<Record<string, string>> }): number {
-  const told = request.estimated_cost ?? Number(request.labels['estimated_cost'] ?? 0);
-  return Number.isFinite(told) && told > 0 ? toMicros(Math.min(told, mostEstimatedUsd)) : 0;
+  const usd = request.estimated_cost ?? Number(request.labels['estimated_cost'] ?? 0);
+  return Number.isFinite(usd) && usd > 0 ? toMicros(Math.min(usd, maxEstimatedUsd)) : 0;
 }

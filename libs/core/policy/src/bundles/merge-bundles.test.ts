@@ -1,4 +1,4 @@
-import { documentOf, policyOf, verdict } from '../policy.testing';
+import { parseDocument, buildPolicy, verdict } from '../policy.testing';
 import type { BundleRecord } from './bundle-record';
 import { inByteOrder, mergeBundles, type BundleParts } from './merge-bundles';
 
@@ -16,7 +16,7 @@ function merged(parts: Partial<BundleParts>) {
 
 describe('mergeBundles', () => {
   it('merges the base first, then enabled bundles by byte order of their ids', () => {
-    const base = [documentOf(rule('a', 'allow'), 'base')];
+    const base = [parseDocument(rule('a', 'allow'), 'base')];
     const bundles = stored({ 'secops/z': rule('a', 'require_approval'), 'secops/b': rule('a', 'deny') });
 
     const policy = merged({ base, bundles });
@@ -27,7 +27,7 @@ describe('mergeBundles', () => {
       'secops/b': rule('a', 'deny'),
       'secops/z': rule('a', 'require_approval'),
     };
-    expect(policy.snapshot).toBe(policyOf(inOrder).snapshot);
+    expect(policy.snapshot).toBe(buildPolicy(inOrder).snapshot);
   });
 
   it('ignores a disabled bundle, even an invalid one', () => {

@@ -1,8 +1,8 @@
-import { documentOf } from '../policy.testing';
+import { parseDocument } from '../policy.testing';
 import { setOutputRule } from './set-output-rule';
 
 const enabledOf = (text: string | undefined) =>
-  Object.fromEntries(documentOf(text ?? '').output_rules.map(({ id, enabled }) => [id, enabled]));
+  Object.fromEntries(parseDocument(text ?? '').output_rules.map(({ id, enabled }) => [id, enabled]));
 
 describe('setOutputRule', () => {
   const text =
@@ -19,7 +19,7 @@ describe('setOutputRule', () => {
     expect(enabledOf(setOutputRule(shared, 'a', false))).toEqual({ a: false });
 
     const twice = 'input_rules:\n  - &r {id: a, decision: deny}\noutput_rules:\n  - *r\n';
-    const turned = documentOf(setOutputRule(twice, 'a', false) ?? '');
+    const turned = parseDocument(setOutputRule(twice, 'a', false) ?? '');
     expect([turned.input_rules[0]?.enabled, turned.output_rules[0]?.enabled]).toEqual([true, false]);
   });
 

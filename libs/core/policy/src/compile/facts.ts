@@ -46,7 +46,7 @@ const jobLabels = ['job_id', 'job.id', 'edge.job_id', 'session_id', 'edge.sessio
 const workflowLabels = ['workflow_id', 'workflow.id', 'workflow', 'workflow_run_id', 'workflow.run_id'];
 
 /** @param defaultTenant of the policy, used when the request names none. See docs/reference/policy.md#evaluation. */
-export function factsOf(request: PolicyRequest, defaultTenant: string | undefined): Facts {
+export function buildFacts(request: PolicyRequest, defaultTenant: string | undefined): Facts {
   const meta = request.meta ?? {};
   const label = labelReader(request);
   const document = once(() => contentDocument(request, label));

@@ -1,10 +1,10 @@
-import { ask, policyOf, verdict } from '../policy.testing';
+import { ask, buildPolicy, verdict } from '../policy.testing';
 
 const rules = (...lines: string[]) => `rules:\n${lines.map((line) => `  - {${line}}`).join('\n')}`;
 
 describe('mergePolicies', () => {
   it('a later rule with the same id replaces the earlier one', () => {
-    const policy = policyOf({
+    const policy = buildPolicy({
       base: rules('id: a, decision: allow', 'id: b, decision: require_approval'),
       'x/y': rules('id: a, decision: deny'),
     });
@@ -17,7 +17,7 @@ describe('mergePolicies', () => {
   });
 
   it('a rule with its id replaces neither an invariant nor a rule of another tier', () => {
-    const policy = policyOf({
+    const policy = buildPolicy({
       base: rules('id: global, decision: deny, match: {topics: [job.b]}'),
       'job/j/policy': `tier: job\nselector: {job_id: j}\n${rules('id: global, decision: allow')}`,
       'secops/invariants': rules('id: no, decision: deny, match: {topics: [job.a]}'),
@@ -29,7 +29,7 @@ describe('mergePolicies', () => {
   });
 
   it('joins tenant lists without duplicates; the smaller limit and the first default win', () => {
-    const policy = policyOf({
+    const policy = buildPolicy({
       base: 'default_tenant: acme\ntenants: {Acme: {allow_topics: [job.a], max_concurrent_jobs: 9, mcp: {allow: [x]}}}',
       'x/y':
         'default_decision: allow\ndefault_tenant: other\ntenants: {acme: {allow_topics: [job.a, job.b], max_concurrent_jobs: 3, mcp: {allow_tools: [y], gateway_enabled: false}}}',
@@ -48,7 +48,7 @@ describe('mergePolicies', () => {
   });
 
   it('builds rules from the topic lists of a document without rules, denied topics first', () => {
-    const policy = policyOf('tenants: {acme: {allow_topics: ["job.a*", job.b], deny_topics: [job.ab]}}');
+    const policy = buildPolicy('tenants: {acme: {allow_topics: ["job.a*", job.b], deny_topics: [job.ab]}}');
 
     expect(policy.rules.map(({ rule }) => rule.id)).toEqual([
       'legacy:acme:deny:0',
@@ -66,23 +66,25 @@ describe('mergePolicies', () => {
   });
 
   it('names a snapshot by its content and bundles, not by the order of keys', () => {
-    const one = policyOf('version: "7"\nrules: [{id: a, decision: deny, match: {topics: [x], tenants: [t]}}]').snapshot;
-    const reordered = policyOf(
+    const one = buildPolicy(
+      'version: "7"\nrules: [{id: a, decision: deny, match: {topics: [x], tenants: [t]}}]',
+    ).snapshot;
+    const reordered = buildPolicy(
       'rules: [{match: {tenants: [t], topics: [x]}, decision: block, id: a}]\nversion: "7"',
     ).snapshot;
-    const more = policyOf({ base: 'version: "7"', 'x/y': rules('id: a, decision: deny') }).snapshot;
+    const more = buildPolicy({ base: 'version: "7"', 'x/y': rules('id: a, decision: deny') }).snapshot;
 
     expect(one).toMatch(/^7:[0-9a-f]{64}$/);
     expect(reordered).toBe(one);
     expect(more).not.toBe(one);
-    expect(policyOf('tier: global').snapshot).toMatch(/^[0-9a-f]{64}$/);
-    expect(ask(policyOf('tier: global'), {}).policy_snapshot).toBe(policyOf('tier: global').snapshot);
+    expect(buildPolicy('tier: global').snapshot).toMatch(/^[0-9a-f]{64}$/);
+    expect(ask(buildPolicy('tier: global'), {}).policy_snapshot).toBe(buildPolicy('tier: global').snapshot);
   });
 
   it('leaves out velocity rules over the licensed number, in merge order', () => {
     const pace = (id: string) =>
       `id: ${id}, decision: deny, velocity: {max_requests: 1, window_seconds: 1, key: tenant}`;
-    const policy = policyOf(
+    const policy = buildPolicy(
       { base: rules(pace('a'), 'id: ok, decision: allow'), 'x/y': rules(pace('b')) },
       { maxVelocityRules: 1 },
     );

@@ -1,4 +1,4 @@
-import { ask, policyOf, verdict } from '../policy.testing';
+import { ask, buildPolicy, verdict } from '../policy.testing';
 import type { ContentFinding, ContentNeeds, ScanContent } from './content';
 
 /** Finds the needs whose name occurs in the content: `secret` for scanners, types and keywords alike. */
@@ -8,7 +8,7 @@ const byName: ScanContent = (content, needs) => {
   const patterns = needs.patterns.filter(({ regex }) => regex.matcher(text).find()).map(({ source }) => source);
   return [...named, ...patterns].map((type): ContentFinding => ({ type, severity: 'medium', confidence: 0.5 }));
 };
-const policy = (rules: string, more = '') => policyOf(`default_decision: allow\n${more}\ninput_rules:\n${rules}`);
+const policy = (rules: string, more = '') => buildPolicy(`default_decision: allow\n${more}\ninput_rules:\n${rules}`);
 const deny = (match: string, more = '') => `  - {id: r, decision: deny, match: ${match}${more}}`;
 const asked = (rules: string, content: string | undefined, more = '') =>
   verdict(policy(rules, more), content === undefined ? {} : { input_content: content }, { scanContent: byName });
@@ -49,7 +49,7 @@ describe('content rules', () => {
 
     expect(asked(rules, 'x')).toEqual(['REQUIRE_APPROVAL', 'first']);
     expect(asked(rules, 'x', 'input_policy: {enabled: false}')).toEqual(['ALLOW', '']);
-    const denying = policyOf(`rules: [{id: no, decision: throttle, throttle_duration: 1s}]\ninput_rules:\n${rules}`);
+    const denying = buildPolicy(`rules: [{id: no, decision: throttle, throttle_duration: 1s}]\ninput_rules:\n${rules}`);
     expect(verdict(denying, {})).toEqual(['THROTTLE', 'no']);
   });
 

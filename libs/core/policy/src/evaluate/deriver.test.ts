@@ -1,4 +1,4 @@
-import { allowWhen, policyOf, verdict } from '../policy.testing';
+import { allowWhen, buildPolicy, verdict } from '../policy.testing';
 import { parseDeriver } from './deriver';
 
 describe('a deriver of risk tags', () => {
@@ -57,7 +57,7 @@ describe('a deriver of risk tags', () => {
     ['{}', 'DENY'],
     ['no document', 'DENY'],
   ])('%s: the client’s tags are ignored, and an invalid amount is the worst case: %s', (input_content, expected) => {
-    const policy = policyOf(
+    const policy = buildPolicy(
       'default_decision: allow\nrules: [{id: r, decision: deny, match: {risk_tags: [large, mine]}}]',
     );
     const deriver = parseDeriver('amount-threshold:petty=0,large=5000');

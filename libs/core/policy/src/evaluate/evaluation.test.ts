@@ -1,5 +1,5 @@
 import { mergePolicies } from '../compile/merge-policies';
-import { ask, below, documentOf, policyOf, verdict } from '../policy.testing';
+import { ask, below, parseDocument, buildPolicy, verdict } from '../policy.testing';
 import { decide } from './decide';
 
 const rules = (...lines: string[]) => `rules:\n${lines.map((line) => `  - {${line}}`).join('\n')}`;
@@ -11,7 +11,7 @@ const limited = (ms: number, tools: string) =>
 describe('before any rule', () => {
   it('denies without a policy, and denies topics without the prefix job.', () => {
     expect(decide(undefined, { topic: 'job.a' }, below)).toMatchObject({ decision: 'DENY', policy_snapshot: '' });
-    const allowing = policyOf('default_decision: allow');
+    const allowing = buildPolicy('default_decision: allow');
     expect(['', 'a', 'jobs.a', ' job.a'].map((topic) => verdict(allowing, { topic })[0])).toEqual(
       Array(4).fill('DENY'),
     );
@@ -20,7 +20,7 @@ describe('before any rule', () => {
   });
 
   it('takes the tenant of the request, of its meta, of the policy, or `default`', () => {
-    const policy = policyOf(`default_tenant: d\n${rules('id: r, decision: allow, match: {tenants: [d]}')}`);
+    const policy = buildPolicy(`default_tenant: d\n${rules('id: r, decision: allow, match: {tenants: [d]}')}`);
 
     expect(verdict(policy, {})[0]).toBe('ALLOW');
     expect(verdict(policy, { meta: { tenant_id: 'm' } })[0]).toBe('DENY');
@@ -32,7 +32,7 @@ describe('before any rule', () => {
     const request = { topic: 'job.a', get labels(): Record<string, string> { throw new Error('lost'); } }; // prettier-ignore
 
     const onError = (error: unknown) => errors.push(error);
-    const decision = decide(policyOf('default_decision: allow'), request, below, { onError });
+    const decision = decide(buildPolicy('default_decision: allow'), request, below, { onError });
 
     expect(decision).toMatchObject({ decision: 'DENY', reason: 'policy evaluation failed', rule_id: '' });
     expect(errors).toEqual([new Error('lost')]);
@@ -42,7 +42,8 @@ describe('before any rule', () => {
 describe('the record of a decision', () => {
   const more =
     'reason: because, remediations: [{id: x, add_labels: {a: b}}], throttle_duration: 1m30s, constraints: {budgets: {max_retries: 0}}';
-  const record = (decision: string) => ask(policyOf(rules(`id: r, decision: ${decision}, ${more}`)), { job_id: 'j' });
+  const record = (decision: string) =>
+    ask(buildPolicy(rules(`id: r, decision: ${decision}, ${more}`)), { job_id: 'j' });
   const remediations = [{ id: 'x', add_labels: { a: 'b' } }];
   const constraints = { budgets: { max_retries: 0 } };
   const same = { reason: 'because', rule_id: 'r', policy_snapshot: expect.any(String) };
@@ -64,7 +65,7 @@ describe('the record of a decision', () => {
   });
 
   it('an allow with constraints that limit nothing is an allow', () => {
-    const policy = policyOf(
+    const policy = buildPolicy(
       rules('id: r, decision: allow, constraints: {sandbox: {isolated: false, fs_read_only: []}}'),
     );
 
@@ -75,7 +76,7 @@ describe('the record of a decision', () => {
 
 describe('the order of rules', () => {
   it('the first match wins', () => {
-    const policy = policyOf(
+    const policy = buildPolicy(
       rules('id: no, decision: deny, match: {topics: [job.b]}', 'id: a, decision: allow', 'id: b, decision: deny'),
     );
 
@@ -84,7 +85,7 @@ describe('the order of rules', () => {
   });
 
   it('invariants deny before all other rules and allow after them', () => {
-    const policy = policyOf({
+    const policy = buildPolicy({
       base: rules(
         'id: first, decision: deny, match: {topics: [job.b]}',
         'id: broad, decision: allow, match: {topics: ["job.[ab]"]}',
@@ -98,7 +99,7 @@ describe('the order of rules', () => {
   });
 
   it('narrow rules apply only to their job or workflow, by ids set by the server', () => {
-    const policy = policyOf(
+    const policy = buildPolicy(
       {
         'job/J1/policy': forJob(rules('id: j, decision: allow')),
         'workflow/w/policy': forWorkflow(rules('id: w, decision: allow_with_constraints')),
@@ -122,7 +123,7 @@ describe('the order of rules', () => {
     ['throttle, throttle_duration: 1s', 'require_approval', ['THROTTLE', 'n']],
     ['allow', 'allow', ['ALLOW', 'n']],
   ])('a narrow %s with a global %s: the stricter wins', (narrow, global, expected) => {
-    const policy = policyOf({
+    const policy = buildPolicy({
       base: rules(`id: g, decision: ${global}`),
       n: forJob(rules(`id: n, decision: ${narrow}`)),
     });
@@ -131,7 +132,7 @@ describe('the order of rules', () => {
   });
 
   it('a narrow permission cannot loosen the limits of the global one', () => {
-    const policy = policyOf({
+    const policy = buildPolicy({
       base: rules(`id: g, decision: allow, ${limited(1_000, 'a, b')}`),
       n: forJob(rules(`id: n, decision: allow, ${limited(9_000, 'b, c')}`)),
     });
@@ -143,7 +144,7 @@ describe('the order of rules', () => {
   });
 
   it('the default comes from the job, else the workflow, else the global policy, else it is deny', () => {
-    const policy = policyOf({
+    const policy = buildPolicy({
       base: 'default_decision: allow',
       w: forWorkflow('default_decision: deny'),
       j: forJob(rules('id: r, decision: deny, match: {topics: [job.x]}')),
@@ -156,7 +157,7 @@ describe('the order of rules', () => {
   });
 
   it('edge and mcp requests are permitted only by rules for them, and denied by any rule', () => {
-    const policy = policyOf(
+    const policy = buildPolicy(
       rules(
         'id: ban, decision: deny, match: {tenants: [bad]}',
         'id: broad, decision: allow, match: {topics: ["job.*"]}',
@@ -174,7 +175,7 @@ describe('the order of rules', () => {
 });
 
 describe('lists that apply regardless of the rules', () => {
-  const policy = policyOf(
+  const policy = buildPolicy(
     `tenants: {t: {deny_topics: [job.no], mcp: {deny: [drop]}}, u: {allow_topics: [job.a]}}\n${rules(
       'id: person, decision: require_approval, match: {topics: [job.person]}',
       'id: mcp, decision: allow, match: {mcp: {}}',
@@ -220,5 +221,5 @@ describe('lists that apply regardless of the rules', () => {
 it('parsing a document twice makes equal policies', () => {
   const text = rules('id: r, decision: allow');
 
-  expect(mergePolicies([documentOf(text)]).snapshot).toBe(mergePolicies([documentOf(text)]).snapshot);
+  expect(mergePolicies([parseDocument(text)]).snapshot).toBe(mergePolicies([parseDocument(text)]).snapshot);
 });

@@ -1,4 +1,4 @@
-import { factsOf, type Facts } from '../compile/facts';
+import { buildFacts, type Facts } from '../compile/facts';
 import type { Policy } from '../compile/merge-policies';
 import { isPermitting } from '../document/words';
 import type { ScanContent } from './content';
@@ -56,7 +56,7 @@ function* pipeline(
   if (request.topic === '') return { outcome: denial('the topic is empty'), snapshot };
   if (!request.topic.startsWith('job.')) return { outcome: denial('the topic does not begin with job.'), snapshot };
 
-  const facts = factsOf(request, policy.defaultTenant);
+  const facts = buildFacts(request, policy.defaultTenant);
   const byRules = yield* new Search(policy, facts, {
     velocityFailMode,
     trace,

@@ -1,8 +1,8 @@
-import { ask, policyOf, verdict } from '../policy.testing';
+import { ask, buildPolicy, verdict } from '../policy.testing';
 import type { VelocityAnswer } from './request';
 
 /** A complete policy and its guarantees. */
-const policy = policyOf(`
+const policy = buildPolicy(`
 version: "3"
 default_decision: deny
 default_tenant: harbor

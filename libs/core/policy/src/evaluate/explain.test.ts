@@ -1,8 +1,8 @@
-import { policyOf } from '../policy.testing';
+import { buildPolicy } from '../policy.testing';
 import { explain } from './explain';
 import type { VelocityAnswer } from './request';
 
-const policy = policyOf({
+const policy = buildPolicy({
   base: [
     'default_decision: deny',
     'rules:',
@@ -46,7 +46,7 @@ describe('explain', () => {
   });
 
   it('reports that nothing matched, and that a window could not be counted', async () => {
-    const banned = policyOf(
+    const banned = buildPolicy(
       'rules: [{id: pace, decision: deny, velocity: {max_requests: 1, window_seconds: 1, key: tenant}}]',
     );
 
@@ -59,7 +59,7 @@ describe('explain', () => {
   });
 
   it('names matching rules that did not decide', async () => {
-    const tiers = policyOf({
+    const tiers = buildPolicy({
       base: 'rules: [{id: wide, decision: deny}]',
       'job/J/policy': 'tier: job\nselector: {job_id: J}\nrules: [{id: own, decision: allow}]',
     });
@@ -77,7 +77,7 @@ describe('explain', () => {
       { length: 1_000 },
       (_, n) => `  - {id: r${n}, decision: deny, match: {topics: [job.x${n}]}}`,
     );
-    const long = policyOf(`rules:\n${many.join('\n')}\n`);
+    const long = buildPolicy(`rules:\n${many.join('\n')}\n`);
 
     const { trace, traceTotal, decision } = await explain(long, { topic: 'job.x900' }, looked);
 

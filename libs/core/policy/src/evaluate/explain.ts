@@ -56,9 +56,9 @@ function passedOver(trace: readonly RuleTrace[]): string[] {
 }
 
 function bounded(trace: readonly RuleTrace[]): RuleTrace[] {
-  const isTelling = ({ outcome }: RuleTrace) => outcome === 'matched' || outcome === 'unavailable';
-  const telling = trace.filter(isTelling).slice(0, mostTraced);
-  const left = mostTraced - telling.length;
-  const kept = new Set([...telling, ...trace.filter((entry) => !isTelling(entry)).slice(0, left)]);
+  const isRelevant = ({ outcome }: RuleTrace) => outcome === 'matched' || outcome === 'unavailable';
+  const relevant = trace.filter(isRelevant).slice(0, mostTraced);
+  const left = mostTraced - relevant.length;
+  const kept = new Set([...relevant, ...trace.filter((entry) => !isRelevant(entry)).slice(0, left)]);
   return trace.filter((entry) => kept.has(entry));
 }

@@ -19,9 +19,9 @@ describe('the evaluator', () => {
       fc.property(anyCase, (given) => {
         const { decision, rule_id, constraints } = decide(mergePolicies(given.documents, given), given.request, counting(given));
 
-        const told = modelDecision(given);
-        expect({ decision, ruleId: rule_id, isLimited: constraints !== undefined }).toEqual(told);
-        note(`${decision} ${rule_id === '' ? 'by default' : 'by rule'}${told.isLimited ? ', limited' : ''}`);
+        const expected = modelDecision(given);
+        expect({ decision, ruleId: rule_id, isLimited: constraints !== undefined }).toEqual(expected);
+        note(`${decision} ${rule_id === '' ? 'by default' : 'by rule'}${expected.isLimited ? ', limited' : ''}`);
         const rules = given.documents.flatMap((document) => document.rules).filter(({ id }) => id === rule_id);
         const [only] = rules;
         if (only && rules.length === 1) for (const key of Object.keys(only.match ?? {})) note(`decided with ${key}`);

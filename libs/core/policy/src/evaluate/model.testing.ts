@@ -20,7 +20,7 @@ export interface ModelCase {
   overrides: 'tighten' | 'extend';
 }
 
-export interface Told {
+export interface ModelDecision {
   decision: string;
   ruleId: string;
   isLimited: boolean;
@@ -36,16 +36,16 @@ interface Placed {
 const strictness = ['ALLOW', 'ALLOW_WITH_CONSTRAINTS', 'REQUIRE_APPROVAL', 'THROTTLE', 'DENY'];
 const low = (text: string | undefined) => (text ?? '').trim().toLowerCase();
 
-export function modelDecision(given: ModelCase): Told {
+export function modelDecision(given: ModelCase): ModelDecision {
   const { documents, request } = given;
   if (!request.topic.startsWith('job.')) return { decision: 'DENY', ruleId: '', isLimited: false };
-  const told = byRules(given);
-  const canBeDenied = told.decision !== 'DENY' && told.decision !== 'THROTTLE';
+  const toDecision = byRules(given);
+  const canBeDenied = toDecision.decision !== 'DENY' && toDecision.decision !== 'THROTTLE';
   const breaches = tenantBreaches(documents, request) || configBreaches(request);
-  return canBeDenied && breaches ? { decision: 'DENY', ruleId: '', isLimited: false } : told;
+  return canBeDenied && breaches ? { decision: 'DENY', ruleId: '', isLimited: false } : toDecision;
 }
 
-function byRules(given: ModelCase): Told {
+function byRules(given: ModelCase): ModelDecision {
   const isOverride = ({ source }: { source: string }) =>
     given.overrides === 'tighten' && source.startsWith('workflow/') && source.endsWith('/policy');
   const rules = standingRules(given.documents, isOverride);
@@ -57,7 +57,7 @@ function byRules(given: ModelCase): Told {
   const inTier = (tier: string) => ordinary.filter((each) => each.tier === tier);
 
   const ban = first(rules.filter((each) => isInvariant(each) && !permits(each.rule))) ?? first(rules.filter(isEarlyVelocity));
-  if (ban) return told(ban);
+  if (ban) return toDecision(ban);
   const job = first(inTier('job'));
   const narrow = job ?? first(inTier('workflow'));
   const wide = first(inTier('global'));
@@ -70,14 +70,14 @@ function byRules(given: ModelCase): Told {
   if (wider.length > 0) return strictest(byRule);
   const speaks = (documents: readonly PolicyDocument[]) =>
     ['job', 'workflow', 'global'].flatMap((tier) =>
-      documents.filter((d) => d.tier === tier && d.default_decision && selects(tier, idsOf(d.selector), given.request)),
+      documents.filter((d) => d.tier === tier && d.default_decision && selects(tier, listIds(d.selector), given.request)),
     )[0]?.default_decision === 'allow';
   const others = given.documents.filter((d) => !isOverride(d));
-  if (tightening) return speaks(others) || tightening.decision === 'deny' ? told(tightening) : refused;
+  if (tightening) return speaks(others) || tightening.decision === 'deny' ? toDecision(tightening) : refused;
   return speaks(given.documents.filter((d) => !isOverride(d) || d.default_decision === 'deny')) ? { ...refused, decision: 'ALLOW' } : refused;
 } // prettier-ignore
 
-const refused: Told = { decision: 'DENY', ruleId: '', isLimited: false };
+const refused: ModelDecision = { decision: 'DENY', ruleId: '', isLimited: false };
 
 /** A later rule with the same name and scope replaces the earlier one in its position. */
 function standingRules(
@@ -88,7 +88,7 @@ function standingRules(
     [...legacy(document), ...document.rules].map((rule): Placed => {
       const tier = rule.tier ?? document.tier;
       const inherited = tier === document.tier ? document.selector : undefined;
-      return { rule, source: document.source, tier, ids: idsOf(rule.selector ?? inherited) };
+      return { rule, source: document.source, tier, ids: listIds(rule.selector ?? inherited) };
     }),
   );
   const place = ({ source, tier, ids, rule }: Placed) =>
@@ -96,7 +96,7 @@ function standingRules(
   return [...new Set(all.map(place))].flatMap((name) => all.filter((each) => place(each) === name).slice(-1));
 }
 
-const idsOf = (selector: PolicyDocument['selector'] = {}): string[] =>
+const listIds = (selector: PolicyDocument['selector'] = {}): string[] =>
   [selector.workflow_id, selector.job_id, selector.session_id].flatMap((id) => (id ? [id.trim()] : []));
 
 function legacy({ rules, tenants }: PolicyDocument): Rule[] {
@@ -118,20 +118,20 @@ const limits = (value: unknown): boolean =>
     : typeof value === 'object' && value !== null
       ? Object.values(value).some(limits)
       : value !== undefined && value !== false && value !== '';
-const verdictOf = ({ decision, constraints }: Rule) =>
+const getVerdict = ({ decision, constraints }: Rule) =>
   decision === 'allow' && limits(constraints ?? {}) ? 'ALLOW_WITH_CONSTRAINTS' : decision.toUpperCase();
 
-function told(rule: Rule, constraints: (Constraints | undefined)[] = [rule.constraints]): Told {
-  const decision = verdictOf(rule);
+function toDecision(rule: Rule, constraints: (Constraints | undefined)[] = [rule.constraints]): ModelDecision {
+  const decision = getVerdict(rule);
   const isLimited = constraints.some(limits) && decision !== 'DENY' && decision !== 'THROTTLE';
   return { decision: decision === 'ALLOW' && isLimited ? 'ALLOW_WITH_CONSTRAINTS' : decision, ruleId: rule.id, isLimited };
 } // prettier-ignore
 
 /** The last of equally strict rules, with the constraints of all. */
-function strictest(rules: readonly Rule[]): Told {
-  const most = Math.max(...rules.map((rule) => strictness.indexOf(verdictOf(rule))));
-  const stands = rules.filter((rule) => strictness.indexOf(verdictOf(rule)) === most).slice(-1);
-  return stands.map((rule) => told(rule, rules.map(({ constraints }) => constraints)))[0] ?? refused;
+function strictest(rules: readonly Rule[]): ModelDecision {
+  const most = Math.max(...rules.map((rule) => strictness.indexOf(getVerdict(rule))));
+  const chosen = rules.filter((rule) => strictness.indexOf(getVerdict(rule)) === most).slice(-1);
+  return chosen.map((rule) => toDecision(rule, rules.map(({ constraints }) => constraints)))[0] ?? refused;
 } // prettier-ignore
 
 function applies({ rule, tier, ids }: Placed, { request, counts }: ModelCase): boolean {
@@ -163,8 +163,8 @@ function isLookedAt(rule: Rule, request: PolicyRequest): boolean {
 
 const label = (key: string, { server_labels, labels, meta }: PolicyRequest) =>
   server_labels?.[key] ?? labels?.[key] ?? meta?.labels?.[key];
-const mcpOf = (kind: string, request: PolicyRequest) => low(label(`mcp.${kind}`, request) ?? label(`mcp_${kind}`, request)); // prettier-ignore
-const hasMcp = (request: PolicyRequest) => ['server', 'tool', 'resource', 'action'].some((kind) => mcpOf(kind, request) !== ''); // prettier-ignore
+const getMcp = (kind: string, request: PolicyRequest) => low(label(`mcp.${kind}`, request) ?? label(`mcp_${kind}`, request)); // prettier-ignore
+const hasMcp = (request: PolicyRequest) => ['server', 'tool', 'resource', 'action'].some((kind) => getMcp(kind, request) !== ''); // prettier-ignore
 
 export function glob(pattern: string, text: string): boolean {
   const source = low(pattern)
@@ -182,7 +182,7 @@ function holds(match: RuleMatch, request: PolicyRequest): boolean {
     !list?.length || list.some((each) => values.some((value) => low(value) === low(each)));
   const globbed = (list: readonly string[] | undefined, value: string | undefined) =>
     !list?.length || (!!value?.trim() && list.some((pattern) => glob(pattern, value)));
-  const tags = tagsOf(request);
+  const tags = deriveTags(request);
   const secrets = ['true', '1', 'yes'].includes(low(label('secrets_present', request))) || tags.some((tag) => low(tag) === 'secrets'); // prettier-ignore
   return [
     among(match.tenants, request.tenant),
@@ -209,7 +209,7 @@ function holds(match: RuleMatch, request: PolicyRequest): boolean {
   ].every(Boolean);
 } // prettier-ignore
 
-function tagsOf({ risk_tag_deriver, input_content, meta }: PolicyRequest): readonly string[] {
+function deriveTags({ risk_tag_deriver, input_content, meta }: PolicyRequest): readonly string[] {
   if (!risk_tag_deriver) return meta?.risk_tags ?? [];
   const tiers = [...risk_tag_deriver.tiers].sort((a, b) => b.from - a.from);
   const amount = content(input_content)['amount'];
@@ -268,7 +268,7 @@ function delegation(match: DelegationMatch, { delegation: held = { chain: [], de
 function mcpBreach(lists: McpLists, request: PolicyRequest, { absentBreaches }: { absentBreaches: boolean }): boolean {
   return (['server', 'tool', 'resource', 'action'] as const).some((kind) => {
     const [allow, deny] = [lists[`allow_${kind}s`] ?? [], lists[`deny_${kind}s`] ?? []];
-    const value = mcpOf(kind, request);
+    const value = getMcp(kind, request);
     if (value === '') return absentBreaches && allow.length > 0;
     const listed = (list: readonly string[]) => list.some((pattern) => glob(pattern, value));
     return listed(deny) || (allow.length > 0 && !listed(allow));

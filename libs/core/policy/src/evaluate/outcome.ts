@@ -34,8 +34,8 @@ export const ofRule = (rule: CompiledRule): Outcome => ({
  * See docs/reference/policy.md#evaluation.
  */
 export function pickStricter(wide: Outcome, narrow: Outcome): Outcome {
-  const stands = isStricter(wide.verdict, narrow.verdict) ? wide : narrow;
-  return { ...stands, constraints: tighter(wide.constraints, narrow.constraints) };
+  const stricter = isStricter(wide.verdict, narrow.verdict) ? wide : narrow;
+  return { ...stricter, constraints: tighter(wide.constraints, narrow.constraints) };
 }
 
 /** The fields of each verdict. */

@@ -1,9 +1,9 @@
 import { mergeBundles } from '../bundles/merge-bundles';
 import type { BundleRecord } from '../bundles/bundle-record';
-import { documentOf, verdict } from '../policy.testing';
+import { parseDocument, verdict } from '../policy.testing';
 import { tryCandidate } from './try-candidate';
 
-const base = documentOf('default_decision: deny\nrules: [{id: base, decision: allow, match: {topics: [job.base]}}]');
+const base = parseDocument('default_decision: deny\nrules: [{id: base, decision: allow, match: {topics: [job.base]}}]');
 const deny = (id: string) => `rules: [{id: ${id}, decision: deny, match: {topics: [job.a]}}]`;
 const allow = (id: string) => `rules: [{id: ${id}, decision: allow, match: {topics: [job.a]}}]`;
 const record = (content: string, enabled = true): BundleRecord => ({ content, enabled });

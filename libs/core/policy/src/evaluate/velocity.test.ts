@@ -1,4 +1,4 @@
-import { policyOf, verdict } from '../policy.testing';
+import { buildPolicy, verdict } from '../policy.testing';
 import { decide, decideAsync } from './decide';
 import { evaluation } from './evaluation';
 import type { VelocityAnswer, VelocityCheck } from './request';
@@ -6,7 +6,7 @@ import type { VelocityAnswer, VelocityCheck } from './request';
 const pace = (id: string, key: string, more = '') =>
   `  - {id: ${id}, decision: throttle, throttle_duration: 5s, velocity: {max_requests: 3, window_seconds: 60, key: "${key}"}${more}}`;
 const allow = '  - {id: ok, decision: allow}';
-const policy = policyOf(`rules:\n${pace('pace', 'tenant:labels.customer', ', match: {topics: [job.a]}')}\n${allow}`);
+const policy = buildPolicy(`rules:\n${pace('pace', 'tenant:labels.customer', ', match: {topics: [job.a]}')}\n${allow}`);
 const request = { topic: 'job.a', tenant: 'T', job_id: 'j', labels: { customer: 'c:1' } };
 const counted = (count: number) => (): VelocityAnswer => ({ kind: 'count', count });
 const down = (): VelocityAnswer => ({ kind: 'unavailable' });
@@ -37,7 +37,9 @@ describe('velocity rules', () => {
   });
 
   it('an unavailable store does not bypass a later ban, and is called once', () => {
-    const banning = policyOf(`rules:\n${pace('one', 'tenant')}\n${pace('two', 'topic')}\n  - {id: no, decision: deny}`);
+    const banning = buildPolicy(
+      `rules:\n${pace('one', 'tenant')}\n${pace('two', 'topic')}\n  - {id: no, decision: deny}`,
+    );
     let calls = 0;
 
     const asked = verdict(banning, request, {}, () => {
@@ -49,7 +51,7 @@ describe('velocity rules', () => {
   });
 
   it('a limiting bundle is searched before broad permissions; a permitting one is not searched before bans', () => {
-    const bundles = policyOf({
+    const bundles = buildPolicy({
       base: 'rules:\n  - {id: ban, decision: deny, match: {topics: [job.ban]}}\n  - {id: ok, decision: allow}',
       'velocity/slow': `rules:\n${pace('slow', 'tenant')}`,
       'velocity/watch':
@@ -75,14 +77,14 @@ describe('velocity rules', () => {
   });
 
   it('a permitted request can still be denied by a rule without a window', () => {
-    const banning = policyOf(`rules:\n${pace('pace', 'tenant')}\n  - {id: no, decision: deny}`);
+    const banning = buildPolicy(`rules:\n${pace('pace', 'tenant')}\n  - {id: no, decision: deny}`);
     const prior_permit = { policy_snapshot: banning.snapshot, rule_id: '' };
 
     expect(verdict(banning, { ...request, prior_permit }, {}, counted(9))).toEqual(['DENY', 'no']);
   });
 
   it('a rule that permitted a request permits it again, and others are counted', () => {
-    const permitting = policyOf(
+    const permitting = buildPolicy(
       'rules: [{id: busy, decision: allow, velocity: {max_requests: 2, window_seconds: 60, key: tenant}}]',
     );
     const permitted = (rule_id: string) => ({

@@ -1,5 +1,5 @@
 import type { OverrideMode } from '@svc/contract';
-import { ask, documentOf, policyOf, verdict } from '../policy.testing';
+import { ask, parseDocument, buildPolicy, verdict } from '../policy.testing';
 import { mergePolicies } from '../compile/merge-policies';
 import type { ScanContent } from './content';
 import { tryCandidate } from './try-candidate';
@@ -10,7 +10,7 @@ const id = 'workflow/w/policy';
 const request = { workflow_id: 'w' };
 const narrowing = 'selector: {workflow_id: w}, tier: workflow';
 const policyWith = (sources: Record<string, string>, overrides?: OverrideMode) =>
-  policyOf(sources, overrides && { overrides });
+  buildPolicy(sources, overrides && { overrides });
 
 type Decided = [decision: string, ruleId: string];
 const nothing = "version: '1'";
@@ -49,7 +49,7 @@ describe('the override of a workflow', () => {
     expect(verdict(policyWith(sources), request)).toEqual(tighten);
     expect(verdict(policyWith(sources, 'tighten'), request)).toEqual(tighten);
     expect(verdict(policyWith(sources, 'extend'), request)).toEqual(extend);
-    expect(verdict(policyWith(sources), { workflow_id: 'other' })).toEqual(verdict(policyOf(others), {}));
+    expect(verdict(policyWith(sources), { workflow_id: 'other' })).toEqual(verdict(buildPolicy(others), {}));
   });
 
   it('adds limits to permissions of the wider policy', () => {
@@ -89,7 +89,7 @@ describe('the override of a workflow', () => {
     const pace = (name: string) =>
       rules(`id: ${name}, decision: deny, velocity: {max_requests: 1, window_seconds: 60, key: tenant}`);
 
-    const policy = policyOf({ base: nothing, [id]: own(pace('o')), 'x/pack': pace('p') }, { maxVelocityRules: 1 });
+    const policy = buildPolicy({ base: nothing, [id]: own(pace('o')), 'x/pack': pace('p') }, { maxVelocityRules: 1 });
 
     expect(policy.ignoredVelocityRules).toEqual(['o']);
   });
@@ -154,7 +154,7 @@ describe('the snapshot', () => {
   });
 
   it.each(['tighten', 'extend'] as const)('of a policy with a candidate is that of its mode: %s', (overrides) => {
-    const base = documentOf('version: "1"', 'base');
+    const base = parseDocument('version: "1"', 'base');
 
     const tried = tryCandidate(mergePolicies([base], { overrides }), { id, content: sources[id] ?? '' });
 

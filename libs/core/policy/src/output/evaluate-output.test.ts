@@ -1,9 +1,9 @@
 import type { ContentFinding } from '../evaluate/content';
-import { policyOf } from '../policy.testing';
+import { buildPolicy } from '../policy.testing';
 import { evaluateOutput } from './evaluate-output';
 import type { FindOutput, OutputRequest } from './output-request';
 
-const on = (rules: string, more = '') => policyOf(`output_policy: {enabled: true${more}}\noutput_rules:\n${rules}`);
+const on = (rules: string, more = '') => buildPolicy(`output_policy: {enabled: true${more}}\noutput_rules:\n${rules}`);
 const rule = (id: string, decision: string, match: string, more = '') =>
   `  - {id: ${id}, decision: ${decision}, match: ${match}${more}}\n`;
 const secret = rule('secret', 'quarantine', '{scanners: [secret]}');
@@ -69,9 +69,9 @@ describe('output rules, content phase', () => {
       ', topic_overrides: [{topic_pattern: "job.a*", enabled: false}, {topic_pattern: "job.*", scanners: [pii]}]';
     const policy = on(secret + rule('any', 'quarantine', '{detectors: [pii, secret_leak]}'), overrides);
 
-    expect(evaluateOutput(policyOf(`output_rules:\n${secret}`), request(), body('secret')).decision).toBe('ALLOW');
+    expect(evaluateOutput(buildPolicy(`output_rules:\n${secret}`), request(), body('secret')).decision).toBe('ALLOW');
     const here = 'output_policy: {enabled: false, topic_overrides: [{topic_pattern: "job.a*", enabled: true}]}';
-    const onlyHere = policyOf(`${here}\noutput_rules:\n${secret}`);
+    const onlyHere = buildPolicy(`${here}\noutput_rules:\n${secret}`);
     expect(evaluateOutput(onlyHere, request(), body('secret')).decision).toBe('QUARANTINE');
     expect(evaluateOutput(onlyHere, request({ topic: 'job.b' }), body('secret')).decision).toBe('ALLOW');
     expect(evaluateOutput(policy, request(), body('secret')).decision).toBe('ALLOW');
@@ -81,7 +81,7 @@ describe('output rules, content phase', () => {
 
   describe('topic overrides of several documents', () => {
     const overridden = (...lists: string[]) =>
-      policyOf(
+      buildPolicy(
         Object.fromEntries(
           lists.map((list, i) => [
             `secops/${i}`,
@@ -91,7 +91,7 @@ describe('output rules, content phase', () => {
           ]),
         ),
       );
-    const decided = (policy: ReturnType<typeof policyOf>, topic = 'job.a.b', find = body('secret')) =>
+    const decided = (policy: ReturnType<typeof buildPolicy>, topic = 'job.a.b', find = body('secret')) =>
       evaluateOutput(policy, request({ topic }), find).decision;
     const fault: FindOutput = () => ({ kind: 'fault' });
 

@@ -1,6 +1,6 @@
 import type { CompiledOutputRule, OutputOverride } from '../compile/compile-output-rule';
 import { firstFailing } from '../compile/conditions';
-import { factsOf, type Facts } from '../compile/facts';
+import { buildFacts, type Facts } from '../compile/facts';
 import { fold } from '../compile/glob';
 import type { Policy } from '../compile/merge-policies';
 import { needsNothing, type ContentFinding, type ContentNeeds } from '../evaluate/content';
@@ -111,7 +111,7 @@ function metadataHolds(rule: CompiledOutputRule, facts: Facts, request: OutputRe
 
 function outputFacts(request: OutputRequest, defaultTenant: string | undefined): Facts {
   const { topic, tenant, labels, risk_tags = [], capabilities = [] } = request;
-  const facts = factsOf(
+  const facts = buildFacts(
     { topic, ...(tenant !== undefined && { tenant }), ...(labels && { labels }), meta: { risk_tags } },
     defaultTenant,
   );

@@ -24,16 +24,16 @@ export interface ShadowEvaluationParts {
   monotonicMs(): number;
 }
 
-interface Heard extends LiveDecision {
+interface QueuedDecision extends LiveDecision {
   tenant: string;
   /** The tenant's shadows; undefined before the first read. */
   shadows: readonly Shadow[] | undefined;
 }
-interface Asked extends Heard {
+interface ShadowTask extends QueuedDecision {
   shadow: Shadow;
 }
 
-const laneLimits = { atOnce: 64, mostWaiting: 1_000, mostWeight: 64 * 1_024 * 1_024 };
+const laneLimits = { atOnce: 64, maxWaiting: 1_000, maxWeight: 64 * 1_024 * 1_024 };
 const evaluationMs = 30_000;
 const closeMs = { evaluations: 3_000, results: 2_000 };
 
@@ -43,15 +43,15 @@ const closeMs = { evaluations: 3_000, results: 2_000 };
  * See docs/reference/policy.md#shadow-policies.
  */
 export class ShadowEvaluation implements Shadows {
-  private readonly book: ShadowCache;
-  private readonly lane: Lane<Heard>;
+  private readonly cache: ShadowCache;
+  private readonly lane: Lane<QueuedDecision>;
   private readonly writer: ShadowResultsWriter;
 
   constructor(private readonly parts: ShadowEvaluationParts) {
     const { store, events } = parts;
     const dropped = (reason: Dropped, count: number) => events.dropped(reason, count);
-    this.book = new ShadowCache(store);
-    this.lane = new Lane((heard) => this.evaluateAll(heard), laneLimits, {
+    this.cache = new ShadowCache(store);
+    this.lane = new Lane((queued) => this.evaluateAll(queued), laneLimits, {
       waiting: (n) => events.waiting(n),
       dropped,
     });
@@ -60,15 +60,15 @@ export class ShadowEvaluation implements Shadows {
 
   decided({ request, decision }: LiveDecision): void {
     const { tenant = '' } = request;
-    const shadows = this.book.of(tenant);
+    const shadows = this.cache.of(tenant);
     // Decisions made before the first read are queued until then.
-    if (!shadows && this.book.isRead) return;
+    if (!shadows && this.cache.isRead) return;
     this.lane.offer({ request, decision, tenant, shadows }, request.input_content?.length ?? 0);
   }
 
   /** Reloads the shadows of all tenants. */
   async refresh(): Promise<void> {
-    await this.book.refresh().catch((error: unknown) => this.parts.events.failed('list', error));
+    await this.cache.refresh().catch((error: unknown) => this.parts.events.failed('list', error));
   }
 
   /** Completes queued evaluations, within a few seconds. */
@@ -78,12 +78,13 @@ export class ShadowEvaluation implements Shadows {
   }
 
   /** In sequence, so that there are never more evaluations at once than decisions under way. */
-  private async evaluateAll(heard: Heard): Promise<void> {
-    if (!heard.shadows) await this.book.ready;
-    for (const shadow of heard.shadows ?? this.book.of(heard.tenant) ?? []) await this.evaluate({ ...heard, shadow });
+  private async evaluateAll(queued: QueuedDecision): Promise<void> {
+    if (!queued.shadows) await this.cache.ready;
+    for (const shadow of queued.shadows ?? this.cache.of(queued.tenant) ?? [])
+      await this.evaluate({ ...queued, shadow });
   }
 
-  private async evaluate(asked: Asked): Promise<void> {
+  private async evaluate(asked: ShadowTask): Promise<void> {
     const { kernel, events, monotonicMs } = this.parts;
     const { request, decision: active, tenant, shadow } = asked;
     const startedMs = monotonicMs();
@@ -101,7 +102,7 @@ export class ShadowEvaluation implements Shadows {
 }
 
 function buildResult(
-  { request, decision: active, shadow: { candidate, shadowBundleId } }: Asked,
+  { request, decision: active, shadow: { candidate, shadowBundleId } }: ShadowTask,
   shadow: PolicyDecision,
   { diff, tookMs }: { diff: ShadowDiff; tookMs: number },
 ): ShadowResult {

@@ -3,7 +3,7 @@ import { type Dropped, Lane, type LaneLimits } from './shadow-lane';
 
 jest.setTimeout(20_000);
 
-const roomy: LaneLimits = { atOnce: 3, mostWaiting: 5, mostWeight: 100 };
+const roomy: LaneLimits = { atOnce: 3, maxWaiting: 5, maxWeight: 100 };
 
 /** A lane whose work completes when the test says so. */
 function lane(limits: Partial<LaneLimits> = {}) {

@@ -2,8 +2,8 @@ export interface LaneLimits {
   /** Maximum concurrency. */
   atOnce: number;
   /** Maximum length of the queue, and maximum total weight. */
-  mostWaiting: number;
-  mostWeight: number;
+  maxWaiting: number;
+  maxWeight: number;
 }
 
 /** Why work was not accepted, or not executed. */
@@ -39,8 +39,8 @@ export class Lane<T> {
   /** @param weight cost of queueing it, such as its size */
   offer(item: T, weight: number): void {
     if (this.isClosed) return this.events.dropped('closed', 1);
-    const { mostWaiting, mostWeight } = this.limits;
-    const isFull = this.waiting.length >= mostWaiting || (this.waiting.length > 0 && this.weight + weight > mostWeight);
+    const { maxWaiting, maxWeight } = this.limits;
+    const isFull = this.waiting.length >= maxWaiting || (this.waiting.length > 0 && this.weight + weight > maxWeight);
     if (isFull) return this.events.dropped('queue_full', 1);
     this.waiting.push({ item, weight });
     this.weight += weight;

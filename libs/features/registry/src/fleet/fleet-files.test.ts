@@ -7,7 +7,7 @@ describe('the pools and timeouts files', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
   afterAll(() => rmSync(dir, { recursive: true }));
   const [poolsPath, timeoutsPath] = [join(dir, 'pools.yaml'), join(dir, 'timeouts.yaml')];
-  let told: string[];
+  let reported: string[];
   let changes = 0;
   const write = (path: string, text: string) => {
     writeFileSync(path, text);
@@ -17,10 +17,10 @@ describe('the pools and timeouts files', () => {
   const open = (production = false) =>
     openFleetFiles(
       { poolsPath, timeoutsPath, production },
-      { onProblem: (problem) => told.push(problem), onChange: (what) => told.push(what) },
+      { onProblem: (problem) => reported.push(problem), onChange: (what) => reported.push(what) },
     );
   beforeEach(() => {
-    told = [];
+    reported = [];
     write(poolsPath, 'topics: {job.a: main}\npools: {main: {}}');
     write(timeoutsPath, 'reconciler: {scan_interval_seconds: 7}');
   });
@@ -29,14 +29,14 @@ describe('the pools and timeouts files', () => {
     const files = await open();
     write(poolsPath, 'topics: {job.b: main}\npools: {main: {}}');
     await files.refresh();
-    expect([Object.keys(files.pools().topics), told]).toEqual([['job.b'], ['pools']]);
+    expect([Object.keys(files.pools().topics), reported]).toEqual([['job.b'], ['pools']]);
 
     write(poolsPath, 'topics: {job.c: MAIN}');
     await files.refresh();
     await files.refresh();
 
     expect(Object.keys(files.pools().topics)).toEqual(['job.b']);
-    expect(told.slice(1)).toEqual([expect.stringContaining('pools.yaml:1:')]);
+    expect(reported.slice(1)).toEqual([expect.stringContaining('pools.yaml:1:')]);
   });
 
   it('are not read during a write: a partial file may lack a pool', async () => {
@@ -47,7 +47,7 @@ describe('the pools and timeouts files', () => {
     await files.refresh();
     clearInterval(writing);
 
-    expect([Object.keys(files.pools().topics), told]).toEqual([['job.a'], []]);
+    expect([Object.keys(files.pools().topics), reported]).toEqual([['job.a'], []]);
     await files.refresh();
     expect(Object.keys(files.pools().topics)).toEqual(['job.half']);
   });
@@ -65,7 +65,7 @@ describe('the pools and timeouts files', () => {
     write(timeoutsPath, 'reconciler: {scan_interval_seconds: 0}');
 
     expect((await open()).timeouts().reconciler.scan_interval_seconds).toBe(30);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     await expect(open(true)).rejects.toThrow('timeouts file');
   });
 
@@ -73,6 +73,6 @@ describe('the pools and timeouts files', () => {
     rmSync(poolsPath);
 
     expect((await open()).pools()).toEqual({ topics: {}, pools: {} });
-    expect(told).toEqual([expect.stringContaining('does not exist')]);
+    expect(reported).toEqual([expect.stringContaining('does not exist')]);
   });
 });
