@@ -52,7 +52,7 @@ function reasons(): string[] {
     const { precision, recall, because } = getThreshold(`${scanner}/${detector}`);
     return because === undefined
       ? []
-      : [`- \`${detector}\`: at least ${percent(precision)} % and ${percent(recall)} %, for ${because}.`];
+      : [`- \`${detector}\`: at least ${percent(precision)} % and ${percent(recall)} %, because ${because}.`];
   });
   return lines.length === 0 ? [] : ['## Less than 95 %', lines.join('\n')];
 }
