@@ -10,8 +10,7 @@ const exceptions: Readonly<Record<string, Least & { because: string }>> = {
   'injection/prompt_override': {
     precision: 0.95,
     recall: 0.9,
-    because:
-      'languages other than English, and orders that name no earlier ones, are in the corpus but not detected',
+    because: 'languages other than English, and orders that name no earlier ones, are in the corpus but not detected',
   },
 };
 
