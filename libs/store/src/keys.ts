@@ -1,11 +1,10 @@
 /**
- * Every Redis key, declared once: the builders below, the names the Lua scripts use, `docs/keys.md` and the test that
- * finds no key outside this table are all made from it. `{s0}` is the hash tag of the records and their indexes and
- * queues, so that one script may touch them all; pointers that workers follow (`ctx:`, `res:`, `art:`, `mem:`) and keys
- * with fixed names are outside it.
+ * Every Redis key, declared once. The builders below, the names in Lua scripts, `docs/keys.md` and the test for undeclared
+ * keys derive from this table. `{s0}` is the hash tag of records, indexes and queues, so that one script can access them
+ * all; pointers that workers follow (`ctx:`, `res:`, `art:`, `mem:`) and keys with fixed names do not have it.
  */
 export interface KeySpec {
-  /** `<name>` marks a part that the caller supplies. */
+  /** `<name>` marks a part supplied by the caller. */
   template: string;
   type: 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'string' | 'any';
   holds: string;
@@ -14,32 +13,32 @@ export interface KeySpec {
 
 const tables = {
   // jobs
-  job: { template: '{s0}:job:<id>', type: 'hash', holds: 'job record, with its moves and its last 50 policy decisions', kept: 'JOB_META_TTL after its end' },
+  job: { template: '{s0}:job:<id>', type: 'hash', holds: 'job record, with its state history and its last 50 policy decisions', kept: 'JOB_META_TTL after its end' },
   jobsInState: { template: '{s0}:index:<tenant>:<state>', type: 'zset', holds: 'job ids of a tenant in a state, by updated_at (µs)', kept: 'pruned by the reconciler' },
-  tenants: { template: '{s0}:tenants', type: 'set', holds: 'tenants that ever submitted', kept: 'for ever' },
+  tenants: { template: '{s0}:tenants', type: 'set', holds: 'tenants that have submitted a job', kept: 'for ever' },
   trace: { template: '{s0}:trace:<id>', type: 'zset', holds: 'job ids of a trace, by created_at (µs)', kept: 'JOB_META_TTL after its last job' },
-  idempotency: { template: '{s0}:idempotency:<tenant>:<key>', type: 'hash', holds: 'request hash and answer of the first request with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
-  once: { template: '{s0}:once:<tenant>:<key>', type: 'hash', holds: 'request hash and answer of the first of repeated internal submissions, such as the retry of a dead letter; clients cannot name these keys', kept: '24 h' },
+  idempotency: { template: '{s0}:idempotency:<tenant>:<key>', type: 'hash', holds: 'request hash and response of the first request with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
+  once: { template: '{s0}:once:<tenant>:<key>', type: 'hash', holds: 'request hash and response of the first of repeated internal submissions, such as the retry of a dead letter; clients cannot use these keys', kept: '24 h' },
   approvals: { template: '{s0}:approvals:<tenant>', type: 'zset', holds: 'job ids that have an approval, by updated_at (µs)', kept: 'pruned by the reconciler' },
-  intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids whose bus messages are still to be published, by µs', kept: 'until published' },
+  intents: { template: '{s0}:intents', type: 'zset', holds: 'job ids with unpublished bus messages, by µs', kept: 'until published' },
 
-  endings: { template: '{s0}:endings', type: 'any', holds: 'channel, no key: ids of jobs and runs, as they end', kept: 'not at all' },
+  endings: { template: '{s0}:endings', type: 'any', holds: 'channel, not a key: ids of jobs and runs when they end', kept: 'not stored' },
 
   // work in flight and waiting for workers
-  allInFlight: { template: '{s0}:inflight', type: 'set', holds: 'job ids of all tenants that are with workers, while the license limits their number', kept: 'until they leave' },
-  workerInFlight: { template: '{s0}:worker:<id>:inflight', type: 'set', holds: 'job ids that a worker holds', kept: 'until they leave' },
-  workerEchoes: { template: '{s0}:worker:<id>:echoes', type: 'set', holds: 'boot ids of the processes of a worker that name the dispatch in their results', kept: 'WORKER_HEARTBEAT_TTL after the last heartbeat of such a process' },
-  workerJobs: { template: '{s0}:worker:<id>:jobs', type: 'list', holds: 'last 1000 job ids sent to a worker, newest first', kept: 'JOB_META_TTL' },
+  allInFlight: { template: '{s0}:inflight', type: 'set', holds: 'in-flight job ids of all tenants, while the license limits their number', kept: 'until they leave' },
+  workerInFlight: { template: '{s0}:worker:<id>:inflight', type: 'set', holds: 'in-flight job ids of a worker', kept: 'until they leave' },
+  workerEchoes: { template: '{s0}:worker:<id>:echoes', type: 'set', holds: 'boot ids of worker processes that send dispatch ids in their results', kept: 'WORKER_HEARTBEAT_TTL after the last heartbeat of such a process' },
+  workerJobs: { template: '{s0}:worker:<id>:jobs', type: 'list', holds: 'last 1000 job ids dispatched to a worker, newest first', kept: 'JOB_META_TTL' },
   lanes: { template: '{s0}:lanes', type: 'hash', holds: 'lane id to its routing needs (JSON), for lanes in which jobs wait', kept: 'until the lane is empty' },
   laneTurns: { template: '{s0}:lane:<lane>:<level>', type: 'zset', holds: 'tenants waiting in a lane at a priority level, by turns taken', kept: 'until empty' },
   laneJobs: { template: '{s0}:lane:<lane>:<level>:<tenant>', type: 'zset', holds: 'waiting job ids of a tenant, by created_at (ms)', kept: 'until empty' },
 
-  laneFull: { template: '{s0}:full:<lane>:<level>', type: 'zset', holds: 'tenants of a lane that are at their own limit, by turns taken', kept: 'until a job of theirs ends' },
-  fullLanes: { template: '{s0}:full-of:<tenant>', type: 'set', holds: 'lanes and levels in which a tenant is out of turn (JSON)', kept: 'until a job of it ends' },
+  laneFull: { template: '{s0}:full:<lane>:<level>', type: 'zset', holds: 'tenants of a lane at their own limit, by turns taken', kept: 'until one of their jobs ends' },
+  fullLanes: { template: '{s0}:full-of:<tenant>', type: 'set', holds: 'lanes and levels in which a tenant is suspended (JSON)', kept: 'until one of its jobs ends' },
 
-  // what work costs
-  spend: { template: '{s0}:spend:<account>:<period>', type: 'hash', holds: 'micros (millionths of a dollar) that an account (`tenant:<tenant>`, `team:<tenant>:<team>`, `workflow:<tenant>:<workflow>`) has `reserved` and `spent` in a day or month, also by `center:<name>`; its `limit`, and which parts of it were told', kept: '40 days after a day, 400 after a month was last used' },
-  spendAlerts: { template: '{s0}:spend-alerts', type: 'list', holds: 'parts of budgets that were reached (JSON) and are still to be told, oldest first', kept: 'until told' },
+  // spending
+  spend: { template: '{s0}:spend:<account>:<period>', type: 'hash', holds: 'micros (millionths of a dollar) that an account (`tenant:<tenant>`, `team:<tenant>:<team>`, `workflow:<tenant>:<workflow>`) has `reserved` and `spent` in a day or month, also by `center:<name>`; its `limit`, and the alerts already published', kept: '40 days after a day, 400 after a month was last used' },
+  spendAlerts: { template: '{s0}:spend-alerts', type: 'list', holds: 'unpublished budget alerts (JSON), oldest first', kept: 'until published' },
 
   // dead letters
   deadLetter: { template: '{s0}:dlq:entry:<id>', type: 'string', holds: 'dead-letter entry (JSON)', kept: 'SVC_DLQ_ENTRY_TTL_DAYS' },
@@ -48,84 +47,84 @@ const tables = {
   // workflows and their runs. The id of a workflow may hold any character, a tenant's name no colon.
   workflow: { template: '{s0}:wf:def:<id>', type: 'hash', holds: 'workflow definition: `document` (JSON) of the newest `version`, `document:<n>` of those before', kept: 'until removed; while runs use it, until these expire' },
   workflows: { template: '{s0}:wf:defs:<tenant>', type: 'zset', holds: 'workflow ids of a tenant, by updated_at (µs)', kept: 'until removed' },
-  run: { template: '{s0}:wf:run:<id>', type: 'hash', holds: 'run record: `header` (JSON), `revision`, what lists need, whether a queue entry brings it to an engine (`awake`)', kept: 'SVC_RUN_RETENTION after its end' },
-  runSteps: { template: '{s0}:wf:run:steps:<id>', type: 'hash', holds: 'step path (`weigh`, `weigh[2]`) to step run (JSON), `weigh!items` to what a fan-out goes over', kept: 'as the run' },
+  run: { template: '{s0}:wf:run:<id>', type: 'hash', holds: 'run record: `header` (JSON), `revision`, fields for lists, whether it has a queue entry (`awake`)', kept: 'SVC_RUN_RETENTION after its end' },
+  runSteps: { template: '{s0}:wf:run:steps:<id>', type: 'hash', holds: 'step path (`weigh`, `weigh[2]`) to step run (JSON), `weigh!items` to the items of a fan-out', kept: 'as the run' },
   runTimeline: { template: '{s0}:wf:run:timeline:<id>', type: 'list', holds: 'last 1000 events of a run (JSON), oldest first', kept: 'as the run' },
   runTimers: { template: '{s0}:wf:run:timers:<id>', type: 'hash', holds: 'timer of a run to when it is due (ms) and the queue entry that fires it (JSON)', kept: 'until fired, or the end of the run' },
-  runInbox: { template: '{s0}:wf:run:inbox:<id>', type: 'list', holds: 'what happened to a run (JSON) and is not worked out yet, oldest first', kept: 'until a pass is saved' },
-  runIdempotency: { template: '{s0}:wf:run:idempotency:<tenant>:<workflow>:<key>', type: 'hash', holds: 'request hash and answer of the first start of a workflow with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
+  runInbox: { template: '{s0}:wf:run:inbox:<id>', type: 'list', holds: 'unprocessed events of a run (JSON), oldest first', kept: 'until a pass is saved' },
+  runIdempotency: { template: '{s0}:wf:run:idempotency:<tenant>:<workflow>:<key>', type: 'hash', holds: 'request hash and response of the first start of a workflow with this key', kept: 'SVC_IDEMPOTENCY_TTL' },
   runsInStatus: { template: '{s0}:wf:runs:status:<tenant>:<status>', type: 'zset', holds: 'run ids of a tenant in a status, by updated_at (µs)', kept: 'as the run' },
   runsOfWorkflow: { template: '{s0}:wf:runs:of:<tenant>:<workflow>', type: 'zset', holds: 'run ids of a workflow, by updated_at (µs)', kept: 'as the run' },
   runsCreated: { template: '{s0}:wf:runs:created:<tenant>:<workflow>', type: 'zset', holds: 'run ids of a workflow, by created_at (µs)', kept: 'as the run' },
-  liveRuns: { template: '{s0}:wf:runs:live', type: 'zset', holds: 'run ids of all tenants that have not ended, by when they were last saved or looked at (µs)', kept: 'until they end' },
+  liveRuns: { template: '{s0}:wf:runs:live', type: 'zset', holds: 'run ids of all tenants that have not ended, by last save or check (µs)', kept: 'until they end' },
   liveRunsOf: { template: '{s0}:wf:runs:live:<tenant>:<workflow>', type: 'set', holds: 'run ids of a workflow that have not ended', kept: 'until they end' },
-  endedRuns: { template: '{s0}:wf:runs:ended', type: 'zset', holds: 'runs that have ended (id, tenant, workflow, status as JSON), by when they are over (ms)', kept: 'until then' },
+  endedRuns: { template: '{s0}:wf:runs:ended', type: 'zset', holds: 'runs that have ended (id, tenant, workflow, status as JSON), by end of retention (ms)', kept: 'until then' },
 
   // schedules of workflows
-  schedule: { template: '{s0}:wf:schedule:<id>', type: 'hash', holds: 'schedule of a workflow: `document` (JSON), `revision`, when it is `due` (ms) and the queue entry that fires it', kept: 'until removed, with its workflow at the latest' },
-  scheduleStarts: { template: '{s0}:wf:schedule:starts:<id>', type: 'zset', holds: 'times of a schedule that have come and are still to be started (ms), by themselves', kept: 'until started or left out' },
+  schedule: { template: '{s0}:wf:schedule:<id>', type: 'hash', holds: 'schedule of a workflow: `document` (JSON), `revision`, its next `due` time (ms) and the queue entry that fires it', kept: 'until removed, with its workflow at the latest' },
+  scheduleStarts: { template: '{s0}:wf:schedule:starts:<id>', type: 'zset', holds: 'due times of a schedule with a pending start (ms), by themselves', kept: 'until started or skipped' },
   schedulesOf: { template: '{s0}:wf:schedules:of:<workflow>', type: 'zset', holds: 'schedule ids of a workflow, by created_at (µs)', kept: 'until removed' },
-  schedulesDue: { template: '{s0}:wf:schedules:due', type: 'zset', holds: 'schedule ids of all tenants that are not paused, by when they fire next (ms)', kept: 'until paused or removed' },
-  schedulesStarting: { template: '{s0}:wf:schedules:starting', type: 'zset', holds: 'schedule ids with starts to make, by when these were last looked at (ms)', kept: 'until started or left out' },
-  scheduleLock: { template: '{s0}:wf:schedule:lock:<id>', type: 'string', holds: 'who makes the starts of a schedule', kept: '30 s' },
+  schedulesDue: { template: '{s0}:wf:schedules:due', type: 'zset', holds: 'ids of active schedules of all tenants, by next due time (ms)', kept: 'until paused or removed' },
+  schedulesStarting: { template: '{s0}:wf:schedules:starting', type: 'zset', holds: 'schedule ids with pending starts, by last check (ms)', kept: 'until started or skipped' },
+  scheduleLock: { template: '{s0}:wf:schedule:lock:<id>', type: 'string', holds: 'owner of the pending starts of a schedule', kept: '30 s' },
 
-  // BullMQ: everything a queue keeps begins so
+  // BullMQ: the prefix of all keys of a queue
   queue: { template: '{s0}:<queue>:<part>', type: 'any', holds: 'BullMQ', kept: 'as queues.config.ts says' },
 
   // the data plane: pointers are `redis://<key>`
   context: { template: 'ctx:<id>', type: 'string', holds: 'input document of a job', kept: 'REDIS_DATA_TTL after its end' },
-  result: { template: 'res:<id>', type: 'string', holds: 'result body a worker wrote', kept: 'REDIS_DATA_TTL' },
-  uploadedResult: { template: 'res:<id>:sha256:<hash>', type: 'string', holds: 'result body a worker stored by its data URL', kept: 'REDIS_DATA_TTL' },
+  result: { template: 'res:<id>', type: 'string', holds: 'result body written by a worker', kept: 'REDIS_DATA_TTL' },
+  uploadedResult: { template: 'res:<id>:sha256:<hash>', type: 'string', holds: 'result body uploaded by a worker with its data URL', kept: 'REDIS_DATA_TTL' },
   redactedResult: { template: 'res:<id>:redacted:<hash>', type: 'string', holds: 'redacted copy of a result', kept: 'REDIS_DATA_TTL' },
   artifactMeta: { template: 'art:meta:<id>', type: 'string', holds: 'artifact metadata (JSON)', kept: 'its retention class' },
   artifact: { template: 'art:<id>', type: 'string', holds: 'artifact bytes', kept: 'its retention class' },
   messages: { template: 'mem:<id>:events', type: 'list', holds: 'last 1000 turns of a conversation (JSON), oldest first', kept: 'for ever' },
-  messagesDropped: { template: 'mem:<id>:dropped', type: 'string', holds: 'how many older turns were dropped', kept: 'for ever' },
-  memoryOwner: { template: '{s0}:mem:owner:<id>', type: 'string', holds: 'tenant whose job or run used a memory first', kept: 'for ever, as the memory' },
+  messagesDropped: { template: 'mem:<id>:dropped', type: 'string', holds: 'number of dropped older turns', kept: 'for ever' },
+  memoryOwner: { template: '{s0}:mem:owner:<id>', type: 'string', holds: 'tenant of the first job or run that used a memory', kept: 'for ever, as the memory' },
   memory: { template: 'mem:<id>', type: 'any', holds: 'memory of workers', kept: 'for ever' },
 
   // fixed names
   session: { template: 'session:user:<hash>', type: 'string', holds: 'sign-in session', kept: 'session lifetime' },
   rateLimit: { template: 'svc:rl:<bucket>', type: 'any', holds: 'rate limiter', kept: 'its window' },
-  workerSnapshot: { template: 'sys:workers:snapshot', type: 'string', holds: 'picture of all live workers (JSON)', kept: 'for ever' },
+  workerSnapshot: { template: 'sys:workers:snapshot', type: 'string', holds: 'snapshot of all live workers (JSON)', kept: 'for ever' },
   liveWorkers: { template: 'svc:workers:count', type: 'zset', holds: 'ids of live workers for the license limit, by last heartbeat (ms)', kept: '2 min' },
-  installation: { template: 'svc:installation', type: 'hash', holds: 'id of this installation, when it began, and an alarm while its data are believed lost', kept: 'for ever' },
+  installation: { template: 'svc:installation', type: 'hash', holds: 'id and creation time of this installation, and an alarm while data loss is suspected', kept: 'for ever' },
   instance: { template: 'svc:instance:<service>:<id>', type: 'string', holds: 'a running service process (JSON)', kept: '15 s' },
   reconcilerLease: { template: 'svc:reconciler:<name>', type: 'string', holds: 'owner of the reconciler loop', kept: '2 × period' },
   replayerLease: { template: 'svc:replayer:<name>', type: 'string', holds: 'owner of the replayer loop', kept: '2 × period' },
   snapshotLease: { template: 'svc:scheduler:snapshot:<name>', type: 'string', holds: 'owner of the worker snapshot', kept: '10 s' },
   dlqCleanupLease: { template: 'svc:dlq:cleanup', type: 'string', holds: 'owner of the dead-letter clean-up', kept: '5 min' },
-  spendAlertsLease: { template: 'svc:scheduler:spend-alerts', type: 'string', holds: 'owner of the loop that tells which budgets are used up', kept: '10 s' },
+  spendAlertsLease: { template: 'svc:scheduler:spend-alerts', type: 'string', holds: 'owner of the loop that publishes budget alerts', kept: '10 s' },
   timerPollerLease: { template: 'svc:wf:delay:poller', type: 'string', holds: 'owner of the loop that fires due timers', kept: '3 × period' },
   runReconcilerLease: { template: 'svc:workflow-engine:reconciler:<shard>', type: 'string', holds: 'owner of a loop over runs', kept: '2 × period' },
-  runLock: { template: 'svc:wf:run:lock:<id>', type: 'string', holds: 'who works on a run', kept: 'WORKFLOW_ENGINE_QUEUE_LOCK, renewed' },
-  delayTimers: { template: 'svc:wf:delay:timers', type: 'zset', holds: '`<workflow>:<run>:<timer>`, by when it is due (ms)', kept: 'until fired, or the end of the run' },
+  runLock: { template: 'svc:wf:run:lock:<id>', type: 'string', holds: 'owner of a run', kept: 'WORKFLOW_ENGINE_QUEUE_LOCK, renewed' },
+  delayTimers: { template: 'svc:wf:delay:timers', type: 'zset', holds: '`<workflow>:<run>:<timer>`, by due time (ms)', kept: 'until fired, or the end of the run' },
   breaker: { template: 'svc:cb:<name>', type: 'hash', holds: 'circuit breaker', kept: '5 min after its last change' },
   velocity: { template: 'svc:velocity:<rule>:<hash>', type: 'zset', holds: 'requests in a velocity window', kept: 'two windows + 60 s' },
-  velocityWindows: { template: 'svc:velocity-windows:<rule>', type: 'zset', holds: 'hashes of the windows of a velocity rule that hold requests, by until when (ms); the newest 10000', kept: 'two windows + 60 s' },
+  velocityWindows: { template: 'svc:velocity-windows:<rule>', type: 'zset', holds: 'hashes of the windows of a velocity rule with requests, by expiry (ms); the newest 10000', kept: 'two windows + 60 s' },
   velocityThrottled: { template: 'svc:velocity-throttled:<tenant>:<hour>', type: 'hash', holds: 'submissions of a tenant (`*`: of all) that a rule throttled in an hour: `count:<minute>:<rule>`, and `last:<rule>` (ms)', kept: '26 h' },
   policySnapshots: { template: 'svc:safety:snapshots', type: 'list', holds: '10 newest policy snapshots', kept: 'for ever' },
-  bundleSnapshots: { template: 'svc:policy:snapshots', type: 'zset', holds: 'ids of snapshots of the policy bundles, by when they were taken (µs)', kept: 'the newest 10, and those a rollback of the last 24 h names' },
-  bundleSnapshotHeads: { template: 'svc:policy:snapshots:heads', type: 'hash', holds: 'when and why each was taken (JSON)', kept: 'with the snapshot' },
-  bundleSnapshotBodies: { template: 'svc:policy:snapshots:bodies', type: 'hash', holds: 'its bundles (JSON)', kept: 'with the snapshot' },
-  bundleSnapshotHolds: { template: 'svc:policy:snapshots:holds', type: 'zset', holds: 'ids of snapshots that a rollback names, by until when they stay (ms)', kept: '24 h' },
-  policyAudit: { template: 'svc:policy:audit:<tenant>', type: 'list', holds: 'changes of policies, releases of outputs and repairs of approvals, with who made them (JSON), newest first', kept: 'the newest 500' },
+  bundleSnapshots: { template: 'svc:policy:snapshots', type: 'zset', holds: 'ids of snapshots of the policy bundles, by creation time (µs)', kept: 'the newest 10, and those used by a rollback of the last 24 h' },
+  bundleSnapshotHeads: { template: 'svc:policy:snapshots:heads', type: 'hash', holds: 'creation time and note of each snapshot (JSON)', kept: 'with the snapshot' },
+  bundleSnapshotBodies: { template: 'svc:policy:snapshots:bodies', type: 'hash', holds: 'bundles of each snapshot (JSON)', kept: 'with the snapshot' },
+  bundleSnapshotHolds: { template: 'svc:policy:snapshots:holds', type: 'zset', holds: 'ids of snapshots used by a rollback, by expiry of the hold (ms)', kept: '24 h' },
+  policyAudit: { template: 'svc:policy:audit:<tenant>', type: 'list', holds: 'changes of policies, releases of outputs and repairs of approvals, with their authors (JSON), newest first', kept: 'the newest 500' },
   policyAuditCalls: { template: 'svc:policy:audit-calls:<tenant>', type: 'list', holds: 'calls of evaluate, simulate and explain (JSON), newest first', kept: 'the newest 500' },
   shadowTenants: { template: 'svc:policy:shadow-tenants', type: 'set', holds: 'tenants that have shadow policies', kept: 'until their last one ends' },
-  shadows: { template: 'svc:policy:shadows:<tenant>', type: 'hash', holds: 'bundle id to the shadow policy of a tenant that is tried in its place (JSON), without its text', kept: 'until it ends' },
+  shadows: { template: 'svc:policy:shadows:<tenant>', type: 'hash', holds: 'bundle id to the shadow policy of a tenant (JSON), without its text', kept: 'until it ends' },
   shadowContents: { template: 'svc:policy:shadows:content:<tenant>', type: 'hash', holds: 'bundle id to the text of that shadow policy', kept: 'until it ends' },
-  shadowResults: { template: 'svc:policy:shadow-results:<tenant>:<bundle>', type: 'stream', holds: 'what shadow policies of a bundle decided about jobs of a tenant', kept: '30 d, of all bundles of a tenant the newest 100,000' },
-  shadowResultsOf: { template: 'svc:policy:shadow-results-of:<tenant>', type: 'zset', holds: 'bundle ids with such results, by the last of them (ms)', kept: '30 d after the last one' },
+  shadowResults: { template: 'svc:policy:shadow-results:<tenant>:<bundle>', type: 'stream', holds: 'decisions of shadow policies of a bundle on jobs of a tenant', kept: '30 d, of all bundles of a tenant the newest 100,000' },
+  shadowResultsOf: { template: 'svc:policy:shadow-results-of:<tenant>', type: 'zset', holds: 'bundle ids with shadow results, by the latest result (ms)', kept: '30 d after the last one' },
   actionClaim: { template: 'svc:actiongate:claim:<ref>', type: 'string', holds: 'hash of the action that an approval was used for', kept: '48 h' },
   config: { template: 'cfg:<scope>:<id>', type: 'string', holds: 'config document (JSON)', kept: 'for ever' },
   configRevisions: { template: 'svc:cfg:revisions', type: 'hash', holds: 'revision of each config document, by `<scope>:<id>`', kept: 'for ever' },
   configHistory: { template: 'svc:cfg:history:<scope>:<id>', type: 'list', holds: 'last 20 revisions of a config document (JSON), newest first; fewer when it is over 1.6 MiB', kept: 'for ever' },
   configsOf: { template: 'svc:cfg:of:<tenant>', type: 'set', holds: '`<scope>:<id>` of the team, workflow and step documents that a tenant wrote', kept: 'for ever' },
   schema: { template: 'schema:<id>', type: 'hash', holds: 'registered JSON Schema (`document`, JSON), its `$id` and the `tenant` that owns it, absent for the installation', kept: 'for ever' },
-  schemas: { template: 'schema:index', type: 'zset', holds: 'ids of the schemas of the installation, by when they were written (µs)', kept: 'for ever' },
+  schemas: { template: 'schema:index', type: 'zset', holds: 'ids of the schemas of the installation, by write time (µs)', kept: 'for ever' },
   schemaAliases: { template: 'schema:aliases', type: 'hash', holds: '`$id` of a schema of the installation to the id it is registered under', kept: 'for ever' },
-  tenantSchemas: { template: 'svc:schemas:tenants', type: 'zset', holds: 'ids of the schemas of all tenants, by when they were written (µs)', kept: 'for ever' },
-  schemasOf: { template: 'svc:schemas:of:<tenant>', type: 'zset', holds: 'ids of the schemas of a tenant, by when they were written (µs)', kept: 'for ever' },
+  tenantSchemas: { template: 'svc:schemas:tenants', type: 'zset', holds: 'ids of the schemas of all tenants, by write time (µs)', kept: 'for ever' },
+  schemasOf: { template: 'svc:schemas:of:<tenant>', type: 'zset', holds: 'ids of the schemas of a tenant, by write time (µs)', kept: 'for ever' },
   schemaAliasesOf: { template: 'svc:schemas:aliases:<tenant>', type: 'hash', holds: '`$id` of a schema of a tenant to the id it is registered under', kept: 'for ever' },
 } as const satisfies Record<string, KeySpec>; // prettier-ignore
 
@@ -137,7 +136,7 @@ type Builders = { readonly [Name in KeyName]: (...parts: Parts<(typeof tables)[N
 
 const pieces = (template: string) => template.split(/<\w+>/);
 
-/** Builds a key: `keys.job(id)`. A part may hold any character; keys are compared whole, never parsed. */
+/** Builds a key: `keys.job(id)`. Parts may contain any character, because keys are never parsed. */
 export const keys: Builders = Object.fromEntries(
   Object.entries(tables).map(([name, { template }]) => {
     const [head = '', ...tails] = pieces(template);
@@ -156,7 +155,7 @@ export const luaKeys = (): string => {
   return `local key = {\n${builders.join('\n')}\n}\n`;
 };
 
-/** Which row of the table a key belongs to, for the test that finds no stray keys; the most specific template wins. */
+/** The table entry of a key, for the test for undeclared keys; the most specific template wins. */
 export function keyNameOf(key: string): KeyName | undefined {
   const rows = Object.entries(tables).map(([name, { template }]) => {
     const pattern = pieces(template).map((text) => text.replace(/[{}]/g, '\\$&'));

@@ -15,8 +15,8 @@ const wishes = { minReplicas: 1, memoryLimitBytes: 0 };
 const found = (facts: RedisFacts, asked = wishes) =>
   judgeRedis(facts, asked).map(({ code, severity }) => `${severity} ${code}`);
 
-describe('judging a Redis', () => {
-  it('nothing is wrong with one that keeps what it acknowledges', () => {
+describe('the check of a Redis configuration', () => {
+  it('finds nothing in a durable configuration', () => {
     expect(judgeRedis(safe, wishes)).toEqual([]);
     expect(found({ ...safe, version: '7.0.0' })).toEqual([]);
   });
@@ -25,28 +25,28 @@ describe('judging a Redis', () => {
     ['an old version', { version: '6.0.16' }, 'refuse version'],
     ['a much older one', { version: '5.2.0' }, 'refuse version'],
     ['no append-only file', { appendOnly: false }, 'refuse append_only'],
-    ['a file that is synced when the system likes', { fsync: 'no' }, 'refuse fsync'],
+    ['a file synced by the operating system', { fsync: 'no' }, 'refuse fsync'],
     ['a file synced every second', { fsync: 'everysec' }, 'warn fsync_everysec'],
     ['a file that is not synced while it is rewritten', { unsyncedRewrite: true }, 'warn fsync_on_rewrite'],
-    ['keys dropped when memory is short', { evictionPolicy: 'allkeys-lru' }, 'refuse eviction'],
-    ['fewer replicas than asked for', { minReplicasToWrite: 0 }, 'refuse min_replicas'],
-    ['no limit of memory', { maxMemoryBytes: 0 }, 'warn no_memory_limit'],
-  ])('%s is told, with what to set', (_what, fault, finding) => {
+    ['eviction of keys', { evictionPolicy: 'allkeys-lru' }, 'refuse eviction'],
+    ['fewer replicas than required', { minReplicasToWrite: 0 }, 'refuse min_replicas'],
+    ['no memory limit', { maxMemoryBytes: 0 }, 'warn no_memory_limit'],
+  ])('reports %s with a corrective action', (_what, fault, finding) => {
     expect(found({ ...safe, ...fault })).toEqual([finding]);
     expect(judgeRedis({ ...safe, ...fault }, wishes)[0]?.mend).toMatch(/^(Set|Run) /);
   });
 
-  it('replicas and memory are not asked for where the environment does not', () => {
+  it('requires replicas and a memory limit only as configured', () => {
     expect(found({ ...safe, minReplicasToWrite: 0 }, { ...wishes, minReplicas: 0 })).toEqual([]);
     expect(found({ ...safe, maxMemoryBytes: 0 }, { ...wishes, memoryLimitBytes: 1e9 })).toEqual([]);
   });
 
-  it('what it does not tell is a warning that names it, never a refusal', () => {
+  it('reports unavailable settings as a warning, never as a refusal', () => {
     expect(judgeRedis({}, wishes)).toMatchObject([
       {
         code: 'untold',
         severity: 'warn',
-        what: 'Redis does not tell its version, appendonly, appendfsync, maxmemory-policy, maxmemory, min-replicas-to-write',
+        what: 'Redis does not report its version, appendonly, appendfsync, maxmemory-policy, maxmemory, min-replicas-to-write',
       },
     ]);
   });
@@ -63,7 +63,7 @@ describe('a real Redis', () => {
   const set = (...settings: string[]) => redis.call('CONFIG', 'SET', ...settings);
   const ready = () => requireWritable(redis, 0);
 
-  it('tells how it is set up', async () => {
+  it('reports its configuration', async () => {
     await set('maxmemory', '500mb');
 
     expect(await readRedisFacts(redis)).toEqual({
@@ -79,7 +79,7 @@ describe('a real Redis', () => {
     await set('maxmemory', '0');
   });
 
-  it('where CONFIG is forbidden, tells what INFO says', async () => {
+  it('reports the configuration from INFO where CONFIG is forbidden', async () => {
     await redis.call('ACL', 'SETUSER', 'plain', 'on', '>secret', '~*', '+@all', '-config');
     const plain = new Redis(servers.redisUrl, { username: 'plain', password: 'secret' });
 
@@ -92,12 +92,12 @@ describe('a real Redis', () => {
       maxMemoryBytes: 0,
     });
     expect(judgeRedis(facts, { minReplicas: 0, memoryLimitBytes: 1e9 })).toMatchObject([
-      { code: 'untold', what: 'Redis does not tell appendfsync' },
+      { code: 'untold', what: 'Redis does not report appendfsync' },
     ]);
     await plain.quit();
   });
 
-  it('takes writes', async () => {
+  it('accepts writes', async () => {
     await expect(ready()).resolves.toBeUndefined();
   });
 
@@ -110,7 +110,7 @@ describe('a real Redis', () => {
     await ready();
   });
 
-  it('is not ready while it cannot save to its disk, and is again when it can', async () => {
+  it('is not ready while it cannot save to its disk, and recovers afterwards', async () => {
     await set('save', '3600 1000000');
     const mend = await breakSaving(redis);
 
@@ -122,7 +122,7 @@ describe('a real Redis', () => {
     await set('save', '');
   });
 
-  it('is not ready as a replica, nor with fewer replicas than asked for', async () => {
+  it('is not ready as a replica, or with fewer replicas than required', async () => {
     await expect(requireWritable(redis, 1)).resolves.toBeUndefined(); // it does not count them unless told to
     await set('min-replicas-to-write', '1');
     await expect(requireWritable(redis, 1)).rejects.toThrow('refuses writes: too few replicas keep up');
@@ -134,7 +134,7 @@ describe('a real Redis', () => {
     await ready();
   });
 
-  it('that is gone makes the question fail, so that nobody takes silence for an answer', async () => {
+  it('that is unreachable makes the check fail', async () => {
     const impatient = new Redis(servers.redisUrl, { maxRetriesPerRequest: 0, commandTimeout: 300 });
     impatient.on('error', () => undefined);
     await impatient.ping();

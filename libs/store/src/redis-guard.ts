@@ -2,7 +2,7 @@ import { NotReady } from '@svc/runtime';
 import type { Redis } from 'ioredis';
 import { memoryOf, parseInfo, type RedisFacts } from './redis-facts';
 
-/** Everything that can be wrong with the store; label values of its metric. */
+/** Codes of store findings; also label values of the metric. */
 export const storeFindings = [
   'version',
   'append_only',
@@ -17,26 +17,26 @@ export const storeFindings = [
 ] as const;
 export type StoreFindingCode = (typeof storeFindings)[number];
 
-/** Something about the store that an operator should know. */
+/** A configuration or data problem of the store, reported to operators. */
 export interface StoreFinding {
   code: StoreFindingCode;
   /** `refuse`: accepted work may be lost, so production does not start. */
   severity: 'refuse' | 'warn';
   what: string;
-  /** What to set or do. */
+  /** Corrective action. */
   mend: string;
 }
 
 export interface GuardWishes {
-  /** Replicas that must have a write before it counts; 0 = not asked for. */
+  /** Minimum replicas that must receive writes; 0 = none required. */
   minReplicas: number;
-  /** The memory that admission control measures against when Redis itself has no limit; 0 = none. */
+  /** Memory limit of admission control when Redis has none; 0 = none. */
   memoryLimitBytes: number;
 }
 
 const oldestVersion = [7, 0] as const;
 
-/** Judges a Redis by whether it keeps what it acknowledged. docs/durability.md says what each finding costs. */
+/** Checks whether a Redis keeps acknowledged writes. docs/durability.md explains the consequence of each finding. */
 export function judgeRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }: GuardWishes): StoreFinding[] {
   const { version, appendOnly, fsync, unsyncedRewrite, evictionPolicy, maxMemoryBytes, minReplicasToWrite } = facts;
   const found: (StoreFinding | false)[] = [
@@ -44,24 +44,28 @@ export function judgeRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }:
       isOlder(version) &&
       refuse('version', `Redis ${version} is too old`, 'Run Redis 7.0 or later.'),
     appendOnly === false &&
-      refuse('append_only', 'Redis keeps no append-only file: a restart loses jobs', 'Set appendonly yes.'),
+      refuse('append_only', 'Redis has no append-only file: a restart loses jobs', 'Set appendonly yes.'),
     fsync !== undefined &&
       fsync !== 'always' &&
       fsync !== 'everysec' &&
-      refuse('fsync', `appendfsync is ${fsync}: power loss loses what the system had not written yet`, mendFsync),
+      refuse(
+        'fsync',
+        `appendfsync is ${fsync}: a power failure loses writes that the operating system has not flushed`,
+        fsyncAction,
+      ),
     fsync === 'everysec' &&
-      warn('fsync_everysec', 'appendfsync is everysec: power loss may lose the last second or two', mendFsync),
+      warn('fsync_everysec', 'appendfsync is everysec: a power failure may lose the last two seconds', fsyncAction),
     unsyncedRewrite === true &&
       warn(
         'fsync_on_rewrite',
-        'nothing is synced while the append-only file is rewritten: power loss may lose what came meanwhile',
+        'writes are not synced while the append-only file is rewritten: a power failure may lose them',
         'Set no-appendfsync-on-rewrite no.',
       ),
     evictionPolicy !== undefined &&
       evictionPolicy !== 'noeviction' &&
       refuse(
         'eviction',
-        `maxmemory-policy is ${evictionPolicy}: Redis drops jobs when memory is short`,
+        `maxmemory-policy is ${evictionPolicy}: Redis evicts jobs when memory is full`,
         'Set maxmemory-policy noeviction.',
       ),
     minReplicasToWrite !== undefined &&
@@ -75,15 +79,15 @@ export function judgeRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }:
       memoryLimitBytes === 0 &&
       warn(
         'no_memory_limit',
-        'maxmemory is 0: submissions are not refused before memory runs out',
+        'maxmemory is 0: submissions are not rejected before memory runs out',
         'Set maxmemory, or SVC_REDIS_MEMORY_LIMIT.',
       ),
-    untold(facts, minReplicas),
+    unreportedSettings(facts, minReplicas),
   ];
   return found.filter((finding) => finding !== false);
 }
 
-const mendFsync = 'Set appendfsync always.';
+const fsyncAction = 'Set appendfsync always.';
 const refuse = (code: StoreFindingCode, what: string, mend: string) =>
   ({ code, severity: 'refuse', what, mend }) as const;
 const warn = (code: StoreFindingCode, what: string, mend: string) => ({ code, severity: 'warn', what, mend }) as const;
@@ -93,7 +97,7 @@ function isOlder(version: string): boolean {
   return major < oldestVersion[0] || (major === oldestVersion[0] && minor < oldestVersion[1]);
 }
 
-function untold(facts: RedisFacts, minReplicas: number): StoreFinding | false {
+function unreportedSettings(facts: RedisFacts, minReplicas: number): StoreFinding | false {
   const missing = [
     facts.version === undefined && 'its version',
     facts.appendOnly === undefined && 'appendonly',
@@ -105,15 +109,15 @@ function untold(facts: RedisFacts, minReplicas: number): StoreFinding | false {
   if (missing.length === 0) return false;
   return warn(
     'untold',
-    `Redis does not tell ${missing.join(', ')}`,
-    'Permit CONFIG GET, or see to it with the provider; docs/durability.md says what is needed.',
+    `Redis does not report ${missing.join(', ')}`,
+    'Permit CONFIG GET, or check the settings with the provider; docs/durability.md lists the requirements.',
   );
 }
 
 /**
- * Whether Redis takes writes now; for readiness. It may answer and yet refuse: memory full, disk full, a replica.
+ * Readiness check: whether Redis accepts writes. A reachable Redis can reject them: memory full, disk full, a replica.
  *
- * @throws NotReady which of these it is; what the client throws when it does not answer
+ * @throws NotReady with the reason; client errors when Redis is unreachable
  */
 export async function requireWritable(redis: Redis, minReplicas: number): Promise<void> {
   const replies = (await redis.pipeline().ping().info('memory').info('replication').exec()) ?? [];

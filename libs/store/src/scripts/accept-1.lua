@@ -1,14 +1,14 @@
 --[[
-  Accepts a job: reserves its idempotency key, stores the record, its context and its first decision, and makes the queue
-  entry that carries it, all or nothing. A job that policy holds or denies is moved there in the same step.
+  Accepts a job: reserves its idempotency key, stores the record, its context and its first decision, and adds its queue
+  entry, all or nothing. A job that policy holds or denies changes state in the same step.
 
   KEYS  1 job record
   ARGV  1 the acceptance (JSON): { id, tenant, trace_id, topic, fields = {field, value, ...}, decision,
           priority, idempotency? = { key, hash, answer, ttl_sec, internal? (in a namespace that clients cannot name) }, active_limit, meta_sec,
-          is_new? (its id was made for it, so nobody has it), run?, run_path? (the step whose job it is),
+          is_new? (its id was generated, so it cannot exist), run?, run_path? (the step whose job it is),
           fence? = { run, owner } (refused unless that owner holds the run's lock),
           memory? = { id, shared? } (refused when it belongs to another tenant),
-          queue (entry suffix), next? = a move made at birth, as for move_job }
+          queue (entry suffix), next? = a transition on creation, as for move_job }
         2 context document
 
   Returns  accepted <µs>  |  replay <answer>  |  conflict  |  backpressure <active>  |  exists  |  fenced  |  memory_taken
@@ -50,7 +50,7 @@ redis.call('HSET', record, unpack(fields))
 if ARGV[2] ~= '' then redis.call('SET', key.context(a.id), ARGV[2]) end
 redis.call('ZADD', key.jobsInState(a.tenant, 'PENDING'), stamp, a.id)
 redis.call('SADD', key.tenants(), a.tenant)
--- A job that begins a trace of its own is found by its id.
+-- A job that starts its own trace is found by its id and needs no index entry.
 if a.trace_id ~= a.id then
   redis.call('ZADD', key.trace(a.trace_id), stamp, a.id)
   redis.call('EXPIRE', key.trace(a.trace_id), a.meta_sec)
@@ -63,6 +63,6 @@ end
 if a.next then
   move_job(a.id, a.next, at + 1)
 else
-  carry(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, math.floor(at / 1000), a.run, a.run_path)
+  enqueue(a.id, a.topic, { queue = 'jobs', suffix = a.queue, priority = a.priority }, math.floor(at / 1000), a.run, a.run_path)
 end
 return { 'accepted', stamp }

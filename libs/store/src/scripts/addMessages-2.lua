@@ -1,9 +1,9 @@
 --[[
-  Appends messages to a memory and drops the oldest beyond those kept, counting them: a message's position is how many
-  came before it, ever.
+  Appends messages to a memory and drops the oldest over the limit. They are counted, so that the position of a
+  message is the number of all earlier messages.
 
-  KEYS  1 messages, oldest first   2 how many were dropped
-  ARGV  1 how many are kept, then the messages (JSON)
+  KEYS  1 messages, oldest first   2 number of dropped messages
+  ARGV  1 number of messages to keep, then the messages (JSON)
 
   Returns  position of the last message
 ]]

@@ -1,6 +1,6 @@
 --[[
-  Appends what shadow policies of a tenant decided, and drops what is too old or too much: all bundles of the tenant share
-  the room, each with the same part.
+  Appends results of a tenant's shadow policies, and drops expired results and those over the limit. The bundles of the
+  tenant share the limit equally.
 
   KEYS  1 bundles of the tenant with results: zset
   ARGV  1 { tenant, keep_ms, most, results = { { bundle, fields = { field, value, ... } }, ... } } (JSON)
@@ -19,7 +19,7 @@ end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', oldest)
 redis.call('PEXPIRE', KEYS[1], n.keep_ms)
 
--- Only one that is new changes what the others may keep.
+-- Only a new bundle changes the share of the others.
 local written = {}
 for _, result in ipairs(n.results) do written[result.bundle] = true end
 local bundles = redis.call('ZRANGE', KEYS[1], 0, -1)

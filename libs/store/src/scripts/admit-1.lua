@@ -1,10 +1,10 @@
 --[[
-  Admits an allowed job: remembers the decision, then gives it to the proposed worker if nobody waits before it and there
-  is room, else puts it into its lane.
+  Admits an allowed job: records the decision, then dispatches it to the proposed worker if no job waits ahead of it and
+  the limits allow it; otherwise adds it to its lane.
 
   KEYS  1 job record
   ARGV  1 job id     2 { from, lane = { id, spec, level }, worker? = { id, pool, max }, dispatch_id, repeated (1: this
-          dispatch was counted before), reason, run_ms, deadline_ms, tenant_cap, turn_cost, license_cap, wait_ms,
+          dispatch was already counted), reason, run_ms, deadline_ms, tenant_cap, turn_cost, license_cap, wait_ms,
           set = {field, value, ...} } (JSON)     3 decision (JSON) or ''
 
   Returns  dispatched <attempt>  |  waiting <reason>  |  refused <state>  |  missing
@@ -28,8 +28,8 @@ if a.worker then
   end
 end
 
--- Waiting is not a state of its own (the job stays PENDING, or RETRYING), so this is no move of the
--- table; the record changes place and says why.
+-- Waiting is not a state (the job stays PENDING or RETRYING), so this is no state transition; only the queue position
+-- and the waiting reason change.
 local stamp, now_ms = text(at), math.floor(at / 1000)
 local set = a.set
 for _, v in ipairs({ 'waiting_reason', reason, 'waiting_since', stamp, 'lane', a.lane.id, 'level', a.lane.level, 'parked',
@@ -45,7 +45,7 @@ if decision then
   set[#set + 1] = with_decision(decisions or '', decision)
 end
 redis.call('HSET', KEYS[1], unpack(set))
--- First submitted, first served: decisions that are made side by side end in any order.
+-- Ordered by submission, because concurrent decisions complete in any order.
 lane_add(a.lane.id, a.lane.spec, a.lane.level, tenant, id, created / 1000)
-carry(id, topic, { queue = 'jobWaiting', delay_ms = a.wait_ms }, now_ms, path and run, path)
+enqueue(id, topic, { queue = 'jobWaiting', delay_ms = a.wait_ms }, now_ms, path and run, path)
 return { 'waiting', reason }

@@ -1,5 +1,5 @@
 --[[
-  Is there a queue entry that will bring a job forward? A failed entry brings nothing forward.
+  Whether a job has a queue entry that will be processed. Failed entries do not count.
 
   KEYS  1 job record
   ARGV  1 job id

@@ -1,17 +1,17 @@
 --[[
-  Takes waiting jobs for a worker that has room: of the lanes it can serve, the most urgent job first, tenants by turns.
-  A job whose policy decision was made on another snapshot goes back to be decided again.
+  Dispatches waiting jobs to a worker with free slots: from the lanes it can serve, most urgent first, tenants in turn.
+  A job decided under another policy snapshot is requeued for a new decision.
 
   KEYS  1 lanes
   ARGV  1 { worker = { id, pool, max }, lanes = {ids}, dispatch_ids = {...}, from, license_cap, snapshot } (JSON)
 
-  Returns  a list of { job id, dispatch id } taken
+  Returns  a list of dispatched { job id, dispatch id }
 ]]
 local c = cjson.decode(ARGV[1])
 local taken = {}
 local at = micros()
 
--- The head of each lane and level; those that changed are looked up again.
+-- Cached head of each lane and level, read again after a change.
 local heads = {}
 local function head_of(lane, level)
   local place = lane .. '|' .. level
@@ -46,10 +46,10 @@ local function decide_again(job)
   redis.call('HSET', key.job(job.id), 'lane', '', 'parked', '', 'entry', entry_id(job.id, q))
   lane_remove(job.lane, job.level, job.tenant, job.id)
   bull_unpark('jobWaiting', bull_id(job.id))
-  carry(job.id, topic, q, math.floor(at / 1000), path and run, path)
+  enqueue(job.id, topic, q, math.floor(at / 1000), path and run, path)
 end
 
--- So that the script ends soon, whatever stands in the lanes.
+-- Bounds the running time, independent of the content of the lanes.
 local tries = #c.dispatch_ids * 2 + 256
 while #taken < #c.dispatch_ids and tries > 0 do
   tries = tries - 1
@@ -60,7 +60,7 @@ while #taken < #c.dispatch_ids and tries > 0 do
     'attempts', 'run_ms', 'deadline_ms', 'tenant_cap', 'safety_snapshot', 'turn_cost'))
   if not state or not is(c.from, state) then
     lane_remove(job.lane, job.level, job.tenant, job.id)
-  -- One that was let through while policy was silent has no snapshot.
+  -- A job allowed while policy was unavailable has no snapshot.
   elseif c.snapshot ~= '' and (snapshot or '') ~= '' and snapshot ~= c.snapshot then
     decide_again(job)
   else

@@ -1,13 +1,13 @@
 --[[
-  Claims a time of a schedule that has come: notes the starts to make of it and makes the entry of the next time. Of many
-  who claim the same time, one does.
+  Claims a due time of a schedule: records its pending starts and adds the queue entry of the next due time. One of
+  several concurrent claims succeeds.
 
   KEYS  1 schedule: hash
-  ARGV  1 id   2 revision as read   3 the time, ms   4 when it fires next, ms, '' = not at all
-        5 what to tell of times that are left out, '' = nothing   6 most starts that may wait
-        7 and on: times to start for, ms
+  ARGV  1 id   2 revision as read   3 the time, ms   4 next due time, ms, '' = none
+        5 note about skipped times, '' = none   6 maximum number of pending starts
+        7...  due times to start runs for, ms
 
-  Returns  claimed <starts left out because too many wait>  |  early <ms to wait>  |  changed  |  missing
+  Returns  claimed <starts skipped because too many are pending>  |  early <ms to wait>  |  changed  |  missing
 ]]
 local record = KEYS[1]
 local id, revision, due, next_due, note, most = unpack(ARGV)

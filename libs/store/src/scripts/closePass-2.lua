@@ -1,10 +1,10 @@
 --[[
-  A pass is over and all it asked for was done. A run with an empty inbox sleeps until something happens to it; else
-  another pass follows, at once, or when it is this run's turn again.
+  Closes a pass after its effects were applied. A run with an empty inbox sleeps until the next event; otherwise another
+  pass follows, immediately or after other runs.
 
   KEYS  1 run record   2 run lock
   ARGV  1 id   2 owner of the lock   3 'go_on' (keep the lock for the next pass) | 'give_way' (to other runs) |
-        'pause' (things are still to be done: the entry comes again by itself)
+        'pause' (effects remain: the queue redelivers the entry)
 
   Returns  asleep  |  more  |  gave_way  |  paused  |  fenced
 ]]
@@ -22,6 +22,6 @@ if redis.call('EXISTS', key.runInbox(id)) == 0 or not workflow then
   return { 'asleep' }
 end
 if then_ == 'go_on' then return { 'more' } end
-run_carry_pass(id, workflow, math.floor(micros() / 1000))
+run_enqueue_pass(id, workflow, math.floor(micros() / 1000))
 redis.call('DEL', KEYS[2])
 return { 'gave_way' }

@@ -1,6 +1,6 @@
 --[[
-  Creates a run: reserves its idempotency key, stores its record, steps and first events, enters it in the indexes, puts
-  its start into its inbox and makes the queue entry of its first pass, all or nothing.
+  Creates a run: reserves its idempotency key, stores its record, steps and first events, updates the indexes, adds
+  the start event to its inbox and adds the queue entry of its first pass, all or nothing.
 
   KEYS  1 run record
   ARGV  1 { id, tenant, workflow, version, team, status, active = {statuses of runs that have not ended},
@@ -8,11 +8,11 @@
           fence? = { run, owner } (refused unless that owner holds that run's lock),
           name (of the workflow, for the board), steps, events,
           parent? (run that started it), memory? = { id, shared? } (refused when it belongs to another tenant), budget? = { limit (micros), action } } (JSON)
-        2 header (JSON)   3 what its inbox begins with (JSON)
-        4 and on: `steps` times path and step (JSON), then `events` events (JSON)
+        2 header (JSON)   3 start event (JSON)
+        4...  `steps` times path and step (JSON), then `events` events (JSON)
 
   Returns  created <µs>  |  replay <answer>  |  conflict  |  reserved  |  exists  |  no_workflow  |  fenced
-           |  memory_taken  |  full tenant <how many are active>  |  full all <how many>
+           |  memory_taken  |  full tenant <active runs>  |  full all <active runs>
 ]]
 local r, header = cjson.decode(ARGV[1]), ARGV[2]
 local id, tenant, workflow, reserved = r.id, r.tenant, r.workflow, r.idempotency

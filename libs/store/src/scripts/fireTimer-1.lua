@@ -1,10 +1,10 @@
 --[[
-  Fires a timer of a run that is due by Redis' clock: it is taken away and the run is told, once.
+  Fires a timer of a run that is due by the Redis clock: removes it and adds an event to the inbox, once.
 
   KEYS  1 run record
   ARGV  1 id   2 member
 
-  Returns  fired <how late, ms>  |  early <ms left>  |  gone
+  Returns  fired <delay, ms>  |  early <remaining ms>  |  gone
 ]]
 local id, member = ARGV[1], ARGV[2]
 local timer = redis.call('HGET', key.runTimers(id), member)

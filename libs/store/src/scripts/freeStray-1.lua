@@ -1,11 +1,11 @@
 --[[
-  Takes jobs out of a set of jobs in flight that are not, or not there. Their records are looked at in the same step, so
-  that a job given out meanwhile keeps its slot.
+  Removes jobs from an in-flight set that are not in flight or do not exist. Their records are read in the same step, so
+  that a concurrently dispatched job keeps its slot.
 
   KEYS  1 the set: of a worker, or of all
-  ARGV  1 worker whose set it is, or ''   2... job ids to look at
+  ARGV  1 worker that owns the set, or ''   2... job ids to check
 
-  Returns  how many went
+  Returns  number of removed jobs
 ]]
 local stray = {}
 for i = 2, #ARGV do

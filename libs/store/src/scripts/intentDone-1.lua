@@ -1,8 +1,8 @@
 --[[
-  Notes that what a job still had to say on the bus is said. Keeps an intent that a later move has written since.
+  Clears the published intent of a job. Keeps an intent that a later transition has written.
 
   KEYS  1 job record
-  ARGV  1 job id   2 the intent as it was read
+  ARGV  1 job id   2 the intent that was read
 
   Returns  done  |  changed
 ]]

@@ -1,9 +1,8 @@
 --[[
-  Counts a worker among the live ones, unless it is new and there are as many as there may be. In one step, since workers
-  come up together.
+  Registers a worker as live, unless it is new and the limit is reached. Atomic, since many workers may start at once.
 
   KEYS  1 live workers
-  ARGV  1 worker id   2 now, ms   3 entries older than this (ms) are gone   4 how many there may be, 0 = any number
+  ARGV  1 worker id   2 now, ms   3 entries older than this (ms) have expired   4 maximum number, 0 = unlimited
 
   Returns  live  |  full
 ]]

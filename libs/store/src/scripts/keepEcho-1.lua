@@ -1,12 +1,12 @@
 --[[
-  Remembers which processes of a worker name the dispatch in their results and progress. The record expires when all of
-  them are silent. A heartbeat of any other process neither renews it nor ends it, so it cannot be reset by a forged one.
+  Records which processes of a worker send dispatch ids in results and progress. The record expires when all of them stop
+  sending heartbeats. Heartbeats of other processes neither renew nor end it, so a forged one cannot reset it.
 
   KEYS  1 boot ids of those processes
-  ARGV  1 announce: the process says so in its heartbeat
-          learn: a valid report named its dispatch; the sender may be any live process, and a record that exists explains it
-          keep: a heartbeat of a process that announces nothing
-        2 time to live, ms   3 boot ids that are kept at most   4... boot ids, '' for a process without one
+  ARGV  1 announce: the heartbeat of the process announces it
+          learn: a valid report named its dispatch; ignored if a record exists, since any live process may have sent it
+          keep: a heartbeat without the announcement
+        2 time to live, ms   3 maximum number of boot ids   4... boot ids, '' for a process without one
 
   Returns  known  |  unknown
 ]]

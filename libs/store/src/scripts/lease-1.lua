@@ -1,8 +1,8 @@
 --[[
-  A lease: taken when free, renewed by its owner, refused to others. One that was lost is not taken again by renewing it.
+  A lease: acquired when free, renewed by its owner, rejected for others. Renewing does not reacquire a lost lease.
 
   KEYS  1 lease
-  ARGV  1 owner   2 how long, ms   3 'hold' to take or renew, 'renew' what is held, 'free' to give back
+  ARGV  1 owner   2 duration, ms   3 'hold' to acquire or renew, 'renew' to only renew, 'free' to release
 
   Returns  held  |  taken  |  freed
 ]]

@@ -1,8 +1,8 @@
 --[[
-  One move of a job along the job table.
+  Applies one state transition of a job.
 
   KEYS  1 job record
-  ARGV  1 job id     2 the move (JSON, see include/job.lua)     3 decision to remember (JSON) or ''
+  ARGV  1 job id     2 the transition (JSON, see include/job.lua)     3 decision to record (JSON) or ''
 
   Returns  as move_job
 ]]

@@ -1,8 +1,8 @@
 --[[
-  Takes a run's lock for a pass, and tells what stands in its inbox and whether what is remembered of the run still holds.
+  Acquires the lock of a run for a pass, and returns its inbox, with the revision that validates cached state of the run.
 
   KEYS  1 run record   2 run lock
-  ARGV  1 id   2 owner   3 how long the lock holds (ms)   4 most events
+  ARGV  1 id   2 owner   3 lock duration (ms)   4 maximum number of events
 
   Returns  open <µs> <revision> <status> <ended 0|1> <acting 0|1> <event> ...  |  busy  |  missing
 ]]

@@ -1,8 +1,8 @@
 --[[
-  Messages of a memory up to a position, counted from the first message there ever was.
+  Reads messages of a memory up to a position, counted from its first message, dropped ones included.
 
-  KEYS  1 messages, oldest first   2 how many were dropped
-  ARGV  1 position of the newest to read, '' = the newest there is   2 at most how many
+  KEYS  1 messages, oldest first   2 number of dropped messages
+  ARGV  1 position of the newest to read, '' = the newest   2 maximum number
 
   Returns  position of the last message below, then messages (JSON), oldest first
 ]]

@@ -1,8 +1,8 @@
 --[[
-  Tells a run that something happened.
+  Adds an event to the inbox of a run and wakes it.
 
   KEYS  1 run record
-  ARGV  1 id   2 event (JSON)   3 tenant scope, '*' for any   4 workflow it must be of, '' for any
+  ARGV  1 id   2 event (JSON)   3 tenant scope, '*' for any   4 workflow it must belong to, '' for any
 
   Returns  posted  |  ended <status>  |  missing  |  other_tenant
 ]]

@@ -1,9 +1,9 @@
 --[[
-  Takes a job that has not ended out of whatever carries it and makes a fresh queue entry, so that it is looked at again.
-  For jobs that stand nowhere: the replayer's repair. Does nothing when the job was touched since it was read.
+  Requeues an open job: removes it from its queue or lane and adds a new queue entry. Used by the reconciler for jobs
+  without a queue entry. No-op when the job was updated since it was read.
 
   KEYS  1 job record
-  ARGV  1 job id   2 updated_at as read   3 entry suffix   4 priority
+  ARGV  1 job id   2 updated_at that was read   3 entry suffix   4 priority
 
   Returns  carried  |  changed
 ]]
@@ -14,5 +14,5 @@ if updated ~= ARGV[2] then return { 'changed' } end
 if parked and parked ~= '' then bull_unpark(parked, bull_id(id)) end
 if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
 redis.call('HSET', KEYS[1], 'parked', '', 'lane', '', 'entry', entry_id(id, { suffix = ARGV[3] }))
-carry(id, topic, { queue = 'jobs', suffix = ARGV[3], priority = ARGV[4] }, math.floor(micros() / 1000), path and run, path)
+enqueue(id, topic, { queue = 'jobs', suffix = ARGV[3], priority = ARGV[4] }, math.floor(micros() / 1000), path and run, path)
 return { 'carried' }

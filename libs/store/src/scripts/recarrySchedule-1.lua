@@ -1,9 +1,9 @@
 --[[
-  Mends a schedule whose time has come, or whose starts nobody looks at, and which no queue entry carries: makes a fresh
-  one. An entry that waits for a processor, or is with one, is left to it.
+  Repairs a schedule that is due or has pending starts but no queue entry: adds a new entry. An entry that waits for a
+  processor or is being processed is kept.
 
   KEYS  1 schedule: hash
-  ARGV  1 id   2 starts that were looked at before this are forgotten, ms
+  ARGV  1 id   2 pending starts last checked before this count as lost, ms
 
   Returns  carried  |  there  |  gone
 ]]
@@ -14,24 +14,24 @@ if redis.call('EXISTS', record) == 0 then
   return { 'gone' }
 end
 local now_ms = math.floor(micros() / 1000)
-local mended = false
+local repaired = false
 
-local looked = redis.call('ZSCORE', key.schedulesStarting(), id)
-if looked and tonumber(looked) < tonumber(ARGV[2]) then
+local checked_at = redis.call('ZSCORE', key.schedulesStarting(), id)
+if checked_at and tonumber(checked_at) < tonumber(ARGV[2]) then
   redis.call('ZADD', key.schedulesStarting(), text(now_ms), id)
-  schedule_look_again(id, now_ms, 0)
-  mended = true
+  schedule_retry_starts(id, now_ms, 0)
+  repaired = true
 end
 
 local due, entry = unpack(redis.call('HMGET', record, 'due', 'entry'))
 if due and due ~= '' and tonumber(due) <= now_ms then
   local prefix = bull.schedules.prefix
   if entry and redis.call('ZSCORE', prefix .. 'failed', entry) then bull_remove_failed('schedules', entry) end
-  -- One that is delayed although its time has come was put off by a service whose clock is wrong.
+  -- A delayed entry of a due schedule was delayed by a service whose clock is wrong.
   if entry and redis.call('ZSCORE', prefix .. 'delayed', entry) then bull_unpark('schedules', entry) end
   if not entry or redis.call('EXISTS', prefix .. entry) == 0 then
     schedule_set_due(id, due, now_ms)
-    mended = true
+    repaired = true
   end
 end
-return { mended and 'carried' or 'there' }
+return { repaired and 'carried' or 'there' }

@@ -1,6 +1,6 @@
 --[[
-  Removes a run that has ended, with all that points at it but its idempotency key. One whose last pass has still to stop
-  its jobs or tell its parent counts as active: without the record nobody would know of that.
+  Removes an ended run and its index entries, but keeps its idempotency key. A run whose last pass has not yet cancelled
+  its jobs or notified its parent counts as active, because that work needs the record.
 
   KEYS  1 run record
   ARGV  1 id   2 tenant scope, '*' for any

@@ -1,5 +1,5 @@
 --[[
-  Removes a schedule and whatever is due under it.
+  Removes a schedule with its pending starts and queue entries.
 
   KEYS  1 schedule: hash
   ARGV  1 id   2 its workflow

@@ -1,11 +1,11 @@
 --[[
-  Removes a workflow, with its schedules. Its versions stay readable while runs that use them do.
+  Removes a workflow, with its schedules. Its versions stay readable as long as runs that use them.
 
   KEYS  1 definition: hash
-  ARGV  1 id   2 tenant scope, '*' for any   3 how long runs are kept after their end, seconds, 0 = for ever
-        4 'always', or 'idle' to leave one that runs still work through
+  ARGV  1 id   2 tenant scope, '*' for any   3 retention of ended runs, seconds, 0 = forever
+        4 'always', or 'idle' to keep a workflow with active runs
 
-  Returns  removed  |  missing  |  other_tenant  |  busy <how many runs have not ended>
+  Returns  removed  |  missing  |  other_tenant  |  busy <active runs>
 ]]
 local id, scope, keep_sec = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local tenant, removed = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'removed_at'))
@@ -21,6 +21,6 @@ if redis.call('EXISTS', key.runsCreated(tenant, id)) == 0 then
   return { 'removed' }
 end
 redis.call('HSET', KEYS[1], 'removed_at', text(micros()))
--- With runs that have not ended, the last of them sets the time.
+-- With active runs, the last one to end sets the expiry.
 if live == 0 and keep_sec > 0 then redis.call('EXPIRE', KEYS[1], keep_sec) end
 return { 'removed' }

@@ -1,16 +1,15 @@
 --[[
-  Sees to it that a run with something to do has a queue entry that brings it to an engine. An entry that has failed for
-  good brings it nowhere; after a while another is tried. Nor does one that was put off by a process whose clock was ahead:
-  it would come when the others' clocks say so, hours later maybe. One that sleeps for long looks after its own, should
-  anything it waits for have been lost.
+  Repairs the queue entry of a run that has work to do. A permanently failed entry is replaced after a pause, and so is an
+  entry delayed by a process whose clock was ahead, which could otherwise be processed hours late. A run that sleeps for
+  long gets an event to check its jobs and timers, in case one was lost.
 
   KEYS  1 run record
-  ARGV  1 id   2 how long an entry stands among the failed before another is tried (ms)
-        3 after how long without a save a run that sleeps is asked to look at its jobs and timers (ms)
+  ARGV  1 id   2 pause before a failed entry is replaced (ms)
+        3 time without a save after which a sleeping run checks its jobs and timers (ms)
 
   Returns  carried  |  asleep  |  woken  |  looks  |  missing
 ]]
--- Passes are put off by a second at most.
+-- Passes are delayed by a second at most.
 local LONGEST_REST_MS = 5000
 
 local id = ARGV[1]
@@ -31,5 +30,5 @@ elseif acting ~= '1' and redis.call('EXISTS', key.runInbox(id)) == 0 then
   return run_post(id, '{"kind":"look"}', now_ms) and { 'looks' } or { 'asleep' }
 end
 redis.call('HSET', KEYS[1], 'awake', '1')
-run_carry_pass(id, workflow, now_ms)
+run_enqueue_pass(id, workflow, now_ms)
 return { 'woken' }

@@ -1,18 +1,18 @@
 --[[
-  Saves what a pass over a run changed, all or nothing, if the saver still holds the run's lock and nobody saved since it
-  read the run. Saving the same once more is answered as the first time and changes nothing.
+  Saves the changes of a pass, all or nothing, if the caller still holds the run's lock and the revision is unchanged.
+  Idempotent: repeating a save returns the same reply and changes nothing.
 
   KEYS  1 run record   2 run lock
   ARGV  1 { id, owner (of the lock), token (of this save), revision (as read), active = {statuses of runs that have not
-          ended}, status? = { from = {statuses}, to, ends? = how many seconds to keep it after its end, 0 for ever },
-          steps, events (how many of each), removed = {paths}, heard (how many events of the inbox this deals with),
-          acting? (things are to be done because of it: the pass is not over), set = {timers: member, due_ms, queue},
-          clear = {members}, tree = {changes of tree_change()}, reason? (why the run failed), closes? (nothing is to be
-          done because of it: with an empty inbox the run sleeps and the lock is free) } (JSON)
+          ended}, status? = { from = {statuses}, to, ends? = retention in seconds, 0 = forever },
+          steps, events (number of each), removed = {paths}, heard (number of processed inbox events),
+          acting? (effects remain to be applied: the pass stays open), set = {timers: member, due_ms, queue},
+          clear = {members}, tree = {changes of tree_change()}, reason? (why the run failed), closes? (no effects
+          remain: with an empty inbox the run sleeps and the lock is released) } (JSON)
         2 header (JSON), '' = unchanged
-        3 and on: `steps` times path and step (JSON), `events` events (JSON)
+        3...  `steps` times path and step (JSON), `events` events (JSON)
 
-  Returns  saved <revision> <µs> <events left in the inbox, -1: it sleeps>  |  changed <revision>  |  fenced  |  refused <status>  |  missing
+  Returns  saved <revision> <µs> <events left in the inbox, -1 = asleep>  |  changed <revision>  |  fenced  |  refused <status>  |  missing
 ]]
 local record, lock = KEYS[1], KEYS[2]
 local s, header = cjson.decode(ARGV[1]), ARGV[2]

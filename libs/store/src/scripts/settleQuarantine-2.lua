@@ -1,13 +1,13 @@
 --[[
-  Ends the matter of a quarantined output, by releasing or by confirming it: the verdict that is kept with the job, its dead
-  letter and the audit change together or not at all. The job's state stays.
+  Resolves a quarantined output by releasing or confirming it: the output check in the job record, the dead letter and
+  the audit change together or not at all. The job keeps its state.
 
   KEYS  1 job record   2 dead-letter entry
-  ARGV  1 job id   2 tenant   3 the verdict as it was read   4 the verdict to keep   5 pointer of the result from now on, ''
-        leaves it   6 key that must exist, '' for none   7 entry of the audit (JSON)   8 how many entries stay
+  ARGV  1 job id   2 tenant   3 the output check that was read   4 the new one   5 new pointer of the result, ''
+        keeps it   6 key that must exist, '' for none   7 audit entry (JSON)   8 number of audit entries to keep
 
-  Returns  settled  |  absent: there is no dead letter  |  changed: another verdict is kept, or another state  |
-           expired: there is nothing at the key
+  Returns  settled  |  absent: no dead letter  |  changed: the output check or the state changed  |
+           expired: the key does not exist
 ]]
 local id, tenant, read, verdict, pointer, body = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local entry, kept = ARGV[7], tonumber(ARGV[8])

@@ -1,10 +1,10 @@
 --[[
-  Takes runs out of the board that ended long ago, with all their steps. The runs themselves are kept as long as they are.
+  Removes ended runs and their steps from Bull Board. The retention of the runs themselves is not affected.
 
-  KEYS  1 runs in the board that completed
-  ARGV  1, 2 for how long completed and failed ones are shown (ms)   3 at most how many of each
+  KEYS  1 completed runs in the board
+  ARGV  1, 2 how long completed and failed runs are shown (ms)   3 maximum number of each
 
-  Returns  how many
+  Returns  number of removed runs
 ]]
 local now_ms, swept = math.floor(micros() / 1000), 0
 for i, place in ipairs({ 'completed', 'failed' }) do

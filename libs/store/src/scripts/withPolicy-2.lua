@@ -1,10 +1,10 @@
 --[[
-  Writes or removes a workflow together with the policy that is part of it: both or neither.
+  Writes or removes a workflow together with its policy: both or neither.
 
   KEYS  1 definition of the workflow   2 document that holds the policy bundles
-  ARGV  1 'writeWorkflow' | 'removeWorkflow'   2 how many arguments that takes, then these, then those of writePolicy
+  ARGV  1 'writeWorkflow' | 'removeWorkflow'   2 number of its arguments, then these, then those of writePolicy
 
-  Returns  as that script does  |  policy_changed: others changed the bundles since they were read
+  Returns  as that script  |  policy_changed: the bundles changed since they were read
 ]]
 local name, count = ARGV[1], tonumber(ARGV[2])
 local own = { unpack(ARGV, 3, 2 + count) }

@@ -1,13 +1,13 @@
 --[[
-  Replaces the document that holds the policy bundles, if nobody else did since it was read, and in the same step keeps
-  snapshots of the bundles and tells the audit who changed them: no change is without its entry. Also only keeps snapshots.
+  Replaces the document of the policy bundles if it is unchanged since it was read, and in the same step stores snapshots
+  of the bundles and the audit entry, so that no change lacks its entry. Can also store only snapshots.
 
   KEYS  1 document
-  ARGV  1 to 7 as of replaceConfig; 2 = '' leaves the document as it is
-        8 now, ms   9 how many snapshots stay   10 how many stay at most, those that are held included
-        11 until when the held ones stay, ms   12 tenant whose audit hears of it, '' for none   13 the entry (JSON)
-        14 how many entries stay   15 how many snapshots are new,
-        then for each of these: id, µs it was taken at, head (JSON), bundles (JSON); then ids of those to hold
+  ARGV  1 to 7 as in replaceConfig; 2 = '' keeps the document
+        8 now, ms   9 number of snapshots to keep   10 maximum number, held ones included
+        11 expiry of the holds, ms   12 tenant of the audit entry, '' for none   13 the entry (JSON)
+        14 number of audit entries to keep   15 number of new snapshots,
+        then for each of these: id, creation time in µs, head (JSON), bundles (JSON); then ids of snapshots to hold
 
   Returns  written  |  changed <revision>
 ]]

@@ -1,12 +1,12 @@
 --[[
-  Adds a schedule to a workflow, or replaces one. Whatever was due under the old one is dropped, with its queue entries,
-  and the entry of the next time is made.
+  Adds a schedule to a workflow, or replaces one. Pending starts and queue entries of the previous version are removed,
+  and the queue entry of the next due time is added.
 
   KEYS  1 schedule: hash
-  ARGV  1 id   2 tenant   3 workflow   4 revision it must have, 0 = it must not be there   5 document (JSON)
-        6 when it fires next, ms, '' = not at all   7 who adds it   8 most schedules of a workflow
+  ARGV  1 id   2 tenant   3 workflow   4 expected revision, 0 = it must not exist   5 document (JSON)
+        6 next due time, ms, '' = none   7 author   8 maximum number of schedules of a workflow
 
-  Returns  written <revision> <µs>  |  changed <revision>  |  missing  |  no_workflow  |  full <how many there are>
+  Returns  written <revision> <µs>  |  changed <revision>  |  missing  |  no_workflow  |  full <count>
 ]]
 local record = KEYS[1]
 local id, tenant, workflow, expected, document, due, by, most = unpack(ARGV)

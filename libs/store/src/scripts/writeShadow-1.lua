@@ -1,10 +1,10 @@
 --[[
-  Writes, replaces or ends the shadow policy of a tenant for a bundle, if nobody else did since it was read, and tells the
-  audit in the same step.
+  Writes, replaces or ends the shadow policy of a tenant for a bundle if it is unchanged since it was read, and writes the
+  audit entry in the same step.
 
   KEYS  1 shadow policies of the tenant: hash
-  ARGV  1 tenant   2 bundle id   3 id of the shadow that was read, '' for none   4 the new one without its text (JSON),
-        '' ends it   5 its text   then the arguments of writePolicy that tell the audit
+  ARGV  1 tenant   2 bundle id   3 id of the shadow policy that was read, '' for none   4 the new one without its text (JSON),
+        '' ends it   5 its text   then the arguments of writePolicy for the audit entry
 
   Returns  written  |  changed
 ]]

@@ -1,12 +1,12 @@
 --[[
-  Writes a workflow's definition as a new version, unless it is the one that is there. Versions never change; one that
-  is not the newest any more moves to fields of its own.
+  Writes a new version of a workflow definition, unless it is unchanged. Versions are immutable; a superseded version
+  moves to separate fields.
 
   KEYS  1 definition: hash
-  ARGV  1 id   2 tenant   3 document (JSON)   4 hash of the document   5 version it must have, 0 = it must not be there,
-          '' = any   6 who writes it, as shown   7 identity of who writes it
+  ARGV  1 id   2 tenant   3 document (JSON)   4 hash of the document   5 expected version, 0 = it must not exist,
+          '' = any   6 author, as displayed   7 identity of the author
 
-  Returns  written <version> <µs>  |  unchanged <version>  |  changed <version there is, 0 = none>  |  other_tenant
+  Returns  written <version> <µs>  |  unchanged <version>  |  changed <current version, 0 = none>  |  other_tenant
 ]]
 local record = KEYS[1]
 local id, tenant, document, hash, expected, by, author = unpack(ARGV)
@@ -25,7 +25,7 @@ if version then
 end
 if there == '0' then redis.call('HSET', record, 'tenant', tenant, 'created_at', stamp, 'created_by', by) end
 redis.call('HSET', record, 'version', new, 'document', document, 'hash', hash, 'at', stamp, 'by', by, 'author', author)
--- Its number goes on where it was removed, since runs may still use the versions before.
+-- Numbering continues after a removal, since runs may still use earlier versions.
 redis.call('HDEL', record, 'removed_at')
 redis.call('PERSIST', record)
 redis.call('ZADD', key.workflows(tenant), stamp, id)

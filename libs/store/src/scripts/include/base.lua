@@ -1,4 +1,4 @@
--- The time is read once a batch; each who asks gets a later one, so that no two moves have the same.
+-- The time is read once per batch and increases with each call, so that transitions have distinct times.
 local clock
 local function micros()
   if not clock then
@@ -13,7 +13,7 @@ local function text(number)
   return string.format('%.0f', number)
 end
 
--- Appends an entry (JSON) to the policy audit of a tenant; the newest `keep` entries stay.
+-- Appends an entry (JSON) to the policy audit of a tenant; the newest `keep` entries are kept.
 local function append_audit(tenant, entry, keep)
   redis.call('LPUSH', key.policyAudit(tenant), entry)
   redis.call('LTRIM', key.policyAudit(tenant), 0, tonumber(keep) - 1)

@@ -1,12 +1,12 @@
 --[[
-  Runs several scripts, one after the other. One that fails fails alone: what it wrote before stays, as with any script.
+  Runs several scripts in sequence. A failure affects only that script; its earlier writes remain, as with any script.
 
   KEYS  the keys of all, in order
   ARGV  for each: name, number of its keys, number of its arguments, its arguments
 
   Returns  for each { 1, reply }  |  { 0, error text }
 ]]
--- What is known of the clock and the queues holds for one batch.
+-- The clock and queue caches are valid for one batch.
 clock, bull_first_due, bull_marked = nil, {}, {}
 local replies, keys_read, at = {}, 0, 1
 while at <= #ARGV do

@@ -1,20 +1,20 @@
 --[[
-  What BullMQ's own scripts write for a job without parent, repetition or de-duplication, so that one script of ours can
-  move a record and the queue entry that carries it together. `bull` (from the prelude) holds each queue's prefix and
-  default options. The test beside the loader compares what this leaves with what Queue.add leaves.
+  Writes the same data as BullMQ's scripts for a job without parent, repetition or deduplication, so that one script
+  can update a record and its queue entry together. `bull` (from the prelude) holds each queue's prefix and
+  default options. A test compares the result with that of Queue.add.
 ]]
 
--- BullMQ refuses ':' in ids of our own, and keeps keys such as `failed` beside the entries: the prefix keeps a job whose
--- id is such a word apart from them.
+-- BullMQ rejects ':' in custom ids, and keys such as `failed` share the namespace of entries: the prefix prevents
+-- collisions with them.
 local function bull_id(id)
   return 'job-' .. string.gsub(id, ':', '~')
 end
 
--- When the first delayed entry of each queue is due, as this batch last saw it: a later one is not the first.
+-- Cached due time of the first delayed entry of each queue in this batch.
 local bull_first_due = {}
 local bull_marked = {}
 
--- A worker sleeps until the first delayed entry is due; only a new first one has to wake it.
+-- A worker sleeps until the first delayed entry is due, so only a new first entry has to wake it.
 local function bull_wake_for_delayed(prefix, id, due)
   if bull_first_due[prefix] and due >= bull_first_due[prefix] then return end
   local first = redis.call('ZRANGE', prefix .. 'delayed', 0, 0, 'WITHSCORES')
@@ -22,12 +22,12 @@ local function bull_wake_for_delayed(prefix, id, due)
   bull_first_due[prefix] = tonumber(first[2])
 end
 
--- Adds a job; an id that is already there is left as it is. `delay_ms` 0 = now; `priority` 0 = first in, first out;
--- `options` (JSON) in place of the queue's own.
+-- Adds an entry; an existing id is not changed. `delay_ms` 0 = now; `priority` 0 = first in, first out;
+-- `options` (JSON) replaces the queue's own.
 local function bull_add(queue, id, name, data, now_ms, delay_ms, priority, options)
   local spec = bull[queue]
   local entry = spec.prefix .. id
-  -- No new field: it was there, and what was written is what stood there, but for display.
+  -- The entry existed: the write above set the same values, except for display fields.
   if redis.call('HSET', entry, 'name', name, 'data', data, 'opts', options or spec.opts, 'timestamp', now_ms, 'delay', delay_ms,
     'priority', priority) == 0 then return false end
   if delay_ms > 0 then
@@ -42,20 +42,20 @@ local function bull_add(queue, id, name, data, now_ms, delay_ms, priority, optio
   else
     redis.call('LPUSH', spec.prefix .. 'wait', id)
   end
-  -- Nobody can have taken the marker since this batch set it.
+  -- The marker this batch set cannot have been consumed yet.
   if not bull_marked[queue] then redis.call('ZADD', spec.prefix .. 'marker', 0, '0') end
   bull_marked[queue] = true
   return true
 end
 
--- Takes a parked (delayed) job away. One that BullMQ is already handing to a worker stays: its processor finds the
--- record moved on and does nothing.
+-- Removes a delayed entry. An entry that BullMQ is already delivering stays: its processor finds the record changed
+-- and does nothing.
 local function bull_unpark(queue, id)
   local prefix = bull[queue].prefix
   if redis.call('ZREM', prefix .. 'delayed', id) == 1 then redis.call('DEL', prefix .. id) end
 end
 
--- Adds an entry straight to the failed set, where Bull Board shows it with its reason; nothing processes it.
+-- Adds an entry directly to the failed set, where Bull Board shows it with its reason; it is never processed.
 local function bull_add_failed(queue, id, name, data, now_ms, reason)
   local spec = bull[queue]
   redis.call('HSET', spec.prefix .. id, 'name', name, 'data', data, 'opts', spec.opts, 'timestamp', now_ms, 'delay', 0,

@@ -1,9 +1,9 @@
 --[[
-  Giving a job to a worker. What a job needs for that was worked out when it was admitted and stands in its record:
-  run_ms (how long it may run), tenant_cap (limit on its tenant's jobs in flight, 0 = none), deadline_ms.
+  Dispatches a job to a worker. Admission has stored the parameters in its record: run_ms (time limit),
+  tenant_cap (limit on in-flight jobs of its tenant, 0 = none), deadline_ms.
 ]]
 
--- 'ok', or the reason why this job cannot go to this worker now. See docs/reference/routing.md#concurrency-limits.
+-- 'ok', or the reason why this job cannot be dispatched to this worker now. See docs/reference/routing.md#concurrency-limits.
 local function room_for(tenant, tenant_cap, worker, license_cap)
   if worker.max > 0 and redis.call('SCARD', key.workerInFlight(worker.id)) >= worker.max then return 'pool_overloaded' end
   if tenant_cap > 0 then
@@ -15,7 +15,7 @@ local function room_for(tenant, tenant_cap, worker, license_cap)
   return 'ok'
 end
 
--- Moves a job to DISPATCHED. `job` = { attempts, run_ms, deadline_ms } from its record; `extra` = more fields to set.
+-- Moves a job to DISPATCHED. `job` = { attempts, run_ms, deadline_ms } from its record; `extra` = additional fields.
 local function dispatch_job(id, m, worker, dispatch_id, job, at, extra, decision)
   local attempt = job.attempts + 1
   local until_ms = job.run_ms

@@ -1,17 +1,17 @@
 --[[
-  Moves of a job. Whatever changes a job's state goes through move_job, which in one step compares the state, writes it
-  with the given fields, appends to the history, keeps the indexes, takes the job out of the place where it stood
-  (queue entry, lane, worker's hands) and puts it into the next.
+  State transitions of jobs. Every change of a job's state goes through move_job, which atomically compares and writes the
+  state and the given fields, appends to the history, updates the indexes, and moves the job from its previous position
+  (queue entry, lane, in-flight set) to the next.
 ]]
 
--- The queue entry that carries a job: { queue, delay_ms, priority, suffix, payload }. An entry with a suffix is work to
--- do (several may follow one another), and the record remembers the last; one without is a place to stand, of which a job
--- has one at a time.
+-- Adds a queue entry of a job: { queue, delay_ms, priority, suffix, payload }. Entries with a suffix are tasks, of which
+-- a job may have several in succession; the record keeps the last one. An entry without a suffix is the parked position
+-- of the job, of which it has one at a time.
 local function entry_id(id, q)
   return q.suffix and (bull_id(id) .. '-' .. q.suffix) or bull_id(id)
 end
 
--- One line a move, oldest first: event, from, to, at.
+-- One line per transition, oldest first: event, from, to, at.
 local function history_line(event, from, to, stamp)
   return event .. ' ' .. (from or '') .. ' ' .. to .. ' ' .. stamp .. '\n'
 end
@@ -23,8 +23,8 @@ local function with_decision(decisions, decision)
   return decisions .. decision .. '\n'
 end
 
--- `run`, `path`: the step whose job it is.
-local function carry(id, topic, q, now_ms, run, path)
+-- `run`, `path`: the step that owns the job.
+local function enqueue(id, topic, q, now_ms, run, path)
   local entry, options = entry_id(id, q), run and tree_options(q.queue, run, path)
   bull_add(q.queue, entry, topic, q.payload or cjson.encode({ job_id = id }), now_ms, tonumber(q.delay_ms or 0),
     tonumber(q.priority or 0), options)
@@ -42,7 +42,7 @@ local function expire_job(id, retain)
   redis.call('EXPIRE', key.context(id), retain.data_sec)
 end
 
--- All jobs in flight are counted only while the license limits them.
+-- The total of in-flight jobs is kept only while the license limits it.
 local function enter_flight(id, worker, counted)
   if counted then redis.call('SADD', key.allInFlight(), id) end
   redis.call('SADD', key.workerInFlight(worker), id)
@@ -54,23 +54,23 @@ local function leave_flight(id, tenant, worker, counted)
   lane_in_turn(tenant)
 end
 
--- Bodies up to this size are told with the end of a job: most are, and whoever hears of it need not read anything.
-local TOLD_BYTES = 8192
+-- Results up to this size are included in the completion event, which saves the run a read.
+local MAX_EVENT_BODY_BYTES = 8192
 
--- What the run whose step a job is hears of its end.
+-- The completion event of a job for the inbox of its run.
 local function job_end(id, record, state)
   local reported, code, message, pointer = unpack(redis.call('HMGET', record, 'reported', 'error_code', 'error_message',
     'result_ptr'))
-  local told = { kind = 'jobEnded', jobId = id, state = state, reported = reported or nil, error_code = code or nil,
+  local event = { kind = 'jobEnded', jobId = id, state = state, reported = reported or nil, error_code = code or nil,
     error_message = message or nil, result_ptr = pointer or nil }
   if state == 'SUCCEEDED' and pointer == 'redis://' .. key.result(id) then
-    local body = redis.call('GETRANGE', key.result(id), 0, TOLD_BYTES)
-    if #body > 0 and #body <= TOLD_BYTES then told.body = body end
+    local body = redis.call('GETRANGE', key.result(id), 0, MAX_EVENT_BODY_BYTES)
+    if #body > 0 and #body <= MAX_EVENT_BODY_BYTES then event.body = body end
   end
-  return cjson.encode(told)
+  return cjson.encode(event)
 end
 
--- Gives back what the job reserved; every first end passes here, and no job has two.
+-- Releases the reservation of a job. Called once per job, by its first transition to a terminal state.
 local function settle_job(record, run, at)
   local held, cost, attempts = unpack(redis.call('HMGET', record, 'reserved', 'cost', 'attempts'))
   local has = held and held ~= ''
@@ -83,15 +83,15 @@ end
 --[[
   move_job(id, m): m = {
     event, from = {states}, to, scope,
-    dispatch_id?   the move holds only for this dispatch          holder?  ... and only from this worker
-    guard?         { field = value }: further fields that must be as the caller read them
+    dispatch_id?   required current dispatch                      holder?  required assigned worker
+    guard?         { field = value }: further fields that must be unchanged
     set?           { field, value, ... }                          unset?   { field, ... }: '' means absent
-    decision?      to be remembered (JSON)
-    park?          queue in which the job then stands, with park_ms until it is looked at again
-    carry?         { entries of carry() }                         dead_letter?  { body, ttl_sec, topic, reason }
-    intent?        what is still to be published (JSON)           retain?  { meta_sec, data_sec } at an end
-    worker?        into whose hands it goes                       counted? by the license
-    post?          event (JSON) for the run whose step it is
+    decision?      policy decision to record (JSON)
+    park?          queue in which the job is parked, with park_ms until it is checked
+    carry?         { entries of enqueue() }                         dead_letter?  { body, ttl_sec, topic, reason }
+    intent?        pending publish (JSON)                         retain?  { meta_sec, data_sec } for a terminal state
+    worker?        assigned worker                                counted? toward the license limit
+    post?          event (JSON) for the run of the job
     audit?         { entry (JSON), keep } for the policy audit of the job's tenant
   }
   Returns 'moved', from, at  |  'refused', state  |  'stale'  |  'changed'  |  'other_tenant'  |  'missing'
@@ -112,7 +112,7 @@ local function move_job(id, m, at)
 
   local now_ms = math.floor(at / 1000)
   local stamp = text(at)
-  -- From DISPATCHED to RUNNING a job stays where it stands: its time runs since it was given out.
+  -- From DISPATCHED to RUNNING a job keeps its position: its time limit counts from the dispatch.
   local stays = is(IN_FLIGHT, from) and is(IN_FLIGHT, m.to)
   if parked and parked ~= '' and not stays then bull_unpark(parked, bull_id(id)) end
   if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
@@ -149,7 +149,7 @@ local function move_job(id, m, at)
 
   if from ~= m.to then redis.call('ZREM', key.jobsInState(tenant, from), id) end
   redis.call('ZADD', key.jobsInState(tenant, m.to), stamp, id)
-  -- The move that holds a job is also the one that opens its approval.
+  -- Holding a job also opens its approval.
   if approval or is(m.set or {}, 'approval') then redis.call('ZADD', key.approvals(tenant), stamp, id) end
   if is(TERMINAL, m.to) then
     if not is(TERMINAL, from) then settle_job(record, run, at) end
@@ -166,8 +166,8 @@ local function move_job(id, m, at)
     enter_flight(id, m.worker, m.counted)
     if redis.call('LPUSH', key.workerJobs(m.worker), id) > 1100 then redis.call('LTRIM', key.workerJobs(m.worker), 0, 999) end
   end
-  if m.park then carry(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms, path and run, path) end
-  for _, q in ipairs(m.carry or {}) do carry(id, topic, q, now_ms, q.queue == 'jobs' and path and run, path) end
+  if m.park then enqueue(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms, path and run, path) end
+  for _, q in ipairs(m.carry or {}) do enqueue(id, topic, q, now_ms, q.queue == 'jobs' and path and run, path) end
   if m.dead_letter then write_dead_letter(id, tenant, m.dead_letter, at, now_ms) end
   if m.audit then append_audit(tenant, m.audit.entry, m.audit.keep) end
   return { 'moved', from, stamp }

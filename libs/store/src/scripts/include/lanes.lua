@@ -1,13 +1,13 @@
 --[[
-  Waiting for a worker. A lane holds the jobs that the same workers can serve; within it three levels (1 critical,
-  2 interactive, 3 batch); within a level, tenants take turns and each tenant's jobs go first in, first out. A tenant found
-  at its own limit is out of turn until a job of it ends, so that nobody has to look past it again and again.
+  Waiting for a worker. A lane holds jobs with equal worker requirements, in three levels (1 critical,
+  2 interactive, 3 batch); within a level, tenants take turns and each tenant's jobs go first in, first out. A tenant at
+  its own limit is suspended until one of its jobs ends, so that it is not checked repeatedly.
 ]]
 
--- A batch job overtakes interactive ones that came this much later, so that it cannot starve.
+-- A batch job precedes interactive jobs submitted this much later, which prevents starvation.
 local BATCH_HEAD_START_MS = 540000
 
--- The turns of the tenant that is next, where newcomers begin: neither ahead of all nor behind all.
+-- Turn count of the next tenant. New tenants start there: neither ahead of all nor behind all.
 local function lane_next_turn(turns)
   local first = redis.call('ZRANGE', turns, 0, 0, 'WITHSCORES')
   return tonumber(first[2] or 0)
@@ -35,14 +35,14 @@ local function lane_remove(lane, level, tenant, id)
   if redis.call('EXISTS', unpack(places)) == 0 then redis.call('HDEL', key.lanes(), lane) end
 end
 
--- Is anybody in this lane who must go before a newcomer of this level?
+-- Whether a waiting job of this lane precedes a new job of this level.
 local function lane_has_queue(lane, level)
   local turns = {}
   for l = 1, tonumber(level) do turns[l] = key.laneTurns(lane, l) end
   return redis.call('EXISTS', unpack(turns)) > 0
 end
 
--- The tenant whose turn it is at a level, and the job it has waited with longest: tenant, id, submitted_ms.
+-- The next tenant at a level and its oldest job: tenant, id, submitted_ms.
 local function lane_head(lane, level)
   local tenant = redis.call('ZRANGE', key.laneTurns(lane, level), 0, 0)[1]
   if not tenant then return end
@@ -52,7 +52,7 @@ local function lane_head(lane, level)
   return lane_head(lane, level)
 end
 
--- A tenant of weight 2 pays half a turn. See docs/reference/routing.md#fairness.
+-- A tenant of weight 2 is charged half a turn. See docs/reference/routing.md#fairness.
 local function lane_took_turn(lane, level, tenant, cost)
   redis.call('ZINCRBY', key.laneTurns(lane, level), cost, tenant)
 end
@@ -65,7 +65,7 @@ local function lane_out_of_turn(lane, level, tenant)
   redis.call('SADD', key.fullLanes(tenant), cjson.encode({ lane, level }))
 end
 
--- A job of this tenant ended: it may take turns again, but not catch up on those it missed.
+-- A job of this tenant ended: the tenant takes turns again, without catching up on missed ones.
 local function lane_in_turn(tenant)
   local places = redis.call('SMEMBERS', key.fullLanes(tenant))
   if not places[1] then return end

@@ -1,7 +1,6 @@
 --[[
-  Runs of workflows. The record is a hash with a header (JSON) that nothing here looks into, beside a hash with a field for
-  each step; what lists and limits need are fields of their own. A script looks at everything that may refuse it, queues
-  included, before it writes anything.
+  Runs of workflows. The record is a hash with an opaque header (JSON), and a second hash has a field for each step. Values
+  needed by lists and limits are separate fields. Scripts check all preconditions, queues included, before any write.
 ]]
 
 local RUN_TIMELINE = 1000
@@ -12,7 +11,7 @@ local function run_check_queues(entries)
   end
 end
 
--- ARGV[first .. first + count - 1] to a command that takes many values; Lua hands over some thousands at most.
+-- Passes ARGV[first .. first + count - 1] to a variadic command in chunks, because Lua limits the number of arguments.
 local function run_write(command, target, args, first, count)
   local last = first + count - 1
   for i = first, last, 1000 do redis.call(command, target, unpack(args, i, math.min(i + 999, last))) end
@@ -32,7 +31,7 @@ local function run_index(id, tenant, workflow, status, stamp)
   redis.call('ZADD', key.liveRuns(), stamp, id)
 end
 
--- A workflow's id may hold what parts the member.
+-- Escapes the separator of the member in the workflow id.
 local function run_timer_member(id, workflow, name)
   return string.gsub(workflow, '[%%:]', { ['%'] = '%25', [':'] = '%3A' }) .. ':' .. id .. ':' .. name
 end
@@ -46,10 +45,10 @@ local function run_clear_timer(id, workflow, name)
   redis.call('ZREM', key.delayTimers(), run_timer_member(id, workflow, name))
 end
 
--- t = { member, due_ms, queue }; one of the same member is replaced.
+-- t = { member, due_ms, queue }; replaces a timer of the same member.
 local function run_set_timer(id, workflow, t, revision, now_ms)
   run_clear_timer(id, workflow, t.member)
-  -- Each save makes an entry of its own, so that one which is being handed out cannot swallow the next.
+  -- Each save adds a separate entry, so that an entry in delivery cannot absorb the next one.
   local entry = 'run-' .. string.gsub(id .. '-' .. revision .. '-at-' .. t.member, ':', '~')
   bull_add(t.queue, entry, workflow, cjson.encode({ run_id = id, timer = t.member }), now_ms, math.max(1, t.due_ms - now_ms), 0)
   redis.call('HSET', key.runTimers(id), t.member, cjson.encode({ text(t.due_ms), t.queue, entry }))
@@ -60,12 +59,12 @@ local function run_clear_timers(id, workflow)
   for _, name in ipairs(redis.call('HKEYS', key.runTimers(id))) do run_clear_timer(id, workflow, name) end
 end
 
--- By this, what points at a run is found once its record has expired.
+-- Locates the index entries of a run after its record has expired.
 local function run_ended_member(id, tenant, workflow, status)
   return cjson.encode({ id, tenant, workflow, status })
 end
 
--- `keep_sec` 0 = for ever. A definition that was removed while runs used it goes with the last of them.
+-- `keep_sec` 0 = forever. A definition that was removed while in use expires with its last run.
 local function run_end(id, tenant, workflow, status, keep_sec, at)
   run_clear_timers(id, workflow)
   redis.call('DEL', key.runInbox(id))

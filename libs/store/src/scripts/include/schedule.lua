@@ -1,11 +1,10 @@
 --[[
-  Schedules of workflows. The record holds a document (JSON) that nothing here looks into; when it fires next is worked out
-  by the caller, and judged by the clock of Redis alone. The queue entry of the next time is written with the record, so
-  that the one is never there without the other.
+  Schedules of workflows. The record holds an opaque document (JSON). The caller computes the next due time, which is
+  compared only with the Redis clock. The queue entry of the next due time is written atomically with the record.
 ]]
 
--- Each entry has an id of its own, so that one which is being worked on cannot swallow the next.
-local function schedule_carry(id, due, now_ms, delay_ms)
+-- Each entry has a unique id, so that an entry in progress cannot absorb the next one.
+local function schedule_enqueue(id, due, now_ms, delay_ms)
   local record = key.schedule(id)
   local entry = 'schedule-' .. string.gsub(id, ':', '~') .. '-' .. text(redis.call('HINCRBY', record, 'entries', 1))
   local payload = '{"schedule_id":' .. cjson.encode(id) .. ',"due_ms":' .. text(due) .. '}'
@@ -19,7 +18,7 @@ local function schedule_drop(id, field)
   redis.call('HDEL', key.schedule(id), field)
 end
 
--- `due` is text, ms; '' = it does not fire any more, or is paused.
+-- `due` is text, ms; '' = paused, or without a further due time.
 local function schedule_set_due(id, due, now_ms)
   local record = key.schedule(id)
   schedule_drop(id, 'entry')
@@ -29,17 +28,17 @@ local function schedule_set_due(id, due, now_ms)
     return
   end
   redis.call('ZADD', key.schedulesDue(), due, id)
-  redis.call('HSET', record, 'entry', schedule_carry(id, due, now_ms, math.max(0, due - now_ms)))
+  redis.call('HSET', record, 'entry', schedule_enqueue(id, due, now_ms, math.max(0, due - now_ms)))
 end
 
--- Starts that wait are looked at by one entry at a time, however many wait.
-local function schedule_look_again(id, now_ms, delay_ms)
+-- One entry at a time processes the pending starts of a schedule.
+local function schedule_retry_starts(id, now_ms, delay_ms)
   local record = key.schedule(id)
   local entry = redis.call('HGET', record, 'start_entry')
   if entry and delay_ms > 0 and redis.call('ZSCORE', bull.schedules.prefix .. 'delayed', entry) then return end
   schedule_drop(id, 'start_entry')
   local first = redis.call('ZRANGE', key.scheduleStarts(id), 0, 0)[1]
-  if first then redis.call('HSET', record, 'start_entry', schedule_carry(id, first, now_ms, delay_ms)) end
+  if first then redis.call('HSET', record, 'start_entry', schedule_enqueue(id, first, now_ms, delay_ms)) end
 end
 
 local function schedule_drop_starts(id)

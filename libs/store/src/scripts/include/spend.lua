@@ -1,21 +1,21 @@
 --[[
-  What work costs, in micros (millionths of a US dollar). What a job may cost is reserved before it goes to a worker, in every
-  account it counts in and in its run and the runs above that; its end settles each of them, once. An account is one budget
-  within one period: { reserved, spent, limit, alerts (percents, JSON), `told:<percent>`, `center:<name>` }.
+  Spending, in micros (millionths of a US dollar). The estimated cost of a job is reserved before its dispatch, in its
+  accounts, its run and the parent runs; its end commits each of them once. An account is one budget
+  in one period: { reserved, spent, limit, alerts (percents, JSON), `told:<percent>`, `center:<name>` }.
 ]]
 
--- Submitters may write anything into the label that names a centre.
-local MOST_CENTERS = 1000
+-- Bounds the cost centre label, which submitters choose freely.
+local MAX_CENTERS = 1000
 
--- Runs within runs: as deep as they may be nested, and some more.
+-- Above the maximum nesting depth of runs.
 local RUNS_DEEP = 64
 
 local function number_of(value)
   return tonumber(value or 0) or 0
 end
 
--- Tells, once each, which parts of its limit an account has reached.
-local function tell_spend(account, period, at)
+-- Adds an alert for each threshold that an account has newly reached.
+local function add_spend_alerts(account, period, at)
   local k = key.spend(account, period)
   local limit, alerts, spent, reserved = unpack(redis.call('HMGET', k, 'limit', 'alerts', 'spent', 'reserved'))
   limit = number_of(limit)
@@ -29,8 +29,8 @@ local function tell_spend(account, period, at)
   end
 end
 
--- Tells once that a run with `alert` has reached its limit; with any other action its jobs say so.
-local function tell_run(k, id, at)
+-- Adds one alert when a run with `alert` has reached its limit; with other actions its jobs report it.
+local function add_run_alert(k, id, at)
   local limit, action, spent, reserved = unpack(redis.call('HMGET', k, 'cost_limit', 'cost_action', 'cost_spent',
     'cost_reserved'))
   limit, spent, reserved = number_of(limit), number_of(spent), number_of(reserved)
@@ -40,7 +40,7 @@ local function tell_run(k, id, at)
     spent = spent, reserved = reserved }))
 end
 
--- The run and the runs it is part of, those that are kept: calls visit(record key) for each until it answers something.
+-- Calls visit(record key) for the run and its existing ancestors until one call returns a value.
 local function runs_above(run, visit)
   local r = run
   for _ = 1, RUNS_DEEP do
@@ -54,29 +54,29 @@ local function runs_above(run, visit)
   end
 end
 
--- Of very many centres the first have counters of their own, and the others one together.
+-- The first cost centres have separate counters; all further ones share one.
 local function count_center(k, center, actual)
   local field = 'center:' .. center
-  if redis.call('HEXISTS', k, field) == 0 and redis.call('HLEN', k) >= MOST_CENTERS then field = 'center:other' end
+  if redis.call('HEXISTS', k, field) == 0 and redis.call('HLEN', k) >= MAX_CENTERS then field = 'center:other' end
   redis.call('HINCRBY', k, field, text(actual))
 end
 
 --[[
-  A job is over: what it reserved is given back, and what it cost is spent. `cost` is what its workers said it cost, nil when
-  none said: then what was reserved stands, if a worker ever had it. Returns what it cost.
+  Commits the cost of an ended job: releases its reservation and adds its cost to the spending. `cost` is the cost reported
+  by its workers; if nil, the reserved amount is charged, provided the job was dispatched. Returns the charged cost.
 ]]
 local function settle_spend(run, held, cost, attempts, at)
   local reserved = held and number_of(held.micros) or 0
   local actual = cost or (attempts > 0 and reserved or 0)
   for _, a in ipairs(held and held.accounts or {}) do
     local k = key.spend(a[1], a[2])
-    -- Nobody asks any more about a period that is over for so long.
+    -- A missing account belongs to a period past its retention.
     if redis.call('EXISTS', k) == 1 then
       if reserved > 0 then redis.call('HINCRBY', k, 'reserved', text(-reserved)) end
       if actual > 0 then redis.call('HINCRBY', k, 'spent', text(actual)) end
       if actual > 0 and a[3] then count_center(k, a[3], actual) end
       redis.call('EXPIRE', k, a[4])
-      tell_spend(a[1], a[2], at)
+      add_spend_alerts(a[1], a[2], at)
     end
   end
   if actual > 0 or reserved > 0 then

@@ -1,14 +1,14 @@
 --[[
-  A run as operators see it in Bull Board: a flow of BullMQ's, with the run as parent of its steps, a step as parent of its
-  items, and the entry that carries a step's job as child of that. Nothing works on the entries of runs and steps: they
-  stand among those that wait for children, and then among the completed or the failed.
+  The view of a run in Bull Board: a BullMQ flow with the run as parent of its steps, a step as parent of its items, and
+  the queue entry of a step's job as child of the step. Entries of runs and steps are never processed: they are in the
+  state waiting-children, then completed or failed.
 ]]
 
 local function tree_root(id)
   return 'run-' .. string.gsub(id, ':', '~')
 end
 
--- A step or item by its path; the run itself for ''.
+-- The entry of a step or item by its path; of the run for ''.
 local function tree_entry(id, path)
   if path == '' then return 'runs', tree_root(id) end
   return 'runSteps', tree_root(id) .. '~' .. path
@@ -19,7 +19,7 @@ local function tree_key(id, path)
   return bull[queue].prefix .. entry
 end
 
--- Options of an entry that name its parent, so that the board finds the whole tree from any part of it.
+-- Options that name the parent of an entry, so that the board can show the whole tree from any entry.
 local function tree_options(queue, id, path)
   local parent_queue, parent = tree_entry(id, path)
   local parent_name = string.sub(bull[parent_queue].prefix, 1, -2)
@@ -40,27 +40,27 @@ local function tree_leave(prefix, entry, place)
   redis.call('ZREM', prefix .. place, entry)
 end
 
--- `reason`: why it failed; absent when it did not.
-local function tree_end(id, path, parent, told, reason, now_ms)
+-- `reason`: failure reason; absent on success.
+local function tree_end(id, path, parent, result, reason, now_ms)
   local queue, entry = tree_entry(id, path)
   local prefix = bull[queue].prefix
   local own = prefix .. entry
   if reason then
-    redis.call('HSET', own, 'finishedOn', now_ms, 'returnvalue', told, 'failedReason', reason, 'stacktrace', '[]')
+    redis.call('HSET', own, 'finishedOn', now_ms, 'returnvalue', result, 'failedReason', reason, 'stacktrace', '[]')
   else
-    redis.call('HSET', own, 'finishedOn', now_ms, 'returnvalue', told)
+    redis.call('HSET', own, 'finishedOn', now_ms, 'returnvalue', result)
   end
   tree_leave(prefix, entry, 'waiting-children')
   redis.call('ZADD', prefix .. (reason and 'failed' or 'completed'), now_ms, entry)
   if not parent then return end
   local above = tree_key(id, parent)
   redis.call('SREM', above .. ':dependencies', own)
-  redis.call('HSET', above .. (reason and ':failed' or ':processed'), own, reason or told)
+  redis.call('HSET', above .. (reason and ':failed' or ':processed'), own, reason or result)
 end
 
 --[[
   One change of the tree: { path, parent? ('' = the run), name, begins?, again? (it ended before, as `completed` or `failed`),
-  ends? = how it ended in a word, reason? }
+  ends? = its final status, reason? }
 ]]
 local function tree_change(id, c, now_ms)
   if c.again then
@@ -76,8 +76,8 @@ local function tree_change(id, c, now_ms)
   if c.ends then tree_end(id, c.path, c.parent, cjson.encode(c.ends), c.reason, now_ms) end
 end
 
--- The queue entry that carries the job of a step is a child of the step's, in place of the one that carried it before.
--- Another job of the step, which is being cancelled say, stands beside it.
+-- Makes the queue entry of a step's job a child of the step, replacing the previous entry of the job. The entry of another
+-- job of the step, for example one being cancelled, is kept.
 local function tree_carries(id, path, job_entry, entry)
   local children = tree_key(id, path) .. ':dependencies'
   for _, child in ipairs(redis.call('SMEMBERS', children)) do
@@ -87,7 +87,7 @@ local function tree_carries(id, path, job_entry, entry)
   if entry then redis.call('SADD', children, entry) end
 end
 
--- With everything below it.
+-- Removes an entry and its descendants.
 local function tree_remove_entry(queue, entry)
   local prefix, steps = bull[queue].prefix, bull.runSteps.prefix
   local own = prefix .. entry
@@ -102,7 +102,7 @@ local function tree_remove_entry(queue, entry)
   end
 end
 
--- By the tree itself: the steps of a run whose time is over have expired before it is forgotten.
+-- Walks the tree itself, because the steps of a run past its retention have already expired.
 local function tree_remove(id)
   tree_remove_entry(tree_entry(id, ''))
 end
