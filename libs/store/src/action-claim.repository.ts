@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
 
-/** Which approvals of actions were used. An approval authorises once. See docs/reference/policy.md#action-checks. */
+/** Used approvals of actions. Each approval authorizes one action. See docs/reference/policy.md#action-checks. */
 export class ActionClaimRepository {
   constructor(private readonly redis: Redis) {}
 
@@ -10,10 +10,10 @@ export class ActionClaimRepository {
   }
 
   /**
-   * Uses an approval up. Of any number of callers at once one succeeds.
+   * Claims an approval. Exactly one of several concurrent callers succeeds.
    *
-   * @param keepSec must be longer than the approval can be used
-   * @returns whether it was this call
+   * @param keepSec must exceed the validity of the approval
+   * @returns whether this call claimed it
    */
   async take(approvalRef: string, actionHash: string, keepSec: number): Promise<boolean> {
     return (await this.redis.set(keys.actionClaim(approvalRef), actionHash, 'EX', keepSec, 'NX')) === 'OK';

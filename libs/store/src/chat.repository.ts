@@ -2,9 +2,9 @@ import type { Redis } from 'ioredis';
 import { keys } from './keys';
 import { runScript } from './scripts';
 
-/** A line of a conversation; workers write such lists too, so it may be no JSON. */
+/** A line of a conversation. Workers write these lists too, so it may not be JSON. */
 export interface StoredMessage {
-  /** How many messages came before it, ever. */
+  /** Number of earlier messages, dropped ones included. */
   position: number;
   text: string;
 }
@@ -15,28 +15,28 @@ export interface MessagePage {
   next: number | null;
 }
 
-const kept = 1_000;
+const MAX_MESSAGES = 1_000;
 
 /**
- * Conversations: a list of JSON lines for each memory, of which the newest 1000 stay.
+ * Conversations: a list of JSON lines for each memory, limited to the newest 1000.
  * See docs/reference/workflows.md#chat.
  */
 export class ChatRepository {
   constructor(private readonly redis: Redis) {}
 
-  /** Returns the position of the last. */
+  /** Returns the position of the last message. */
   async append(memoryId: string, messages: readonly [object, ...object[]]): Promise<number> {
     const lines = messages.map((message) => JSON.stringify(message));
-    return Number(await runScript(this.redis, 'addMessages', ...this.keysOf(memoryId), kept, ...lines));
+    return Number(await runScript(this.redis, 'addMessages', ...this.keysOf(memoryId), MAX_MESSAGES, ...lines));
   }
 
   /**
-   * Newest first. Messages that come meanwhile do not shift the pages.
+   * Newest first. Concurrent appends do not shift the pages.
    *
-   * @param from position of the newest to read: `next` of the page before
+   * @param from position of the newest message to read: `next` of the previous page
    */
   async page(memoryId: string, limit: number, from?: number): Promise<MessagePage> {
-    // One more tells whether there is a next page.
+    // One more than requested, to detect a next page.
     const reply = await runScript(this.redis, 'pageMessages', ...this.keysOf(memoryId), from ?? '', limit + 1);
     const [last, ...lines] = reply as [string, ...string[]];
     const newest = lines.reverse().map((text, i) => ({ position: Number(last) - i, text }));

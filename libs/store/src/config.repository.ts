@@ -12,27 +12,27 @@ export interface ConfigDocument {
   meta: Record<string, string>;
 }
 
-const revisionsKept = 20;
+const maxRevisions = 20;
 const ownedScopes = ['team', 'workflow', 'step'];
 
 /**
- * The tenant that a team, workflow or step document belongs to; undefined for all others, and for one that nobody signed.
+ * The owning tenant of a team, workflow or step document; undefined for other scopes and for documents without a tenant.
  * See docs/reference/config.md#documents.
  */
 export const ownerOf = ({ scope, meta }: Pick<ConfigDocument, 'scope' | 'meta'>): string | undefined =>
   ownedScopes.includes(scope) ? meta['tenant'] : undefined;
 
-/** What the script `replaceConfig` is told. */
+/** Arguments of the script `replaceConfig`. */
 export const replacementOf = (document: ConfigDocument, readRevision: number): (string | number)[] => {
   const { scope, scope_id: id, revision } = document;
-  return [readRevision, luaJson(document), scope, id, revision, ownerOf(document) ?? '', revisionsKept];
+  return [readRevision, luaJson(document), scope, id, revision, ownerOf(document) ?? '', maxRevisions];
 };
 
 /** Layered config documents. */
 export class ConfigRepository {
   constructor(private readonly redis: Redis) {}
 
-  /** The documents that exist, in the order asked. */
+  /** Reads documents in the given order; null for missing ones. */
   async documents(scopes: readonly (readonly [scope: string, id: string])[]): Promise<(ConfigDocument | null)[]> {
     if (scopes.length === 0) return [];
     const texts = await this.redis.mget(scopes.map(([scope, id]) => keys.config(scope, id)));
@@ -40,8 +40,8 @@ export class ConfigRepository {
   }
 
   /**
-   * Compare-and-set: writes the document if the stored one still has the revision that was read, 0 = there was none.
-   * Returns whether it did. The last 20 revisions stay readable.
+   * Compare-and-set: writes the document if the stored one still has the revision that was read, 0 = no document.
+   * Returns whether it was written. The last 20 revisions stay readable.
    */
   async replace(document: ConfigDocument, readRevision: number): Promise<boolean> {
     const key = keys.config(document.scope, document.scope_id);
@@ -49,12 +49,12 @@ export class ConfigRepository {
     return (reply as [string])[0] === 'written';
   }
 
-  /** Revision of a document as last replaced; 0 when it never was. One small read, for whoever holds a copy. */
+  /** Current revision of a document; 0 if it was never replaced. One small read, to validate caches. */
   async revision(scope: string, id: string): Promise<number> {
     return Number((await this.redis.hget(keys.configRevisions(), `${scope}:${id}`)) ?? 0);
   }
 
-  /** Revisions of those of these documents that were ever replaced, by `<scope>/<id>`. */
+  /** Revisions of these documents by `<scope>/<id>`, without those that were never replaced. */
   async revisions(scope: string, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     if (ids.length === 0) return new Map();
     const fields = ids.map((id) => `${scope}:${id}`);
@@ -62,13 +62,13 @@ export class ConfigRepository {
     return new Map(ids.flatMap((id, i) => (found[i] ? [[`${scope}/${id}`, Number(found[i])] as const] : [])));
   }
 
-  /** An earlier revision, counted back from the newest: 0 is the newest itself; null when it is not kept any more. */
+  /** An earlier revision, counted from the newest (0); null if it is no longer kept. */
   async earlier(scope: string, id: string, back: number): Promise<ConfigDocument | null> {
     const text = await this.redis.lindex(keys.configHistory(scope, id), back);
     return text ? (JSON.parse(text) as ConfigDocument) : null;
   }
 
-  /** How many team, workflow and step documents a tenant has. */
+  /** Number of team, workflow and step documents of a tenant. */
   countOf(tenant: string): Promise<number> {
     return this.redis.scard(keys.configsOf(tenant));
   }

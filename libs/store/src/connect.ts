@@ -4,8 +4,8 @@ import { Redis } from 'ioredis';
 type StoreEnv = EnvOf<typeof commonVariables>;
 
 /**
- * How a process talks to Redis. `request`: a caller waits, so a command that is not answered in time fails rather than
- * hangs. `worker`: BullMQ's blocking connections, which wait as long as it takes.
+ * Purpose of a connection. `request`: a caller waits, so commands time out. `worker`: BullMQ's blocking connections,
+ * which wait without a timeout.
  */
 export type RedisUse = 'request' | 'worker';
 

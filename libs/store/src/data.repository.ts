@@ -11,25 +11,25 @@ export interface ArtifactMeta {
   tenant: string;
 }
 
-/** Any value behind a memory pointer, as Redis holds it. */
+/** The Redis value of a memory pointer. */
 export type MemoryValue =
   | { type: 'string'; value: Buffer }
   | { type: 'list' | 'set'; items: Buffer[] }
   | { type: 'hash'; items: Record<string, Buffer> };
 
-const mostMemoryItems = 1_000;
+const maxMemoryItems = 1_000;
 const digestPartBytes = 1_048_576;
 
-/** Key families that hold the inputs and results of jobs. Every other key of this Redis is out of reach of a pointer. */
+/** Keys of inputs and results of jobs. Pointers to any other key are rejected. */
 const bodyKey = /^(?:redis:\/\/)?((?:ctx|res):.+)$/s;
 
-/** The key behind a pointer to an input or a result; undefined for any other key or scheme. */
+/** The key of a pointer to an input or result; undefined for any other key or scheme. */
 const bodyKeyOf = (pointer: string): string | undefined => bodyKey.exec(pointer)?.[1];
 
 const artifactKey = /^redis:\/\/(art:(?!meta:).+)$/s;
 const artifactKeyOf = (pointer: string): string | undefined => artifactKey.exec(pointer)?.[1];
 
-/** The data plane: bodies behind pointers. It knows no tenants; who may read is decided above. */
+/** The data plane: bodies addressed by pointers. It does not check tenants; callers authorize access. */
 export class DataRepository {
   constructor(
     private readonly redis: Redis,
@@ -37,8 +37,8 @@ export class DataRepository {
   ) {}
 
   /**
-   * The input document behind a pointer, at most `maxBytes` of it; null when it is gone, or where we cannot look: pointers
-   * of other schemes are passed through and never followed.
+   * Reads at most `maxBytes` of an input document; null if it does not exist. Pointers of other schemes are never followed
+   * and return null.
    */
   async context(pointer: string, maxBytes: number): Promise<Buffer | null> {
     const key = pointer.startsWith('redis://') ? bodyKeyOf(pointer) : undefined;
@@ -52,8 +52,8 @@ export class DataRepository {
   }
 
   /**
-   * The input or result behind a pointer, at most `maxBytes` of it, with its whole size; null when it does not exist and
-   * for pointers to anything else. An empty body is a body. Callers check the owner: pointers come from workers.
+   * Reads at most `maxBytes` of an input or result, with its full size; null if it does not exist and for other pointers.
+   * An empty body is not null. Callers must check the owner, because pointers come from workers.
    */
   async read(pointer: string, maxBytes: number): Promise<{ body: Buffer; sizeBytes: number } | null> {
     const key = bodyKeyOf(pointer);
@@ -67,15 +67,15 @@ export class DataRepository {
       const sizeBytes = body.length < maxBytes ? body.length : await this.redis.strlen(key);
       return { body, sizeBytes };
     } catch (error) {
-      // Workers write these keys: a value that is no string is no body.
+      // Workers write these keys, so the value may have another type.
       if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return null;
       throw error;
     }
   }
 
   /**
-   * Size and SHA-256 of the input, result or artifact behind a pointer; null when it does not exist and for pointers to
-   * anything else. Read in parts, so that a large body neither fills the memory nor blocks the process.
+   * Size and SHA-256 of an input, result or artifact; null if it does not exist and for other pointers. Reads in chunks, so
+   * that a large body neither fills memory nor blocks the process.
    *
    * @param maxBytes larger bodies are not hashed
    */
@@ -92,14 +92,14 @@ export class DataRepository {
     return { sizeBytes, sha256: hash.digest() };
   }
 
-  /** Stores the redacted copy of a result; the same content gets the same pointer. */
+  /** Stores the redacted copy of a result; equal content gets the same pointer. */
   async writeRedacted(id: string, contentHash: string, body: Buffer): Promise<string> {
     const key = keys.redactedResult(id, contentHash.slice(0, 16));
     await this.redis.set(key, body, 'EX', this.dataTtlSec);
     return `redis://${key}`;
   }
 
-  /** Stores a result under a key made of its content, so that no later write can change what was stored. */
+  /** Stores a result under a key derived from its content, so that no later write can change it. */
   async writeUploadedResult(id: string, sha256: string, body: Uint8Array): Promise<string> {
     const key = keys.uploadedResult(id, sha256);
     await this.redis.set(key, Buffer.from(body), 'EX', this.dataTtlSec);
@@ -127,12 +127,12 @@ export class DataRepository {
     return this.redis.getBuffer(keys.artifact(id));
   }
 
-  /** The tenant that used a memory first; undefined before any use, and for memories named after a job or run. */
+  /** The tenant of the first use of a memory; undefined if unused, and for memories named after a job or run. */
   async memoryOwner(id: string): Promise<string | undefined> {
     return (await this.redis.get(keys.memoryOwner(id))) ?? undefined;
   }
 
-  /** Whatever stands at a `mem:` key; null when nothing does. */
+  /** The value of a `mem:` key of any type; null if it does not exist. */
   async memory(key: string): Promise<MemoryValue | null> {
     const type = await this.redis.type(key);
     switch (type) {
@@ -141,9 +141,9 @@ export class DataRepository {
         return value && { type, value };
       }
       case 'list':
-        return { type, items: await this.redis.lrangeBuffer(key, -mostMemoryItems, -1) };
+        return { type, items: await this.redis.lrangeBuffer(key, -maxMemoryItems, -1) };
       case 'set':
-        return { type, items: (await this.redis.smembersBuffer(key)).slice(0, mostMemoryItems) };
+        return { type, items: (await this.redis.smembersBuffer(key)).slice(0, maxMemoryItems) };
       case 'hash':
         return { type, items: await this.redis.hgetallBuffer(key) };
       default:

@@ -18,7 +18,7 @@ export interface DeadLetter {
   created_at: string;
 }
 
-/** Where a letter stands in its tenant's list. */
+/** Position of a dead letter in the list of its tenant. */
 export interface DeadLetterPosition {
   atUs: number;
   id: string;
@@ -26,22 +26,22 @@ export interface DeadLetterPosition {
 
 export interface DeadLetterPage {
   items: DeadLetter[];
-  /** Present when there is more: the last position of this page, and the first of the next. */
+  /** Present if there is a next page: the last position of this page and the first of the next. */
   more?: { last: DeadLetterPosition; next: DeadLetterPosition };
 }
 
-/** How the matter of a quarantined output ends. */
+/** The resolution of a quarantined output. */
 export interface QuarantineSettled {
   verdict: OutputSafetyRecord;
-  /** Where the result is from now on; absent = where the record says. */
+  /** New pointer of the result; absent = unchanged. */
   resultPtr?: string;
-  /** Of ours, and still there: otherwise nothing is written. */
+  /** Pointer whose key must exist; otherwise nothing is written. */
   mustExist?: string;
   /** Entry (JSON) of the tenant's policy audit. */
   audit: string;
 }
 
-/** Dead letters. They are written by the move that ends a job (see `DeadLetterWrite`); here they are read and removed. */
+/** Reads and removes dead letters. The transition that ends a job writes them (see `DeadLetterWrite`). */
 export class DeadLetterRepository {
   constructor(private readonly redis: Redis) {}
 
@@ -55,8 +55,7 @@ export class DeadLetterRepository {
   /**
    * At most `limit` letters, newest first.
    *
-   * @param from the time of the newest to show, µs; or the position after which the page begins, which need not exist any
-   *   more
+   * @param from the newest time to include, µs; or the position before the page, which may have been removed
    */
   async page(tenant: string, limit: number, from: number | DeadLetterPosition = Infinity): Promise<DeadLetterPage> {
     const index = keys.deadLetters(tenant);
@@ -74,22 +73,23 @@ export class DeadLetterRepository {
     return { items, ...(last && next && { more: { last, next } }) };
   }
 
-  /** Positions of the same microsecond that follow one; Redis orders those by the bytes of their ids, here descending. */
+  /** Later positions of the same microsecond, which Redis orders by the bytes of their ids, here descending. */
   private async tiedAfter(index: string, { atUs, id }: DeadLetterPosition): Promise<DeadLetterPosition[]> {
     const ids = await this.redis.zrevrangebyscore(index, atUs, atUs);
     const bytes = Buffer.from(id);
     return ids.flatMap((other) => (Buffer.compare(Buffer.from(other), bytes) < 0 ? [{ id: other, atUs }] : []));
   }
 
-  /** Safe to repeat. */
+  /** Idempotent. */
   async remove(tenant: string, id: string): Promise<void> {
     await runScript(this.redis, 'removeDeadLetter', keys.deadLetter(id), id, tenant);
   }
 
   /**
-   * Removes the dead letter of a quarantined output, together with what is kept of it with the job and told to the audit.
+   * Removes the dead letter of a quarantined output and, atomically, updates its output check in the job record and the
+   * audit.
    *
-   * @param job as it was read; when its verdict or state has changed since, nothing is written
+   * @param job as it was read; if its output check or state has changed, nothing is written
    */
   async settleQuarantine(
     { id, tenant, output_safety: read }: Pick<JobRecord, 'id' | 'tenant' | 'output_safety'>,
@@ -107,7 +107,7 @@ export class DeadLetterRepository {
     return (reply as ['settled' | 'absent' | 'changed' | 'expired'])[0];
   }
 
-  /** Removes what is too old and what is over the number kept; returns how many went. */
+  /** Removes dead letters that are too old or over the limit; returns their number. */
   async trim(tenant: string, olderThanUs: number, keep: number): Promise<number> {
     const index = keys.deadLetters(tenant);
     const old = await this.redis.zrangebyscore(index, 0, olderThanUs);

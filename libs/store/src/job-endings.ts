@@ -1,23 +1,23 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
 
-/** Tells those who wait for a job that it has ended, as the script that ends it publishes its id. */
+/** Notifies waiters when a job ends. The script that ends a job publishes its id. */
 export class JobEndings {
   private readonly waiting = new Map<string, Set<() => void>>();
 
-  /** @param listener a connection of its own, which does nothing else and does not subscribe again by itself */
+  /** @param listener a dedicated connection with automatic resubscription disabled */
   constructor(private readonly listener: Redis) {
     listener.on('message', (_channel, id: string) => this.release(id));
-    // By ourselves: the client's own way leaves a rejection that nobody hears when it is closed meanwhile.
+    // The client's automatic resubscription causes an unhandled rejection when the connection is closed during it.
     listener.on('ready', () => void listener.subscribe(keys.endings()).catch(() => undefined));
   }
 
-  /** Begins to listen. After a lost connection it listens again; what ended meanwhile is noticed by time-out. */
+  /** Subscribes. After a reconnect it subscribes again; ends missed in between are detected by timeout. */
   async open(): Promise<void> {
     await this.listener.subscribe(keys.endings());
   }
 
-  /** Ask for this before you look at the job, so that an end in between is not missed. */
+  /** Call this before reading the job, so that no end is missed in between. */
   wait(id: string, forMs: number): { ended: Promise<void>; cancel(): void } {
     let release: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (release = resolve));
@@ -35,7 +35,7 @@ export class JobEndings {
     return { ended, cancel };
   }
 
-  /** Lets all who wait go on. */
+  /** Releases all waiters. */
   close(): void {
     for (const id of [...this.waiting.keys()]) this.release(id);
     this.listener.disconnect();

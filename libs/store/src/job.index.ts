@@ -20,19 +20,19 @@ export interface Page<T> {
   nextCursorUs: number | null;
 }
 
-const chunk = 200;
+const batchSize = 200;
 
 interface Row {
   job: JobSummary;
-  /** Where the list has it, µs. */
+  /** Score in the index, µs. */
   atUs: number;
 }
 
-/** Lists of jobs: reads the per-state indexes, newest first, and filters before it cuts the page. */
+/** Lists of jobs: reads the per-state indexes, newest first, and applies filters before pagination. */
 export class JobIndex {
   constructor(private readonly redis: Redis) {}
 
-  /** One page of a tenant's jobs. Filters by state and trace use an index; topic and team are looked for along it. */
+  /** One page of a tenant's jobs. Filters by state and trace use an index; topic and team are filtered along it. */
   async page(tenant: string, filter: JobFilter, limit: number, cursorUs?: number): Promise<Page<JobSummary>> {
     const newestUs = Math.min(cursorUs ?? Infinity, filter.beforeUs ?? Infinity);
     const rows = filter.traceId
@@ -48,14 +48,14 @@ export class JobIndex {
     return { items: found.map(({ job }) => job), nextCursorUs: null };
   }
 
-  /** Along the per-state indexes. A row keeps the time it was found at: its job may have moved on since. */
+  /** Merges the per-state indexes. A row keeps its score, because the job may have changed since. */
   private async *newestFirst(tenant: string, filter: JobFilter, newestUs: number, limit: number): AsyncGenerator<Row> {
     const indexes = (filter.states ?? jobStates.states).map((state) => keys.jobsInState(tenant, state));
-    // One more than asked for tells whether there is a next page; what is looked for along the index needs more.
-    const isSought = filter.topic !== undefined || filter.team !== undefined;
-    const count = isSought ? Math.max(limit + 1, chunk) : limit + 1;
+    // One more than requested detects a next page; filters along the index need larger batches.
+    const isFiltered = filter.topic !== undefined || filter.team !== undefined;
+    const count = isFiltered ? Math.max(limit + 1, batchSize) : limit + 1;
     for (let upperUs = newestUs; ;) {
-      // One transaction, so that a job that moves meanwhile is seen once: not in two states, nor in none.
+      // One transaction, so that a job that changes state concurrently is listed exactly once.
       const reading = this.redis.multi();
       for (const index of indexes) {
         reading.zrevrangebyscore(index, bound(upperUs), filter.afterUs ?? 0, 'WITHSCORES', 'LIMIT', 0, count);
@@ -75,7 +75,7 @@ export class JobIndex {
     }
   }
 
-  /** A trace is indexed by creation, and lists are sorted by the last move: its jobs are read whole and sorted. */
+  /** The trace index is sorted by creation and lists by last update, so all jobs of the trace are read and sorted. */
   private async *ofTrace(traceId: string, newestUs: number): AsyncGenerator<Row> {
     const jobs = await this.traced(traceId);
     const rows = jobs.map((job) => ({ job, atUs: job.updated_at })).sort((a, b) => b.atUs - a.atUs);
@@ -87,13 +87,13 @@ export class JobIndex {
     return (await this.traced(traceId)).filter((job) => job.tenant === tenant);
   }
 
-  /** The job that began the trace, when its id is the trace's, and those that joined it. Oldest first. */
+  /** The job whose id is the trace id, if any, and the other jobs of the trace. Oldest first. */
   private async traced(traceId: string): Promise<JobSummary[]> {
     const ids = await this.redis.zrange(keys.trace(traceId), 0, '-1');
     return (await this.summaries([traceId, ...ids])).filter((job) => job.trace_id === traceId);
   }
 
-  /** A tenant's approvals, newest first: ids with the time the list is sorted by. */
+  /** A tenant's approvals, newest first: ids with their sort time. */
   async approvals(tenant: string, upperUs: number, count: number): Promise<{ id: string; atUs: number }[]> {
     const reply = await this.redis.zrevrangebyscore(
       keys.approvals(tenant),
@@ -107,7 +107,7 @@ export class JobIndex {
     return pairs(reply).map(({ member, score }) => ({ id: member, atUs: score }));
   }
 
-  /** How many of a tenant's newest jobs are in each state. See docs/reference/http.md#probes-and-status. */
+  /** Counts of a tenant's newest jobs by state. See docs/reference/http.md#probes-and-status. */
   async pipelineCounts(tenant: string, newest: number): Promise<Map<JobState, number>> {
     const pipeline = this.redis.pipeline();
     for (const state of jobStates.states) {
@@ -129,7 +129,7 @@ export class JobIndex {
     return this.redis.smembers(keys.tenants());
   }
 
-  /** Jobs of a tenant that have not ended and were last touched between two times, oldest first. */
+  /** Open jobs of a tenant that were last updated between two times, oldest first. */
   async openBefore(tenant: string, beforeUs: number, count: number, fromUs = 0): Promise<JobRecord[]> {
     const reading = this.redis.multi();
     for (const state of jobStates.states.filter((one) => !isTerminal(one))) {
@@ -144,7 +144,7 @@ export class JobIndex {
     return this.records(oldest.map(({ member }) => member));
   }
 
-  /** Jobs with something left to publish, oldest first. Rows whose record has expired meanwhile are dropped. */
+  /** Jobs with pending publishes, oldest first. Rows with an expired record are removed. */
   async unpublished(beforeUs: number, count: number): Promise<JobRecord[]> {
     const ids = await this.redis.zrangebyscore(keys.intents(), 0, beforeUs, 'LIMIT', 0, count);
     const jobs = await this.records(ids);
@@ -154,7 +154,7 @@ export class JobIndex {
     return jobs;
   }
 
-  /** Drops index entries of records that have expired. Returns how many. */
+  /** Removes index entries of expired records. Returns their number. */
   async prune(tenant: string, endedBeforeUs: number, terminal: readonly JobState[]): Promise<number> {
     const pipeline = this.redis.pipeline();
     for (const state of terminal) pipeline.zremrangebyscore(keys.jobsInState(tenant, state), 0, endedBeforeUs);

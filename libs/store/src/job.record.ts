@@ -1,6 +1,6 @@
 import type { JobState } from '@svc/lifecycle';
 
-/** What was asked for, normalised: stored once as JSON and never changed. See docs/reference/jobs.md#submit-a-job. */
+/** The normalized request, stored once as JSON and never changed. See docs/reference/jobs.md#submit-a-job. */
 export interface StoredRequest {
   topic: string;
   priority: 'critical' | 'interactive' | 'batch';
@@ -19,19 +19,19 @@ export interface StoredRequest {
   project_id?: string;
   pack_id?: string;
   idempotency_key?: string;
-  /** US dollars that it is thought to cost; absent = nobody says. */
+  /** Estimated cost in US dollars; absent = unknown. */
   estimated_cost?: number;
   max_input_tokens: number;
   max_output_tokens: number;
   max_total_tokens: number;
-  /** As asked, relative; the absolute deadline is `deadline_ms` of the record. 0 = none. */
+  /** Requested, relative; the absolute deadline is `deadline_ms` of the record. 0 = none. */
   deadline_ms: number;
   allow_summarization: boolean;
   allow_retrieval: boolean;
   env: Record<string, string>;
-  /** Where the input document is, when not at the job's own place: jobs that come over the bus may name another. */
+  /** Pointer to the input document, if not at the default key; jobs submitted on the bus may name another. */
   context_ptr?: string;
-  /** What the submitter states about the input document, for its readers to verify. */
+  /** Properties of the input document stated by the submitter, for readers to verify. */
   context_ref?: {
     resolver_id?: string;
     /** Hex. */
@@ -42,7 +42,7 @@ export interface StoredRequest {
     expires_at?: number;
     purpose?: string;
   };
-  /** How long it may wait before it is first given out, ms; absent = as long as its deadline allows. */
+  /** Maximum wait before the first dispatch, ms; absent = until its deadline. */
   queue_ttl_ms?: number;
   parent_job_id?: string;
   workflow_id?: string;
@@ -51,7 +51,7 @@ export interface StoredRequest {
   agent_id?: string;
 }
 
-/** One policy decision, as kept in the history of a job. See docs/reference/policy.md#decisions. */
+/** A policy decision in the history of a job. See docs/reference/policy.md#decisions. */
 export interface DecisionRecord {
   decision: 'ALLOW' | 'DENY' | 'REQUIRE_APPROVAL' | 'THROTTLE' | 'ALLOW_WITH_CONSTRAINTS' | 'UNAVAILABLE';
   reason?: string;
@@ -77,21 +77,21 @@ export interface RemediationRecord {
   remove_labels?: string[];
 }
 
-/** What a gate of a workflow asks beyond one person's word. See docs/reference/workflows.md#steps. */
+/** Requirements of an approval step beyond a single approval. See docs/reference/workflows.md#steps. */
 export interface GateTerms {
-  /** Approvals of different people that it takes. */
+  /** Required number of approvals by different people. */
   quorum: number;
   /** The starter of the run may not resolve it. */
   exclude_starter: boolean;
   /** Principal that started the run. */
   requester: string;
-  /** Role that may decide only once the gate was escalated. */
+  /** Role that may decide only after the escalation. */
   escalate_to?: string;
   escalated?: boolean;
   reminders?: number;
 }
 
-/** One person's word on a gate. */
+/** One vote on an approval step. */
 export interface ApprovalAnswer {
   by: string;
   role: string;
@@ -99,11 +99,11 @@ export interface ApprovalAnswer {
   at: number;
   approved: boolean;
   comment?: string;
-  /** Their identity, as that of a submitter: who shares it is the same person. */
+  /** Identity in the format of `submitter`; equal identities are the same person. */
   identity?: string;
 }
 
-/** How a person decided, or how the wait for one ended. See docs/reference/jobs.md#approvals. */
+/** The approval of a job and its resolution. See docs/reference/jobs.md#approvals. */
 export interface ApprovalRecord {
   status: 'pending' | 'approved' | 'rejected' | 'invalidated' | 'repaired';
   revision: number;
@@ -116,18 +116,18 @@ export interface ApprovalRecord {
   note?: string;
   policy_snapshot?: string;
   job_hash?: string;
-  /** SHA-256 (hex) of the input document it covers; '' when the platform cannot read the input. */
+  /** SHA-256 (hex) of the input document it covers; '' if the platform cannot read the input. */
   input_hash?: string;
-  /** When the wait for a person ends, µs; absent when something else ends it. */
+  /** Expiry, µs; absent if the approval expires with its run. */
   expires_at?: number;
-  /** Only gates of workflows have these two. */
+  /** Only approval steps of workflows have these two. */
   gate?: GateTerms;
   answers?: ApprovalAnswer[];
-  /** Who carried out a decision that had stuck, and which it was. */
+  /** Author of the repair of a stuck resolution, and that resolution. */
   repair?: { was: 'approved' | 'rejected'; by: string; role: string; at: number };
 }
 
-/** The resolution that people gave, also one that a repair applied; undefined while it is open, or when it lapsed. */
+/** The resolution of an approval, repaired or not; undefined while it is pending and after an expiry. */
 export function verdictOf({ status, repair }: ApprovalRecord): 'approved' | 'rejected' | undefined {
   if (status === 'approved' || status === 'rejected') return status;
   return status === 'repaired' ? repair?.was : undefined;
@@ -148,18 +148,18 @@ export interface OutputSafetyRecord {
   check_duration_ms: number;
   scanned_bytes?: number;
   truncated?: boolean;
-  /** The check could not be made and the result was released all the same. */
+  /** The check failed and the result was released. */
   skipped?: boolean;
-  /** When somebody let a quarantined result be read all the same, µs. */
+  /** When the quarantined result was released, µs. */
   released_at?: number;
   released_by?: string;
   release_reason?: string;
-  /** When somebody found that it is rightly withheld, µs. */
+  /** When the quarantine was confirmed, µs. */
   confirmed_at?: number;
   confirmed_by?: string;
 }
 
-/** The limit in whose way a job stands; amounts in micros (millionths of a US dollar). */
+/** The budget limit that blocks a job; amounts in micros (millionths of a US dollar). */
 export interface OverBudget {
   limit: 'daily_limit_usd' | 'monthly_limit_usd' | 'per_workflow_max_usd' | 'per_job_max_usd';
   /** `tenant acme`, `team ml`, `workflow etl`, `run 5f…`, `job 5f…`. */
@@ -167,11 +167,11 @@ export interface OverBudget {
   amount: number;
   spent: number;
   reserved: number;
-  /** When its period is over, unix ms; absent = time alone does not help. */
+  /** End of its period, unix ms; absent = waiting does not help. */
   ends_ms?: number;
 }
 
-/** A job as Redis holds it. Times are µs unless the name says ms. */
+/** A job record. Times are µs unless the name ends in ms. */
 export interface JobRecord {
   id: string;
   tenant: string;
@@ -194,7 +194,7 @@ export interface JobRecord {
   pool?: string;
   dispatch_id?: string;
   dispatched_at?: number;
-  /** Of the message that carries its dispatch; absent without JetStream. */
+  /** Stream sequence of the dispatch message; absent without JetStream. */
   dispatch_seq?: number;
   started_at?: number;
   completed_at?: number;
@@ -202,9 +202,9 @@ export interface JobRecord {
   run_ms?: number;
   progress_percent?: number;
   progress_message?: string;
-  /** Last sign of life of the current dispatch, µs. */
+  /** Last progress of the current dispatch, µs. */
   progress_at?: number;
-  /** When a scheduler that could not yet tell whether it was answered first found it out of time; 0 = void. */
+  /** When a scheduler first found it past its time limit but had unprocessed results; 0 = not set. */
   overdue_at?: number;
   result_ptr?: string;
   artifact_ptrs?: string[];
@@ -212,11 +212,11 @@ export interface JobRecord {
   error_message?: string;
   error_status?: string;
   last_state?: string;
-  /** Worker status that the state does not show: the job is FAILED, and its run may not retry it. */
+  /** Worker status behind the state FAILED; the run must not retry the job. */
   reported?: 'FAILED_FATAL' | 'DENIED';
   /**
-   * `withhold`: its run retries it, so a failure writes no dead letter. `withheld`: it failed, and none was written.
-   * `written`: it was written later, as no attempt followed.
+   * `withhold`: its run retries it, so a failure writes no dead letter. `withheld`: it failed without a dead letter.
+   * `written`: the dead letter was written later, because no attempt followed.
    */
   letter?: 'withhold' | 'withheld' | 'written';
   retry_count: number;
@@ -226,14 +226,14 @@ export interface JobRecord {
   approval?: ApprovalRecord;
   output_safety?: OutputSafetyRecord;
   intent?: string;
-  /** What it holds in its budgets until it ends (JSON). */
+  /** Its reservation in budgets until it ends (JSON). */
   reserved?: string;
-  /** What its workers said it cost, micros; at its end what it counts for. */
+  /** Cost reported by its workers, micros; after its end the charged cost. */
   cost?: number;
   over_budget?: OverBudget;
-  /** Run whose step or compensation it is: it hears of the job's end. Only the engine sets it. */
+  /** Run that owns the job as step or compensation and is notified of its end. Set only by the engine. */
   run?: string;
-  /** Identity of who wrote the version of the workflow that its run runs. */
+  /** Identity of the author of the workflow version of its run. */
   author?: string;
   /** Step or item of that run; absent for a compensation. */
   run_path?: string;
@@ -245,15 +245,15 @@ const numbers = new Set([
 ]); // prettier-ignore
 const documents = new Set(['request', 'safety', 'approval', 'output_safety', 'artifact_ptrs', 'over_budget']);
 
-/** Of these '' says something; of all others it means that they are absent. */
+/** Fields for which '' is a value; for all others it means absent. */
 const mayBeEmpty = new Set(['parked', 'lane', 'submitter', 'trace_id', 'topic']);
-/** Kept with the record and read apart from it. */
+/** Stored in the record hash but read separately. */
 const apart = new Set(['history', 'decisions']);
 
 const valueOf = (field: string, value: string): unknown =>
   numbers.has(field) ? Number(value) : documents.has(field) ? (JSON.parse(value) as unknown) : value;
 
-/** Reads a record from its fields as Redis holds them; undefined when there is none. */
+/** Parses the hash fields of a record; undefined if there is no record. */
 export function parseJob(fields: Readonly<Record<string, string>>): JobRecord | undefined {
   const job: Record<string, unknown> = { retry_count: 0, deadline_ms: 0 };
   for (const field in fields) {
@@ -263,14 +263,14 @@ export function parseJob(fields: Readonly<Record<string, string>>): JobRecord | 
   return job['state'] === undefined ? undefined : (job as unknown as JobRecord);
 }
 
-/** What lists show of a job: reading the rest of fifty records for each page would be most of the work. */
+/** Fields of a job in lists. Reading complete records would dominate the cost of a page. */
 export const summaryFields = [
   'id', 'state', 'tenant', 'topic', 'trace_id', 'created_at', 'updated_at', 'attempts', 'deadline_ms', 'worker_id',
   'request', 'safety', 'error_message', 'run',
 ] as const satisfies (keyof JobRecord)[]; // prettier-ignore
 export type JobSummary = Pick<JobRecord, (typeof summaryFields)[number]>;
 
-/** The same from the values of `summaryFields`, in their order. */
+/** Parses the values of `summaryFields`, in their order. */
 export function parseSummary(values: readonly (string | null)[]): JobSummary | undefined {
   const job: Record<string, unknown> = { deadline_ms: 0 };
   for (const [i, field] of summaryFields.entries()) {
@@ -280,7 +280,7 @@ export function parseSummary(values: readonly (string | null)[]): JobSummary | u
   return job['state'] === undefined ? undefined : (job as unknown as JobSummary);
 }
 
-/** Fields as they are written; undefined ones are left out. The inverse of `parseJob`. */
+/** Serializes fields, omitting undefined ones. The inverse of `parseJob`. */
 export const jobFields = (fields: Partial<JobRecord>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fields)

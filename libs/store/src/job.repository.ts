@@ -8,12 +8,12 @@ import { luaJson } from './lua-json';
 import { auditKept } from './policy.repository';
 import { runScript } from './scripts';
 
-/** The queues a job can stand in, by their key in queues.config.ts. */
+/** Queues in which a job can be parked, by their key in queues.config.ts. */
 export type ParkingQueue = 'jobWaiting' | 'jobApprovals' | 'jobRunning';
 
 export interface CarryEntry {
   queue: 'jobs' | 'outputScan';
-  /** Makes the entry's id unlike that of an earlier one for the same job. */
+  /** Makes the entry id unique among those of the job. */
   suffix: string;
   delay_ms?: number;
   priority?: number;
@@ -28,39 +28,39 @@ export interface DeadLetterWrite {
   reason: string;
 }
 
-/** What else happens in the same step as a move. */
+/** Effects applied atomically with a state transition. */
 export interface MoveExtras {
   set?: Partial<JobRecord>;
   unset?: (keyof JobRecord)[];
-  /** Where the job then stands, and for how long at most. */
+  /** Queue in which the job is then parked, and the maximum time. */
   park?: { queue: ParkingQueue; forMs: number };
   carry?: CarryEntry[];
   deadLetter?: DeadLetterWrite;
-  /** What is still to be published once this is written. */
+  /** Pending publish, performed after the write. */
   intent?: string;
-  /** The move holds only from these states, of those that the job table allows. */
+  /** Restricts the allowed source states further. */
   from?: readonly JobState[];
-  /** ... while this dispatch is the current one. */
+  /** Required current dispatch. */
   dispatchId?: string;
-  /** ... and while this worker holds it. */
+  /** Required assigned worker. */
   holder?: string;
   /** Fields that must be as they were read; '' = absent. */
   guard?: Record<string, string>;
   decision?: DecisionRecord;
-  /** What the run whose step it is hears of it (JSON), before the end of the job if this ends it. */
+  /** Event (JSON) for the run of the job, delivered before the completion event if this ends the job. */
   post?: string;
   /** Entry (JSON) for the policy audit of the job's tenant. */
   audit?: string;
 }
 
-/** When facts about a job are still to be written, and who hears of them. */
+/** Conditions for writing facts about a job, and additional effects. */
 export interface NotedWhere {
   states: readonly JobState[];
   holder?: string;
   dispatchId?: string;
   /** Fields that must be as they were read; '' = absent. */
   guard?: Record<string, string>;
-  /** What the run whose step it is hears of it (JSON). */
+  /** Event (JSON) for the run of the job. */
   post?: string;
   deadLetter?: DeadLetterWrite;
 }
@@ -73,10 +73,10 @@ export type MoveOutcome =
   | { kind: 'other_tenant' }
   | { kind: 'missing' };
 
-/** A memory that a job or run names. */
+/** A memory named by a job or run. */
 export interface MemoryClaim {
   id: string;
-  /** The installation shares it among tenants, so that nobody owns it. */
+  /** Shared among tenants by the installation, without an owner. */
   shared: boolean;
 }
 
@@ -89,17 +89,17 @@ export interface Acceptance {
   context: string;
   decision?: DecisionRecord;
   priority: number;
-  /** Its id was made for it, so that nobody else can have it. */
+  /** The id was generated, so it cannot exist. */
   isNew?: boolean;
-  /** Internal keys are kept apart from those of clients, who could otherwise reserve them. */
+  /** Internal keys have a separate namespace, so that clients cannot reserve them. */
   idempotency?: { key: string; hash: string; answer: string; ttlSec: number; isInternal?: boolean };
-  /** Refuse unless who asks for it has its run: one that was frozen must not make jobs of what has moved on. */
+  /** Rejects the job unless the caller holds the lock of its run, so that a stale engine creates no jobs. */
   fence?: Fence;
-  /** Refuse when the tenant has this many jobs that have not ended; 0 = no limit. */
+  /** Maximum number of open jobs of the tenant; 0 = no limit. */
   activeLimit: number;
-  /** The memory it names; its first use makes it the tenant's. Absent for the job's own and its run's own. */
+  /** The memory it names, assigned to the tenant on first use. Absent for the job's own and its run's own. */
   memory?: MemoryClaim;
-  /** A move made at birth, in the same step: held or denied. */
+  /** A transition applied on creation: held or denied. */
   next?: { event: 'hold' | 'deny'; extras: MoveExtras };
 }
 
@@ -109,13 +109,13 @@ export type AcceptOutcome =
   | { kind: 'conflict' }
   | { kind: 'backpressure'; active: number }
   | { kind: 'exists' }
-  /** Its memory belongs to another tenant. */
+  /** Another tenant owns its memory. */
   | { kind: 'memory_taken' };
 
 export interface WorkerSlot {
   id: string;
   pool: string;
-  /** 0 = the worker did not say, and no slot is counted. */
+  /** 0 = not announced; slots are not limited. */
   max: number;
 }
 
@@ -123,14 +123,14 @@ export interface Admission {
   lane: { id: string; spec: string; level: number };
   worker?: WorkerSlot;
   dispatchId: string;
-  /** The same dispatch once more, after its publish failed: it is not counted as another attempt. */
+  /** Repeats a dispatch whose publish failed; not counted as another attempt. */
   isRepeat?: boolean;
-  /** Why it waits when no worker is proposed. */
+  /** Waiting reason if no worker is proposed. */
   reason: string;
   runMs: number;
   deadlineMs: number;
   tenantCap: number;
-  /** What a turn costs its tenant: 1, less for a tenant of more weight. */
+  /** Cost of a turn: 1, or less for a tenant of higher weight. */
   turnCost?: number;
   licenseCap: number;
   waitMs: number;
@@ -144,7 +144,7 @@ export type AdmitOutcome =
   | { kind: 'refused'; state: JobState }
   | { kind: 'missing' };
 
-/** One move in a job's history; `at` in µs, no `from` at its birth. */
+/** A transition in the history of a job; `at` in µs, no `from` on creation. */
 export interface JobHistoryEntry {
   event: string;
   from?: JobState;
@@ -157,14 +157,14 @@ export interface Retention {
   dataSec: number;
 }
 
-/** Those read at about the same time go to Redis together. */
+/** Reads a record. Concurrent reads are sent to Redis together. */
 export async function loadJob(redis: Redis, id: string): Promise<JobRecord | undefined> {
   return parseJob(await redis.hgetall(keys.job(id)));
 }
 
 const linesOf = (text: string | null): string[] => (text ?? '').split('\n').filter((line) => line !== '');
 
-/** The moves of a job, from its record's `history`: oldest first. */
+/** Parses the `history` of a job record: oldest first. */
 export const historyOf = (text: string | null): JobHistoryEntry[] =>
   linesOf(text).map((line) => {
     const [event = '', from = '', to = '', at = ''] = line.split(' ');
@@ -175,7 +175,7 @@ const openStates = jobStates.states.filter((state) => !isTerminal(state));
 
 const flat = (fields: Partial<JobRecord>): string[] => Object.entries(jobFields(fields)).flat();
 
-/** Job records in Redis. It reports facts and decides nothing; each method is one round trip. */
+/** Job records in Redis. Each method is one round trip and makes no policy decisions. */
 export class JobRepository {
   constructor(
     private readonly redis: Redis,
@@ -211,7 +211,7 @@ export class JobRepository {
   }
 
   /**
-   * One atomic write: the record, its context, its indexes, its idempotency key and the queue entry that carries it.
+   * One atomic write: the record, its context, its indexes, its idempotency key and its queue entry.
    *
    * @throws Fenced
    */
@@ -258,14 +258,14 @@ export class JobRepository {
     }
   }
 
-  /** Compare-and-set along the job table. Safe to repeat: the second call is refused. */
+  /** Compare-and-set state transition. Safe to repeat: the second call is refused. */
   async move(scope: TenantScope, id: string, event: JobEvent, extras: MoveExtras = {}): Promise<MoveOutcome> {
     const document = luaJson(this.moveDocument(scope, event, extras));
     const decision = extras.decision ? JSON.stringify(extras.decision) : '';
     return readMove(await runScript(this.redis, 'move', keys.job(id), id, document, decision), event);
   }
 
-  /** Gives an allowed job to the proposed worker, or puts it into its lane. */
+  /** Dispatches an allowed job to the proposed worker, or adds it to its lane. */
   async admit(id: string, a: Admission): Promise<AdmitOutcome> {
     const document = {
       from: jobStates.moves.dispatch.from,
@@ -298,7 +298,7 @@ export class JobRepository {
     }
   }
 
-  /** Takes up to as many waiting jobs as there are dispatch ids for a worker, from the lanes it can serve. */
+  /** Dispatches waiting jobs of the given lanes to a worker, at most one per dispatch id. */
   async claim(
     worker: WorkerSlot,
     lanes: readonly string[],
@@ -320,9 +320,9 @@ export class JobRepository {
   }
 
   /**
-   * Facts that are no change of state, such as progress; written only while the job is where the caller thinks it is.
+   * Writes facts without a state transition, such as progress, if the conditions hold.
    *
-   * @param entry a delayed queue entry that is not needed any more, taken away whatever became of the job
+   * @param entry a delayed queue entry that is no longer needed; removed even if the conditions fail
    */
   async note(id: string, where: NotedWhere, fields: Partial<JobRecord>, entry?: CarryEntry): Promise<boolean> {
     const { states, holder, dispatchId, guard, post, deadLetter } = where;
@@ -340,18 +340,18 @@ export class JobRepository {
     return (reply as [string])[0] === 'noted';
   }
 
-  /** Is there a queue entry that will bring this job forward, as far as can be told from its record? */
+  /** Whether the job has a queue entry that will be processed, according to its record. */
   async isCarried(job: Pick<JobRecord, 'id' | 'parked' | 'lane'>): Promise<boolean> {
     return (await runScript(this.redis, 'carried', keys.job(job.id), job.id)) === 1;
   }
 
-  /** A fresh queue entry for a job that stands nowhere, unless it was touched since it was read. */
+  /** Adds a queue entry for a job without one, unless the job was updated since it was read. */
   async recarry(job: Pick<JobRecord, 'id' | 'updated_at'>, suffix: string, priority: number): Promise<boolean> {
     const reply = await runScript(this.redis, 'recarry', keys.job(job.id), job.id, job.updated_at, suffix, priority);
     return (reply as [string])[0] === 'carried';
   }
 
-  /** Notes that an intent was published. A newer one written meanwhile stays. */
+  /** Clears a published intent. A newer intent is kept. */
   async intentDone(id: string, intent: string): Promise<void> {
     await runScript(this.redis, 'intentDone', keys.job(id), id, intent);
   }
@@ -378,12 +378,12 @@ export class JobRepository {
     return rows.map((row) => JSON.parse(row) as DecisionRecord);
   }
 
-  /** Every move, oldest first. */
+  /** All transitions, oldest first. */
   async events(id: string): Promise<JobHistoryEntry[]> {
     return historyOf(await this.redis.hget(keys.job(id), 'history'));
   }
 
-  /** What an earlier request with this idempotency key was, if any. */
+  /** The earlier request with this idempotency key, if any. */
   async reserved(tenant: string, key: string): Promise<{ hash: string; answer: string } | undefined> {
     const [hash, answer] = await this.redis.hmget(keys.idempotency(tenant, key), 'hash', 'answer');
     return hash ? { hash, answer: answer ?? '' } : undefined;

@@ -1,15 +1,14 @@
 import type { Redis } from 'ioredis';
 import { runScript } from './scripts';
 
-/** A run, and the owner that its lock must have for a write to be let through. */
+/** A run, and the lock owner required for a write. */
 export interface Fence {
   run: string;
   owner: string;
 }
 
 /**
- * Somebody else has the run by now, or nobody: who asked for this must stop.
- * See docs/reference/workflows.md#how-a-run-proceeds.
+ * The caller has lost the lock of the run and must stop. See docs/reference/workflows.md#how-a-run-proceeds.
  */
 export class Fenced extends Error {
   constructor() {
@@ -18,8 +17,8 @@ export class Fenced extends Error {
 }
 
 /**
- * A lease on a key: one owner at a time, by Redis' clock. Loops that must run on one replica only hold one; it is left to
- * expire rather than freed, so that cycles do not quicken with the number of replicas.
+ * A lease on a key: one owner at a time, by the Redis clock. Loops that must run on a single replica hold a lease; it
+ * expires instead of being released, so that more replicas do not shorten the period.
  */
 export class Lease {
   constructor(
@@ -29,13 +28,13 @@ export class Lease {
     private readonly ttlMs: number,
   ) {}
 
-  /** Takes the lease or renews it; false when somebody else holds it. */
+  /** Acquires or renews the lease; false if another owner holds it. */
   async hold(): Promise<boolean> {
     const reply = await runScript(this.redis, 'lease', this.key, this.owner, this.ttlMs, 'hold');
     return (reply as [string])[0] === 'held';
   }
 
-  /** Renews it; false when it was lost, to somebody else or to nobody. */
+  /** Renews the lease; false if it was lost. */
   async renew(): Promise<boolean> {
     const reply = await runScript(this.redis, 'lease', this.key, this.owner, this.ttlMs, 'renew');
     return (reply as [string])[0] === 'held';

@@ -1,11 +1,11 @@
 /**
- * A value as JSON that Lua can read too: it knows no half surrogate pairs, so U+FFFD stands for each, as in any UTF-8
- * encoder. Text that is itself JSON, and so has its escapes escaped, is left as it is.
+ * Serializes a value to JSON that Lua can parse. Lua rejects unpaired surrogates, so each is replaced by U+FFFD, as in UTF-8
+ * encoders. Escaped escapes, as in JSON nested in a string, are not changed.
  */
 export function luaJson(value: object): string {
   const json = JSON.stringify(value);
   return json.includes('\\ud') ? json.replace(escapes, (escape) => (escape === '\\\\' ? escape : '\ufffd')) : json;
 }
 
-/** JSON.stringify escapes halves only; what stands behind a backslash that is itself escaped is text. */
+/** JSON.stringify escapes only unpaired surrogates; a sequence after an escaped backslash is text. */
 const escapes = /\\(?:\\|ud[89a-f][0-9a-f]{2})/g;

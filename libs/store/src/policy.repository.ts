@@ -11,37 +11,37 @@ export interface PolicySnapshotHead {
 }
 
 export interface PolicySnapshot extends PolicySnapshotHead {
-  /** By id, as they were stored. */
+  /** By id, in stored form. */
   bundles: Readonly<Record<string, unknown>>;
 }
 
-/** Snapshots to keep. Of two that are taken at once, the later in the list counts as the newer. */
+/** Snapshots to store. Of several taken at once, the later in the list counts as newer. */
 export interface KeptSnapshots {
   nowUs: number;
   taken: readonly PolicySnapshot[];
-  /** Ids that must not be dropped for `holdMs` from now. */
+  /** Ids that must be kept for `holdMs` from now. */
   held?: readonly string[];
-  /** Entry (JSON) of the tenant's policy audit, written with the change or not at all. */
+  /** Entry (JSON) of the tenant's policy audit, written atomically with the change. */
   audit?: { tenant: string; entry: string };
 }
 
-const kept = 10;
-/** Held ones count too: whoever rolls back all day long cannot fill the store. */
-const keptAtMost = 100;
+const MAX_SNAPSHOTS = 10;
+/** Includes held ones, so that repeated rollbacks cannot fill the store. */
+const MAX_WITH_HOLDS = 100;
 const holdMs = 24 * 3_600_000;
-/** Newest entries of changes that a tenant's policy audit keeps. */
+/** Maximum number of changes in the policy audit of a tenant. */
 export const auditKept = 500;
-/** Newest entries of calls that it keeps, apart from those of changes: frequent calls must not displace a change. */
+/** Maximum number of calls, separate from changes, so that frequent calls cannot displace a change. */
 const callsKept = 500;
 
-/** Snapshots of the policy bundles, and who changed policies when. */
+/** Snapshots of the policy bundles, and the policy audit. */
 export class PolicyRepository {
   constructor(private readonly redis: Redis) {}
 
   /**
-   * Compare-and-set of the document that holds the bundles, together with the snapshots and the audit entry of the change.
+   * Compare-and-set of the bundles document, together with the snapshots and the audit entry of the change.
    *
-   * @returns whether it was written; if not, no snapshot was kept either
+   * @returns whether it was written; if not, no snapshot was stored either
    */
   async replace(document: ConfigDocument, readRevision: number, snapshots: KeptSnapshots): Promise<boolean> {
     const key = keys.config(document.scope, document.scope_id);
@@ -49,7 +49,7 @@ export class PolicyRepository {
     return (reply as [string])[0] === 'written';
   }
 
-  /** Keeps snapshots, and drops the oldest beyond 10 that nothing holds. */
+  /** Stores snapshots, and removes the oldest over 10 that are not held. */
   async keep(snapshots: KeptSnapshots): Promise<void> {
     await runScript(this.redis, 'writePolicy', keys.bundleSnapshots(), ...untouched, ...keptWith(snapshots));
   }
@@ -73,22 +73,22 @@ export class PolicyRepository {
     };
   }
 
-  /** Appends the entry (JSON) of a change to a tenant's policy audit, of which the newest 500 stay. */
+  /** Appends the entry (JSON) of a change to a tenant's policy audit, limited to the newest 500. */
   async recordAudit(tenant: string, entry: string): Promise<void> {
     await this.append(keys.policyAudit(tenant), entry, auditKept);
   }
 
-  /** Appends the entry (JSON) of a call that changed nothing, of which the newest 500 stay. */
+  /** Appends the entry (JSON) of a read-only call, limited to the newest 500. */
   async recordCall(tenant: string, entry: string): Promise<void> {
     await this.append(keys.policyAuditCalls(tenant), entry, callsKept);
   }
 
-  /** Every entry of a change in a tenant's policy audit, newest first. */
+  /** All changes in a tenant's policy audit, newest first. */
   async audit(tenant: string): Promise<string[]> {
     return this.redis.lrange(keys.policyAudit(tenant), 0, -1);
   }
 
-  /** Every entry of a call in a tenant's policy audit, newest first. */
+  /** All calls in a tenant's policy audit, newest first. */
   async calls(tenant: string): Promise<string[]> {
     return this.redis.lrange(keys.policyAuditCalls(tenant), 0, -1);
   }
@@ -103,17 +103,17 @@ export class PolicyRepository {
   }
 }
 
-/** For what leaves the document as it is. */
+/** Arguments that keep the document unchanged. */
 const untouched = [0, '', '', '', 0, '', 0];
 
-/** What the script `writePolicy` is told of a change. */
+/** Arguments of the script `writePolicy` for a change. */
 export const policyWriteOf = (
   document: ConfigDocument,
   readRevision: number,
   kept: KeptSnapshots,
 ): (string | number)[] => [...replacementOf(document, readRevision), ...keptWith(kept)];
 
-/** The same, of a change elsewhere that the policy audit is told of. */
+/** Arguments of the script `writePolicy` for an audit entry only. */
 export const auditOnly = (audit: NonNullable<KeptSnapshots['audit']>): (string | number)[] => [
   ...untouched,
   ...keptWith({ nowUs: 0, taken: [], audit }),
@@ -127,7 +127,7 @@ function keptWith({ nowUs, taken, held = [], audit }: KeptSnapshots): (string | 
     JSON.stringify(head),
     JSON.stringify(bundles),
   ]);
-  const limits = [nowMs, kept, keptAtMost, nowMs + holdMs];
+  const limits = [nowMs, MAX_SNAPSHOTS, MAX_WITH_HOLDS, nowMs + holdMs];
   const entry = [audit?.tenant ?? '', audit?.entry ?? '', auditKept];
   return [...limits, ...entry, taken.length, ...parts, ...held];
 }

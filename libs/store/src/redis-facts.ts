@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** How a Redis is set up, as far as it tells. A field it does not tell is absent. */
+/** Configuration of a Redis. Unavailable fields are absent. */
 export interface RedisFacts {
   version?: string;
   appendOnly?: boolean;
@@ -14,14 +14,14 @@ export interface RedisFacts {
   minReplicasToWrite?: number;
 }
 
-/** What of its memory counts against the limit at which it refuses writes. */
+/** Memory use that counts toward `maxmemory`. */
 export interface RedisMemory {
   usedBytes: number;
   /** 0 = without limit. */
   maxBytes: number;
 }
 
-const asked = [
+const settingNames = [
   'appendonly',
   'appendfsync',
   'no-appendfsync-on-rewrite',
@@ -31,22 +31,22 @@ const asked = [
 ] as const;
 
 /**
- * Reads how Redis is set up: CONFIG where it is allowed, and what INFO says of it where it is not, as with most providers.
+ * Reads the configuration from CONFIG if permitted, otherwise from INFO, as with most providers.
  *
- * @throws what the client throws when Redis does not answer, or not in time
+ * @throws client errors when Redis is unreachable or times out
  */
 export async function readRedisFacts(redis: Redis): Promise<RedisFacts> {
   const info = parseInfo(await redis.info());
   const pipeline = redis.pipeline();
-  // One name a command: several at once are Redis 7's.
-  for (const name of asked) pipeline.call('CONFIG', 'GET', name);
+  // One name per command: multiple names need Redis 7.
+  for (const name of settingNames) pipeline.call('CONFIG', 'GET', name);
   const settings = new Map<string, string>();
   for (const [error, reply] of (await pipeline.exec()) ?? []) {
-    // A refusal is an answer (`NOPERM`, `unknown command`); anything else is not.
+    // Error replies (`NOPERM`, `unknown command`) mean that CONFIG is not permitted.
     if (error && error.name !== 'ReplyError') throw error;
     for (const [name, value] of pairsOf(reply)) settings.set(name, value);
   }
-  const of = (name: (typeof asked)[number], field?: string) => settings.get(name) ?? (field && info.get(field));
+  const of = (name: (typeof settingNames)[number], field?: string) => settings.get(name) ?? (field && info.get(field));
   const appendOnly = settings.get('appendonly') ?? { '1': 'yes', '0': 'no' }[info.get('aof_enabled') ?? ''];
   const unsynced = settings.get('no-appendfsync-on-rewrite');
   return withoutUndefined({
@@ -60,14 +60,14 @@ export async function readRedisFacts(redis: Redis): Promise<RedisFacts> {
   });
 }
 
-/** What `INFO memory` says of the limit; replica and append-only buffers do not count, as Redis itself counts. */
+/** Parses `INFO memory`. Replica and append-only buffers do not count toward the limit, as in Redis itself. */
 export function memoryOf(infoText: string): RedisMemory {
   const info = parseInfo(infoText);
   const used = (numberOf(info.get('used_memory')) ?? 0) - (numberOf(info.get('mem_not_counted_for_evict')) ?? 0);
   return { usedBytes: Math.max(0, used), maxBytes: numberOf(info.get('maxmemory')) ?? 0 };
 }
 
-/** The lines `field:value` of an INFO answer. */
+/** The lines `field:value` of an INFO reply. */
 export function parseInfo(text: string): ReadonlyMap<string, string> {
   const lines = text.split(/\r?\n/).filter((line) => line.includes(':') && !line.startsWith('#'));
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
@@ -84,7 +84,7 @@ function numberOf(text: string | undefined): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-type Told<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-const withoutUndefined = <T extends object>(fields: T): Told<T> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Told<T>; // what was removed is what Told leaves out
+const withoutUndefined = <T extends object>(fields: T): Defined<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>; // undefined fields are removed, as in Defined

@@ -31,7 +31,7 @@ interface Row {
   atUs: number;
 }
 
-const chunk = 200;
+const batchSize = 200;
 const secondOf = (us: number) => Math.floor(us / 1e6);
 const bound = (us: number): string => (Number.isFinite(us) ? String(us) : '+inf');
 
@@ -43,10 +43,10 @@ export class RunIndex {
   constructor(private readonly redis: Redis) {}
 
   /**
-   * One page of a tenant's runs without their steps, the last updated first. Cursors are whole seconds, so those of the
-   * second in which the page is cut come with it and none is skipped. See docs/reference/workflows.md#runs.
+   * One page of a tenant's runs without their steps, last updated first. Cursors are whole seconds, so a page includes all
+   * runs of its last second and none is skipped. See docs/reference/workflows.md#runs.
    *
-   * @param cursorUs the newest updated_at to show: a cursor with its whole second
+   * @param cursorUs the newest updated_at to include: the end of the cursor's second
    */
   async page(tenant: string, filter: RunFilter, limit: number, cursorUs?: number): Promise<RunPage> {
     const found: Row[] = [];
@@ -62,17 +62,17 @@ export class RunIndex {
     return { items: await this.records(found.map(({ id }) => id)), nextCursorSec };
   }
 
-  /** Along the index of the workflow, or of each status; what that does not sort out is looked for along it. */
+  /** Scans the index of the workflow or of each status, and filters by the other criteria. */
   private async *newestFirst(tenant: string, filter: RunFilter, newestUs: number): AsyncGenerator<Row> {
     const indexes =
       filter.workflowId === undefined
         ? (filter.statuses ?? runStates.states).map((status) => keys.runsInStatus(tenant, status))
         : [keys.runsOfWorkflow(tenant, filter.workflowId)];
     for (let upperUs = Math.min(newestUs, filter.beforeUs ?? Infinity); ;) {
-      // One transaction, so that a run that moves meanwhile is seen once: not in two statuses, nor in none.
+      // One transaction, so that a run whose status changes concurrently is listed exactly once.
       const reading = this.redis.multi();
       for (const index of indexes) {
-        reading.zrevrangebyscore(index, bound(upperUs), filter.afterUs ?? 0, 'WITHSCORES', 'LIMIT', 0, chunk);
+        reading.zrevrangebyscore(index, bound(upperUs), filter.afterUs ?? 0, 'WITHSCORES', 'LIMIT', 0, batchSize);
       }
       const rows = ((await reading.exec()) ?? [])
         .flatMap(([error, reply]) => {
@@ -80,37 +80,37 @@ export class RunIndex {
           return pairs(reply as string[]);
         })
         .sort((a, b) => b.score - a.score)
-        .slice(0, chunk);
+        .slice(0, batchSize);
       const seen = await Promise.all(rows.map(({ member }) => this.matches(member, filter)));
       for (const [i, { member, score }] of rows.entries()) if (seen[i]) yield { id: member, atUs: score };
       const last = rows.at(-1);
-      if (rows.length < chunk || !last) return;
+      if (rows.length < batchSize || !last) return;
       upperUs = last.score - 1;
     }
   }
 
   private async matches(id: string, { statuses, teamId }: RunFilter): Promise<boolean> {
     const [status, team] = await this.redis.hmget(keys.run(id), 'status', 'team');
-    // One that has expired is in the index until it is forgotten.
+    // An expired run stays in the index until the next cleanup.
     if (!status) return false;
     return (
       (statuses === undefined || statuses.some((one) => one === status)) && (teamId === undefined || teamId === team)
     );
   }
 
-  /** Runs of a workflow without their steps, the last created first. */
+  /** Runs of a workflow without their steps, last created first. */
   async ofWorkflow(tenant: string, workflowId: string, limit: number): Promise<RunRecord[]> {
     const ids = await this.redis.zrevrange(keys.runsCreated(tenant, workflowId), 0, limit - 1);
     return this.records(ids);
   }
 
-  /** Whose run each of these is; one that is no more is left out. */
+  /** Tenants by run id, without runs that no longer exist. */
   async tenantsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const tenants = await Promise.all(ids.map((id) => this.redis.hget(keys.run(id), 'tenant')));
     return new Map(ids.flatMap((id, i) => (tenants[i] ? [[id, tenants[i]] as const] : [])));
   }
 
-  /** How many runs of a tenant have not ended. */
+  /** Number of active runs of a tenant. */
   async active(tenant: string): Promise<number> {
     const counting = this.redis.multi();
     for (const status of liveRunStatuses) counting.zcard(keys.runsInStatus(tenant, status));
@@ -121,39 +121,39 @@ export class RunIndex {
     }, 0);
   }
 
-  /** How many runs of all tenants have not ended. */
+  /** Number of active runs of all tenants. */
   async allActive(): Promise<number> {
     return this.redis.zcard(keys.liveRuns());
   }
 
-  /** How many runs of a workflow have not ended. */
+  /** Number of active runs of a workflow. */
   async activeOf(tenant: string, workflowId: string): Promise<number> {
     return this.redis.scard(keys.liveRunsOf(tenant, workflowId));
   }
 
-  /** Ids of runs of a workflow that have not ended. */
+  /** Ids of active runs of a workflow. */
   async liveOf(tenant: string, workflowId: string): Promise<string[]> {
     return this.redis.smembers(keys.liveRunsOf(tenant, workflowId));
   }
 
-  /** By Redis' clock, as all times of runs. */
+  /** Time of the Redis clock, which all times of runs use. */
   async nowMs(): Promise<number> {
     const [seconds, us] = await this.redis.time();
     return Math.floor(Number(seconds) * 1_000 + Number(us) / 1_000);
   }
 
-  /** Ids of runs that have not ended and were neither saved nor looked at since; those for which that is longest first. */
+  /** Ids of active runs that were neither saved nor scanned since, least recent first. */
   async toScan(beforeMs: number, limit: number): Promise<string[]> {
     return this.redis.zrangebyscore(keys.liveRuns(), 0, beforeMs * 1_000, 'LIMIT', 0, limit);
   }
 
-  /** Runs that were looked at and need nothing go behind the others, so that those that wait long do not hide them. */
+  /** Moves scanned runs to the end of the scan order, so that runs waiting for long do not block others. */
   async scanned(ids: readonly string[], nowMs: number): Promise<void> {
     if (ids.length === 0) return;
     await this.redis.zadd(keys.liveRuns(), 'XX', 'GT', ...ids.flatMap((id) => [nowMs * 1_000, id]));
   }
 
-  /** Timers of all runs that are due by Redis' clock, the longest overdue first. */
+  /** Due timers of all runs by the Redis clock, longest overdue first. */
   async dueTimers(limit: number): Promise<DueTimer[]> {
     const due = await this.redis.zrangebyscore(
       keys.delayTimers(),
@@ -170,12 +170,12 @@ export class RunIndex {
     });
   }
 
-  /** Takes runs whose time is over out of the lists. Returns how many. */
+  /** Removes runs past their retention from the lists. Returns their number. */
   async forget(nowMs: number, limit: number): Promise<number> {
     return Number(await runScript(this.redis, 'forgetRuns', keys.endedRuns(), nowMs, limit));
   }
 
-  /** Takes runs out of the board that ended longer ago than they are to be shown. Returns how many. */
+  /** Removes runs from the board that ended longer ago than this. Returns their number. */
   async sweepFlows(shownSec: { completed: number; failed: number }, limit: number): Promise<number> {
     const times = [shownSec.completed * 1_000, shownSec.failed * 1_000];
     const completed = keys.queue('workflow-runs', 'completed');

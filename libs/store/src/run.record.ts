@@ -1,15 +1,15 @@
 import { isRunEnded, runStates, type RunEnd, type RunStatus } from '@svc/lifecycle';
 
-/** A JSON object that this library stores and does not look into. */
+/** A JSON object that this library treats as opaque. */
 export type JsonObject = Record<string, unknown>;
 
 export type LiveRunStatus = Exclude<RunStatus, RunEnd>;
 export const liveRunStatuses = runStates.states.filter((status): status is LiveRunStatus => !isRunEnded(status));
 
-/** From which statuses a pass may bring a run to this one: itself, and by one or more moves of the run table. */
+/** Statuses from which a pass may reach this one: itself, and by one or more transitions. */
 export function statusesBefore(to: RunStatus): RunStatus[] {
   const before = new Set<RunStatus>([to]);
-  // A set goes on over what is added to it.
+  // Iterating a set includes elements added during the iteration.
   for (const reached of before) {
     const moves = Object.values(runStates.moves).filter((move) => move.to === reached);
     for (const from of moves.flatMap((move) => move.from)) before.add(from);
@@ -22,18 +22,18 @@ export interface RunRecord {
   id: string;
   tenant: string;
   workflow_id: string;
-  /** The version of the definition that it was started with. */
+  /** Version of its definition. */
   workflow_version: number;
   team_id?: string;
   status: RunStatus;
-  /** Grows by one with each save. */
+  /** Incremented by each save. */
   revision: number;
   created_at: number;
   updated_at: number;
   ended_at?: number;
-  /** What its jobs, and those of the runs it started, have cost so far: micros (millionths of a US dollar). */
+  /** Cost so far of its jobs and of its child runs: micros (millionths of a US dollar). */
   cost: number;
-  /** Whatever else the engine keeps of the run as a whole. */
+  /** Further state of the run, owned by the engine. */
   header: JsonObject;
 }
 
@@ -50,7 +50,7 @@ export interface RunTimer {
 
 export const jsonOf = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
-/** The record in a hash as Redis answers it; undefined when there is none. */
+/** Parses the hash of a run; undefined if it does not exist. */
 export function parseRun(fields: Record<string, string>): RunRecord | undefined {
   const { id, tenant, workflow, status, team, ended_at: endedAt } = fields;
   if (!id || !tenant || !workflow || !status) return undefined;

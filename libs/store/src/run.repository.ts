@@ -28,12 +28,12 @@ import type {
 import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
-type Of<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_tenant' };
+type FindResult<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_tenant' };
 
 const written = (documents: ReadonlyMap<string, JsonObject> | undefined): string[] =>
   [...(documents ?? [])].flatMap(([name, document]) => [name, JSON.stringify(document)]);
 
-/** Runs in Redis: a header, a field for each step, timeline, timers and inbox. Each method is one round trip. */
+/** Runs in Redis: header, steps, timeline, timers and inbox. Each method is one round trip. */
 export class RunRepository {
   constructor(private readonly redis: Redis) {}
 
@@ -91,7 +91,7 @@ export class RunRepository {
     }
   }
 
-  /** Compare-and-set on revision and lock, all or nothing. Safe to repeat with the same token. */
+  /** Compare-and-set on revision and lock, all or nothing. Idempotent for the same token. */
   async save(save: RunSave): Promise<SaveOutcome> {
     const { id, status, steps, events = [], timers } = save;
     const document = {
@@ -141,7 +141,7 @@ export class RunRepository {
     }
   }
 
-  /** Everything a pass needs, read at one moment. */
+  /** Reads the data of a pass as one consistent snapshot. */
   async load(id: string): Promise<LoadedRun | undefined> {
     const reading = this.redis.multi().hgetall(keys.run(id)).hgetall(keys.runSteps(id));
     const [run = {}, steps = {}] = ((await reading.exec()) ?? []).map(([error, reply]) => {
@@ -157,25 +157,25 @@ export class RunRepository {
     );
   }
 
-  /** A run with its steps, for a caller. */
-  async get(scope: TenantScope, id: string): Promise<Of<LoadedRun>> {
+  /** A run with its steps, within a tenant scope. */
+  async get(scope: TenantScope, id: string): Promise<FindResult<LoadedRun>> {
     const loaded = await this.load(id);
     return seenBy(scope, loaded, loaded?.run.tenant);
   }
 
-  /** A run without its steps, for a caller. */
-  async head(scope: TenantScope, id: string): Promise<Of<RunRecord>> {
+  /** A run without its steps, within a tenant scope. */
+  async head(scope: TenantScope, id: string): Promise<FindResult<RunRecord>> {
     const run = await this.header(id);
     return seenBy(scope, run, run?.tenant);
   }
 
-  /** Only how far it is, for a caller. */
-  async status(scope: TenantScope, id: string): Promise<Of<RunStatus>> {
+  /** Only the status, within a tenant scope. */
+  async status(scope: TenantScope, id: string): Promise<FindResult<RunStatus>> {
     const [tenant, status] = await this.redis.hmget(keys.run(id), 'tenant', 'status');
     return seenBy(scope, status ? (status as RunStatus) : undefined, tenant ?? undefined);
   }
 
-  /** A run without its steps, for a process that acts for every tenant. */
+  /** A run without its steps, of any tenant. */
   async header(id: string): Promise<RunRecord | undefined> {
     return parseRun(await this.redis.hgetall(keys.run(id)));
   }
@@ -186,7 +186,7 @@ export class RunRepository {
     return { run, steps: await this.steps(run.id, paths) };
   }
 
-  /** Some of the fields beside the record, by path; those that are not there are left out. */
+  /** Steps by path; missing ones are omitted. */
   async steps(id: string, paths: readonly string[]): Promise<LoadedRun['steps']> {
     if (paths.length === 0) return new Map();
     const fields = await this.redis.hmget(keys.runSteps(id), ...paths);
@@ -199,7 +199,7 @@ export class RunRepository {
     return events.map(jsonOf);
   }
 
-  /** Timers that have not fired, the next one first. */
+  /** Pending timers, next due first. */
   async timers(id: string): Promise<RunTimer[]> {
     const timers = Object.entries(await this.redis.hgetall(keys.runTimers(id)));
     return timers
@@ -207,18 +207,9 @@ export class RunRepository {
       .sort((a, b) => a.dueMs - b.dueMs);
   }
 
-  /** Takes the lock for a pass: one owner at a time, for so long. */
-  async open(id: string, owner: string, lockMs: number, mostEvents: number): Promise<OpenOutcome> {
-    const reply = await runScript(
-      this.redis,
-      'openPass',
-      keys.run(id),
-      keys.runLock(id),
-      id,
-      owner,
-      lockMs,
-      mostEvents,
-    );
+  /** Acquires the lock for a pass: one owner at a time, for `lockMs`. */
+  async open(id: string, owner: string, lockMs: number, maxEvents: number): Promise<OpenOutcome> {
+    const reply = await runScript(this.redis, 'openPass', keys.run(id), keys.runLock(id), id, owner, lockMs, maxEvents);
     const [kind, nowUs, revision, status, ended, acting, ...events] = reply as [OpenOutcome['kind'], ...string[]];
     if (kind !== 'open') return { kind };
     return {
@@ -233,15 +224,15 @@ export class RunRepository {
   }
 
   /**
-   * All that a pass asked for was done (`go_on`, or `give_way` to other runs when more is to be worked out), or it must be
-   * tried again by the entry that brought it (`pause`).
+   * Closes a pass. `go_on`: its effects were applied. `give_way`: likewise, but other runs go first if events remain.
+   * `pause`: effects remain, and the queue redelivers the entry.
    */
   async close(id: string, owner: string, next: 'go_on' | 'give_way' | 'pause'): Promise<CloseOutcome> {
     const reply = await runScript(this.redis, 'closePass', keys.run(id), keys.runLock(id), id, owner, next);
     return (reply as [CloseOutcome])[0];
   }
 
-  /** Puts an event into the inbox of a run that has not ended, and wakes it. @param workflowId it must be of, if given */
+  /** Adds an event to the inbox of an active run and wakes it. @param workflowId required workflow, if given */
   async post(scope: TenantScope, id: string, event: object, workflowId = ''): Promise<PostOutcome> {
     const text = JSON.stringify(event);
     const reply = await runScript(this.redis, 'postRun', keys.run(id), id, text, scope, workflowId);
@@ -249,7 +240,7 @@ export class RunRepository {
     return kind === 'ended' ? { kind, status } : { kind };
   }
 
-  /** Tells a run of a timer that is due by Redis' clock; once, however often it is called. */
+  /** Fires a timer that is due by the Redis clock. Idempotent. */
   async fireTimer(id: string, member: string): Promise<FireOutcome> {
     const reply = await runScript(this.redis, 'fireTimer', keys.run(id), id, member);
     const [kind, ms] = reply as [FireOutcome['kind'], string?];
@@ -258,24 +249,24 @@ export class RunRepository {
   }
 
   /**
-   * Sees to it that a run with something to do is brought to an engine.
+   * Repairs the queue entry of a run that has work to do.
    *
-   * @param failedRestMs how long an entry that failed for good rests before another is made
-   * @param lookAfterMs one that sleeps and was not saved for so long is asked to look at its jobs and timers
+   * @param failedRestMs pause before a permanently failed entry is replaced
+   * @param lookAfterMs time without a save after which a sleeping run checks its jobs and timers
    */
   async rewake(id: string, failedRestMs: number, lookAfterMs: number): Promise<RewakeOutcome> {
     const reply = await runScript(this.redis, 'rewakeRun', keys.run(id), id, failedRestMs, lookAfterMs);
     return (reply as [RewakeOutcome])[0];
   }
 
-  /** Removes a run that has ended and has nothing left to tell. Its idempotency key stays, so that a repeat cannot start it anew. */
+  /** Removes an ended run without pending effects. Keeps its idempotency key, so that a repeat cannot start it again. */
   async remove(scope: TenantScope, id: string): Promise<RemoveOutcome> {
     const reply = await runScript(this.redis, 'removeRun', keys.run(id), id, scope);
     const [kind, status] = reply as [RemoveOutcome['kind'], RunStatus];
     return kind === 'active' ? { kind, status } : { kind };
   }
 
-  /** What an earlier start of a workflow with this idempotency key was, if any. */
+  /** The earlier start of a workflow with this idempotency key, if any. */
   async reserved(
     tenant: string,
     workflowId: string,
@@ -286,15 +277,15 @@ export class RunRepository {
   }
 }
 
-/** Items (`weigh[2]`) and what a fan-out goes over (`weigh!items`) may be many and large. */
+/** Excludes items (`weigh[2]`) and the input list of a fan-out (`weigh!items`), which may be numerous and large. */
 const isOutlined = (path: string): boolean => !path.endsWith(']') && !path.endsWith('!items');
 
-function seenBy<T>(scope: TenantScope, value: T | undefined, tenant: string | undefined): Of<T> {
+function seenBy<T>(scope: TenantScope, value: T | undefined, tenant: string | undefined): FindResult<T> {
   if (value === undefined) return { kind: 'missing' };
   return scope === '*' || scope === tenant ? { kind: 'found', value } : { kind: 'other_tenant' };
 }
 
-/** The workflow's id may hold what parts the key. */
+/** Escapes the key separator in the workflow id. */
 function idempotencyKey(tenant: string, workflowId: string, key: string): string {
   const workflow = workflowId.replaceAll('%', '%25').replaceAll(':', '%3A');
   return keys.runIdempotency(tenant, workflow, key);

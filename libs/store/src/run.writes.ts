@@ -10,106 +10,106 @@ export interface RunCreation {
   teamId?: string;
   status?: LiveRunStatus;
   header: JsonObject;
-  /** Steps that are there from the start, such as those a rerun takes over; by path. */
+  /** Initial steps by path, such as those reused by a rerun. */
   steps?: ReadonlyMap<string, JsonObject>;
   events: readonly JsonObject[];
-  /** `answer` is what a repeat is answered with. The key holds for the tenant and workflow. */
+  /** `answer` is the response to a repeat. The key is scoped to tenant and workflow. */
   idempotency?: { key: string; hash: string; answer: string; ttlSec: number };
-  /** Refuse unless who asks for it has the run that it is part of. */
+  /** Rejects the run unless the caller holds the lock of its parent run. */
   fence?: Fence;
-  /** Run that started it: what it costs counts there too. */
+  /** Parent run, to which its cost is also charged. */
   parentId?: string;
-  /** The memory its input names; the first use makes it the tenant's. */
+  /** The memory named by its input, assigned to the tenant on first use. */
   memory?: MemoryClaim;
-  /** What its jobs may cost together; micros, 0 = any amount. */
+  /** Budget of its jobs; micros, 0 = unlimited. */
   budget?: { limit: number; action: string };
-  /** Refuse when so many runs of the tenant, or of all, have not ended; 0 = no limit. */
+  /** Maximum number of active runs of the tenant and of all tenants; 0 = no limit. */
   limits: { tenant: number; all: number };
-  /** What its inbox begins with: the event of its first pass. */
+  /** The first event of its inbox. */
   start: JsonObject;
-  /** What the board calls it; the workflow's id when absent. */
+  /** Display name in the board; the workflow id by default. */
   name?: string;
 }
 
 export type CreateOutcome =
   | { kind: 'created'; atUs: number }
   | { kind: 'replay'; answer: string }
-  /** The key came with another request before. */
+  /** The key was used with another request. */
   | { kind: 'conflict' }
-  /** The key is reserved and nothing is recorded under it. */
+  /** The key is reserved without a recorded response. */
   | { kind: 'reserved' }
   | { kind: 'exists' }
   | { kind: 'no_workflow' }
-  /** Its memory belongs to another tenant. */
+  /** Another tenant owns its memory. */
   | { kind: 'memory_taken' }
   | { kind: 'full'; of: 'tenant' | 'all'; active: number };
 
-/** What one pass changed; whatever is absent stays as it is. */
+/** The changes of a pass; absent fields are unchanged. */
 export interface RunSave {
   id: string;
-  /** As it was read. */
+  /** Revision that was read. */
   revision: number;
-  /** Who holds the run's lock (`keys.runLock`), as its lease has it. */
+  /** Owner of the run's lock (`keys.runLock`). */
   owner: string;
-  /** Names this save, so that repeating it changes nothing. */
+  /** Idempotency token of this save. */
   token: string;
   status?: StatusChange;
   header?: JsonObject;
-  /** Those that changed, by path. */
+  /** Changed steps by path. */
   steps?: ReadonlyMap<string, JsonObject>;
-  /** Paths of steps that are no more. */
+  /** Paths of removed steps. */
   removed?: readonly string[];
   events?: readonly JsonObject[];
-  /** Queue entries that fire them; one of the same member is replaced. */
+  /** `queue` is the queue of the entry that fires the timer. A timer of the same member is replaced. */
   timers?: { set?: readonly (RunTimer & { queue: string })[]; clear?: readonly string[] };
-  /** How many events of the inbox this deals with. */
+  /** Number of processed inbox events. */
   heard?: number;
-  /** Things are to be done because of it: until the pass is closed, a pass that takes over must see to them. */
+  /** Effects remain to be applied; until the pass is closed, a pass that takes over must apply them. */
   acting?: boolean;
-  /** Nothing is to be done because of it: with an empty inbox the run sleeps, and the lock is given back. */
+  /** No effects remain: with an empty inbox the run sleeps and the lock is released. */
   closes?: boolean;
-  /** What operators see of it in Bull Board. */
+  /** Changes of its view in Bull Board. */
   tree?: readonly TreeChange[];
-  /** Why it failed, for the board. */
+  /** Failure reason, for the board. */
   reason?: string;
 }
 
-/** A step or item that began or ended. */
+/** A step or item that started or ended. */
 export interface TreeChange {
   path: string;
-  /** Step or composite that it is shown under; '' = the run. */
+  /** Parent step in the board; '' = the run. */
   parent: string;
   name: string;
   begins?: boolean;
-  /** It had ended before: a further round. */
+  /** It had ended before: another iteration. */
   again?: boolean;
-  /** How it ended, in a word. */
+  /** Final status. */
   ends?: string;
-  /** Why it failed; absent when it did not. */
+  /** Failure reason; absent on success. */
   reason?: string;
 }
 
-/** What a pass begins with. */
+/** The state at the start of a pass. */
 export type OpenOutcome =
   | {
       kind: 'open';
-      /** By Redis' clock, which all times of runs are told by. */
+      /** Time of the Redis clock, which all times of runs use. */
       nowUs: number;
       revision: number;
       status: RunStatus;
       hasEnded: boolean;
-      /** An earlier pass was saved and may not have done what it asked for. */
+      /** An earlier pass was saved, but its effects may not have been applied. */
       acting: boolean;
       events: JsonObject[];
     }
-  /** Somebody else holds the lock. */
+  /** Another owner holds the lock. */
   | { kind: 'busy' }
   | { kind: 'missing' };
 
-/** How a pass ends: `fenced` when the lock was lost, `more` when another follows at once. */
+/** How a pass ends: `fenced` if the lock was lost, `more` if another pass follows immediately. */
 export type CloseOutcome = 'asleep' | 'more' | 'gave_way' | 'paused' | 'fenced';
 
-/** `woken`: it had something to do and no entry; `looks`: it had not, and was not looked after for long. */
+/** `woken`: it had work but no queue entry; `looks`: it had none, and checks its jobs and timers after a long sleep. */
 export type RewakeOutcome = 'carried' | 'asleep' | 'woken' | 'looks' | 'missing';
 
 export type PostOutcome =
@@ -117,16 +117,16 @@ export type PostOutcome =
 
 export type FireOutcome = { kind: 'fired'; lateMs: number } | { kind: 'early'; leftMs: number } | { kind: 'gone' };
 
-/** To where the run table leads, in one move or several. A run that ends is kept for `keepSec`, 0 = for ever. */
+/** A status reachable by one or more transitions. An ended run is kept for `keepSec`, 0 = forever. */
 export type StatusChange = { to: LiveRunStatus } | { to: RunEnd; keepSec: number };
 
 export type SaveOutcome =
   | { kind: 'saved'; revision: number; atUs: number; left: number; sleeps: boolean }
-  /** Somebody else saved since it was read. */
+  /** Another save happened since it was read. */
   | { kind: 'changed'; revision: number }
-  /** The saver holds the lock no more: it must stop. */
+  /** The caller lost the lock and must stop. */
   | { kind: 'fenced' }
-  /** It has ended, or the run table does not lead from where it is to where the save wants it. */
+  /** The run has ended, or the status is not reachable. */
   | { kind: 'refused'; status: RunStatus }
   | { kind: 'missing' };
 

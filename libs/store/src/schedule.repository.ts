@@ -3,20 +3,20 @@ import { keys } from './keys';
 import { jsonOf, type JsonObject } from './run.record';
 import { runScript } from './scripts';
 
-/** Most schedules of one workflow. */
+/** Maximum number of schedules of a workflow. */
 export const maxSchedulesPerWorkflow = 100;
-/** Most starts of one schedule that may wait: for the run before, or for room. */
+/** Maximum number of pending starts of a schedule, waiting for the previous run or for capacity. */
 export const maxWaitingStarts = 100;
 
-/** Times in µs but for `dueMs`. */
+/** Times in µs, except `dueMs`. */
 export interface ScheduleRecord {
   id: string;
   tenant: string;
   workflow_id: string;
   document: JsonObject;
-  /** Grows by one with each change that a caller makes. */
+  /** Incremented by each change of a caller. */
   revision: number;
-  /** When it fires next, Unix ms; absent when it does not. */
+  /** Next due time, Unix ms; absent if there is none. */
   dueMs?: number;
   created_at: number;
   created_by: string;
@@ -26,10 +26,10 @@ export interface ScheduleRecord {
   last_error?: string;
 }
 
-/** A schedule as it stands, with the time of Redis: the only clock by which schedules fire. */
+/** The current state of a schedule, with the time of the Redis clock, by which schedules fire. */
 export interface ScheduleNow {
   record: ScheduleRecord;
-  /** Times that have come and are still to be started, Unix ms, oldest first. */
+  /** Pending starts: due times in Unix ms, oldest first. */
   starts: number[];
   nowMs: number;
 }
@@ -38,17 +38,17 @@ export interface ScheduleWrite {
   id: string;
   tenant: string;
   workflowId: string;
-  /** As it was read; 0 = it must not be there. */
+  /** Revision that was read; 0 = it must not exist. */
   revision: number;
   document: JsonObject;
-  /** Absent = it does not fire. */
+  /** Absent = no further due time. */
   dueMs?: number;
   by: string;
 }
 
 export type WriteScheduleOutcome =
   | { kind: 'written'; revision: number }
-  /** Somebody else changed it since it was read. */
+  /** It changed since it was read. */
   | { kind: 'changed' }
   | { kind: 'missing' }
   | { kind: 'no_workflow' }
@@ -59,9 +59,9 @@ export interface ScheduleClaim {
   revision: number;
   dueMs: number;
   nextMs?: number;
-  /** Times to start for, oldest first. */
+  /** Due times to start runs for, oldest first. */
   starts: readonly number[];
-  /** What to tell of times that are left out. */
+  /** Note about skipped times. */
   note?: string;
 }
 
@@ -73,17 +73,17 @@ export type StartOutcome =
   | { kind: 'left_out'; why: string }
   | { kind: 'waits'; why: string; againMs: number };
 
-/** Schedules of workflows in Redis, with the queue entries that fire them. It works out no times. */
+/** Schedules of workflows in Redis, with the queue entries that fire them. Callers compute due times. */
 export class ScheduleRepository {
   constructor(private readonly redis: Redis) {}
 
-  /** The time by which schedules fire, Unix ms. */
+  /** Time of the Redis clock, Unix ms. */
   async nowMs(): Promise<number> {
     const [sec = 0, us = 0] = await this.redis.time();
     return msOf(sec, us);
   }
 
-  /** Atomic: record, index and the queue entry of the next time; what was due before is dropped. */
+  /** Atomic: record, index and the queue entry of the next due time. Earlier pending starts are removed. */
   async write({ id, tenant, workflowId, revision, document, dueMs, by }: ScheduleWrite): Promise<WriteScheduleOutcome> {
     const reply = await runScript(
       this.redis,
@@ -109,7 +109,7 @@ export class ScheduleRepository {
     }
   }
 
-  /** Everything about one, read at one moment. */
+  /** Reads a schedule as one consistent snapshot. */
   async read(id: string): Promise<ScheduleNow | undefined> {
     const reading = this.redis.multi().hgetall(keys.schedule(id)).zrange(keys.scheduleStarts(id), 0, '-1').time();
     const [fields, starts, time] = answersOf(await reading.exec());
@@ -118,14 +118,14 @@ export class ScheduleRepository {
     return record && { record, starts: (starts as string[]).map(Number), nowMs: msOf(sec, us) };
   }
 
-  /** Those of a workflow, oldest first. */
+  /** Schedules of a workflow, oldest first. */
   async list(workflowId: string): Promise<ScheduleNow[]> {
     const ids = await this.redis.zrange(keys.schedulesOf(workflowId), 0, '-1');
     const schedules = await Promise.all(ids.map((id) => this.read(id)));
     return schedules.flatMap((schedule) => schedule ?? []);
   }
 
-  /** Of many who claim the same time, one does. The starts are noted, and the entry of the next time made, in one step. */
+  /** One of several concurrent claims succeeds. Atomically records the starts and adds the entry of the next due time. */
   async claim({ id, revision, dueMs, nextMs, starts, note }: ScheduleClaim): Promise<ClaimOutcome> {
     const reply = await runScript(
       this.redis,
@@ -150,7 +150,7 @@ export class ScheduleRepository {
     }
   }
 
-  /** Notes what became of a start. Safe to repeat. */
+  /** Records the outcome of a start. Idempotent. */
   async settle(id: string, timeMs: number, outcome: StartOutcome): Promise<'settled' | 'dropped' | 'missing'> {
     const { kind } = outcome;
     const what = kind === 'started' ? outcome.runId : outcome.why;
@@ -159,13 +159,13 @@ export class ScheduleRepository {
     return (reply as ['settled' | 'dropped' | 'missing'])[0];
   }
 
-  /** False when the workflow has no such schedule. */
+  /** False if the workflow has no such schedule. */
   async remove(workflowId: string, id: string): Promise<boolean> {
     const reply = await runScript(this.redis, 'removeSchedule', keys.schedule(id), id, workflowId);
     return (reply as [string])[0] === 'removed';
   }
 
-  /** Schedules of all tenants whose time came that long ago, or whose starts nobody looked at for so long. */
+  /** Schedules of all tenants that are overdue by this long, or whose pending starts were not checked for this long. */
   async overdue(lateMs: number, unseenMs: number, limit: number): Promise<string[]> {
     const now = await this.nowMs();
     const [due, unseen] = await Promise.all([
@@ -175,7 +175,7 @@ export class ScheduleRepository {
     return [...new Set([...due, ...unseen])];
   }
 
-  /** Makes a fresh entry for what no entry carries; true when it was needed. */
+  /** Adds a queue entry to a schedule without one; true if it was needed. */
   async recarry(id: string, unseenMs: number): Promise<boolean> {
     const before = (await this.nowMs()) - unseenMs;
     const reply = await runScript(this.redis, 'recarrySchedule', keys.schedule(id), id, before);

@@ -8,9 +8,9 @@ export type SchemaDocument = Record<string, unknown>;
 export interface SchemaWrite {
   id: string;
   document: SchemaDocument;
-  /** The `$id` by which other schemas refer to it; absent = none can. */
+  /** The `$id` for references from other schemas; absent = not referenceable. */
   alias?: string;
-  /** How many schemas there may be; 0 or less = any number. */
+  /** Maximum number of schemas; 0 or less = unlimited. */
   most: number;
   nowUs: number;
 }
@@ -70,7 +70,7 @@ export class SchemaRepository {
   }
 
   /**
-   * The schema that schemas of an owner refer to by this `$id`: one of its own before one of the installation.
+   * Resolves an `$id` for the schemas of an owner: its own schemas take precedence over those of the installation.
    *
    * @param tenant '' = the installation
    */

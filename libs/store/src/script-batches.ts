@@ -12,14 +12,14 @@ interface Call {
   reject(error: unknown): void;
 }
 
-/** So that one batch does not keep Redis from others for long. */
-const mostCalls = 48;
-const mostBytes = 1_048_576;
-const mostInFlight = 2;
+/** Bounds the time for which one batch blocks Redis. */
+const MAX_CALLS = 48;
+const MAX_BYTES = 1_048_576;
+const MAX_IN_FLIGHT = 2;
 
 /**
- * Collects calls of scripts and sends those of one turn of the event loop, and those that came while earlier batches were
- * under way, as one. A call alone waits for nothing but the end of its turn.
+ * Batches script calls: those of one event loop turn, and those made while earlier batches were in flight. A single call is
+ * delayed only until the end of its turn.
  */
 export class ScriptBatches {
   private readonly waiting: Call[] = [];
@@ -44,7 +44,7 @@ export class ScriptBatches {
   }
 
   private schedule(): void {
-    if (this.isScheduled || this.inFlight >= mostInFlight) return;
+    if (this.isScheduled || this.inFlight >= MAX_IN_FLIGHT) return;
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;
@@ -60,7 +60,7 @@ export class ScriptBatches {
     try {
       const replies = await this.call(calls);
       for (const [i, call] of calls.entries()) {
-        const [ok, reply] = replies[i] ?? [0, 'the script gave no answer'];
+        const [ok, reply] = replies[i] ?? [0, 'the script returned no reply'];
         if (ok === 1) call.resolve(reply ?? null);
         else call.reject(new Error(String(reply)));
       }
@@ -76,7 +76,7 @@ export class ScriptBatches {
     let count = 0;
     let bytes = 0;
     for (const call of this.waiting) {
-      if (count === mostCalls || (count > 0 && bytes + call.bytes > mostBytes)) break;
+      if (count === MAX_CALLS || (count > 0 && bytes + call.bytes > MAX_BYTES)) break;
       bytes += call.bytes;
       count++;
     }
@@ -89,7 +89,7 @@ export class ScriptBatches {
     const run = () => this.redis.fcall(this.library.name, keys.length, ...keys, ...args);
     const replies = await run().catch(async (error: unknown) => {
       if (!isUnknownFunction(error)) throw error;
-      // Nothing was run: it may be said again.
+      // Nothing was executed, so the batch can be repeated.
       await (this.loading ??= loadLibrary(this.redis, this.library).finally(() => (this.loading = undefined)));
       return run();
     });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-/** A library of Redis functions with one function in it, both under a name made of their text. */
+/** A library with one Redis function, both named by a hash of their code. */
 export interface ScriptLibrary {
   name: string;
   code: string;
@@ -10,10 +10,10 @@ export interface ScriptLibrary {
 const prefix = 'svc_';
 
 /**
- * Named by its text, services of two versions may run side by side, each with its own.
+ * Builds a library named by its code, so that services of two versions can run in parallel.
  *
  * @param declarations Lua that runs once, when the library is loaded
- * @param body of the function, in which KEYS and ARGV are what it is called with
+ * @param body of the function, with the call's KEYS and ARGV
  */
 export function libraryOf(declarations: string, body: string): ScriptLibrary {
   const hash = createHash('sha256').update(declarations).update(body).digest('hex').slice(0, 16);
@@ -22,20 +22,19 @@ export function libraryOf(declarations: string, body: string): ScriptLibrary {
   return { name, code };
 }
 
-/** The store has not, or not any more, what a process calls: it is new, was emptied, or another version tidied up. */
+/** The function is not loaded: the store is new, was emptied, or another version removed the library. */
 export const isUnknownFunction = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('Function not found');
 
 /**
- * Loads a library, and drops those of other versions. A process that still runs one of those loads it again when it finds
- * it gone.
+ * Loads a library, and deletes those of other versions. A process that still uses one of them reloads it on its next call.
  *
- * @throws Error when Redis refuses it, as those before version 7 do
+ * @throws Error if Redis rejects it, as versions before 7 do
  */
 export async function loadLibrary(redis: Redis, { name, code }: ScriptLibrary): Promise<void> {
   await redis.function('LOAD', 'REPLACE', code);
   const loaded = (await redis.function('LIST', 'LIBRARYNAME', `${prefix}*`)) as unknown[][];
   const others = loaded.map((fields) => String(fields[1])).filter((other) => other !== name);
-  // Another process may be doing the same.
+  // Another process may delete them concurrently.
   await Promise.all(others.map((other) => redis.function('DELETE', other).catch(() => undefined)));
 }

@@ -6,7 +6,7 @@ import { luaKeys } from './keys';
 import { ScriptBatches, type Argument } from './script-batches';
 import { libraryOf } from './script-library';
 
-/** Scripts of this library; each takes its keys, then its arguments, and answers words. */
+/** Scripts of this library; each takes its keys, then its arguments, and returns a list of strings. */
 export type ScriptName =
   | 'accept'
   | 'addMessages'
@@ -52,15 +52,15 @@ export type ScriptName =
 
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
-/** In the order in which they use one another. */
+/** In dependency order. */
 const includes = ['base', 'bull', 'lanes', 'inbox', 'tree', 'spend', 'memory', 'job', 'dispatch', 'run', 'schedule'];
 
 const batches = new WeakMap<Redis, ScriptBatches>();
 
 /**
- * Makes every `scripts/<name>-<number of keys>.lua` a part of one function of Redis, which runs what was called at about
- * the same time in one go. Redis builds the function's tables once, when it is loaded; a script would build them at each
- * call. Before the parts stand what TypeScript declares (keys, queues, state classes) and the includes. ADR 0006.
+ * Combines every `scripts/<name>-<number of keys>.lua` into one Redis function, which executes batches of concurrent calls.
+ * Redis builds the function's tables once, on load; a script would build them on each call. The declarations of TypeScript
+ * (keys, queues, state classes) and the includes precede the scripts. ADR 0006.
  *
  * @param luaQueues the queue table in Lua, from `luaQueues(queues)` of @svc/queues
  */
@@ -90,9 +90,9 @@ export function loadScripts(redis: Redis, luaQueues: string, dir = join(__dirnam
 }
 
 /**
- * Runs a script, together with others that are called at about the same time.
+ * Runs a script, batched with concurrent calls.
  *
- * @throws Error with Redis' own text; of a batch, only the call that failed fails
+ * @throws Error with the text of Redis; only the failed call of a batch rejects
  */
 export function runScript(redis: Redis, name: ScriptName, ...args: Argument[]): Promise<unknown> {
   const batch = batches.get(redis);

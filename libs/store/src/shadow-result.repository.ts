@@ -5,8 +5,8 @@ import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
 /**
- * What a shadow policy decided about a job, as the audit event `shadow_eval` tells it: job, agent and severity, and what the
- * event has in `extra`, all of it text. See docs/reference/policy.md#shadow-policies.
+ * Result of a shadow policy for a job, with the fields of the audit event `shadow_eval`: job, agent, severity and its
+ * `extra`, all strings. See docs/reference/policy.md#shadow-policies.
  */
 export interface ShadowResult extends Omit<ShadowComparison, keyof ShadowResultPlace> {
   severity: string;
@@ -14,41 +14,41 @@ export interface ShadowResult extends Omit<ShadowComparison, keyof ShadowResultP
 }
 export interface StoredShadowResult extends ShadowResult, ShadowResultPlace {}
 
-/** Where a result stands among those of its bundle. */
+/** Position of a result among those of its bundle. */
 export interface ShadowResultPlace {
-  /** When it was recorded, by the store's clock; unix ms. */
+  /** Time of recording by the store's clock; unix ms. */
   ts_ms: number;
-  /** Tells those of one ms apart. */
+  /** Distinguishes results of the same ms. */
   seq: number;
 }
 
 export interface ShadowResultRange {
   fromMs: number;
-  /** Not of it any more. */
+  /** Exclusive. */
   toMs: number;
-  /** Only those that are older. */
+  /** Only older results. */
   before?: ShadowResultPlace;
   most: number;
 }
 
 const keepMs = 30 * 86_400_000;
-const mostOfTenant = 100_000;
+const MAX_PER_TENANT = 100_000;
 
-/** Results of shadow policies, in the order they were recorded in. */
+/** Results of shadow policies, in order of recording. */
 export class ShadowResultRepository {
   constructor(
     private readonly redis: Redis,
-    private readonly most: number = mostOfTenant,
+    private readonly maxPerTenant: number = MAX_PER_TENANT,
   ) {}
 
   /** Appends results of one tenant, in one round trip. */
   async add(tenant: string, results: readonly ShadowResult[]): Promise<void> {
     const appended = results.map((result) => ({ bundle: result.bundle_id, fields: Object.entries(result).flat() }));
-    const batch = { tenant, keep_ms: keepMs, most: this.most, results: appended };
+    const batch = { tenant, keep_ms: keepMs, most: this.maxPerTenant, results: appended };
     await runScript(this.redis, 'addShadowResults', keys.shadowResultsOf(tenant), luaJson(batch));
   }
 
-  /** Newest first, and nothing beyond the range is read. */
+  /** Newest first; reads only the range. */
   async page(tenant: string, bundle: string, range: ShadowResultRange): Promise<StoredShadowResult[]> {
     const { fromMs, toMs, before, most } = range;
     if (before?.ts_ms === 0 && before.seq === 0) return [];

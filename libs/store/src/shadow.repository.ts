@@ -8,7 +8,7 @@ import { runScript } from './scripts';
 /** A shadow policy without its text. See docs/reference/policy.md#shadow-policies. */
 export interface StoredShadowHead extends ShadowHead {
   metadata: Readonly<Record<string, string>>;
-  /** Of its text. */
+  /** Size of its text. */
   bytes: number;
 }
 export interface StoredShadow extends StoredShadowHead {
@@ -16,18 +16,18 @@ export interface StoredShadow extends StoredShadowHead {
 }
 
 export interface ShadowWrite {
-  /** Id of the shadow that stood there when this was decided; '' for none. */
+  /** Id of the shadow policy that was read; '' for none. */
   read: string;
-  /** Absent: it ends. */
+  /** Absent = end the shadow policy. */
   shadow?: StoredShadow;
   audit: NonNullable<KeptSnapshots['audit']>;
 }
 
-/** Shadow policies: one for each tenant and bundle. */
+/** Shadow policies, one per tenant and bundle. */
 export class ShadowRepository {
   constructor(private readonly redis: Redis) {}
 
-  /** Compare-and-set. @returns whether it was written; if not, the audit was not told either */
+  /** Compare-and-set. @returns whether it was written; if not, no audit entry was written either */
   async write(tenant: string, bundle: string, { read, shadow, audit }: ShadowWrite): Promise<boolean> {
     const { content = '', ...head } = shadow ?? {};
     const texts = [tenant, bundle, read, shadow ? luaJson(head) : '', content];
@@ -48,12 +48,12 @@ export class ShadowRepository {
     return { ...headOf(head), content };
   }
 
-  /** Those of one tenant. */
+  /** Shadow policies of one tenant. */
   async ofTenant(tenant: string): Promise<StoredShadowHead[]> {
     return (await this.redis.hvals(keys.shadows(tenant))).map(headOf);
   }
 
-  /** Those of every tenant. */
+  /** Shadow policies of all tenants. */
   async all(): Promise<StoredShadowHead[]> {
     const tenants = await this.redis.smembers(keys.shadowTenants());
     return (await Promise.all(tenants.map((tenant) => this.ofTenant(tenant)))).flat();

@@ -3,7 +3,7 @@ import { keys } from './keys';
 import { luaJson } from './lua-json';
 import { runScript } from './scripts';
 
-/** One budget within one period; amounts in micros (millionths of a US dollar). */
+/** One budget in one period; amounts in micros (millionths of a US dollar). */
 export interface SpendAccount {
   /** `tenant:acme`, `team:acme:ml`, `workflow:acme:etl`. */
   account: string;
@@ -12,9 +12,9 @@ export interface SpendAccount {
   /** 0 = none. */
   limit: number;
   action: 'throttle' | 'deny' | 'alert';
-  /** Percents of the limit that are told when they are reached. */
+  /** Alert thresholds, percent of the limit. */
   alerts: readonly number[];
-  /** By what else its spending is counted. */
+  /** Cost centre to which its spending is also charged. */
   center?: string;
   ttlSec: number;
 }
@@ -39,34 +39,34 @@ export type ReserveOutcome =
       reserved: number;
     };
 
-/** What an account has come to; amounts in micros. */
+/** Current amounts of an account, in micros. */
 export interface Spending {
   spent: number;
   reserved: number;
   byCenter: Record<string, number>;
-  /** Percents that were told. */
+  /** Thresholds with a published alert. */
   told: number[];
 }
 
-/** Part of a budget that was reached, once; amounts in micros. */
+/** A reached threshold of a budget; amounts in micros. */
 export interface SpendAlert {
-  /** As of accounts; `run:<id>` of a run. */
+  /** Account name, or `run:<id>`. */
   account: string;
-  /** '' of a run. */
+  /** '' for a run. */
   period: string;
   percent: number;
   limit: number;
   spent: number;
   reserved: number;
-  /** As it stands in the store. */
+  /** Stored form, used for its removal. */
   text: string;
 }
 
-/** What work costs: reserved before it goes to a worker, settled by the move that ends it. */
+/** Spending: reserved before the dispatch of a job, committed by the transition that ends it. */
 export class SpendRepository {
   constructor(private readonly redis: Redis) {}
 
-  /** Reserves in every account and run of a job, or in none. Safe to repeat: a job reserves once. */
+  /** Reserves in all accounts and runs of a job, or in none. Idempotent: a job reserves once. */
   async reserve(jobId: string, { micros, accounts, run }: Reservation): Promise<ReserveOutcome> {
     const document = {
       micros,
@@ -91,7 +91,7 @@ export class SpendRepository {
     }
   }
 
-  /** What accounts have come to, in their order; one round trip. */
+  /** Current amounts of accounts, in the given order; one round trip. */
   async read(accounts: readonly Pick<SpendAccount, 'account' | 'period'>[]): Promise<Spending[]> {
     const fields = await Promise.all(
       accounts.map(({ account, period }) => this.redis.hgetall(keys.spend(account, period))),
@@ -99,13 +99,13 @@ export class SpendRepository {
     return fields.map(spendingOf);
   }
 
-  /** Alerts that nobody has told yet, oldest first. */
-  async alerts(most: number): Promise<SpendAlert[]> {
-    const found = await this.redis.lrange(keys.spendAlerts(), 0, most - 1);
+  /** Unpublished alerts, oldest first. */
+  async alerts(limit: number): Promise<SpendAlert[]> {
+    const found = await this.redis.lrange(keys.spendAlerts(), 0, limit - 1);
     return found.map((text) => ({ ...(JSON.parse(text) as Omit<SpendAlert, 'text'>), text }));
   }
 
-  /** These were told. Each by itself: whoever else told them, others have taken their places since. */
+  /** Removes published alerts, by value: their positions may have changed since they were read. */
   async alertsTold(alerts: readonly SpendAlert[]): Promise<void> {
     await Promise.all(alerts.map(({ text }) => this.redis.lrem(keys.spendAlerts(), 1, text)));
   }

@@ -4,70 +4,70 @@ import type { JobRecord } from './job.record';
 import type { ParkingQueue } from './job.repository';
 import { keys } from './keys';
 
-/** The queue entry that will bring a job forward. */
+/** The queue entry of a job. */
 export interface EntryPlace {
   queue: 'jobs' | ParkingQueue;
-  /** `taken`: a scheduler is at it, or is about to be. `absent`, `failed`: nothing brings the job forward. */
+  /** `taken`: a scheduler is processing it or about to. `absent`, `failed`: the job will not be processed. */
   at: 'waiting' | 'delayed' | 'taken' | 'failed' | 'absent';
   /** When a delayed entry is due, unix ms. */
   dueMs?: number;
-  /** Whether entries stand before a waiting one. */
+  /** Whether other entries are ahead of a waiting one. */
   hasOthersBefore: boolean;
   /** An operator paused the queue. */
   isPaused: boolean;
 }
 
-/** Where a job stands among those that wait for the same workers. Of other tenants it says no more than that they are there. */
+/** Position of a job in its lane. Of other tenants it reveals only whether any are ahead. */
 export interface LanePlace {
   lane: string;
   level: number;
-  /** Jobs of the same tenant that go first. */
+  /** Jobs of the same tenant ahead of it. */
   ownBefore: number;
   hasOthersBefore: boolean;
-  /** Its tenant was found at its limit: it takes no turns until one of its jobs ends. */
+  /** Its tenant is at its limit and suspended until one of its jobs ends. */
   isOutOfTurn: boolean;
 }
 
 export interface Standing {
   entry: EntryPlace;
   lane?: LanePlace;
-  /** Jobs of the tenant that are with workers. */
+  /** In-flight jobs of the tenant. */
   tenantInFlight: number;
-  /** Jobs of all tenants that are with workers, as far as they are counted for the license. */
+  /** In-flight jobs of all tenants, if counted for the license. */
   allInFlight: number;
 }
 
 export interface LockHolder {
   owner: string;
-  /** Until it ends unless it is renewed. */
+  /** Remaining time unless renewed. */
   leftMs: number;
 }
 
-/** What will bring a run to an engine. */
+/** The queue entry, inbox and lock of a run. */
 export interface RunStanding {
   /**
-   * `asleep`: nothing is to be done for it until something happens. `due`: an engine may take it. `failed`, `lost`: it has
-   * something to do, and no entry brings it to an engine.
+   * `asleep`: no work until the next event. `due`: an engine may process it. `failed`, `lost`: it has work, but no entry
+   * that will be processed.
    */
   entry: 'asleep' | 'due' | 'delayed' | 'failed' | 'lost';
   /** When a delayed entry is due, unix ms. */
   dueMs?: number;
   /** An operator paused the queue. */
   isPaused: boolean;
-  /** What happened to it and is not worked out yet. */
+  /** Number of unprocessed events. */
   inbox: number;
   lock?: LockHolder;
 }
 
 type QueueNames = Readonly<Record<string, { readonly name: string }>>;
 
-/** BullMQ keeps the time of a delayed entry above a counter of 12 bits. */
+/** BullMQ stores the due time of a delayed entry above a 12-bit counter. */
 const dueOf = (score: string): number => Math.floor(Number(score) / 0x1000);
 
-/** How bull.lua makes the id of an entry from that of a job. */
+/** The entry id of a job, as in bull.lua. */
 const entryIdOf = (jobId: string): string => `job-${jobId.replaceAll(':', '~')}`;
 
-/** Where jobs stand, for whoever asks why they do not run. It changes nothing. */
+/** Queue positions of jobs and runs, for explanations. Read-only. */
 export class StandingRepository {
   constructor(
     private readonly redis: Redis,
@@ -104,7 +104,7 @@ export class StandingRepository {
     return due === null ? { entry: 'due', ...rest } : { entry: 'delayed', dueMs: dueOf(due), ...rest };
   }
 
-  /** Who works on a run now. */
+  /** The current owner of a run. */
   private async runLock(runId: string): Promise<LockHolder | undefined> {
     const key = keys.runLock(runId);
     const [owner, leftMs] = await Promise.all([this.redis.get(key), this.redis.pttl(key)]);
@@ -144,7 +144,7 @@ export class StandingRepository {
       this.cards(levels.map((above) => keys.laneTurns(lane, String(above)))),
     ]);
     const ownBefore = (rank ?? 0) + ahead.reduce((sum, count) => sum + count, 0);
-    // More tenants take turns at a more urgent level than this one, which has jobs there or not.
+    // At a more urgent level, other tenants than this one wait.
     const isAnyoneAbove = turns.some((count, i) => count > ((ahead[i] ?? 0) > 0 ? 1 : 0));
     return {
       lane,

@@ -7,11 +7,11 @@ export interface UsedStore {
   readonly store: Store;
   readonly redis: Redis;
   readonly redisUrl: string;
-  /** Accepts a plain job. */
+  /** Accepts a job with default fields. */
   accept(id: string, over?: { tenant?: string; topic?: string; fields?: Partial<JobRecord> }): Promise<void>;
 }
 
-/** A store on a Redis of this file's own, empty before each test. */
+/** A store on a dedicated Redis, empty before each test. */
 export function useStore(): UsedStore {
   let redis: Redis | undefined;
   let store: Store | undefined;

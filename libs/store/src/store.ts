@@ -51,7 +51,7 @@ export interface Store {
   lease(key: string, owner: string, ttlMs: number): Lease;
 }
 
-/** @param queues the queue table, so that scripts may write records and queue entries together */
+/** @param queues the queue table, so that scripts can write records and queue entries together */
 export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueueSpec>>, retention: Retention): Store {
   loadScripts(redis, luaQueues(queues));
   return {

@@ -2,41 +2,41 @@ import { everyTenant } from '@svc/contract';
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
 
-/** How full one window of a velocity rule is. */
+/** Usage of one window of a velocity rule. */
 export interface VelocityWindow {
   ruleId: string;
   /** Requests in the window. */
   count: number;
-  /** Job of the newest of these. */
+  /** Job of the newest request. */
   newestJob: string;
 }
 
 /** Submissions that a rule throttled in one minute. */
 export interface ThrottledMinute {
   ruleId: string;
-  /** Start of the minute; of the last submission when that is in this minute. */
+  /** Start of the minute, or the time of the last submission if it is in this minute. */
   atMs: number;
   count: number;
 }
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-/** The last 24 hours touch 25 hours of the clock. */
+/** 24 hours span 25 clock hours. */
 const throttledKeptSec = 26 * 3_600;
 
-/** Windows of a rule that kernels remember: of more, those that were counted in last. */
+/** Maximum number of windows recorded per rule, most recently used first. */
 export const velocityWindowsRemembered = 10_000;
-const mostWindows = 2_000;
+const MAX_WINDOWS = 2_000;
 
 /**
- * Reads what kernels count; see velocity-2.lua of the kernel client, which writes it.
+ * Reads the counts of kernels, written by velocity-2.lua of the kernel client.
  * See docs/reference/policy.md#velocity.
  */
 export class VelocityRepository {
   constructor(private readonly redis: Redis) {}
 
   /**
-   * The windows of rules that hold any request; of very many only those that were counted in last.
+   * Windows of rules with at least one request; if there are too many, the most recently used ones.
    *
    * @param rules length of the window of each rule, ms
    */
@@ -60,7 +60,7 @@ export class VelocityRepository {
     return { windows: windows.filter(({ count }) => count > 0), isWhole };
   }
 
-  /** Counts a throttled submission, of which no job is kept, for its tenant and for all. */
+  /** Counts a throttled submission, which creates no job, for its tenant and for all tenants. */
   async countThrottled(tenant: string, ruleId: string, nowMs: number): Promise<void> {
     const writing = this.redis.pipeline();
     for (const whose of [tenant, everyTenant]) {
@@ -90,9 +90,9 @@ export class VelocityRepository {
       .filter(({ atMs }) => atMs >= sinceMs && atMs <= nowMs);
   }
 
-  /** Each rule has its share of what is read, so that one with very many windows hides no other. */
+  /** Limits the windows per rule, so that a rule with many windows does not hide others. */
   private async remembered(ruleIds: readonly string[], nowMs: number) {
-    const share = Math.max(1, Math.floor(mostWindows / Math.max(1, ruleIds.length)));
+    const share = Math.max(1, Math.floor(MAX_WINDOWS / Math.max(1, ruleIds.length)));
     const reading = this.redis.pipeline();
     for (const ruleId of ruleIds) {
       reading.zrevrangebyscore(keys.velocityWindows(ruleId), '+inf', nowMs, 'LIMIT', 0, share + 1);

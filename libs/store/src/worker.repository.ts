@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { keys } from './keys';
 import { runScript } from './scripts';
 
-/** A live worker in the shared picture. See docs/reference/worker-protocol.md#heartbeat. */
+/** A live worker in the shared snapshot. See docs/reference/worker-protocol.md#heartbeat. */
 export interface WorkerPicture {
   worker_id: string;
   pool: string;
@@ -20,7 +20,7 @@ export interface WorkerPicture {
   last_heartbeat_ms: number;
   agent_name: string;
   draining: boolean;
-  /** Its heartbeats are known to count the jobs it runs. */
+  /** Whether its heartbeats report the number of running jobs. */
   reports_jobs?: boolean;
 }
 
@@ -41,12 +41,12 @@ export interface InstanceRecord {
 
 export type EchoMode = 'announce' | 'learn' | 'keep';
 
-/** Bounds what forged heartbeats can add; a worker has two processes while one replaces the other. */
+/** Bounds entries added by forged heartbeats; a worker has two processes during a restart. */
 const MAX_ECHOING_BOOTS = 8;
 const instanceTtlSec = 15;
 const liveWorkerTtlMs = 120_000;
-/** A script may not keep Redis from others for long. */
-const idsAtOnce = 500;
+/** Bounds the time for which a script blocks Redis. */
+const idBatchSize = 500;
 
 /** Live workers and service instances. */
 export class WorkerRepository {
@@ -62,12 +62,12 @@ export class WorkerRepository {
   }
 
   /**
-   * Counts a worker among the live ones, for the license limit; false when it is new and there are as many as there may be.
+   * Registers a worker as live for the license limit; false if it is new and the limit is reached.
    *
-   * @param most 0 or less = any number
+   * @param max 0 or less = unlimited
    */
-  async joinLive(workerId: string, nowMs: number, most: number): Promise<boolean> {
-    const limit = Math.max(0, most);
+  async joinLive(workerId: string, nowMs: number, max: number): Promise<boolean> {
+    const limit = Math.max(0, max);
     const reply = await runScript(
       this.redis,
       'joinLive',
@@ -81,10 +81,10 @@ export class WorkerRepository {
   }
 
   /**
-   * Remembers that processes of a worker name the dispatch in their reports, or renews that. See `keepEcho-1.lua`.
+   * Records or renews which processes of a worker send dispatch ids in their reports. See `keepEcho-1.lua`.
    *
    * @param boots boot ids of the processes, '' for one without
-   * @returns whether some live process of the worker does
+   * @returns whether a live process of the worker does
    */
   async keepEcho(workerId: string, mode: EchoMode, boots: readonly string[], ttlMs: number): Promise<boolean> {
     const record = keys.workerEchoes(workerId);
@@ -92,7 +92,7 @@ export class WorkerRepository {
     return (reply as [string])[0] === 'known';
   }
 
-  /** Whether a live process of the worker is known to name the dispatch in its reports. */
+  /** Whether a live process of the worker is known to send dispatch ids in its reports. */
   async echoesDispatch(workerId: string): Promise<boolean> {
     return (await this.redis.exists(keys.workerEchoes(workerId))) === 1;
   }
@@ -101,23 +101,23 @@ export class WorkerRepository {
     await this.redis.zrem(keys.liveWorkers(), workerId);
   }
 
-  /** Ids of the jobs a worker holds now. */
+  /** Ids of the in-flight jobs of a worker. */
   async inFlight(workerId: string): Promise<string[]> {
     return this.redis.smembers(keys.workerInFlight(workerId));
   }
 
-  /** Those of some jobs that are not in a worker's hands. */
+  /** Filters job ids that are not in flight on a worker. */
   async notHeld(workerId: string, ids: readonly string[]): Promise<string[]> {
     const held = await this.redis.smismember(keys.workerInFlight(workerId), ...ids);
     return ids.filter((_, i) => held[i] === 0);
   }
 
-  /** Takes jobs that are not with this worker out of its hands. Returns how many. */
+  /** Releases slots of jobs that are not in flight on this worker. Returns their number. */
   async freeWorkerSlots(workerId: string): Promise<number> {
     return this.freeStray(keys.workerInFlight(workerId), workerId);
   }
 
-  /** Takes jobs that are not in flight out of the count that the license limits. Returns how many. */
+  /** Releases license slots of jobs that are not in flight. Returns their number. */
   async freeLicenseSlots(): Promise<number> {
     return this.freeStray(keys.allInFlight(), '');
   }
@@ -125,25 +125,25 @@ export class WorkerRepository {
   private async freeStray(set: string, workerId: string): Promise<number> {
     const ids = await this.redis.smembers(set);
     let freed = 0;
-    for (let i = 0; i < ids.length; i += idsAtOnce) {
-      freed += Number(await runScript(this.redis, 'freeStray', set, workerId, ...ids.slice(i, i + idsAtOnce)));
+    for (let i = 0; i < ids.length; i += idBatchSize) {
+      freed += Number(await runScript(this.redis, 'freeStray', set, workerId, ...ids.slice(i, i + idBatchSize)));
     }
     return freed;
   }
 
-  /** How many jobs each of these workers holds now, by our own count. */
+  /** Numbers of in-flight jobs of workers, by the scheduler's count. */
   async inFlightCounts(workerIds: readonly string[]): Promise<number[]> {
     const pipeline = this.redis.pipeline();
     for (const id of workerIds) pipeline.scard(keys.workerInFlight(id));
     return ((await pipeline.exec()) ?? []).map(([, count]) => Number(count));
   }
 
-  /** Job ids sent to a worker, newest first. */
+  /** Job ids dispatched to a worker, newest first. */
   async recentJobs(workerId: string, count: number): Promise<string[]> {
     return this.redis.lrange(keys.workerJobs(workerId), 0, count - 1);
   }
 
-  /** Lanes in which jobs wait, with their routing needs. */
+  /** Lanes with waiting jobs, and their routing requirements. */
   async lanes(): Promise<Record<string, string>> {
     return this.redis.hgetall(keys.lanes());
   }

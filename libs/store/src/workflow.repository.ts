@@ -11,19 +11,19 @@ export interface WorkflowWrite {
   tenant: string;
   id: string;
   document: JsonObject;
-  /** The newest version as it was read, 0 = none; the write is refused when it is another. */
+  /** The current version that was read, 0 = none; the write is rejected if it has changed. */
   expectedVersion?: number;
-  /** Who writes it, as readers are shown. */
+  /** Displayed author. */
   by: string;
-  /** Who writes it, as authentication established it: the key and the principal. */
+  /** Authenticated identity of the author: key and principal. */
   author?: string;
 }
 
 export type WriteWorkflowOutcome =
   | { kind: 'written'; version: number; atUs: number }
-  /** It is what is stored already. */
+  /** The stored definition is equal. */
   | { kind: 'unchanged'; version: number }
-  /** The newest version is another than expected; 0 = there is none. */
+  /** The current version differs from the expected one; 0 = none. */
   | { kind: 'changed'; version: number }
   | { kind: 'other_tenant' };
 
@@ -35,17 +35,17 @@ export interface WorkflowVersion {
   document: JsonObject;
   written_at: number;
   written_by: string;
-  /** Identity of who wrote it; '' for versions from before it was kept. */
+  /** Identity of the author; '' for versions written before it was recorded. */
   author: string;
 }
 
-/** The newest version, with who made the workflow. */
+/** The current version, with the creator of the workflow. */
 export interface WorkflowRecord extends WorkflowVersion {
   created_at: number;
   created_by: string;
 }
 
-/** The document of the policy bundles as it is to be, the revision that was read, and what is kept with it. */
+/** The new document of the policy bundles, the revision that was read, and its snapshots. */
 export interface PolicyPart {
   document: ConfigDocument;
   readRevision: number;
@@ -56,16 +56,16 @@ export type RemoveWorkflowOutcome =
   | { kind: 'removed' }
   | { kind: 'missing' }
   | { kind: 'other_tenant' }
-  /** So many of its runs have not ended. */
+  /** Number of active runs. */
   | { kind: 'busy'; runs: number };
 
-type Of<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_tenant' };
+type FindResult<T> = { kind: 'found'; value: T } | { kind: 'missing' } | { kind: 'other_tenant' };
 
-/** Definitions of workflows, as JSON of any shape, in versions. See docs/reference/workflows.md#definitions. */
+/** Versioned definitions of workflows, as opaque JSON. See docs/reference/workflows.md#definitions. */
 export class WorkflowRepository {
   constructor(private readonly redis: Redis) {}
 
-  /** Atomic: of writers that expect the same version, one wins. @param policy is replaced with it, or neither is written */
+  /** Atomic: of writers that expect the same version, one wins. @param policy written in the same transaction */
   async write(
     { tenant, id, document, expectedVersion, by, author = '' }: WorkflowWrite,
     policy?: PolicyPart,
@@ -86,8 +86,8 @@ export class WorkflowRepository {
     }
   }
 
-  /** The newest version. */
-  async get(scope: TenantScope, id: string): Promise<Of<WorkflowRecord>> {
+  /** The current version. */
+  async get(scope: TenantScope, id: string): Promise<FindResult<WorkflowRecord>> {
     const fields = ['tenant', 'version', 'document', 'at', 'by', 'author', 'created_at', 'created_by', 'removed_at'];
     const [tenant, version, document, at, by, author, createdAt, createdBy, removedAt] = await this.redis.hmget(
       keys.workflow(id),
@@ -103,8 +103,8 @@ export class WorkflowRepository {
     return { kind: 'found', value };
   }
 
-  /** Any version there was; of a workflow that was removed, as long as runs use it. */
-  async version(scope: TenantScope, id: string, version: number): Promise<Of<WorkflowVersion>> {
+  /** Any version; of a removed workflow, as long as runs use it. */
+  async version(scope: TenantScope, id: string, version: number): Promise<FindResult<WorkflowVersion>> {
     const older = [`document:${version}`, `at:${version}`, `by:${version}`, `author:${version}`];
     const fields = ['tenant', 'version', 'document', 'at', 'by', 'author', ...older];
     const [tenant, newest, ...rest] = await this.redis.hmget(keys.workflow(id), ...fields);
@@ -124,7 +124,7 @@ export class WorkflowRepository {
     return versions.flatMap((version) => (version.kind === 'found' ? [version.value] : []));
   }
 
-  /** Newest versions of a tenant's workflows, the last updated first. */
+  /** Current versions of a tenant's workflows, last updated first. */
   async list(tenant: string, limit: number): Promise<WorkflowRecord[]> {
     const ids = await this.redis.zrevrange(keys.workflows(tenant), 0, limit - 1);
     const workflows = await Promise.all(ids.map((id) => this.get(tenant, id)));
@@ -132,11 +132,11 @@ export class WorkflowRepository {
   }
 
   /**
-   * Removes a workflow; versions that runs use stay readable as long as these.
+   * Removes a workflow. Versions stay readable as long as runs that use them.
    *
-   * @param keepSec how long runs are kept after their end; 0 = for ever
-   * @param when `idle`: only when no run of it is left that has not ended
-   * @param policy is replaced with it, or nothing is changed
+   * @param keepSec retention of ended runs; 0 = forever
+   * @param when `idle`: only without active runs
+   * @param policy written in the same transaction
    */
   async remove(
     scope: TenantScope,
@@ -189,7 +189,7 @@ const versionOf = (
   author: author ?? '',
 });
 
-/** The same for documents that differ only in the order of their fields. */
+/** Hash that does not depend on the order of fields. */
 const hashOf = (document: JsonObject): string =>
   createHash('sha256')
     .update(JSON.stringify(document, (_, value: unknown) => sorted(value)))
