@@ -10,7 +10,7 @@ const said = (items: { text: string }[]) => items.map(({ text }) => (JSON.parse(
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 describe('a conversation', () => {
-  it('that nobody began has no pages', async () => {
+  it('without messages has no pages', async () => {
     expect(await use.store.chat.page('run:1', 10)).toEqual({ items: [], next: null });
   });
 
@@ -46,7 +46,7 @@ describe('a conversation', () => {
     expect(await use.store.chat.page('run:1', 10, 1)).toEqual({ items: [], next: null });
   });
 
-  it('gives each of many who write at once a position of its own', async () => {
+  it('assigns distinct positions to concurrent writers', async () => {
     const positions = await Promise.all(upTo(30).map((n) => say(n)));
 
     expect([...positions].sort((a, b) => a - b)).toEqual(upTo(30));

@@ -29,7 +29,7 @@ describe('a Redis that fails over to its replica', () => {
     return id;
   };
 
-  it('takes no more jobs once the replica is cut off; what the replica had is whole, and it goes on from there', async () => {
+  it('accepts no jobs once the replica is cut off; the data of the replica is consistent and processing resumes from it', async () => {
     const [primary, replica] = await Promise.all([start(), start()]);
     await primary.redis.call('CONFIG', 'SET', 'repl-diskless-sync-delay', '0');
     await primary.redis.call('CONFIG', 'SET', 'min-replicas-to-write', '1');
@@ -39,7 +39,7 @@ describe('a Redis that fails over to its replica', () => {
     await primary.redis.wait(1, 5_000);
     await primary.redis.call('CONFIG', 'SET', 'min-replicas-max-lag', '1');
 
-    // Cut off, and the primary goes on: until it notices, it acknowledges what only it has.
+    // Until the primary detects the lost replica, it acknowledges writes that only it has.
     process.kill(replica.server.pid, 'SIGSTOP');
     const alone: string[] = [];
     const refusal = await eventually(async () => {
@@ -58,7 +58,7 @@ describe('a Redis that fails over to its replica', () => {
     for (const id of before) expect(await replica.store.jobs.load(id)).toMatchObject({ id, state: 'PENDING' });
     const kept = await replica.store.jobs.activeCount('acme');
     const found = await Promise.all(alone.map((id) => replica.store.jobs.load(id)));
-    // A record is there with its index and its queue entry, or not at all.
+    // A record exists together with its index and its queue entry, or not at all.
     expect(kept).toBe(before.length + found.filter((job) => job !== undefined).length);
     expect(await replica.redis.zcard('{s0}:jobs:prioritized')).toBe(kept);
     expect(await accept(replica)).toMatch(/^j/);

@@ -12,7 +12,7 @@ describe('a note', () => {
     await use.accept('r1:ask@1', 'r1', 'ask');
   });
 
-  it('of many who read the same, one is written, and the run hears it once', async () => {
+  it('is written once by concurrent writers, and the run is notified once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         noted('r1:ask@1', { progress_message: '' }, { progress_message: `answer ${i}` }),
@@ -24,7 +24,7 @@ describe('a note', () => {
     expect(await told()).toHaveLength(1);
   });
 
-  it('that comes too late is told to nobody', async () => {
+  it('that is too late notifies no run', async () => {
     await use.store.jobs.move('*', 'r1:ask@1', 'cancel');
 
     expect(await noted('r1:ask@1', {}, { progress_message: 'late' })).toBe(false);
@@ -32,7 +32,7 @@ describe('a note', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('on a job of no run is written all the same', async () => {
+  it('on a job without a run is written', async () => {
     await use.store.jobs.accept({
       id: 'alone',
       tenant: 'acme',

@@ -34,8 +34,8 @@ const claim = (count: number, max = 100, over: { licenseCap?: number; snapshot?:
 const wait = (id: string, level: number, set: Admission['set'] = {}, tenantCap = 0) =>
   use.store.jobs.admit(id, admission({ lane: { id: 'job.default', spec: '{}', level }, set, tenantCap }));
 
-describe('a move', () => {
-  it('follows the pure table step by step, whatever is tried', async () => {
+describe('a state transition', () => {
+  it('follows the state machine for random events', async () => {
     let n = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...events), { maxLength: 12 }), async (walk) => {
@@ -58,7 +58,7 @@ describe('a move', () => {
     );
   });
 
-  it('of many at once, one happens', async () => {
+  it('succeeds for one of many concurrent callers', async () => {
     await use.accept('j');
 
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => use.store.jobs.move('*', 'j', 'cancel')));
@@ -78,7 +78,7 @@ describe('a move', () => {
     expect(await use.store.jobs.move('*', 'nobody', 'cancel')).toEqual({ kind: 'missing' });
   });
 
-  it('is refused from states that the caller did not have in mind, though the table allows it', async () => {
+  it('is refused from states that the caller excluded, even if the state machine allows it', async () => {
     await use.accept('j');
 
     const narrowed = { from: ['RUNNING', 'DISPATCHED'] } as const;
@@ -86,7 +86,7 @@ describe('a move', () => {
     expect(await use.store.jobs.move('*', 'j', 'cancel')).toMatchObject({ kind: 'moved' });
   });
 
-  it('keeps every index true: one state a job, open until its end, expiry after it', async () => {
+  it('keeps the indexes consistent: one state per job, open until its end, expiry after it', async () => {
     await use.accept('j');
 
     await use.store.jobs.move('*', 'j', 'cancel');
@@ -114,7 +114,7 @@ describe('accepting', () => {
     idempotency: { key: 'order-1', hash, answer: JSON.stringify({ job_id: id }), ttlSec: 60 },
   });
 
-  it('of 50 with one idempotency key, one is stored and the others get its answer', async () => {
+  it('stores one of 50 requests with one idempotency key and replays its response to the others', async () => {
     const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => use.store.jobs.accept(request(`j${i}`))));
 
     const winner = outcomes.findIndex(({ kind }) => kind === 'accepted');
@@ -138,7 +138,7 @@ describe('accepting', () => {
     expect(await use.store.jobs.load('b')).toBeUndefined();
   });
 
-  it('leaves what Queue.add of BullMQ leaves', async () => {
+  it('writes the same keys as BullMQ’s Queue.add', async () => {
     const queue = openQueue(queues.jobs, { url: use.redisUrl });
     await queue.add('job.default', { job_id: 'theirs' }, { jobId: 'job-theirs-submit', priority: 10 });
     await use.accept('ours');
@@ -162,7 +162,7 @@ describe('accepting', () => {
 });
 
 describe('waiting and claiming', () => {
-  it('gives a worker no more than its slots, and nobody overtakes a waiting job', async () => {
+  it('gives a worker no more jobs than slots, and no job overtakes a waiting one', async () => {
     for (const id of ['a', 'b', 'c']) await use.accept(id);
 
     expect(await use.store.jobs.admit('a', admission({ worker: worker() }))).toEqual({
@@ -180,7 +180,7 @@ describe('waiting and claiming', () => {
     expect(await claim(5, 2)).toEqual([{ id: 'b', dispatchId: 'c0' }]);
   });
 
-  it('goes by priority, then by turns of the tenants, then first come first served', async () => {
+  it('orders by priority, then tenant turns, then arrival', async () => {
     const arrivals: [string, string, number][] = [
       ['a1', 'acme', 2],
       ['a2', 'acme', 2],
@@ -206,7 +206,7 @@ describe('waiting and claiming', () => {
     expect(await use.store.workers.lanes()).toEqual({});
   });
 
-  it('passes over a tenant at its own limit, and stops at the license’s', async () => {
+  it('skips a tenant at its own limit, and stops at the limit of the license', async () => {
     for (const [id, tenant] of [
       ['a1', 'acme'],
       ['a2', 'acme'],
@@ -222,7 +222,7 @@ describe('waiting and claiming', () => {
     expect((await claim(10, 100, { licenseCap: 2 })).map(({ id }) => id)).toEqual(['a2']);
   });
 
-  it('sends a job back to be decided when the policy has changed since', async () => {
+  it('requeues a job for a decision when the policy has changed', async () => {
     await use.accept('a');
     await wait('a', 2, { safety_snapshot: 'old' });
 
@@ -231,7 +231,7 @@ describe('waiting and claiming', () => {
     expect(await use.redis.zcard(keys.queue('jobs', 'prioritized'))).toBe(2);
   });
 
-  it('leaves nothing of a job that is cancelled while it waits or runs', async () => {
+  it('removes all traces of a job that is cancelled while it waits or runs', async () => {
     for (const id of ['a', 'b']) await use.accept(id);
     await use.store.jobs.admit('a', admission({ worker: worker() }));
     await wait('b', 2);

@@ -4,7 +4,7 @@ import { useStore } from './store.testing';
 
 const use = useStore();
 
-/** Ends a job badly, as of the order of these calls. */
+/** Fails a job; later calls have later times. */
 async function dead(id: string, tenant = 'acme'): Promise<void> {
   await use.accept(id, { tenant });
   const body = JSON.stringify({ job_id: id, tenant, created_at: '' });
@@ -27,7 +27,7 @@ describe('dead letters', () => {
     expect(await use.store.deadLetters.get('other', 'a')).toBe('other_tenant');
   });
 
-  it('go on after a letter of the same microsecond, also when it was removed meanwhile', async () => {
+  it('continue after a letter of the same microsecond, even if it was removed', async () => {
     for (const id of ['a', 'b', 'é', 'z']) {
       await dead(id);
       await use.redis.zadd(keys.deadLetters('acme'), 1_000, id);
@@ -87,7 +87,7 @@ describe('a lease', () => {
     expect(await use.redis.pttl('svc:replayer:pending')).toBeGreaterThan(1_000);
   });
 
-  it('ends by itself', async () => {
+  it('expires', async () => {
     await lease('a', 1_000).hold();
 
     expect(await use.redis.pttl('svc:replayer:pending')).toBeGreaterThan(0);
@@ -116,7 +116,7 @@ describe('bodies behind pointers', () => {
     expect(await use.redis.ttl('res:j:redacted:abcdef0123456789')).toBeGreaterThan(0);
   });
 
-  it('memory is answered by its kind', async () => {
+  it('memory is returned by type', async () => {
     await use.redis.rpush('mem:l', 'a', 'b');
     await use.redis.hset('mem:h', 'f', 'v');
     await use.redis.set('mem:s', 'text');
@@ -129,7 +129,7 @@ describe('bodies behind pointers', () => {
 });
 
 describe('config documents', () => {
-  it('come in the order asked, with null for those that are not there', async () => {
+  it('are returned in the requested order, with null for missing ones', async () => {
     const document = { scope: 'org', scope_id: 'acme', data: { a: 1 }, revision: 1, updated_at: '', meta: {} };
     await use.store.config.replace(document, 0);
 
@@ -142,7 +142,7 @@ describe('config documents', () => {
     expect(await use.store.config.documents([])).toEqual([]);
   });
 
-  it('are replaced by who read the newest, and tell their revision', async () => {
+  it('are replaced only by a writer that read the newest revision', async () => {
     const document = { scope: 'system', scope_id: 'policy', data: { a: 1 }, revision: 1, updated_at: '', meta: {} };
     const { config } = use.store;
 

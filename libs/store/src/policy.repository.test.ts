@@ -109,7 +109,7 @@ describe('the policy audit', () => {
     expect(await use.store.policy.calls('globex')).toEqual([]);
   });
 
-  it('hears of a change in the same write, or of none, and keeps no more for it', async () => {
+  it('records a change in the same write, within its size limit', async () => {
     for (let i = 0; i < 500; i++) await use.store.policy.recordAudit('acme', `${i}`);
     const change = (revision: number, entry: string) =>
       use.store.policy.replace(document(revision, {}), 0, { nowUs: 1, taken: [], audit: { tenant: 'acme', entry } });

@@ -49,7 +49,7 @@ describe('an event', () => {
     expect(await use.passes()).toEqual(['run-r1-1', 'run-r1-2']);
   });
 
-  it('is told only to a run of the tenant and workflow that it is for', async () => {
+  it('is delivered only to a run of its tenant and workflow', async () => {
     await asleep('r1');
 
     expect([
@@ -61,7 +61,7 @@ describe('an event', () => {
     expect(await runs().post('acme', 'r1', nth(1), 'cargo')).toEqual({ kind: 'posted' });
   });
 
-  it('is refused by a run that has ended, whose inbox is empty whatever had come', async () => {
+  it('is rejected by an ended run, whose inbox is empty', async () => {
     await use.begin('r1');
     await runs().post('*', 'r1', nth(1));
     await use.end('r1', 1, { heard: 1 });
@@ -74,7 +74,7 @@ describe('an event', () => {
 });
 
 describe('opening a pass', () => {
-  it('brings what a pass needs: the oldest events in order, and where the run stands', async () => {
+  it('returns the oldest events in order, and the state of the run', async () => {
     await use.create('r1');
     for (const n of [1, 2, 3]) await runs().post('*', 'r1', nth(n));
 
@@ -94,7 +94,7 @@ describe('opening a pass', () => {
     expect(await lock('unknown')).toBeNull();
   });
 
-  it('is for one of many owners, who may open it again', async () => {
+  it('succeeds for one of many owners, who may open it again', async () => {
     await use.create('r1');
 
     const outcomes = await many(10, (i) => open('r1', `engine-${i}`));
@@ -104,7 +104,7 @@ describe('opening a pass', () => {
     expect([await lock('r1'), (await open('r1', owner)).kind]).toEqual([owner, 'open']);
   });
 
-  it('takes the lock for as long as was asked', async () => {
+  it('acquires the lock for the requested time', async () => {
     await use.create('r1');
     await runs().open('r1', 'me', 5_000, 10);
 
@@ -112,7 +112,7 @@ describe('opening a pass', () => {
     expect([leftMs > 0, leftMs <= 5_000]).toEqual([true, true]);
   });
 
-  it('tells of a run that has ended', async () => {
+  it('reports a run that has ended', async () => {
     await use.begin('r1');
     await use.end('r1');
 
@@ -121,7 +121,7 @@ describe('opening a pass', () => {
 });
 
 describe('a saved pass', () => {
-  it('drops exactly what it heard, and no more when it is repeated', async () => {
+  it('removes exactly the events it processed, and no more when it is repeated', async () => {
     await use.begin('r1');
     for (const n of [1, 2, 3]) await runs().post('*', 'r1', nth(n));
 
@@ -136,7 +136,7 @@ describe('a saved pass', () => {
     expect(await use.inbox('r1')).toEqual([nth(2), nth(3), nth(4)]);
   });
 
-  it('that is refused drops nothing', async () => {
+  it('that is rejected removes nothing', async () => {
     await use.begin('r1');
 
     expect(kinds([await use.save('r1', 7, { heard: 1 }), await use.save('r1', 1, { heard: 1, owner: 'x' })])).toEqual([
@@ -146,7 +146,7 @@ describe('a saved pass', () => {
     expect(await use.inbox('r1')).toHaveLength(1);
   });
 
-  it('has things to do until it is closed, whoever closes it', async () => {
+  it('has pending effects until it is closed, by any owner', async () => {
     await use.begin('r1');
     await use.save('r1', 1, { heard: 1, acting: true });
     await use.redis.del(keys.runLock('r1'));
@@ -158,7 +158,7 @@ describe('a saved pass', () => {
     expect(await open('r1', 'third')).toMatchObject({ acting: false });
   });
 
-  it('has nothing to do when a later one says so', async () => {
+  it('has no pending effects after a later save without any', async () => {
     await use.begin('r1');
     await use.save('r1', 1, { acting: true });
     await use.save('r1', 2);
@@ -167,7 +167,7 @@ describe('a saved pass', () => {
   });
 });
 
-describe('a saved pass after which nothing is to be done', () => {
+describe('a saved pass without effects', () => {
   it('closes itself when the inbox is empty, also when it is repeated', async () => {
     await use.begin('r1');
 
@@ -182,7 +182,7 @@ describe('a saved pass after which nothing is to be done', () => {
     expect((await open('r1', 'next')).kind).toBe('open');
   });
 
-  it('stays open for what came meanwhile', async () => {
+  it('stays open for events that arrived in between', async () => {
     await use.begin('r1');
     await runs().post('*', 'r1', nth(1));
 
@@ -204,7 +204,7 @@ describe('closing a pass', () => {
     expect(await use.passes()).toEqual(['run-r1-1', 'run-r1-2']);
   });
 
-  it('keeps the lock for what came between save and close, which is not lost', async () => {
+  it('keeps the lock for events that arrived between save and close', async () => {
     await use.begin('r1');
     await use.save('r1', 1, { heard: 1 });
     await runs().post('*', 'r1', nth(1));
@@ -215,7 +215,7 @@ describe('closing a pass', () => {
     expect(await open('r1')).toMatchObject({ events: [nth(1)] });
   });
 
-  it('gives way to other runs by an entry behind theirs', async () => {
+  it('yields to other runs with an entry behind theirs', async () => {
     await use.begin('r1');
     await use.create('r2');
 
@@ -227,7 +227,7 @@ describe('closing a pass', () => {
     expect(await use.passes()).toHaveLength(3);
   });
 
-  it('leaves a run awake that pauses, with all that is to be done and no entry more', async () => {
+  it('keeps a paused run awake, with its pending effects and no additional entry', async () => {
     await use.begin('r1');
     await use.save('r1', 1, { heard: 1, acting: true });
 
@@ -238,19 +238,22 @@ describe('closing a pass', () => {
     expect(await use.passes()).toEqual(['run-r1-1']);
   });
 
-  it.each(['go_on', 'give_way', 'pause'] as const)('changes nothing for who lost the lock: %s', async (next) => {
-    await use.begin('r1');
-    await use.save('r1', 1, { heard: 1, acting: true });
-    await use.redis.set(keys.runLock('r1'), 'another');
-    const before = await use.redis.hgetall(keys.run('r1'));
+  it.each(['go_on', 'give_way', 'pause'] as const)(
+    'changes nothing for an owner that lost the lock: %s',
+    async (next) => {
+      await use.begin('r1');
+      await use.save('r1', 1, { heard: 1, acting: true });
+      await use.redis.set(keys.runLock('r1'), 'another');
+      const before = await use.redis.hgetall(keys.run('r1'));
 
-    expect(await runs().close('r1', 'me', next)).toBe('fenced');
+      expect(await runs().close('r1', 'me', next)).toBe('fenced');
 
-    expect(await use.redis.hgetall(keys.run('r1'))).toEqual(before);
-    expect([await lock('r1'), await use.passes()]).toEqual(['another', ['run-r1-1']]);
-  });
+      expect(await use.redis.hgetall(keys.run('r1'))).toEqual(before);
+      expect([await lock('r1'), await use.passes()]).toEqual(['another', ['run-r1-1']]);
+    },
+  );
 
-  it('loses no event of many that come while passes open, save and close', async () => {
+  it('loses no event that arrives while passes open, save and close', async () => {
     await use.create('r1');
     let isPosting = true;
     const posting = many(40, (n) => runs().post('*', 'r1', nth(n))).finally(() => (isPosting = false));
@@ -263,7 +266,7 @@ describe('closing a pass', () => {
       if ((await runs().close('r1', 'me', 'go_on')) === 'more') await goOn();
     };
 
-    // An engine looks at a run only when an entry brings it.
+    // An engine processes a run only for a queue entry.
     for (let taken = 0; isPosting || taken < (await use.passes()).length;) {
       if (taken >= (await use.passes()).length) continue;
       taken += 1;
@@ -275,13 +278,13 @@ describe('closing a pass', () => {
   });
 });
 
-describe('waking a run again', () => {
+describe('repairing the queue entry of a run', () => {
   const failEntry = async (entry: string, agoMs: number) => {
     await use.redis.lrem(pass('wait'), 0, entry);
     await use.redis.zadd(pass('failed'), Date.now() - agoMs, entry);
   };
 
-  it('makes a fresh entry in place of one that was lost, once', async () => {
+  it('replaces a lost entry once', async () => {
     await use.create('r1');
     await loseEntry('run-r1-1');
 
@@ -292,7 +295,7 @@ describe('waking a run again', () => {
     expect(await use.redis.hget(pass('run-r1-2'), 'data')).toBe('{"run_id":"r1"}');
   });
 
-  it('leaves a run alone that has its entry, sleeps or is not there', async () => {
+  it('does not change a run that has its entry, sleeps or does not exist', async () => {
     await use.create('r1');
     await asleep('r2');
 
@@ -304,7 +307,7 @@ describe('waking a run again', () => {
     expect(await use.passes()).toEqual(['run-r1-1']);
   });
 
-  it('lets an entry that failed rest, and then tries another in its place', async () => {
+  it('replaces a failed entry after a pause', async () => {
     await use.create('r1');
     await failEntry('run-r1-1', 5_000);
 
@@ -313,7 +316,7 @@ describe('waking a run again', () => {
     expect(await use.redis.exists(pass('failed'), pass('run-r1-1'))).toBe(0);
   });
 
-  it('replaces an entry that was put off by a clock which is ahead, and leaves one that rests for a moment', async () => {
+  it('replaces an entry delayed by a clock that is ahead, and keeps one with a short delay', async () => {
     await use.create('r1');
     const putOff = async (ms: number) => {
       await use.redis.lrem(pass('wait'), 0, 'run-r1-1');
@@ -327,7 +330,7 @@ describe('waking a run again', () => {
     expect(await use.redis.exists(pass('delayed'), pass('run-r1-1'))).toBe(0);
   });
 
-  it('wakes one that is taken for asleep though something is to be done', async () => {
+  it('wakes a run marked asleep that has work', async () => {
     await asleep('r1');
     await use.redis.rpush(keys.runInbox('r1'), '{}');
     await asleep('r2');
@@ -344,7 +347,7 @@ describe('waking a run again', () => {
 });
 
 describe('a run that sleeps for long', () => {
-  it('is asked to look after its own, once in that time', async () => {
+  it('gets one event per period to check its jobs and timers', async () => {
     await asleep('r1');
     await use.redis.hset(keys.run('r1'), 'updated_at', (Date.now() - 600_000) * 1_000);
 
@@ -355,7 +358,7 @@ describe('a run that sleeps for long', () => {
     expect([await use.inbox('r1'), await use.passes()]).toEqual([[{ kind: 'look' }], ['run-r1-2']]);
   });
 
-  it('is left alone once it has ended', async () => {
+  it('gets none once it has ended', async () => {
     await use.begin('r1');
     await use.end('r1');
     await use.redis.hdel(keys.run('r1'), 'awake');
@@ -372,7 +375,7 @@ describe('firing a timer', () => {
   const traces = () =>
     use.redis.exists(keys.runTimers('r1'), keys.delayTimers(), keys.queue(queues.runTimers.name, 'delayed'));
 
-  it('is early until the time that it was set for, and changes nothing then', async () => {
+  it('is early before its due time, and then changes nothing', async () => {
     await use.begin('r1');
     await set('r1', Date.now() + 60_000);
 
@@ -383,7 +386,7 @@ describe('firing a timer', () => {
     expect([await use.inbox('r1'), await traces()]).toEqual([[], 3]);
   });
 
-  it('tells the run once, however many fire it, and takes all of it away', async () => {
+  it('adds one event for concurrent calls, and removes the timer completely', async () => {
     await asleep('r1');
     await use.lock('r1');
     await use.save('r1', 2, { timers: { set: [{ member: 'a:x', dueMs: 5, queue: 'runTimers' }] } });

@@ -28,7 +28,7 @@ describe('a job of a run', () => {
     ['cancel', ['cancel']],
     ['cancel', ['dispatch', 'retry', 'cancel']],
     ['deny', ['hold', 'deny']],
-  ])('tells it of its end, once: %s after %j', async (_, events) => {
+  ])('notifies it of its end once: %s after %j', async (_, events) => {
     await asleep('r1');
     await use.accept('r1:weigh@1', 'r1', 'weigh');
 
@@ -43,7 +43,7 @@ describe('a job of a run', () => {
     expect([await use.inbox('r1'), await passes('r1')]).toEqual([[ended('r1:weigh@1')], '2']);
   });
 
-  it('tells it of a denial at its birth', async () => {
+  it('notifies it of a denial on creation', async () => {
     await asleep('r1');
 
     await use.accept('j', 'r1', 'weigh', { next: { event: 'deny', extras: {} } });
@@ -52,7 +52,7 @@ describe('a job of a run', () => {
     expect((await jobs().load('j'))?.state).toBe('DENIED');
   });
 
-  it('tells how it ended, and a small result with it', async () => {
+  it('reports its status, with a small result', async () => {
     await asleep('r1');
     for (const [id, body] of [
       ['small', '{"kg":7}'],
@@ -74,7 +74,7 @@ describe('a job of a run', () => {
     ]);
   });
 
-  it('that has ended and is then quarantined tells it again', async () => {
+  it('that has ended and is then quarantined notifies it again', async () => {
     await asleep('r1');
     await use.accept('j', 'r1', 'weigh');
 
@@ -83,7 +83,7 @@ describe('a job of a run', () => {
     expect(await use.inbox('r1')).toEqual([ended('j'), ended('j')]);
   });
 
-  it('tells it of a move before its end, and of one that does not end it', async () => {
+  it('delivers events of transitions before its end', async () => {
     await asleep('r1');
     await use.accept('j', 'r1', 'weigh');
     const post = (n: number) => ({ post: JSON.stringify({ kind: 'said', n }) });
@@ -102,7 +102,7 @@ describe('a job of a run', () => {
     ]);
   });
 
-  it('that is a compensation, of no step, tells it all the same and stands in no tree', async () => {
+  it('that is a compensation notifies it and is in no tree', async () => {
     await asleep('r1');
     await use.accept('j', 'r1');
     expect(await use.redis.keys('*workflow-steps*')).toEqual([]);
@@ -112,7 +112,7 @@ describe('a job of a run', () => {
     expect(await use.inbox('r1')).toEqual([ended('j')]);
   });
 
-  it('is not made by one who has its run no more, nor is a run that would be part of it', async () => {
+  it('is not created without the lock of its run, nor is a child run', async () => {
     await use.begin('r1');
     const as = (owner: string) => ({ fence: { run: 'r1', owner } });
 

@@ -49,7 +49,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('is created once of 50 starts with one idempotency key, and all hear of that one', async () => {
+  it('is created once for 50 starts with one idempotency key, and all get its response', async () => {
     const outcomes = await many(50, (i) => use.create(`r${i}`, { idempotency: key('h', `r${i}`) }));
 
     const created = outcomes.findIndex(({ kind }) => kind === 'created');
@@ -88,7 +88,7 @@ describe('a run', () => {
     expect(await use.create('more', { limits: { tenant: 0, all: 3 } })).toEqual({ kind: 'full', of: 'all', active: 3 });
   });
 
-  it('is refused without a trace when its id or its workflow does not do', async () => {
+  it('is rejected without side effects when its id or workflow is unusable', async () => {
     await use.create('r1');
     const before = await everything();
 

@@ -237,7 +237,7 @@ describe('the job of a step in the board', () => {
     expect(await below()).toEqual([step()]);
   });
 
-  it('is its child while it is held, and when it is carried anew', async () => {
+  it('is its child while it is held, and after it is requeued', async () => {
     await use.accept('j', 'r1', 'weigh', {
       next: { event: 'hold', extras: { park: { queue: 'jobApprovals', forMs: 60_000 } } },
     });

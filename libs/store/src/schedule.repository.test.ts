@@ -88,7 +88,7 @@ describe('a schedule', () => {
     expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
   });
 
-  it('drops what was due when it is written anew, its starts included', async () => {
+  it('removes its due entries and pending starts when it is rewritten', async () => {
     const dueMs = await taken('s1');
     await claim('s1', dueMs);
     await schedules().settle('s1', dueMs, { kind: 'waits', why: 'no room', againMs: hour });
@@ -185,7 +185,7 @@ describe('a time that has come', () => {
     expect((await schedules().read('s1'))?.starts).toEqual([]);
   });
 
-  it('is nobody’s any more once the schedule was written anew, or removed', async () => {
+  it('cannot be claimed once the schedule was rewritten or removed', async () => {
     const dueMs = await due('s1');
     await write('s1', { revision: 1, dueMs });
 
@@ -214,7 +214,7 @@ describe('a time that has come', () => {
 });
 
 describe('a start', () => {
-  it('that was made is told of, and a refused one as well', async () => {
+  it('is recorded, and so is a rejected one', async () => {
     const dueMs = await due('s1');
     await claim('s1', dueMs, { starts: [dueMs, dueMs + 1] });
 
@@ -228,7 +228,7 @@ describe('a start', () => {
     expect(await use.redis.zcard(keys.schedulesStarting())).toBe(0);
   });
 
-  it('that was made while the schedule changed is told of all the same; one that was not is not', async () => {
+  it('is recorded even if the schedule changed; a start that failed is not', async () => {
     const dueMs = await due('s1');
     await claim('s1', dueMs);
     await write('s1', { revision: 1 });
@@ -241,7 +241,7 @@ describe('a start', () => {
     expect(await schedules().settle('s1', dueMs, { kind: 'started', runId: 'r1' })).toBe('missing');
   });
 
-  it('that waits is looked at again by one entry, however often that is asked for', async () => {
+  it('that waits is retried by one entry, however often it is requested', async () => {
     const dueMs = await taken('s1');
     await claim('s1', dueMs);
     const waits = { kind: 'waits', why: 'no room', againMs: hour } as const;
@@ -255,8 +255,8 @@ describe('a start', () => {
   });
 });
 
-describe('a schedule that no entry carries', () => {
-  it('is found and carried once its time has come', async () => {
+describe('a schedule without a queue entry', () => {
+  it('is found and repaired once it is due', async () => {
     const dueMs = await due('s1');
     await use.redis.del(...(await use.redis.keys(`${part('')}*`)));
     expect(await schedules().overdue(hour, hour, 10)).toEqual([]);
@@ -268,7 +268,7 @@ describe('a schedule that no entry carries', () => {
     expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
   });
 
-  it('is one whose entry failed for good, or was put off by a service with a wrong clock', async () => {
+  it('is one whose entry failed permanently, or was delayed by a service with a wrong clock', async () => {
     await due('s1');
     await due('s2');
     for (const [id, set] of [

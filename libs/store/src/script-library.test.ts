@@ -8,7 +8,7 @@ describe('the functions of the store', () => {
   const libraries = async (redis: Redis) =>
     ((await redis.function('LIST', 'LIBRARYNAME', 'svc_*')) as unknown[][]).map((fields) => String(fields[1]));
 
-  it('are loaded when Redis has lost them, for all who call meanwhile, and nothing runs twice', async () => {
+  it('are loaded when Redis has lost them, for all concurrent calls, and nothing runs twice', async () => {
     await using.redis.function('FLUSH');
 
     await Promise.all(['a', 'b', 'c'].map((id) => using.accept(id)));
@@ -17,7 +17,7 @@ describe('the functions of the store', () => {
     expect(await using.store.jobs.events('b')).toHaveLength(1);
   });
 
-  it('of another version make room, and come back when somebody still runs it', async () => {
+  it('of another version are removed, and reloaded by a process that still uses them', async () => {
     const redis = new Redis(using.redisUrl);
     const other = openStore(
       redis,

@@ -35,7 +35,7 @@ describe('a shadow policy', () => {
     expect(await use.store.shadows.ofTenant('globex')).toEqual([]);
   }); // prettier-ignore
 
-  it('is replaced and ended only as it was read, and the audit hears of what was done and of nothing else', async () => {
+  it('is replaced and ended only if unchanged since it was read, and only then audited', async () => {
     await put(shadow('s1'));
 
     expect(await put(shadow('s2'))).toBe(false);

@@ -61,8 +61,8 @@ describe('a reservation', () => {
   });
 
   it.each([
-    ['stands as what was spent when a worker had it and said nothing', 1, 60],
-    ['is given back whole when no worker ever had it', 0, 0],
+    ['is charged if the job was dispatched and its worker reported no cost', 1, 60],
+    ['is released if the job was never dispatched', 0, 0],
   ])('%s', async (_, attempts, spent) => {
     await use.accept('j1');
     await reserve('j1', 60);
@@ -164,13 +164,13 @@ describe('a reservation', () => {
     expect(outcome).toMatchObject({ kind: 'over', action: expected, limit: 100, reserved: 60 });
   });
 
-  it('with alert is made all the same', async () => {
+  it('with alert is made over the limit', async () => {
     await use.accept('j1');
 
     expect(await reserve('j1', 500, { action: 'alert' })).toEqual({ kind: 'reserved' });
   });
 
-  it('of a job that nobody estimates waits only where nothing is left', async () => {
+  it('of a job without an estimate waits only if nothing is left', async () => {
     await use.accept('j1');
     await use.accept('j2');
     await use.accept('j3');
@@ -214,7 +214,7 @@ describe('a run', () => {
     expect(await ask('j2')).toMatchObject({ kind: 'over', action: 'deny', of: { run: 'top' }, spent: 15 });
   });
 
-  it('that is kept no more is not made anew by what its jobs cost', async () => {
+  it('that has expired is not recreated by the cost of its jobs', async () => {
     await inRun('j1', 'gone');
     await use.store.spend.reserve('j1', asking(10, []));
 
@@ -225,7 +225,7 @@ describe('a run', () => {
 });
 
 describe('alerts', () => {
-  it('tell each part of a budget once, as it is reached, until they are noted as told', async () => {
+  it('are added once per threshold, and kept until they are published', async () => {
     for (const id of ['j1', 'j2', 'j3']) await use.accept(id);
     await reserve('j1', 49);
     expect(await use.store.spend.alerts(10)).toEqual([]);
@@ -241,14 +241,14 @@ describe('alerts', () => {
     ]);
     await use.store.spend.alertsTold(alerts.slice(0, 1));
     expect(await use.store.spend.alerts(10)).toEqual(alerts.slice(1));
-    // Somebody who was frozen meanwhile says the same once more.
+    // A process that was frozen confirms the same alerts again.
     await use.store.spend.alertsTold(alerts.slice(0, 1));
     expect(await use.store.spend.alerts(10)).toEqual(alerts.slice(1));
   });
 });
 
 describe('the limit of a run with alert', () => {
-  it('is told once, and stops nothing', async () => {
+  it('adds one alert, and stops nothing', async () => {
     await run('r1');
     for (const id of ['j1', 'j2', 'j3']) {
       await use.accept(id, { fields: { run: 'r1' } });

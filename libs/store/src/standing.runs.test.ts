@@ -7,7 +7,7 @@ const use = useRuns();
 const standingOf = (id: string) => use.store.standing.ofRun(id);
 
 describe('the standing of a run', () => {
-  it('is due while something is to be done for it, and asleep once that was', async () => {
+  it('is due while it has work, and asleep afterwards', async () => {
     await use.create('r:1');
 
     expect(await standingOf('r:1')).toEqual({ entry: 'due', isPaused: false, inbox: 1 });
@@ -31,7 +31,7 @@ describe('the standing of a run', () => {
     expect(await standingOf('failed')).toMatchObject({ entry: 'failed' });
   });
 
-  it('names who works on it, and how long that holds', async () => {
+  it('names its owner and the remaining lock time', async () => {
     await use.lock('run-1', 'engine-1');
 
     const { lock } = await standingOf('run-1');

@@ -99,7 +99,7 @@ describe('slots', () => {
     expect((await use.redis.smembers(keys.allInFlight())).sort()).toEqual(['held', 'moved']);
   });
 
-  it('of any number of jobs are looked at in bounded steps', async () => {
+  it('of any number of jobs are checked in bounded steps', async () => {
     const strays = Array.from({ length: 1_201 }, (_, i) => `j${i}`);
     await use.redis.sadd(keys.allInFlight(), ...strays);
 
