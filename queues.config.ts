@@ -7,7 +7,7 @@ export interface JobPayload {
 }
 export interface OutputScanPayload {
   job_id: string;
-  /** The dispatch whose result is to be scanned: a result of another dispatch is not this one's business. */
+  /** Dispatch whose result is scanned; results of other dispatches are ignored. */
   dispatch_id: string;
 }
 
@@ -19,7 +19,7 @@ export interface RunTimerPayload extends RunPayload {
 }
 export interface SchedulePayload {
   schedule_id: string;
-  /** The time it was made for, Unix ms; the record says what is due. */
+  /** Scheduled time in Unix ms; the record determines what is due. */
   due_ms: number;
 }
 
@@ -28,14 +28,14 @@ const parked = { attempts: 10, backoffMs: 1_000, concurrency: 16, keep: { comple
 const shownRuns = { completedSec: 86_400, failedSec: 7 * 86_400 };
 
 /**
- * Every BullMQ queue. Workers, Bull Board, metrics and docs/queues.md are made from this table. The first four are the
- * places where a job that has not ended can stand, so an operator finds each job in exactly one of them.
+ * Every BullMQ queue. Workers, Bull Board, metrics and docs/queues.md are derived from this table. Every unfinished job
+ * has an entry in exactly one of the first four queues.
  */
 export const queues = defineQueues({
   jobs: {
     name: 'jobs',
-    title: 'Jobs to decide',
-    purpose: 'Each accepted job, in priority order, until policy has decided and a worker or a waiting place is found. Delayed here: throttled jobs and retries.',
+    title: 'Pending jobs',
+    purpose: 'Accepted jobs, in priority order, until policy has decided and they are dispatched or moved to another queue. Delayed: throttled jobs and retries.',
     producers: ['api', 'scheduler'],
     consumer: 'scheduler',
     payload: jobPayload,
@@ -47,7 +47,7 @@ export const queues = defineQueues({
   jobWaiting: {
     name: 'jobs-waiting',
     title: 'Waiting for a worker',
-    purpose: 'Allowed jobs for which no worker has room. Delayed until the deadline, or a recheck; a worker with room takes them sooner.',
+    purpose: 'Allowed jobs without free worker capacity. Delayed until the deadline or the next recheck; dispatched earlier when a worker has capacity.',
     producers: ['scheduler'],
     consumer: 'scheduler',
     payload: jobPayload,
@@ -56,7 +56,7 @@ export const queues = defineQueues({
   jobApprovals: {
     name: 'jobs-held',
     title: 'Held for approval',
-    purpose: 'Jobs that wait for a person. Delayed until the approval expires.',
+    purpose: 'Jobs that wait for an approval. Delayed until the approval expires.',
     producers: ['api', 'scheduler'],
     consumer: 'scheduler',
     payload: jobPayload,
@@ -65,7 +65,7 @@ export const queues = defineQueues({
   jobRunning: {
     name: 'jobs-in-flight',
     title: 'In flight',
-    purpose: 'Jobs that a worker holds. Delayed until their time is out.',
+    purpose: 'Jobs that a worker holds. Delayed until they time out.',
     producers: ['scheduler'],
     consumer: 'scheduler',
     payload: jobPayload,
@@ -74,7 +74,7 @@ export const queues = defineQueues({
   outputScan: {
     name: 'output-scan',
     title: 'Output scans',
-    purpose: 'Scans what a finished job returned and quarantines or redacts it if a rule says so.',
+    purpose: 'Scans the results of finished jobs, and quarantines or redacts them if a rule matches.',
     producers: ['scheduler'],
     consumer: 'scheduler',
     payload: shape<OutputScanPayload>({ required: { job_id: Joi.string(), dispatch_id: Joi.string().allow('') } }),
@@ -86,7 +86,7 @@ export const queues = defineQueues({
   runs: {
     name: 'workflow-runs',
     title: 'Workflow runs',
-    purpose: 'Each run as a flow: it waits for its steps, these for their items and jobs. Open its flow to see the tree.',
+    purpose: 'Each run as a flow: a run waits for its steps, and a step for its items and jobs. Open the flow to see the tree.',
     producers: ['api', 'engine'],
     consumer: null,
     payload: shape<RunPayload>({ required: { run_id: Joi.string() } }).unknown(),
@@ -96,7 +96,7 @@ export const queues = defineQueues({
   runSteps: {
     name: 'workflow-steps',
     title: 'Workflow steps',
-    purpose: 'Steps of runs, and items of fan-outs, that have begun: children of their run or step.',
+    purpose: 'Started steps of runs and items of fan-outs, as children of their run or step.',
     producers: ['engine'],
     consumer: null,
     payload: shape<RunPayload>({ required: { run_id: Joi.string() } }).unknown(),
@@ -105,8 +105,8 @@ export const queues = defineQueues({
   },
   runPasses: {
     name: 'workflow-passes',
-    title: 'Runs to go on with',
-    purpose: 'Runs to which something happened. A pass works out what follows; each run has one entry at most.',
+    title: 'Workflow passes',
+    purpose: 'Runs with new events. A pass computes and starts the next steps; each run has at most one entry.',
     producers: ['api', 'scheduler', 'engine'],
     consumer: 'engine',
     payload: shape<RunPayload>({ required: { run_id: Joi.string() } }),
@@ -117,7 +117,7 @@ export const queues = defineQueues({
   },
   runTimers: {
     name: 'workflow-timers',
-    title: 'Timers of runs',
+    title: 'Workflow timers',
     purpose: 'Delays, retries, expiries, reminders and deadlines of runs. Delayed until they are due.',
     producers: ['engine'],
     consumer: 'engine',
@@ -129,8 +129,8 @@ export const queues = defineQueues({
   },
   schedules: {
     name: 'workflow-schedules',
-    title: 'Starts of schedules',
-    purpose: 'The next start of each schedule. Delayed until it is due; or until a start that waits for the run before, or for room, is looked at again.',
+    title: 'Workflow schedules',
+    purpose: 'The next start of each schedule. Delayed until it is due, or until a start that waits for the previous run or for capacity is retried.',
     producers: ['api', 'engine'],
     consumer: 'engine',
     payload: shape<SchedulePayload>({ required: { schedule_id: Joi.string(), due_ms: Joi.number() } }),
@@ -139,7 +139,7 @@ export const queues = defineQueues({
   deadLetters: {
     name: 'dead-letters',
     title: 'Dead letters',
-    purpose: 'Jobs that ended badly, as failed entries with their reason, until they are retried or deleted.',
+    purpose: 'Failed jobs, as failed entries with their reason, until they are retried or deleted.',
     producers: ['api', 'scheduler'],
     consumer: null,
     payload: jobPayload,

@@ -11,7 +11,7 @@ import {
 
 type Decide = (message: PolicyCheckRequestMessage) => Promise<PolicyCheckResponseMessage>;
 
-/** What decides a question, whether it came alone or with others. */
+/** Decides a request, whether it arrived alone or in a batch. */
 export function decisionsOf(kernel: Kernel): Record<DecisionMethod, Decide> {
   const by =
     (method: 'check' | 'evaluate' | 'explain'): Decide =>

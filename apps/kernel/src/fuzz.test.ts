@@ -40,7 +40,7 @@ const methods = [grpcServices.kernel, grpcServices.kernelBatch, grpcServices.out
     ),
 );
 
-describe('what anybody may send to the kernel', () => {
+describe('arbitrary input to the kernel', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kernel-fuzz-'));
   const defects: unknown[] = [];
   let redisServer: TestServer;
@@ -96,7 +96,7 @@ describe('what anybody may send to the kernel', () => {
     return protoMessage(message, choices).map((fields) => message.encode(message.fromObject(fields)).finish());
   };
 
-  it.each(methods)('%s answers, or refuses in words, whatever message it is sent', async (method, type) => {
+  it.each(methods)('%s responds or rejects with a message, for any request message', async (method, type) => {
     await fc.assert(
       fc.asyncProperty(messages(type), async (bytes) => {
         const { code, told } = await ask(method, bytes);
@@ -108,14 +108,14 @@ describe('what anybody may send to the kernel', () => {
     );
   });
 
-  it.each(methods)('%s survives bytes that are no message', async (method, type) => {
+  it.each(methods)('%s survives bytes that are not a message', async (method, type) => {
     const bytes = fc.oneof(mutatedBytes(messages(type)), fc.uint8Array({ minLength: 1, maxLength: 100 }));
 
     await fc.assert(
       fc.asyncProperty(bytes, async (given) => {
         const { code, told } = await ask(method, given);
 
-        // What the library itself cannot read it calls INTERNAL and says so; nothing of ours may end in that.
+        // The library reports undecodable messages as INTERNAL; our own code must never do so.
         if (code === status.INTERNAL) expect(told).toMatch(/^Error deserializing request/);
         else expect([status.OK, status.INVALID_ARGUMENT]).toContain(code);
       }),

@@ -11,7 +11,7 @@ import {
 } from '@svc/kernel-client';
 import { decisionsOf } from './decisions';
 
-/** `svc.agent.v1.SafetyKernelBatch`: many questions in one call, each decided as alone. ADR 8. */
+/** `svc.agent.v1.SafetyKernelBatch`: many requests in one call, each decided independently. See ADR 8. */
 export function kernelBatchService(kernel: Kernel): Record<string, Method> {
   const decide = decisionsOf(kernel);
   const codec = policyCodec();

@@ -35,7 +35,7 @@ rules:
   - {id: ok, match: {topics: [job.a]}, decision: allow}
 `;
 
-describe('many questions to the kernel in one call', () => {
+describe('a batch of kernel requests', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kernel-batch-'));
   const codec = policyCodec();
   const opened = openMetrics(kernelMetrics, { pod: 'kernel' });
@@ -103,7 +103,7 @@ describe('many questions to the kernel in one call', () => {
     method,
     request: codec.encodeRequest(checkRequestMessage({ topic: 'job.a', tenant: 'acme', job_id: 'j', ...request })),
   });
-  /** Decisions counted so far, by their method. */
+  /** Decisions counted so far, by method. */
   const counted = async () => {
     const sums: Record<string, number> = {};
     const series = (await opened.text()).matchAll(/^svc_safety_evaluations_total\{method="(\w+)".* (\d+)$/gm);
@@ -111,7 +111,7 @@ describe('many questions to the kernel in one call', () => {
     return sums;
   };
 
-  it('random questions are decided as each is decided alone, in their order', async () => {
+  it('random requests get the same decisions as single calls, in order', async () => {
     const text = fc.string({ maxLength: 12 });
     const topic = fc.constantFrom('job.a', 'job.held', 'job.slow', 'job.banned', 'job.boxed', 'job.none', 'other', '');
     const request: fc.Arbitrary<PolicyRequest> = fc.record(
@@ -142,7 +142,7 @@ describe('many questions to the kernel in one call', () => {
     );
   });
 
-  it('counts each decision by its method', async () => {
+  it('counts each decision by method', async () => {
     const before = await counted();
 
     await decide([asking({}, 'Check'), asking({}, 'Check'), asking({}, 'Explain')]);
@@ -152,7 +152,7 @@ describe('many questions to the kernel in one call', () => {
     expect((after['explain'] ?? 0) - (before['explain'] ?? 0)).toBe(1);
   });
 
-  it('a question that fails, fails alone, as it would have failed alone', async () => {
+  it('a failing request fails alone, with the error of a single call', async () => {
     checked = () => Promise.reject(new AppError('service_unavailable'));
     const noJson = { ...checkRequestMessage({ topic: 'job.a' }), effective_config: Buffer.from('{') };
 
@@ -179,7 +179,7 @@ describe('many questions to the kernel in one call', () => {
     expect(defects).toEqual([]);
   });
 
-  it('a defect is answered without detail, and reported', async () => {
+  it('a defect is returned without detail, and reported', async () => {
     checked = () => Promise.reject(new Error('password=hunter2'));
 
     const answers = await decide([asking({}, 'Check'), asking({})]);
@@ -189,7 +189,7 @@ describe('many questions to the kernel in one call', () => {
     expect(defects).toEqual(['Error: password=hunter2']);
   });
 
-  it('questions are worked on side by side', async () => {
+  it('requests of a batch are decided concurrently', async () => {
     let waiting = 0;
     let release: () => void = () => undefined;
     const all = new Promise<void>((resolve) => (release = resolve));
@@ -206,7 +206,7 @@ describe('many questions to the kernel in one call', () => {
   it.each([
     ['questions', Array.from({ length: limits.decisionBatch + 1 }, () => asking({}))],
     ['bytes', [asking({}), { method: 'Check', request: Buffer.alloc(limits.decisionBatchBytes) }]],
-  ])('INVALID_ARGUMENT for too many %s, saying how to mend it; nothing is decided', async (_what, questions) => {
+  ])('INVALID_ARGUMENT for too many %s, with a remedy; nothing is decided', async (_what, questions) => {
     const before = await counted();
 
     await expect(decide(questions)).rejects.toMatchObject({
@@ -218,12 +218,12 @@ describe('many questions to the kernel in one call', () => {
     expect(await counted()).toEqual(before);
   });
 
-  it('as many as a batch may hold are answered, and none at all too', async () => {
+  it('accepts a full batch and an empty batch', async () => {
     expect(await decide(Array.from({ length: limits.decisionBatch }, () => asking({})))).toHaveLength(limits.decisionBatch); // prettier-ignore
     expect(await decide([])).toEqual([]);
   });
 
-  describe('asked through the kernel client', () => {
+  describe('through the kernel client', () => {
     let remote: Kernel;
     beforeEach(async () => {
       remote = await openRemoteKernel(
@@ -233,7 +233,7 @@ describe('many questions to the kernel in one call', () => {
     });
     afterEach(() => remote.close());
 
-    it('decides many at once as within the process', async () => {
+    it('decides a batch as in-process evaluation does', async () => {
       const topics = ['job.a', 'job.held', 'job.slow', 'job.banned', 'job.boxed', 'other'];
       const asked = topics.map((topic): PolicyRequest => ({ topic, tenant: 'acme', job_id: topic }));
       const by = (kernel: Kernel, method: 'check' | 'evaluate' | 'explain' | 'simulate'): Promise<PolicyDecision[]> =>
@@ -244,7 +244,7 @@ describe('many questions to the kernel in one call', () => {
       }
     });
 
-    it('the breaker counts each question for itself', async () => {
+    it('the breaker counts each request separately', async () => {
       checked = () => Promise.reject(new AppError('service_unavailable'));
       const failing = () => remote.check({ topic: 'job.a' });
       const settled = await Promise.allSettled([
@@ -261,7 +261,7 @@ describe('many questions to the kernel in one call', () => {
       expect((await remote.breakers()).input).toMatchObject({ state: 'open', failures: 3 });
     });
 
-    it('how a text that is tried fares says nothing about the kernel', async () => {
+    it('failures of candidate texts do not count against the kernel', async () => {
       checked = () => Promise.reject(new AppError('service_unavailable'));
       const candidate = { id: 'secops/a', content: 'rules: []' };
 
@@ -276,7 +276,7 @@ describe('many questions to the kernel in one call', () => {
       await expect(remote.simulate({ topic: 'job.a' }, { candidate })).rejects.toThrow('circuit breaker');
     });
 
-    it('a question at fault says nothing about the kernel', async () => {
+    it('invalid requests do not count against the kernel', async () => {
       checked = () => Promise.reject(new AppError('invalid_json'));
 
       await Promise.allSettled(Array.from({ length: 8 }, () => remote.check({ topic: 'job.a' })));
@@ -285,13 +285,13 @@ describe('many questions to the kernel in one call', () => {
     });
   });
 
-  it('an answer means what it says', () => {
+  it('a response is interpreted by its code', () => {
     const empty = codec.decodeResponse(Buffer.alloc(0));
 
     expect(decisionOf(empty)).toBeUndefined();
   });
 
-  it.each<DecisionMethod>([...decisionMethods])('%s is asked with the bytes of a call alone', (method) => {
+  it.each<DecisionMethod>([...decisionMethods])('%s is sent with the bytes of a single call', (method) => {
     const alone = serviceDefinition(grpcServices.kernel)[method]?.requestSerialize(checkRequestMessage({ topic: 'job.a' })); // prettier-ignore
 
     expect(codec.encodeRequest(checkRequestMessage({ topic: 'job.a' }))).toEqual(alone);

@@ -105,7 +105,7 @@ describe('the kernel over gRPC', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('reports a breaker that opens, once', async () => {
+  it('reports an opening breaker once', async () => {
     broken = true;
 
     for (let calls = 0; calls < 5; calls++) await expect(remote.check(job())).rejects.toThrow();
@@ -124,7 +124,7 @@ describe('the kernel over gRPC', () => {
     ['content', { input_content: '{"amount": 11}', input_content_type: 'application/json' }],
     ['configuration', { effective_config: { safety: { denied_topics: ['job.a'] } } }],
     ['a topic that is none', { topic: 'other' }],
-  ])('decides as within the process: %s', async (_what, over) => {
+  ])('decides as in-process evaluation does: %s', async (_what, over) => {
     const decision = await remote.evaluate(job(over));
 
     expect(decision).toEqual(await local.evaluate(job(over)));
@@ -132,7 +132,7 @@ describe('the kernel over gRPC', () => {
     expect(await remote.simulate(job(over))).toEqual(decision);
   });
 
-  it('simulates a text in the place of a bundle, and without what is left out, as within the process', async () => {
+  it('simulates a candidate bundle and skipped parts as in-process evaluation does', async () => {
     const candidate = {
       id: 'secops/invariants',
       content: 'rules: [{id: tried, decision: deny, match: {topics: [job.a]}}]',
@@ -148,7 +148,7 @@ describe('the kernel over gRPC', () => {
     await expect(remote.simulate(job({}), { candidate: { id: 'x', content: 'rules: 7' } })).rejects.toThrow();
   });
 
-  it('is given what permitted the job before, and does not apply a velocity limit to it again', async () => {
+  it('receives the prior permit of a job, and does not apply a velocity limit to it again', async () => {
     const paced = (id: string) => job({ topic: 'job.paced', job_id: id });
     const { policy_snapshot } = await remote.check(paced('first'));
     const prior_permit = { policy_snapshot, rule_id: 'ok' };
@@ -157,7 +157,7 @@ describe('the kernel over gRPC', () => {
     expect((await remote.check({ ...paced('second'), prior_permit })).decision).toBe('ALLOW');
   });
 
-  it('names the same snapshots', async () => {
+  it('returns the same snapshots', async () => {
     expect(await remote.listSnapshots()).toEqual(await local.listSnapshots());
   });
 
@@ -168,11 +168,11 @@ describe('the kernel over gRPC', () => {
     ['content, clean', { output_content: Buffer.from('clean') }],
     ['content, to be redacted', { output_content: Buffer.from('a KEY-12 b') }],
     ['content, found in the error text', { output_content: Buffer.from('a'), error_message: 'KEY-12' }],
-  ])('checks outputs as within the process: %s', async (_what, over) => {
+  ])('checks outputs as in-process evaluation does: %s', async (_what, over) => {
     expect(await remote.checkOutput(output(over))).toEqual(await local.checkOutput(output(over)));
   });
 
-  it('the breaker opens when the kernel is gone, and closes after it is back', async () => {
+  it('the breaker opens while the kernel is unavailable, and closes after it recovers', async () => {
     const states: string[] = [];
     const note = async () => states.push((await remote.breakers()).input.state);
     await remote.check(job());
@@ -195,7 +195,7 @@ describe('the kernel over gRPC', () => {
     await expect(remote.check(job())).rejects.toThrow('circuit breaker');
     nowMs += 30_000;
     await eventually(async () => {
-      nowMs += 30_000; // a probe that comes before the connection is up again opens it anew
+      nowMs += 30_000; // a probe before the connection is re-established opens it again
       expect((await remote.check(job())).decision).toBe('ALLOW');
     });
     await note();
@@ -206,13 +206,13 @@ describe('the kernel over gRPC', () => {
     expect(remote.ready()).toEqual({ ok: true });
   });
 
-  it('denials are answers: they never open the breaker', async () => {
+  it('denials never open the breaker', async () => {
     for (let i = 0; i < 10; i++) await remote.check(job({ topic: 'job.banned' }));
 
     expect((await remote.breakers()).input).toMatchObject({ state: 'closed', failures: 0 });
   });
 
-  it('a kernel that answers with errors is cut off, for every process that shares the store', async () => {
+  it('errors of the kernel open the breaker of every process that shares the store', async () => {
     broken = true;
     for (let i = 0; i < 3; i++) await expect(remote.check(job())).rejects.toThrow();
     const other = await openRemoteKernel(
@@ -232,7 +232,7 @@ describe('the kernel over gRPC', () => {
     const own = selfSigned('localhost');
     const client = selfSigned('scheduler');
 
-    it('is trusted by its authority only, and asks for a certificate where it was told to', async () => {
+    it('is trusted by its authority only, and requires a client certificate if configured', async () => {
       const files = {
         cert: file('cert.pem', own.cert),
         key: file('key.pem', own.key),
@@ -259,7 +259,7 @@ describe('the kernel over gRPC', () => {
   });
 });
 
-/** A kernel's methods, each still knowing its kernel. */
+/** The methods of a kernel, bound to it. */
 const bound = (kernel: Kernel): Kernel => ({
   check: (request) => kernel.check(request),
   evaluate: (request) => kernel.evaluate(request),

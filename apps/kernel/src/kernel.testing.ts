@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 type KernelDeps = Parameters<typeof openLocalKernel>[1];
 
-/** A kernel with one policy, written into a folder of the test's own. */
+/** A kernel with one policy file in a temporary folder of the test. */
 export async function kernelOf(
   policy: string,
   folder: string,

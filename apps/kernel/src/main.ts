@@ -24,7 +24,7 @@ const graceMs = 10_000;
 
 void runService({
   name: 'kernel',
-  purpose: 'The safety kernel: decides whether jobs may run and results may leave.',
+  purpose: 'The safety kernel: decides whether jobs may run and results may be released.',
   env: kernelEnv,
   start,
 });
@@ -83,7 +83,7 @@ async function start(boot: Boot<KernelEnv>): Promise<void> {
       health,
       clock,
       onDefect: (error, method) => log.error('defect', { error, endpoint: method }),
-      onTlsError: (error) => log.error('certificate is not used, the last good one stands', { error }),
+      onTlsError: (error) => log.error('certificate is invalid; keeping the previous one', { error }),
     },
   );
   onStop('grpc', () => server.close(graceMs));

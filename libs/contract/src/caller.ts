@@ -1,11 +1,11 @@
-/** Which records a caller may touch: those of one tenant, or ('*') every tenant's. A repository cannot be asked without one. */
+/** Tenant whose records a caller may access, or '*' for all. Every repository call requires one. */
 export type TenantScope = string & { readonly __tenantScope?: never };
 
 export const everyTenant: TenantScope = '*';
 
-/** Who is calling, as authentication established it. See docs/reference/http.md#authentication. */
+/** The authenticated caller. See docs/reference/http.md#authentication. */
 export interface Caller {
-  /** The tenant this request acts for: the header's when the credential allows it, else the credential's. */
+  /** Tenant of the request: from the header if the credential allows it, else the credential's tenant. */
   tenant: string;
   /** Tenant scope of reads and writes: '*' only for credentials that allow cross-tenant access and named no tenant. */
   scope: TenantScope;
@@ -26,7 +26,7 @@ export interface Caller {
 }
 
 /**
- * The tenants whose records of the installation (schemas, policies, queues) a caller manages: every tenant's for callers of
+ * Scope in which a caller manages records of the installation (schemas, policies, queues): all tenants for callers of
  * the default tenant and for cross-tenant credentials that named no tenant, the caller's own otherwise.
  */
 export const managedScope = (

@@ -10,7 +10,7 @@ export type ParamNames<Path extends string> = Path extends `${string}:${infer Na
     : never;
 
 /**
- * One HTTP endpoint, declared once: validation, the gate, OpenAPI, the typed handler and the table-walking tests are made
+ * One HTTP endpoint, declared once: validation, authorization, OpenAPI, the typed handler and the table-walking tests are derived
  * from it. Its handler is in the `routes.ts` of its feature.
  */
 // The three `any` defaults are what lets a list hold endpoints of every type; nothing is read through them.
@@ -35,29 +35,29 @@ export interface Endpoint<
   bodyOptional?: true;
   /** Unknown body fields are ignored rather than refused. See docs/reference/http.md#requests. */
   bodyIgnoresUnknown?: true;
-  /** The body is bytes of any media type, which the handler gets as they are. Such a route declares no `body`. */
+  /** The body is raw bytes of any media type, passed to the handler unparsed. Such a route declares no `body`. */
   rawBody?: true;
   /** Which configured limit caps the body; absent = the JSON body limit. */
   bodyLimit?: 'job' | 'artifact' | 'data';
   /** `raw`: the answer is bytes, sent as application/octet-stream. */
   answer: { status: 200 | 201 | 204; body?: Joi.Schema<Answer>; headers?: Record<string, string>; raw?: true };
-  /** No rate limit: for probes, which must answer while a client floods the public routes from the same address. */
+  /** No rate limit, so that probes respond while a client floods the public routes from the same address. */
   unlimited?: true;
   /**
    * A public route whose credential is the token in its query: it is verified before the body is read, and its tenant takes the
    * rate limit. The handler checks what the token allows.
    */
   signedUrl?: DataPurpose;
-  /** A public route that tells more to those whose credentials it knows; bad credentials are as none. */
+  /** A public route that returns more to authenticated callers; invalid credentials count as none. */
   knowsCallers?: true;
   /** Further answers of the same route, by status, such as a probe's 503; a handler picks one with `answer(body, { status })`. */
   otherAnswers?: Readonly<Record<number, { description: string; body?: Joi.Schema }>>;
-  /** Body or query fields whose violation has a code of its own instead of `invalid_body`. */
+  /** Error codes for violations of individual body or query fields; `invalid_body` otherwise. */
   violationCodes?: Readonly<Record<string, ErrorCode>>;
   errors: readonly ErrorCode[];
-  /** The answer to a caller of another tenant than the record's. */
+  /** Response to a caller of another tenant than the record's. */
   otherTenant?: 'tenant_access_denied' | 'approval_forbidden' | 'data_url_invalid' | 'absent' | 'nothing';
-  /** The records belong to the installation and not to a tenant: tenants may read them, and only its admins write them. */
+  /** The records belong to the installation: tenants may read them, only its admins may write them. */
   owner?: 'installation';
 }
 /* eslint-enable @typescript-eslint/no-explicit-any */

@@ -9,7 +9,7 @@ const keysOf = (schema: Joi.Schema | undefined) =>
   (schema?.describe() as { keys?: Record<string, { flags?: { description?: string } }> } | undefined)?.keys ?? {};
 
 describe('the endpoint table', () => {
-  it('names, and methods with paths, are each other’s only ones', () => {
+  it('ids, and methods with paths, are unique', () => {
     const ids = all.map(({ id }) => id);
     const targets = all.map(({ method, path }) => `${method} ${path.replace(/:\w+/g, ':')}`);
 
@@ -54,13 +54,13 @@ describe('shape', () => {
     optional: { note: Joi.string() },
   });
 
-  it('asks for what is required, fills in defaults, and leaves the optional absent', () => {
+  it('requires required fields, fills in defaults, and leaves optional fields absent', () => {
     expect(sample.validate({ name: 'a' }).value).toEqual({ name: 'a', size: 3 });
     expect(sample.validate({ size: 1 }).error?.message).toMatch(/"name" is required/);
     expect(sample.validate({ name: 'a', note: 'n' }).error).toBeUndefined();
   });
 
-  it('refuses a field it does not know', () => {
+  it('rejects an unknown field', () => {
     expect(sample.validate({ name: 'a', other: 1 }).error?.message).toMatch(/"other" is not allowed/);
   });
 });

@@ -6,10 +6,10 @@ import { AppError, errorCodes, type ErrorCode } from './errors';
 
 const codes = Object.keys(errorCodes) as ErrorCode[];
 
-/** Declared for clients to know, while what answers with it is still to come. */
+/** Reserved: declared for clients, not thrown yet. */
 const reserved: readonly ErrorCode[] = [];
 
-/** Any route may answer with these, so no endpoint lists them. */
+/** Any route may return these, so no endpoint lists them. */
 const anywhere: readonly ErrorCode[] = [
   'invalid_json', 'invalid_body', 'unauthorized', 'access_denied', 'tenant_access_denied', 'tenant_id_required',
   'origin_not_allowed', 'key_scope_insufficient', 'not_found', 'method_not_allowed', 'unsupported_media_type',
@@ -34,7 +34,7 @@ describe('error codes', () => {
     expect(codes.filter((code) => !sources.includes(`'${code}'`))).toEqual(reserved);
   });
 
-  it('every code is declared by an endpoint, or any may answer with it', () => {
+  it('every code is declared by an endpoint, or may be returned by any', () => {
     const known = [...listed, ...anywhere, ...reserved];
 
     expect(codes.filter((code) => !known.includes(code))).toEqual([]);
@@ -49,7 +49,7 @@ describe('error codes', () => {
     expect(code).toMatch(/^([a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z]+)*)$/);
   });
 
-  it.each(['internal_error', 'upstream_service_error', 'service_unavailable'] as const)('%s tells nothing', (code) => {
+  it.each(['internal_error', 'upstream_service_error', 'service_unavailable'] as const)('%s reveals no detail', (code) => {
     expect(errorCodes[code].text).toBe(code.replaceAll('_', ' '));
   });
 });
@@ -69,7 +69,7 @@ describe('AppError', () => {
     });
   });
 
-  it('says what is particular to a request in place of the public text', () => {
+  it('replaces the public text with the text of the request', () => {
     const error = new AppError('invalid_body', { error: 'topic must begin with job.' });
 
     expect(error.message).toBe('topic must begin with job.');

@@ -185,7 +185,7 @@ export interface ErrorBody {
 }
 
 /**
- * An outcome that the caller is told about. Anything else that is thrown is a defect: it is logged with its cause and
+ * An error that is returned to the caller. Any other thrown value is a defect: it is logged with its cause and
  * answered 500 without detail.
  */
 export class AppError extends Error {

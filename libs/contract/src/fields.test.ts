@@ -18,14 +18,14 @@ describe('toMicros', () => {
     expect(toMicros(given, true)).toBe(us + span);
   });
 
-  it('nanoseconds are cut to the microsecond they are in', () => {
+  it('nanoseconds are truncated to microseconds', () => {
     expect(toMicros(1e18, false)).toBe(1e15);
     expect(toMicros(1_700_000_000_123_456_000, true)).toBe(1_700_000_000_123_456);
   });
 });
 
 describe('times in queries', () => {
-  it('a coarse upper bound covers its unit, a lower one begins with it', () => {
+  it('a coarse upper bound includes its whole unit, a lower bound starts with it', () => {
     expect(read(cursor, '10')).toBe(10_999_999);
     expect(read(before, '10')).toBe(10_999_999);
     expect(read(after, '10')).toBe(10_000_000);
@@ -68,7 +68,7 @@ it.each([
   expect(read(flag(!read_), value)).toBe(read_);
 });
 
-it('a flag that is not sent is as the route says', () => {
+it('a missing flag has the default of the route', () => {
   expect([read(flag(true)), read(flag(false))]).toEqual([true, false]);
 });
 

@@ -5,7 +5,7 @@ import { limits } from './limits';
 
 export const jobId = Joi.string().min(1).max(limits.idChars).description('Job id.');
 export const text = (description: string): Joi.StringSchema => Joi.string().allow('').description(description);
-/** Text that loses the spaces around it. Of a JSON body nothing else is converted. */
+/** Text without surrounding spaces; the only conversion of JSON body fields. */
 export const trimmed = (): Joi.StringSchema => Joi.string().trim().prefs({ convert: true });
 export const micros = (description: string): Joi.NumberSchema =>
   Joi.number().integer().description(`${description} Microseconds since the epoch.`);
@@ -32,7 +32,7 @@ export const pageLimit = (standard: number, most: number = limits.pageMost): Joi
     .default(standard)
     .description(`Page size, at most ${most}. Default ${standard}.`);
 
-/** Integer times are told apart by size and turned to microseconds; a bad cursor is ignored. */
+/** The unit of integer times is inferred from their size and converted to microseconds; an invalid cursor is ignored. */
 export function toMicros(value: number, upperBound: boolean): number {
   if (value < 1e12) return value * 1e6 + (upperBound ? 999_999 : 0);
   if (value < 1e15) return value * 1e3 + (upperBound ? 999 : 0);
@@ -46,15 +46,15 @@ const time = (upperBound: boolean) =>
   });
 
 export const cursor: Joi.Schema<number | undefined> = time(true).description(
-  'Where the last page ended: its next_cursor, unchanged. A bad cursor is ignored.',
+  'next_cursor of the last page, unchanged. An invalid cursor is ignored.',
 );
 export const after: Joi.Schema<number | undefined> = time(false).description(
-  'Only items updated at this time or later; seconds, milliseconds, microseconds or nanoseconds by size.',
+  'Only items updated at or after this time; seconds, milliseconds, microseconds or nanoseconds, inferred from the size.',
 );
 export const before: Joi.Schema<number | undefined> = time(true).description(
-  'Only items updated at this time or earlier; a coarser unit covers its whole span.',
+  'Only items updated at or before this time; a coarser unit includes its whole span.',
 );
-/** Booleans in queries: 1, true, yes, y, on in any case are true; all else false. */
+/** Query booleans: 1, true, yes, y and on in any case are true; all other values are false. */
 export const flag = (standard: boolean): Joi.Schema<boolean> =>
   Joi.any()
     .custom((value: unknown) => ['1', 'true', 'yes', 'y', 'on'].includes(String(value).toLowerCase()))
@@ -75,4 +75,4 @@ export const waitForEnd = (what: string): Joi.NumberSchema<number> =>
     .min(0)
     .max(20_000)
     .default(0)
-    .description(`Answer when the ${what} has ended, or after this many ms as it is then; 0 = at once.`);
+    .description(`Respond when the ${what} has ended, or after this many ms with its current state; 0 = immediately.`);

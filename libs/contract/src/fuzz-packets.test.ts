@@ -18,7 +18,7 @@ const packetBytes = protoMessage(busPacket)
   );
 const bytes = fc.oneof(packetBytes, mutatedBytes(packetBytes), fc.uint8Array({ maxLength: 200 }));
 
-/** Whatever comes off the bus is one of the answers, and what is taken can be passed on in every form. */
+/** Any bytes decode to a declared outcome, and an accepted packet can be encoded in every form. */
 function read(given: Uint8Array): void {
   const decoded = decodePacket(given);
   if (decoded.kind !== 'ok') {
@@ -34,7 +34,7 @@ function read(given: Uint8Array): void {
 }
 
 describe('bytes from the bus', () => {
-  it('are a packet or are refused with a code and a reason, whatever they are', () => {
+  it('are accepted as a packet, or rejected with a code and a reason', () => {
     fc.assert(fc.property(bytes, read), fuzzed(500));
   });
 

@@ -14,18 +14,18 @@ export const limits = {
   schedulingAttempts: 50,
   /** One window of a scan. */
   scanBytes: 2_097_152,
-  /** How much of a window the next one looks at again, so that nothing hides at a seam. */
+  /** Overlap of two windows, so that no match is missed at a boundary. */
   scanOverlapBytes: 65_536,
-  /** Most of a result that is scanned; a larger one counts as one that could not be. */
+  /** Maximum size of a scanned result; a larger one counts as a failed scan. */
   scanMostBytes: 33_554_432,
-  /** Most of an input document that is read for policy and shown to people. */
+  /** Maximum bytes of an input document that are read for policy and shown in the API. */
   contextBytes: 8_388_608,
-  /** Questions to the kernel in one call, and all of them encoded. */
+  /** Maximum requests in one kernel call, and their total encoded size. */
   decisionBatch: 32,
   decisionBatchBytes: 1_048_576,
-  /** A config document as JSON, by where it stands: all of a job's documents together go to its worker in one message. */
+  /** Maximum size of a config document as JSON, by scope: all documents of a job are sent to its worker in one message. */
   configBytes: { tenant: 65_536, default: 262_144, system: 2_097_152 },
-  /** Keys at the top of a config document; a registry such as system/topics has more. */
+  /** Maximum top-level keys of a config document; a registry such as system/topics has more. */
   configKeys: 256,
   registryKeys: 10_000,
   /** Team, workflow and step documents of a tenant. */

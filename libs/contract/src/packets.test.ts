@@ -26,7 +26,7 @@ const wireField = (number: number, bytes: Uint8Array) =>
     .finish();
 
 describe('decodePacket', () => {
-  it('gives back what was built, to the microsecond', () => {
+  it('returns the packet that was built, to the microsecond', () => {
     const packet = jobRequestPacket(head, { ...request, labels: { a: 'b' }, meta: { risk_tags: ['x'] } });
 
     expect(decodePacket(encodePacket(packet))).toEqual({ kind: 'ok', packet });
@@ -78,7 +78,7 @@ describe('decodePacket', () => {
     expect(decodePacket(Buffer.concat([raw({ job_request: request }), unknown])).kind).toBe('ok');
   });
 
-  it('reads a result without the dispatch when its field holds what an older worker put there', () => {
+  it('drops the dispatch of a result when an older worker used its field for other data', () => {
     const core = wire.JobResult.encode({ job_id: 'j', worker_id: 'w', status: 5, cost_usd: 0.5 }).finish();
     const older = [
       ...core,
@@ -93,20 +93,20 @@ describe('decodePacket', () => {
     expect(decodePacket(bytes)).not.toHaveProperty('packet.body.dispatch');
   });
 
-  it('keeps the dispatch beside another optional field that cannot be read', () => {
+  it('keeps the dispatch when another optional field is unreadable', () => {
     const core = wire.JobResult.encode({ job_id: 'j', worker_id: 'w', status: 5, dispatch: { attempt: 2 } }).finish();
     const bytes = Buffer.concat([raw({}), wireField(11, Buffer.concat([core, wireField(12, Uint8Array.of(0xff))]))]);
 
     expect(decodePacket(bytes)).toMatchObject({ kind: 'ok', packet: { body: { dispatch: { attempt: 2 } } } });
   });
 
-  it('refuses a result whose own fields cannot be read', () => {
+  it('rejects a result whose required fields are unreadable', () => {
     const bytes = Buffer.concat([raw({}), wireField(11, wireField(1, Uint8Array.of(0xff)))]);
 
     expect(decodePacket(bytes)).toMatchObject({ kind: 'malformed', code: 101 });
   });
 
-  it('takes an unknown status of a result as FAILED and any other unknown enum value as unspecified', () => {
+  it('reads an unknown status of a result as FAILED and any other unknown enum value as unspecified', () => {
     const result = decodePacket(raw({ job_result: { job_id: 'j', worker_id: 'w', status: 99 } }));
     const asked = decodePacket(raw({ job_request: { ...request, priority: 42 } }));
 
@@ -136,7 +136,7 @@ describe('decodePacket', () => {
     );
   });
 
-  it('refuses nesting that would exhaust the stack', () => {
+  it('rejects nesting that would exhaust the stack', () => {
     const group = Buffer.alloc(20_000, 0x0b);
 
     expect(decodePacket(group).kind).toBe('malformed');
@@ -144,7 +144,7 @@ describe('decodePacket', () => {
 });
 
 describe('builders', () => {
-  it('an alert carries both twins of each field', () => {
+  it('an alert sets both forms of each duplicated field', () => {
     const { body } = alertPacket(head, { severity: 'critical', message: 'm', code: 103, details: { subject: 'x' } });
 
     expect(body).toEqual({
@@ -169,7 +169,7 @@ describe('builders', () => {
 });
 
 describe('names', () => {
-  it('priorities are read in any case; a word that means none is told apart', () => {
+  it('priorities are read in any case; an unknown name is undefined', () => {
     expect(['Interactive', 'BATCH', 'critical', 'low', 'normal', 'high'].map(parsePriority)).toEqual([
       1, 2, 3, 2, 1, 3,
     ]);
@@ -181,7 +181,7 @@ describe('names', () => {
     expect(jobStatusOf('TIMEOUT')).toBe(9);
   });
 
-  it('older error texts mean a code, unless the typed field is set', () => {
+  it('older error texts map to a code, unless the typed field is set', () => {
     expect(errorCodeOf({ error_code: 'timeout', error_code_enum: 0 })).toBe(200);
     expect(errorCodeOf({ error_code: 'timeout', error_code_enum: 201 })).toBe(201);
     expect(errorCodeOf({ error_code: 'toString', error_code_enum: 0 })).toBe(0);

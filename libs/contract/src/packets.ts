@@ -46,7 +46,7 @@ export interface PacketHead {
 export type PacketOf<K extends PayloadKind> = PacketHead & { kind: K; body: Message<PayloadDrafts[K]> };
 export type Packet = { [K in PayloadKind]: PacketOf<K> }[PayloadKind];
 
-/** What was read of a packet that is not taken, for the alert that reports it. */
+/** Readable parts of a rejected packet, for the alert that reports it. */
 export interface Refusal {
   code: WireErrorCode;
   reason: string;
@@ -55,19 +55,19 @@ export interface Refusal {
 }
 export type Decoded =
   | { kind: 'ok'; packet: Packet }
-  /** Readable, but breaks a rule of section 3: acknowledged, counted, reported (101 or 202). */
+  /** Readable but invalid: acknowledged, counted and reported (101 or 202). */
   | ({ kind: 'invalid'; packet: Packet } & Refusal)
-  /** Unreadable (101): a repeated delivery may still be read, by a newer process. */
+  /** Unreadable (101): redelivered, since a newer process may be able to read it. */
   | ({ kind: 'malformed' } & Refusal)
-  /** No payload, or one this version does not know (102). */
+  /** No payload, or one unknown to this version (102). */
   | ({ kind: 'unknown_payload' } & Refusal)
   /** Another protocol version (100). */
   | ({ kind: 'version' } & Refusal);
 
-/** The only protocol version there is. */
+/** The only supported protocol version. */
 export const protocolVersion = 1;
 
-/** What NATS carries by default; bodies travel by pointer, so a larger packet is a mistake or an attack. */
+/** Default maximum payload of NATS; bodies are sent by pointer, so a larger packet is an error or an attack. */
 export const maxPacketBytes = 1024 * 1024;
 
 /**
@@ -88,7 +88,7 @@ export function decodePacket(bytes: Uint8Array, maxBytes = maxPacketBytes): Deco
   }
 }
 
-/** An optional field that cannot be read costs the field, not the packet. @throws Error when the packet itself is unreadable */
+/** An unreadable optional field is dropped; the packet is kept. @throws Error when the packet itself is unreadable */
 function decodeRaw(bytes: Uint8Array): svc.agent.v1.BusPacket {
   try {
     return wire.BusPacket.decode(bytes);
@@ -105,7 +105,7 @@ function readPacket(raw: svc.agent.v1.BusPacket): Decoded {
     const reason = `protocol version ${raw.protocol_version}`;
     return { kind: 'version', code: WireErrorCode.ERROR_CODE_PROTOCOL_VERSION_MISMATCH, reason, sender_id, trace_id };
   }
-  // Of several payloads, which no encoder writes, the last counts, as everywhere in proto3.
+  // The last of several payloads wins, as in proto3.
   const kind = raw.payload;
   if (!kind) {
     const reason = 'no payload that is known';
@@ -130,7 +130,7 @@ function readPacket(raw: svc.agent.v1.BusPacket): Decoded {
 }
 
 function microseconds(timestamp: svc.agent.v1.BusPacket['created_at']): number {
-  // Zero seconds are not on the wire and read as a Long object.
+  // Zero seconds are omitted on the wire and read as a Long object.
   return Number(timestamp?.seconds ?? 0) * 1e6 + Math.floor((timestamp?.nanos ?? 0) / 1e3);
 }
 
@@ -198,7 +198,7 @@ const bodies = {
 
 type Codec = Pick<(typeof bodies)['alert'], 'encode'> & { decode(bytes: Uint8Array): object };
 
-/** JSON carries half a surrogate pair and UTF-8 does not: a packet with one in it could be read by nobody. */
+/** JSON allows a lone surrogate and UTF-8 does not: an encoded packet that contained one would be unreadable. */
 function throughBytes(codec: Codec, draft: object): object {
   try {
     return codec.decode(codec.encode(draft).finish());
@@ -210,7 +210,7 @@ function throughBytes(codec: Codec, draft: object): object {
 const packetBuilder =
   <K extends keyof typeof bodies>(kind: K) =>
   ({ nowUs, auth_token = '', ...head }: NewPacketHead, draft: Draft<PayloadDrafts[K]>): PacketOf<K> => {
-    // By way of its bytes, so that a packet built here equals the one its reader gets.
+    // Encoded and decoded, so that a packet built here equals the one that its reader decodes.
     const body = plainMessage(throughBytes(bodies[kind], draft));
     return { ...head, created_at_us: nowUs, auth_token, signature: new Uint8Array(), kind, body } as PacketOf<K>;
   };
@@ -234,7 +234,7 @@ export interface AlertDraft {
   details?: Record<string, string>;
 }
 
-/** An alert with both twins of each field set, as writers must. See docs/reference/worker-protocol.md#alerts. */
+/** An alert with both forms of each duplicated field set. See docs/reference/worker-protocol.md#alerts. */
 export function alertPacket(
   head: NewPacketHead,
   { severity, message, code, component = head.sender_id, details = {} }: AlertDraft,

@@ -14,7 +14,7 @@ export const permissions = [
 
 export type Permission = (typeof permissions)[number];
 
-/** Roles a route's gate can name when RBAC is not entitled. See docs/reference/http.md#authorization. */
+/** Roles that a route can require when RBAC is not entitled. See docs/reference/http.md#authorization. */
 export type GateRole = 'admin' | 'operator' | 'viewer' | 'user' | 'runtime_collector';
 
 /**
@@ -32,7 +32,7 @@ export interface Role {
   inherits: readonly string[];
 }
 
-/** `user` and `runtime_collector` exist for the gate but are not listed by the roles API. */
+/** `user` and `runtime_collector` are valid in `roles` but not listed by the roles API. */
 export const builtInRoles: Readonly<Record<string, Role>> = {
   admin: { description: 'Everything', permissions: ['admin.*'], inherits: [] },
   operator: {

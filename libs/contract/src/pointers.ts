@@ -4,7 +4,7 @@ import { approvalGateTopic } from './subjects';
 export const isOwnResult = (id: string, pointer: string): boolean =>
   pointer === `redis://res:${id}` || pointer.startsWith(`redis://res:${id}:`);
 
-/** A pointer into the platform's store, which the platform could follow; pointers of other schemes are passed on. */
+/** A pointer into the platform's store; pointers of other schemes are forwarded and never followed. */
 export const isStorePointer = (pointer: string): boolean => pointer.startsWith('redis://');
 
 /** Pointer to a job's input document: the one that the request names, else the job's own. */
@@ -18,5 +18,5 @@ export const contextPointer = ({
 
 export const ownContextPointer = (id: string): string => `redis://ctx:${id}`;
 
-/** Jobs of the internal gate topic are never routed; only a resolution of their approval ends them. */
+/** Jobs of the internal approval topic are never routed; only a resolution of their approval ends them. */
 export const isGate = (topic: string): boolean => topic === approvalGateTopic;

@@ -4,20 +4,20 @@ type Stated = Pick<ResourceRef, 'sha256' | 'size_bytes'>;
 
 export interface ContentFacts {
   sizeBytes: number;
-  /** Needed only for a reference that states one. */
+  /** Required only if the reference states one. */
   sha256?: Uint8Array;
 }
 
-/** Error code of a job whose input, result or artifact is not what its reference states. */
+/** Error code of a job whose input, result or artifact does not match its reference. */
 export const integrityErrorCode = 'integrity_check_failed';
 
 const sha256Bytes = 32;
 
-/** Does the reference state anything that can be verified? */
+/** Whether the reference states a size or hash to verify. */
 export const isVerifiable = ({ sha256, size_bytes }: Stated): boolean => sha256.length > 0 || size_bytes > 0;
 
 /**
- * How the content differs from what its reference states; undefined when it does not.
+ * How the content differs from its reference; undefined if it matches.
  * See docs/reference/worker-protocol.md#packets.
  */
 export function integrityFault({ sha256, size_bytes }: Stated, content: ContentFacts): string | undefined {

@@ -7,7 +7,7 @@ type Shape<T> = { required: Fields<Omit<T, OptionalKeys<T>>> } & ([OptionalKeys<
   : { optional: Fields<Pick<T, OptionalKeys<T>>> });
 
 /**
- * An object schema that cannot disagree with its interface: `required` lists the fields that are always there after
+ * An object schema that cannot disagree with its interface: `required` lists the fields that are always present after
  * validation (a field with a default belongs here too), `optional` those with a question mark. Unknown fields are
  * refused, as everywhere in this product, unless the caller adds `.unknown()`.
  */

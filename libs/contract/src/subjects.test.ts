@@ -31,7 +31,7 @@ describe('subjects', () => {
     ]);
   });
 
-  it('consumer names of workers hold no character NATS refuses', () => {
+  it('consumer names of workers contain no character that NATS rejects', () => {
     const names = [
       workerConsumer('w-1').durable,
       topicConsumer('job.media.*').durable,
@@ -41,7 +41,7 @@ describe('subjects', () => {
     expect(names).toEqual(['dur_w-1__worker_w-1_jobs', 'dur_job_media____job_media_STAR', 'dur_p__job_a_GT']);
   });
 
-  it('a worker id cannot reach out of its subject', () => {
+  it('a worker id cannot escape its subject', () => {
     expect(['w', 'w_1-A'].every((id) => workerIdPattern.test(id))).toBe(true);
     expect(['', 'a.b', '*', '>', 'a b', 'a\n', 'é'].some((id) => workerIdPattern.test(id))).toBe(false);
   });
@@ -56,17 +56,17 @@ describe('message ids', () => {
   const dispatch = (env: Record<string, string>, labels: Record<string, string> = {}) =>
     messageId('worker.w.jobs', jobRequestPacket(head, { job_id: 'j', topic: 'job.t', env, labels }));
 
-  it('two dispatches of a job differ, one repeated is the same', () => {
+  it('differ between dispatches of a job, and are equal for a repeat', () => {
     expect(dispatch({})).toBe('jobreq:j');
     expect(dispatch({ SVC_ATTEMPT: '1' })).toBe('jobreq:j:1');
     expect(dispatch({ SVC_ATTEMPT: '2' })).toBe('jobreq:j:2');
   });
 
-  it('the replay label makes it a fresh one', () => {
+  it('the replay label makes a new one', () => {
     expect(dispatch({ SVC_ATTEMPT: '2' }, { 'svc.bus_msg_id': 'x' })).toBe('jobreq:worker.w.jobs:x');
   });
 
-  it('results of two attempts, or of two outcomes, differ', () => {
+  it('differ between attempts and statuses of results', () => {
     const id = (attempt: number, status: number) =>
       messageId(
         'sys.job.result',

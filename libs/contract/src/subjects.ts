@@ -2,7 +2,7 @@ import type { Packet, PayloadKind } from './packets';
 import type { DispatchIdentity, JobRequest } from './proto/messages';
 import { jobStatusName } from './proto/names';
 
-/** A stream of JetStream. Retention is by limits, on disk. See docs/reference/worker-protocol.md#delivery. */
+/** A JetStream stream: limits retention, file storage. See docs/reference/worker-protocol.md#delivery. */
 export interface StreamSpec {
   name: 'SVC_SYS' | 'SVC_JOBS';
   subjects: readonly string[];
@@ -29,11 +29,11 @@ export type QueueGroup = 'svc-scheduler' | 'svc-workflow-engine' | 'svc-gateway'
 
 export interface SubjectSpec {
   name: string;
-  /** What a message carries: a packet with this payload, or `json` for the one subject that is no packet. */
+  /** Message format: a packet with this payload, or `json` for the one subject without packets. */
   payload: PayloadKind | 'json';
-  /** The stream that keeps it; absent = core NATS, gone when nobody listens. */
+  /** The stream that stores it; absent = core NATS, lost without a subscriber. */
   stream?: keyof typeof streams;
-  /** Groups that share its messages, each with its own durable consumer; none = every subscriber hears all. */
+  /** Groups that share its messages, each with its own durable consumer; none = every subscriber receives all. */
   groups: readonly QueueGroup[];
 }
 
@@ -47,13 +47,13 @@ export const subjects = {
     groups: ['svc-scheduler', 'svc-workflow-engine'],
   },
   jobProgress: { name: 'sys.job.progress', payload: 'job_progress', groups: [] },
-  /** Heard by every worker; the scheduler's replicas share it. */
+  /** Received by every worker; shared by the scheduler's replicas. */
   jobCancel: { name: 'sys.job.cancel', payload: 'job_cancel', groups: ['svc-scheduler'] },
   jobDlq: { name: 'sys.job.dlq', payload: 'job_result', stream: 'sys', groups: ['svc-gateway'] },
   heartbeat: { name: 'sys.heartbeat', payload: 'heartbeat', groups: [] },
   handshake: { name: 'sys.handshake', payload: 'handshake', groups: [] },
   alert: { name: 'sys.alert', payload: 'alert', groups: [] },
-  /** Carries no configuration: message `config changed`, details scope and scope_id. Replicas reload from the store. */
+  /** Contains no configuration: message `config changed`, details scope and scope_id. Replicas reload from the store. */
   configChanged: { name: 'sys.config.changed', payload: 'alert', groups: [] },
   workflowEvent: { name: 'sys.workflow.event', payload: 'alert', groups: [] },
   auditExport: { name: 'sys.audit.export', payload: 'json', stream: 'sys', groups: ['audit-exporters'] },
@@ -72,19 +72,19 @@ export const subjects = {
 
 export type SubjectId = keyof typeof subjects;
 
-/** What the gateway listens to for stream clients, on plain subscriptions without a group. */
+/** Subjects that the gateway forwards to stream clients, on plain subscriptions without a group. */
 export const gatewayTaps = ['sys.heartbeat', 'sys.job.>', 'sys.audit.>', 'sys.alert', 'sys.workflow.event'] as const;
 
-/** Worker ids stand inside a subject and a consumer name. */
+/** Worker ids are part of a subject and of a consumer name. */
 export const workerIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Where the scheduler sends one worker its jobs. The id must match {@link workerIdPattern}. */
+/** Subject on which the scheduler dispatches jobs to one worker. The id must match {@link workerIdPattern}. */
 export const workerJobsSubject = (workerId: string): string => `worker.${workerId}.jobs`;
 
-/** The topic of the internal approval gate; no worker serves it. */
+/** Topic of the jobs of approval steps; no worker serves it. */
 export const approvalGateTopic = 'job.svc.approval-gate';
 
-/** A subject one may publish to: tokens without wildcards or white space. */
+/** A valid publish subject: tokens without wildcards or white space. */
 export const isPublishSubject = (subject: string): boolean => /^[^\s.*>]+(\.[^\s.*>]+)*$/.test(subject);
 
 /** `dur_svc-scheduler__sys_job_submit`. */
@@ -102,7 +102,7 @@ export interface ConsumerSpec<Payload extends PayloadKind | 'json' = PayloadKind
 
 type DurableSubject = SubjectSpec & { stream: keyof typeof streams };
 
-const consumerOf = <const Subject extends DurableSubject>(
+const buildConsumer = <const Subject extends DurableSubject>(
   { name, payload, stream }: Subject,
   group: Subject['groups'][number],
 ): ConsumerSpec<Subject['payload']> => ({
@@ -115,14 +115,14 @@ const consumerOf = <const Subject extends DurableSubject>(
 
 /** The durable consumers of the platform's services. */
 export const consumers = {
-  schedulerSubmit: consumerOf(subjects.jobSubmit, 'svc-scheduler'),
-  schedulerResult: consumerOf(subjects.jobResult, 'svc-scheduler'),
-  engineResult: consumerOf(subjects.jobResult, 'svc-workflow-engine'),
-  gatewayDlq: consumerOf(subjects.jobDlq, 'svc-gateway'),
-  auditExport: consumerOf(subjects.auditExport, 'audit-exporters'),
+  schedulerSubmit: buildConsumer(subjects.jobSubmit, 'svc-scheduler'),
+  schedulerResult: buildConsumer(subjects.jobResult, 'svc-scheduler'),
+  engineResult: buildConsumer(subjects.jobResult, 'svc-workflow-engine'),
+  gatewayDlq: buildConsumer(subjects.jobDlq, 'svc-gateway'),
+  auditExport: buildConsumer(subjects.auditExport, 'audit-exporters'),
 } as const satisfies Record<string, ConsumerSpec>;
 
-/** A worker's own subject: one consumer, which outlives restarts of the worker. */
+/** Consumer of a worker's own subject; survives restarts of the worker. */
 export const workerConsumer = (workerId: string): ConsumerSpec<'job_request'> => ({
   subject: workerJobsSubject(workerId),
   payload: 'job_request',
@@ -131,7 +131,7 @@ export const workerConsumer = (workerId: string): ConsumerSpec<'job_request'> =>
   stream: streams.jobs.name,
 });
 
-/** A topic's subject, shared by the workers of a group; the group is the subject itself unless a pool agreed on a name. */
+/** Consumer of a topic, shared by the workers of a group; the group defaults to the subject. */
 export const topicConsumer = (subject: string, group = subject): ConsumerSpec<'job_request'> => ({
   subject,
   payload: 'job_request',
@@ -140,16 +140,16 @@ export const topicConsumer = (subject: string, group = subject): ConsumerSpec<'j
   stream: streams.jobs.name,
 });
 
-/** Heartbeat label that names one process of a worker: a new value says that the worker was restarted. */
+/** Heartbeat label that identifies one process of a worker: a new value means that the worker was restarted. */
 export const bootIdLabel = 'svc.boot_id';
 /** Heartbeat label with the value `true`: this process names the dispatch in every result and progress report. */
 export const dispatchEchoLabel = 'svc.echoes_dispatch';
-/** Label that gives a repeated publish a fresh message id, so that the duplicate window does not swallow it. */
+/** Label that gives a repeated publish a new message id, so that the duplicate window does not drop it. */
 export const busMessageIdLabel = 'svc.bus_msg_id';
 /** Env keys that repeat a request's dispatch for older workers. See docs/reference/worker-protocol.md#dispatch. */
 export const dispatchEnv = { dispatchId: 'SVC_DISPATCH_ID', attempt: 'SVC_ATTEMPT' } as const;
 
-/** Env keys of the URLs by which a worker without access to the store reads the input and stores results and artifacts. */
+/** Env keys of the URLs with which a worker without store access reads the input and stores results and artifacts. */
 export const dataUrlEnv = { input: 'SVC_INPUT_URL', result: 'SVC_RESULT_URL', artifact: 'SVC_ARTIFACT_URL' } as const;
 export type DataPurpose = keyof typeof dataUrlEnv;
 
@@ -162,8 +162,8 @@ export const dispatchOf = ({ dispatch, env }: Pick<JobRequest, 'dispatch' | 'env
   };
 
 /**
- * The message id of a durable publish, undefined for payloads that carry none. It holds the attempt, so that a second
- * dispatch or result within the duplicate window is not taken for a repeat of the first.
+ * The message id of a durable publish, undefined for payloads without one. It contains the attempt, so that a second
+ * dispatch or result within the duplicate window is not dropped as a repeat of the first.
  */
 export function messageId(subject: string, packet: Packet): string | undefined {
   if (packet.kind === 'job_request') {

@@ -2,10 +2,10 @@ import type Joi from 'joi';
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
 import { yamlStructureFaults, yamlTextFault, type YamlFault } from './yaml-structure';
 
-/** What is wrong in a file, and where. */
+/** A problem in a file and its position. */
 export interface Problem {
   source: string;
-  /** From 1; 0 when the fault has no place in the text. */
+  /** From 1; 0 if the problem has no position in the text. */
   line: number;
   column: number;
   /** Dotted, such as `rules.2.match.topics`; '' for the whole document. */
@@ -16,8 +16,8 @@ export interface Problem {
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problems: Problem[] };
 
 const maxAliases = 50;
-/** Finding the place of each takes a look at all of the document. */
-const mostProblems = 100;
+/** Bounds the work: locating each problem traverses the whole document. */
+const MAX_PROBLEMS = 100;
 
 /**
  * Reads a YAML (or JSON) file against a schema and names every fault with its line. The caller caps the bytes.
@@ -26,8 +26,12 @@ const mostProblems = 100;
  */
 export function readYamlDocument<T>(text: string, source: string, schema: Joi.Schema<T>): Parsed<T> {
   const lines = new LineCounter();
-  const dear = yamlTextFault(text);
-  if (dear) return { ok: false, problems: [{ source, ...placeOf(text, dear), path: '', message: dear.message }] };
+  const tooExpensive = yamlTextFault(text);
+  if (tooExpensive)
+    return {
+      ok: false,
+      problems: [{ source, ...toPosition(text, tooExpensive), path: '', message: tooExpensive.message }],
+    };
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const at = (offset: number | undefined) => {
     const { line, col } = offset === undefined ? { line: 0, col: 0 } : lines.linePos(offset);
@@ -55,22 +59,22 @@ export function readYamlDocument<T>(text: string, source: string, schema: Joi.Sc
     errors: { label: 'key' },
   });
   if (!error) return { ok: true, value: value as T };
-  const problems = error.details.slice(0, mostProblems).map(({ path, message }) => ({
+  const problems = error.details.slice(0, MAX_PROBLEMS).map(({ path, message }) => ({
     source,
-    ...at(offsetOf(document, path)),
+    ...at(findOffset(document, path)),
     path: path.join('.'),
     message,
   }));
   return { ok: false, problems };
 }
 
-const placeOf = (text: string, { offset }: YamlFault): { line: number; column: number } => {
+const toPosition = (text: string, { offset }: YamlFault): { line: number; column: number } => {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 };
 
-/** The offset of the node at a path, or of its nearest parent that is there. */
-function offsetOf(document: Document, path: readonly (string | number)[]): number | undefined {
+/** The offset of the node at a path, or of its nearest existing parent. */
+function findOffset(document: Document, path: readonly (string | number)[]): number | undefined {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
     if (isNode(node) && node.range) return node.range[0];

@@ -8,7 +8,7 @@ export interface ApprovalRepairBody {
   note?: string;
 }
 
-/** What would be done, or was. See docs/reference/jobs.md#repair. */
+/** The planned or applied repair. See docs/reference/jobs.md#repair. */
 export interface ApprovalRepairPlan {
   job_id: string;
   kind:
@@ -32,7 +32,7 @@ export interface ApprovalRepairPlan {
   request_hash: string;
 }
 
-/** Only what is set. */
+/** Fields that are not set are absent. */
 export interface ApprovalResolutionView {
   approved_by?: string;
   approved_role?: string;
@@ -72,17 +72,17 @@ const repairPlan = shape<ApprovalRepairPlan>({
       'invalidate_stale_snapshot', 'invalidate_stale_request', 'none',
     ), // prettier-ignore
     repairable: Joi.boolean().description('Whether there is anything to repair.'),
-    reason: text('What is wrong.'),
-    current_state: text('State of the job as it was found.'),
+    reason: text('The detected problem.'),
+    current_state: text('State of the job before the repair.'),
     target_state: text('State of the job after the repair.'),
     approval_status: text('Status of the approval after the repair.'),
-    actionability: text('Its actionability then.'),
-    decision: text('Its decision then.'),
+    actionability: text('Actionability of the approval after the repair.'),
+    decision: text('Decision on the approval after the repair.'),
     publish_target: Joi.string<ApprovalRepairPlan['publish_target']>()
       .valid('', ...publishTargets)
-      .description('What the bus hears of it.'),
+      .description('Event that the repair publishes; empty = none.'),
     topic: text('Topic of the job.'),
-    run_id: text('Run of a gate.'),
+    run_id: text('Workflow run of an approval step.'),
     request_hash: text('SHA-256 of the request as it is stored now.'),
   },
 });
@@ -90,20 +90,20 @@ const repairPlan = shape<ApprovalRepairPlan>({
 const resolutionView = shape<ApprovalResolutionView>({
   required: {},
   optional: {
-    approved_by: text('Who decided.'),
-    approved_role: text('Their role.'),
-    approved_at: micros('When.'),
-    reason: text('Why.'),
+    approved_by: text('Identity that resolved it.'),
+    approved_role: text('Role of that identity.'),
+    approved_at: micros('Time of the resolution.'),
+    reason: text('Reason of the resolution.'),
     note: text('Note.'),
-    policy_snapshot: text('The policy it was held under.'),
-    job_hash: text('The request that was decided on.'),
+    policy_snapshot: text('Policy snapshot under which the job was held.'),
+    job_hash: text('SHA-256 of the request that was resolved.'),
     status: text('pending, approved, rejected, invalidated or repaired.'),
     actionability: text('actionable, resolved, invalidated, expired or repaired.'),
-    revision: count('Rises with each change.'),
+    revision: count('Incremented by each change.'),
     decision: text('approve, reject, invalidate, expire or repair.'),
     publish_status: Joi.string<'pending' | 'published'>().valid('pending', 'published'),
     publish_target: Joi.string<(typeof publishTargets)[number]>().valid(...publishTargets),
-    published_at: micros('When, where that is known.'),
+    published_at: micros('Time of publication, if known.'),
   },
 });
 
@@ -111,11 +111,11 @@ export const repairApproval = endpoint({
   id: 'approvals.repair',
   method: 'post',
   path: '/api/v1/approvals/:job_id/repair',
-  summary: 'Say what is wrong with an approval, and mend it',
+  summary: 'Diagnose and repair an approval',
   access: { permission: 'jobs.approve', roles: ['admin'] },
   params: { job_id: jobId },
   body: shape<ApprovalRepairBody>({
-    required: { apply: Joi.boolean().default(false).description('Without it nothing is changed.') },
+    required: { apply: Joi.boolean().default(false).description('false returns the plan without applying it.') },
     optional: { note: text('Note; secrets are redacted, at most 512 bytes are kept.').max(10_000) },
   }),
   bodyOptional: true,
@@ -124,7 +124,7 @@ export const repairApproval = endpoint({
     body: shape<ApprovalRepairView>({
       required: {
         job_id: jobId,
-        apply: Joi.boolean().description('As asked.'),
+        apply: Joi.boolean().description('Value of the request.'),
         applied: Joi.boolean().description('Whether anything was changed.'),
         repairable: Joi.boolean().description('Whether there was anything to repair.'),
         state: text('State of the job now.'),

@@ -50,18 +50,18 @@ export interface ApprovalView {
   step_name?: string;
   workflow_name?: string;
   gate_type?: string;
-  /** Gates that ask several people: approvals so far, and how many it takes. */
+  /** Approval steps with several approvers: approvals so far, and the number required. */
   approvals?: number;
   approvals_needed?: number;
-  /** The role that a gate was escalated to. */
+  /** Role to which an approval step was escalated. */
   escalated_to?: string;
   context_ptr?: string;
   job_input?: unknown;
 }
 
-/** The policy that asked for a person. What it says of itself is as long as the service knows it. */
+/** The policy that required the approval. Its description is present while the service has that policy. */
 export interface PolicySnapshotSummary {
-  /** null = not known here. */
+  /** null = unknown. */
   rule_count: number | null;
   matched_rule: { id: string; description: string; decision: string; constraints_summary: string } | null;
   policy_version: string;
@@ -72,19 +72,19 @@ const decisionSummary = shape<DecisionSummary>({
     source: Joi.string().valid('workflow_payload', 'policy_only'),
     completeness: Joi.string().valid('rich', 'partial', 'minimal'),
     context_status: Joi.string().valid('available', 'missing', 'unavailable', 'malformed', 'absent'),
-    title: text('What is to be decided.'),
+    title: text('Title of the request.'),
   },
   optional: {
-    subject: text('About what.'),
-    why: text('Why a person is asked.'),
-    next_effect: text('What approval sets going.'),
+    subject: text('Subject of the request.'),
+    why: text('Why approval is required.'),
+    next_effect: text('Effect of an approval.'),
     amount: Joi.alternatives(Joi.number(), Joi.string()),
     currency: text('Currency.'),
     vendor: text('Vendor.'),
     item_count: count('Number of items.'),
     items_preview: Joi.array().items(Joi.any()).max(3),
-    escalation_reason: text('Why it came up.'),
-    missing_fields: strings('What the request did not say.'),
+    escalation_reason: text('Reason for the escalation.'),
+    missing_fields: strings('Fields that the request omits.'),
   },
 });
 
@@ -92,57 +92,57 @@ export const blastRadius = Joi.object({
   systems: strings('Systems.'),
   namespaces: strings('Namespaces.'),
   resources: strings('Resources.'),
-  scope_description: text('In words.'),
+  scope_description: text('Description of the scope.'),
 });
 
 export const policySnapshotSummary = shape<PolicySnapshotSummary>({
   required: {
-    rule_count: count('Rules of that policy; null when not known.').allow(null),
+    rule_count: count('Number of rules of the policy; null = unknown.').allow(null),
     matched_rule: Joi.object({
-      id: text('Rule.'),
-      description: text('What it says.'),
-      decision: text('What it decided.'),
-      constraints_summary: text('Constraints it sets, in words.'),
+      id: text('Rule id.'),
+      description: text('Description of the rule.'),
+      decision: text('Decision of the rule.'),
+      constraints_summary: text('Summary of the constraints it sets.'),
     }).allow(null),
-    policy_version: text('The policy, without what else took part in the decision.'),
+    policy_version: text('Policy version, without the hash of the effective config.'),
   },
 });
 
-/** Of an approval, in lists and alone. */
+/** Fields of an approval, in lists and alone. */
 export const approvalFields = {
   required: {
     decision: text('Policy decision, such as REQUIRE_APPROVAL.'),
-    policy_snapshot: text('The policy it was made on.'),
-    policy_rule_id: text('Its rule.'),
-    policy_reason: text('Its reason.'),
+    policy_snapshot: text('Policy snapshot of the decision.'),
+    policy_rule_id: text('Rule of the decision.'),
+    policy_reason: text('Reason of the decision.'),
     constraints: anyObject('Constraints set by policy.').allow(null),
-    job_hash: text('SHA-256 of the request that is to be approved.'),
+    job_hash: text('SHA-256 of the request to approve.'),
     approval_required: Joi.boolean(),
     approval_ref: text('The job id.'),
     approval_status: Joi.string().valid('pending', 'approved', 'rejected', 'invalidated', 'repaired'),
     approval_actionability: Joi.string().valid('actionable', 'resolved', 'invalidated', 'expired', 'repaired'),
-    approval_revision: count('Rises with each change.'),
+    approval_revision: count('Incremented by each change.'),
     decision_summary: decisionSummary,
     blast_radius: blastRadius,
-    rollback_hint: text('How to undo it.'),
+    rollback_hint: text('How to undo the effect of the job.'),
     policy_snapshot_summary: policySnapshotSummary,
   },
   optional: {
     approval_decision: text('approve, reject, invalidate, expire or repair.'),
     submitted_by: text('Opaque identity of the submitter.'),
-    resolved_by: text('Who decided.'),
-    resolved_comment: text('Their note.'),
-    resolution: text('Their reason.'),
-    resolved_at: micros('When.'),
+    resolved_by: text('Identity that resolved it.'),
+    resolved_comment: text('Note of that identity.'),
+    resolution: text('Reason that identity gave.'),
+    resolved_at: micros('Time of the resolution.'),
     workflow_id: text('Workflow.'),
     workflow_run_id: text('Run.'),
     workflow_step_id: text('Step.'),
     step_name: text('Name of the step.'),
     workflow_name: text('Name of the workflow.'),
-    gate_type: text('Kind of gate.'),
+    gate_type: text('Kind of approval step.'),
     approvals: count('Approvals so far.'),
-    approvals_needed: count('Approvals of different people that it takes.'),
-    escalated_to: text('Role that it was escalated to.'),
+    approvals_needed: count('Number of approvals by different people required.'),
+    escalated_to: text('Role to which it was escalated.'),
     context_ptr: text('Pointer to the input document.'),
     job_input: Joi.any().description('The input document.'),
   },

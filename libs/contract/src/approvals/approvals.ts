@@ -19,7 +19,10 @@ export const listApprovals = endpoint({
   access: { permission: 'jobs.approve', roles: ['admin'] },
   params: {},
   query: shape<{ limit: number; include_resolved: boolean; cursor?: number }>({
-    required: { limit: pageLimit(100), include_resolved: flag(true).description('false shows pending ones only.') },
+    required: {
+      limit: pageLimit(100),
+      include_resolved: flag(true).description('false returns pending approvals only.'),
+    },
     optional: { cursor },
   }),
   answer: { status: 200, body: listView<ApprovalView>(approvalView) },
@@ -32,8 +35,8 @@ export interface ApprovalBody {
 }
 const approvalBody = shape<ApprovalBody>({
   required: {
-    reason: text('Why; secrets are redacted, at most 512 bytes are kept.').max(10_000).default(''),
-    note: text('Note; likewise.').max(10_000).default(''),
+    reason: text('Reason; secrets are redacted, at most 512 bytes are kept.').max(10_000).default(''),
+    note: text('Note; secrets are redacted, at most 512 bytes are kept.').max(10_000).default(''),
   },
 });
 
@@ -43,7 +46,7 @@ export interface ApproveView {
   status?: string;
   approved_by?: string;
   approved_at?: number;
-  /** The gate waits for more: approvals so far, and how many it takes. */
+  /** Set while an approval step needs more approvals: approvals so far, and the number required. */
   approvals?: number;
   approvals_needed?: number;
 }
@@ -80,10 +83,10 @@ export const approveJob = endpoint({
       required: { job_id: jobId, trace_id: text('Trace id.') },
       optional: {
         status: Joi.string().valid('already_approved'),
-        approved_by: text('Who approved it before.'),
-        approved_at: micros('When.'),
-        approvals: count('Approvals so far, for a gate that waits for more.'),
-        approvals_needed: count('How many it takes.'),
+        approved_by: text('Identity that approved it earlier.'),
+        approved_at: micros('Time of that approval.'),
+        approvals: count('Approvals so far, while an approval step needs more.'),
+        approvals_needed: count('Number of approvals required.'),
       },
     }),
   },
@@ -106,8 +109,8 @@ export const rejectJob = endpoint({
       required: { job_id: jobId },
       optional: {
         status: Joi.string().valid('already_rejected'),
-        rejected_by: text('Who rejected it before.'),
-        rejected_at: micros('When.'),
+        rejected_by: text('Identity that rejected it earlier.'),
+        rejected_at: micros('Time of that rejection.'),
       },
     }),
   },

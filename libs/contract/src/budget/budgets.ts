@@ -4,7 +4,7 @@ import { count, text, usd } from '../fields';
 import { limits } from '../limits';
 import { shape } from '../shape';
 
-/** What one budget has come to within one day or month, UTC; amounts in US dollars. ADR 0011. */
+/** Usage of one budget within one day or month, UTC; amounts in US dollars. See ADR 0011. */
 export interface BudgetView {
   scope: string;
   id: string;
@@ -37,30 +37,32 @@ const id = (description: string) => text(description).max(limits.idChars);
 const budgetView = shape<BudgetView>({
   required: {
     scope: Joi.string().valid('tenant', 'team', 'workflow'),
-    id: text('Whose it is.'),
+    id: text('Id of the tenant, team or workflow.'),
     period: Joi.string().valid('day', 'month'),
-    period_name: text('Such as 2026-11-22 or 2026-11, UTC.'),
-    ends_at: text('When the period is over.'),
+    period_name: text('The day or month (UTC), such as 2026-11-22 or 2026-11.'),
+    ends_at: text('End of the period.'),
     limit_usd: usd('The limit; 0 = none.'),
     spent_usd: usd('Spent by work that has ended.'),
-    reserved_usd: usd('Reserved by work that has not.'),
-    remaining_usd: usd('What is left; null without a limit.').allow(null),
-    used_percent: count('Of the limit, spent and reserved; null without a limit.').allow(null),
+    reserved_usd: usd('Reserved by work that has not ended.'),
+    remaining_usd: usd('Remaining amount; null without a limit.').allow(null),
+    used_percent: count('Spent and reserved, as a percentage of the limit; null without a limit.').allow(null),
     action_at_limit: Joi.string().valid('throttle', 'deny', 'alert'),
-    alert_at_percent: percents('Parts of the limit that are told when they are reached.'),
-    alerted_percents: percents('Those that were reached in this period.'),
-    by_cost_center: Joi.object().pattern(Joi.string(), Joi.number()).description('Spent, by label cost_center.'),
+    alert_at_percent: percents('Percentages of the limit that raise an alert when reached.'),
+    alerted_percents: percents('Percentages reached in this period.'),
+    by_cost_center: Joi.object()
+      .pattern(Joi.string(), Joi.number())
+      .description('Amount spent, by the label cost_center.'),
   },
 });
 
-/** What work has cost, and may cost still. */
+/** Spent, reserved and remaining amounts. */
 export const readBudgets = endpoint({
   id: 'budgets.read',
   method: 'get',
   path: '/api/v1/budgets',
-  summary: 'What budgets have come to',
+  summary: 'Budget usage',
   description:
-    'The budgets of the caller’s tenant, and of a team or workflow when one is named: as the section budget of their config documents sets them. Empty when none does.',
+    'Budgets of the caller’s tenant, and of the team or workflow if given, from the section budget of their config documents. Empty when no document has that section.',
   access: { permission: 'governance.read', roles: ['admin', 'operator'] },
   params: {},
   query: shape<BudgetsQuery>({
@@ -72,8 +74,8 @@ export const readBudgets = endpoint({
     body: shape<BudgetsView>({
       required: {
         items: Joi.array().items(budgetView),
-        per_job_max_usd: usd('The most one job may be estimated to cost; 0 = any amount.'),
-        per_workflow_max_usd: usd('The most the jobs of one run may cost together; 0 = any amount.'),
+        per_job_max_usd: usd('Maximum estimated cost of one job; 0 = no limit.'),
+        per_workflow_max_usd: usd('Maximum cost of all jobs of one run; 0 = no limit.'),
       },
     }),
   },

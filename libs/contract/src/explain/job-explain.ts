@@ -5,20 +5,20 @@ import { jobId, text } from '../fields';
 import { shape } from '../shape';
 import { time } from '../workflows/workflow-fields';
 
-/** What may own a rule or setting that keeps something from running. */
+/** Kinds of rules, settings and components that can block a job or a run. */
 export const ownerKinds = [
   'policy_rule', 'request', 'setting', 'license', 'topic', 'pool', 'worker', 'queue', 'service', 'breaker', 'approval',
   'gate', 'step', 'run', 'lock', 'caller', 'limit',
 ] as const; // prettier-ignore
 
-/** Who or what decides about it: the place to change something, or to ask. */
+/** The rule, setting or component responsible, and where to change it. */
 export interface Owner {
   kind: (typeof ownerKinds)[number];
   id: string;
   value?: string | number | boolean | string[];
 }
 
-/** In the order in which a job meets them. */
+/** In the order in which a job passes them. */
 export const jobBlockers = [
   'queue_paused', 'no_scheduler', 'unattended', 'queue_turn', 'retry_backoff', 'preempted', 'dispatch_failed',
   'scheduling_limit', 'topic_refused', 'policy_unavailable', 'throttled', 'approval', 'budget',
@@ -28,7 +28,7 @@ export const jobBlockers = [
 ] as const; // prettier-ignore
 export type JobBlocker = (typeof jobBlockers)[number];
 
-/** What keeps a job or a run from going on. */
+/** The reason a job or run makes no progress. */
 export interface Blocker<Kind extends string = string> {
   kind: Kind;
   what: string;
@@ -39,7 +39,7 @@ export interface Blocker<Kind extends string = string> {
   next_try_at?: string;
 }
 
-/** In the order in which a job meets them. */
+/** In the order in which a job passes them. */
 export const jobChecks = [
   'queue', 'deadline', 'scheduling_limit', 'topic', 'policy_service', 'policy', 'approval', 'budget', 'pool', 'worker', 'slots',
   'tenant_limit', 'license_limit', 'turn', 'dispatch', 'result',
@@ -48,7 +48,7 @@ export type JobCheck = (typeof jobChecks)[number];
 
 export const checkOutcomes = ['passed', 'blocks', 'would_block', 'not_reached'] as const;
 
-/** One thing that was looked at, and what it came to. */
+/** One check and its outcome. */
 export interface ExplainCheck<Name extends string = string> {
   check: Name;
   outcome: (typeof checkOutcomes)[number];
@@ -56,14 +56,14 @@ export interface ExplainCheck<Name extends string = string> {
   owner?: Owner;
 }
 
-/** What ends it should nothing else happen. */
+/** The timeout that ends it if nothing else does. */
 export interface GivesUp {
   at: string;
   as: string;
   owner: Owner;
 }
 
-/** How something that is over came to its end. */
+/** How a job or run ended. */
 export interface EndedBy {
   at: string | null;
   code: string;
@@ -71,7 +71,7 @@ export interface EndedBy {
   owner: Owner;
 }
 
-/** The worker that has it. */
+/** The worker that holds the job. */
 export interface HeldBy {
   worker_id: string;
   pool: string;
@@ -94,38 +94,38 @@ export interface JobExplanation {
 export const owner = shape<Owner>({
   required: {
     kind: Joi.string<Owner['kind']>().valid(...ownerKinds),
-    id: text('Which one: a rule id, the name of a setting or variable, of a pool, of a worker.'),
+    id: text('Identifier: a rule id, or the name of a setting, variable, pool or worker.'),
   },
   optional: {
-    value: Joi.alternatives(Joi.string().allow(''), Joi.number(), Joi.boolean(), Joi.array().items(Joi.string())).description('What it is set to.'), // prettier-ignore
+    value: Joi.alternatives(Joi.string().allow(''), Joi.number(), Joi.boolean(), Joi.array().items(Joi.string())).description('Current value.'), // prettier-ignore
   },
-}).description('The rule or setting that decides about it.');
+}).description('The rule, setting or component responsible.');
 
-/** Fields that every blocker has, for shapes that add their own. */
+/** Fields common to all blockers. */
 export const blockerFields = {
   required: {
-    what: text('What keeps it, in words.'),
+    what: text('Description of the block.'),
     owner,
-    how: text('What makes it go on.'),
-    clears_at: time('When it goes on by itself; null when nobody can know.').allow(null),
+    how: text('How to resolve it.'),
+    clears_at: time('When it resolves by itself; null = unknown.').allow(null),
   },
   optional: {
-    since: time('Since when.'),
-    next_try_at: time('When it is looked at again, whether or not it can go on then.'),
+    since: time('Start of the block.'),
+    next_try_at: time('Time of the next retry.'),
   },
 };
 
 export const givesUp = shape<GivesUp>({
-  required: { at: time('When.'), as: text('The state it then ends in.'), owner },
+  required: { at: time('Time of the timeout.'), as: text('The state in which it ends.'), owner },
 })
   .allow(null)
-  .description('What ends it should nothing else happen; null = nothing does.');
+  .description('The timeout that ends it if nothing else does; null = none.');
 
 export const endedBy = shape<EndedBy>({
   required: {
-    at: time('When; null when it is not known.').allow(null),
-    code: text('In a word, such as the error code.'),
-    what: text('In words.'),
+    at: time('Time of the end; null = unknown.').allow(null),
+    code: text('Error code or another short reason.'),
+    what: text('Description of the end.'),
     owner,
   },
 });
@@ -137,21 +137,21 @@ export const checkOf = <Name extends string>(names: readonly Name[]) =>
       outcome: Joi.string<ExplainCheck['outcome']>()
         .valid(...checkOutcomes)
         .description(
-          'passed; blocks = the first that holds it; would_block = it would be held by this next, as things stand now; not_reached = it cannot be told yet.',
+          'passed; blocks = the first check that blocks; would_block = would block next, given the current state; not_reached = not evaluated.',
         ),
-      detail: text('What was found.'),
+      detail: text('Details of the outcome.'),
     },
     optional: { owner },
   }) as unknown as Joi.ObjectSchema<ExplainCheck<Name>>;
 
-/** Why a job is where it is: the first thing that blocks it, and every check in the order in which it meets them. */
+/** Why a job is in its state: the first blocker, and every check in order. */
 export const explainJob = endpoint({
   id: 'jobs.explain',
   method: 'get',
   path: '/api/v1/jobs/:id/explain',
   summary: 'Why a job does not run, or how it ended',
   description:
-    'Walks queue, deadline, topic, policy, approval, pool, workers, limits and turn as the job meets them. Of other tenants it says at most that they are before it.',
+    'Checks queue, deadline, topic, policy, approval, pool, workers, limits and turn in the order in which the job passes them. About other tenants it reveals at most that their jobs are ahead.',
   access: { permission: 'jobs.read', roles: 'any' },
   params: { id: jobId },
   answer: {
@@ -160,24 +160,24 @@ export const explainJob = endpoint({
       required: {
         job_id: jobId,
         state: Joi.string<JobState>().valid(...jobStates.states),
-        summary: text('In one sentence.'),
+        summary: text('One-sentence summary.'),
         blocked_by: shape<Blocker<JobBlocker>>({
           required: { kind: Joi.string<JobBlocker>().valid(...jobBlockers), ...blockerFields.required },
           optional: blockerFields.optional,
         })
           .allow(null)
-          .description('The first thing that blocks it; null when it goes on or is over.'),
+          .description('The first blocker; null when the job is progressing or has ended.'),
         checks: Joi.array().items(checkOf(jobChecks)),
         gives_up: givesUp,
-        explained_at: time('As of when this holds.'),
+        explained_at: time('Time of this explanation.'),
       },
       optional: {
         held_by: shape<HeldBy>({
           required: {
-            worker_id: text('The worker that has it.'),
-            pool: text('Its pool.'),
-            since: time('Since when.'),
-            last_sign_of_life: time('Of the worker about this job, or of the worker itself.'),
+            worker_id: text('Worker that holds the job.'),
+            pool: text('Pool of the worker.'),
+            since: time('Time of the dispatch.'),
+            last_sign_of_life: time('Last result, progress or heartbeat of the worker.'),
           },
         }),
         ended_by: endedBy,

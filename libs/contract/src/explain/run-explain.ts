@@ -26,10 +26,10 @@ import {
   type RunErrorView,
 } from '../workflows/workflow-fields';
 
-/** What a step, or the run as a whole, may wait for. */
+/** Kinds of waits of a step or of a whole run. */
 export const waitKinds = ['engine', 'lock', 'job', 'approval', 'signal', 'timer', 'retry', 'slot', 'child_run', 'dependency', 'cancel', 'compensation'] as const; // prettier-ignore
 
-/** One thing a run waits for. */
+/** One wait of a run. */
 export interface RunWait extends Blocker<(typeof waitKinds)[number]> {
   /** Absent: the run as a whole waits. */
   step_id?: string;
@@ -38,10 +38,10 @@ export interface RunWait extends Blocker<(typeof waitKinds)[number]> {
   job_blocked_by?: string;
   child_run_id?: string;
   steps?: string[];
-  /** A worker, a timer or a child run is at it: nothing is in the way. */
+  /** A worker, timer or child run is making progress; nothing blocks it. */
   under_way: boolean;
 }
-/** How one step came to be where it is. */
+/** Why one step has its status. */
 export interface StepExplanation {
   step_id: string;
   step_type: string;
@@ -74,27 +74,27 @@ const wait = shape<RunWait>({
   required: {
     kind: Joi.string<RunWait['kind']>().valid(...waitKinds),
     ...blockerFields.required,
-    under_way: Joi.boolean().description('Somebody is at it, or its time runs: nothing is in the way.'),
+    under_way: Joi.boolean().description('A worker, timer or child run is making progress; nothing blocks it.'),
   },
   optional: {
     ...blockerFields.optional,
     step_id: stepId,
     job_id: jobId,
-    job_state: text('State of that job.'),
+    job_state: text('State of the job.'),
     job_blocked_by: Joi.string()
       .valid(...jobBlockers)
-      .description('What blocks that job.'),
+      .description('Blocker of the job.'),
     child_run_id: runId,
-    steps: strings('Steps it waits for.'),
+    steps: strings('Steps on which it waits.'),
   },
 });
 
-/** Why a run is where it is: the first thing that blocks it, what each step waits for, and what decided for each. */
+/** Why a run has its status: the first blocker, and the waits and decisions of each step. */
 export const explainRun = endpoint({
   id: 'runs.explain',
   method: 'get',
   path: '/api/v1/workflow-runs/:id/explain',
-  summary: 'Why a run is where it is',
+  summary: 'Why a run has its status',
   access: read,
   params: { id: runId },
   answer: {
@@ -104,10 +104,10 @@ export const explainRun = endpoint({
         run_id: runId,
         workflow_id: workflowId,
         status: Joi.string<RunStatus>().valid(...runStatuses),
-        summary: text('In one sentence.'),
-        blocked_by: wait.allow(null).description('The first thing that blocks it; null when it goes on or is over.'),
+        summary: text('One-sentence summary.'),
+        blocked_by: wait.allow(null).description('The first blocker; null when the run is progressing or has ended.'),
         waits: Joi.array().items(wait),
-        more_waits: count('Further waits that are not listed.'),
+        more_waits: count('Number of waits not listed.'),
         checks: Joi.array().items(checkOf(runChecks)),
         steps: Joi.array().items(
           shape<StepExplanation>({
@@ -115,22 +115,22 @@ export const explainRun = endpoint({
               step_id: stepId,
               step_type: text('Kind of step.'),
               status: Joi.string<StepStatus>().valid(...stepStatuses),
-              why: text('Why it is in this status.'),
+              why: text('Why the step has this status.'),
               depends_on: Joi.array().items(
                 shape<StepExplanation['depends_on'][number]>({
                   required: {
                     step_id: stepId,
                     status: Joi.string<StepStatus>().valid(...stepStatuses),
-                    satisfied: Joi.boolean().description('The step may go on as far as this one is concerned.'),
+                    satisfied: Joi.boolean().description('This dependency no longer blocks the step.'),
                   },
                 }),
               ),
             },
-            optional: { rule_id: text('Policy rule that decided.'), decision: text('What it decided.') },
+            optional: { rule_id: text('Policy rule of the decision.'), decision: text('Policy decision.') },
           }),
         ),
         gives_up: givesUp,
-        explained_at: time('As of when this holds.'),
+        explained_at: time('Time of this explanation.'),
       },
       optional: { ended_by: endedBy, failed_step: stepId, error: runError },
     }),

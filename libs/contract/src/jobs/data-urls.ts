@@ -4,7 +4,7 @@ import { count, jobId, text } from '../fields';
 import { shape } from '../shape';
 
 /*
- * Data URLs: a worker without access to the store reads and writes the data of one dispatch by them. See ADR 14.
+ * Data URLs give a worker without access to the store read and write access to the data of one dispatch. See ADR 14.
  */
 
 const maxTokenChars = 4_096;
@@ -13,7 +13,7 @@ const token = text('Token of the data URL; sent in the dispatch.').max(maxTokenC
 const common = {
   access: 'public',
   params: { id: jobId },
-  // Credentials of a tenant count for nothing here, its own included.
+  // Tenant credentials are ignored, also those of the job's tenant.
   otherTenant: 'data_url_invalid',
 } as const;
 
@@ -40,7 +40,7 @@ export const readJobInput = endpoint({
   signedUrl: 'input',
   method: 'get',
   path: '/api/v1/data/:id/input',
-  summary: 'Read the input document of a job, with the URL from its dispatch',
+  summary: 'Read the input document of a job with the URL from its dispatch',
   query,
   answer: { status: 200, raw: true, body: Joi.binary().description('The document as it is stored.') },
   errors: [...refusals, 'input_not_found', 'data_too_large'],
@@ -58,9 +58,9 @@ export const putJobResult = endpoint({
   signedUrl: 'result',
   method: 'put',
   path: '/api/v1/data/:id/result',
-  summary: 'Store the result of a job, with the URL from its dispatch',
+  summary: 'Store the result of a job with the URL from its dispatch',
   description:
-    'Stores the bytes under a pointer made of the job and their SHA-256, so that a repeat changes nothing and stored results are never overwritten. Name the pointer as `result_ptr` in the job result.',
+    'Stores the bytes under a pointer derived from the job and their SHA-256: a repeat is a no-op, and stored results are never overwritten. Name the pointer as `result_ptr` in the job result.',
   query,
   rawBody: true,
   bodyLimit: 'data',
@@ -89,8 +89,8 @@ export const putJobArtifact = endpoint({
   signedUrl: 'artifact',
   method: 'post',
   path: '/api/v1/data/:id/artifacts',
-  summary: 'Store an artifact of a job, with the URL from its dispatch',
-  description: 'The label `job_id` is set by the service, so that the artifact is withheld with the output of its job.',
+  summary: 'Store an artifact of a job with the URL from its dispatch',
+  description: 'The service sets the label `job_id`, so that the artifact is withheld with the output of its job.',
   query: shape<PutJobArtifactQuery>({
     required: {},
     optional: {

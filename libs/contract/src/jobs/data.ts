@@ -22,14 +22,14 @@ export const putArtifact = endpoint({
   query: shape<{ max_bytes?: number }>({
     required: {},
     optional: {
-      max_bytes: Joi.number().integer().min(1).description('Refuse more than this; may only narrow the limit.'),
+      max_bytes: Joi.number().integer().min(1).description('Reject larger content; can only lower the limit.'),
     },
   }),
   body: shape<PutArtifactBody>({
-    required: { labels: stringMap('Labels; tenant_id is written by the service.').max(50).default({}) },
+    required: { labels: stringMap('Labels; the service sets tenant_id.').max(50).default({}) },
     optional: {
-      content_base64: text('Bytes; wins over content.'),
-      content: text('Text.'),
+      content_base64: text('Content, base64; takes precedence over content.'),
+      content: text('Content as text.'),
       content_type: text('Media type.').max(256),
       retention: text('short (24 h), standard (7 d) or audit (30 d); standard when absent or unknown.'),
     },
@@ -39,7 +39,7 @@ export const putArtifact = endpoint({
   answer: {
     status: 200,
     body: shape<{ artifact_ptr: string; size_bytes: number }>({
-      required: { artifact_ptr: text('Pointer.'), size_bytes: count('Size.') },
+      required: { artifact_ptr: text('Pointer of the artifact.'), size_bytes: count('Size.') },
     }),
   },
   errors: ['content_required', 'invalid_base64_content', 'tenant_access_denied', 'artifact_too_large', 'overloaded'],
@@ -60,14 +60,14 @@ export const getArtifact = endpoint({
   params: { ptr: Joi.string().max(512).description('Percent-encoded pointer, or the bare uuid.') },
   query: shape<{ max_bytes?: number }>({
     required: {},
-    optional: { max_bytes: Joi.number().integer().min(1).description('Refuse a larger one.') },
+    optional: { max_bytes: Joi.number().integer().min(1).description('Reject a larger artifact.') },
   }),
   answer: {
     status: 200,
     body: shape<ArtifactView>({
       required: {
-        artifact_ptr: text('Pointer.'),
-        content_base64: text('Bytes.'),
+        artifact_ptr: text('Pointer of the artifact.'),
+        content_base64: text('Content, base64.'),
         metadata: Joi.object({
           content_type: text('Media type.'),
           size_bytes: count('Size.').required(),
@@ -101,7 +101,7 @@ export const readMemory = endpoint({
   id: 'memory.read',
   method: 'get',
   path: '/api/v1/memory',
-  summary: 'Read what is behind a context, result or memory pointer',
+  summary: 'Read the document of a context, result or memory pointer',
   access: { permission: 'memory.read', roles: ['admin'] },
   params: {},
   query: shape<{ ptr?: string; key?: string }>({
@@ -116,9 +116,9 @@ export const readMemory = endpoint({
         key: text('Key.'),
         kind: Joi.string().valid('context', 'result', 'memory'),
         size_bytes: count('Size.'),
-        base64: text('Bytes.'),
+        base64: text('Content, base64.'),
       },
-      optional: { text: text('When it is UTF-8.'), json: Joi.any().description('When it is JSON.') },
+      optional: { text: text('Content, if it is UTF-8.'), json: Joi.any().description('Content, if it is JSON.') },
     }),
   },
   errors: ['missing_ptr_or_key', 'invalid_pointer', 'not_found', 'tenant_access_denied', 'output_quarantined'],

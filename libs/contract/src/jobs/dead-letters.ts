@@ -22,10 +22,10 @@ const deadLetterView = shape<DeadLetterView>({
     topic: text('Topic.'),
     tenant: text('Tenant.'),
     status: text('Bus status, such as JOB_STATUS_FAILED.'),
-    reason: text('Why.'),
-    reason_code: text('Why, in a word.'),
-    last_state: text('State before the end.'),
-    attempts: count('How often it was given to a worker.'),
+    reason: text('Reason of the failure.'),
+    reason_code: text('Reason code.'),
+    last_state: text('Last state before the end.'),
+    attempts: count('Number of dispatches.'),
   },
 });
 
@@ -57,9 +57,9 @@ export const pageDeadLetters = endpoint({
   id: 'dlq.page',
   method: 'get',
   path: '/api/v1/dlq/page',
-  summary: 'Dead letters page by page; cursors are unix seconds',
+  summary: 'Dead letters, paged; cursors are Unix seconds',
   description:
-    'A page has at most as many items as its limit, so that it may end within a second. Pass next_tiebreaker back beside next_cursor, and the next page begins exactly after the last item. Without it the next page begins at the end of that second: items of it may repeat, and where one second holds more items than a page, the rest of them is not listed.',
+    'Cursors have a resolution of one second, and a page can end within a second. Pass next_tiebreaker together with next_cursor to continue exactly after the last item. Without it the next page starts at the end of that second: items may repeat, and if one second has more items than a page, the remaining ones are not listed.',
   access: read,
   params: {},
   query: shape<DeadLetterPageQuery>({
@@ -75,7 +75,9 @@ export const pageDeadLetters = endpoint({
   answer: {
     status: 200,
     body: listView<DeadLetterView>(deadLetterView).append<DeadLetterPageView>({
-      next_tiebreaker: Joi.string().description('Pass back as tiebreaker beside the cursor; absent at the end.'),
+      next_tiebreaker: Joi.string().description(
+        'Pass as tiebreaker together with the cursor; absent on the last page.',
+      ),
     }),
   },
   errors: [],
@@ -85,7 +87,7 @@ export const removeDeadLetter = endpoint({
   id: 'dlq.remove',
   method: 'delete',
   path: '/api/v1/dlq/:job_id',
-  summary: 'Delete a dead letter; for a quarantined output this confirms the quarantine',
+  summary: 'Delete a dead letter; confirms the quarantine of a quarantined output',
   access: write,
   params: { job_id: jobId },
   answer: { status: 204 },
@@ -97,7 +99,7 @@ export const retryDeadLetter = endpoint({
   id: 'dlq.retry',
   method: 'post',
   path: '/api/v1/dlq/:job_id/retry',
-  summary: 'Run a dead letter again as a new job, decided afresh by policy',
+  summary: 'Retry a dead letter as a new job, with a new policy decision',
   access: write,
   params: { job_id: jobId },
   answer: { status: 200, body: shape<{ job_id: string }>({ required: { job_id: jobId } }) },
@@ -124,17 +126,17 @@ export const releaseDeadLetter = endpoint({
   id: 'dlq.release',
   method: 'post',
   path: '/api/v1/dlq/:job_id/release',
-  summary: 'Make a quarantined output readable, without running its job again',
+  summary: 'Release a quarantined output without rerunning its job',
   description:
-    'The job stays OUTPUT_QUARANTINED; its detail shows result and result_ptr again, and output_safety who released it, when and why. The dead letter is removed. A job that is no quarantine, or returned nothing, answers 409 output_not_releasable; an output that is no longer kept 410.',
+    'The job stays OUTPUT_QUARANTINED. Its detail includes result and result_ptr again; output_safety records the caller, time and reason of the release. The dead letter is removed. Returns 409 output_not_releasable if the job is not quarantined or has no output, and 410 if the output is no longer stored.',
   access: write,
   params: { job_id: jobId },
   body: shape<ReleaseBody>({
-    required: { reason: trimmed().min(1).max(2_000).description('Why it may be read.') },
+    required: { reason: trimmed().min(1).max(2_000).description('Reason for the release.') },
   }),
   answer: {
     status: 200,
-    body: shape<ReleasedView>({ required: { job_id: jobId, result_ptr: text('Pointer of the original.') } }),
+    body: shape<ReleasedView>({ required: { job_id: jobId, result_ptr: text('Pointer to the original output.') } }),
   },
   errors: ['dlq_entry_not_found', 'output_not_releasable', 'output_expired', 'tenant_access_denied'],
   otherTenant: 'tenant_access_denied',

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { anyObject, count, jobId, micros, stringMap, strings, text, usd } from '../fields';
 import { shape } from '../shape';
 
-/** A job in lists and traces. Fields that are not set are left out. */
+/** A job in lists and traces. Fields that are not set are omitted. */
 export interface JobItem {
   id: string;
   state: string;
@@ -32,9 +32,9 @@ export interface JobItem {
 }
 
 export const jobItem = shape<JobItem>({
-  required: { id: jobId, state: text('State the job is in.'), updated_at: micros('Last move.') },
+  required: { id: jobId, state: text('State of the job.'), updated_at: micros('Time of the last state change.') },
   optional: {
-    created_at: micros('When it was accepted.'),
+    created_at: micros('Time of acceptance.'),
     worker_id: text('Worker that holds or held it.'),
     trace_id: text('Trace id.'),
     topic: text('Topic.'),
@@ -48,14 +48,14 @@ export const jobItem = shape<JobItem>({
     risk_tags: strings('Risk tags.'),
     requires: strings('Capabilities it needs.'),
     pack_id: text('Pack.'),
-    attempts: count('How often it was given to a worker.'),
+    attempts: count('Number of dispatches.'),
     agent_id: text('Agent.'),
     safety_decision: text('Latest policy decision.'),
-    safety_reason: text('Its reason.'),
-    safety_rule_id: text('Its rule.'),
-    safety_snapshot: text('The policy it was made on.'),
+    safety_reason: text('Reason of the decision.'),
+    safety_rule_id: text('Rule of the decision.'),
+    safety_snapshot: text('Policy snapshot of the decision.'),
     deadline_unix: micros('Deadline.'),
-    failure_reason: text('Why it failed.'),
+    failure_reason: text('Reason of the failure.'),
   },
 });
 
@@ -84,31 +84,31 @@ export interface OutputSafetyView {
 export const outputSafetyView = shape<OutputSafetyView>({
   required: {
     decision: Joi.string().valid('ALLOW', 'QUARANTINE', 'REDACT'),
-    reason: text('Why.'),
+    reason: text('Reason of the decision.'),
     rule_id: text('Output rule; empty when none matched.'),
-    policy_snapshot: text('The policy it was made on.'),
+    policy_snapshot: text('Policy snapshot of the decision.'),
     findings: Joi.array().items(
       anyObject('type, severity, detail, scanner, confidence, matched_pattern, offset, length'),
     ),
     phase: Joi.string().valid('sync', 'async'),
-    checked_at: micros('When.'),
+    checked_at: micros('Time of the check.'),
     check_duration_ms: Joi.number().min(0),
   },
   optional: {
     redacted_ptr: text('Pointer to the redacted copy.'),
-    original_ptr: text('Pointer to what the worker wrote.'),
-    scanned_bytes: count('Bytes looked at.'),
+    original_ptr: text('Pointer to the original output.'),
+    scanned_bytes: count('Number of scanned bytes.'),
     truncated: Joi.boolean(),
-    skipped: Joi.boolean().description('The check could not be made; the result was released all the same.'),
-    released_at: micros('When a quarantined result was released: it can be read since.'),
-    released_by: text('Who released it.'),
-    release_reason: text('Why, in their words.'),
-    confirmed_at: micros('When the quarantine was confirmed.'),
-    confirmed_by: text('Who confirmed it.'),
+    skipped: Joi.boolean().description('The check failed, and the result was released without it.'),
+    released_at: micros('Time at which a quarantined result was released.'),
+    released_by: text('Identity that released it.'),
+    release_reason: text('Reason given for the release.'),
+    confirmed_at: micros('Time at which the quarantine was confirmed.'),
+    confirmed_by: text('Identity that confirmed it.'),
   },
 });
 
-/** The budget in whose way a job stands, in US dollars. ADR 0011. */
+/** The budget that a job would exceed, in US dollars. See ADR 0011. */
 export interface OverBudgetView {
   limit: string;
   of: string;
@@ -120,12 +120,12 @@ export interface OverBudgetView {
 const overBudgetView = shape<OverBudgetView>({
   required: {
     limit: text('Setting of the section budget.'),
-    of: text('Whose: a tenant, team, workflow, run or job.'),
+    of: text('Owner of the limit: tenant, team, workflow, run or job.'),
     limit_usd: usd('The limit.'),
-    spent_usd: usd('Spent.'),
+    spent_usd: usd('Amount spent.'),
     reserved_usd: usd('Reserved by work under way.'),
   },
-  optional: { ends_at: text('When its day or month is over.') },
+  optional: { ends_at: text('End of the day or month.') },
 });
 
 /** Required fields are always present, empty when unset. */
@@ -174,7 +174,7 @@ export interface JobDetail {
   pool?: string;
   parent_job_id?: string;
   deadline_unix?: number;
-  /** Why a job that is accepted is with no worker yet. */
+  /** Why an accepted job is not dispatched yet. */
   waiting_reason?: string;
   progress_percent?: number;
   progress_message?: string;
@@ -205,7 +205,7 @@ export interface JobDetail {
 export const jobDetail = shape<JobDetail>({
   required: {
     id: jobId,
-    state: text('State the job is in.'),
+    state: text('State of the job.'),
     trace_id: text('Trace id.'),
     topic: text('Topic.'),
     tenant: text('Tenant.'),
@@ -216,66 +216,66 @@ export const jobDetail = shape<JobDetail>({
     pack_id: text('Pack.'),
     risk_tags: strings('Risk tags.').allow(null),
     requires: strings('Capabilities it needs.').allow(null),
-    attempts: count('How often it was given to a worker.'),
+    attempts: count('Number of dispatches.'),
     labels: stringMap('Labels of the submitter.'),
     workflow_id: text('Workflow.'),
     run_id: text('Run.'),
     step_id: text('Step.'),
     context_ptr: text('Pointer to the input document.'),
-    context: Joi.any().description('The input document, decoded; null when gone.'),
+    context: Joi.any().description('The input document, decoded; null when it has expired.'),
     result_ptr: text('Pointer to the result; empty when there is none or it is withheld.'),
     result: Joi.any().description('The result, decoded; null when there is none, it is withheld or it is not JSON.'),
     safety_decision: text('Latest policy decision.'),
-    safety_reason: text('Its reason.'),
-    safety_rule_id: text('Its rule.'),
-    safety_snapshot: text('The policy it was made on.'),
+    safety_reason: text('Reason of the decision.'),
+    safety_rule_id: text('Rule of the decision.'),
+    safety_snapshot: text('Policy snapshot of the decision.'),
     safety_constraints: anyObject('Constraints set by policy.').allow(null),
-    safety_remediations: Joi.array().items(anyObject('A way to do it differently.')).allow(null),
-    safety_job_hash: text('SHA-256 of the request that was decided on.'),
+    safety_remediations: Joi.array().items(anyObject('An alternative request.')).allow(null),
+    safety_job_hash: text('SHA-256 of the request that policy evaluated.'),
     approval_required: Joi.boolean(),
-    approval_ref: text('The job id when a person must decide.'),
+    approval_ref: text('The job id if approval is required.'),
     agent_id: text('Agent.'),
-    agent_name: text('Agent.'),
-    agent_risk_tier: text('Agent.'),
+    agent_name: text('Name of the agent.'),
+    agent_risk_tier: text('Risk tier of the agent.'),
   },
   optional: {
-    created_at: micros('When it was accepted.'),
-    updated_at: micros('Last move.'),
-    started_at: micros('When a worker got it.'),
-    completed_at: micros('When it ended.'),
+    created_at: micros('Time of acceptance.'),
+    updated_at: micros('Time of the last state change.'),
+    started_at: micros('Time of the first dispatch.'),
+    completed_at: micros('Time of the end.'),
     priority: text('critical, interactive or batch.'),
     adapter_id: text('Adapter hint.'),
     memory_id: text('Memory id.'),
     worker_id: text('Worker that holds or held it.'),
-    pool: text('Its pool.'),
-    parent_job_id: text('Job this one came from.'),
+    pool: text('Pool of the worker.'),
+    parent_job_id: text('Parent job.'),
     deadline_unix: micros('Deadline.'),
     waiting_reason: text(
-      'Why it is with no worker yet, when it waits. `missing_capability: <name>` names a capability that the live workers of its pools lack.',
+      'Why a waiting job is not dispatched. `missing_capability: <name>` names a capability that the live workers of its pools lack.',
     ),
-    progress_percent: count('Last progress.'),
-    progress_message: text('Last progress.'),
-    execution_ms: count('As the worker measured it.'),
-    estimated_cost: usd('As its submitter estimated it.'),
-    cost: usd('As its workers said; at its end what it counts for in budgets.'),
-    over_budget: overBudgetView.description('The budget in its way.'),
-    artifact_ptrs: strings('Artifacts the worker wrote.'),
-    output_decision: text('What the output check decided.'),
+    progress_percent: count('Last reported progress.'),
+    progress_message: text('Message of the last progress report.'),
+    execution_ms: count('Execution time as measured by the worker.'),
+    estimated_cost: usd('Cost estimated by the submitter.'),
+    cost: usd('Cost reported by workers; after the end, the amount charged to budgets.'),
+    over_budget: overBudgetView.description('Budget that the job would exceed.'),
+    artifact_ptrs: strings('Artifacts of the job.'),
+    output_decision: text('Decision of the output check.'),
     output_safety: outputSafetyView,
-    error_message: text('Why it ended badly.'),
-    error_status: text('Bus status it ended with.'),
+    error_message: text('Error message of a failed job.'),
+    error_status: text('Bus status at the end.'),
     error_code: text('Reason code.'),
-    last_state: text('State before the end.'),
-    approval_by: text('Who decided.'),
-    approval_role: text('Their role.'),
-    approval_at: micros('When.'),
-    approval_reason: text('Why.'),
-    approval_note: text('Note.'),
-    approval_policy_snapshot: text('The policy it was held under.'),
-    approval_job_hash: text('The request that was decided on.'),
+    last_state: text('Last state before the end.'),
+    approval_by: text('Identity that resolved the approval.'),
+    approval_role: text('Role of that identity.'),
+    approval_at: micros('Time of the resolution.'),
+    approval_reason: text('Reason of the resolution.'),
+    approval_note: text('Note of the resolution.'),
+    approval_policy_snapshot: text('Policy snapshot under which the job was held.'),
+    approval_job_hash: text('SHA-256 of the request that was resolved.'),
     approval_status: text('pending, approved, rejected, invalidated or repaired.'),
     approval_actionability: text('actionable, resolved, invalidated, expired or repaired.'),
-    approval_revision: count('Rises with each change.'),
+    approval_revision: count('Incremented by each change.'),
     approval_decision: text('approve, reject, invalidate, expire or repair.'),
   },
 });
@@ -305,17 +305,17 @@ export const decisionView = shape<DecisionView>({
       'ALLOW_WITH_CONSTRAINTS',
       'UNAVAILABLE',
     ),
-    checked_at: micros('When.'),
+    checked_at: micros('Time of the check.'),
     source: Joi.string().valid('gateway', 'scheduler', 'approval'),
   },
   optional: {
-    reason: text('Why.'),
-    rule_id: text('Rule.'),
-    policy_snapshot: text('The policy it was made on.'),
+    reason: text('Reason of the decision.'),
+    rule_id: text('Rule of the decision.'),
+    policy_snapshot: text('Policy snapshot of the decision.'),
     constraints: anyObject('Constraints set by policy.'),
     approval_required: Joi.boolean(),
-    approval_ref: text('The job id when a person must decide.'),
+    approval_ref: text('The job id if approval is required.'),
     job_hash: text('SHA-256 of the request.'),
-    remediations: Joi.array().items(anyObject('A way to do it differently.')),
+    remediations: Joi.array().items(anyObject('An alternative request.')),
   },
 });

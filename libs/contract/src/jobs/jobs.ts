@@ -44,10 +44,10 @@ const name = (description: string) => text(description).max(limits.idChars);
 
 const submitBody = shape<SubmitBody>({
   required: {
-    prompt: text('What is to be done. At most 50,000 characters unless the license says more.').default(''),
-    topic: submitTopic.empty('').default('job.default').description('Decides which worker pools may run it.'),
+    prompt: text('Instruction for the worker. At most 50,000 characters unless the license allows more.').default(''),
+    topic: submitTopic.empty('').default('job.default').description('Selects the worker pools that may run the job.'),
     priority: text(
-      'interactive, batch or critical; low, normal and high are read as batch, interactive and critical. Empty: what config says (`resources.default_priority`), else interactive.',
+      'interactive, batch or critical; low, normal and high are read as batch, interactive and critical. Empty: the setting `resources.default_priority`, else interactive.',
     ).default(''),
     risk_tags: strings('Risk tags, for policy.').max(limits.tags).default([]),
     requires: strings('Capabilities a pool must offer.').max(limits.tags).default([]),
@@ -58,33 +58,35 @@ const submitBody = shape<SubmitBody>({
     max_input_tokens: int64(8_000).max(2_147_483_647),
     max_output_tokens: int64(1_024),
     max_total_tokens: int64(0),
-    deadline_ms: int64(0).description('Time from now after which the job ends in TIMEOUT; 0 = none.'),
+    deadline_ms: int64(0).description('Milliseconds after which the job ends in TIMEOUT; 0 = none.'),
     queue_ttl_ms: int64(0).description(
-      'How long it may wait for its first worker; then it ends in TIMEOUT without having run. 0 = as long as the deadline allows.',
+      'Maximum wait for the first dispatch, after which the job ends in TIMEOUT without having run. 0 = until the deadline.',
     ),
     allow_summarization: Joi.boolean().default(false),
     allow_retrieval: Joi.boolean().default(false),
   },
   optional: {
     adapter_id: name('Hint to a worker that hosts several adapters.'),
-    context: Joi.any().description('Any JSON; stored with the prompt and handed to the worker.'),
+    context: Joi.any().description('Any JSON; stored with the prompt and passed to the worker.'),
     memory_id: name('Memory the worker may use; a leading mem: is dropped.'),
-    context_mode: text('chat, rag or raw; anything else reads as raw.'),
+    context_mode: text('chat, rag or raw; any other value means raw.'),
     tenant_id: name('Must be the caller’s tenant.'),
     org_id: name('Must be the caller’s tenant.'),
     team_id: name('Team.'),
     project_id: name('Project.'),
-    principal_id: name('For whom; only admins may name another principal than their own.'),
-    actor_id: name('Who acts; the principal when absent.'),
+    principal_id: name('Principal of the job; only admins may name another principal than their own.'),
+    actor_id: name('Actor; the principal when absent.'),
     actor_type: Joi.string().valid('human', 'service').empty(''),
-    idempotency_key: name('A repeat with the same key and request gets the first answer. A header wins over this.'),
+    idempotency_key: name(
+      'A repeat with the same key and request returns the first response. A header takes precedence.',
+    ),
     pack_id: name('Pack.'),
     capability: name('Capability, for policy.'),
     estimated_cost: Joi.number()
       .min(0)
       .max(1_000_000)
       .description(
-        'US dollars it is thought to cost: reserved in its budgets before it runs, settled by what its worker says.',
+        'Estimated cost in US dollars: reserved in the budgets before the job runs, and replaced by the cost that the worker reports.',
       ),
   },
 });
@@ -106,7 +108,7 @@ export const submitJob = endpoint({
   path: '/api/v1/jobs',
   summary: 'Submit a job',
   description:
-    'Policy decides at once. Allowed: 200. Held for a person: 200 with status approval_required. Denied: 403 policy_denied with the job id. Throttled: 429 policy_throttled. Idempotency key: header Idempotency-Key or X-Idempotency-Key, query, or body.',
+    'Policy decides synchronously. Allowed: 200. Held for approval: 200 with status approval_required. Denied: 403 policy_denied with the job id. Throttled: 429 policy_throttled. Idempotency key: header Idempotency-Key or X-Idempotency-Key, query, or body.',
   access: { permission: 'jobs.write', roles: ['admin', 'operator', 'user'] },
   params: {},
   query: shape<SubmitQuery>({
@@ -120,9 +122,12 @@ export const submitJob = endpoint({
     status: 200,
     body: shape<SubmitView>({
       required: { job_id: jobId, trace_id: text('Trace id.') },
-      optional: { status: Joi.string().valid('approval_required'), reason: text('Why a person must decide.') },
+      optional: { status: Joi.string().valid('approval_required'), reason: text('Why approval is required.') },
     }),
-    headers: { 'X-Trace-Id': 'Trace id of the job.', 'Idempotency-Replayed': 'true when this is an earlier answer.' },
+    headers: {
+      'X-Trace-Id': 'Trace id of the job.',
+      'Idempotency-Replayed': 'true when an earlier response is replayed.',
+    },
   },
   errors: [
     'prompt_is_required',
@@ -168,7 +173,7 @@ export interface ListView<Item> {
 export const listView = <Item>(item: Joi.ObjectSchema<Item>): Joi.ObjectSchema<ListView<Item>> =>
   Joi.object({
     items: Joi.array().items(item).required(),
-    next_cursor: Joi.number().integer().allow(null).required().description('Pass back as cursor; null at the end.'),
+    next_cursor: Joi.number().integer().allow(null).required().description('Pass as cursor; null on the last page.'),
   });
 
 export const listJobs = endpoint({
@@ -182,11 +187,11 @@ export const listJobs = endpoint({
     required: { limit: pageLimit(50) },
     optional: {
       cursor,
-      state: text('Exact state, any case; an unknown one gives an empty list.'),
+      state: text('Exact state, any case; an unknown state returns an empty list.'),
       topic: text('Exact topic.'),
       tenant: text('Must be the caller’s tenant.'),
       team: text('Exact team.'),
-      trace_id: text('Exact trace.'),
+      trace_id: text('Exact trace id.'),
       updated_after: after,
       updated_before: before,
     },
@@ -199,7 +204,7 @@ export const getJob = endpoint({
   id: 'jobs.get',
   method: 'get',
   path: '/api/v1/jobs/:id',
-  summary: 'Everything about a job',
+  summary: 'Read a job',
   access: { permission: 'jobs.read', roles: 'any' },
   params: { id: jobId },
   query: shape<GetJobQuery>({
@@ -231,7 +236,7 @@ export interface CancelView {
   reason?: string;
 }
 
-/** A job that has ended stays as it is and the answer says so. See docs/reference/jobs.md#cancellation. */
+/** Cancelling a job that has already ended changes nothing, and the response says so. See docs/reference/jobs.md#cancellation. */
 export const cancelJob = endpoint({
   id: 'jobs.cancel',
   method: 'post',
@@ -242,8 +247,8 @@ export const cancelJob = endpoint({
   answer: {
     status: 200,
     body: shape<CancelView>({
-      required: { id: jobId, state: text('State the job is in now.') },
-      optional: { reason: text('Present when nothing was changed.') },
+      required: { id: jobId, state: text('Current state of the job.') },
+      optional: { reason: text('Present when the call changed nothing.') },
     }),
   },
   errors: ['job_not_found', 'tenant_access_denied'],
@@ -260,12 +265,12 @@ export const remediateJob = endpoint({
   id: 'jobs.remediate',
   method: 'post',
   path: '/api/v1/jobs/:id/remediate',
-  summary: 'Submit a job again in the way that policy proposed',
+  summary: 'Resubmit a job with a remediation that policy proposed',
   access: { permission: 'jobs.write', roles: ['admin'] },
   params: { id: jobId },
   body: shape<{ remediation_id?: string }>({
     required: {},
-    optional: { remediation_id: text('Needed when policy proposed several.') },
+    optional: { remediation_id: text('Required when policy proposed several.') },
   }),
   bodyOptional: true,
   answer: { status: 200, body: jobRef },

@@ -16,12 +16,12 @@ export type ActionVerb = (typeof actionVerbs)[number];
 export interface ActionResource {
   type?: string;
   id?: string;
-  /** A client's word; the server's own knowledge of the owner wins over it. */
+  /** Stated by the client; the server's record of the owner takes precedence. */
   owner_tenant?: string;
   archived?: boolean;
 }
 
-/** What is about to be done, for the gates to look at. See docs/reference/policy.md#action-checks. */
+/** The action to check. See docs/reference/policy.md#action-checks. */
 export interface ActionBody {
   kind: ActionKind;
   verb: ActionVerb;
@@ -31,7 +31,7 @@ export interface ActionBody {
   target_url?: string;
   target_resource?: ActionResource;
   filters: Record<string, string>;
-  /** Names of filters that bound nothing. */
+  /** Names of filters that match everything. */
   wildcards: string[];
   args?: Record<string, unknown>;
   risk_tags: string[];
@@ -39,46 +39,46 @@ export interface ActionBody {
   approval_claim?: { claim_text?: string; approval_ref?: string };
 }
 
-const mostArgsBytes = 65_536;
-const mostFilters = 100;
-const mostTargetChars = 8_192;
+const MAX_ARGS_BYTES = 65_536;
+const MAX_FILTERS = 100;
+const MAX_TARGET_CHARS = 8_192;
 const name = (description: string) => text(description).max(limits.idChars);
 
 export const actionDescriptor = shape<ActionBody>({
   required: {
     kind: Joi.string<ActionKind>().valid(...actionKinds),
     verb: Joi.string<ActionVerb>().valid(...actionVerbs),
-    filters: stringMap('What a query is bounded by.').max(mostFilters).default({}),
-    wildcards: strings('Names of filters that bound nothing.').max(mostFilters).default([]),
+    filters: stringMap('Filters of a query.').max(MAX_FILTERS).default({}),
+    wildcards: strings('Names of filters that match everything.').max(MAX_FILTERS).default([]),
     risk_tags: strings('Risk tags of the action.').max(limits.tags).default([]),
   },
   optional: {
     server: name('MCP server.'),
     tool: name('MCP tool.'),
-    target_path: text('Path of a file.').max(mostTargetChars),
-    target_url: text('URL.').max(mostTargetChars),
+    target_path: text('Path of a file.').max(MAX_TARGET_CHARS),
+    target_url: text('URL.').max(MAX_TARGET_CHARS),
     target_resource: shape<ActionResource>({
       required: {},
       optional: {
         type: name('Type.'),
         id: name('Id.'),
-        owner_tenant: name('Whose it is.'),
-        archived: Joi.boolean().description('Archived or deleted.'),
+        owner_tenant: name('Tenant that owns it.'),
+        archived: Joi.boolean().description('Whether it is archived or deleted.'),
       },
     }),
     args: Joi.object()
       .unknown()
       .custom((value: unknown, helpers) =>
-        Buffer.byteLength(JSON.stringify(value)) > mostArgsBytes ? helpers.error('object.tooLarge') : value,
+        Buffer.byteLength(JSON.stringify(value)) > MAX_ARGS_BYTES ? helpers.error('object.tooLarge') : value,
       )
-      .messages({ 'object.tooLarge': `{{#label}} has more than ${mostArgsBytes} bytes as JSON` })
-      .description(`Arguments, at most ${mostArgsBytes} bytes as JSON.`),
-    required_entitlement: name('Entitlement it needs.'),
+      .messages({ 'object.tooLarge': `{{#label}} has more than ${MAX_ARGS_BYTES} bytes as JSON` })
+      .description(`Arguments, at most ${MAX_ARGS_BYTES} bytes as JSON.`),
+    required_entitlement: name('Required entitlement.'),
     approval_claim: shape<{ claim_text?: string; approval_ref?: string }>({
       required: {},
       optional: {
-        claim_text: text('What is claimed.').max(limits.contentLabelBytes),
-        approval_ref: name('Approval that is said to allow it.'),
+        claim_text: text('The claim.').max(limits.contentLabelBytes),
+        approval_ref: name('Approval claimed for the action.'),
       },
     }),
   },

@@ -51,16 +51,16 @@ export interface BundlesView {
 
 const facts = {
   required: {
-    enabled: Joi.boolean().description('Whether its rules are in force.'),
-    sha256: sha256('Of the stored content; send it as expected_sha256 or If-Match with the next write.'),
+    enabled: Joi.boolean().description('Whether its rules are in effect.'),
+    sha256: sha256('Hash of the stored content; send it as expected_sha256 or If-Match with the next write.'),
   },
   optional: {
-    author: text('Who wrote it.'),
-    message: text('Why.'),
-    created_at: time('When it was first written.'),
-    updated_at: time('When it was last written.'),
-    version: text('Version of what it holds.'),
-    installed_at: time('When its pack was installed.'),
+    author: text('Author of the last write.'),
+    message: text('Reason of the last write.'),
+    created_at: time('Time of the first write.'),
+    updated_at: time('Time of the last write.'),
+    version: text('Version of the content.'),
+    installed_at: time('Installation time of its pack.'),
   },
 };
 const content = text('The policy document, YAML.');
@@ -75,14 +75,14 @@ export const listBundles = endpoint({
   id: 'policy.listBundles',
   method: 'get',
   path: '/api/v1/policy/bundles',
-  summary: 'Every policy bundle',
+  summary: 'List policy bundles',
   access: policyRead,
   params: {},
   answer: {
     status: 200,
     body: shape<BundlesView>({
       required: {
-        bundles: Joi.object().pattern(/.*/, bundleRecordView).description('By id.'),
+        bundles: Joi.object().pattern(/.*/, bundleRecordView).description('Bundles by id.'),
         items: Joi.array()
           .items(
             shape<BundleItem>({
@@ -92,13 +92,13 @@ export const listBundles = endpoint({
                 source: Joi.string<BundleSource>()
                   .valid('core', 'secops', 'pack')
                   .description('secops: operators; pack: an installed pack; core: written by other routes.'),
-                rule_count: count('Rules of every kind; 0 when it cannot be read.'),
+                rule_count: count('Number of rules of all kinds; 0 if the bundle is invalid.'),
               },
               optional: facts.optional,
             }),
           )
-          .description('By id, without their content.'),
-        updated_at: lastWritten('When any of them was last written.'),
+          .description('Bundle summaries by id, without content.'),
+        updated_at: lastWritten('Time of the last write to any bundle.'),
       },
     }),
   },
@@ -110,7 +110,7 @@ export const getBundle = endpoint({
   method: 'get',
   path: '/api/v1/policy/bundles/:bundle_id',
   otherTenant: 'absent',
-  summary: 'One policy bundle',
+  summary: 'Read a policy bundle',
   access: policyRead,
   params: bundleParams,
   query: bundleQuery,
@@ -120,10 +120,12 @@ export const getBundle = endpoint({
       required: { ...facts.required, id: bundleId, content },
       optional: {
         ...optionalRecord,
-        shadow: shape<ShadowHead>({ required: shadowHead }).description('What the caller’s tenant tries in its place.'),
+        shadow: shape<ShadowHead>({ required: shadowHead }).description(
+          'Shadow that the caller’s tenant runs for this bundle.',
+        ),
       },
     }),
-    headers: { ETag: 'The SHA-256 of its content, for If-Match.' },
+    headers: { ETag: 'SHA-256 of the content, for If-Match.' },
   },
   errors: ['bundle_not_found'],
 });
@@ -145,16 +147,16 @@ export const putBundle = endpoint({
   method: 'put',
   path: '/api/v1/policy/bundles/:bundle_id',
   owner: 'installation',
-  summary: 'Write a policy bundle of the operators',
+  summary: 'Create or replace an operator policy bundle',
   description:
-    'Only ids of the form secops/<name>. An enabled bundle is live at once; one that is not is a draft, which publishing puts into force. The stored text may differ from the sent one: keys without a value are left out. If-Match (or expected_sha256) refuses a write over a text that was not seen; without it, only a write that races with this one is refused.',
+    'Accepts ids of the form secops/<name>. An enabled bundle takes effect immediately; a disabled bundle is a draft until it is published. The stored text may differ from the sent one: keys without a value are omitted. With If-Match (or expected_sha256) the write is rejected if the stored content differs; without it, only a concurrent write is rejected.',
   access: policyWrite,
   params: bundleParams,
   query: bundleQuery,
   body: shape<BundleBody>({
     required: {
       content: Joi.string().description('The policy document, YAML.'),
-      enabled: Joi.boolean().default(true).description('False stages a draft.'),
+      enabled: Joi.boolean().default(true).description('false stores a draft.'),
     },
     optional: {
       ...signedFields,
@@ -163,7 +165,7 @@ export const putBundle = endpoint({
         .length(64)
         .lowercase()
         .prefs({ convert: true })
-        .description('SHA-256 of the text this one replaces.'),
+        .description('SHA-256 of the content to replace.'),
     },
   }),
   violationCodes: { content: 'policy_validation_failed' },
@@ -172,8 +174,8 @@ export const putBundle = endpoint({
     body: shape<BundleWritten>({
       required: {
         id: bundleId,
-        updated_at: time('When it was written.'),
-        sha256: sha256('Of the content as it was stored.'),
+        updated_at: time('Time of the write.'),
+        sha256: sha256('Hash of the stored content.'),
       },
       optional: { signature: signatureView },
     }),
@@ -192,8 +194,8 @@ export const removeBundle = endpoint({
   method: 'delete',
   path: '/api/v1/policy/bundles/:bundle_id',
   owner: 'installation',
-  summary: 'Remove a policy bundle of the operators',
-  description: 'If-Match refuses to remove a text that was not seen.',
+  summary: 'Delete an operator policy bundle',
+  description: 'With If-Match, the delete is rejected if the stored content differs.',
   access: policyWrite,
   params: bundleParams,
   query: bundleQuery,

@@ -15,7 +15,7 @@ export * from './shadows';
 export * from './velocity';
 export type { BundleIdQuery, ShadowHead, SignatureView, Signed } from './fields';
 
-/** The life of policy documents. See docs/reference/policy.md#bundles. */
+/** Endpoints of policy documents. See docs/reference/policy.md#bundles. */
 export const policyDocumentEndpoints = [
   ...bundleEndpoints,
   ...publishingEndpoints,

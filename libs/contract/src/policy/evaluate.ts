@@ -7,7 +7,7 @@ import { shape } from '../shape';
 import { actionDescriptor, type ActionBody } from './action';
 import { bundleParams, bundleQuery } from './fields';
 
-/** Who asks for what, as `meta` of a question. See docs/reference/policy.md#evaluation. */
+/** Identity and capability of a policy request, sent as `meta`. See docs/reference/policy.md#evaluation. */
 export interface PolicyMetaBody {
   tenant_id?: string;
   actor_id?: string;
@@ -27,7 +27,7 @@ export interface PolicyBudgetBody {
   deadline_ms?: number;
 }
 
-/** The two fields of content are those of the kernel's own request. */
+/** `input_content` and `input_content_type` have the names of the kernel's request. */
 export interface PolicyRequestBody {
   topic: string;
   job_id?: string;
@@ -54,7 +54,7 @@ const tokens = (description: string) =>
   Joi.number().integer().min(0).max(Number.MAX_SAFE_INTEGER).description(description);
 const labels = (description: string) => stringMap(description).max(limits.labels).default({});
 
-/** Words in any case, the enum's own names, or its numbers 0 to 3. See docs/reference/messages.md. */
+/** A priority name in any case, an enum name, or an enum number 0 to 3. See docs/reference/messages.md. */
 const priority = Joi.any()
   .custom((value: unknown, helpers) => {
     const word = typeof value === 'string' ? value.toLowerCase().replace(/^job_priority_/, '') : value;
@@ -73,7 +73,7 @@ const meta = shape<PolicyMetaBody>({
   },
   optional: {
     tenant_id: name('Tenant, when `tenant` is not given.'),
-    actor_id: name('Who acts.'),
+    actor_id: name('Actor.'),
     actor_type: Joi.string().valid('human', 'service').empty(''),
     idempotency_key: name('Idempotency key.'),
     capability: name('Capability.'),
@@ -81,41 +81,43 @@ const meta = shape<PolicyMetaBody>({
   },
 });
 
-/** A question to policy, as these routes and the simulation of a bundle take it. */
+/** A policy request, as accepted by these routes and by the simulation of a bundle. */
 export const policyRequestBody = shape<PolicyRequestBody>({
   required: {
-    topic: text('Topic of the job; one that is empty or does not begin with job. is denied.').max(limits.topicChars),
+    topic: text('Topic of the job; policy denies topics that do not begin with job.').max(limits.topicChars),
     labels: labels('Labels; names reserved for the service are dropped, as at submission.'),
   },
   optional: {
-    job_id: name('Job it is about; a job asked about twice counts once in velocity windows.'),
-    tenant: name('The caller’s tenant, or any for a caller who may act for all.'),
-    org_id: name('The tenant once more.'),
+    job_id: name('Job of the request; repeated requests for one job count once in velocity windows.'),
+    tenant: name('The caller’s tenant; callers with access to all tenants may name any.'),
+    org_id: name('Same as tenant.'),
     team_id: name('Team.'),
     workflow_id: name('Workflow.'),
     step_id: name('Step of the workflow.'),
-    principal_id: name('For whom.'),
-    memory_id: name('Memory the job would use.'),
+    principal_id: name('Principal of the job.'),
+    memory_id: name('Memory that the job would use.'),
     priority,
-    estimated_cost: Joi.number().min(0).description('What it is thought to cost.'),
+    estimated_cost: Joi.number().min(0).description('Estimated cost.'),
     budget: shape<PolicyBudgetBody>({
       required: {},
       optional: {
-        max_input_tokens: tokens('Tokens in.'),
-        max_output_tokens: tokens('Tokens out.'),
-        max_total_tokens: tokens('Both.'),
-        deadline_ms: tokens('Time.'),
+        max_input_tokens: tokens('Maximum input tokens.'),
+        max_output_tokens: tokens('Maximum output tokens.'),
+        max_total_tokens: tokens('Maximum total tokens.'),
+        deadline_ms: tokens('Deadline in ms.'),
       },
     }).allow(null),
-    effective_config: Joi.any().description('Used as it is; absent: the config of tenant, team, workflow and step.'),
+    effective_config: Joi.any().description(
+      'Effective config to use; absent: the merged config of tenant, team, workflow and step.',
+    ),
     meta: meta.allow(null),
     action: actionDescriptor.allow(null),
-    input_content: text('What content rules look into, as text; JSON is also read by `metadata` conditions.'),
-    input_content_type: name('Its media type.'),
+    input_content: text('Text that content rules scan; `metadata` conditions also read it if it is JSON.'),
+    input_content_type: name('Media type of input_content.'),
   },
 });
 
-/** A decision as the kernel tells it, every field always there. */
+/** A decision of the kernel; every field is always present. */
 export interface PolicyDecisionView {
   decision: string;
   reason: string;
@@ -127,7 +129,7 @@ export interface PolicyDecisionView {
   remediations: Record<string, unknown>[];
 }
 
-/** What became of one rule that was looked at. */
+/** Outcome of one evaluated rule. */
 export interface PolicyTraceView {
   ruleId: string;
   source: string;
@@ -142,20 +144,20 @@ const decisionType = Joi.string().valid(...decisionTypes.map((type) => `DECISION
 
 const decisionFields = {
   decision: decisionType,
-  reason: text('Why.'),
-  ruleId: text('Rule that decided; empty when none did.'),
-  policySnapshot: text('The policy it was decided on.'),
-  approvalRef: text('The job id when a person must decide, else empty.'),
+  reason: text('Reason of the decision.'),
+  ruleId: text('Rule of the decision; empty for the default.'),
+  policySnapshot: text('Policy snapshot of the decision.'),
+  approvalRef: text('The job id if approval is required, else empty.'),
   approvalRequired: Joi.boolean(),
-  constraints: anyObject('Limits, 64-bit integers as strings; null when there are none.').allow(null),
-  remediations: Joi.array().items(anyObject('A way to do it differently.')),
+  constraints: anyObject('Constraints set by policy, with 64-bit integers as strings; null = none.').allow(null),
+  remediations: Joi.array().items(anyObject('An alternative request.')),
 };
 export const policyDecisionView = shape<PolicyDecisionView>({ required: decisionFields });
 
 const gateFields = {
-  rule_id: text('The gate, when a gate asks for a person.'),
-  gate: text('The same.'),
-  sub_reason: text('What the gate objects to.'),
+  rule_id: text('The action check that requires approval.'),
+  gate: text('Same as rule_id.'),
+  sub_reason: text('Reason code of the action check.'),
 };
 
 const route = {
@@ -164,15 +166,15 @@ const route = {
   params: {},
   body: policyRequestBody,
 } as const;
-/** What a kernel that does not decide, and a gate that objects, are told as. */
+/** Errors for an unavailable kernel and for an action check that rejects. */
 const outcomes = ['safety_unavailable', 'upstream_service_error', 'conflict'] as const;
 
-/** Counts velocity windows. */
+/** Advances velocity windows. */
 export const evaluatePolicy = endpoint({
   ...route,
   id: 'policy.evaluate',
   path: '/api/v1/policy/evaluate',
-  summary: 'What policy decides about a request, counted as if it were made',
+  summary: 'Evaluate policy for a request, and count it in velocity windows',
   answer: { status: 200, body: policyDecisionView },
   errors: outcomes,
 });
@@ -183,29 +185,29 @@ export interface PolicySimulationView extends PolicyDecisionView {
   sub_reason?: string;
 }
 
-/** Counts nothing. */
+/** Has no side effects. */
 export const simulatePolicy = endpoint({
   ...route,
   id: 'policy.simulate',
   path: '/api/v1/policy/simulate',
-  summary: 'What policy would decide about a request; nothing is counted',
+  summary: 'Evaluate policy for a request without side effects',
   answer: { status: 200, body: shape<PolicySimulationView>({ required: decisionFields, optional: gateFields }) },
   errors: outcomes,
 });
 
 export interface PolicyExplanationView extends PolicyDecisionView {
-  /** In the order they were looked at; at most 100, those that mattered before others. */
+  /** In order of evaluation; at most 100, the decisive rules first. */
   trace: PolicyTraceView[];
-  /** How many rules were looked at. */
+  /** Number of evaluated rules. */
   traceTotal: number;
 }
 
-/** Counts nothing. */
+/** Has no side effects. */
 export const explainPolicy = endpoint({
   ...route,
   id: 'policy.explain',
   path: '/api/v1/policy/explain',
-  summary: 'What policy would decide about a request, and which rules it looked at for that',
+  summary: 'Evaluate policy for a request without side effects, with a trace of the evaluated rules',
   answer: {
     status: 200,
     body: shape<PolicyExplanationView>({
@@ -214,16 +216,16 @@ export const explainPolicy = endpoint({
         trace: Joi.array().items(
           shape<PolicyTraceView>({
             required: {
-              ruleId: text('Rule.'),
-              source: text('Bundle or file it stands in.'),
-              set: text('Which of the sets that are searched one after the other it belongs to.'),
-              decision: decisionType.description('What it says when it matches.'),
+              ruleId: text('Rule id.'),
+              source: text('Bundle or file that contains it.'),
+              set: text('Rule set it belongs to; sets are evaluated in order.'),
+              decision: decisionType.description('Decision of the rule when it matches.'),
               outcome: Joi.string().valid('matched', 'not_matched', 'other_section', 'unavailable'),
             },
-            optional: { failed: text('The part of the rule that did not hold.') },
+            optional: { failed: text('The condition that did not hold.') },
           }),
         ),
-        traceTotal: Joi.number().integer().min(0).description('How many rules were looked at; the trace holds 100.'),
+        traceTotal: Joi.number().integer().min(0).description('Number of evaluated rules; the trace has at most 100.'),
       },
     }),
   },
@@ -234,10 +236,15 @@ export const policySnapshots = endpoint({
   id: 'policy.snapshots',
   method: 'get',
   path: '/api/v1/policy/snapshots',
-  summary: 'Names of the policy in force and of those before it, newest first',
+  summary: 'Policy snapshots, newest first',
   access: { permission: 'policy.read', roles: ['admin', 'operator'] },
   params: {},
-  answer: { status: 200, body: shape<{ snapshots: string[] }>({ required: { snapshots: strings('Names.') } }) },
+  answer: {
+    status: 200,
+    body: shape<{ snapshots: string[] }>({
+      required: { snapshots: strings('Snapshot names; the first is in effect.') },
+    }),
+  },
   errors: ['safety_unavailable', 'upstream_service_error'],
 });
 
@@ -246,14 +253,14 @@ export interface SimulateBundleBody {
   content?: string;
 }
 
-/** Counts nothing. See docs/reference/policy.md#bundles. */
+/** Has no side effects. See docs/reference/policy.md#bundles. */
 export const simulateBundle = endpoint({
   id: 'policy.simulateBundle',
   method: 'post',
   path: '/api/v1/policy/bundles/:bundle_id/simulate',
-  summary: 'What policy would decide if a bundle held another text, or were enabled',
+  summary: 'Evaluate policy with a candidate text for a bundle, or with the bundle enabled',
   description:
-    'The whole policy decides, with the text in the place of the bundle, or as a new one; without a text the stored one counts, also while it is not enabled. Action gates are not asked.',
+    'Evaluates the whole policy, with the text in place of the bundle or as a new bundle. Without a text, the stored content is used even if the bundle is disabled. Action checks are skipped.',
   otherTenant: 'absent',
   access: { permission: 'policy.write', roles: ['admin'] },
   params: bundleParams,

@@ -15,15 +15,15 @@ export interface Signed {
 }
 export const signedFields = {
   author: text(
-    'Name to sign with, for credentials of all tenants; ignored from other callers, who sign with their own.',
+    'Author name, for callers with access to all tenants; otherwise ignored, and the caller is the author.',
   ).max(256),
-  message: text('Why.').max(2_048),
+  message: text('Reason of the change.').max(2_048),
 };
 
 export const time = (description: string): Joi.StringSchema => text(`${description} RFC 3339.`);
-/** Of a list: null while it has nothing that was ever written. */
+/** Time of the last write to a list; null if nothing was ever written. */
 export const lastWritten = (description: string): Joi.Schema<string | null> =>
-  Joi.string().allow(null).description(`${description} RFC 3339; null when none ever was.`);
+  Joi.string().allow(null).description(`${description} RFC 3339; null if there is none.`);
 export const sha256 = (description: string): Joi.StringSchema => text(`${description} SHA-256, hex.`);
 
 export interface SignatureView {
@@ -38,10 +38,10 @@ export const signatureView = shape<SignatureView>({
     algorithm: Joi.string<'ed25519'>().valid('ed25519'),
     key_id: text('Id of the signing key.'),
     value: text('The signature, base64.'),
-    hash: sha256('Of what was signed.'),
+    hash: sha256('Hash of the signed bytes.'),
     signed_bytes: Joi.number().integer().min(0),
   },
-}).description('Over the UTF-8 bytes of the stored content.');
+}).description('Signature of the UTF-8 bytes of the stored content.');
 
 export interface BundleIdQuery {
   bundle_id?: string;
@@ -49,10 +49,12 @@ export interface BundleIdQuery {
 export const bundleIdChars = 256;
 const bundleId = Joi.string().min(1).max(bundleIdChars);
 export const bundleParams = { bundle_id: bundleId.description('Bundle id, with ~ for each /.') };
-export const bundleIdField = { bundle_id: bundleId.description('Bundle id as it is; wins over the path.') };
+export const bundleIdField = {
+  bundle_id: bundleId.description('Unencoded bundle id; takes precedence over the path.'),
+};
 export const bundleQuery = shape<BundleIdQuery>({ required: {}, optional: bundleIdField });
 
-/** What is told of a shadow wherever it is named. */
+/** Fields common to all views of a shadow. */
 export interface ShadowHead {
   shadow_bundle_id: string;
   bundle_id: string;
@@ -62,10 +64,10 @@ export interface ShadowHead {
   activated_at: string;
 }
 export const shadowHead = {
-  shadow_bundle_id: text('Names this shadow; a new one each time it is written.'),
-  bundle_id: text('Bundle in whose place it is tried.'),
-  tenant_id: text('Tenant for whose jobs it is tried.'),
-  created_by: text('Who wrote it.'),
-  created_at: time('When the bundle’s shadow was first written.'),
-  activated_at: time('When it was last written.'),
+  shadow_bundle_id: text('Id of this shadow; each write creates a new id.'),
+  bundle_id: text('Bundle that it would replace.'),
+  tenant_id: text('Tenant whose jobs it evaluates.'),
+  created_by: text('Author.'),
+  created_at: time('Time of the first write.'),
+  activated_at: time('Time of the last write.'),
 };

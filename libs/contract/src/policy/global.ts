@@ -37,28 +37,28 @@ export interface GlobalPolicyBody extends Signed {
 
 const view = shape<GlobalPolicyView>({
   required: {
-    snapshot_version: text('Names what all sections are now; send it with the next write.'),
-    snapshot_hash: text('The same.'),
-    updated_at: lastWritten('When any section was last written.'),
+    snapshot_version: text('Version of all sections; send it with the next write.'),
+    snapshot_hash: text('Same as snapshot_version.'),
+    updated_at: lastWritten('Time of the last write to any section.'),
     sections: Joi.object()
       .pattern(
         /.*/,
         shape<GlobalSectionView>({
           required: {
-            bundle_id: text('Bundle that holds the section.'),
+            bundle_id: text('Bundle that contains the section.'),
             content: text('The policy document, YAML; empty when there is none.'),
-            sha256: sha256('Of the content; empty when there is none.'),
-            enabled: Joi.boolean().description('Whether it is in force.'),
+            sha256: sha256('Hash of the content; empty when there is none.'),
+            enabled: Joi.boolean().description('Whether it is in effect.'),
           },
         }),
       )
-      .description(`By name: ${globalSections.join(', ')}.`),
+      .description(`Sections by name: ${globalSections.join(', ')}.`),
   },
 });
 
 const section = shape<GlobalSectionBody>({
   required: { content: Joi.string().allow('').description('The policy document, YAML; empty removes the section.') },
-  optional: { enabled: Joi.boolean().description('Whether it is to be in force; as it was when left out.') },
+  optional: { enabled: Joi.boolean().description('Whether it takes effect; unchanged when omitted.') },
 });
 const sections: Joi.Schema<GlobalPolicyBody['sections']> = Joi.object(
   Object.fromEntries(globalSections.map((name) => [name, section])),
@@ -82,7 +82,7 @@ export const putGlobalPolicy = endpoint({
   path: '/api/v1/policy/global',
   owner: 'installation',
   summary: 'Write sections of the global policy',
-  description: 'All named sections change at once, or none; the others stay.',
+  description: 'All named sections change atomically; the others are unchanged.',
   access: policyWrite,
   params: {},
   body: shape<GlobalPolicyBody>({
@@ -91,7 +91,7 @@ export const putGlobalPolicy = endpoint({
       ...signedFields,
       snapshot_version: Joi.string()
         .max(128)
-        .description('What was read; refuses the write when anything changed since.'),
+        .description('Version that was read; the write is rejected if anything changed since.'),
     },
   }),
   answer: { status: 200, body: view },

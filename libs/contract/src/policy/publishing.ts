@@ -16,14 +16,14 @@ export interface SnapshotView extends SnapshotItem {
 }
 
 const snapshotItem = {
-  id: text('Snapshot id: when it was taken, and the beginning of the SHA-256 of its bundles.'),
-  created_at: time('When it was taken.'),
-  note: text('Why.'),
+  id: text('Snapshot id: creation time and a prefix of the SHA-256 of its bundles.'),
+  created_at: time('Creation time.'),
+  note: text('Note.'),
 };
 const snapshotView = shape<SnapshotView>({
-  required: { ...snapshotItem, bundles: Joi.object().pattern(/.*/, bundleRecordView).description('By id.') },
+  required: { ...snapshotItem, bundles: Joi.object().pattern(/.*/, bundleRecordView).description('Bundles by id.') },
 });
-const note = text('Why.').max(2_048);
+const note = text('Note.').max(2_048);
 const snapshotId = Joi.string().min(1).max(128).description('Snapshot id.');
 
 export const takeBundleSnapshot = endpoint({
@@ -31,8 +31,8 @@ export const takeBundleSnapshot = endpoint({
   method: 'post',
   path: '/api/v1/policy/bundles/snapshots',
   owner: 'installation',
-  summary: 'Take a snapshot of every policy bundle',
-  description: 'The newest 10 are kept, and beside them those that a rollback of the last 24 hours names.',
+  summary: 'Take a snapshot of all policy bundles',
+  description: 'The newest 10 snapshots are kept, plus those referenced by a rollback of the last 24 hours.',
   access: policyWrite,
   params: {},
   body: shape<{ note: string }>({ required: { note: note.default('') } }),
@@ -63,7 +63,7 @@ export const getBundleSnapshot = endpoint({
   method: 'get',
   path: '/api/v1/policy/bundles/snapshots/:snapshot_id',
   owner: 'installation',
-  summary: 'One snapshot with its bundles',
+  summary: 'Read a snapshot with its bundles',
   access: policyRead,
   params: { snapshot_id: snapshotId },
   answer: { status: 200, body: snapshotView },
@@ -80,8 +80,8 @@ export interface PublishView {
   published: string[];
 }
 const snapshots = {
-  snapshot_before: text('Snapshot of what was in force.'),
-  snapshot_after: text('Snapshot of what is in force now.'),
+  snapshot_before: text('Snapshot before the change.'),
+  snapshot_after: text('Snapshot after the change.'),
 };
 const conflicts = ['policy_version_conflict', 'policy_signing_required'] as const;
 
@@ -90,21 +90,21 @@ export const publishBundles = endpoint({
   method: 'post',
   path: '/api/v1/policy/publish',
   owner: 'installation',
-  summary: 'Put drafts into force',
-  description: 'All named bundles come into force at once, or none. A snapshot is kept of before and after.',
+  summary: 'Publish draft bundles',
+  description: 'All named bundles take effect atomically. Snapshots are taken before and after the change.',
   access: policyWrite,
   params: {},
   body: shape<PublishBody>({
     required: { note: note.default('') },
     optional: {
       ...signedFields,
-      bundle_ids: strings('Bundles of secops/ or velocity/; every one of secops/ when left out.').max(1_000),
+      bundle_ids: strings('Bundles of secops/ or velocity/; all of secops/ when omitted.').max(1_000),
     },
   }),
   bodyOptional: true,
   answer: {
     status: 200,
-    body: shape<PublishView>({ required: { ...snapshots, published: strings('Bundles that are in force now.') } }),
+    body: shape<PublishView>({ required: { ...snapshots, published: strings('Published bundles.') } }),
   },
   errors: ['policy_validation_failed', 'bundle_not_writable', ...conflicts],
 });
@@ -124,9 +124,9 @@ export const rollBackBundles = endpoint({
   method: 'post',
   path: '/api/v1/policy/rollback',
   owner: 'installation',
-  summary: 'Bring the bundles of a snapshot back',
+  summary: 'Roll the bundles back to a snapshot',
   description:
-    'Bundles of secops/ and velocity/ become what they were, those that were not there go; bundles of packs, workflows, sessions and jobs stay. What comes back is checked and signed anew.',
+    'Restores bundles of secops/ and velocity/ and deletes those that the snapshot does not contain; bundles of packs, workflows, sessions and jobs are unchanged. Restored bundles are validated and signed again.',
   access: policyWrite,
   params: {},
   body: shape<RollbackBody>({
@@ -135,7 +135,7 @@ export const rollBackBundles = endpoint({
   }),
   answer: {
     status: 200,
-    body: shape<RollbackView>({ required: { ...snapshots, rollback_to: text('Snapshot that came back.') } }),
+    body: shape<RollbackView>({ required: { ...snapshots, rollback_to: text('Restored snapshot.') } }),
   },
   errors: ['snapshot_not_found', 'policy_validation_failed', 'tier_limit_exceeded', ...conflicts],
 });

@@ -23,14 +23,14 @@ export interface TimeRange {
   from: string;
   to: string;
 }
-const timeRange = shape<TimeRange>({ required: { from: text('From. RFC 3339.'), to: text('To. RFC 3339.') } });
+const timeRange = shape<TimeRange>({ required: { from: text('Start. RFC 3339.'), to: text('End. RFC 3339.') } });
 
 export interface ReplayFilters {
   tenant?: string;
   topic_pattern?: string;
   original_decision?: DecisionName;
 }
-/** Times are ms here, texts on the wire. See docs/reference/policy.md#replay. */
+/** Times are ms here, RFC 3339 text in JSON. See docs/reference/policy.md#replay. */
 export interface ReplayBody {
   from: number;
   to: number;
@@ -65,7 +65,7 @@ export const replayPolicy = endpoint({
   id: 'policy.replay',
   method: 'post',
   path: '/api/v1/policy/replay',
-  summary: 'What policy, or a text in the place of a bundle, would decide about jobs that were decided before',
+  summary: 'Replay earlier decisions on the current policy or a candidate bundle',
   access: { permission: 'policy.write', roles: ['admin'] },
   params: {},
   body: shape<ReplayBody>({
@@ -75,58 +75,63 @@ export const replayPolicy = endpoint({
       filters: shape<ReplayFilters>({
         required: {},
         optional: {
-          tenant: text('The caller’s tenant, or any for a caller who may act for all.').max(limits.idChars),
+          tenant: text('The caller’s tenant; callers with access to all tenants may name any.').max(limits.idChars),
           topic_pattern: text('Glob of topics.').max(limits.topicChars),
-          original_decision: decision.description('Only jobs that were decided so.'),
+          original_decision: decision.description('Only jobs with this decision.'),
         },
       }).default({}),
-      use_current_policy: Joi.boolean().default(false).description('Replay on the policy in force.'),
-      max_jobs: count('Most jobs, the newest.').min(1).max(1_000).default(500),
+      use_current_policy: Joi.boolean().default(false).description('Replay on the policy in effect.'),
+      max_jobs: count('Maximum number of jobs; the newest are replayed.').min(1).max(1_000).default(500),
     },
     optional: {
-      candidate_bundle_id: Joi.string().min(1).max(bundleIdChars).description('Bundle whose place the text takes.'),
-      candidate_content: text('The policy document to try, YAML.'),
+      candidate_bundle_id: Joi.string()
+        .min(1)
+        .max(bundleIdChars)
+        .description('Bundle that candidate_content replaces.'),
+      candidate_content: text('Candidate policy document, YAML.'),
     },
   }),
   answer: {
     status: 200,
     body: shape<ReplayView>({
       required: {
-        replay_id: text('Names this replay in logs; it is not stored.'),
-        policy_snapshot: text('The policy that was replayed on.'),
+        replay_id: text('Id of this replay in logs; it is not stored.'),
+        policy_snapshot: text('Policy snapshot of the replay.'),
         time_range: timeRange,
         summary: shape<ReplayView['summary']>({
           required: {
-            total_jobs: count('Jobs that fit.'),
-            evaluated: count('... that were decided again.'),
-            escalated: count('... and more strictly.'),
-            relaxed: count('... and less strictly.'),
-            unchanged: count('... and the same.'),
-            errored: count('... that could not be decided.'),
+            total_jobs: count('Jobs that match the filters.'),
+            evaluated: count('Jobs evaluated again.'),
+            escalated: count('Jobs with a stricter decision.'),
+            relaxed: count('Jobs with a less strict decision.'),
+            unchanged: count('Jobs with the same decision.'),
+            errored: count('Jobs whose evaluation failed.'),
           },
         }),
         rule_hits: Joi.array().items(
           shape<ReplayView['rule_hits'][number]>({
-            required: { rule_id: text('Rule; empty for the default.'), decision, count: count('How often.') },
+            required: { rule_id: text('Rule; empty for the default.'), decision, count: count('Number of decisions.') },
           }),
         ),
         changes: Joi.array().items(
           shape<ReplayView['changes'][number]>({
             required: {
-              job_id: text('Job.'),
-              topic: text('Its topic.'),
-              tenant: text('Its tenant.'),
+              job_id: text('Job id.'),
+              topic: text('Topic of the job.'),
+              tenant: text('Tenant of the job.'),
               original_decision: decision,
               new_decision: decision,
-              new_rule_id: text('Rule that would decide; empty for the default.'),
-              new_reason: text('Why.'),
+              new_rule_id: text('Rule of the new decision; empty for the default.'),
+              new_reason: text('Reason of the new decision.'),
               direction: Joi.string().valid('escalated', 'relaxed'),
             },
           }),
         ),
-        warnings: strings('What the replay cannot tell.'),
+        warnings: strings('Limitations of the replay.'),
         errors: Joi.array().items(
-          shape<ReplayView['errors'][number]>({ required: { job_id: text('Job.'), error: text('Why not.') } }),
+          shape<ReplayView['errors'][number]>({
+            required: { job_id: text('Job id.'), error: text('Reason of the failure.') },
+          }),
         ),
       },
     }),
@@ -158,7 +163,7 @@ export const analysePolicy = endpoint({
   id: 'policy.analytics',
   method: 'post',
   path: '/api/v1/policy/analytics',
-  summary: 'How often rules decided about jobs, and how often people let through what they held',
+  summary: 'Decisions by rule, and how often held jobs were approved',
   access: { permission: 'policy.read', roles: ['admin'] },
   params: {},
   body: shape<AnalyticsBody>({
@@ -176,22 +181,22 @@ export const analysePolicy = endpoint({
         rules: Joi.array().items(
           shape<RuleAnalyticsView>({
             required: {
-              rule_id: text('Rule.'),
-              hit_count: count('Jobs it decided about.'),
-              approval_count: count('... and held for a person.'),
-              override_count: count('... whom a person let through.'),
-              override_rate: Joi.number().min(0).max(1).description('Of those held, the part that was let through.'),
-              avg_approval_latency_ms: count('From the decision to the approval.'),
-              daily_hits: Joi.array().items(Joi.number().integer()).description('For each 24 h from the beginning.'),
+              rule_id: text('Rule id.'),
+              hit_count: count('Jobs that the rule decided.'),
+              approval_count: count('Jobs that the rule held for approval.'),
+              override_count: count('Held jobs that were approved.'),
+              override_rate: Joi.number().min(0).max(1).description('Fraction of held jobs that were approved.'),
+              avg_approval_latency_ms: count('Average time from the decision to the approval, in ms.'),
+              daily_hits: Joi.array().items(Joi.number().integer()).description('Hits per 24 hours, from the start.'),
             },
           }),
         ),
         summary: shape<AnalyticsView['summary']>({
           required: {
-            total_rules: count('Rules that decided.'),
-            total_hits: count('All hits.'),
-            total_overrides: count('All overrides.'),
-            highest_override_rule_id: text('Rule with the highest rate; empty when nothing was overridden.'),
+            total_rules: count('Number of rules with a decision.'),
+            total_hits: count('Sum of hits.'),
+            total_overrides: count('Sum of overrides.'),
+            highest_override_rule_id: text('Rule with the highest override rate; empty when there were no overrides.'),
           },
         }),
       },

@@ -4,7 +4,7 @@ import { anyObject, count, flag, pageLimit, strings, text } from '../fields';
 import { shape } from '../shape';
 import { policyRead, policyWrite, sha256, time } from './fields';
 
-/** Where a rule comes from. See docs/reference/policy.md#output-rules-and-rules-lists. */
+/** Source of a rule. See docs/reference/policy.md#output-rules-and-rules-lists. */
 export interface RuleSourceView {
   fragment_id: string;
   tier: string;
@@ -37,23 +37,23 @@ const source = shape<RuleSourceView>({
     tier: text('Tier of the document.'),
   },
   optional: {
-    pack_id: text('Pack it belongs to.'),
-    overlay_name: text('What the pack calls it.'),
-    version: text('Version of what it holds.'),
-    installed_at: time('When its pack was installed.'),
-    sha256: sha256('Of the document.'),
+    pack_id: text('Pack of the bundle.'),
+    overlay_name: text('Name of the bundle in the pack.'),
+    version: text('Version of the content.'),
+    installed_at: time('Installation time of the pack.'),
+    sha256: sha256('Hash of the document.'),
   },
 });
 export const fragmentErrors = Joi.array()
   .items(
     shape<FragmentError>({
-      required: { fragment_id: text('Bundle id.'), error: text('Why its rules are not here.') },
+      required: { fragment_id: text('Bundle id.'), error: text('Why its rules are missing.') },
     }),
   )
-  .description('Documents that cannot be read; absent when there is none.');
+  .description('Invalid documents; absent when there are none.');
 
 const listQuery = shape<{ include_disabled: boolean }>({
-  required: { include_disabled: flag(false).description('Also rules that are not in force.') },
+  required: { include_disabled: flag(false).description('Include rules that are not in effect.') },
 });
 
 export const listRules = endpoint({
@@ -72,15 +72,15 @@ export const listRules = endpoint({
           shape<RuleView>({
             required: {
               id: text('Rule id.'),
-              decision: text('What it decides.'),
+              decision: text('Decision of the rule.'),
               tier: text('global, workflow or job.'),
-              selector: anyObject('What a narrow rule is for.'),
-              enabled: Joi.boolean().description('Whether its document is in force.'),
+              selector: anyObject('Workflow or job to which a narrow rule applies.'),
+              enabled: Joi.boolean().description('Whether its document is in effect.'),
               source,
             },
           })
             .unknown()
-            .description('With every other field of the rule as it is written.'),
+            .description('Rules, with all other fields as in their documents.'),
         ),
       },
       optional: { errors: fragmentErrors },
@@ -114,7 +114,7 @@ export const listOutputRules = endpoint({
   id: 'policy.listOutputRules',
   method: 'get',
   path: '/api/v1/policy/output/rules',
-  summary: 'Rules for results, in the order of their documents',
+  summary: 'Output rules, in the order of their documents',
   access: policyRead,
   params: {},
   query: listQuery,
@@ -126,22 +126,22 @@ export const listOutputRules = endpoint({
           shape<OutputRuleView>({
             required: {
               id: text('Rule id.'),
-              description: text('What it is for.'),
-              topics: strings('Topics it looks at; any when empty.'),
-              scanners: strings('Scanners and detectors it listens to.'),
-              patterns: strings('Patterns it looks for.'),
-              pattern_preview: text('The first 100 characters of these.'),
-              decision: text('What it decides.'),
-              severity: text('How bad it is; empty when nothing is said.'),
-              reason: text('Why.'),
-              enabled: Joi.boolean().description('Whether it is in force.'),
-              match: anyObject('When it matches, as it is written.'),
+              description: text('Description.'),
+              topics: strings('Topics to which it applies; empty = all.'),
+              scanners: strings('Scanners and detectors that trigger it.'),
+              patterns: strings('Patterns that trigger it.'),
+              pattern_preview: text('The first 100 characters of the patterns.'),
+              decision: text('Decision of the rule.'),
+              severity: text('Severity; empty when not set.'),
+              reason: text('Reason of the rule.'),
+              enabled: Joi.boolean().description('Whether it is in effect.'),
+              match: anyObject('Match conditions, as in the document.'),
               source,
             },
             optional: {
-              last_triggered: time('When it last decided about a result of the caller’s tenant.'),
+              last_triggered: time('Time of its last decision about a result of the caller’s tenant.'),
               trigger_count_24h: count(
-                'How often it decided about one in the last 24 hours, of the newest 500 checked.',
+                'Number of its decisions in the last 24 hours, among the newest 500 checked results.',
               ),
             },
           }),
@@ -165,20 +165,22 @@ export const putOutputRule = endpoint({
   method: 'put',
   path: '/api/v1/policy/output/rules/:rule_id',
   owner: 'installation',
-  summary: 'Turn a rule for results on or off',
+  summary: 'Enable or disable an output rule',
   description:
-    'The bundle that holds it is written and signed anew. Where several hold a rule of that id, the one that counts.',
+    'Rewrites and signs the bundle that contains the rule. If several bundles have a rule of that id, the one in effect is changed.',
   access: policyWrite,
   params: { rule_id: Joi.string().min(1).max(128).description('Rule id.') },
-  body: shape<{ enabled: boolean }>({ required: { enabled: Joi.boolean().description('Whether it is to count.') } }),
+  body: shape<{ enabled: boolean }>({
+    required: { enabled: Joi.boolean().description('Whether the rule takes effect.') },
+  }),
   answer: {
     status: 200,
     body: shape<OutputRuleWritten>({
       required: {
         id: text('Rule id.'),
         enabled: Joi.boolean(),
-        bundle_id: text('Bundle that holds it.'),
-        updated_at: time('When it was written.'),
+        bundle_id: text('Bundle that contains it.'),
+        updated_at: time('Time of the write.'),
       },
     }),
   },
@@ -202,7 +204,7 @@ export const outputStats = endpoint({
   id: 'policy.outputStats',
   method: 'get',
   path: '/api/v1/policy/output/stats',
-  summary: 'Checks of results in the last 24 hours',
+  summary: 'Output checks of the last 24 hours',
   access: policyRead,
   params: {},
   query: shape<{ limit: number }>({ required: { limit: pageLimit(500, 500) } }),
@@ -210,10 +212,10 @@ export const outputStats = endpoint({
     status: 200,
     body: shape<OutputStatsView>({
       required: {
-        total_checks_24h: count('Checked results of the caller’s tenant, of the newest jobs up to the limit.'),
-        quarantined_24h: count('Of these, withheld ones.'),
+        total_checks_24h: count('Checked results of the caller’s tenant, among its newest jobs up to the limit.'),
+        quarantined_24h: count('Checked results that were withheld.'),
         avg_latency_ms: Joi.number().min(0),
-        last_check_at: time('When the last one was checked; null when none was.').allow(null),
+        last_check_at: time('Time of the last check; null = none.').allow(null),
       },
     }),
   },

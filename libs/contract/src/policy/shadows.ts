@@ -30,8 +30,8 @@ export interface ShadowBody {
 const view = shape<ShadowView>({
   required: {
     ...shadowHead,
-    content: text('The candidate as it is stored, YAML.'),
-    metadata: stringMap('What was noted with it.'),
+    content: text('Stored candidate policy document, YAML.'),
+    metadata: stringMap('Notes.'),
   },
 });
 const metadata = Joi.object<Record<string, string>>()
@@ -44,15 +44,15 @@ export const putShadow = endpoint({
   id: 'policy.putShadow',
   method: 'put',
   path,
-  summary: 'Try a text in the place of a policy bundle beside the live policy, without effect',
+  summary: 'Run a candidate bundle in shadow mode',
   description:
-    'From now on each decision about a job of the caller’s tenant is made once more as if this text stood in the place of the bundle, and what would differ is recorded. A tenant has one such shadow for each bundle; writing it again begins a new one, under a new shadow_bundle_id.',
+    'From now on, each decision about a job of the caller’s tenant is also evaluated with this text in place of the bundle, and differences are recorded. The shadow has no effect on jobs. A tenant has one shadow per bundle; another write starts a new shadow with a new shadow_bundle_id.',
   owner: 'installation',
   access: policyWrite,
   params: bundleParams,
   query: bundleQuery,
   body: shape<ShadowBody>({
-    required: { content: Joi.string().description('The policy document to try, YAML.'), metadata },
+    required: { content: Joi.string().description('Candidate policy document, YAML.'), metadata },
   }),
   violationCodes: { content: 'policy_validation_failed' },
   answer: { status: 200, body: view },
@@ -63,7 +63,7 @@ export const getShadow = endpoint({
   id: 'policy.getShadow',
   method: 'get',
   path,
-  summary: 'The shadow of a policy bundle',
+  summary: 'Read the shadow of a policy bundle',
   otherTenant: 'absent',
   access: policyRead,
   params: bundleParams,
@@ -77,7 +77,7 @@ export const removeShadow = endpoint({
   method: 'delete',
   path,
   summary: 'End the shadow of a policy bundle',
-  description: 'Its results stay readable for 30 days after they were made.',
+  description: 'Results remain readable for 30 days after they were recorded.',
   otherTenant: 'absent',
   access: policyWrite,
   params: bundleParams,
@@ -87,7 +87,7 @@ export const removeShadow = endpoint({
 });
 
 export const shadowDiffs = ['escalated', 'relaxed', 'approval_differ', 'unchanged'] as const;
-/** How the shadow’s verdict differs from the live one. */
+/** How the shadow’s decision differs from the live one. */
 export type ShadowDiff = (typeof shadowDiffs)[number];
 export const shadowBuckets = ['1m', '5m', '15m', '1h', '1d'] as const;
 export type ShadowBucket = (typeof shadowBuckets)[number];
@@ -100,13 +100,13 @@ export interface ShadowWindow extends BundleIdQuery {
 const ms = (description: string) => Joi.number().integer().min(0).description(`${description} Unix ms.`);
 const windowFields = {
   from: ms('Results from this time on.'),
-  to: ms('... and before this one, at most 30 days later.'),
+  to: ms('Results before this time, at most 30 days later.'),
 };
 const invalid = 'policy_shadow_query_invalid' as const;
-const invalidOf = (...fields: string[]) =>
+const invalidFields = (...fields: string[]) =>
   Object.fromEntries(['from', 'to', ...fields].map((field) => [field, invalid]));
 const errors = ['shadow_policy_not_found', invalid] as const;
-const cut = Joi.boolean().description('There are more results than one query reads; what it tells is of the newest.');
+const cut = Joi.boolean().description('There are more results than one query reads; only the newest are included.');
 
 export interface ShadowSummaryView {
   bundle_id: string;
@@ -125,27 +125,29 @@ export const shadowSummary = endpoint({
   id: 'policy.shadowSummary',
   method: 'get',
   path: `${path}/results/summary`,
-  summary: 'How often a shadow decided otherwise than the live policy',
+  summary: 'Summary of how a shadow differs from the live policy',
   description:
-    'Every shadow that the bundle had in this time counts; begin at activated_at to see only the one that is there now. The counts may be a minute old.',
+    'Includes every shadow that the bundle had in this period; start at activated_at to include only the current one. Counts may be up to one minute old.',
   otherTenant: 'absent',
   access: policyRead,
   params: bundleParams,
   query: shape<ShadowWindow>({ required: windowFields, optional: bundleIdField }),
-  violationCodes: invalidOf(),
+  violationCodes: invalidFields(),
   answer: {
     status: 200,
     body: shape<ShadowSummaryView>({
       required: {
-        bundle_id: text('Bundle.'),
-        shadow_bundle_id: text('Its shadow; after that ended, the last one with a result in this time, or empty.'),
-        from_ms: ms('As asked.'),
-        to_ms: ms('As asked.'),
-        total_evaluated: count('Decisions that were compared.'),
-        escalated_count: count('... of which the shadow’s was stricter.'),
-        relaxed_count: count('... of which the shadow’s was less strict.'),
-        approval_differ_count: count('... of which only one asked for an approval.'),
-        unchanged_count: count('... of which both were the same.'),
+        bundle_id: text('Bundle id.'),
+        shadow_bundle_id: text(
+          'Current shadow; after it was removed, the last one with a result in this period, or empty.',
+        ),
+        from_ms: ms('Start of the query.'),
+        to_ms: ms('End of the query.'),
+        total_evaluated: count('Compared decisions.'),
+        escalated_count: count('Decisions where the shadow was stricter.'),
+        relaxed_count: count('Decisions where the shadow was less strict.'),
+        approval_differ_count: count('Decisions where only one of the two required approval.'),
+        unchanged_count: count('Decisions that were the same.'),
         truncated_at_max: cut,
       },
     }),
@@ -179,17 +181,17 @@ export interface ShadowComparisonsView {
 
 const comparison = shape<ShadowComparison>({
   required: {
-    ts_ms: ms('When it was recorded.'),
-    job_id: text('Job that was decided about.'),
-    agent_id: text('Agent it was for; empty when none is named.'),
-    shadow_bundle_id: text('Shadow that was compared.'),
-    active_verdict: text('What the live policy decided.'),
-    shadow_verdict: text('What the shadow would have.'),
+    ts_ms: ms('Time of the record.'),
+    job_id: text('Job of the decision.'),
+    agent_id: text('Agent of the job; empty = none.'),
+    shadow_bundle_id: text('Compared shadow.'),
+    active_verdict: text('Decision of the live policy.'),
+    shadow_verdict: text('Decision of the shadow.'),
     diff: Joi.string<ShadowDiff>().valid(...shadowDiffs),
     active_rule_id: text('Rule of the live policy; empty for the default.'),
     shadow_rule_id: text('Rule of the shadow; empty for the default.'),
-    latency_ms: text('How long the shadow took, in ms.'),
-    seq: count('Tells results of one ms apart.'),
+    latency_ms: text('Evaluation time of the shadow, in ms.'),
+    seq: count('Sequence number within one ms.'),
   },
 });
 
@@ -197,7 +199,7 @@ export const shadowComparisons = endpoint({
   id: 'policy.shadowComparisons',
   method: 'get',
   path: `${path}/results/comparisons`,
-  summary: 'What a shadow decided about which job, newest first',
+  summary: 'Decisions of a shadow by job, newest first',
   otherTenant: 'absent',
   access: policyRead,
   params: bundleParams,
@@ -207,7 +209,7 @@ export const shadowComparisons = endpoint({
       diff: Joi.string<ShadowDiff | 'all'>()
         .valid('all', ...shadowDiffs)
         .default('all')
-        .description('Only results that differ so.'),
+        .description('Only results with this difference.'),
       limit: Joi.number().integer().min(1).max(500).default(50).description('Page size.'),
     },
     optional: {
@@ -215,17 +217,17 @@ export const shadowComparisons = endpoint({
       cursor: Joi.string()
         .pattern(/^\d{1,15}-\d{1,15}$/)
         .messages({ 'string.pattern.base': '{{#label}} must be the next_cursor of the page before' })
-        .description('Where the last page ended: its next_cursor, unchanged.'),
+        .description('next_cursor of the last page, unchanged.'),
     },
   }),
-  violationCodes: invalidOf('diff', 'limit', 'cursor'),
+  violationCodes: invalidFields('diff', 'limit', 'cursor'),
   answer: {
     status: 200,
     body: shape<ShadowComparisonsView>({
       required: {
         entries: Joi.array().items(comparison),
-        next_cursor: text('For the next page; empty at the end.'),
-        truncated_at_max: Joi.boolean().description('The search stopped early; next_cursor goes on with it.'),
+        next_cursor: text('Cursor of the next page; empty on the last page.'),
+        truncated_at_max: Joi.boolean().description('The search stopped early; next_cursor continues it.'),
       },
     }),
   },
@@ -251,7 +253,7 @@ export const shadowTimeseries = endpoint({
   id: 'policy.shadowTimeseries',
   method: 'get',
   path: `${path}/results/timeseries`,
-  summary: 'How a shadow decided, over time',
+  summary: 'Decisions of a shadow over time',
   otherTenant: 'absent',
   access: policyRead,
   params: bundleParams,
@@ -260,32 +262,32 @@ export const shadowTimeseries = endpoint({
       ...windowFields,
       bucket: Joi.string<ShadowBucket>()
         .valid(...shadowBuckets)
-        .description('Length of a bucket; at most 2000 of them.'),
+        .description('Length of a bucket; at most 2000 buckets.'),
     },
     optional: bundleIdField,
   }),
-  violationCodes: invalidOf('bucket'),
+  violationCodes: invalidFields('bucket'),
   answer: {
     status: 200,
     body: shape<ShadowTimeseriesView>({
       required: {
         bucket: Joi.string<ShadowBucket>().valid(...shadowBuckets),
-        from_ms: ms('As asked, down to the beginning of its bucket (UTC).'),
-        to_ms: ms('As asked.'),
+        from_ms: ms('Start of the query, rounded down to a bucket (UTC).'),
+        to_ms: ms('End of the query.'),
         buckets: Joi.array()
           .items(
             shape<ShadowBucketView>({
               required: {
-                ts_ms: ms('Where it begins.'),
-                escalated: count('The shadow was stricter.'),
-                relaxed: count('The shadow was less strict.'),
-                approval_differ: count('Only one asked for an approval.'),
-                unchanged: count('Both were the same.'),
-                total: count('All of them.'),
+                ts_ms: ms('Start of the bucket.'),
+                escalated: count('Decisions where the shadow was stricter.'),
+                relaxed: count('Decisions where the shadow was less strict.'),
+                approval_differ: count('Decisions where only one of the two required approval.'),
+                unchanged: count('Decisions that were the same.'),
+                total: count('Compared decisions.'),
               },
             }),
           )
-          .description('All of that time, oldest first, empty ones too.'),
+          .description('Buckets, oldest first, including empty ones.'),
         truncated_at_max: cut,
       },
     }),

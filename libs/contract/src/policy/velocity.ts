@@ -60,45 +60,49 @@ const id = Joi.string()
   });
 
 const fields = {
-  name: trimmed().max(120).description('What people call it.'),
-  match: match.default({ topics: [], tenants: [], risk_tags: [] }).description('Requests it counts; all when empty.'),
+  name: trimmed().max(120).description('Display name.'),
+  match: match
+    .default({ topics: [], tenants: [], risk_tags: [] })
+    .description('Requests that the rule counts; empty = all.'),
   window: duration.description('Whole seconds from 1s to 24h, such as 5m.'),
-  key: trimmed().max(512).description('What is counted together, such as tenant:labels.customer.'),
+  key: trimmed().max(512).description('Fields that group requests, such as tenant:labels.customer.'),
   threshold: Joi.number()
     .integer()
     .min(1)
     .max(1_000_000_000)
-    .description('Requests within the window that are still fine.'),
+    .description('Maximum number of requests within the window.'),
   decision: decision.description('Action for requests over the limit.'),
-  reason: trimmed().max(4_096).description('What the caller is told.'),
+  reason: trimmed().max(4_096).description('Reason returned to the caller.'),
 };
-const throttle = duration.description('When a throttled request may come again; the window when left out.');
+const throttle = duration.description('Time after which a throttled request may be retried; the window when omitted.');
 const view = shape<VelocityRuleView>({
   required: {
     id: text('Rule id.'),
-    name: text('What people call it.'),
+    name: text('Display name.'),
     match: shape<VelocityMatch>({
       required: { topics: strings('Topics.'), tenants: strings('Tenants.'), risk_tags: strings('Risk tags.') },
     }),
     window: text('Length of the window.'),
-    key: text('What is counted together.'),
-    threshold: count('Requests within the window that are still fine.'),
+    key: text('Fields that group requests.'),
+    threshold: count('Maximum number of requests within the window.'),
     decision,
-    reason: text('What the caller is told.'),
+    reason: text('Reason returned to the caller.'),
     enabled: Joi.boolean(),
   },
   optional: {
-    throttle_duration: text('When a throttled request may come again.'),
-    created_at: time('When it was made; absent when its writer did not say.'),
-    updated_at: time('When it was last written; absent when its writer did not say.'),
+    throttle_duration: text('Time after which a throttled request may be retried.'),
+    created_at: time('Creation time, if recorded.'),
+    updated_at: time('Time of the last write, if recorded.'),
   },
 });
 const body = shape<VelocityBody>({
   required: fields,
   optional: {
     ...signedFields,
-    id: id.description('Made from the name when left out.'),
-    enabled: Joi.boolean().description('Whether it is in force; a new rule is, an old one stays what it was.'),
+    id: id.description('Derived from the name when omitted.'),
+    enabled: Joi.boolean().description(
+      'Whether the rule is in effect; when omitted, true for a new rule and unchanged for an existing one.',
+    ),
     throttle_duration: throttle,
   },
 });
@@ -121,7 +125,7 @@ export const listVelocityRules = endpoint({
   id: 'policy.listVelocityRules',
   method: 'get',
   path: '/api/v1/policy/velocity-rules',
-  summary: 'Velocity rules, the last changed first',
+  summary: 'Velocity rules, last changed first',
   owner: 'installation',
   access: policyRead,
   params: {},
@@ -130,10 +134,10 @@ export const listVelocityRules = endpoint({
     body: shape<VelocityRulesView>({
       required: {
         items: Joi.array().items(view),
-        count: count('How many there are.'),
-        limit: Joi.number().integer().description('How many the plan allows; -1 = any number.'),
-        updated_at: lastWritten('When any was last written.'),
-        upgrade_url: text('Where more can be had.'),
+        count: count('Number of rules.'),
+        limit: Joi.number().integer().description('Number of rules that the plan allows; -1 = no limit.'),
+        updated_at: lastWritten('Time of the last write to any rule.'),
+        upgrade_url: text('URL to upgrade the plan.'),
       },
       optional: { errors: fragmentErrors },
     }),
@@ -145,7 +149,7 @@ export const addVelocityRule = endpoint({
   id: 'policy.addVelocityRule',
   method: 'post',
   path: '/api/v1/policy/velocity-rules',
-  summary: 'Make a velocity rule',
+  summary: 'Create a velocity rule',
   description: velocityCounting,
   owner: 'installation',
   access: policyWrite,
@@ -175,7 +179,7 @@ export const removeVelocityRule = endpoint({
   id: 'policy.removeVelocityRule',
   method: 'delete',
   path,
-  summary: 'Remove a velocity rule',
+  summary: 'Delete a velocity rule',
   owner: 'installation',
   access: policyWrite,
   params,
@@ -205,14 +209,14 @@ const stat = shape<VelocityStat>({
   required: {
     id: text('Rule id.'),
     hit_count_24h: count(
-      'Decisions of the last 24 hours: about the newest 1000 jobs, and all submissions it throttled.',
+      'Decisions of the last 24 hours: among about the newest 1000 jobs, plus all throttled submissions.',
     ),
-    hit_rate_24h: Joi.number().min(0).description('The same by the hour.'),
-    current_window_count: count('Requests in its windows now.'),
-    current_window_max: count('Requests in the fullest of them.'),
-    active_buckets: count('Windows that hold any request.'),
-    exceeded_buckets: count('Windows that hold more than the threshold.'),
-    last_triggered: time('When it last decided; null when it did not.').allow(null),
+    hit_rate_24h: Joi.number().min(0).description('Decisions per hour over the last 24 hours.'),
+    current_window_count: count('Requests in all current windows.'),
+    current_window_max: count('Requests in the fullest window.'),
+    active_buckets: count('Number of windows with requests.'),
+    exceeded_buckets: count('Number of windows over the threshold.'),
+    last_triggered: time('Time of its last decision; null = none.').allow(null),
     hourly_hits: Joi.array().items(count('Hits of an hour.')).description('The last 24 hours, oldest first.'),
   },
 });
@@ -221,8 +225,8 @@ export const velocityStats = endpoint({
   id: 'policy.velocityStats',
   method: 'get',
   path: '/api/v1/policy/velocity-rules/stats',
-  summary: 'How often velocity rules decide, and how full their windows are',
-  description: 'Of the caller’s tenant; of every tenant for a caller who may act for all and names none.',
+  summary: 'Decisions and window usage of velocity rules',
+  description: 'Covers the caller’s tenant, or all tenants for callers with access to all that name none.',
   access: policyRead,
   params: {},
   answer: {
@@ -230,8 +234,8 @@ export const velocityStats = endpoint({
     body: shape<VelocityStatsView>({
       required: {
         items: Joi.array().items(stat),
-        top_rules: Joi.array().items(stat).description('The ten that decided most often.'),
-        generated_at: time('When.'),
+        top_rules: Joi.array().items(stat).description('The ten rules with the most decisions.'),
+        generated_at: time('Time of the response.'),
       },
       optional: { errors: fragmentErrors },
     }),

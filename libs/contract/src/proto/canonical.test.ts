@@ -19,14 +19,14 @@ describe('the deterministic encoding', () => {
     expect(hex([...canonicalJobRequest(base)])).toBe(hex(expected));
   });
 
-  it('the hash of a job is that of those bytes, known by value', () => {
+  it('the hash of a job is the SHA-256 of those bytes', () => {
     expect(jobHash({ job_id: 'j', topic: 'job.t' })).toBe(
       // sha256 of 0a016a12056a6f622e74
       'c6c74205d8699491b0120c887491f10a466cd66aac96e2c7b70ed85c1915251c',
     );
   });
 
-  it('the hash does not see the order of maps, nor what the platform adds after the decision', () => {
+  it('the hash ignores the order of maps and the fields that the platform adds after the decision', () => {
     const later = {
       ...base,
       labels: {
@@ -43,7 +43,7 @@ describe('the deterministic encoding', () => {
     expect(jobHash(later)).toBe(jobHash(base));
   });
 
-  it('the hash sees every other change', () => {
+  it('the hash covers every other change', () => {
     const changes = [
       { topic: 'job.u' },
       { labels: { ...base.labels, a: '3' } },
@@ -56,7 +56,7 @@ describe('the deterministic encoding', () => {
     expect(new Set([jobHash(base), ...hashes]).size).toBe(changes.length + 1);
   });
 
-  it('a request read off the wire hashes as the one that was written', () => {
+  it('a decoded request has the hash of the encoded one', () => {
     const packet = jobRequestPacket({ trace_id: 't', sender_id: 's', nowUs: 1 }, base);
     const read = decodePacket(encodePacket(packet));
 

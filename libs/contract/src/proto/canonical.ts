@@ -5,25 +5,25 @@ import { rawPacket, type Packet } from '../packets';
 
 /**
  * The deterministic encoding of a request: fields in ascending number, maps sorted by the bytes of their keys, defaults
- * and unknown fields left out.
+ * and unknown fields omitted.
  */
 export function canonicalJobRequest(request: JobRequestDraft): Uint8Array {
   return wire.JobRequest.encode(ordered(request) as svc.agent.v1.JobRequest.$Properties).finish();
 }
 
-/** The deterministic encoding of a packet without its signature: what packet signatures are made over. */
+/** The deterministic encoding of a packet without its signature: the input of packet signatures. */
 export function canonicalPacket(packet: Packet): Uint8Array {
   return wire.BusPacket.encode(ordered({ ...rawPacket(packet), signature: null }) as object).finish();
 }
 
-/** Labels and env that the platform adds after the decision, so that they must not change the hash. */
+/** Labels and env that the platform adds after the decision, excluded from the hash. */
 const unhashedLabel = (name: string) =>
   name.startsWith('approval_') || name === 'svc.bus_msg_id' || name === 'policy.attachment_id';
 const unhashedEnv = (name: string) => name === 'SVC_EFFECTIVE_CONFIG';
 
 /**
- * What an approval is bound to: SHA-256, in hex, of the deterministic encoding of the request without what the platform
- * adds afterwards. See docs/reference/jobs.md#approvals.
+ * The hash to which an approval is bound: SHA-256, in hex, of the deterministic encoding of the request without the
+ * fields that the platform adds afterwards. See docs/reference/jobs.md#approvals.
  */
 export function jobHash(request: JobRequestDraft): string {
   const hashed = {
@@ -40,7 +40,7 @@ const without = (map: Record<string, string> | null | undefined, left: (name: st
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** Letters, digits and punctuation of ASCII stand in the same order as text and as bytes. */
+/** ASCII sorts the same as text and as bytes. */
 const isPlain = (key: string) => /^[\x20-\x7e]*$/.test(key);
 /** Objects list such keys first and in their own order, whenever they were set. */
 const looksLikeANumber = (key: string) => /^\d/.test(key);

@@ -6,7 +6,7 @@ import { Root } from 'protobufjs';
 import { grpcServices, protoDescriptor } from '../index';
 
 describe('generated code', () => {
-  it('is what the .proto files say today (else run `npm run proto`)', () => {
+  it('is up to date with the .proto files (else run `npm run proto`)', () => {
     const fresh = mkdtempSync(join(tmpdir(), 'proto-'));
     const checkedIn = join(__dirname, 'generated');
     try {
@@ -14,7 +14,7 @@ describe('generated code', () => {
 
       expect(readdirSync(fresh)).toEqual(readdirSync(checkedIn));
       for (const file of readdirSync(fresh)) {
-        // Compared as a boolean: a difference of 200 KB helps nobody.
+        // Compared as a boolean, since a diff of 200 KB is useless.
         expect([file, readFileSync(join(fresh, file)).equals(readFileSync(join(checkedIn, file)))]).toEqual([
           file,
           true,

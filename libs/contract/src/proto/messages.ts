@@ -48,7 +48,7 @@ export type SystemAlertDraft = Draft<svc.agent.v1.SystemAlert.$Properties>;
 const v1 = svc.agent.v1;
 export const wire = v1;
 
-/** Members carry their full names: `JobStatus.JOB_STATUS_SUCCEEDED`. See docs/reference/messages.md. */
+/** Members have their full names: `JobStatus.JOB_STATUS_SUCCEEDED`. See docs/reference/messages.md. */
 export const JobStatus = v1.JobStatus;
 export type JobStatus = svc.agent.v1.JobStatus;
 export const JobPriority = v1.JobPriority;

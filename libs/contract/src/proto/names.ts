@@ -10,7 +10,7 @@ const priorities: Readonly<Record<string, JobPriority>> = {
 };
 
 /**
- * The priority a REST string means, any case; undefined for a string that means none.
+ * The priority of a REST string, in any case; undefined for an unknown one.
  * See docs/reference/messages.md.
  */
 export const parsePriority = (text: string): JobPriority | undefined =>
@@ -43,7 +43,7 @@ const legacyCodes: Readonly<Record<string, WireErrorCode>> = {
   permission_denied: WireErrorCode.ERROR_CODE_PERMISSION_DENIED,
 };
 
-/** The code of a result: the typed field, else what its older text means. */
+/** The error code of a result: the typed field, else the code of its older text. */
 export const errorCodeOf = (result: { error_code: string; error_code_enum: WireErrorCode }): WireErrorCode =>
   result.error_code_enum ||
   (Object.hasOwn(legacyCodes, result.error_code) ? legacyCodes[result.error_code] : undefined) ||

@@ -329,7 +329,7 @@ const decoded = (wire: string): Packet => {
   return result.packet;
 };
 
-describe('packets written by another hand', () => {
+describe('packets from an independent encoder', () => {
   const common = {
     traceId: 'trace-1',
     createdAt: { seconds: 1_790_000_000, nanos: 250_000_000 },
@@ -343,7 +343,7 @@ describe('packets written by another hand', () => {
     },
   );
 
-  it.each(Object.entries(vectors))('%s: written again, it is the same bytes', (_, { wire }) => {
+  it.each(Object.entries(vectors))('%s: encodes to the same bytes', (_, { wire }) => {
     expect(Buffer.from(encodePacket(decoded(wire))).toString('hex')).toBe(wire);
   });
 

@@ -1,4 +1,4 @@
-/** A writer of its own, a few lines from the protobuf specification: what it writes owes nothing to the generated code. */
+/** A minimal protobuf encoder, independent of the generated code. */
 export const varint = (value: number): number[] =>
   value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
 export const int = (field: number, value: number) => [...varint(field * 8), ...varint(value)];

@@ -7,11 +7,11 @@ import { shape } from '../shape';
 export const topicStatuses = ['active', 'deprecated', 'disabled'] as const;
 export type TopicStatus = (typeof topicStatuses)[number];
 
-const mostWords = 100;
+const MAX_WORDS = 100;
 const wordChars = 128;
 const nameChars = 256;
 
-/** What a topic is registered with. See docs/reference/routing.md#topics. */
+/** The registration of a topic. See docs/reference/routing.md#topics. */
 export interface TopicFields {
   name: string;
   pool: string;
@@ -36,10 +36,10 @@ export interface TopicsView {
 }
 
 const optionalTexts = {
-  input_schema_id: text('Schema that inputs are checked against.'),
-  output_schema_id: text('Schema that results are checked against.'),
-  pack_id: text('Pack that brought it.'),
-  capability: text('Capability its jobs use.'),
+  input_schema_id: text('Schema that validates inputs.'),
+  output_schema_id: text('Schema that validates results.'),
+  pack_id: text('Pack that installed the topic.'),
+  capability: text('Capability of its jobs.'),
   risk_tag_deriver: text('How policy derives risk tags from a job’s content.'),
 };
 
@@ -82,7 +82,7 @@ const topicName = Joi.string()
   .pattern(/^job\.[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_*-]+)*$/)
   .messages({ 'string.pattern.base': '{{#label}} must be job. and tokens of letters, digits, _, - joined by dots' });
 const words = (description: string) =>
-  Joi.array().items(trimmed().min(1).max(wordChars)).max(mostWords).default([]).description(description);
+  Joi.array().items(trimmed().min(1).max(wordChars)).max(MAX_WORDS).default([]).description(description);
 const name = (description: string) => trimmed().allow('').max(nameChars).description(description);
 const fault = 'topic_schema_violation';
 
@@ -95,23 +95,23 @@ export const registerTopic = endpoint({
   params: {},
   body: shape<TopicBody>({
     required: {
-      name: topicName.description('Topic, or a pattern in which * stands for one token.'),
-      pool: name('Pool that serves it; needed unless the topic is disabled.').default(''),
-      requires: words('Capabilities its jobs need.'),
+      name: topicName.description('Topic, or a pattern in which * matches one token.'),
+      pool: name('Pool that serves it; required unless the topic is disabled.').default(''),
+      requires: words('Capabilities that its jobs require.'),
       risk_tags: words('Risk tags of its jobs.'),
       status: Joi.string<TopicStatus>()
         .valid(...topicStatuses)
         .default('active')
-        .description('A deprecated topic is only warned of; a disabled one takes no jobs.'),
+        .description('A deprecated topic logs a warning; a disabled one rejects jobs.'),
     },
     optional: {
       tenant_id: text('The caller’s tenant.'),
       input_schema_id: name('Registered schema for inputs.'),
       output_schema_id: name('Registered schema for results.'),
-      pack_id: name('Pack that brought it.'),
-      capability: name('Capability its jobs use.'),
+      pack_id: name('Pack that installed the topic.'),
+      capability: name('Capability of its jobs.'),
       risk_tag_deriver: name(
-        'How policy derives risk tags from a job’s content: `amount-threshold` gives `low`, from 100 `review` and from 300 `blocked`, beside `risk_tags` and in place of the client’s; `amount-threshold:small=0,large=5000` has other tags and amounts.',
+        'How policy derives risk tags from a job’s content: `amount-threshold` gives `low`, from 100 `review` and from 300 `blocked`, in addition to `risk_tags` and instead of the client’s tags; `amount-threshold:small=0,large=5000` sets other tags and amounts.',
       ),
     },
   }),
@@ -127,7 +127,7 @@ export const removeTopic = endpoint({
   id: 'topics.remove',
   method: 'delete',
   path: '/api/v1/topics/:name',
-  summary: 'Remove a topic registration of the caller’s tenant',
+  summary: 'Delete a topic registration of the caller’s tenant',
   access: write,
   params: { name: Joi.string().max(limits.topicChars).description('Topic.') },
   answer: { status: 204 },

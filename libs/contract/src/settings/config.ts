@@ -5,7 +5,7 @@ import { limits } from '../limits';
 import { configScopes, type ConfigScope } from './settings';
 import { shape } from '../shape';
 
-/** A config document as it is stored. */
+/** A stored config document. */
 export interface ConfigView {
   scope: ConfigScope;
   scope_id: string;
@@ -15,7 +15,7 @@ export interface ConfigView {
   meta: Record<string, string>;
 }
 
-/** Which document is asked for. See docs/reference/config.md#documents. */
+/** Selects one document. See docs/reference/config.md#documents. */
 export interface ConfigQuery {
   scope: ConfigScope;
   scope_id?: string;
@@ -23,7 +23,7 @@ export interface ConfigQuery {
   revision?: number;
 }
 
-/** Which documents are merged: one scope, or any of the ids. */
+/** Selects the documents to merge: by one scope, or by ids. */
 export interface EffectiveQuery {
   scope?: ConfigScope;
   scope_id?: string;
@@ -58,19 +58,19 @@ export const getConfig = endpoint({
   id: 'config.get',
   method: 'get',
   path: '/api/v1/config',
-  summary: 'The data of one config document',
+  summary: 'Read a config document',
   description:
-    'Only admins read scope system. Of its documents other than `default`, which hold what belongs to all tenants, only those who may act for the default tenant are shown any.',
+    'Scope system is readable by admins only. Its documents other than `default` hold records of all tenants and are readable only by callers with access to the default tenant.',
   access,
   params: {},
   query: shape<ConfigQuery>({
     required: {
       scope: scope.empty('').default('system').description('Scope of the document.'),
-      envelope: flag(false).description('Answer with the whole document rather than its data alone.'),
+      envelope: flag(false).description('Return the whole document instead of its data alone.'),
     },
     optional: {
-      scope_id: id('Id within the scope; `default` for system and the caller’s tenant for org when left out.'),
-      revision: revision.min(1).description('An earlier revision; the last 20 are kept.'),
+      scope_id: id('Id within the scope; when omitted, `default` for system and the caller’s tenant for org.'),
+      revision: revision.min(1).description('Revision to read; the last 20 are kept.'),
     },
   }),
   violationCodes: { scope: invalid, scope_id: invalid, revision: invalid },
@@ -85,15 +85,17 @@ export const effectiveConfig = endpoint({
   id: 'config.effective',
   method: 'get',
   path: '/api/v1/config/effective',
-  summary: 'Config documents merged, as a job of that place has them',
+  summary: 'Read the effective config of a scope',
   description:
-    'Restricting settings combine by the stricter value; of all others the narrower document decides. system/default and the tenant’s own document are always among them.',
+    'For restricting settings the strictest value applies, for all others the narrowest document. system/default and the tenant’s document are always included.',
   access,
   params: {},
   query: shape<EffectiveQuery>({
     required: {},
     optional: {
-      scope: scope.empty('').description('One scope over system and the tenant’s own; not together with the ids.'),
+      scope: scope
+        .empty('')
+        .description('One scope to merge over system and the tenant’s document; cannot be combined with the ids.'),
       scope_id: id('Id within that scope.'),
       org_id: id('Must be the caller’s tenant.'),
       team_id: id('Team.'),
@@ -108,7 +110,7 @@ export const effectiveConfig = endpoint({
     status: 200,
     body: shape<EffectiveView>({
       required: {
-        version: text('Revision of each document, 0 where there is none: `system:3|org:1|team:0|workflow:0|step:0`.'),
+        version: text('Revision of each document, 0 if there is none: `system:3|org:1|team:0|workflow:0|step:0`.'),
         hash: text('SHA-256 (hex) of the data as JSON with sorted keys and no spaces.'),
         data: anyObject('The merged data.'),
       },
@@ -121,16 +123,16 @@ const written = Joi.any();
 const write = {
   path: '/api/v1/config',
   description:
-    'Each top-level key of the data replaces that key; other keys stay, and null removes one. A body without a string `scope` is, as a whole, data for system/default. A section that no code reads from that document, such as `output_policy`, is refused.',
+    'Each top-level key of the data replaces the stored key; null removes a key, and other keys are unchanged. A body without a string `scope` is data for system/default. A section that has no effect in that document, such as `output_policy`, is rejected.',
   access: { permission: 'config.write', roles: ['admin'] },
   params: {},
-  // What the fields must be depends on the form: `configWrite` says.
+  // The types of the fields depend on the form of the body, see `configWrite`.
   body: Joi.object<Record<string, unknown>>({
     scope: written.description(`Scope of the document, one of ${configScopes.join(', ')}.`),
-    scope_id: written.description('Id within the scope; `default` for system and the tenant for org when left out.'),
+    scope_id: written.description('Id within the scope; when omitted, `default` for system and the tenant for org.'),
     data: written.description('Object: the keys to replace.'),
-    meta: written.description('Texts about the document, merged in the same way.'),
-    revision: written.description('The revision that was read: refused when another was written since.'),
+    meta: written.description('Annotations of the document, merged in the same way.'),
+    revision: written.description('Revision that was read; the write is rejected if a newer one exists.'),
   }).unknown(),
   answer: { status: 204 },
   errors: [
@@ -159,7 +161,7 @@ export const postConfig = endpoint({
   summary: 'Change a config document (the same as PUT)',
 });
 
-/** What the wrapped form of a write holds. */
+/** The wrapped form of a write. */
 export const configWrite = shape<ConfigWrite>({
   required: {
     scope,

@@ -13,7 +13,7 @@ const settings = Object.entries(settingSections).flatMap(([name, schema]) =>
   settingsUnder(name, schema.describe() as Described),
 );
 
-/** The rules on the way to a setting: its own, and those of the groups and the section around it. */
+/** The rules that apply to a setting: its own, and those of its groups and section. */
 const rulesOf = (path: string): MergeRule[] => {
   const rules: MergeRule[] = [];
   let fields: Readonly<Record<string, MergeField>> | undefined = settingMerge;
@@ -26,32 +26,32 @@ const rulesOf = (path: string): MergeRule[] => {
 };
 const ruleOf = (path: string) => rulesOf(path)[0];
 
-/** Settings whose names sound like a restriction and that are none. */
+/** Settings that are not restrictions despite their names. */
 const free = ['retry.max_retries', 'retry.max_backoff'];
 const restrictive =
   /\.(max_|allow|deny|denied|blocked_|dangerous_|require|concurrent_|requests_per)|fail_mode|_detection$/;
 
 describe('the merge of config documents', () => {
-  it.each(settings)('%s: one rule is declared, for the setting or for its section', (path) => {
+  it.each(settings)('%s: exactly one rule is declared, for the setting or for its section', (path) => {
     expect(rulesOf(path).map(({ kind }) => kind)).toHaveLength(1);
   });
 
-  it('is declared to restrict for every setting of safety, limits and rate_limits', () => {
+  it('restricts for every setting of safety, limits and rate_limits', () => {
     const inside = settings.filter((path) => /^(safety|limits|rate_limits)\./.test(path));
 
     expect(inside.filter((path) => ruleOf(path)?.kind === 'narrowest')).toEqual([]);
     expect(inside.length).toBeGreaterThan(20);
   });
 
-  it('is declared to restrict for every setting whose name says so', () => {
+  it('restricts for every setting with the name of a restriction', () => {
     const named = settings.filter((path) => restrictive.test(path) && !free.includes(path));
-    // A setting that only system/default has cannot be loosened by another document.
+    // A setting that is read from system/default only cannot be relaxed by another document.
     const anywhere = named.filter((path) => !/^(policy|boundary_hardening)\./.test(path));
 
     expect(anywhere.filter((path) => ruleOf(path)?.kind === 'narrowest')).toEqual([]);
   });
 
-  it('refers to settings that there are', () => {
+  it('refers to existing settings', () => {
     const referred = settings.flatMap((path) => {
       const rule = ruleOf(path);
       const group = path.slice(0, path.lastIndexOf('.'));

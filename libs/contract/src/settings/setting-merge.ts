@@ -7,9 +7,9 @@ import type Joi from 'joi';
 export type MergeRule =
   /** The narrowest document that sets it. */
   | { kind: 'narrowest' }
-  /** Not merged here: layers have limits of their own, see `budgetsOf`. */
+  /** Not merged: each layer has its own limits, see `budgetsOf`. */
   | { kind: 'layers' }
-  /** The smallest number; 0 is no limit. A document that does not set it contributes its setting `otherwise`. */
+  /** The smallest number, where 0 = no limit. A document that does not set it contributes its setting `otherwise`. */
   | { kind: 'limit'; otherwise?: string }
   /** The smallest number. */
   | { kind: 'lowest' }
@@ -26,7 +26,7 @@ export type MergeRule =
   | { kind: 'joined'; into: string }
   /** Deny list: the entries of all lists. */
   | { kind: 'union' }
-  /** Switches by name: off in one document is off. */
+  /** Switches by name: off if any document turns it off. */
   | { kind: 'switches' };
 
 const declare =
@@ -43,9 +43,9 @@ export const merged = {
   addedTo: (to: readonly string[], schema: Joi.Schema) => declare({ kind: 'added', to })(schema),
   strictest: (order: readonly (string | boolean)[], schema: Joi.Schema) =>
     declare({ kind: 'strictest', order })(schema),
-  /** A protection: on in one document is on. */
+  /** A protection: true if any document sets it to true. */
   onWins: declare({ kind: 'strictest', order: [true, false] }),
-  /** A permission: off in one document is off. */
+  /** A permission: false if any document sets it to false. */
   offWins: declare({ kind: 'strictest', order: [false, true] }),
   everyList: declare({ kind: 'every_list' }),
   everyListWith: (joins: string, schema: Joi.Schema) => declare({ kind: 'every_list', joins })(schema),
@@ -54,17 +54,17 @@ export const merged = {
   switches: declare({ kind: 'switches' }),
 } as const;
 
-/** A section that is taken as a whole from the narrowest document that has it. */
+/** A section that is taken as a whole from the narrowest document that contains it. */
 export const wholeSection = (schema: Joi.ObjectSchema): Joi.ObjectSchema =>
   schema.meta({ merge: { kind: 'narrowest' } satisfies MergeRule });
 
-/** A section that is not merged, since each layer has limits of its own. */
+/** A section that is not merged, since each layer has its own limits. */
 export const layeredSection = (schema: Joi.ObjectSchema): Joi.ObjectSchema =>
   schema.meta({ merge: { kind: 'layers' } satisfies MergeRule });
 
-/** A setting, or a group of settings, as the merge needs it. */
+/** The merge rule of a setting, or of a group of settings. */
 export interface MergeField {
-  /** Absent for a group, and for a setting that declares none. */
+  /** Absent for a group, and for a setting that declares no rule. */
   rule?: MergeRule;
   default?: unknown;
   /** Settings of a group; absent for a setting. */

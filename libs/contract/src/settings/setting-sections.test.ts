@@ -11,7 +11,7 @@ interface Described {
   flags?: { default?: unknown; description?: string };
   keys?: Record<string, Described>;
 }
-const fieldsOf = (schema: Joi.Schema) => (schema.describe() as Described).keys ?? {};
+const getFields = (schema: Joi.Schema) => (schema.describe() as Described).keys ?? {};
 
 /** The paths of all settings, groups within sections included. */
 const pathsUnder = (path: readonly string[], { keys = {} }: Described): string[][] =>
@@ -25,7 +25,7 @@ const standards = Object.fromEntries(
   Object.entries(settingSections).map(([name, schema]) => [
     name,
     Object.fromEntries(
-      Object.entries(fieldsOf(schema)).flatMap(([field, { flags }]) =>
+      Object.entries(getFields(schema)).flatMap(([field, { flags }]) =>
         flags?.default === undefined ? [] : [[field, flags.default]],
       ),
     ),
@@ -33,12 +33,12 @@ const standards = Object.fromEntries(
 );
 
 describe('the sections of config documents', () => {
-  it('take their own defaults, and those that the product goes by are told', () => {
+  it('accept their own defaults, and declare the defaults that the product uses', () => {
     expect(settingFaults(standards)).toEqual([]);
     for (const [name, fields] of Object.entries(defaultSettings)) expect(standards[name]).toMatchObject(fields);
   });
 
-  it('let pass what nobody here knows, and sections that are to be removed', () => {
+  it('accept unknown sections and keys, and sections to be removed', () => {
     expect(paths({ other: 7, safety: { mine: [] }, retry: null, pools: 'x', toString: {} })).toEqual([]);
     expect(paths({ mcp: { tools: { jobs: { enabled: false, note: 1 } } } })).toEqual([]);
   });
@@ -48,12 +48,12 @@ describe('the sections of config documents', () => {
   });
 
   const fields = Object.entries(settingSections).flatMap(([name, schema]) =>
-    Object.keys(fieldsOf(schema)).map((field) => [name, field] as const),
+    Object.keys(getFields(schema)).map((field) => [name, field] as const),
   );
   it.each(fields)('%s.%s has a type, and a description', (name, field) => {
     const section = settingSections[name];
 
-    expect(fieldsOf(section as Joi.Schema)[field]?.flags?.description).toMatch(/./);
+    expect(getFields(section as Joi.Schema)[field]?.flags?.description).toMatch(/./);
     const wrong = [7.25, 'no such word', { x: 1 }, [{ x: 1 }], null].filter((value) => paths({ [name]: { [field]: value } }).length > 0);
     expect(wrong.length).toBeGreaterThanOrEqual(2);
   });
@@ -73,13 +73,13 @@ describe('the sections of config documents', () => {
     [{ context: { allowed_memory_ids: 'repo:*' } }, 'context.allowed_memory_ids'],
     [{ observability: { otel: { headers: { a: 1 } } } }, 'observability.otel.headers.a'],
     [{ mcp: { tools: { jobs: { enabled: 'no' } } } }, 'mcp.tools.jobs.enabled'],
-  ])('%j is refused, and the message names the place', (data, path) => {
+  ])('%j is rejected with a message that names the path', (data, path) => {
     expect(settingFaults(data)).toEqual([{ path, message: expect.stringMatching(/ must /) }]);
   });
 
-  describe('who acts on them', () => {
+  describe('their actors', () => {
     const root = join(__dirname, '../../..');
-    /** What the platform runs, without comments; what only explains to people is no reader. */
+    /** Source of the platform without comments; code that only explains settings does not count as a reader. */
     const sources = ['features', 'core/policy']
       .map((folder) => join(root, folder))
       .flatMap((dir) => readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((file) => join(dir, file)))
@@ -93,26 +93,26 @@ describe('the sections of config documents', () => {
     const known = fieldPaths.map((path) => path.join('.'));
     const leaves = known.filter((path) => !known.some((other) => other.startsWith(`${path}.`)));
 
-    it('is told of each section', () => {
+    it('are declared for each section', () => {
       expect(Object.keys(settingSections).filter((name) => settingActor(name) === undefined)).toEqual([]);
       expect(settingActor('other.setting')).toBeUndefined();
     });
 
-    it('is told of settings that there are', () => {
+    it('are declared for existing settings only', () => {
       expect(settingActorPaths.filter((path) => !known.some((one) => path === one || one.startsWith(`${path}.`)))).toEqual([]);
     });
 
-    it.each(leaves.filter((path) => settingActor(path) === 'platform'))('%s: code of ours reads it, if the platform acts', (path) => {
+    it.each(leaves.filter((path) => settingActor(path) === 'platform'))('%s: is read by platform code', (path) => {
       expect(isRead(path)).toBe(true);
     });
 
-    it('finds no reader of a setting that is not there', () => {
+    it('finds no reader of a setting that does not exist', () => {
       expect(isRead('retry.max_hope')).toBe(false);
       expect(isRead('slo.error_rate_budget')).toBe(false);
     });
   });
 
-  it('are all looked at, and all that is wrong is told at once', () => {
+  it('are all validated, and all violations reported at once', () => {
     expect(paths({ retry: { max_retries: 'x', max_backoff: 1 }, slo: { critical: 1 } })).toEqual([
       ...['retry.max_retries', 'retry.max_backoff', 'slo.critical'],
     ]);

@@ -2,11 +2,11 @@
 export const configScopes = ['system', 'org', 'team', 'workflow', 'step'] as const;
 export type ConfigScope = (typeof configScopes)[number];
 
-/** What the starter of a run may resolve of its approvals. See docs/reference/jobs.md#approvals. */
+/** Approvals of a run that its starter may resolve. See docs/reference/jobs.md#approvals. */
 export const runStarterRules = ['allow', 'deny_policy_holds', 'deny'] as const;
 export type RunStarterRule = (typeof runStarterRules)[number];
 
-/** `tighten`: a workflow's `policy_override` never lifts what the wider policy decides. `extend`: it may permit more. */
+/** `tighten`: a workflow's `policy_override` never relaxes decisions of the wider policy. `extend`: it may allow more. */
 export const overrideModes = ['tighten', 'extend'] as const;
 export type OverrideMode = (typeof overrideModes)[number];
 

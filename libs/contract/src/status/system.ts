@@ -41,20 +41,20 @@ export const getStatus = endpoint({
       required: {
         time: Joi.string().isoDate(),
         uptime_seconds: Joi.number().min(0),
-        goroutine_count: Joi.number().min(0).description('Open handles.'),
+        goroutine_count: Joi.number().min(0).description('Number of open handles.'),
         active_ws_clients: Joi.number().min(0),
         nats_status: text('connected or disconnected.'),
-        redis_pool_stats: anyObject('Connections.'),
+        redis_pool_stats: anyObject('Connection statistics.'),
         build: anyObject('version, commit, date'),
         nats: anyObject('connected, status'),
         redis: anyObject('ok, status'),
         workers: Joi.object({ count: Joi.number().min(0) }),
         pipeline: anyObject('The tenant’s 500 newest jobs by state.'),
-        license: anyObject('License in force.'),
+        license: anyObject('License in effect.'),
       },
       optional: {
         policy: anyObject(
-          'Whether the newest policy and scanners are in effect: for admins. Their problems: for operators.',
+          'For admins: whether the newest policy and scanners are in effect. For operators: their problems.',
         ),
         instance_id: text('For operators: admins of the default tenant or of all tenants.'),
         rate_limiter: anyObject('For admins.'),
@@ -66,7 +66,7 @@ export const getStatus = endpoint({
         replicas: anyObject('For operators.'),
       },
     }),
-    headers: { 'X-Cache': 'HIT when the answer is up to 2 s old, else MISS.' },
+    headers: { 'X-Cache': 'HIT when the response is cached (up to 2 s old), else MISS.' },
   },
   errors: [],
 });
@@ -81,7 +81,7 @@ const probe = (id: string, path: `/${string}`, summary: string, more: { knowsCal
     params: {},
     answer: { status: 200, body: anyObject('status and checks') },
     otherAnswers: {
-      503: { description: 'Not well; the body says what is missing.', body: anyObject('status and checks') },
+      503: { description: 'Unhealthy; the body lists the failed checks.', body: anyObject('status and checks') },
     },
     unlimited: true,
     ...more,
@@ -92,11 +92,11 @@ export const health = probe('health.health', '/health', 'Health with the state o
 export const apiHealth = probe(
   'health.api',
   '/api/v1/health',
-  'The same under the API prefix; with credentials of an admin, each dependency with its state, since when, and why',
+  'Health under the API prefix; for admins with the state, time and cause of each dependency',
   { knowsCallers: true },
 );
-export const healthz = probe('health.healthz', '/healthz', 'Liveness: looks at the process only');
-export const readyz = probe('health.readyz', '/readyz', 'Readiness: 503 until every dependency answers');
+export const healthz = probe('health.healthz', '/healthz', 'Liveness: checks the process only');
+export const readyz = probe('health.readyz', '/readyz', 'Readiness: 503 until every dependency is available');
 export const livez = probe('health.livez', '/livez', '503 while the process is starting');
 
 export const systemEndpoints = [getStatus, health, apiHealth, healthz, readyz, livez] as const;

@@ -21,19 +21,19 @@ export interface ChatMessage {
   metadata?: Record<string, unknown>;
 }
 const chatOptional = {
-  step_id: text('Step it is about.').max(limits.idChars),
-  job_id: text('Job it is about.').max(limits.idChars),
-  agent_id: text('Agent that wrote it.').max(limits.idChars),
-  agent_name: text('Its name.').max(limits.idChars),
-  metadata: anyObject('Anything else.'),
+  step_id: text('Step of the message.').max(limits.idChars),
+  job_id: text('Job of the message.').max(limits.idChars),
+  agent_id: text('Agent that sent it.').max(limits.idChars),
+  agent_name: text('Name of the agent.').max(limits.idChars),
+  metadata: anyObject('Further details.'),
 };
 const chatMessage = shape<ChatMessage>({
   required: {
     id: text('Message id.'),
     run_id: runId,
     role: Joi.string<(typeof chatRoles)[number]>().valid(...chatRoles),
-    content: text('What was said.'),
-    created_at: time('When.'),
+    content: text('Text of the message.'),
+    created_at: time('Time of the message.'),
   },
   optional: chatOptional,
 });
@@ -44,7 +44,7 @@ export interface ChatView {
 }
 const chatPosition: Joi.Schema<number | undefined> = Joi.any()
   .custom((value: unknown) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : undefined))
-  .description('Where the last page ended: its next_cursor, unchanged. A bad cursor is ignored.');
+  .description('next_cursor of the last page, unchanged. An invalid cursor is ignored.');
 
 export const readChat = endpoint({
   id: 'runs.chat',
@@ -61,7 +61,7 @@ export const readChat = endpoint({
     status: 200,
     body: shape<ChatView>({
       required: { items: Joi.array().items(chatMessage) },
-      optional: { next_cursor: count('Position of the next older message; absent at the end.') },
+      optional: { next_cursor: count('Position of the next older message; absent on the last page.') },
     }),
   },
   errors: ['run_not_found', 'tenant_access_denied'],
@@ -82,19 +82,21 @@ export const sayInChat = endpoint({
   id: 'runs.say',
   method: 'post',
   path: '/api/v1/workflow-runs/:id/chat',
-  summary: 'Say something in the chat of a run',
+  summary: 'Post a message to the chat of a run',
   description:
-    'What a user says is also the signal chat of the run: a step of type signal that waits for it takes it as its output {message_id, role, content}. With no such step waiting it is only a message.',
+    'A message of a user is also delivered as the signal chat: a waiting step of type signal receives it as its output {message_id, role, content}. If no such step is waiting, only the message is stored.',
   access: { permission: 'workflows.write', roles: ['admin', 'operator'] },
   params: { id: runId },
   body: shape<ChatBody>({
     required: {
-      content: trimmed().allow('').max(65_536).default('').description('Needed; spaces around it are dropped.'),
+      content: trimmed().allow('').max(65_536).default('').description('Required; surrounding spaces are removed.'),
       role: Joi.string<ChatBody['role']>()
         .valid('user', 'agent', 'assistant', 'system')
         .empty('')
         .default('user')
-        .description('Only admins speak as agent (or assistant, which means the same) or system; all others as user.'),
+        .description(
+          'Only admins may post as agent (assistant is a synonym) or system; all other callers post as user.',
+        ),
     },
     optional: chatOptional,
   }),

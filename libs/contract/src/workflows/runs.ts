@@ -26,11 +26,15 @@ export const startRun = endpoint({
   path: '/api/v1/workflows/:id/runs',
   summary: 'Start a run',
   description:
-    'Any JSON object is the input; none is {}. Idempotency key: header Idempotency-Key or X-Idempotency-Key, or query. A repeat with the same key and input answers with the same run_id.',
+    'The body is the input of the run, any JSON object; an empty body is {}. Idempotency key: header Idempotency-Key or X-Idempotency-Key, or query. A repeat with the same key and input returns the same run_id.',
   access: write,
   params: { id: workflowId },
   query: shape<StartQuery>({
-    required: { dry_run: flag(false).description('Workers hold back: the jobs carry the label dry_run.') },
+    required: {
+      dry_run: flag(false).description(
+        'Jobs of the run have the label dry_run, so that workers cause no side effects.',
+      ),
+    },
     optional: {
       org_id: text('Must be the caller’s tenant.'),
       team_id: text('Team.').max(limits.idChars),
@@ -39,7 +43,7 @@ export const startRun = endpoint({
     },
   }),
   body: Joi.object<Record<string, unknown>>({
-    memory_id: text('Memory its jobs may use; a leading mem: is dropped.').max(limits.idChars),
+    memory_id: text('Memory that its jobs may use; a leading mem: is dropped.').max(limits.idChars),
   })
     .unknown()
     .description('Input of the run.'),
@@ -47,7 +51,7 @@ export const startRun = endpoint({
   answer: {
     status: 200,
     body: runRef,
-    headers: { 'X-Trace-Id': 'The run id.', 'Idempotency-Replayed': 'true when this is an earlier answer.' },
+    headers: { 'X-Trace-Id': 'The run id.', 'Idempotency-Replayed': 'true when an earlier response is replayed.' },
   },
   errors: [
     'workflow_not_found',
@@ -69,7 +73,7 @@ export const runsOfWorkflow = endpoint({
   method: 'get',
   path: '/api/v1/workflows/:id/runs',
   summary: 'Runs of a workflow, newest first, at most 100',
-  description: 'Each as in the list of all runs.',
+  description: 'Each run has the fields of the list of all runs.',
   access: read,
   params: { id: workflowId },
   answer: { status: 200, body: Joi.array().items(runView) as Joi.ArraySchema<RunView[]> },
@@ -88,14 +92,13 @@ export interface RunsQuery {
   updated_before?: number;
 }
 
-/** Cursors are unix seconds. */
+/** Cursors are Unix seconds. */
 export const listRuns = endpoint({
   id: 'runs.list',
   method: 'get',
   path: '/api/v1/workflow-runs',
   summary: 'Runs, newest change first',
-  description:
-    'Steps as far as they are: what they were given and gave, and the items of a fan-out, are told of one run.',
+  description: 'Lists omit the inputs and outputs of steps and the items of fan-outs; read a single run to get them.',
   access: read,
   params: {},
   query: shape<RunsQuery>({
@@ -118,7 +121,7 @@ export const getRun = endpoint({
   id: 'runs.get',
   method: 'get',
   path: '/api/v1/workflow-runs/:id',
-  summary: 'Everything about a run',
+  summary: 'Read a run',
   access: read,
   params: { id: runId },
   query: shape<{ wait_ms: number }>({ required: { wait_ms: waitForEnd('run') } }),
@@ -145,7 +148,7 @@ export const runTimeline = endpoint({
   id: 'runs.timeline',
   method: 'get',
   path: '/api/v1/workflow-runs/:id/timeline',
-  summary: 'What happened in a run, oldest first; the newest 1000 events are kept',
+  summary: 'Timeline of a run, oldest first; the newest 1000 events are kept',
   access: read,
   params: { id: runId },
   query: shape<{ limit: number }>({ required: { limit: pageLimit(200, 1_000) } }),
@@ -153,15 +156,15 @@ export const runTimeline = endpoint({
     status: 200,
     body: Joi.array().items(
       shape<TimelineView>({
-        required: { time: time('When.'), type: text('What, such as step_completed.') },
+        required: { time: time('Time of the event.'), type: text('Type of the event, such as step_completed.') },
         optional: {
           run_id: runId,
           workflow_id: workflowId,
           step_id: stepId,
           job_id: jobId,
-          status: text('Status it led to.'),
-          result_ptr: text('Where a result is kept.'),
-          message: text('In words.'),
+          status: text('Status after the event.'),
+          result_ptr: text('Pointer to a result.'),
+          message: text('Description of the event.'),
           data: anyObject('Details; never inputs or outputs.'),
         },
       }),
@@ -175,8 +178,8 @@ export const removeRun = endpoint({
   id: 'runs.remove',
   method: 'delete',
   path: '/api/v1/workflow-runs/:id',
-  summary: 'Delete a run with its timeline and timers; one under way is cancelled first',
-  description: 'One that does not end within 5 s stays and answers 409 RUN_BUSY; the cancel stays too.',
+  summary: 'Delete a run with its timeline and timers; an active run is cancelled first',
+  description: 'Returns 409 RUN_BUSY if the run does not end within 5 s; it then stays, cancelled.',
   access: write,
   params: { id: runId },
   answer: { status: 204 },
@@ -188,13 +191,13 @@ export const rerunRun = endpoint({
   id: 'runs.rerun',
   method: 'post',
   path: '/api/v1/workflow-runs/:id/rerun',
-  summary: 'Run again, from the start or from one step on',
+  summary: 'Rerun a run from the start or from one step',
   description:
-    'By the newest definition. From a step: the run must have ended, and everything the step depends on have succeeded; that is taken over as it was. Needs not to have ended when all of it is run again.',
+    'Uses the newest definition. To rerun from a step, the run must have ended and all dependencies of the step must have succeeded; their outputs are reused. A run that has not ended can be rerun from the start.',
   access: write,
   params: { id: runId },
   body: shape<{ from_step: string; dry_run: boolean }>({
-    required: { from_step: text('Step to begin with; all when empty.').max(64).default(''), dry_run: Joi.boolean().default(false) }, // prettier-ignore
+    required: { from_step: text('First step to run; empty = all.').max(64).default(''), dry_run: Joi.boolean().default(false) }, // prettier-ignore
   }),
   bodyOptional: true,
   answer: { status: 200, body: runRef, headers: { 'X-Trace-Id': 'The new run id.' } },
@@ -215,13 +218,13 @@ export const cancelRun = endpoint({
   id: 'runs.cancel',
   method: 'post',
   path: '/api/v1/workflows/:id/runs/:run_id/cancel',
-  summary: 'Cancel a run; again on a cancelled one changes nothing',
+  summary: 'Cancel a run; a no-op if it is already cancelled',
   description:
-    'The cancel is kept before this answers, and is usually carried out by then: steps are stopped, their jobs and child runs cancelled, open gates closed.',
+    'The cancel is stored before the response, and usually complete by then: steps are stopped, their jobs and child runs cancelled, and open approvals closed.',
   access: write,
   params: { id: workflowId, run_id: runId },
   query: shape<{ compensate: boolean }>({
-    required: { compensate: flag(false).description('Undo what its finished steps did, newest first.') },
+    required: { compensate: flag(false).description('Compensate finished steps, newest first.') },
   }),
   answer: { status: 204 },
   errors: ['run_not_found', 'run_not_cancellable', 'tenant_access_denied'],
@@ -234,23 +237,23 @@ export interface SignalView {
   delivered: boolean;
 }
 
-/** A step of type signal waits for it; one that comes before the step does is kept for it. */
+/** Delivered to a waiting step of type signal, or stored until such a step waits. */
 export const sendSignal = endpoint({
   id: 'runs.signal',
   method: 'post',
   path: '/api/v1/workflow-runs/:id/signals/:name',
-  summary: 'Tell a run that something happened',
+  summary: 'Send a signal to a run',
   description:
-    'The payload may have 65536 bytes as JSON. A run keeps the newest 100 signals that no step waits for yet.',
+    'The payload is limited to 65536 bytes as JSON. A run stores the newest 100 signals for which no step waits yet.',
   access: write,
-  params: { id: runId, name: Joi.string().min(1).max(256).description('Name that a signal step waits for.') },
+  params: { id: runId, name: Joi.string().min(1).max(256).description('Name of the signal.') },
   body: shape<{ payload?: unknown; signal_id: string }>({
     required: {
-      signal_id: text('A repeat with the same id changes nothing; generated when empty.')
+      signal_id: text('Signal id; a repeat with the same id is a no-op. Generated when empty.')
         .max(limits.idChars)
         .default(''),
     },
-    optional: { payload: Joi.any().description('Becomes the output of the step.') },
+    optional: { payload: Joi.any().description('Payload; becomes the output of the step.') },
   }),
   bodyOptional: true,
   answer: {
@@ -258,8 +261,8 @@ export const sendSignal = endpoint({
     body: shape<SignalView>({
       required: {
         run_id: runId,
-        signal: text('Name.'),
-        delivered: Joi.boolean().description('A step took it; false = kept until one waits for it.'),
+        signal: text('Name of the signal.'),
+        delivered: Joi.boolean().description('Whether a step received it; false = stored until a step waits for it.'),
       },
     }),
   },

@@ -7,7 +7,7 @@ import { readWorkflows as read, time, workflowId, writeWorkflows as write } from
 export const overlapRules = ['skip', 'queue', 'allow', 'cancel_previous'] as const;
 export const misfireRules = ['skip', 'run_once', 'run_all'] as const;
 
-/** When a workflow starts by itself: by `cron` or by `interval_sec`, one of them. */
+/** A schedule starts a workflow by exactly one of `cron` and `interval_sec`. */
 export interface ScheduleFields {
   name: string;
   cron?: string;
@@ -34,33 +34,39 @@ export interface ScheduleView extends ScheduleFields {
 
 const scheduleTable = {
   required: {
-    name: text('What it is for.').max(256).default(''),
+    name: text('Name of the schedule.').max(256).default(''),
     time_zone: Joi.string()
       .max(64)
       .default('UTC')
       .description(
-        'IANA zone in which cron is read, such as Europe/Berlin. A time the clocks skip fires right after, one they show twice fires once; cron for every hour goes by the hour.',
+        'IANA time zone of cron, such as Europe/Berlin. A time skipped by a clock change fires right after it, a repeated time fires once; an hourly cron fires every hour.',
       ),
     overlap: Joi.string<(typeof overlapRules)[number]>()
       .valid(...overlapRules)
       .default('skip')
       .description(
-        'When the run before is still under way: leave this one out, wait for it (at most 100 starts do), start beside it, or cancel it.',
+        'Action when the previous run is still active: skip this start, queue it (at most 100), allow both runs, or cancel the previous run.',
       ),
     misfire: Joi.string<(typeof misfireRules)[number]>()
       .valid(...misfireRules)
       .default('run_once')
       .description(
-        'Times that passed while nobody could start them: none is made up for, one, or all of them, the newest 100 at most.',
+        'Starts missed while the engine was unavailable: skip them, run one, or run all (at most the newest 100).',
       ),
     input: anyObject('Input of its runs.').default({}),
-    paused: Joi.boolean().default(false).description('It starts nothing until it is resumed.'),
+    paused: Joi.boolean().default(false).description('Whether the schedule is paused.'),
   },
   optional: {
-    cron: Joi.string().max(256).description('Five fields, or six that begin with seconds; this or interval_sec.'),
-    interval_sec: Joi.number().integer().min(1).max(31_622_400).description('Seconds between starts; this or cron.'),
-    start_at: time('No start before it; an interval counts from it.'),
-    end_at: time('No start after it.'),
+    cron: Joi.string()
+      .max(256)
+      .description('Five fields, or six with leading seconds. Mutually exclusive with interval_sec.'),
+    interval_sec: Joi.number()
+      .integer()
+      .min(1)
+      .max(31_622_400)
+      .description('Seconds between starts. Mutually exclusive with cron.'),
+    start_at: time('Earliest start; intervals count from it.'),
+    end_at: time('Latest start.'),
   },
 };
 
@@ -74,16 +80,16 @@ const scheduleView = shape<ScheduleView>({
     id: scheduleId,
     workflow_id: workflowId,
     next_times: Joi.array()
-      .items(time('A start to come.'))
-      .description('Next starts, soonest first; none when paused.'),
-    created_by: text('Who created it; its runs are started in that name.'),
-    created_at: time('When.'),
-    updated_at: time('Last change.'),
+      .items(time('A future start.'))
+      .description('Next starts, soonest first; empty when paused.'),
+    created_by: text('Identity that created it; its runs are started with this identity.'),
+    created_at: time('Creation time.'),
+    updated_at: time('Time of the last change.'),
   },
   optional: {
     ...scheduleTable.optional,
-    last_run_id: jobId.description('Run it started last.'),
-    last_time: time('When that was.'),
+    last_run_id: jobId.description('Last run that it started.'),
+    last_time: time('Time of the last start.'),
     last_error: text('Why the last start failed.'),
   },
 });
@@ -107,7 +113,7 @@ export const addSchedule = endpoint({
   id: 'schedules.add',
   method: 'post',
   path: '/api/v1/workflows/:id/schedules',
-  summary: 'Let a workflow start by itself',
+  summary: 'Create a schedule for a workflow',
   access: write,
   params: { id: workflowId },
   body: scheduleBody,
@@ -120,11 +126,11 @@ export const getSchedule = endpoint({
   id: 'schedules.get',
   method: 'get',
   path: schedulePath,
-  summary: 'One schedule, with its next starts',
+  summary: 'Read a schedule with its next starts',
   access: read,
   params: scheduleParams,
   query: shape<{ next: number }>({
-    required: { next: pageLimit(5, 100).description('How many starts to come are told, at most 100. Default 5.') },
+    required: { next: pageLimit(5, 100).description('Number of next starts to return, at most 100. Default 5.') },
   }),
   answer: { status: 200, body: scheduleView },
   errors: scheduleErrors,
@@ -135,7 +141,7 @@ export const putSchedule = endpoint({
   id: 'schedules.put',
   method: 'put',
   path: schedulePath,
-  summary: 'Replace a schedule; starts that were due under the old one are dropped',
+  summary: 'Replace a schedule; pending starts of the old schedule are dropped',
   access: write,
   params: scheduleParams,
   body: scheduleBody,
@@ -148,7 +154,7 @@ export const pauseSchedule = endpoint({
   id: 'schedules.pause',
   method: 'post',
   path: `${schedulePath}/pause`,
-  summary: 'Stop a schedule from starting runs; those under way go on',
+  summary: 'Pause a schedule; active runs continue',
   access: write,
   params: scheduleParams,
   answer: { status: 200, body: scheduleView },
@@ -160,7 +166,7 @@ export const resumeSchedule = endpoint({
   id: 'schedules.resume',
   method: 'post',
   path: `${schedulePath}/resume`,
-  summary: 'Let a paused schedule start runs again; times that passed meanwhile are not made up for',
+  summary: 'Resume a schedule; starts missed during the pause are skipped',
   access: write,
   params: scheduleParams,
   answer: { status: 200, body: scheduleView },
@@ -172,7 +178,7 @@ export const removeSchedule = endpoint({
   id: 'schedules.remove',
   method: 'delete',
   path: schedulePath,
-  summary: 'Delete a schedule; runs it started go on',
+  summary: 'Delete a schedule; runs that it started continue',
   access: write,
   params: scheduleParams,
   answer: { status: 204 },

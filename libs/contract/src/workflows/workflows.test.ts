@@ -11,7 +11,7 @@ const targetOf = ({ method, path }: Endpoint) => `${method} ${path.replace(/:\w+
 const validate = (schema: Joi.Schema | undefined, value: unknown) => schema?.validate(value, { abortEarly: false });
 
 describe('endpoints of workflows and runs', () => {
-  it('are those of the contract, under names and targets that no other endpoint has', () => {
+  it('are those of the contract, with unique ids and paths', () => {
     const others = (endpoints as readonly Endpoint[]).filter(({ id }) => !own.some((mine) => mine.id === id));
 
     expect(own.map(targetOf)).toEqual(
@@ -50,13 +50,13 @@ describe('endpoints of workflows and runs', () => {
 });
 
 describe('bodies', () => {
-  it('of a start are any object, with a memory id that is text', () => {
+  it('of a start are any object, with a text memory id', () => {
     expect(validate(startRun.body, { crates: [1, { a: null }] })?.value).toEqual({ crates: [1, { a: null }] });
     expect(validate(startRun.body, { memory_id: 5 })?.error?.message).toMatch(/memory_id/);
     expect(validate(startRun.body, [1])?.error).toBeDefined();
   });
 
-  it('of a definition are left to the check that names all faults, but unknown fields are not', () => {
+  it('of a definition are validated by the definition check, except for unknown fields', () => {
     expect(validate(putWorkflow.body, { steps: { a: 5 }, timeout_sec: 'x' })?.error).toBeUndefined();
     expect(validate(putWorkflow.body, { stpes: {} })?.error?.message).toBe('"stpes" is not allowed');
   });
@@ -76,7 +76,7 @@ describe('bodies', () => {
     );
   });
 
-  it('of a message are trimmed and by a user unless they say otherwise', () => {
+  it('of a message are trimmed, with the default role user', () => {
     expect(validate(sayInChat.body, { content: '  hi ' })?.value).toEqual({ content: 'hi', role: 'user' });
     expect(validate(sayInChat.body, { content: '', role: 'robot' })?.error?.message).toMatch(/"role" must be one of/);
   });

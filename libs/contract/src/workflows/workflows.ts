@@ -33,11 +33,11 @@ export interface WorkflowView {
 const revision = Joi.number()
   .integer()
   .min(1)
-  .description('Rises with each change; a run keeps the one it began with.');
+  .description('Incremented by each change; a run keeps the revision with which it started.');
 const stepMap = Joi.object()
   .pattern(/.*/, Joi.object().unknown())
-  .description('Steps by their id: letters, digits, ., _ and -, at most 64.');
-const parameters = Joi.array().items(Joi.object().unknown()).description('Hints for a form that asks for the input.');
+  .description('Steps by step id: letters, digits, ., _ and -, at most 64 characters.');
+const parameters = Joi.array().items(Joi.object().unknown()).description('Form hints for the input.');
 
 export const workflowView = shape<WorkflowView>({
   required: {
@@ -47,24 +47,24 @@ export const workflowView = shape<WorkflowView>({
     name: text('Name.'),
     description: text('Description.'),
     version: text('Free text.'),
-    timeout_sec: seconds('After so long a run ends in timed_out; 0 = as the timeouts file says.'),
+    timeout_sec: seconds('Timeout after which a run ends in timed_out; 0 = default of the timeouts file.'),
     steps: stepMap,
-    created_by: text('Who created it.'),
-    created_at: time('When.'),
-    updated_at: time('Last change.'),
+    created_by: text('Identity that created it.'),
+    created_at: time('Creation time.'),
+    updated_at: time('Time of the last change.'),
     revision,
   },
   optional: {
     config: anyObject('Overlay of the effective config of its runs.'),
-    input_schema: anyObject('JSON Schema that inputs of runs are checked against.'),
+    input_schema: anyObject('JSON Schema that validates inputs of runs.'),
     parameters,
     policy_override: text('Policy rules for its jobs, in YAML; they only tighten the policy of the installation.'),
-    output: Joi.any().description('Templates of what a run returns; absent = what its last steps returned.'),
+    output: Joi.any().description('Templates of the run output; absent = outputs of its last steps.'),
     on_failure: Joi.string().valid('cancel_siblings', 'finish_siblings'),
   },
 });
 
-/** Create or update. Fields are looked into by the check of definitions, which names all faults at once. */
+/** Create or update. The definition check validates the fields and reports all violations at once. */
 export interface WorkflowBody {
   id?: string;
   org_id?: string;
@@ -86,7 +86,7 @@ export interface WorkflowBody {
   steps?: unknown;
 }
 
-const kept = 'When it is left out or empty, an update keeps what is stored.';
+const kept = 'When omitted or empty, an update keeps the stored value.';
 
 export const listWorkflows = endpoint({
   id: 'workflows.list',
@@ -104,7 +104,7 @@ export const getWorkflow = endpoint({
   id: 'workflows.get',
   method: 'get',
   path: '/api/v1/workflows/:id',
-  summary: 'One workflow',
+  summary: 'Read a workflow',
   access: read,
   params: { id: workflowId },
   answer: { status: 200, body: workflowView },
@@ -112,14 +112,14 @@ export const getWorkflow = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-/** Everything wrong is told in `violations`: `{path, message, line?, column?}`. */
+/** All violations are returned in `violations`: `{path, message, line?, column?}`. */
 export const putWorkflow = endpoint({
   id: 'workflows.put',
   method: 'post',
   path: '/api/v1/workflows',
   summary: 'Create a workflow, or update the one with this id',
   description:
-    'steps, when given, replace all stored ones. What is wrong is told at once: 400 invalid_workflow with violations, each with its path in the definition. Runs under way go on with the revision they began with.',
+    'If given, steps replaces all stored steps. An invalid definition returns 400 invalid_workflow with all violations, each with its path. Active runs continue with the revision with which they started.',
   access: write,
   params: {},
   body: shape<WorkflowBody>({
@@ -128,12 +128,12 @@ export const putWorkflow = endpoint({
       id: text('Generated when empty.'),
       org_id: text('Must be the caller’s tenant.'),
       team_id: text(`Team. ${kept}`),
-      name: text(`At most 256 characters; needed. ${kept}`),
+      name: text(`Required; at most 256 characters. ${kept}`),
       description: text(`Description. ${kept}`),
       version: text(`Free text. ${kept}`),
-      timeout_sec: Joi.any().description(`Of a whole run, 0 to 604800 seconds. ${kept}`),
+      timeout_sec: Joi.any().description(`Timeout of a run, 0 to 604800 seconds. ${kept}`),
       created_by: text(
-        'Name to sign with, for credentials of all tenants; ignored from other callers, who sign with their own.',
+        'Author name, for callers with access to all tenants; otherwise ignored, and the caller is the author.',
       ),
       created_at: Joi.any().description('Set by the server; ignored.'),
       updated_at: Joi.any().description('Set by the server; ignored.'),
@@ -142,11 +142,11 @@ export const putWorkflow = endpoint({
       parameters: Joi.any().description(`List of {name, type, default, required, description}. ${kept}`),
       config: Joi.any().description(`Overlay of the effective config. ${kept}`),
       policy_override: text(
-        'Policy rules in YAML, tier workflow. They only tighten: what the policy of the installation denies, holds or throttles stays so, unless its setting policy.overrides is extend. The empty text clears them.',
+        'Policy rules in YAML, tier workflow. They can only tighten the policy of the installation, unless the setting policy.overrides is extend. Empty text clears them.',
       ),
-      output: Joi.any().description(`Templates of what a run returns. ${kept}`),
+      output: Joi.any().description(`Templates of the run output. ${kept}`),
       on_failure: Joi.any().description(`cancel_siblings or finish_siblings. ${kept}`),
-      steps: Joi.any().description('Steps by their id. When left out, an update keeps what is stored.'),
+      steps: Joi.any().description('Steps by step id. When omitted, an update keeps the stored steps.'),
     },
   }),
   answer: { status: 201, body: shape<{ id: string }>({ required: { id: workflowId } }) },
@@ -163,7 +163,7 @@ export const removeWorkflow = endpoint({
   id: 'workflows.remove',
   method: 'delete',
   path: '/api/v1/workflows/:id',
-  summary: 'Delete a workflow; its runs are kept, those under way fail',
+  summary: 'Delete a workflow; its runs are kept, active runs fail',
   access: write,
   params: { id: workflowId },
   answer: { status: 204 },
@@ -171,7 +171,7 @@ export const removeWorkflow = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-/** Definitions are kept as they were. See docs/reference/workflows.md#definitions. */
+/** Earlier revisions of definitions are kept unchanged. See docs/reference/workflows.md#definitions. */
 export interface RevisionItem {
   revision: number;
   name: string;
@@ -196,12 +196,12 @@ export const workflowVersions = endpoint({
       shape<RevisionItem>({
         required: {
           revision,
-          name: text('Name it had.'),
+          name: text('Name of the workflow in this revision.'),
           version: text('Free text.'),
           steps: count('Number of steps.'),
-          created_by: text('Who made this revision.'),
-          created_at: time('When.'),
-          current: Joi.boolean().description('New runs begin with it.'),
+          created_by: text('Identity that created this revision.'),
+          created_at: time('Creation time.'),
+          current: Joi.boolean().description('Whether new runs use this revision.'),
         },
       }),
     ) as Joi.ArraySchema<RevisionItem[]>,
@@ -214,7 +214,7 @@ export const workflowVersion = endpoint({
   id: 'workflows.version',
   method: 'get',
   path: '/api/v1/workflows/:id/versions/:revision',
-  summary: 'A workflow as it was in one revision',
+  summary: 'Read one revision of a workflow',
   access: read,
   params: {
     id: workflowId,
@@ -254,15 +254,15 @@ export const dryRunWorkflow = endpoint({
   id: 'workflows.dryRun',
   method: 'post',
   path: '/api/v1/workflows/:id/dry-run',
-  summary: 'What policy would say to each step, and which would run; nothing is stored',
+  summary: 'Simulate a run: the policy decision of each step, and which steps would run',
   description:
-    'Conditions and inputs are worked out of the sample input as far as it tells: what steps will return is not known, but for those with mock_output and those that make their output themselves.',
+    'Evaluates conditions and inputs with the sample input as far as possible. Step outputs are unknown, except for steps with mock_output and steps whose output the engine computes. Nothing is stored.',
   access: write,
   params: { id: workflowId },
   body: shape<{ input: Record<string, unknown>; environment: string }>({
     required: {
       input: anyObject('Sample input.').default({}),
-      environment: text('Becomes the label environment, and selects the effective config.')
+      environment: text('Value of the label environment; selects the effective config.')
         .max(limits.labelKeyBytes)
         .default(''),
     },
@@ -277,24 +277,24 @@ export const dryRunWorkflow = endpoint({
         steps: Joi.array().items(
           shape<DryRunStep>({
             required: {
-              step_id: text('Step; dependencies come first.'),
-              step_name: text('Its name.'),
-              step_type: text('Its kind.'),
-              decision: text('Of policy; N/A for a step that is no job, ERROR when policy could not be asked.'),
-              reason: text('Why.'),
-              rule_id: text('The rule that decided.'),
+              step_id: text('Step id; dependencies come first.'),
+              step_name: text('Name of the step.'),
+              step_type: text('Kind of step.'),
+              decision: text('Policy decision; N/A for a step without a job, ERROR if policy is unavailable.'),
+              reason: text('Reason of the decision.'),
+              rule_id: text('Rule of the decision.'),
               would_run: Joi.string<DryRunStep['would_run']>()
                 .valid('yes', 'no', 'unknown')
-                .description('With this input; unknown when it depends on what other steps return.'),
+                .description('Whether the step would run; unknown if that depends on outputs of other steps.'),
             },
             optional: {
               topic: text('Topic of its job.'),
-              why: text('Why it would not run, or why that is not known.'),
-              condition: Joi.any().description('What its condition, or the subject of a switch, comes to.'),
-              target_step: text('Step that a switch would choose.'),
+              why: text('Why it would not run, or why that is unknown.'),
+              condition: Joi.any().description('Value of its condition, or of the subject of a switch.'),
+              target_step: text('Step that a switch would select.'),
               items: count('Items of a fan-out.'),
-              unresolved: Joi.array().items(Joi.string()).description('What it reads and does not find in the input.'),
-              error: text('Why a condition or an input cannot be worked out.'),
+              unresolved: Joi.array().items(Joi.string()).description('References that are missing in the input.'),
+              error: text('Why a condition or an input cannot be evaluated.'),
             },
           }),
         ),
@@ -305,7 +305,7 @@ export const dryRunWorkflow = endpoint({
   otherTenant: 'tenant_access_denied',
 });
 
-/** Those of definitions alone. */
+/** Endpoints of workflow definitions. */
 export const definitionEndpoints = [
   listWorkflows,
   getWorkflow,
