@@ -1,6 +1,6 @@
 import type { ApiInfo } from '@svc/http';
 
-/** What the OpenAPI document says of the interface as a whole. */
+/** General information of the OpenAPI document. */
 export const apiInfo = (version: string): ApiInfo => ({
   title: 'Control plane for AI workers',
   version,

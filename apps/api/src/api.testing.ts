@@ -35,19 +35,19 @@ import { openIdentity } from './open-identity';
 import { routes } from './routes';
 
 export interface UseApiOptions {
-  /** Environment variables beside those that point at this file's servers. */
+  /** Additional environment variables. */
   env?: Readonly<Record<string, string>>;
   mount?: Partial<MountOptions>;
   context?: (ctx: ApiContext) => ApiContext;
 }
 
-/** A packet that was published, as its subject and undecoded body. */
+/** Subject and encoded body of a published packet. */
 export interface Published {
   subject: string;
   bytes: Uint8Array;
 }
 
-/** The gateway on a port, with everything under it real and this file's own. */
+/** A gateway on a port, with real dependencies that are private to the test file. */
 export interface Api {
   readonly url: string;
   readonly store: Store;
@@ -58,25 +58,25 @@ export interface Api {
   /** Path of a shipped configuration file. */
   config(file: string): string;
   readonly given: GivenJobs;
-  /** What nobody expected; a test that leaves any fails. */
+  /** Unexpected errors; a test that leaves any fails. */
   readonly defects: unknown[];
   as(who: Who): Calls;
   /** Without credentials. */
   readonly nobody: Calls;
   /** The text of `/metrics`. */
   metrics(): Promise<string>;
-  /** Subjects of what was published since the test began, in order. */
+  /** Subjects of packets published since the test began, in order. */
   packets(): Promise<string[]>;
   published(): Promise<Published[]>;
-  /** Changes the license in force; every test begins with Community. */
+  /** Changes the license in effect; every test begins with Community. */
   license(plan: 'community' | 'team' | 'enterprise', granted?: Readonly<Record<string, unknown>>): void;
-  /** Replaces the policy and resolves when it is in force; `undefined` brings the shipped one back. */
+  /** Replaces the policy and resolves when it is in effect; `undefined` restores the shipped one. */
   policy(text?: string): Promise<void>;
 }
 
 const config = (file: string) => join(__dirname, '../../../config', file);
 
-/** Every role that exists, and one that only a custom role store would know. */
+/** Every built-in role, and one that only a custom role store would define. */
 export const roles: Readonly<Record<string, Role>> = {
   ...builtInRoles,
   clerk: { description: 'Reads dead letters', permissions: ['dlq.read'], inherits: [] },
@@ -93,7 +93,7 @@ interface Running {
   options: MountOptions;
 }
 
-/** Call at the top of a `describe`: a gateway on stores of this file's own, which are empty before each test. */
+/** Call at the top of a `describe`: a gateway on stores that are private to the test file and emptied before each test. */
 export function useApi(wanted: UseApiOptions = {}): Api {
   const defects: unknown[] = [];
   const heard: Published[] = [];
@@ -123,7 +123,7 @@ export function useApi(wanted: UseApiOptions = {}): Api {
     heard.length = 0;
   });
   afterEach(async () => {
-    // A test may have ended them, and what is open can only be closed while they answer.
+    // A test may have stopped them, and open connections can only be closed while they respond.
     await Promise.all([servers.redis.start(), servers.nats.start()]);
     await eventually(() => running().platform.store.redis.ping());
     await eventually(() => running().platform.bus.status().isConnected);
@@ -184,7 +184,7 @@ interface Told {
   onStop: Boot<ApiEnv>['onStop'];
 }
 
-/** What `main.ts` does, with the test's own files, and every answer checked against its declaration. */
+/** Does what `main.ts` does, with the files of the test, and checks every response against its declaration. */
 async function start(servers: Servers, wanted: UseApiOptions, { defects, heard, onStop }: Told): Promise<Running> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-api-'));
   copyFileSync(config('safety.yaml'), join(dir, 'safety.yaml'));

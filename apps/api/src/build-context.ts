@@ -30,7 +30,7 @@ export interface ContextParts {
   metrics: OpenMetrics<typeof gatewayMetrics & typeof approvalMetrics & typeof kernelMetrics>['metrics'];
 }
 
-/** The one object that handlers get. */
+/** Builds the dependencies of all handlers. */
 export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContext {
   const { env, clock, health, log } = boot;
   const { platform, fleet, kernel, policyFindings, metrics, endings } = parts;
@@ -42,12 +42,12 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   };
   const deadLetterTtlSec = env.dlqEntryTtlDays * 86_400;
   const onPublishFailed = (jobId: string, error: unknown) =>
-    log.warn('could not be published yet; the replayer will', { job_id: jobId, error });
+    log.warn('publish failed; the replayer will retry', { job_id: jobId, error });
   const failOpen = { total: 0 };
   const config = new EffectiveConfig(store, clock);
   const events = topicLog(log);
   const topics = openTopics({ store, clock, fleet, config, events, enforcement: env.schemaEnforcement });
-  const onNoticeFailed = (error: unknown) => log.warn('the change could not be announced', { error });
+  const onNoticeFailed = (error: unknown) => log.warn('change notice not published', { error });
   const changes = { ...base, fleet, config, bus: jobBus, senderId, onNoticeFailed };
   const admission = openAdmission(boot, store.load, metrics);
   const policyDocuments = { ...changes, ...policyDocumentDeps(env, license) };
@@ -77,7 +77,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       shadows,
       config,
       topics,
-      license: limitsOf(license),
+      license: getLimits(license),
       settings: {
         policyFailMode: env.policyCheckFailMode,
         idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),
@@ -87,7 +87,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
       onFailOpen: (topic) => {
         failOpen.total += 1;
-        log.warn('job was let in without a decision', { topic });
+        log.warn('job accepted without a policy decision (fail open)', { topic });
       },
     },
     reads: { store, endings },
@@ -99,7 +99,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       topics,
       kernel,
       definitions: new DefinitionBook(store, clock),
-      license: limitsOf(license),
+      license: getLimits(license),
       settings: {
         policyFailMode: env.policyCheckFailMode,
         approvalTtlMs: env.approvalTtlMs,
@@ -138,7 +138,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       resolve: openResolver(() => clock.nowMs()),
       onCall: async (call) =>
         auditPolicyCall(base, call).catch((error: unknown) =>
-          log.warn('what policy was asked could not be audited', { action: call.action, error }),
+          log.warn('audit entry of a policy call not stored', { action: call.action, error }),
         ),
     },
     policyDocuments,
@@ -180,7 +180,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   };
 }
 
-const limitsOf = (license: Platform['license']) => (): LicenseLimits => {
+const getLimits = (license: Platform['license']) => (): LicenseLimits => {
   const { max_workers, max_concurrent_jobs, max_prompt_chars } = license.entitlements();
   return { maxWorkers: max_workers, maxConcurrentJobs: max_concurrent_jobs, maxPromptChars: max_prompt_chars };
 };

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 
 const pair = generateKeyPairSync('ed25519');
 
-/** The key that gateways of tests sign policy bundles with, and that their kernels trust. */
+/** Key with which test gateways sign policy bundles; trusted by their kernels. */
 export const bundleKeys = {
   id: 'tests',
   privateKey: pair.privateKey,

@@ -1,4 +1,4 @@
-/** An answer as a client sees it; `body` is undefined when there is none. */
+/** A response as seen by a client; `body` is undefined if there is none. */
 export interface HttpAnswer {
   status: number;
   body: Record<string, unknown>;
@@ -7,13 +7,13 @@ export interface HttpAnswer {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Calls in the name of one caller; paths begin with `/`. */
+/** Sends requests as one caller; paths begin with `/`. */
 export interface Calls {
   get(path: string, headers?: Headers): Promise<HttpAnswer>;
   post(path: string, body?: unknown, headers?: Headers): Promise<HttpAnswer>;
   put(path: string, body?: unknown, headers?: Headers): Promise<HttpAnswer>;
   del(path: string, headers?: Headers): Promise<HttpAnswer>;
-  /** Text as it is. */
+  /** Sends raw text. */
   send(method: string, path: string, text?: string, headers?: Headers): Promise<HttpAnswer>;
 }
 
@@ -26,7 +26,7 @@ export function caller(url: string, identity: Headers): Calls {
       ...(text !== undefined && { body: text }),
     });
     const answered = await response.text();
-    // What a test expects of it, the test says; here it is whatever JSON came.
+    // Any JSON; tests assert its shape.
     const body = (answered ? JSON.parse(answered) : undefined) as HttpAnswer['body'];
     return { status: response.status, body, headers: Object.fromEntries(response.headers) };
   };
@@ -39,5 +39,5 @@ export function caller(url: string, identity: Headers): Calls {
   };
 }
 
-/** The part of an answer that an error shows: its status and code. */
+/** Status and code of an error response. */
 export const told = ({ status, body }: HttpAnswer) => ({ status, code: body['code'] });

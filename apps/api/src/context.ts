@@ -10,7 +10,7 @@ import type { FleetContext, SchemaContext, TopicContext } from '@svc/registry';
 import type { StatusContext } from '@svc/status';
 import type { RunContext, ScheduleContext, WorkflowContext } from '@svc/workflows';
 
-/** Dependencies of all handlers of the gateway: one object, built once in main. */
+/** Dependencies of all handlers of the gateway, built once in main. */
 export type ApiContext = ApprovalContext &
   DataContext &
   BudgetContext &

@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import { fieldsOf } from './fuzz/requests.testing';
 
-/** The text for a place such as `jobs.submit labels`. */
+/** Returns the text for a field such as `jobs.submit labels`. */
 export type Words = (place: string) => string;
 
 interface Described {
@@ -13,13 +13,13 @@ interface Described {
 
 const describe = (schema: Joi.Schema) => schema.describe() as Described;
 
-/** A body with a text in each field that takes free text; fields of another form stay out, unless they are required. */
+/** A body with a text in each free-text field; fields of other formats are omitted unless required. */
 export function filledBody(schema: Joi.ObjectSchema, words: Words, place: string): Record<string, unknown> {
   const fields = fieldsOf(schema).map((field) => [field, filled(schema.extract(field), words, `${place} ${field}`)]);
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Record<string, unknown>;
 }
 
-/** Fields of any depth that hold texts of a form, such as times: only their endpoint knows a value for them. */
+/** Fields of any depth with formatted text, such as times, for which values cannot be generated. */
 export function fieldsOfAForm(schema: Joi.ObjectSchema, path: readonly string[] = []): string[] {
   return fieldsOf(schema).flatMap((field) => {
     const inner = schema.extract(field);

@@ -16,28 +16,28 @@ export interface GivenJob {
   labels?: Readonly<Record<string, string>>;
   request?: Partial<StoredRequest>;
   safety?: Partial<DecisionRecord>;
-  /** Of a held job, beside what every approval has. */
+  /** Additional approval fields of a held job. */
   approval?: Partial<ApprovalRecord>;
   submitter?: string;
-  /** What the worker returned. */
+  /** Result of the worker. */
   result?: unknown;
   workerId?: string;
-  /** What the worker or the platform says of a job that did not succeed. */
+  /** Error of a job that did not succeed. */
   error?: string;
   fields?: Partial<JobRecord>;
 }
 
 export interface GivenJobs {
-  /** A job in a state, brought there by the moves that the product makes; returns its id. */
+  /** Creates a job in a state, by the product's own transitions; returns its id. */
   job(given?: GivenJob): Promise<string>;
-  /** `count` jobs of one kind, oldest first. */
+  /** Creates `count` jobs of one kind, oldest first. */
   jobs(count: number, given?: GivenJob): Promise<string[]>;
 }
 
-/** Somebody who is none of the tests' callers. */
+/** A submitter that is not a caller of the tests. */
 export const stranger = 'apikey:0123456789abcdef|principal:zed';
 
-/** What happens to a job once it is accepted, by the state it shall end in. */
+/** Transitions of an accepted job, by its final state. */
 const ways: Record<Exclude<JobState, 'PENDING' | 'APPROVAL_REQUIRED' | 'DENIED'>, readonly JobEvent[]> = {
   SCHEDULED: ['dispatch', 'rollBack'],
   DISPATCHED: ['dispatch'],
@@ -60,7 +60,7 @@ const badEnds: Partial<Record<JobEvent, { code: string; message: string; status:
 export function givenJobs(store: Store, kernel: Kernel): GivenJobs {
   const job = async (given: GivenJob = {}): Promise<string> => {
     const { id = randomUUID(), state = 'PENDING', tenant = 'acme', topic = 'job.default' } = given;
-    const request = requestOf(topic, given);
+    const request = buildRequest(topic, given);
     const [snapshot = ''] = await kernel.listSnapshots();
     const job_hash = requestHash({ id, tenant, topic, request });
     const held = state === 'APPROVAL_REQUIRED';
@@ -110,7 +110,7 @@ type Named = Pick<JobRecord, 'id' | 'tenant' | 'topic'>;
 async function step(store: Store, job: Named, event: JobEvent, given: GivenJob): Promise<void> {
   if (event === 'dispatch') return dispatch(store, job.id, given.workerId ?? 'worker-7');
   const extras =
-    event === 'succeed' ? await resultOf(store, job.id, given) : endExtras(job, event, 'RUNNING', given.error);
+    event === 'succeed' ? await storeResult(store, job.id, given) : endExtras(job, event, 'RUNNING', given.error);
   const outcome = await store.jobs.move('*', job.id, event, extras);
   if (outcome.kind !== 'moved') throw new Error(`${event}: ${outcome.kind}`);
 }
@@ -131,7 +131,7 @@ async function dispatch(store: Store, id: string, workerId: string): Promise<voi
   if (outcome.kind !== 'dispatched') throw new Error(`not dispatched: ${outcome.kind}`);
 }
 
-async function resultOf(store: Store, id: string, { result = { answer: 42 } }: GivenJob): Promise<MoveExtras> {
+async function storeResult(store: Store, id: string, { result = { answer: 42 } }: GivenJob): Promise<MoveExtras> {
   await store.redis.set(`res:${id}`, JSON.stringify(result));
   return { set: { result_ptr: `redis://res:${id}` } };
 }
@@ -162,7 +162,7 @@ function endExtras({ id, tenant, topic }: Named, event: JobEvent, last_state: Jo
   };
 }
 
-const requestOf = (topic: string, { labels = {}, request = {} }: GivenJob): StoredRequest => ({
+const buildRequest = (topic: string, { labels = {}, request = {} }: GivenJob): StoredRequest => ({
   ...plainRequest,
   topic,
   labels: { ...labels },

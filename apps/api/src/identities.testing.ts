@@ -9,8 +9,8 @@ const key = (name: string, role: string, principal_id: string, more: object = {}
 });
 
 /**
- * Keys of the tests, by who calls. Names that begin with `other` are of another tenant, `other` its admin; `boss` is a
- * second admin of the first one.
+ * API keys of the tests, by caller. Names that begin with `other` belong to another tenant, whose admin is `other`; `boss`
+ * is a second admin of the first tenant.
  */
 export const keysOf = {
   admin: key('admin', 'admin', 'ann'),

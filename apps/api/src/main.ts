@@ -47,8 +47,8 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     metrics: opened,
   });
   const fleetHooks = {
-    onProblem: (problem: string) => log.error('pools or timeouts are not used, the last good ones stand', { problem }),
-    onChange: (what: string) => log.info('file was reloaded', { file: what }),
+    onProblem: (problem: string) => log.error('pools or timeouts are invalid; keeping the previous ones', { problem }),
+    onChange: (what: string) => log.info('file reloaded', { file: what }),
   };
   const files = await openFleetFiles(
     { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
@@ -71,7 +71,7 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     metrics,
     endings: await openEndings(boot),
   });
-  fleet.follow(ctx.submit.config, (error) => log.warn('pools and timeouts could not be reloaded', { error }));
+  fleet.follow(ctx.submit.config, (error) => log.warn('pools and timeouts not reloaded', { error }));
   platform.bus.subscribe({ name: 'sys.config.changed', payload: 'alert' }, () => ctx.submit.config.changed());
   const identity = openIdentity(boot, platform.store.redis);
   const options = mountOptions(boot, {
@@ -98,8 +98,8 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     maxConnectionsPerAddress: env.httpMaxConnectionsPerAddress,
     isProxy: proxyCheck(env.trustedProxies),
     onConnectionRefused: (limit) =>
-      log.oncePer(`connections:${limit}`, 10_000).warn('connections are refused: the limit is reached', { limit }),
-    onProblem: (problem) => log.error('certificate is not used, the last good one stands', { error: problem }),
+      log.oncePer(`connections:${limit}`, 10_000).warn('connections rejected: limit reached', { limit }),
+    onProblem: (problem) => log.error('certificate is invalid; keeping the previous one', { error: problem }),
   });
   onStop('http', () => web.close(10_000));
   const rpc = await startGrpcServer(boot, ctx, options);

@@ -15,7 +15,7 @@ export interface MountParts {
   dataUrls: DataUrlDeps;
 }
 
-/** How the HTTP surface behaves: gate, limits, logs and metrics. */
+/** Options of the HTTP surface: authorization, limits, logs and metrics. */
 export function mountOptions(
   { env, clock, log }: Boot<ApiEnv>,
   { platform, identity, metrics, config, dataUrls }: MountParts,
@@ -30,7 +30,9 @@ export function mountOptions(
       keyPrefix,
       nowMs,
       onStoreFailed: (error) =>
-        log.oncePer('rate-limit', 10_000).warn('requests cannot be counted and are refused as rate_limited', { error }),
+        log
+          .oncePer('rate-limit', 10_000)
+          .warn('rate limiter unavailable; requests rejected as rate_limited', { error }),
       limit: () => cappedBy({ rps, burst }, license.entitlements().requests_per_second),
     });
   return {
@@ -44,7 +46,7 @@ export function mountOptions(
     bodyLimits: {
       json: env.maxJsonBodyBytes,
       job: env.maxJobPayloadBytes,
-      // Base64 grows bytes by a third, and the rest of the body wants room too. See docs/reference/jobs.md#artifacts.
+      // Base64 adds a third to the size, and the rest of the body needs room too. See docs/reference/jobs.md#artifacts.
       artifact: Math.ceil((env.artifactMaxBytes * 4) / 3) + 65_536,
       data: env.artifactMaxBytes,
     },
@@ -66,15 +68,15 @@ export function mountOptions(
       if (endpoint?.id === submitJob.id) metrics.submitRejected.inc({ reason: code });
     },
     onRefused: ({ code, method, path, requestId }) =>
-      log.oncePer(`refused:${code}`, 1_000).info('credentials refused', { code, method, path, request_id: requestId }),
+      log.oncePer(`refused:${code}`, 1_000).info('credentials rejected', { code, method, path, request_id: requestId }),
     onDefect: (error, { endpoint, requestId }) => log.error('defect', { error, endpoint, request_id: requestId }),
     checkAnswers: false,
   };
 }
 
 /**
- * Which hosts and origins browsers may use where nothing is configured. Production is reached over TLS, whose certificate a
- * rebound name does not match, and never without credentials, so it may have any name.
+ * Default hosts and origins for browsers. Production allows any host: it requires credentials and TLS, whose certificate
+ * does not match a rebound name.
  */
 export function browserTrust({
   production,
@@ -89,7 +91,7 @@ export function browserTrust({
 const lost =
   /ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|Command timed out|Connection is closed|max retries per request|MISCONF|NOREPLICAS|\bOOM\b|READONLY|LOADING/i;
 
-/** A store that cannot be reached, or refuses writes, is no defect: the caller may try again. */
+/** An unavailable or read-only store is not a defect: the caller may retry. */
 export const asAppError = (error: unknown): AppError | undefined =>
   error instanceof Error && lost.test(`${error.name} ${error.message}`)
     ? new AppError('store_unavailable', {}, { 'Retry-After': '2' })

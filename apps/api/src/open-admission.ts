@@ -5,7 +5,7 @@ import type { LoadRepository } from '@svc/store';
 
 const lookEveryMs = 500;
 
-/** Admission by the limits of the environment, with a picture of Redis that is half a second old at most. */
+/** Admission control with the limits of the environment and a snapshot of Redis at most half a second old. */
 export function openAdmission(
   { env, log, onStop }: Pick<Boot<ApiEnv>, 'env' | 'log' | 'onStop'>,
   load: LoadRepository,
@@ -13,7 +13,7 @@ export function openAdmission(
 ): Admission {
   const admission = new PicturedAdmission(load, admissionSettings(env), (limit) => {
     metrics.admissionRefused.inc({ limit });
-    log.oncePer(`admission:${limit}`, 10_000).warn('work is refused for want of room', { limit });
+    log.oncePer(`admission:${limit}`, 10_000).warn('requests rejected by admission control', { limit });
   });
   const look = { name: 'admission', everyMs: lookEveryMs, atStart: true, run: () => admission.look() };
   onStop(

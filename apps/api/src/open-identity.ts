@@ -11,7 +11,7 @@ import type { ApiEnv, Boot } from '@svc/runtime';
 import { keys as storeKeys } from '@svc/store';
 import type { Redis } from 'ioredis';
 
-/** Who may call: the one authenticator of REST, gRPC and the admin pages, and what it stands on. */
+/** The authenticator of REST, gRPC and the admin pages, and its dependencies. */
 export interface GatewayIdentity {
   authenticate: Authenticate;
   keys: ApiKeys;
@@ -22,7 +22,7 @@ export interface GatewayIdentity {
 export function openIdentity({ env, clock, log }: Boot<ApiEnv>, redis: Redis): GatewayIdentity {
   const nowMs = () => clock.nowMs();
   const onProblem = (problem: Error) =>
-    log.error('credentials file is not used, the last good one stands', { error: problem });
+    log.error('credentials file is invalid; keeping the previous one', { error: problem });
   const keys = openApiKeys(
     {
       key: env.apiKey ?? '',
@@ -36,7 +36,7 @@ export function openIdentity({ env, clock, log }: Boot<ApiEnv>, redis: Redis): G
       nowMs,
       onProblem,
       onAdminByDefault: (origin, entries) =>
-        log.warn('keys that name no role are admin keys: name a role', {
+        log.warn('keys without a role have role admin; set a role', {
           variable: origin,
           entries: entries.join(', '),
         }),

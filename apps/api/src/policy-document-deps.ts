@@ -6,7 +6,7 @@ import { ParsedBundles, type PolicySigning, type VelocityWriteDeps } from '@svc/
 import type { AnnounceDeps } from '@svc/settings';
 import { readFileSync } from 'node:fs';
 
-/** What writing policies needs besides the store and the bus. See docs/reference/policy.md#bundles. */
+/** Dependencies of policy writes, besides the store and the bus. See docs/reference/policy.md#bundles. */
 export function policyDocumentDeps(
   env: ApiEnv,
   license: Platform['license'],
@@ -30,8 +30,8 @@ export function policyDocumentDeps(
 }
 
 /**
- * @throws StartError naming the variable when a key is none, or when what is signed with it would be refused by whoever
- *   decides: that would leave the last good policy in force at every write
+ * @throws StartError naming the variable when a key is invalid, or when kernels would reject signatures made with it, so
+ *   that every write would leave the previous policy in effect
  */
 export function policySigning(
   env: Pick<

@@ -10,7 +10,7 @@ export interface StatusParts {
   failOpenTotal(): number;
 }
 
-/** What the status route needs to know of this process. See docs/reference/http.md#probes-and-status. */
+/** Dependencies of the status route. See docs/reference/http.md#probes-and-status. */
 export function statusDeps(
   { env, clock, build }: Boot<ApiEnv>,
   { platform, kernel, policyFindings, failOpenTotal }: StatusParts,

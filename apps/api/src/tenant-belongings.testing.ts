@@ -8,13 +8,13 @@ import { canaries } from './fuzz/canaries.testing';
 import { bodyFor, targetsOf, type Belongings } from './tenant-requests.testing';
 
 export interface Planted extends Belongings {
-  /** What was put where. */
+  /** Stored texts by place. */
   canaries: readonly Canary[];
   /** Ids of the endpoints whose bodies were stored. */
   through: ReadonlySet<string>;
 }
 
-/** Makes every kind of record that a tenant can have, with a text of its own in every field that takes one. */
+/** Creates every kind of tenant record, with a unique text in every free-text field. */
 export async function plantBelongings(api: Api): Promise<Planted> {
   const secret = canaries();
   const words: Words = (place) => secret.of(place);
@@ -68,7 +68,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   const shadowed = await api.as('everywhere').put('/api/v1/policy/bundles/secops~shadowed', { content: 'rules: []' });
   if (shadowed.status !== 200) throw new Error(`no bundle to try a shadow of: ${shadowed.status}`);
   const shadow = await send('policy.putShadow');
-  await api.store.shadowResults.add('acme', [resultOf(String(shadow['shadow_bundle_id']), words)]);
+  await api.store.shadowResults.add('acme', [buildResult(String(shadow['shadow_bundle_id']), words)]);
   for (const id of ['evaluate', 'simulate', 'explain', 'simulateBundle', 'replay', 'analytics']) await send(`policy.${id}`);
   await api.store.redis.set(`mem:${jobs.done}`, words('memory'));
   const today = new Date().toISOString().slice(0, 10);
@@ -82,7 +82,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   return { ...planted, canaries: secret.made.filter(isSent), through };
 } // prettier-ignore
 
-/** A job whose output policy withheld. */
+/** A job with a withheld output. */
 function withheld(id: string, words: Words) {
   const output_safety: OutputSafetyRecord = {
     ...{ decision: 'QUARANTINE', rule_id: words(`${id} rule`), reason: words(`${id} reason`), findings: [] },
@@ -92,28 +92,28 @@ function withheld(id: string, words: Words) {
   return { id, state: 'OUTPUT_QUARANTINED', result, fields: { output_safety } } satisfies GivenJob;
 }
 
-/** A worker belongs to the installation; the jobs that it was given do not. */
+/** Workers belong to the installation; the jobs dispatched to them do not. */
 const liveWorker = (worker_id: string): WorkerPicture => ({
   ...{ worker_id, pool: 'demo', region: 'eu', type: 'cpu', agent_name: '', draining: false },
   ...{ active_jobs: 1, max_parallel_jobs: 4, cpu_load: 0, gpu_utilization: 0, memory_load: 0 },
   ...{ capabilities: [], labels: {}, ready_topics: [], last_heartbeat_ms: Date.now() },
 });
 
-/** Decided, but the job was not moved. */
+/** An approval that was decided while the job was not moved. */
 const rejected: Partial<ApprovalRecord> = {
   ...{ status: 'rejected', revision: 2, decision: 'reject', resolved_by: 'ola', resolved_role: 'operator' },
   ...{ resolved_at: 1_000_000, reason: 'because' },
 };
 
-/** What a shadow decided about a job. */
-const resultOf = (shadow: string, words: Words): ShadowResult => ({
+/** A shadow decision about a job. */
+const buildResult = (shadow: string, words: Words): ShadowResult => ({
   ...{ bundle_id: 'secops/shadowed', shadow_bundle_id: shadow, latency_ms: '0.2', severity: 'LOW' },
   ...{ job_id: words('shadow job'), agent_id: words('shadow agent') },
   ...{ active_verdict: 'ALLOW', shadow_verdict: 'DENY', diff: 'escalated' },
   ...{ active_rule_id: words('shadow live rule'), shadow_rule_id: words('shadow rule') },
 });
 
-/** Jobs as workers, policy and people leave them, which no body of an endpoint can bring about. */
+/** Jobs in states that no request body can produce directly. */
 async function plantJobs(api: Api, words: Words, { team, trace, worker }: Pick<Belongings, 'team' | 'trace' | 'worker'>) {
   const secret = {
     prompt: words('job prompt'),

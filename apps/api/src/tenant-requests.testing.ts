@@ -2,13 +2,13 @@ import type { Endpoint } from '@svc/contract';
 import { filledBody, type Words } from './filled-body.testing';
 
 const unlimited = async () => ({ allowed: true, headers: {} });
-/** A gateway that neither tenant runs, whose callers would manage the records of all; no call is left out by a limit. */
+/** A gateway whose default tenant is neither of the two, and whose limits reject no request. */
 export const walked = {
   env: { TENANT_ID: 'house' },
   mount: { rateLimits: { api: unlimited, open: unlimited } },
 };
 
-/** Ids of the records that a tenant has. */
+/** Ids of the records of a tenant. */
 export interface Belongings {
   held: string;
   done: string;
@@ -34,8 +34,8 @@ export interface Belongings {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Values of the fields in which no free text passes, and of those that would keep the rest from being stored, by endpoint.
- * `undefined` leaves a field out. All other fields get texts by their declaration.
+ * Values of fields that accept no free text, or that would keep other fields from being stored, by endpoint. `undefined`
+ * omits a field. All other fields get generated texts.
  */
 const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongings) => Fields>> = {
   'jobs.submit': (_, tenant) => ({
@@ -81,15 +81,15 @@ const formed: Readonly<Record<string, (words: Words, tenant: string, of: Belongi
   'policy.replay': (words, tenant) => ({
     ...window,
     filters: { tenant, topic_pattern: 'job.*' },
-    candidate_content: policyOf(words, 'policy.replay'),
+    candidate_content: buildPolicy(words, 'policy.replay'),
   }),
   'policy.analytics': () => window,
-  'policy.putShadow': (words) => ({ content: policyOf(words, 'policy.putShadow') }),
-  'policy.putBundle': (words) => ({ content: policyOf(words, 'policy.putBundle'), expected_sha256: undefined }),
+  'policy.putShadow': (words) => ({ content: buildPolicy(words, 'policy.putShadow') }),
+  'policy.putBundle': (words) => ({ content: buildPolicy(words, 'policy.putBundle'), expected_sha256: undefined }),
   'policy.publish': () => ({ bundle_ids: undefined }),
   'policy.rollback': (_words, _tenant, { snapshot }) => ({ snapshot_id: snapshot }),
   'policy.putGlobal': (words) => ({
-    sections: { invariants: { content: policyOf(words, 'policy.putGlobal') } },
+    sections: { invariants: { content: buildPolicy(words, 'policy.putGlobal') } },
     snapshot_version: undefined,
   }),
   'policy.addVelocityRule': () => pace,
@@ -102,7 +102,7 @@ const times = {
   ...{ start_at: undefined, end_at: undefined },
 };
 const pace = { window: '5m', key: 'tenant', threshold: 3, throttle_duration: undefined, id: undefined };
-const policyOf = (words: Words, place: string) =>
+const buildPolicy = (words: Words, place: string) =>
   `rules: [{ id: ${words(`${place} rule`)}, reason: ${words(`${place} reason`)}, match: { topics: [job.${words(`${place} topic`)}] }, decision: deny }]`;
 const question = (tenant: string) => ({
   ...{ topic: 'job.default', tenant, org_id: tenant, priority: undefined, budget: undefined, action: undefined },
@@ -118,14 +118,14 @@ const config = (words: Words, place: string, scope: object): Fields => ({
   revision: undefined,
 });
 
-/** Names of the fields that `formed` sets for an endpoint. */
+/** Fields that `formed` sets for an endpoint. */
 export const formedFields = ({ id }: Endpoint, of: Belongings): string[] =>
   Object.keys(formed[id]?.(() => 'x', 'acme', of) ?? {});
 
-/** A body that passes, of one tenant's words; undefined for endpoints without one. */
+/** A valid body with texts of one tenant; undefined for endpoints without a body. */
 export function bodyFor(endpoint: Endpoint, words: Words, tenant: string, of: Belongings): string | undefined {
   if (!endpoint.body) return undefined;
-  // Of a run the body is the input; the declared field is one of many.
+  // The body of a run is its input; the declared field is one of many.
   const input = endpoint.id === 'runs.start' ? { [words('runs.start input key')]: words('runs.start input') } : {};
   const body = { ...filledBody(endpoint.body, words, endpoint.id), ...input, ...formed[endpoint.id]?.(words, tenant, of) };
   return JSON.stringify(body);
@@ -154,10 +154,10 @@ const families: readonly [path: RegExp, ids: (of: Belongings) => readonly string
   ],
 ];
 
-/** Paths and queries of an endpoint that name the tenant's records, as far as it can name any. */
+/** Paths and queries of an endpoint that name records of the tenant. */
 export function targetsOf(endpoint: Endpoint, of: Belongings): string[] {
   const { path } = endpoint;
-  if (!path.includes(':')) return queriesOf(endpoint, of).map((query) => path + query);
+  if (!path.includes(':')) return buildQueries(endpoint, of).map((query) => path + query);
   const [, ids] = families.find(([pattern]) => pattern.test(path)) ?? [];
   if (!ids) throw new Error(`no record is known for ${path}`);
   const below = (first: string) =>
@@ -166,7 +166,7 @@ export function targetsOf(endpoint: Endpoint, of: Belongings): string[] {
       .replace(':schedule_id', of.schedule)
       .replace(':run_id', of.run)
       .replace(/:\w+/, '1');
-  // Results are asked for by time.
+  // Results are queried by time.
   const isTimed = 'from' in ((endpoint.query?.describe().keys ?? {}) as object);
   const query = isTimed
     ? `?from=${began - 3_600_000}&to=${began + 3_600_000}${path.endsWith('timeseries') ? '&bucket=1h' : ''}`
@@ -176,7 +176,7 @@ export function targetsOf(endpoint: Endpoint, of: Belongings): string[] {
     .map((id) => below(id) + query);
 }
 
-function queriesOf({ id, query }: Endpoint, of: Belongings): string[] {
+function buildQueries({ id, query }: Endpoint, of: Belongings): string[] {
   const { done, submitted, team, workflow, trace } = of;
   if (id === 'memory.read') return [`?ptr=redis://ctx:${done}`, `?key=res:${done}`, `?key=mem:${done}`, `?ptr=redis://ctx:${submitted}`, '?key=res:released', '?key=res:withheld'];
   if (id === 'config.get') return ['', '?scope=org&scope_id=acme&envelope=true', `?scope=team&scope_id=${team}&envelope=true`];

@@ -49,9 +49,12 @@ describe('error codes', () => {
     expect(code).toMatch(/^([a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z]+)*)$/);
   });
 
-  it.each(['internal_error', 'upstream_service_error', 'service_unavailable'] as const)('%s reveals no detail', (code) => {
-    expect(errorCodes[code].text).toBe(code.replaceAll('_', ' '));
-  });
+  it.each(['internal_error', 'upstream_service_error', 'service_unavailable'] as const)(
+    '%s reveals no detail',
+    (code) => {
+      expect(errorCodes[code].text).toBe(code.replaceAll('_', ' '));
+    },
+  );
 });
 
 describe('AppError', () => {

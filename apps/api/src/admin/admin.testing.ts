@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { apiInfo } from '../api-info';
 import { mountAdmin } from './mount-admin';
 
-/** Keys of the admin's tests, by what they are. */
+/** API keys of the admin tests, by role. */
 export const apiKeys = {
   admin: 'key-of-the-admin-of-acme-000001',
   everywhere: 'key-of-the-admin-of-all-000002',
@@ -25,7 +25,7 @@ const configured = JSON.stringify([
 
 interface Settings {
   rbac: boolean;
-  /** Addresses have used up their requests. */
+  /** Uses up the request limit of the test addresses. */
   addressesAreSpent: boolean;
 }
 const usual: Settings = { rbac: false, addressesAreSpent: false };
@@ -34,16 +34,16 @@ export interface AdminSite {
   readonly url: string;
   readonly store: Store;
   readonly redis: Redis;
-  /** What nobody expected. */
+  /** Unexpected errors. */
   readonly defects: unknown[];
-  /** What the site does now: tests set it, it is as it was before each. */
+  /** Current behaviour of the site; reset before each test. */
   readonly set: Settings;
 }
 
-/** What browsers send with a form of this site. */
+/** Headers that browsers send with a form of this site. */
 export const ownForm = (site: AdminSite) => ({ Origin: site.url, Accept: 'text/html' });
 
-/** The admin pages and the API viewer on a port, over a Redis of this file's own that is empty before each test. */
+/** The admin pages and the API viewer on a port, with a Redis that is private to the test file and emptied before each test. */
 export function useAdminSite({ production = false, trustedProxies = [] as readonly string[] } = {}): AdminSite {
   const set = { ...usual };
   const defects: unknown[] = [];

@@ -3,17 +3,17 @@ import { clientAddressOf, credentialsOf, guessBucket, mayUse } from '@svc/http';
 import type { Request } from 'express';
 import type { AdminDeps } from './deps';
 
-/** Role admin, or `admin.*` when RBAC is entitled: these pages show what every other permission guards. */
+/** Role admin, or `admin.*` when RBAC is entitled: these pages show data that all other permissions guard. */
 export const adminAccess: Access = { permission: 'admin.*', roles: ['admin'] };
 
-/** For the scopes of a key: the pages belong to no resource and change nothing. */
+/** Checked against key scopes: the pages belong to no resource and are read-only. */
 const adminPages = { method: 'get', path: '/admin' } as const;
 
 /**
- * Who asks for an admin page: the session of the cookie, or an API key or bearer token in a header. A guess at a
- * credential costs the same rate limit here as on the REST routes.
+ * Authenticates a request for an admin page by session cookie, API key or bearer token. Failed attempts count against the
+ * same rate limit as on the REST routes.
  *
- * @throws unauthorized, access_denied, rate_limited, and what else the authenticator refuses with
+ * @throws unauthorized, access_denied, rate_limited, and other errors of the authenticator
  */
 export async function admit(req: Request, { surface }: AdminDeps): Promise<Caller> {
   const { method, originalUrl } = req;
@@ -26,7 +26,7 @@ export async function admit(req: Request, { surface }: AdminDeps): Promise<Calle
     if (presentsCredentials(req)) await takeGuess(ip, surface);
     throw new AppError(outcome.code, outcome.extras);
   }
-  // Anonymous access is for trying the API out; there is nobody to whom these pages belong.
+  // Anonymous access is for trying out the API; it does not include the admin pages.
   if (outcome.caller.source === 'anonymous') throw new AppError('unauthorized');
   if (!mayUse(outcome.caller, adminAccess, surface.gate)) throw new AppError('access_denied');
   return outcome.caller;

@@ -9,7 +9,7 @@ import { TenantQueue, type Viewer } from './tenant-queue';
 
 export const boardPath = '/admin/queues';
 
-/** Bull Board's own files; it sets styles from script, and the settings in its page are data, which needs no allowance. */
+/** Allows Bull Board's own files only. It sets styles from script; the settings in its page are data and need no exception. */
 const boardPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,35 +25,35 @@ const boardPolicy = [
 const systemFonts = { 'font-sans': 'system-ui, sans-serif', 'font-mono': 'ui-monospace, monospace' };
 
 export interface Board {
-  /** To be mounted at `boardPath`, behind the gate. */
+  /** Must be mounted at `boardPath`, behind authorization. */
   router: Router;
   close(): Promise<void>;
 }
 
 /**
- * Bull Board over every queue of the table, for looking only. Its buttons act on queue entries and know nothing of the jobs
- * those carry, so no queue's are safe to press:
+ * Bull Board over every queue of the table, read-only. Its buttons act on queue entries without regard to the jobs, so
+ * they are unsafe for every queue:
  *
  * - jobs: removing or emptying strands accepted jobs; promoting ends a throttle that policy imposed; editing the data
- *   makes an entry carry another job.
- * - jobs-waiting, jobs-in-flight: promoting or removing takes away the timer that ends a job which waits or runs too long.
- * - jobs-held: the same, and it looks like an approval, which needs a person, a reason and a record: POST
+ *   changes the job of the entry.
+ * - jobs-waiting, jobs-in-flight: promoting or removing disables the timeout of the job.
+ * - jobs-held: the same; promoting also resembles an approval, which requires an approver, a reason and a record: POST
  *   /api/v1/approvals/{id}/approve.
- * - output-scan: removing a scan leaves an output released that nobody looked at; failed ones are of a defect, and
- *   retrying cannot be had without the other buttons.
- * - workflow-runs, workflow-steps: a picture of runs, whose truth is elsewhere. workflow-passes: removing one stops its run
- *   until it is mended. workflow-timers: promoting changes nothing, removing leaves the timer to the loop that polls.
- * - dead-letters: nothing consumes them, so a retried entry would wait for ever, and the job must be decided afresh by
- *   policy: POST /api/v1/dlq/{id}/retry.
+ * - output-scan: removing a scan leaves an unscanned output released; failed scans indicate a defect, and the retry button
+ *   cannot be enabled without the other buttons.
+ * - workflow-runs, workflow-steps: a view of runs, which are stored elsewhere. workflow-passes: removing one stops its run
+ *   until the repair loop. workflow-timers: promoting is a no-op, removing leaves the timer to the polling loop.
+ * - dead-letters: nothing consumes them, so a retried entry would wait forever, and the job needs a new policy decision:
+ *   POST /api/v1/dlq/{id}/retry.
  *
- * Pausing is refused too: it would stop all tenants. Each adapter is read-only, and besides no method but GET passes.
+ * Pausing is rejected too: it would stop all tenants. Each adapter is read-only, and only GET requests pass.
  *
- * @param viewer whose request is being served, so that entries of other tenants are not shown
+ * @param viewer the caller of the current request, used to hide entries of other tenants
  */
 export function openBoard(store: Store, queues: Readonly<Record<string, AnyQueueSpec>>, viewer: () => Viewer): Board {
-  // Of its own: BullMQ gives its connection commands that every pipeline of the store's would copy, at each request.
+  // A separate connection: BullMQ defines commands on it, which every pipeline on the store's connection would copy.
   const redis = store.redis.duplicate({ enableAutoPipelining: false });
-  // The store's own connection tells of a store that is away.
+  // The store's own connection reports an unavailable store.
   redis.on('error', () => undefined);
   const opened = Object.values(queues).map((spec) => ({ spec, queue: openQueue(spec, redis) }));
   const pages = new LocalBoard();
@@ -66,7 +66,7 @@ export function openBoard(store: Store, queues: Readonly<Record<string, AnyQueue
         boardTitle: 'Queues',
         hideDocsLink: true,
         sortQueues: false,
-        // Asking for workers lists every connection of the store at each look; `/api/v1/status` tells who is there.
+        // Listing workers would list every connection of the store at each poll; `/api/v1/status` reports the processes.
         showWorkers: false,
         theme: { light: systemFonts, dark: systemFonts },
         miscLinks: [
@@ -100,7 +100,7 @@ const onlyReading: RequestHandler = ({ method }, _res, next) =>
 
 const boardHeaders: RequestHandler = (req, res, next) => {
   res.setHeader('Content-Security-Policy', boardPolicy);
-  // The board's own files hold nothing of a tenant, and there are many of them.
+  // The board's many static files contain no tenant data.
   if (req.path.startsWith('/static/')) res.setHeader('Cache-Control', 'private, max-age=3600');
   next();
 };

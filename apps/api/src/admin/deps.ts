@@ -2,12 +2,12 @@ import type { MountOptions } from '@svc/http';
 import type { Sessions } from '@svc/identity';
 import type { Store } from '@svc/store';
 
-/** What the admin pages stand on. */
+/** Dependencies of the admin pages. */
 export interface AdminDeps {
   store: Store;
   sessions: Sessions;
-  /** Of the REST surface: the same authenticator, gate and limits stand before these pages. */
+  /** Options of the REST surface: the pages share its authentication, authorization and limits. */
   surface: Pick<MountOptions, 'authenticate' | 'gate' | 'rateLimits' | 'onRefused' | 'asAppError'>;
-  /** Cookies go over TLS only; else only over the connections that are TLS themselves. */
+  /** Whether cookies are always Secure; otherwise only on TLS connections. */
   secureCookies: boolean;
 }

@@ -1,7 +1,7 @@
-/** The job that a queue entry is about; undefined when its payload names none. */
+/** The job of a queue entry; undefined if its payload names none. */
 export const jobIdOf = (data: unknown): string | undefined => idOf(data, 'job_id');
 
-/** The run that a queue entry is about; undefined when its payload names none. */
+/** The run of a queue entry; undefined if its payload names none. */
 export const runIdOf = (data: unknown): string | undefined => idOf(data, 'run_id');
 
 function idOf(data: unknown, name: 'job_id' | 'run_id'): string | undefined {
@@ -9,5 +9,5 @@ function idOf(data: unknown, name: 'job_id' | 'run_id'): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-/** Where the page of a job is. */
+/** Path of the page of a job. */
 export const jobPath = (id: string): string => `/admin/jobs/${encodeURIComponent(id)}`;

@@ -5,7 +5,7 @@ import { html } from './html';
 import { sendPage } from './page';
 import { ownPage } from './sign-in';
 
-/** Somebody looks at a page, rather than a program at data. */
+/** Whether the client is a browser that expects a page. */
 const isForEyes = (req: Request): boolean => /\btext\/html\b/.test(req.headers.accept ?? '');
 
 const advice: Readonly<Record<number, string>> = {
@@ -14,7 +14,7 @@ const advice: Readonly<Record<number, string>> = {
   503: 'The store does not answer. Try again in a moment.',
 };
 
-/** Failures as pages for people; programs get the error shape of the REST routes. A browser that is not signed in is shown where to. */
+/** Renders errors as pages for browsers and as REST errors for programs. Redirects browsers that are not signed in. */
 export const failurePages =
   ({ surface }: AdminDeps): ErrorRequestHandler =>
   (error: unknown, req, res, next) => {

@@ -1,4 +1,4 @@
-/** HTML that may be sent as it is: every value in it has been escaped. Made only by the `html` tag. */
+/** HTML in which every value is escaped. Created only by the `html` tag. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -14,8 +14,8 @@ const escapes: Readonly<Record<string, string>> = {
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
 
 /**
- * A template whose values are escaped, wherever they come from; the text of the template itself is not. Nested `html` and
- * lists of it stay as they are; undefined, null and false leave nothing. Attribute values must stand in quotes.
+ * A template that escapes all values but not its own text. Nested `html` and lists of it are inserted unchanged;
+ * undefined, null and false are omitted. Attribute values must be quoted.
  */
 export const html = (texts: TemplateStringsArray, ...values: readonly unknown[]): Html =>
   new Html(texts.reduce((whole, text, i) => whole + written(values[i - 1]) + text));

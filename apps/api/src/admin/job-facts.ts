@@ -2,13 +2,13 @@ import { AppError, jobId, type DecisionView, type JobDetail, type TenantScope } 
 import { getJob, jobDecisions } from '@svc/jobs';
 import type { DeadLetter, JobHistoryEntry, JobRecord, Store } from '@svc/store';
 
-/** Everything that is known of a job. */
+/** All data of a job. */
 export interface JobFacts {
   id: string;
-  /** Absent when the record has expired and only the dead letter is left. */
+  /** Absent when the record has expired and only the dead letter remains. */
   job?: {
     detail: JobDetail;
-    /** Where it stands and why: the queue by its key in queues.config.ts. */
+    /** Queue of the job, by its key in queues.config.ts, and the reason. */
     place: Pick<JobRecord, 'parked' | 'waiting_reason' | 'waiting_since'>;
     history: JobHistoryEntry[];
     decisions: DecisionView[];

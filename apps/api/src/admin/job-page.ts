@@ -6,25 +6,25 @@ import { html, type Html } from './html';
 import type { JobFacts } from './job-facts';
 import type { Page } from './page';
 
-/** A job, all of it, for an operator who asks "what became of it, and why". Every word of it may come from outside. */
+/** All data of a job, for operators. Every value may be untrusted input. */
 export const jobPage = ({ id, job, letter }: JobFacts, viewer: NonNullable<Page['viewer']>): Page => ({
   title: `Job ${id}`,
   viewer,
   body: html`<main>
 <h1>${job?.detail.topic ?? letter?.topic ?? 'Job'}</h1>
 <p>${stateBadge(job?.detail.state)} <code>${id}</code></p>
-${linksOf(id, job)}
-${job ? html`${placeOf(job)}${failureOf(job.detail)}` : html`<section class="notice">
-<p>The record of this job has expired; its dead letter is what is left.</p></section>`}
-${job && factsOf(job.detail)}
-${letter && letterOf(letter)}
-${job && historyOf(job.history)}
-${job && decisionsOf(job.decisions)}
-${job && approvalOf(job.detail)}
-${job?.detail.output_safety && outputOf(job.detail.output_safety)}
+${renderLinks(id, job)}
+${job ? html`${renderQueue(job)}${renderFailure(job.detail)}` : html`<section class="notice">
+<p>The record of this job has expired; only its dead letter remains.</p></section>`}
+${job && renderFields(job.detail)}
+${letter && renderDeadLetter(letter)}
+${job && renderHistory(job.history)}
+${job && renderDecisions(job.decisions)}
+${job && renderApproval(job.detail)}
+${job?.detail.output_safety && renderOutput(job.detail.output_safety)}
 ${job && section('Labels', facts(job.detail.labels))}
-${job && documentOf('Input', job.detail.context)}
-${job && documentOf('Result', job.detail.result)}
+${job && renderDocument('Input', job.detail.context)}
+${job && renderDocument('Result', job.detail.result)}
 </main>`,
 }); // prettier-ignore
 
@@ -39,7 +39,7 @@ function stateBadge(state: string | undefined): Html | undefined {
   return html`<span class="state ${kind}">${state}</span>`;
 }
 
-function linksOf(id: string, job: Job | undefined): Html {
+function renderLinks(id: string, job: Job | undefined): Html {
   const api = `/api/v1/jobs/${encodeURIComponent(id)}`;
   const trace = job?.detail.trace_id;
   const links: [string, string][] = [
@@ -57,8 +57,8 @@ function linksOf(id: string, job: Job | undefined): Html {
   </ul>`;
 }
 
-/** In which queue it stands, and what it waits for. */
-function placeOf({ detail, place }: Job): Html | undefined {
+/** The queue of the job and its waiting reason. */
+function renderQueue({ detail, place }: Job): Html | undefined {
   const queue = Object.entries(queues).find(([key]) => key === place.parked)?.[1];
   const reason = detail.waiting_reason;
   if (!queue && !reason) return undefined;
@@ -68,13 +68,13 @@ ${reason && html`<p>Waiting reason: <strong>${reason}</strong>${place.waiting_si
 </section>`; // prettier-ignore
 }
 
-const failureOf = ({ error_code, error_message, last_state }: JobDetail): Html | undefined =>
+const renderFailure = ({ error_code, error_message, last_state }: JobDetail): Html | undefined =>
   error_code || error_message
     ? html`<section class="notice bad"><p><strong>${error_code}</strong> ${error_message}</p>
-${last_state && html`<p class="soft">It was ${last_state} before.</p>`}</section>`
+${last_state && html`<p class="soft">Previous state: ${last_state}.</p>`}</section>`
     : undefined; // prettier-ignore
 
-const factsOf = (detail: JobDetail): Html | undefined =>
+const renderFields = (detail: JobDetail): Html | undefined =>
   section(
     'Job',
     facts({
@@ -83,7 +83,7 @@ const factsOf = (detail: JobDetail): Html | undefined =>
       attempts: detail.attempts,
       worker: detail.worker_id,
       pool: detail.pool,
-      progress: progressOf(detail),
+      progress: formatProgress(detail),
       created: micros(detail.created_at),
       'last move': micros(detail.updated_at),
       started: micros(detail.started_at),
@@ -100,13 +100,13 @@ const factsOf = (detail: JobDetail): Html | undefined =>
     }),
   );
 
-const progressOf = ({ progress_percent, progress_message }: JobDetail): string | undefined =>
+const formatProgress = ({ progress_percent, progress_message }: JobDetail): string | undefined =>
   progress_percent === undefined ? progress_message : `${progress_percent} % ${progress_message ?? ''}`;
 
-const historyOf = (history: Job['history']): Html | undefined =>
+const renderHistory = (history: Job['history']): Html | undefined =>
   table('History', ['When', 'Move', 'From', 'To'], history.map(({ at, event, from, to }) => [time(at), event, from, to])); // prettier-ignore
 
-const decisionsOf = (decisions: Job['decisions']): Html | undefined =>
+const renderDecisions = (decisions: Job['decisions']): Html | undefined =>
   table(
     'Policy decisions',
     ['When', 'Decision', 'Reason', 'Rule', 'By', 'Policy'],
@@ -120,7 +120,14 @@ const decisionsOf = (decisions: Job['decisions']): Html | undefined =>
     ]),
   );
 
-const letterOf = ({ status, reason, reason_code, last_state, attempts, created_at }: DeadLetter): Html | undefined =>
+const renderDeadLetter = ({
+  status,
+  reason,
+  reason_code,
+  last_state,
+  attempts,
+  created_at,
+}: DeadLetter): Html | undefined =>
   section(
     'Dead letter',
     html`${facts({ status, code: reason_code, reason, 'state before': last_state, attempts, written: created_at })}
@@ -131,7 +138,7 @@ const letterOf = ({ status, reason, reason_code, last_state, attempts, created_a
       </p>`,
   );
 
-const approvalOf = (detail: JobDetail): Html | undefined =>
+const renderApproval = (detail: JobDetail): Html | undefined =>
   section(
     'Approval',
     facts({
@@ -145,7 +152,7 @@ const approvalOf = (detail: JobDetail): Html | undefined =>
     }),
   );
 
-function outputOf({ findings, ...safety }: OutputSafetyView): Html {
+function renderOutput({ findings, ...safety }: OutputSafetyView): Html {
   const { decision, reason, rule_id, phase, checked_at, skipped, truncated, original_ptr, redacted_ptr } = safety;
   const columns = ['type', 'severity', 'scanner', 'detail', 'confidence'];
   return html`${section('Output safety', facts({
@@ -166,10 +173,10 @@ function outputOf({ findings, ...safety }: OutputSafetyView): Html {
   }))}${table('Findings', columns, findings.map((finding) => columns.map((column) => finding[column])))}`; // prettier-ignore
 }
 
-/** Longest part of a document that the page shows; the API has all of it. */
+/** Maximum characters of a document that the page shows; the API returns all of it. */
 const documentChars = 20_000;
 
-function documentOf(title: string, value: unknown): Html | undefined {
+function renderDocument(title: string, value: unknown): Html | undefined {
   if (value === null || value === undefined) return undefined;
   const text = JSON.stringify(value, null, 2);
   const more = text.length > documentChars;
@@ -184,7 +191,7 @@ const section = (title: string, body: Html | undefined): Html | undefined =>
     ${body}
   </section>`;
 
-/** A list of names and values; undefined when no value is set. */
+/** A list of names and values; undefined if no value is set. */
 function facts(named: Readonly<Record<string, unknown>>): Html | undefined {
   const set = Object.entries(named).filter(([, value]) => value !== undefined && value !== '' && value !== false);
   return set.length === 0

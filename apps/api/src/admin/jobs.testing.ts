@@ -9,7 +9,7 @@ export interface GivenJob {
   fields?: Partial<JobRecord>;
 }
 
-/** Jobs in the places where an operator finds them, written as the services write them. */
+/** Jobs in each queue, written as the services write them. */
 export const givenJobs = (store: Store) => {
   const accept = async (id: string, given: GivenJob = {}, next?: Parameters<Store['jobs']['accept']>[0]['next']) => {
     const { tenant = 'acme', topic = 'job.default', prompt = 'Say hello', fields = {} } = given;
@@ -29,7 +29,7 @@ export const givenJobs = (store: Store) => {
   };
   const admit = async (id: string, worker?: { id: string; pool: string; max: number }) => {
     const outcome = await store.jobs.admit(id, {
-      // A lane of its own: a job gets a worker only when nobody waits before it.
+      // A separate lane, since a job is dispatched only if no other job is ahead of it.
       lane: { id: `lane-of-${id}`, spec: '{}', level: 2 },
       ...(worker && { worker }),
       dispatchId: 'd1',

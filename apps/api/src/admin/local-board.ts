@@ -2,12 +2,12 @@ import { ExpressAdapter } from '@bull-board/express';
 import type { AppViewRoute } from '@bull-board/api/typings/app';
 import type { Express, NextFunction, Request, Response } from 'express';
 
-/** Bull Board's page asks another company's servers for its fonts; nobody there shall learn who looks at these queues. */
+/** Fonts that Bull Board would load from a third party, which would reveal its users. */
 const remoteLinks = /<link\b[^<>]*\bhref="https?:[^<>]*>/g;
 
 export const withoutRemoteLinks = (document: string): string => document.replace(remoteLinks, '');
 
-/** Bull Board from this installation's files alone. */
+/** Serves Bull Board from local files only. */
 export class LocalBoard extends ExpressAdapter {
   constructor() {
     super();
@@ -25,7 +25,7 @@ export class LocalBoard extends ExpressAdapter {
     return this;
   }
 
-  /** The app to mount at the base path. */
+  /** The Express app to mount at the base path. */
   pages(): Express {
     return this.app;
   }

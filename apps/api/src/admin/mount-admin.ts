@@ -18,13 +18,13 @@ import { signIn } from './sign-in';
 export interface AdminParts {
   store: Store;
   sessions: Sessions;
-  /** How the REST surface authenticates, gates and limits. */
+  /** Authentication, authorization and limits of the REST surface. */
   surface: MountOptions;
 }
 
 /**
- * The pages for operators: signing in, Bull Board at `/admin/queues`, one page for each job. All but signing in are for
- * administrators, by session cookie or by the credentials of the API.
+ * Mounts the admin pages: sign-in, Bull Board at `/admin/queues`, and one page per job. All pages except sign-in require an
+ * administrator, authenticated by session cookie or API credentials.
  */
 export function mountAdmin(
   app: Express,
@@ -35,7 +35,7 @@ export function mountAdmin(
   const viewing = new AsyncLocalStorage<Caller>();
   const board = openBoard(store, queues, () => {
     const caller = viewing.getStore();
-    // The board runs inside requests only. '' is the name of no tenant, so that nothing is shown outside of one.
+    // The board runs inside requests only. '' matches no tenant, so a missing context shows no entries.
     return caller
       ? { scope: caller.scope, manages: managedScope(caller, env.defaultTenant) }
       : { scope: '', manages: '' };
@@ -50,7 +50,7 @@ export function mountAdmin(
   });
   app.get('/admin/jobs/:id', async (req, res) => {
     const caller = await admit(req, deps);
-    sendPage(res, 200, jobPage(await jobFacts(store, caller.scope, req.params.id), viewerOf(caller)));
+    sendPage(res, 200, jobPage(await jobFacts(store, caller.scope, req.params.id), toViewer(caller)));
   });
   app.use('/admin', () => {
     throw new AppError('not_found');
@@ -58,7 +58,7 @@ export function mountAdmin(
   app.use('/admin', failurePages(deps));
 }
 
-const viewerOf = ({ keyName, principalId, tenant, scope }: Caller) => ({
+const toViewer = ({ keyName, principalId, tenant, scope }: Caller) => ({
   name: principalId || keyName,
   tenant: scope === '*' ? 'all tenants' : tenant,
 });

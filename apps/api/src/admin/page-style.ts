@@ -1,4 +1,4 @@
-/** The one style sheet of the admin pages. It stands inside each page, and the policy names its digest. */
+/** Style sheet of the admin pages, inlined in each page; the content security policy contains its digest. */
 export const pageStyle = `
 :root { color-scheme: light dark; --ground: #f6f7f9; --card: #fff; --ink: #1b2430; --soft: #566273; --line: #d9dee6;
   --accent: #2257c4; --on-accent: #fff; --bad: #b3261e; --bad-ground: #fdecea; --good: #1b6e3c; --wait: #8a5300; }

@@ -6,13 +6,13 @@ import { pageStyle } from './page-style';
 export interface Page {
   title: string;
   body: Html;
-  /** Who is signed in; absent on pages for everyone. */
+  /** The signed-in caller; absent on public pages. */
   viewer?: { name: string; tenant: string };
 }
 
 const styleDigest = createHash('sha256').update(pageStyle).digest('base64');
 
-/** No script at all, and no style but the one the digest names: text of a job can do nothing, even if it got into a page. */
+/** Allows no script and only the style with this digest, so that injected job text cannot execute. */
 const pagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${styleDigest}'`,
@@ -25,15 +25,15 @@ const pagePolicy = [
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Crect width='8' height='8' rx='2' fill='%232257c4'/%3E%3C/svg%3E";
 
-/** Sends a page that runs nothing and loads nothing. */
+/** Sends a page that executes no script and loads no resources. */
 export function sendPage(res: Response, status: number, page: Page): void {
   res.setHeader('Content-Security-Policy', pagePolicy);
-  // Under `no-referrer` browsers send `Origin: null` with our own forms, and the check of their origin would refuse them.
+  // With `no-referrer`, browsers send `Origin: null` with our own forms, which the origin check would reject.
   res.setHeader('Referrer-Policy', 'same-origin');
-  res.status(status).type('html').send(documentOf(page).text);
+  res.status(status).type('html').send(renderDocument(page).text);
 }
 
-const documentOf = ({ title, body, viewer }: Page): Html => html`<!doctype html>
+const renderDocument = ({ title, body, viewer }: Page): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -44,13 +44,13 @@ const documentOf = ({ title, body, viewer }: Page): Html => html`<!doctype html>
 <style>${new Html(pageStyle)}</style>
 </head>
 <body>
-${viewer && headerOf(viewer)}
+${viewer && renderHeader(viewer)}
 ${body}
 </body>
 </html>
 `; // prettier-ignore
 
-const headerOf = ({ name, tenant }: NonNullable<Page['viewer']>): Html => html`<header>
+const renderHeader = ({ name, tenant }: NonNullable<Page['viewer']>): Html => html`<header>
 <strong>Control plane</strong>
 <nav aria-label="Pages"><a href="/admin/queues">Queues</a> · <a href="/swagger/">API</a></nav>
 <span class="soft">${name} · ${tenant}</span>

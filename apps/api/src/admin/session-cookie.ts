@@ -1,8 +1,8 @@
 import { sessionCookieName } from '@svc/identity';
 import type { CookieOptions, Request, Response } from 'express';
 
-/** The name is the specification's, so it cannot carry the `__Host-` prefix; all else is as that prefix asks. */
-const optionsOf = (req: Request, secure: boolean): CookieOptions => ({
+/** Has the attributes that the `__Host-` prefix requires; the specification fixes a name without the prefix. */
+const cookieOptions = (req: Request, secure: boolean): CookieOptions => ({
   httpOnly: true,
   sameSite: 'lax',
   path: '/',
@@ -15,8 +15,8 @@ export function setSessionCookie(
   res: Response,
   { token, expiresAtMs, secure }: { token: string; expiresAtMs: number; secure: boolean },
 ): void {
-  res.cookie(sessionCookieName, token, { ...optionsOf(req, secure), expires: new Date(expiresAtMs) });
+  res.cookie(sessionCookieName, token, { ...cookieOptions(req, secure), expires: new Date(expiresAtMs) });
 }
 
 export const clearSessionCookie = (req: Request, res: Response, secure: boolean): void =>
-  void res.clearCookie(sessionCookieName, optionsOf(req, secure));
+  void res.clearCookie(sessionCookieName, cookieOptions(req, secure));

@@ -2,14 +2,14 @@ import { html } from './html';
 import type { Page } from './page';
 
 export interface SignInView {
-  /** Why the last try did not succeed. */
+  /** Why the last attempt failed. */
   problem?: string;
   tenant?: string;
-  /** A page of ours to go to afterwards. */
+  /** Admin page to open after signing in. */
   next?: string;
 }
 
-/** The key is never put back into the page. */
+/** The page never contains the submitted key. */
 export const signInPage = ({ problem, tenant, next }: SignInView): Page => ({
   title: 'Sign in',
   body: html`<main class="narrow">

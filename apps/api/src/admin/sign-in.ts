@@ -11,15 +11,14 @@ import { clearSessionCookie, setSessionCookie } from './session-cookie';
 import { signInPage, signOutPage } from './sign-in-page';
 
 /**
- * Attempts in a minute of one address, and with one key from anywhere; the next has to wait, and there is no lockout. The key
- * counts by its digest, so that the attempts with a stolen key do not depend on how many addresses its thief has. Quality:
- * Login.
+ * Sign-in attempts per minute, per address and per key (by its digest), so that attempts with one key are limited
+ * regardless of the number of addresses. Further attempts are rejected until the minute ends; there is no lockout.
  */
 export const signInTries = 10;
 const windowSec = 60;
 
 const home = '/admin/queues';
-/** One answer to every wrong sign-in, so that it tells nothing about the key. */
+/** The same response to every failed sign-in, so that it reveals nothing about the key. */
 const refused =
   'This does not open the admin pages. It takes an API key that is valid now and has the role admin; a tenant, if you name one, must be one the key may act for.';
 
@@ -42,14 +41,21 @@ export function signIn(deps: AdminDeps): express.Router {
     const next = ownPage(req.query['next']);
     sendPage(res, 200, signInPage(next ? { next } : {}));
   });
-  router.post('/login', onlyOwnForms, limited(ofAddress, addressOf), form, limited(ofKey, keyOf), async (req, res) => {
-    const { api_key: key, tenant, next } = fieldsOf(req.body);
-    const caller = await checkKey(key, tenant, deps);
-    if (!caller) return sendPage(res, 401, signInPage({ problem: refused, tenant, next: ownPage(next) ?? '' }));
-    await startSession(req, res, deps, { keyDigest: sha256(key), tenant: caller.tenant });
-    await Promise.all([ofAddress.delete(addressOf(req)), ofKey.delete(keyOf(req))]);
-    res.redirect(303, ownPage(next) ?? home);
-  });
+  router.post(
+    '/login',
+    onlyOwnForms,
+    limited(ofAddress, getAddressBucket),
+    form,
+    limited(ofKey, getKeyDigest),
+    async (req, res) => {
+      const { api_key: key, tenant, next } = readFields(req.body);
+      const caller = await checkKey(key, tenant, deps);
+      if (!caller) return sendPage(res, 401, signInPage({ problem: refused, tenant, next: ownPage(next) ?? '' }));
+      await startSession(req, res, deps, { keyDigest: sha256(key), tenant: caller.tenant });
+      await Promise.all([ofAddress.delete(getAddressBucket(req)), ofKey.delete(getKeyDigest(req))]);
+      res.redirect(303, ownPage(next) ?? home);
+    },
+  );
   router.get('/logout', (_req, res) => sendPage(res, 200, signOutPage));
   router.post('/logout', onlyOwnForms, async (req, res) => {
     await endSession(req, deps);
@@ -62,8 +68,8 @@ export function signIn(deps: AdminDeps): express.Router {
 const onlyOwnForms: RequestHandler = (req, _res, next) =>
   next(isOwnForm(req) ? undefined : new AppError('origin_not_allowed'));
 
-const addressOf = (req: Request): string => addressBucket(clientAddressOf(req));
-const keyOf = (req: Request): string => sha256(fieldsOf(req.body).api_key).slice(0, 16);
+const getAddressBucket = (req: Request): string => addressBucket(clientAddressOf(req));
+const getKeyDigest = (req: Request): string => sha256(readFields(req.body).api_key).slice(0, 16);
 
 const limited =
   (limiter: RateLimiterRedis, bucketOf: (req: Request) => string): RequestHandler =>
@@ -79,7 +85,7 @@ const limited =
     next();
   };
 
-/** Express' parser, with its refusals in our words. */
+/** Express' form parser, with its errors mapped to ours. */
 const form: RequestHandler = (req: Request, res: Response, next: NextFunction) =>
   formBody(req, res, (error: unknown) => {
     if (error === undefined) return next();
@@ -87,7 +93,7 @@ const form: RequestHandler = (req: Request, res: Response, next: NextFunction) =
     next(new AppError(tooLarge ? 'request_too_large' : 'invalid_body'));
   });
 
-function fieldsOf(body: unknown): { api_key: string; tenant: string; next: string } {
+function readFields(body: unknown): { api_key: string; tenant: string; next: string } {
   const sent = new Map(Object.entries(typeof body === 'object' && body !== null ? body : {}));
   const field = (name: string): string => {
     const value: unknown = sent.get(name);
@@ -96,16 +102,16 @@ function fieldsOf(body: unknown): { api_key: string; tenant: string; next: strin
   return { api_key: bareKey(field('api_key')), tenant: field('tenant'), next: field('next') };
 }
 
-/** @returns undefined whatever was wrong */
+/** @returns undefined for any failure */
 async function checkKey(apiKey: string, tenant: string, { surface }: AdminDeps): Promise<Caller | undefined> {
   const outcome = await surface.authenticate({ apiKey, ...(tenant && { tenant }) });
   if (outcome.kind === 'refused') return undefined;
   const { caller } = outcome;
-  // A session stands for a key. One made of a session's token would outlive it, one of nobody stand for nothing.
+  // Only keys can open a session: one opened by a session token would outlive that session.
   return caller.source === 'api_key' && mayUse(caller, adminAccess, surface.gate) ? caller : undefined;
 }
 
-/** Always a new session: one that stood in the browser before, perhaps put there by somebody else, ends. */
+/** Always opens a new session and ends the previous one of the browser, which an attacker may have planted. */
 async function startSession(
   req: Request,
   res: Response,
@@ -121,6 +127,6 @@ async function endSession(req: Request, { sessions }: AdminDeps): Promise<void> 
   for (const token of sessionCookies(req.headers.cookie)) await sessions.end(token);
 }
 
-/** A place to go to after signing in: a page of ours, and nothing a browser could read as another host's. */
+/** A redirect target after signing in: a local path that no browser resolves to another host. */
 export const ownPage = (path: unknown): string | undefined =>
   typeof path === 'string' && /^\/admin\/(queues|jobs)(\/[\w.~%:-]+)*\/?$/.test(path) ? path : undefined;

@@ -6,21 +6,21 @@ import type { FlowProducer, Job, Queue } from 'bullmq';
 import { createHmac, randomBytes } from 'node:crypto';
 import { jobIdOf, runIdOf } from './entry-view';
 
-/** What stands in place of an entry that the viewer may not see. */
+/** Replaces an entry that the viewer may not see. */
 export const hiddenName = '(another tenant)';
 
-/** Whose request is being served. */
+/** The caller of the current request. */
 export interface Viewer {
-  /** Entries of these tenants are shown. */
+  /** Tenants whose entries are shown. */
   scope: TenantScope;
-  /** The tenants whose records of the installation the viewer manages; '*' = an operator, who sees Redis itself too. */
+  /** Tenants whose installation records the viewer manages; '*' = an operator, who also sees Redis itself. */
   manages: TenantScope;
 }
 
 /**
- * A queue as an admin of one tenant may see it. Queues are shared by all tenants, so each entry is held against the tenant
- * of its job or run. Another tenant's entry keeps its place and its count; its id, which names a job, run or schedule, is
- * replaced by a keyed digest, and everything else is removed. Only operators see the store behind the queues.
+ * A queue as shown to an admin of one tenant. Queues are shared by all tenants, so each entry is checked against the tenant
+ * of its job or run. Entries of other tenants keep their position and count; their ids, which name a job, run or schedule,
+ * are replaced by a keyed digest, and all other data is removed. Only operators see the store behind the queues.
  */
 export class TenantQueue extends BullMQAdapter {
   constructor(
@@ -63,14 +63,14 @@ export class TenantQueue extends BullMQAdapter {
     return this.isOperator() ? super.getJobSchedulers() : [];
   }
 
-  /** A flow is read past the adapter; it is of one tenant, so its root tells whether it may be seen. */
+  /** Flows bypass the adapter. All entries of a flow belong to one tenant, so its root decides whether it is shown. */
   override async getFlowProducer(): Promise<FlowProducer | null> {
     const producer = await super.getFlowProducer();
     if (!producer) return null;
     const guarded: Pick<FlowProducer, 'getFlow'> = {
       getFlow: async (of) => {
         const tree = await producer.getFlow(of);
-        // The board takes what is missing for no flow.
+        // The board treats a missing value as no flow.
         if (tree && !(await this.sees([tree.job]))(tree.job)) throw new Error('not a flow of this tenant');
         return tree;
       },
@@ -85,7 +85,7 @@ export class TenantQueue extends BullMQAdapter {
     return entries.map((entry) => (sees(entry) ? entry : masked(entry)));
   }
 
-  /** Which of these entries the viewer may see. */
+  /** Filters the entries that the viewer may see. */
   private async sees(entries: readonly Job[]): Promise<(entry: Job) => boolean> {
     if (this.viewer().scope === everyTenant) return () => true;
     const [jobs, runs] = await Promise.all([this.seenJobs(entries), this.seenRuns(entries)]);
@@ -115,13 +115,13 @@ export class TenantQueue extends BullMQAdapter {
   }
 }
 
-/** Of this process: a digest identifies an entry on the pages of one gateway and cannot be computed from a guessed id. */
+/** Random per process: a digest identifies an entry within one gateway and cannot be computed from a guessed id. */
 const maskKey = randomBytes(32);
-const maskOf = (id: string): string => createHmac('sha256', maskKey).update(id).digest('hex').slice(0, 16);
+const maskId = (id: string): string => createHmac('sha256', maskKey).update(id).digest('hex').slice(0, 16);
 
-/** Masked in place, since the entry was read for this response only. */
+/** Masks in place, since the entry was read for this response only. */
 function masked(entry: Job): Job {
-  entry.id = maskOf(`${entry.queueName}:${entry.id ?? ''}`);
+  entry.id = maskId(`${entry.queueName}:${entry.id ?? ''}`);
   entry.name = hiddenName;
   entry.data = {};
   entry.opts = {};

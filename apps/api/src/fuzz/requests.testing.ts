@@ -6,7 +6,7 @@ import type Joi from 'joi';
 import { apiInfo } from '../api-info';
 import type { WireRequest } from './wire-client.testing';
 
-/** What of Joi's own description of a schema generating values needs. */
+/** Part of Joi's schema description that value generation needs. */
 interface Described {
   type?: string;
   flags?: { only?: boolean };
@@ -19,19 +19,19 @@ interface Described {
 const describe = (schema: Joi.Schema | undefined): Described => (schema?.describe() ?? {}) as Described;
 export const fieldsOf = (schema: Joi.Schema | undefined): string[] => Object.keys(describe(schema).keys ?? {});
 
-/** Words that some field or other takes, tried on each. */
+/** Values that at least one field accepts, tried on each. */
 const words = ['x', 'hello', 'job.default', 'job.demo.echo', 'acme', 'human', 'chat', 'batch', 'mem:x', 'short', '1', '2026-11-21T00:00:00Z', 'aGVsbG8=']; // prettier-ignore
 
 const hostileTexts = fc.sample(hostileText, { numRuns: 300, seed: 1 });
 
-/** Values that a field takes, as far as they can be guessed; any of them may still be refused. */
+/** Values that a field probably accepts. */
 function validValue(schema: Joi.Schema): fc.Arbitrary<unknown> {
   const { type, flags, allow = [], items = [] } = describe(schema);
   if (flags?.only) return fc.constantFrom(...allow);
   const takes = (value: unknown) => schema.validate(value, { convert: false }).error === undefined;
   const candidates: unknown[] = [...words, 0, 1, 500, true, false, [], ['a'], {}, { a: 'b' }, { a: 1 }].filter(takes);
   const one = candidates.length > 0 ? fc.constantFrom(...candidates) : hostileJson;
-  // A field of a form, such as a time, hardly takes any: looking for one would never end.
+  // Formatted fields, such as times, accept almost no random value: searching for one would not terminate.
   const taken = type === 'string' ? hostileTexts.filter(takes) : [];
   if (taken.length > 0) return fc.oneof({ weight: 4, arbitrary: one }, fc.constantFrom(...taken));
   if (type === 'string') return one;
@@ -39,7 +39,7 @@ function validValue(schema: Joi.Schema): fc.Arbitrary<unknown> {
   return type === 'any' ? fc.oneof(one, hostileJson) : one;
 }
 
-/** Just within, just beyond and far beyond every limit that a field declares. */
+/** Values at, just over and far over every limit that a field declares. */
 function limitValues({ type, rules = [] }: Described): unknown[] {
   const most = rules.find(({ name }) => name === 'max')?.args?.limit;
   if (most === undefined) return [];
@@ -57,7 +57,7 @@ function hostileValue(schema: Joi.Schema): fc.Arbitrary<unknown> {
   return limits.length > 0 ? fc.oneof(hostileJson, fc.constantFrom(...limits)) : hostileJson;
 }
 
-/** A body of valid fields, some of them missing and a few replaced by what they should not be. */
+/** A body of valid fields, with some missing and a few invalid. */
 function hostileBody(schema: Joi.ObjectSchema): fc.Arbitrary<Record<string, unknown>> {
   const fields = fieldsOf(schema);
   const valid = Object.fromEntries(fields.map((field) => [field, validValue(schema.extract(field))]));
@@ -86,7 +86,7 @@ const bodyText = (schema: Joi.ObjectSchema | undefined): fc.Arbitrary<Uint8Array
   );
 };
 
-/** Percent-encoded; half a surrogate pair has no bytes in UTF-8, so clients send the replacement character for it. */
+/** Percent-encodes; a lone surrogate has no UTF-8 form, so clients send the replacement character. */
 export const encoded = (value: string): string =>
   encodeURIComponent(Buffer.from(value).toString()).replace(/\./g, '%2E');
 
@@ -101,7 +101,7 @@ const queryText = (schema: Joi.ObjectSchema | undefined): fc.Arbitrary<string> =
     .map((all) => all.join('&'));
 };
 
-/** Headers that anything in the service reads; values as far as HTTP lets them through. */
+/** Headers that the service reads, with any value that HTTP allows. */
 const readHeaders = ['Idempotency-Key', 'X-Idempotency-Key', 'X-Tenant-ID', 'X-Request-Id', 'X-Principal-ID', 'X-Principal-Role', 'X-Max-Artifact-Bytes', 'Content-Type', 'Content-Encoding', 'Accept', 'Authorization', 'Cookie', 'Origin', 'Sec-Fetch-Site', 'X-Forwarded-For', 'X-Forwarded-Host', 'traceparent', 'Range', 'If-Match', 'X-HTTP-Method-Override'] as const; // prettier-ignore
 const headerValue = fc.oneof(
   fc.constantFrom('', 'acme', 'globex', '*', 'application/json', 'text/plain', 'gzip', 'Bearer a.b.c', 'Basic !', 'svc_session=x; svc_session=y', 'null', 'http://evil.example', 'x'.repeat(4_000)), // prettier-ignore
@@ -110,10 +110,10 @@ const headerValue = fc.oneof(
 const latin1 = (text: string) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '');
 const headers = fc
   .dictionary(fc.constantFrom(...readHeaders), headerValue.map(latin1), { maxKeys: 2 })
-  // Most requests come without any, so that what lies behind the gate is reached.
+  // Mostly absent, so that requests pass authorization.
   .chain((some) => fc.constantFrom({}, {}, some));
 
-/** A request of an endpoint, from its declaration: mostly valid, with something in it that is not. */
+/** A mostly valid request generated from the declaration of an endpoint. */
 export const hostileRequest = (endpoint: Endpoint, ids: readonly string[]): fc.Arbitrary<WireRequest> => {
   const segment = fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...ids).map(encoded) },
@@ -143,7 +143,7 @@ export const hostileRequest = (endpoint: Endpoint, ids: readonly string[]): fc.A
 
 type Responses = Record<string, { content?: { 'application/json'?: { schema: { allOf?: { properties: { code?: { enum: string[] } } }[] } } } }>; // prettier-ignore
 
-/** Codes an endpoint may answer with by status, as its OpenAPI entry tells clients. */
+/** Declared error codes of an endpoint by status, as in its OpenAPI entry. */
 export function documentedCodes(endpoint: Endpoint): ReadonlyMap<number, readonly string[]> {
   const { paths } = openapi([endpoint], apiInfo('1')) as {
     paths: Record<string, Record<string, { responses: Responses }>>;
@@ -157,7 +157,7 @@ export function documentedCodes(endpoint: Endpoint): ReadonlyMap<number, readonl
   );
 }
 
-/** Codes of the surface as a whole: for a path or method that no endpoint has. */
+/** Error codes for a path or method without an endpoint. */
 export const surfaceCodes: readonly string[] = [errorCodes.not_found, errorCodes.method_not_allowed].map(({ text }) =>
   text.replaceAll(' ', '_'),
 );

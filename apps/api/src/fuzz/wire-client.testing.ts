@@ -1,14 +1,14 @@
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-/** A request as bytes on the wire: nothing of it is mended by a client library. */
+/** A request that is sent as raw bytes, without normalization by a client library. */
 export interface WireRequest {
   method: string;
   /** Path and query, percent-encoded. */
   target: string;
   headers: Readonly<Record<string, string>>;
   body?: Uint8Array;
-  /** Sends the body in chunks, without saying its length. */
+  /** Sends the body in chunks, without a Content-Length. */
   isChunked?: boolean;
 }
 
@@ -22,10 +22,10 @@ const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 /** Kept connections would hold the test run open. */
 export const closeConnections = (): void => agent.destroy();
 
-/** Sends a request and reads its answer, also when the service answers before it has read all of the body. */
+/** Sends a request and reads its response, also if the service responds before it has read the whole body. */
 export function send(url: string, { method, target, headers, body, isChunked }: WireRequest): Promise<WireAnswer> {
   const { hostname, port } = new URL(url);
-  // Said in both cases: left to itself, the client sends the body of a GET as if it were another request.
+  // Set in both cases: otherwise the client would send the body of a GET as a second request.
   const length = isChunked ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': String(body?.length ?? 0) };
   const type = body ? { 'Content-Type': 'application/json' } : {};
   return new Promise((resolve, reject) => {
@@ -59,7 +59,7 @@ export const begin = (url: string, bytes: string | Uint8Array): Socket => {
   return socket;
 };
 
-/** Writes bytes to a connection of its own and collects what comes back until the service closes it or falls silent. */
+/** Writes bytes to a new connection and collects the response until the service closes it or stops sending. */
 export function exchange(
   url: string,
   bytes: string | Uint8Array,
@@ -74,7 +74,7 @@ export function exchange(
     };
     socket.on('data', (chunk) => {
       chunks.push(chunk);
-      // A keep-alive connection says nothing more; the pause is only for how long to listen for a second answer.
+      // A keep-alive connection stays open; the pause only bounds the wait for a second response.
       socket.setTimeout(silentMs, () => done(false));
     });
     socket.on('close', () => done(true));

@@ -2,13 +2,13 @@ import { AppError, type Caller, type Endpoint } from '@svc/contract';
 import type { GrpcCall } from '@svc/grpc';
 import { checkNamedTenant, clientAddressBehind, guessBucket, mayUse, validatorOf, type MountOptions } from '@svc/http';
 
-/** What of the HTTP surface's options the gRPC surface goes by: both have one gate. */
+/** HTTP options that also apply to gRPC: both share authentication and authorization. */
 export type GateOptions = Pick<
   MountOptions,
   'authenticate' | 'gate' | 'rateLimits' | 'onRefused' | 'onRejected' | 'trustedProxies' | 'asAppError'
 >;
 
-/** Reports the error code of a call as the REST surface reports that of a request. */
+/** Reports the error code of a call, as the REST surface does for a request. */
 export async function reporting<T>(endpoint: Endpoint, options: GateOptions, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -23,10 +23,10 @@ export async function reporting<T>(endpoint: Endpoint, options: GateOptions, cal
 type BodyOf<E> = E extends Endpoint<string, infer _Query, infer Body> ? Body : never;
 
 /**
- * The way from a call to its handler, in the order of the REST surface: credentials and tenant, rate limit, gate,
- * validation by the endpoint's own schema. See docs/reference/http.md#grpc.
+ * Admits a call in the order of the REST surface: credentials and tenant, rate limit, authorization, validation with the
+ * schema of the endpoint. See docs/reference/http.md#grpc.
  *
- * @returns asks for one call
+ * @returns a function that admits one call
  * @throws (from the returned function) unauthorized, tenant_access_denied, rate_limited, access_denied, invalid_body, …
  */
 export function admission<E extends Endpoint>(endpoint: E, options: GateOptions) {
@@ -41,21 +41,21 @@ export function admission<E extends Endpoint>(endpoint: E, options: GateOptions)
     if (access !== 'public' && !mayUse(caller, access, options.gate)) throw new AppError('access_denied');
     const { body } = validate({ params: raw.params ?? {}, query: {}, body: raw.body });
     checkNamedTenant(caller, raw.body);
-    return { caller, body: body as BodyOf<E> }; // the endpoint's schema has just made it that
+    return { caller, body: body as BodyOf<E> }; // validated by the schema of the endpoint
   };
 }
 
 /**
- * The check of a call that goes on for long: since it was admitted, its credential may have been revoked, or have lost its
- * role or tenant. It takes nothing from the rate limit.
+ * Rechecks a long-running call: since it was admitted, its credential may have been revoked or have lost its role or
+ * tenant. Does not count against the rate limit.
  *
- * @returns checks one call
+ * @returns a function that checks one call
  * @throws (from the returned function) unauthorized, tenant_access_denied, access_denied, …
  */
 export function readmission(endpoint: Endpoint, options: GateOptions) {
   const { access } = endpoint;
   return async (call: GrpcCall, admitted: Caller): Promise<void> => {
-    const outcome = await options.authenticate(credentialsOf(call, endpoint));
+    const outcome = await options.authenticate(readCredentials(call, endpoint));
     if (outcome.kind === 'refused') throw new AppError(outcome.code, outcome.extras ?? {});
     const { caller } = outcome;
     if (caller.tenant !== admitted.tenant || caller.scope !== admitted.scope)
@@ -66,7 +66,7 @@ export function readmission(endpoint: Endpoint, options: GateOptions) {
 
 const requestFor = ({ method, path }: Endpoint) => ({ method: method.toUpperCase(), path });
 
-const credentialsOf = (call: GrpcCall, endpoint: Endpoint): Parameters<GateOptions['authenticate']>[0] => ({
+const readCredentials = (call: GrpcCall, endpoint: Endpoint): Parameters<GateOptions['authenticate']>[0] => ({
   authorization: call.metadata('authorization'),
   apiKey: call.metadata('x-api-key'),
   tenant: call.metadata('x-tenant-id'),
@@ -76,7 +76,7 @@ const credentialsOf = (call: GrpcCall, endpoint: Endpoint): Parameters<GateOptio
 });
 
 async function authenticated(call: GrpcCall, endpoint: Endpoint, options: GateOptions): Promise<Caller> {
-  const outcome = await options.authenticate(credentialsOf(call, endpoint));
+  const outcome = await options.authenticate(readCredentials(call, endpoint));
   if (outcome.kind === 'caller') return outcome.caller;
   const peer = call.peer.replace(/:\d+$/, '');
   const ip = clientAddressBehind(options.trustedProxies ?? [])(peer, call.metadata('x-forwarded-for'));

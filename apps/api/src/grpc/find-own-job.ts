@@ -3,7 +3,7 @@ import { findJob } from '@svc/jobs';
 import type { JobRecord } from '@svc/store';
 import type { ApiContext } from '../context';
 
-/** Over gRPC another tenant's job is not found, as an unknown one. @throws job_not_found */
+/** Over gRPC, a job of another tenant is reported as not found. @throws job_not_found */
 export async function findOwnJob(ctx: ApiContext, caller: Caller, id: string): Promise<JobRecord> {
   try {
     return await findJob(ctx.submit, caller.scope, id);

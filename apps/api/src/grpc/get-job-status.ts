@@ -22,5 +22,5 @@ export function getJobStatus(ctx: ApiContext, options: GateOptions) {
   });
 }
 
-/** A result that was quarantined is not handed out, not even by name. */
+/** Omits a quarantined result and its pointer. */
 export const visibleResult = (job: JobRecord): string => (isWithheld(job) ? '' : (job.result_ptr ?? ''));

@@ -18,7 +18,7 @@ export interface ApiGrpcServer {
 
 const graceMs = 10_000;
 
-/** Serves `svc.v1.SvcApi`, behind the same gate as REST. See docs/reference/http.md#grpc. */
+/** Serves `svc.v1.SvcApi`, with the authentication and authorization of REST. See docs/reference/http.md#grpc. */
 export async function startGrpcServer(
   boot: GrpcBoot,
   ctx: ApiContext,
@@ -52,7 +52,7 @@ export async function startGrpcServer(
       clock,
       ...(options.asAppError && { asAppError: options.asAppError }),
       onDefect: (error, method) => log.error('defect', { error, endpoint: method }),
-      onTlsError: (error) => log.error('certificate is not used, the last good one stands', { error }),
+      onTlsError: (error) => log.error('certificate is invalid; keeping the previous one', { error }),
     },
   );
   return { port: server.port, close: () => server.close(graceMs) };

@@ -24,7 +24,7 @@ export function submitJob(ctx: ApiContext, options: GateOptions) {
   const admit = admission(endpoint, options);
   return unary<SubmitJobRequest, SubmitJobResponse>(async (request, call) => {
     const { jobId, traceId, approvalReason } = await reporting(endpoint, options, async () => {
-      const { caller, body } = await admit(call, { body: bodyOf(request) });
+      const { caller, body } = await admit(call, { body: toBody(request) });
       return submit(ctx.submit, caller, body, call.metadata('idempotency-key') || body.idempotency_key);
     });
     const status = approvalReason === undefined ? 'submitted' : 'approval_required';
@@ -32,8 +32,8 @@ export function submitJob(ctx: ApiContext, options: GateOptions) {
   });
 }
 
-/** The REST body a message stands for. What proto3 fills in for a field that was not sent is left out. */
-function bodyOf({ context, ...fields }: SubmitJobRequest): object {
+/** The REST body of a message, without proto3 defaults of unset fields. */
+function toBody({ context, ...fields }: SubmitJobRequest): object {
   const sent = Object.entries(fields).filter(([, value]) => !isDefault(value));
   return { ...Object.fromEntries(sent), ...(context.length > 0 && { context: parsed(context) }) };
 }
@@ -41,7 +41,7 @@ function bodyOf({ context, ...fields }: SubmitJobRequest): object {
 const isDefault = (value: unknown): boolean =>
   value === '' || value === 0 || (Array.isArray(value) && value.length === 0);
 
-/** By the rules of a REST body: what it refuses would break those who read the job later. */
+/** Applies the rules of a REST body, since readers of the job rely on them. */
 function parsed(bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes);

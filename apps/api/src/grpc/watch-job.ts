@@ -21,21 +21,21 @@ interface WatchJobEvent {
 }
 
 export interface WatchSettings {
-  /** Streams of a tenant at this replica. GATEWAY_GRPC_MAX_STREAMS_PER_TENANT. */
+  /** Maximum streams per tenant on this replica. GATEWAY_GRPC_MAX_STREAMS_PER_TENANT. */
   maxStreamsPerTenant: number;
-  /** How often a job that has not ended is read. Its end is noticed at once. */
+  /** Poll interval of an unfinished job. Its end is detected immediately. */
   readEveryMs: number;
-  /** How often the credential of a stream is checked again. */
+  /** Interval at which the credential of a stream is rechecked. */
   recheckEveryMs: number;
 }
 
 export const watchIntervals = { readEveryMs: 2_000, recheckEveryMs: 30_000 } as const;
 
 /**
- * The job's state now, then each change that is seen, and the end after a terminal state. A stream ends when its credential no
- * longer admits it. See docs/reference/http.md#grpc.
+ * Streams the current state of a job, then each observed change, and ends after a terminal state or when its credential
+ * is no longer valid. See docs/reference/http.md#grpc.
  *
- * @throws (from the stream) rate_limited when the tenant has as many streams as it may
+ * @throws (from the stream) rate_limited when the tenant has reached its maximum number of streams
  */
 export function watchJob(ctx: ApiContext, options: GateOptions, settings: WatchSettings, clock: Pick<Clock, 'nowMs'>) {
   const admit = admission(endpoint, options);
@@ -55,12 +55,12 @@ export function watchJob(ctx: ApiContext, options: GateOptions, settings: WatchS
           await readmit(call, caller);
           recheckAtMs = nowMs + recheckEveryMs;
         }
-        // Begun before the job is read, so that an end in between is not missed.
+        // Started before the job is read, so that an end in between is not missed.
         const { ended, cancel } = ctx.reads.endings.wait(job_id, Math.min(readEveryMs, recheckAtMs - nowMs));
         call.signal.addEventListener('abort', cancel, { once: true });
         try {
           const job = await findOwnJob(ctx, caller, job_id);
-          const event = eventOf(job);
+          const event = toEvent(job);
           const seen = JSON.stringify({ ...event, at_us: 0 });
           if (seen !== last) yield event;
           last = seen;
@@ -77,7 +77,7 @@ export function watchJob(ctx: ApiContext, options: GateOptions, settings: WatchS
   });
 }
 
-/** Counts the open streams of each tenant. @returns opens one, and closes it when its result is called */
+/** Counts the open streams of each tenant. @returns a function that opens a stream and returns its close function */
 function streamLimit(maxStreams: number): (tenant: string) => () => void {
   const open = new Map<string, number>();
   return (tenant) => {
@@ -92,7 +92,7 @@ function streamLimit(maxStreams: number): (tenant: string) => () => void {
   };
 }
 
-const eventOf = (job: JobRecord): WatchJobEvent => ({
+const toEvent = (job: JobRecord): WatchJobEvent => ({
   job_id: job.id,
   status: job.state,
   percent: Math.round(job.progress_percent ?? 0),

@@ -3,7 +3,7 @@ import type { Api } from '../../api.testing';
 import type { GivenJob } from '../../given-jobs.testing';
 import { person, type Person } from '@svc/testing';
 
-/** So many different people. */
+/** API keys of different users. */
 export const crowd = (count: number): Person[] => Array.from({ length: count }, (_, i) => person(`p${i}`));
 
 export function givenGates(api: Api) {
@@ -23,14 +23,14 @@ export function givenGates(api: Api) {
   };
   return {
     run,
-    /** Ends a run, with whatever still waits for people. */
+    /** Ends a run with its pending approvals. */
     async ended(id: string): Promise<void> {
       await api.store.lease(keys.runLock(id), 'me', 60_000).hold();
       const end = { to: 'cancelled', keepSec: 600 } as const;
       const outcome = await api.store.runs.save({ id, revision: 1, owner: 'me', token: 't', status: end });
       if (outcome.kind !== 'saved') throw new Error(`not saved: ${outcome.kind}`);
     },
-    /** A gate of the run r1, which dora started; returns its job's id. */
+    /** Creates an approval step of the run r1, which dora started; returns the id of its job. */
     async gate(terms: Partial<GateTerms> = {}, over: GivenJob = {}): Promise<string> {
       if (!(await api.store.runs.header('r1'))) await run();
       return api.given.job({
@@ -44,7 +44,7 @@ export function givenGates(api: Api) {
         fields: { run: 'r1', ...over.fields },
       });
     },
-    /** What a run was told since it began. */
+    /** Events that a run received since it began. */
     async heard(id = 'r1'): Promise<Record<string, unknown>[]> {
       const events = await api.store.redis.lrange(keys.runInbox(id), 0, -1);
       return events.map((event) => JSON.parse(event) as Record<string, unknown>).filter(({ kind }) => kind !== 'start');

@@ -1,9 +1,9 @@
 import type { Model } from '@svc/testing';
 
-/** Bundles as a caller sees them: the text of each, and whether it is in force. */
+/** Bundles as seen by a caller: the text of each, and whether it is in effect. */
 export type Bundles = Readonly<Record<string, readonly [content: string, enabled: boolean]>>;
 
-/** What is asked of the policy document. */
+/** An operation on the policy document. */
 export type PolicyCall =
   | { kind: 'put'; id: string; content: string; enabled: boolean }
   | { kind: 'put_all'; contents: Readonly<Record<string, string>> }
@@ -13,16 +13,16 @@ export type PolicyCall =
   | { kind: 'publish' }
   | { kind: 'roll_back'; target: Bundles };
 
-/** What was answered. A conflict is one with somebody else's write, which the service may also find where there was none. */
+/** Result of an operation. A conflict is a lost race with another write; the service may report spurious ones. */
 export type PolicyAnswer =
   | { kind: 'done' }
   | { kind: 'conflict' }
   | { kind: 'missing' }
   | { kind: 'bundles'; bundles: Bundles }
-  /** Of a publish or rollback: the snapshots it took, as far as they are still kept. */
+  /** Snapshots taken by a publish or rollback, if still stored. */
   | { kind: 'changed'; before: Bundles | undefined; after: Bundles | undefined };
 
-/** How the document behaves when it is asked one thing after the other. See docs/reference/policy.md#bundles. */
+/** Sequential model of the policy document. See docs/reference/policy.md#bundles. */
 export const policyModel: Model<Bundles, PolicyCall, PolicyAnswer> = {
   begin: {},
   step(state, call, answer) {
@@ -46,22 +46,22 @@ export const policyModel: Model<Bundles, PolicyCall, PolicyAnswer> = {
         return changed(answer, state, call.target);
     }
   },
-  key: keyOf,
+  key: toKey,
 };
 
 function changed(answer: PolicyAnswer | undefined, before: Bundles, after: Bundles): Bundles | undefined {
   if (answer?.kind !== 'changed') return answer === undefined ? after : undefined;
-  const fits = (kept: Bundles | undefined, state: Bundles) => kept === undefined || keyOf(kept) === keyOf(state);
+  const fits = (kept: Bundles | undefined, state: Bundles) => kept === undefined || toKey(kept) === toKey(state);
   return fits(answer.before, before) && fits(answer.after, after) ? after : undefined;
 }
 
 const seen = (answer: PolicyAnswer | undefined, bundles: Bundles): boolean =>
-  answer === undefined || (answer.kind === 'bundles' && keyOf(answer.bundles) === keyOf(bundles));
+  answer === undefined || (answer.kind === 'bundles' && toKey(answer.bundles) === toKey(bundles));
 const enabled = (bundles: Bundles): Bundles =>
   Object.fromEntries(Object.entries(bundles).map(([id, [content]]) => [id, [content, true] as const]));
 const without = (bundles: Bundles, id: string): Bundles =>
   Object.fromEntries(Object.entries(bundles).filter(([each]) => each !== id));
 
-function keyOf(bundles: Bundles): string {
+function toKey(bundles: Bundles): string {
   return JSON.stringify(Object.entries(bundles).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,11 +1,11 @@
 import type { Api } from '../../api.testing';
 import type { Calls } from '../../caller.testing';
 
-/** A policy of one rule that denies a topic, as it is stored. */
+/** A stored policy with one rule that denies a topic. */
 export const ban = (id: string, topic: string) =>
   `rules:\n  - { id: ${id}, decision: deny, match: { topics: [ ${topic} ] } }\n`;
 
-/** Calls of the bundle routes; ids have `~` for `/`. */
+/** Client of the bundle routes; ids have `~` for `/`. */
 export function bundleCalls(api: Api) {
   const path = (id: string, query = '') => `/api/v1/policy/bundles/${id}${query}`;
   return {
@@ -15,12 +15,12 @@ export function bundleCalls(api: Api) {
     remove: (id: string, headers = {}, as: Calls = api.as('admin')) => as.del(path(id), headers),
     list: (as: Calls = api.as('admin')) => as.get('/api/v1/policy/bundles'),
     submit: (topic: string) => api.as('user').post('/api/v1/jobs', { prompt: 'x', topic }),
-    /** A text that is as good as any other. */
+    /** An arbitrary valid text. */
     content: (id: string) => ban(id, `job.${id}`),
   };
 }
 
-/** Stores bundles as others than the routes might, in the place of all that are there. */
+/** Replaces all stored bundles without the routes. */
 export async function storeBundles(api: Api, bundles: Record<string, unknown>): Promise<void> {
   const place = { scope: 'system', scope_id: 'policy' };
   const [stored] = await api.store.config.documents([['system', 'policy']]);

@@ -8,7 +8,7 @@ export interface HowToStart {
   headers?: Record<string, string>;
 }
 
-/** Calls that tests of runs make again and again. */
+/** Client for tests of runs. */
 export function runsOf(api: Api) {
   const as = (who: Who) => api.as(who);
   const use = {
@@ -30,7 +30,7 @@ export function runsOf(api: Api) {
       return String(body['run_id']);
     },
     get: async (id: string, who: Who = 'viewer') => as(who).get(`/api/v1/workflow-runs/${id}`),
-    /** What a list holds. */
+    /** Items of a list. */
     async list(query = '', who: Who = 'viewer') {
       const { status, body } = await as(who).get(`/api/v1/workflow-runs${query}`);
       const { items = [], next_cursor: next } = body as { items?: Record<string, unknown>[]; next_cursor?: number };
