@@ -38,19 +38,19 @@ describe('the endpoints and their handlers', () => {
     expect(new Set(names)).toEqual(new Set(['routes.ts']));
   });
 
-  it('the OpenAPI document is made from them', () => {
+  it('the OpenAPI document is derived from them', () => {
     const written = readFileSync(join(__dirname, '../../../docs/openapi.json'), 'utf8');
 
     expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(openapi(endpoints, apiInfo('1')))));
   });
 });
 
-describe('what holds for every endpoint', () => {
+describe('every endpoint', () => {
   const api = useApi();
   const cases = endpointCases(endpoints, {
     send: async ({ method, path, headers, body }) => api.nobody.send(method, path, body, headers),
     able: () => ({ 'X-API-Key': keysOf.admin.key }),
-    // A role that no gate names.
+    // A role that no route allows.
     unable: ({ access }) =>
       access === 'public' || access.roles === 'any' ? undefined : { 'X-API-Key': keysOf.clerk.key },
     bodyLimit: ({ bodyLimit }) => api.options.bodyLimits[bodyLimit ?? 'json'],
@@ -58,13 +58,13 @@ describe('what holds for every endpoint', () => {
 
   it.each(cases)('$name', ({ run }) => run());
 
-  it('405: a path that is known with another method says which it knows', async () => {
+  it('405: an unsupported method, with the supported methods of the path', async () => {
     const { status, headers } = await api.as('admin').send('PATCH', '/api/v1/jobs');
 
     expect({ status, allow: headers['allow'] }).toEqual({ status: 405, allow: 'POST, GET' });
   });
 
-  it('401: a wrong key, and 403 for a tenant that the key is not for', async () => {
+  it('401: a wrong key; 403: a tenant that the key does not cover', async () => {
     const wrong = await api.nobody.get('/api/v1/jobs', { 'X-API-Key': 'no-key-of-ours' });
     const elsewhere = await api.as('admin').get('/api/v1/jobs', { 'X-Tenant-ID': 'globex' });
 
@@ -72,7 +72,7 @@ describe('what holds for every endpoint', () => {
     expect(elsewhere).toMatchObject({ status: 403, body: { code: 'tenant_access_denied' } });
   });
 
-  it('200: every answer carries the security headers and the request id', async () => {
+  it('200: every response has the security headers and the request id', async () => {
     const { headers } = await api.as('admin').get('/api/v1/jobs', { 'X-Request-Id': 'r-1' });
 
     expect(headers).toMatchObject({

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { useApi } from './api.testing';
 import { told } from './caller.testing';
 
-/** Text that has broken something somewhere before. */
+/** Text that is known to break software. */
 const nasty = [
   '', ' ', '\u0000', 'a\u0000b', '\ud800', '\udc00x', '\uffff', '\u202e', 'é', 'e\u0301', '𝕏', '🏳️‍🌈', 'ﷺ', 'İ', 'ß',
   '__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'null', 'undefined', 'NaN', '-0', '1e999',
@@ -31,7 +31,7 @@ const keysIn = (schema: Endpoint['body']): string[] =>
 describe('hostile input', () => {
   const api = useApi();
 
-  it('no endpoint fails at any of it', async () => {
+  it('causes no internal error in any endpoint', async () => {
     const steps = { pause: { type: 'delay', delay_sec: 600 }, work: { input: { a: '${input.a.b}' } } };
     await api.as('boss').post('/api/v1/workflows', { id: 'flow', name: 'Flow', steps });
     const ids = [
@@ -74,7 +74,7 @@ describe('hostile input', () => {
       { numRuns: 400 },
     );
 
-    // What was let in can be read again.
+    // Accepted data can be read again.
     for (const list of ['jobs?limit=500', 'approvals?limit=500', 'dlq?limit=500', 'workflow-runs?limit=500', 'topics', 'status']) {
       expect((await api.as('boss').get(`/api/v1/${list}`)).status).toBe(200);
     }
@@ -86,7 +86,7 @@ describe('hostile input', () => {
     }
   }, 30_000);
 
-  it.each(nasty.filter((value) => value !== ''))('text %j in every place of a job is stored and shown', async (value) => {
+  it.each(nasty.filter((value) => value !== ''))('text %j in every field of a job is stored and returned', async (value) => {
     const everywhere = {
       prompt: `x${value}`, context: { [value === '__proto__' ? 'k' : value]: value }, memory_id: `x${value}`, context_mode: value,
       adapter_id: value, priority: value, team_id: value, project_id: value, actor_id: value, pack_id: value, capability: value,
@@ -117,16 +117,16 @@ describe('hostile input', () => {
     expect(await api.as('user').send('POST', '/api/v1/jobs', sent)).toMatchObject({ status: 400 });
   });
 
-  it('400: a path that is no UTF-8', async () => {
+  it('400: a path that is not UTF-8', async () => {
     expect(told(await api.as('user').get('/api/v1/jobs/%ff'))).toEqual({ status: 400, code: 'invalid_body' });
     expect(told(await api.as('user').get('/api/v1/jobs/%2'))).toEqual({ status: 400, code: 'invalid_body' });
   });
 
-  it.each(nasty.filter((value) => value !== '' && value !== '..' && value.length < 500))('404: no job is called %j', async (id) => {
+  it.each(nasty.filter((value) => value !== '' && value !== '..' && value.length < 500))('404: a job id %j', async (id) => {
     expect(told(await api.as('user').get(`/api/v1/jobs/${encode(id)}`))).toEqual({ status: 404, code: 'job_not_found' });
   });
 
-  it.each(['a b', 'a/b', 'ключ', '\u0000', 'a:b*', '𝕏'])('200: a job that is called %j is found by its name', async (id) => {
+  it.each(['a b', 'a/b', 'ключ', '\u0000', 'a:b*', '𝕏'])('200: a job with the id %j is found', async (id) => {
     await api.given.job({ id });
 
     expect((await api.as('admin').post(`/api/v1/jobs/${encode(id)}/cancel`)).body).toEqual({ id, state: 'CANCELLED' });
@@ -134,5 +134,5 @@ describe('hostile input', () => {
   });
 }); // prettier-ignore
 
-/** Half a surrogate pair has no bytes in UTF-8; clients send the replacement character for it. */
+/** A lone surrogate has no UTF-8 form; clients send the replacement character. */
 const encode = (value: string) => encodeURIComponent(Buffer.from(value).toString()).replace(/\./g, '%2E');

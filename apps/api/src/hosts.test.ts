@@ -3,7 +3,7 @@ import { useApi } from './api.testing';
 import { send } from './fuzz/wire-client.testing';
 import { browserTrust } from './mount-options';
 
-/** A page whose name has come to resolve to this service: same origin for the browser. */
+/** A page whose host name was rebound to this service, so that the browser treats it as the same origin. */
 const rebound = { Host: 'evil.example:8081', Origin: 'http://evil.example:8081' };
 
 describe('DNS rebinding', () => {
@@ -13,7 +13,7 @@ describe('DNS rebinding', () => {
     return { status: answered.status, text: answered.text };
   };
 
-  it('400: a page of another name reads nothing, though callers need no credentials', async () => {
+  it('400: a page with another host name cannot read anything, even if no credentials are required', async () => {
     const { status, text } = await get(rebound);
 
     expect(status).toBe(400);
@@ -24,19 +24,19 @@ describe('DNS rebinding', () => {
 
 describe('SVC_ALLOWED_HOSTS', () => {
   const api = useApi({ env: { SVC_ALLOWED_HOSTS: 'gate.example, gate.internal' } });
-  const statusOf = async (Host: string) =>
+  const getStatus = async (Host: string) =>
     (await send(api.url, { method: 'GET', target: '/livez', headers: { Host } })).status;
 
-  it('names all hosts but loopback and addresses', async () => {
-    expect(await statusOf('gate.example')).toBe(200);
-    expect(await statusOf('gate.internal:443')).toBe(200);
-    expect(await statusOf('127.0.0.1')).toBe(200);
-    expect(await statusOf('evil.example')).toBe(400);
-    expect(await statusOf('gateway')).toBe(400);
+  it('lists all allowed hosts except loopback and IP addresses', async () => {
+    expect(await getStatus('gate.example')).toBe(200);
+    expect(await getStatus('gate.internal:443')).toBe(200);
+    expect(await getStatus('127.0.0.1')).toBe(200);
+    expect(await getStatus('evil.example')).toBe(400);
+    expect(await getStatus('gateway')).toBe(400);
   });
 });
 
-describe('what browsers are trusted with', () => {
+describe('default hosts and origins for browsers', () => {
   const { values } = readEnv(apiEnv, {});
 
   it('production: no loopback origins; any host, since certificates name them, unless hosts are listed', () => {
@@ -48,7 +48,7 @@ describe('what browsers are trusted with', () => {
     expect(listed.allowsHost?.('evil.example')).toBe(false);
   });
 
-  it('development: loopback origins, and no host that a public resolver may know', () => {
+  it('development: loopback origins, and no public host names', () => {
     const trust = browserTrust(values);
 
     expect(trust.trustsLoopback).toBe(true);

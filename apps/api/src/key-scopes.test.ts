@@ -19,7 +19,7 @@ const keys = new Map([
   [sha256('reads-jobs'), identity(['jobs:read'])],
 ]);
 
-/** Spellings that the router reads as the path itself. */
+/** Spellings that the router treats as the same path. */
 const spellings: readonly [string, (path: string) => string][] = [
   ['as declared', (path) => path],
   ['with an encoded resource', (path) => path.replace('/api/v1/', '/api/v1/%').replace(/%(.)/, encoded)],
@@ -48,13 +48,13 @@ describe('scopes of an API key', () => {
     const { status, text } = await send(api.url, { method, target, headers: { 'X-API-Key': key } });
     return { status, code: (JSON.parse(text || '{}') as { code?: string }).code };
   };
-  // Text only: a failing case is copied between processes with its arguments, and schemas are large.
+  // Text only: jest copies the arguments of a failing case between processes, and schemas are large.
   const writes = (endpoints as readonly Endpoint[])
     .filter(({ method, access }) => method !== 'get' && access !== 'public')
     .filter(({ path }) => !/^\/api\/v1\/(jobs|traces)\b/.test(path))
     .map(({ method, path }) => [method.toUpperCase(), path] as const);
 
-  it.each(writes)('403: %s %s needs a write scope, however its path is spelled', async (method, path) => {
+  it.each(writes)('403: %s %s requires a write scope, for any spelling of its path', async (method, path) => {
     const target = path.replace(/:\w+/g, 'x');
     for (const [spelling, spelled] of spellings) {
       const answered = await ask('reads-all-writes-jobs', method, spelled(target));
@@ -63,7 +63,7 @@ describe('scopes of an API key', () => {
     }
   });
 
-  it('200: a scope opens its resource, however the path is spelled', async () => {
+  it('200: a scope grants its resource, for any spelling of the path', async () => {
     for (const [spelling, spelled] of spellings) {
       const answered = await ask('reads-jobs', 'GET', spelled('/api/v1/jobs'));
 

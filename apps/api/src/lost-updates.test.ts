@@ -6,19 +6,19 @@ import { ban, bundleCalls } from './routes/policy/policy.testing';
 const writers = 2;
 const rounds = 200;
 
-/** A document that holds a number, and how it is read and written by somebody who must not lose what another wrote. */
+/** A document that contains a counter, with operations to read and conditionally write it. */
 interface Counter {
   read(): Promise<{ count: number; version: unknown }>;
   write(count: number, version: unknown): Promise<HttpAnswer>;
-  /** What the store counts writes with. */
+  /** Revision counter of the store. */
   revision(): Promise<number>;
-  /** Numbers that writes have left behind where writes are recorded, oldest first; as many as are kept. */
+  /** Counter values in the recorded history, oldest first; as many as are kept. */
   recorded(): Promise<{ counts: number[]; kept: number }>;
 }
 type Input = 'read' | { from: number };
 type Output = number | 'written' | 'stale';
 
-/** One more than what was read; and stale exactly when somebody else wrote since. */
+/** Writes the read value plus one; stale exactly if another write came in between. */
 const register: Model<number, Input, Output> = {
   begin: 0,
   step(count, input, output) {
@@ -29,14 +29,14 @@ const register: Model<number, Input, Output> = {
   key: String,
 };
 
-describe('two who write the same document 200 times each', () => {
+describe('two clients that write the same document 200 times each', () => {
   const api = useApi();
   const { put, get } = bundleCalls(api);
   const admin = () => api.as('admin');
   const countIn = (text: unknown) => Number(/n(\d+)/.exec(String(text))?.[1] ?? 0);
   const text = (count: number) => ban(`n${count}`, 'job.x');
 
-  /** Every change of a policy, oldest first, by what it was told to be for. */
+  /** Notes of all policy changes, oldest first. */
   async function audited() {
     const { body } = await admin().get('/api/v1/policy/audit?limit=500&action=edit');
     return {
@@ -44,8 +44,8 @@ describe('two who write the same document 200 times each', () => {
       kept: 500,
     };
   }
-  /** The revisions of a document that can still be read. */
-  async function revisionsOf(query: string, count: (data: HttpAnswer['body']) => number) {
+  /** The readable revisions of a document. */
+  async function readRevisions(query: string, count: (data: HttpAnswer['body']) => number) {
     const kept = 20;
     const counts: number[] = [];
     const newest = 1 + writers * rounds;
@@ -70,7 +70,7 @@ describe('two who write the same document 200 times each', () => {
       },
       write: (next, revision) => admin().put('/api/v1/config', { scope, scope_id, data: data(next), revision }),
       revision: () => api.store.config.revision(scope, scope_id),
-      recorded: () => revisionsOf(query, count),
+      recorded: () => readRevisions(query, count),
     };
   };
 
@@ -100,12 +100,12 @@ describe('two who write the same document 200 times each', () => {
   ]; // prettier-ignore
 
   it.each(counters)(
-    '%s: none is lost, each counts one further, and stale ones are told so',
+    '%s: no write is lost, each increments the counter, and stale writes are rejected',
     async (_, counter) => {
       // The rate limit of a Community license could refuse requests on a fast machine.
       api.license('enterprise');
       const history = new History<Input, Output>();
-      // Of a document that is not there yet, not every route can be told that it must not be.
+      // Not every route can require that the document does not exist yet.
       await counter.write(0, (await counter.read()).version);
       const first = await counter.revision();
 

@@ -20,7 +20,7 @@ describe('metrics of the gateway', () => {
     expect((await count()) - before).toBe(1);
   });
 
-  it.each(['approve', 'reject'] as const)('count a decision and the time the job was held: %s', async (decision) => {
+  it.each(['approve', 'reject'] as const)('count a resolution and the time the job was held: %s', async (decision) => {
     const decisions = () => value('svc_approval_decisions_total', `decision="${decision}"`);
     const latencies = () => value('svc_approval_latency_seconds_count');
     const id = await api.given.job({ state: 'APPROVAL_REQUIRED' });

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { openIdentity } from './open-identity';
 
 describe('the log of the start', () => {
-  it('says which listed keys are admin keys because they name no role, and none of the keys', () => {
+  it('lists the positions of keys without a role, and none of the keys', () => {
     const warnings: [string, LogFields | undefined][] = [];
     const log = { ...silentLogger, warn: (text: string, fields?: LogFields) => void warnings.push([text, fields]) };
     const { values: env } = readEnv(apiEnv, { SVC_API_KEYS: 'secret-one,acme:secret-two:viewer,acme:secret-three' });
@@ -24,7 +24,7 @@ describe('the log of the start', () => {
     );
 
     expect(warnings).toEqual([
-      ['keys that name no role are admin keys: name a role', { variable: 'SVC_API_KEYS', entries: '1, 3' }],
+      ['keys without a role have role admin; set a role', { variable: 'SVC_API_KEYS', entries: '1, 3' }],
     ]);
     expect(JSON.stringify(warnings)).not.toContain('secret-');
     redis.disconnect();

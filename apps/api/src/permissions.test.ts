@@ -8,7 +8,7 @@ describe('permissions', () => {
   const callers: readonly Who[] = ['admin', 'operator', 'user', 'viewer', 'clerk'];
 
   const refused = async (who: Who, endpoint: Endpoint) => {
-    // Without a query this one asks for scope system, whose gate is narrower.
+    // Without a query this route reads scope system, which requires more.
     const query = endpoint.id === 'config.get' ? '?scope=org' : '';
     const target = endpoint.path.replace(/:\w+/, 'nothing-of-that-name') + query;
     const { status, body } = await api.as(who).send(endpoint.method, target);
@@ -20,13 +20,13 @@ describe('permissions', () => {
   };
 
   it.each(guarded)('$method $path: without RBAC the roles of the route decide', async (endpoint: Endpoint) => {
-    const { roles: named } = endpoint.access as Access; // public ones are not in the list
+    const { roles: named } = endpoint.access as Access; // the list contains no public routes
     const outside = callers.filter((who) => named !== 'any' && !named.some((role) => role === keysOf[who].role));
 
     expect(await refusedAll(endpoint)).toEqual(outside);
   });
 
-  it.each(guarded)('$method $path: with RBAC the permission decides, of custom roles too', async (endpoint: Endpoint) => {
+  it.each(guarded)('$method $path: with RBAC the permission decides, also for custom roles', async (endpoint: Endpoint) => {
     api.license('enterprise');
     const { permission } = endpoint.access as Access;
     const holds = (who: Who) => !permission || grants(resolvePermissions(keysOf[who].role, roles), permission);
@@ -34,13 +34,13 @@ describe('permissions', () => {
     expect(await refusedAll(endpoint)).toEqual(callers.filter((who) => !holds(who)));
   });
 
-  it('403: the refusal names neither role nor permission', async () => {
+  it('403: the response names neither role nor permission', async () => {
     const { body } = await api.as('viewer').get('/api/v1/dlq');
 
     expect(body).toEqual({ error: 'access denied', code: 'access_denied', status: 403 });
   });
 
-  it('a header may lower the role of a key, and what the key may is lowered with it', async () => {
+  it('a header may lower the role of a key, which lowers its permissions', async () => {
     const headers = { 'X-Principal-Role': 'viewer' };
 
     expect((await api.as('operator').post('/api/v1/jobs', { prompt: 'x' }, headers)).status).toBe(403);

@@ -9,13 +9,13 @@ import { policySigning } from './policy-document-deps';
 const { SVC_POLICY_SIGNING_KEY, SVC_POLICY_PUBLIC_KEY_TESTS } = bundleKeys.env;
 const signing = (env: Record<string, string>) => policySigning(readEnv(apiEnv, env).values);
 
-describe('the key that policies are signed with', () => {
+describe('the signing key of policies', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-signing-'));
   const path = join(dir, 'key.pem');
   beforeAll(() => writeFileSync(path, SVC_POLICY_SIGNING_KEY));
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  it('comes from a variable or a file, with its id, and is trusted with those of the kernels', () => {
+  it('is read from a variable or a file, with its id, and trusted in addition to the kernels’ keys', () => {
     const fromFile = signing({
       SVC_POLICY_SIGNING_KEY_PATH: path,
       SVC_POLICY_SIGNING_KEY_ID: 'ops',
@@ -30,11 +30,11 @@ describe('the key that policies are signed with', () => {
     expect(bundleSignatureFault(bundle, fromFile.trusted)).toBeUndefined();
   });
 
-  it('is missing where none is set', () => {
+  it('is absent if none is set', () => {
     expect(signing({ SVC_POLICY_STRICT: 'false' })).toEqual({ strict: 'off', key: undefined, trusted: new Map() });
   });
 
-  it('stops the start when it is none, and the message names the variable and not the key', () => {
+  it('stops the start if it is invalid, and the message names the variable and not the key', () => {
     writeFileSync(join(dir, 'bad'), 'no key');
 
     expect(() => signing({ SVC_POLICY_SIGNING_KEY: 'secret words' })).toThrow(
@@ -51,7 +51,7 @@ describe('the key that policies are signed with', () => {
     );
   });
 
-  it('is trusted by those who decide wherever they refuse all others, under its id, or the start stops', () => {
+  it('must be trusted under its id if kernels require trusted signatures, or the start stops', () => {
     const enforced = { SVC_POLICY_STRICT: 'enforce', SVC_POLICY_SIGNING_KEY };
     const refused = expect.objectContaining({ where: expect.stringContaining('SVC_POLICY_PUBLIC_KEY_') });
 
@@ -61,7 +61,7 @@ describe('the key that policies are signed with', () => {
     expect(signing(own)).toMatchObject({ strict: 'enforce', key: { id: 'tests' } });
   });
 
-  it('is one: a variable and a file together stop the start', () => {
+  it('must be unique: a variable and a file together stop the start', () => {
     expect(() => signing({ SVC_POLICY_SIGNING_KEY, SVC_POLICY_SIGNING_KEY_PATH: path })).toThrow(EnvError);
   });
 });

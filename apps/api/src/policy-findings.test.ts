@@ -3,7 +3,7 @@ import { useApi } from './api.testing';
 
 const rule = (id: string) => `version: '1'\nrules:\n  - {id: ${id}, match: {topics: [job.default]}, decision: deny}\n`;
 
-describe('a policy that is refused while the gateway runs', () => {
+describe('an invalid policy while the gateway runs', () => {
   const api = useApi();
   let revision = 0;
   const bundles = async (content: string) => {
@@ -18,7 +18,7 @@ describe('a policy that is refused while the gateway runs', () => {
       .filter(({ subject }) => subject === 'sys.alert')
       .map(({ bytes }) => Buffer.from(bytes).toString());
 
-  it('is told by an alert and to admins in the status, with the line; the last good one decides; so is its mending', async () => {
+  it('raises an alert and is in the status for admins, with the line; the previous policy decides; its fix is reported too', async () => {
     await bundles(rule('first'));
     await eventually(async () =>
       expect((await api.as('user').post('/api/v1/jobs', { prompt: 'x', topic: 'job.default' })).status).toBe(403),

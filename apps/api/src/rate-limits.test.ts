@@ -7,13 +7,13 @@ describe('rate_limits of config', () => {
     await changeDocument(api.ctx.config, { scope, scope_id }, () => ({ data: { rate_limits } }));
     api.ctx.submit.config.changed();
   };
-  /** How many of so many requests of an admin are answered. */
+  /** Number of accepted requests among `count` requests of an admin. */
   const served = async (times: number, who: Parameters<typeof api.as>[0] = 'admin') => {
     const answers = await Promise.all(Array.from({ length: times }, () => api.as(who).get('/api/v1/jobs')));
     return answers.filter(({ status }) => status === 200).length;
   };
 
-  it('429: a tenant that has asked as often as its config allows in a minute; others go on', async () => {
+  it('429: a tenant over its configured limit per minute; other tenants are not affected', async () => {
     await set('org', 'acme', { requests_per_minute: 6 });
 
     expect(await served(10)).toBe(6);
@@ -34,11 +34,11 @@ describe('rate_limits of config', () => {
     const passed = await served(20);
 
     expect(passed).toBeGreaterThanOrEqual(points);
-    // A second may end meanwhile, an hour hardly.
+    // A second may end during the test, an hour hardly.
     expect(passed).toBeLessThan(setting === 'burst_size' ? 20 : points + 1);
   });
 
-  it('200: what nobody set limits nothing, and 0 sets nothing', async () => {
+  it('200: no limit if none is set or if it is 0', async () => {
     await set('system', 'default', { requests_per_minute: 0, concurrent_jobs: 3 });
 
     expect(await served(50)).toBe(50);

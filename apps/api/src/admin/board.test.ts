@@ -23,7 +23,7 @@ interface ShownQueue {
   jobs: Entry[];
 }
 
-/** Bull Board's routes, asked from itself, so that one it adds later is tried too. */
+/** Bull Board's routes, read from its own table, so that new ones are covered. */
 function boardRoutes(): { verb: 'get' | 'post' | 'put' | 'patch'; path: string }[] {
   let routes: AppControllerRoute[] = [];
   class Listing extends LocalBoard {
@@ -44,13 +44,13 @@ describe('the board', () => {
     request(site.url)
       .get(`/admin/queues${path}`)
       .set(apiKey ? { 'X-API-Key': apiKey } : {});
-  const entriesOf = async (queue: keyof typeof queues, apiKey: string = apiKeys.admin): Promise<Entry[]> => {
+  const getEntries = async (queue: keyof typeof queues, apiKey: string = apiKeys.admin): Promise<Entry[]> => {
     const { name } = queues[queue];
     const { body } = await get(`/api/queues?activeQueue=${name}&page=1&jobsPerPage=10`, apiKey);
     return (body as { queues: ShownQueue[] }).queues.find((shown) => shown.name === name)?.jobs ?? [];
   };
 
-  it('303: a browser that is not signed in is sent to where it can', async () => {
+  it('303: a browser that is not signed in is redirected to the sign-in page', async () => {
     const browse = (path: string) => request(site.url).get(path).set('Accept', 'text/html,*/*;q=0.8');
 
     expect((await browse('/admin')).get('Location')).toBe('/admin/queues');
@@ -58,19 +58,19 @@ describe('the board', () => {
     expect((await browse('/admin/queues/queue/jobs?status=failed')).get('Location')).toBe('/admin/login');
   });
 
-  it.each(['', '/api/queues', '/static/favicon.ico'])('401: a program without credentials does not get %s', async (path) => {
+  it.each(['', '/api/queues', '/static/favicon.ico'])('401: a program without credentials cannot read %s', async (path) => {
     expect((await get(path, '')).body).toEqual({ error: 'unauthorized', code: 'unauthorized', status: 401 });
     expect((await get(path, 'wrong')).status).toBe(401);
   }); // prettier-ignore
 
-  it('429: guessing at keys is limited here as on the REST routes', async () => {
+  it('429: failed attempts are rate limited as on the REST routes', async () => {
     site.set.addressesAreSpent = true;
 
     expect((await get('/api/queues', 'wrong')).status).toBe(429);
     expect((await get('/api/queues', apiKeys.admin)).status).toBe(200);
   });
 
-  it.each([false, true])('403: not for others than admins, with RBAC %s', async (rbac) => {
+  it.each([false, true])('403: admins only, with RBAC %s', async (rbac) => {
     site.set.rbac = rbac;
 
     const data = await get('/api/queues', apiKeys.viewer);
@@ -90,10 +90,10 @@ describe('the board', () => {
     );
   });
 
-  it('shows an entry with its topic, its job and the way to the job’s page', async () => {
+  it('shows an entry with its topic, its job and a link to the page of the job', async () => {
     await givenJobs(site.store).toDecide('bus:7', { topic: 'job.translate' });
 
-    expect(await entriesOf('jobs')).toMatchObject([
+    expect(await getEntries('jobs')).toMatchObject([
       {
         id: 'job-bus~7-submit',
         name: 'job.translate',
@@ -103,7 +103,7 @@ describe('the board', () => {
     ]);
   });
 
-  it('is made of local files alone, and its policy holds it to them', async () => {
+  it('loads local files only, enforced by its content security policy', async () => {
     const page = await get('');
 
     expect(page.status).toBe(200);
@@ -118,7 +118,7 @@ describe('the board', () => {
     );
   });
 
-  it('405: no button does anything, whatever the queue', async () => {
+  it('405: no button has an effect, for any queue', async () => {
     const given = givenJobs(site.store);
     await given.toDecide('j1');
     await given.held('j2');
@@ -142,37 +142,37 @@ describe('the board', () => {
     expect(await everything()).toEqual(before);
   });
 
-  it('is read-only in each queue, were another method ever let through', async () => {
+  it('is read-only in each queue, even if another method were allowed', async () => {
     const { body } = await get('/api/queues?page=1&jobsPerPage=10');
 
     const open = (body as { queues: ShownQueue[] }).queues.filter(({ readOnlyMode }) => !readOnlyMode);
     expect(open).toEqual([]);
   });
 
-  it('shows an admin of one tenant nothing of another’s jobs but that they stand there', async () => {
+  it('shows an admin of one tenant only the presence of another tenant’s jobs', async () => {
     const given = givenJobs(site.store);
     await given.failed('ours', { topic: 'job.ours' });
     await given.failed('theirs', { topic: 'job.secret', tenant: 'globex', reason: 'secret reason' });
 
-    const seen = await entriesOf('deadLetters');
+    const seen = await getEntries('deadLetters');
     const one = await get('/api/queues/dead-letters/theirs');
 
     expect(seen.map(({ name }) => name).sort()).toEqual([hiddenName, 'job.ours']);
     expect(JSON.stringify([seen, one.body])).not.toContain('secret');
     expect(seen.find(({ name }) => name === hiddenName)?.externalUrl?.href ?? '').toBe('');
-    expect((await entriesOf('deadLetters', apiKeys.other)).map(({ name }) => name)).toContain('job.secret');
-    expect((await entriesOf('deadLetters', apiKeys.everywhere)).map(({ name }) => name).sort()).toEqual([
+    expect((await getEntries('deadLetters', apiKeys.other)).map(({ name }) => name)).toContain('job.secret');
+    expect((await getEntries('deadLetters', apiKeys.everywhere)).map(({ name }) => name).sort()).toEqual([
       'job.ours',
       'job.secret',
     ]);
   });
 
-  it('shows of an entry of another tenant neither id, options, parent nor times', async () => {
+  it('hides id, options, parent and times of an entry of another tenant', async () => {
     const given = givenJobs(site.store);
     await given.failed('secret-of-globex', { topic: 'job.a', tenant: 'globex' });
     await given.failed('secret-too', { topic: 'job.b', tenant: 'globex' });
 
-    const seen = await entriesOf('deadLetters');
+    const seen = await getEntries('deadLetters');
 
     expect(JSON.stringify(seen)).not.toContain('secret');
     expect(new Set(seen.map(({ id }) => id)).size).toBe(2);
@@ -180,11 +180,11 @@ describe('the board', () => {
       expect(entry).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{16}$/), timestamp: 0, opts: {}, data: {} });
       expect(entry).not.toHaveProperty('finishedOn');
     }
-    const theirs = (await entriesOf('deadLetters', apiKeys.other)).map(({ id }) => id).sort();
+    const theirs = (await getEntries('deadLetters', apiKeys.other)).map(({ id }) => id).sort();
     expect(theirs).toEqual(['job-secret-of-globex', 'job-secret-too']);
   });
 
-  it('404: a guessed id of an entry of another tenant is answered like one that does not exist', async () => {
+  it('404: a guessed id of another tenant’s entry, as for a missing entry', async () => {
     await givenJobs(site.store).failed('theirs', { topic: 'job.a', tenant: 'globex' });
 
     const [guessed, absent] = [
@@ -214,12 +214,12 @@ describe('the board', () => {
     }
   });
 
-  it('shows a tenant its dead letters also when the job’s record has expired', async () => {
+  it('shows a tenant its dead letters even after the job record expired', async () => {
     await givenJobs(site.store).failed('old', { topic: 'job.old' });
     await site.redis.del(keys.job('old'));
 
-    expect((await entriesOf('deadLetters')).map(({ name }) => name)).toEqual(['job.old']);
-    expect((await entriesOf('deadLetters', apiKeys.other)).map(({ name }) => name)).toEqual([hiddenName]);
+    expect((await getEntries('deadLetters')).map(({ name }) => name)).toEqual(['job.old']);
+    expect((await getEntries('deadLetters', apiKeys.other)).map(({ name }) => name)).toEqual([hiddenName]);
   });
 
   it('shows logs of an entry to its tenant only', async () => {
@@ -230,7 +230,7 @@ describe('the board', () => {
     expect((await get('/api/queues/dead-letters/job-j/logs', apiKeys.other)).body).toEqual([]);
   });
 
-  /** All that the store holds. */
+  /** All contents of the store. */
   async function everything(): Promise<unknown[]> {
     const names = (await site.redis.keys('*')).sort();
     return Promise.all(names.map(async (name) => [name, (await site.redis.dumpBuffer(name))?.toString('base64')]));

@@ -12,7 +12,7 @@ describe('in a browser', () => {
   const site = useAdminSite();
   let browser: Browser;
   let page: Page;
-  /** What the console complained about, and every address outside the site that was asked for. */
+  /** Console errors, and requests to addresses outside the site. */
   let complaints: string[];
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('in a browser', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
 
-  it('an admin signs in, finds jobs in their queues, and reads what became of one', async () => {
+  it('an admin signs in, finds jobs in their queues, and opens the page of one', async () => {
     const given = givenJobs(site.store);
     await given.waiting('job-that-waits', { topic: 'job.translate' });
     await given.held('job-that-is-held', { topic: 'job.payout' });
@@ -80,7 +80,7 @@ describe('in a browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  it('hostile text of a job runs nothing, a wrong key is told why, and signing out leads back', async () => {
+  it('hostile text of a job does not execute, a wrong key shows an error, and signing out returns to the sign-in page', async () => {
     const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
     await givenJobs(site.store).held('j', {
       topic: hostile,
@@ -94,7 +94,7 @@ describe('in a browser', () => {
     await page.getByLabel('API key').press('Enter');
     await page.getByRole('alert').waitFor();
     await picture('sign-in-refused');
-    // The browser reports the status of the page itself; that is not what this test looks for.
+    // The browser also reports the status of the page itself, which is expected.
     expect(complaints.splice(0).filter((text) => !text.includes('401'))).toEqual([]);
     await signIn();
 

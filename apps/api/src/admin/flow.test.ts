@@ -16,12 +16,12 @@ describe('the flow of a run in the board', () => {
     const { body } = await request(site.url)
       .get(`/admin/queues/api/queues/${queue}/${encodeURIComponent(id)}/flow`)
       .set({ 'X-API-Key': apiKey });
-    // Absent from the 404 for an entry that the viewer does not see.
+    // Absent from the 404 response for a hidden entry.
     return (body as { flowRoot?: Node }).flowRoot ?? null;
   };
   const plain = ({ name, state, children }: Node): unknown => [name, state, children.map(plain)];
 
-  /** A run of the admin's tenant, or another's, with a step under way and one that failed. */
+  /** A run of the admin's or another tenant, with an active and a failed step. */
   async function given(tenant: string): Promise<void> {
     const { runs, workflows } = site.store;
     await workflows.write({ tenant, id: 'cargo', document: { id: 'cargo' }, by: 'ann' });

@@ -11,16 +11,16 @@ describe('GET /admin/jobs/:id', () => {
     request(site.url)
       .get(`/admin/jobs/${encodeURIComponent(id)}`)
       .set({ 'X-API-Key': apiKey, Accept: 'text/html' });
-  const textOf = async (id: string) => {
+  const getText = async (id: string) => {
     const page = await open(id);
     expect(page.status).toBe(200);
     return page.text.replace(/\s*(<|>)\s*/g, '$1');
   };
 
-  it('200: says where a job waits and why, what moved it and what policy decided', async () => {
+  it('200: shows the queue of a job, its waiting reason, history and policy decisions', async () => {
     await givenJobs(site.store).waiting('j', { topic: 'job.translate', request: { labels: { team: 'blue' } } });
 
-    const text = await textOf('j');
+    const text = await getText('j');
 
     expect(text).toContain('job.translate');
     expect(text).toContain('<a href="/admin/queues/queue/jobs-waiting">Waiting for a worker</a>');
@@ -33,20 +33,20 @@ describe('GET /admin/jobs/:id', () => {
     }
   });
 
-  it('200: shows a held job’s approval and a failed one’s dead letter', async () => {
+  it('200: shows the approval of a held job and the dead letter of a failed one', async () => {
     const given = givenJobs(site.store);
     await given.held('held');
     await given.failed('broken', { reason: 'out of memory' });
 
-    expect(await textOf('held')).toContain('<dt>reason</dt><dd>a person must decide</dd>');
-    expect(await textOf('broken')).toMatch(/Dead letter[\s\S]*<dt>reason<\/dt><dd>out of memory<\/dd>/);
+    expect(await getText('held')).toContain('<dt>reason</dt><dd>a person must decide</dd>');
+    expect(await getText('broken')).toMatch(/Dead letter[\s\S]*<dt>reason<\/dt><dd>out of memory<\/dd>/);
   });
 
-  it('200: shows what was found in an output, and nothing of a quarantined one', async () => {
+  it('200: shows findings of an output, and no part of a quarantined one', async () => {
     const result_ptr = 'redis://res:j';
     await givenJobs(site.store).inFlight('j', { fields: { result_ptr } });
     await site.redis.set(keys.result('j'), JSON.stringify({ answer: 'hunter2' }));
-    expect(await textOf('j')).toContain('hunter2');
+    expect(await getText('j')).toContain('hunter2');
 
     await site.store.jobs.move('*', 'j', 'quarantine', {
       set: {
@@ -63,12 +63,12 @@ describe('GET /admin/jobs/:id', () => {
       },
     });
 
-    const text = await textOf('j');
+    const text = await getText('j');
     expect(text).toContain('<td>secret_leak</td><td>critical</td><td>secrets</td><td>a password</td>');
     expect(text).not.toContain('hunter2');
   });
 
-  it('shows hostile text as text, wherever it comes from', async () => {
+  it('shows hostile text as text, from any source', async () => {
     const hostile = `"'><img src=x onerror=alert(1)><script>alert(2)</script></pre></style>`;
     const id = `j${hostile}`;
     await givenJobs(site.store).failed(id, {
@@ -88,17 +88,17 @@ describe('GET /admin/jobs/:id', () => {
     expect(page.get('Content-Security-Policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
   });
 
-  it('200: a dead letter whose job’s record has expired', async () => {
+  it('200: a dead letter whose job record has expired', async () => {
     await givenJobs(site.store).failed('old', { reason: 'out of memory' });
     await site.redis.del(keys.job('old'));
 
-    const text = await textOf('old');
+    const text = await getText('old');
 
     expect(text).toContain('has expired');
     expect(text).toContain('<dd>out of memory</dd>');
   });
 
-  it('403: a job of another tenant, and of its dead letter alone', async () => {
+  it('403: a job of another tenant, also if only its dead letter remains', async () => {
     await givenJobs(site.store).failed('theirs', { tenant: 'globex', reason: 'secret' });
 
     const before = await open('theirs');
@@ -116,14 +116,14 @@ describe('GET /admin/jobs/:id', () => {
     expect((await open(id).set('Accept', 'application/json')).body).toMatchObject({ code: 'job_not_found' });
   });
 
-  it('404: pages that do not exist, in the shape that was asked for', async () => {
+  it('404: unknown pages, in the requested format', async () => {
     const get = () => request(site.url).get('/admin/nothing').set('X-API-Key', apiKeys.admin);
 
     expect((await get().set('Accept', 'text/html')).text).toContain('404');
     expect((await get()).body).toMatchObject({ code: 'not_found', status: 404 });
   });
 
-  it.each([[''], ['viewer']])('401 or 403: nobody but an admin (%s)', async (who) => {
+  it.each([[''], ['viewer']])('401 or 403: callers other than admins (%s)', async (who) => {
     await givenJobs(site.store).toDecide('j', { prompt: 'secret' });
     const program = request(site.url)
       .get('/admin/jobs/j')
@@ -136,7 +136,7 @@ describe('GET /admin/jobs/:id', () => {
 });
 
 describe('html', () => {
-  it('lets no value become markup', () => {
+  it('escapes all values', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', 'a', '/', '=') }), (value) => {
         const { text } = html`<b title="${value}">${[value]}</b>`;
@@ -147,7 +147,7 @@ describe('html', () => {
     );
   }); // prettier-ignore
 
-  it('keeps html as it is, in lists too, and leaves out what is not there', () => {
+  it('inserts nested html and lists unchanged, and omits absent values', () => {
     expect(html`${[html`<i>${0}</i>`, 'a']}${undefined}${null}${false}`.text).toBe('<i>0</i>a');
   });
 });

@@ -4,11 +4,11 @@ import { apiKeys, ownForm, useAdminSite } from './admin.testing';
 import { isOwnForm } from './own-form';
 import { ownPage, signInTries } from './sign-in';
 
-const cookieOf = (answer: request.Response): string => {
+const getCookie = (answer: request.Response): string => {
   const [line = ''] = answer.get('Set-Cookie') ?? [];
   return line;
 };
-const sessionOf = (answer: request.Response): string => cookieOf(answer).split(';', 1)[0] ?? '';
+const getSession = (answer: request.Response): string => getCookie(answer).split(';', 1)[0] ?? '';
 
 describe('signing in', () => {
   const site = useAdminSite();
@@ -20,7 +20,7 @@ describe('signing in', () => {
     return JSON.stringify([names, ...(await Promise.all(names.map((name) => site.redis.get(name))))]);
   };
 
-  it('is asked for by a page without script, whose policy lets nothing run', async () => {
+  it('uses a page without script, whose policy blocks all scripts', async () => {
     const page = await request(site.url).get('/admin/login');
 
     expect(page.status).toBe(200);
@@ -29,31 +29,31 @@ describe('signing in', () => {
       /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; form-action 'self'/,
     );
     expect(page.get('Cache-Control')).toBe('no-store');
-    // Else browsers would not say where the form comes from.
+    // Otherwise browsers would not send the origin of the form.
     expect(page.get('Referrer-Policy')).toBe('same-origin');
   });
 
-  it('303: an admin key gets a session, in a cookie that no script reads and no other site sends along', async () => {
+  it('303: an admin key opens a session, in an HttpOnly and SameSite cookie', async () => {
     const answer = await send({ api_key: ` "${apiKeys.admin}" ` });
 
     expect([answer.status, answer.get('Location')]).toEqual([303, '/admin/queues']);
-    expect(cookieOf(answer)).toMatch(
+    expect(getCookie(answer)).toMatch(
       /^svc_session=session-[\w-]{43}; Path=\/; Expires=[^;]+ GMT; HttpOnly; SameSite=Lax$/,
     );
-    expect((await queues(sessionOf(answer))).status).toBe(200);
-    const token = sessionOf(answer).slice(sessionCookieName.length + 1);
+    expect((await queues(getSession(answer))).status).toBe(200);
+    const token = getSession(answer).slice(sessionCookieName.length + 1);
     for (const secret of [token, apiKeys.admin]) expect(await storedText()).not.toContain(secret);
   });
 
-  it('303: a key of several tenants acts for the one that was named', async () => {
+  it('303: a key of several tenants acts for the named tenant', async () => {
     const answer = await send({ api_key: apiKeys.everywhere, tenant: 'globex' });
 
     expect(answer.status).toBe(303);
     expect(await storedText()).toContain('globex');
   });
 
-  it('401: one answer to all that is wrong, and the key is not in it', async () => {
-    const session = sessionOf(await send({ api_key: apiKeys.admin })).slice(sessionCookieName.length + 1);
+  it('401: the same response to every failure, without the key', async () => {
+    const session = getSession(await send({ api_key: apiKeys.admin })).slice(sessionCookieName.length + 1);
 
     const wrong = [
       await send({ api_key: 'no-such-key' }),
@@ -69,17 +69,17 @@ describe('signing in', () => {
     expect(wrong.map(({ status }) => status)).toEqual(wrong.map(() => 401));
     expect(pages).toEqual(pages.map(() => pages[0]));
     expect(pages[0]).toContain('role="alert"');
-    expect(wrong.map(cookieOf)).toEqual(wrong.map(() => ''));
+    expect(wrong.map(getCookie)).toEqual(wrong.map(() => ''));
   });
 
-  it('401: what was typed comes back as text', async () => {
+  it('401: submitted values are escaped', async () => {
     const answer = await send({ api_key: 'no-such-key', tenant: '"><script>alert(1)</script>' });
 
     expect(answer.text).not.toContain('<script');
     expect(answer.text).toContain('&quot;&gt;&lt;script&gt;');
   });
 
-  it('429: an address that tries too often waits, also with the right key', async () => {
+  it('429: too many attempts from one address, also with the right key', async () => {
     for (let i = 0; i < signInTries; i++) expect((await send({ api_key: `guess-${i}` })).status).toBe(401);
 
     const answer = await send({ api_key: apiKeys.admin });
@@ -87,16 +87,16 @@ describe('signing in', () => {
     expect(answer.status).toBe(429);
     expect(Number(answer.get('Retry-After'))).toBeGreaterThan(0);
     expect(answer.text).toContain('Too many tries');
-    expect(cookieOf(answer)).toBe('');
+    expect(getCookie(answer)).toBe('');
   });
 
-  it('of many guesses at once, no more than the limit are looked at', async () => {
+  it('checks no more concurrent attempts than the limit', async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => send({ api_key: `guess-${i}` })));
 
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(signInTries);
   });
 
-  it('a success gives an address its tries back', async () => {
+  it('a success resets the attempts of an address', async () => {
     for (let i = 1; i < signInTries; i++) await send({ api_key: 'guess' });
 
     expect((await send({ api_key: apiKeys.admin })).status).toBe(303);
@@ -104,7 +104,7 @@ describe('signing in', () => {
     expect((await send({ api_key: 'guess' })).status).toBe(401);
   });
 
-  it('403: a form of another site neither signs in nor costs a try', async () => {
+  it('403: a form of another site neither signs in nor counts as an attempt', async () => {
     const foreign = [
       { Origin: 'https://evil.example' },
       { Origin: 'http://127.0.0.1:1' },
@@ -116,23 +116,23 @@ describe('signing in', () => {
     for (let i = 0; i < signInTries; i++) {
       for (const headers of foreign) {
         const answer = await send({ api_key: apiKeys.admin }, headers as Record<string, string>);
-        expect([headers, answer.status, cookieOf(answer)]).toEqual([headers, 403, '']);
+        expect([headers, answer.status, getCookie(answer)]).toEqual([headers, 403, '']);
       }
     }
 
     expect((await send({ api_key: apiKeys.admin })).status).toBe(303);
   });
 
-  it('ends the session that stood in the browser before', async () => {
-    const planted = sessionOf(await send({ api_key: apiKeys.everywhere }));
+  it('ends the previous session of the browser', async () => {
+    const planted = getSession(await send({ api_key: apiKeys.everywhere }));
 
     const own = await send({ api_key: apiKeys.admin }, { ...ownForm(site), Cookie: planted });
 
-    expect(sessionOf(own)).not.toBe(planted);
+    expect(getSession(own)).not.toBe(planted);
     expect((await queues(planted)).status).toBe(401);
   });
 
-  it('400, 413: a form that is none', async () => {
+  it('400, 413: an invalid form', async () => {
     expect((await send({ api_key: 'x'.repeat(20_000) })).status).toBe(413);
     const answer = await request(site.url)
       .post('/admin/login')
@@ -142,7 +142,7 @@ describe('signing in', () => {
     expect(site.defects).toEqual([]);
   });
 
-  it('leads to the page that was asked for, and to no other host', async () => {
+  it('redirects to the requested page, and to no other host', async () => {
     const asked = await request(site.url).get('/admin/jobs/j1').set('Accept', 'text/html');
     expect([asked.status, asked.get('Location')]).toEqual([303, '/admin/login?next=%2Fadmin%2Fjobs%2Fj1']);
     expect((await request(site.url).get(String(asked.get('Location')))).text).toContain('value="/admin/jobs/j1"');
@@ -153,17 +153,17 @@ describe('signing in', () => {
     expect([there.get('Location'), astray.get('Location')]).toEqual(['/admin/jobs/j1', '/admin/queues']);
   });
 
-  it('401: two session cookies, of which one was put there by a neighbouring site', async () => {
-    const own = sessionOf(await send({ api_key: apiKeys.admin }));
-    const planted = sessionOf(await send({ api_key: apiKeys.everywhere }));
+  it('401: two session cookies, one of them planted by a neighbouring site', async () => {
+    const own = getSession(await send({ api_key: apiKeys.admin }));
+    const planted = getSession(await send({ api_key: apiKeys.everywhere }));
 
     expect((await queues(`${planted}; ${own}`)).status).toBe(401);
     expect((await queues(`${own}; ${planted}`)).status).toBe(401);
     expect((await queues(`a=b; ${own}; c=d`)).status).toBe(200);
   });
 
-  it('signing out ends the sessions of all cookies that came', async () => {
-    const [own, other] = [sessionOf(await send({ api_key: apiKeys.admin })), sessionOf(await send({ api_key: apiKeys.other }))];
+  it('signing out ends the sessions of all sent cookies', async () => {
+    const [own, other] = [getSession(await send({ api_key: apiKeys.admin })), getSession(await send({ api_key: apiKeys.other }))];
 
     await request(site.url)
       .post('/admin/logout')
@@ -173,20 +173,20 @@ describe('signing in', () => {
   }); // prettier-ignore
 
   describe('signing out', () => {
-    it('ends the session on the server and takes the cookie away', async () => {
-      const session = sessionOf(await send({ api_key: apiKeys.admin }));
+    it('ends the session on the server and clears the cookie', async () => {
+      const session = getSession(await send({ api_key: apiKeys.admin }));
 
       const answer = await request(site.url)
         .post('/admin/logout')
         .set({ ...ownForm(site), Cookie: session });
 
       expect([answer.status, answer.get('Location')]).toEqual([303, '/admin/login']);
-      expect(cookieOf(answer)).toMatch(/^svc_session=; Path=\/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly/);
+      expect(getCookie(answer)).toMatch(/^svc_session=; Path=\/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly/);
       expect((await queues(session)).status).toBe(401);
     });
 
-    it('403: not for another site, nor by a link', async () => {
-      const session = sessionOf(await send({ api_key: apiKeys.admin }));
+    it('403: requests of another site, and links', async () => {
+      const session = getSession(await send({ api_key: apiKeys.admin }));
       const out = (headers: object) =>
         request(site.url)
           .post('/admin/logout')
@@ -210,7 +210,7 @@ describe('signing in behind a trusted proxy', () => {
       .type('form')
       .send({ api_key: apiKey });
 
-  it('429: one client’s guesses do not keep the others out, whatever address it claims to come from', async () => {
+  it('429: attempts of one client do not block others, whatever address it claims', async () => {
     for (let i = 0; i < signInTries; i++) {
       expect((await send(`203.0.113.${i}, 198.51.100.1`, `guess-${i}`)).status).toBe(401);
     }
@@ -219,7 +219,7 @@ describe('signing in behind a trusted proxy', () => {
     expect((await send('198.51.100.2', apiKeys.admin)).status).toBe(303);
   });
 
-  it('429: the addresses of one IPv6 network count as one', async () => {
+  it('429: addresses of one IPv6 network count as one', async () => {
     for (let i = 0; i < signInTries; i++) {
       expect((await send(`2001:db8:0:1::${i}`, `guess-${i}`)).status).toBe(401);
     }
@@ -228,7 +228,7 @@ describe('signing in behind a trusted proxy', () => {
     expect((await send('2001:db8:0:2::1', apiKeys.admin)).status).toBe(303);
   });
 
-  it('429: one key that is tried from many addresses; other keys are not affected', async () => {
+  it('429: attempts with one key from many addresses; other keys are not affected', async () => {
     for (let i = 0; i < signInTries; i++) expect((await send(`203.0.113.${i}`, apiKeys.viewer)).status).toBe(401);
 
     expect((await send('203.0.113.99', apiKeys.viewer)).status).toBe(429);
@@ -239,7 +239,7 @@ describe('signing in behind a trusted proxy', () => {
 describe('signing in without a trusted proxy', () => {
   const site = useAdminSite();
 
-  it('429: an address that the client writes itself counts for nothing', async () => {
+  it('429: an address header set by the client is ignored', async () => {
     const send = (i: number) =>
       request(site.url)
         .post('/admin/login')
@@ -255,14 +255,14 @@ describe('signing in without a trusted proxy', () => {
 describe('signing in to production', () => {
   const site = useAdminSite({ production: true });
 
-  it('sets a cookie that goes over TLS only', async () => {
+  it('sets a Secure cookie', async () => {
     const answer = await request(site.url)
       .post('/admin/login')
       .set(ownForm(site))
       .type('form')
       .send({ api_key: apiKeys.admin });
 
-    expect(cookieOf(answer)).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
+    expect(getCookie(answer)).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
   });
 });
 
@@ -277,14 +277,14 @@ describe('a form', () => {
     [undefined, 'null', false],
     [undefined, 'not a url', false],
     [undefined, undefined, false],
-  ])('of Sec-Fetch-Site %s and Origin %s is our own: %s', (site, origin, own) => {
+  ])('with Sec-Fetch-Site %s and Origin %s is accepted: %s', (site, origin, own) => {
     const headers = { host: 'Site.example', 'sec-fetch-site': site, origin };
 
     expect(isOwnForm({ headers } as unknown as Parameters<typeof isOwnForm>[0])).toBe(own);
   });
 });
 
-describe('a page to go on to', () => {
+describe('a redirect target', () => {
   it.each(['/admin/queues', '/admin/queues/queue/jobs-held', '/admin/jobs/a%3Ab'])('may be %s', (path) => {
     expect(ownPage(path)).toBe(path);
   });

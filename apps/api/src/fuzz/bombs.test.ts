@@ -8,7 +8,7 @@ import { closeConnections, send } from './wire-client.testing';
 
 jest.setTimeout(60_000);
 
-/** What the gateway may use in all. What grows beyond it ends the process, and with it this test. */
+/** Memory limit of the gateway process. Exceeding it ends the process and fails this test. */
 const heapMb = 256;
 const key = 'bombs-admin-key';
 const MiB = 1_048_576;
@@ -17,7 +17,7 @@ const times = (text: string, bytes: number) => text.repeat(Math.floor(bytes / te
 const laughs = (levels: number) =>
   Array.from({ length: levels }, (_, i) => `a${i}: &a${i} [${i === 0 ? 'x,x,x,x,x,x,x,x,x' : times(`*a${i - 1},`, 9 * 4)}]\n`).join(''); // prettier-ignore
 
-/** Policies that are small, or look so, until somebody reads them. */
+/** Policies that expand when they are parsed. */
 const documents: readonly [string, string][] = [
   ['a billion laughs', laughs(9)],
   ['laughs that merge into one another', `a: &a {x: 1}\n${Array.from({ length: 200 }, (_, i) => `b${i}: &b${i} {<<: [${times('*a,', 300)}]}`).join('\n')}`],
@@ -39,7 +39,7 @@ const documents: readonly [string, string][] = [
   ['a key that reaches a prototype', '__proto__: {rules: []}\n'],
 ]; // prettier-ignore
 
-/** Bodies that are small, or look so, until somebody reads them. */
+/** Bodies that expand when they are parsed. */
 const bodies: readonly [string, string | Uint8Array, Readonly<Record<string, string>>?][] = [
   ['lists in lists', nested(100_000)],
   ['lists that do not end', '['.repeat(MiB)],
@@ -54,12 +54,12 @@ const bodies: readonly [string, string | Uint8Array, Readonly<Record<string, str
   ['what is packed as nobody does', '{"prompt":"x"}', { 'Content-Encoding': 'br' }],
 ];
 
-describe('what grows when it is read', () => {
+describe('input that expands when it is parsed', () => {
   const servers = useServers({ streams: 'purge' });
   let api: RunningService;
   let redis: Redis;
   const admin = () => caller(api.url, { 'X-API-Key': key });
-  /** Everything that is stored but for what services tell of themselves. */
+  /** Everything that is stored, except for status records of services. */
   const stored = async () => {
     const { body } = await admin().get('/api/v1/policy/bundles');
     const audit = await admin().get('/api/v1/policy/audit');
@@ -85,7 +85,7 @@ describe('what grows when it is read', () => {
     await api.stop();
   });
 
-  it.each(documents)('a policy of %s is refused with a code, and nothing is written', async (_what, content) => {
+  it.each(documents)('a policy of %s is rejected with a code, and nothing is written', async (_what, content) => {
     const before = await stored();
 
     const asked = ['put /api/v1/policy/bundles/secops~x', 'post /api/v1/policy/bundles/secops~x/simulate', 'put /api/v1/policy/global'];
@@ -103,7 +103,7 @@ describe('what grows when it is read', () => {
     await answersOthers();
   }); // prettier-ignore
 
-  it.each(bodies)('a body of %s is refused with a code by every route, and nothing is written', async (_what, text, headers = {}) => {
+  it.each(bodies)('a body of %s is rejected with a code by every route, and nothing is written', async (_what, text, headers = {}) => {
     const before = await stored();
     const withBody = endpoints.filter((endpoint: Endpoint) => endpoint.body);
 
@@ -121,7 +121,7 @@ describe('what grows when it is read', () => {
     await answersOthers();
   }); // prettier-ignore
 
-  it('of all that, the gateway keeps nothing, and none of it was a defect', async () => {
+  it('the gateway retains no memory of them, and none caused a defect', async () => {
     const used = async () => Number(/^nodejs_heap_size_used_bytes(?:\{[^}]*\})? ([\d.e+]+)/m.exec(await api.metrics())?.[1] ?? NaN); // prettier-ignore
 
     await eventually(async () => expect(await used()).toBeLessThan((heapMb * MiB * 3) / 4));

@@ -9,9 +9,9 @@ import { closeConnections, exchange, send } from './wire-client.testing';
 
 jest.setTimeout(60_000);
 
-/** Names of places whose text belongs to the sender's own tenant, and so to what its own people and workers are shown. */
+/** Places whose text belongs to the sender's tenant, and so may be shown to its users and workers. */
 const content = /^(job|worker|body|query|path|header (idempotency|traceparent|request))/;
-/** Beside its own tenant's answers, where a text is meant to go. All else is a leak. */
+/** Intended places of a text, besides responses to its own tenant. Any other place is a leak. */
 const allowed: readonly { where: RegExp; place: RegExp; why: string }[] = [
   { where: /^log$/, place: /^header request$/, why: 'a caller finds its requests in the log by the id it gave them' },
   { where: /^bus worker\.|^bus job\./, place: content, why: 'a worker is told its job' },
@@ -55,7 +55,7 @@ describe('canary secrets', () => {
 
   const as = (who: keyof typeof keys) => caller(api.url, { 'X-API-Key': keys[who] });
 
-  /** Where else the canaries put so far have turned up; empty is what is hoped for. */
+  /** Leaks of the canaries stored so far; expected to be empty. */
   async function found(): Promise<string[]> {
     const places: [string, string | Uint8Array][] = heard.map(({ subject, bytes }) => [`bus ${subject}`, bytes]);
     for (const service of services) {
@@ -71,13 +71,13 @@ describe('canary secrets', () => {
   }
 
   const inErrors: string[] = [];
-  /** An error may repeat nothing; what is answered to its own tenant otherwise is its own. */
+  /** Errors must not repeat input; other responses to its own tenant may. */
   const noteError = (what: string, status: number, text: string) => {
     if (status >= 400) inErrors.push(...leaks(`${status} of ${what}`, text, secret.made));
   };
   const note = (what: string, { status, body }: HttpAnswer) => noteError(what, status, JSON.stringify(body ?? ''));
 
-  it('in credentials of every kind are in no log, metric, event or answer', async () => {
+  it('in credentials of any kind appear in no log, metric, event or response', async () => {
     const jwt = ['{"alg":"HS256"}', `{"sub":"${secret.of('jwt claim')}"}`].map((part) =>
       Buffer.from(part).toString('base64url'),
     );
@@ -109,7 +109,7 @@ describe('canary secrets', () => {
   });
 
   it.each(endpoints.map((endpoint): [string, Endpoint] => [endpoint.id, endpoint]))(
-    'in any field of %s are in no log, metric, event or error',
+    'in any field of %s appear in no log, metric, event or error',
     async (_id, endpoint) => {
       const { id, method, path, query, body } = endpoint;
       const requests: { what: string; target: string; text?: string; headers?: Record<string, string> }[] = [
@@ -158,7 +158,7 @@ describe('canary secrets', () => {
     },
   );
 
-  it('in a job and what its worker says reach its own tenant, and nobody else', async () => {
+  it('in a job and in reports of its worker reach its own tenant only', async () => {
     const worker = createWorker({
       id: 'w1',
       pool: 'demo',
@@ -197,7 +197,7 @@ describe('canary secrets', () => {
     const details = (await until(good, 'SUCCEEDED')) + (await until(bad, 'FAILED'));
     await worker.stop();
 
-    // Were they not shown where they belong, finding them nowhere else would mean nothing.
+    // Proves that the canaries were stored; otherwise the absence of leaks would prove nothing.
     for (const place of ['job prompt', 'job label', 'worker error', 'worker result']) {
       expect([place, details.includes(secret.of(place))]).toEqual([place, true]);
     }
@@ -211,7 +211,7 @@ describe('canary secrets', () => {
     expect(await found()).toEqual([]);
   });
 
-  it('in packets that nobody takes are in no log, metric or alert', async () => {
+  it('in rejected packets appear in no log, metric or alert', async () => {
     const head = { trace_id: '', sender_id: 'x', nowUs: 1, auth_token: secret.of('worker token') };
     const alerts = () => heard.filter(({ subject }) => subject === subjects.alert.name).length;
     const before = alerts();
@@ -225,7 +225,7 @@ describe('canary secrets', () => {
     expect(await found()).toEqual([]);
   });
 
-  it('are looked for in places that are not empty', async () => {
+  it('are searched for in places that are not empty', async () => {
     expect(heard.length).toBeGreaterThan(5);
     for (const service of services) {
       expect(service.output()).toMatch(/DEBUG|"debug"/);

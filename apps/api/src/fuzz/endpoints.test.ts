@@ -8,10 +8,10 @@ import { closeConnections, send, type WireAnswer, type WireRequest } from './wir
 
 jest.setTimeout(fuzzTimeoutMs());
 
-/** Small, so that ten times a limit is quick to send. */
+/** Small limits, so that ten times a limit is fast to send. */
 const limitBytes = 16_384;
 
-describe('what anybody may send', () => {
+describe('arbitrary requests', () => {
   const unlimited = async () => ({ allowed: true, headers: {} });
   const api = useApi({
     mount: { rateLimits: { api: unlimited, open: unlimited } },
@@ -24,7 +24,7 @@ describe('what anybody may send', () => {
   const caller = { 'X-API-Key': keysOf.boss.key };
   const ask = (request: WireRequest) => send(api.url, { ...request, headers: { ...caller, ...request.headers } });
 
-  // Of a tenant that has not used up what it may have.
+  // A tenant within its limits.
   afterEach(async () => {
     expect(api.defects).toEqual([]);
     expect((await api.nobody.get('/readyz')).status).toBe(200);
@@ -35,7 +35,7 @@ describe('what anybody may send', () => {
   afterAll(closeConnections);
 
   it.each(endpoints.map((endpoint): [string, Endpoint] => [endpoint.id, endpoint]))(
-    '%s answers 2xx or a documented error, whatever it is sent',
+    '%s returns 2xx or a documented error for any request',
     async (_id, endpoint) => {
       const ids = await someIds();
       const codes = documentedCodes(endpoint);
@@ -44,7 +44,7 @@ describe('what anybody may send', () => {
         fc.asyncProperty(hostileRequest(endpoint, ids), async (request) => {
           expectDocumented(await ask(request), endpoint, codes);
         }),
-        fuzzed(runsOf(endpoint)),
+        fuzzed(getRuns(endpoint)),
       );
 
       await everythingReads();
@@ -53,7 +53,7 @@ describe('what anybody may send', () => {
 
   const withBody = endpoints.filter((endpoint: Endpoint) => endpoint.body);
   it.each(withBody.map((endpoint): [string, Endpoint] => [endpoint.id, endpoint]))(
-    '413: a body of %s beyond its limit, whether it says its length or not',
+    '413: a body of %s over its limit, with and without a Content-Length',
     async (_id, endpoint) => {
       const most = api.options.bodyLimits[endpoint.bodyLimit ?? 'json'];
       const sized = (bytes: number) => Buffer.from(`"${'x'.repeat(bytes - 2)}"`);
@@ -70,7 +70,7 @@ describe('what anybody may send', () => {
     },
   );
 
-  /** Jobs in several states, and what refers to them; a workflow. */
+  /** Jobs in several states with related records, and a workflow. */
   async function someIds(): Promise<string[]> {
     const states = ['PENDING', 'APPROVAL_REQUIRED', 'FAILED', 'SUCCEEDED', 'OUTPUT_QUARANTINED'] as const;
     const jobs: string[] = [];
@@ -81,12 +81,12 @@ describe('what anybody may send', () => {
     return [...jobs, 'flow', 'default', 'job.demo.echo', 'w1', `redis://ctx:${jobs[0] ?? ''}`];
   }
 
-  /** What was let in can be read again, by everyone who may. */
+  /** Accepted data can be read again by all permitted callers. */
   async function everythingReads(): Promise<void> {
     const lists = endpoints.filter(({ method, path }: Endpoint) => method === 'get' && !path.includes(':'));
     for (const { id, path } of lists) {
-      if (id === 'memory.read') continue; // it lists nothing
-      if (/^policy\.(listVelocityRules|velocityStats)$/.test(id)) continue; // Community has none
+      if (id === 'memory.read') continue; // not a list
+      if (/^policy\.(listVelocityRules|velocityStats)$/.test(id)) continue; // not in the Community plan
       expect([id, (await api.as('boss').get(path)).status]).toEqual([id, 200]);
     }
     const { items } = await api.store.index.page('acme', {}, 500);
@@ -96,8 +96,8 @@ describe('what anybody may send', () => {
   }
 });
 
-/** An endpoint with a body has more ways to go wrong than one without. */
-const runsOf = ({ body, params, query }: Endpoint): number =>
+/** Number of runs; more for endpoints with more inputs. */
+const getRuns = ({ body, params, query }: Endpoint): number =>
   body ? 80 : query !== undefined || Object.keys(params).length > 0 ? 25 : 5;
 
 function expectDocumented(

@@ -13,7 +13,7 @@ jest.setTimeout(fuzzTimeoutMs());
 
 const wire = Root.fromJSON(protoDescriptor);
 wire.resolveAll();
-/** Words that get a submission past its first checks. */
+/** Values that pass the first checks of a submission. */
 const choices = {
   prompt: ['hello'],
   topic: ['job.demo.echo', 'job.default'],
@@ -34,7 +34,7 @@ interface Answer {
   errorCode: string | undefined;
 }
 
-describe('what anybody may send over gRPC', () => {
+describe('arbitrary gRPC calls', () => {
   const api = useApi();
   let server: ApiGrpcServer;
   let client: Client;
@@ -43,7 +43,7 @@ describe('what anybody may send over gRPC', () => {
     const env = readEnv(apiEnv, { GATEWAY_GRPC_ADDR: '127.0.0.1:0' }).values;
     const clock = systemClock();
     const boot = { env, log: silentLogger, health: new Health({ clock }), clock };
-    // The harness fails a test that leaves a defect behind; so must this door.
+    // As for REST, a test that causes a defect fails.
     const log = { ...silentLogger, error: (message: string) => void api.defects.push(message) };
     server = await startGrpcServer({ ...boot, log }, api.ctx, api.options);
     client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
@@ -53,7 +53,7 @@ describe('what anybody may send over gRPC', () => {
     await server.close();
   });
 
-  /** Bytes as they are, under any metadata that gRPC lets through. */
+  /** Sends raw bytes, with any metadata that gRPC allows. */
   const ask = (method: string, bytes: Uint8Array, more: Readonly<Record<string, string>> = {}) =>
     new Promise<Answer>((resolve) => {
       const metadata = new Metadata();
@@ -83,7 +83,7 @@ describe('what anybody may send over gRPC', () => {
   );
 
   it.each(methods)(
-    '%s answers, or refuses with a documented code, whatever it is sent',
+    '%s responds or rejects with a documented code, for any message',
     async (method, type, endpoint) => {
       const message = wire.lookupType(`svc.v1.${type}`);
       const id = await api.given.job();
@@ -106,7 +106,7 @@ describe('what anybody may send over gRPC', () => {
     },
   );
 
-  it.each(methods)('%s survives bytes that are no message', async (method, type) => {
+  it.each(methods)('%s survives bytes that are not a message', async (method, type) => {
     const message = wire.lookupType(`svc.v1.${type}`);
     const readable = protoMessage(message, choices).map((fields) =>
       message.encode(message.fromObject(fields)).finish(),
@@ -117,7 +117,7 @@ describe('what anybody may send over gRPC', () => {
       fc.asyncProperty(bytes, async (given) => {
         const answer = await ask(method, given);
 
-        // What the library itself cannot read it calls INTERNAL and says so; nothing of ours may end in that.
+        // The library reports undecodable messages as INTERNAL; our own code must never do so.
         if (ours.has(answer.code)) expect(answer.told).toMatch(/^Error deserializing request/);
       }),
       fuzzed(80),
@@ -130,7 +130,7 @@ describe('what anybody may send over gRPC', () => {
     ['deep nesting that JSON still reads', nested(200)],
     ['half a surrogate pair in its context', '"\\ud800"'],
     ['a number beyond all', '1e999'],
-  ])('a submission with %s is taken or refused', async (_what, context) => {
+  ])('a submission with %s is accepted or rejected', async (_what, context) => {
     const message = wire.lookupType('svc.v1.SubmitJobRequest');
     const sent = { prompt: 'x', topic: 'job.demo.echo', context: Buffer.from(context) };
 
@@ -141,7 +141,7 @@ describe('what anybody may send over gRPC', () => {
     for (const { id } of items) expect((await api.as('boss').get(`/api/v1/jobs/${id}`)).status).toBe(200);
   });
 
-  it('a message beyond the cap is refused', async () => {
+  it('rejects a message over the size limit', async () => {
     const cap = 4 * 1_024 * 1_024;
 
     for (const size of [cap + 1, cap * 4]) {
@@ -149,7 +149,7 @@ describe('what anybody may send over gRPC', () => {
     }
   });
 
-  it('a message beyond the cap is refused, however small it was packed', async () => {
+  it('rejects a message over the size limit, even if it is compressed', async () => {
     const packing = { 'grpc.default_compression_algorithm': 2 } as const; // gzip
     const packer = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure(), packing);
     const metadata = new Metadata();
@@ -167,7 +167,7 @@ describe('what anybody may send over gRPC', () => {
     expect(code).toBe(status.RESOURCE_EXHAUSTED);
   });
 
-  it('a method that nobody knows is refused', async () => {
+  it('rejects an unknown method', async () => {
     expect((await ask('DropEverything', new Uint8Array())).code).toBe(status.UNIMPLEMENTED);
   });
 });

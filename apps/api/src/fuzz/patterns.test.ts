@@ -2,7 +2,7 @@ import { submitJob } from '@svc/contract';
 import { useApi } from '../api.testing';
 import { documentedCodes } from './requests.testing';
 
-/** Shapes that make an engine which tries every way work for ever, and texts to try them on. */
+/** Patterns that make a backtracking engine run exponentially, with matching texts. */
 const patterns = ['(a+)+$', '(a|aa)+$', '(.*a){12}b', '(x+x+)+y', '([a-zA-Z]+)*!', '(a?){20}a{20}b', '(?:a{0,50}){0,19}b', '[^b]*b?[^b]*c']; // prettier-ignore
 const texts = ['a'.repeat(49_000) + '!', 'ab'.repeat(24_000), 'x'.repeat(49_000), 'é'.repeat(24_000)];
 
@@ -19,7 +19,7 @@ describe('a policy of adversarial patterns', () => {
   const codes = documentedCodes(submitJob);
   afterEach(() => api.policy());
 
-  it('decides adversarial prompts within their time, while others are served', async () => {
+  it('decides adversarial prompts in time, while other requests are served', async () => {
     await api.policy(policy(patterns));
     let served = 0;
     let isDone = false;
@@ -38,10 +38,10 @@ describe('a policy of adversarial patterns', () => {
       if (status === 200) continue;
       expect(codes.get(status)).toContain(body['code']);
     }
-    // Time was up for some of them, which is for the fail mode to answer for; else this proves nothing.
+    // Some timed out and got the decision of the fail mode; otherwise this test proves nothing.
     expect(answers.map(({ body }) => body['reason'])).toContain('the content scan did not end in its time');
     expect(served).toBeGreaterThan(0);
-    // None of them goes on working behind the next policy's back.
+    // None of them keeps running after the next policy is loaded.
     await api.policy(policy(['never-said']));
     expect((await api.as('user').post('/api/v1/jobs', { prompt: 'hello' })).status).toBe(200);
   }, 30_000);

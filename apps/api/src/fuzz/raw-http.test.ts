@@ -5,10 +5,10 @@ import { begin, exchange } from './wire-client.testing';
 const key = `X-API-Key: ${keysOf.boss.key}\r\n`;
 const head = `POST /api/v1/jobs HTTP/1.1\r\nHost: a\r\n${key}`;
 const get = `GET /api/v1/jobs HTTP/1.1\r\nHost: a\r\n${key}`;
-/** A second request, which would be answered if the first were read otherwise than by its sender. */
+/** A smuggled request, which gets a response if the service splits the first one differently than its sender. */
 const smuggled = `GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-describe('bytes that are no proper request', () => {
+describe('malformed HTTP requests', () => {
   const api = useApi();
 
   it.each([
@@ -42,7 +42,7 @@ describe('bytes that are no proper request', () => {
     ['the preface of HTTP/2', `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`],
     ['a TLS greeting', Buffer.from('160301020001000001fc0303', 'hex')],
     ['noise', Buffer.from(Array.from({ length: 200 }, (_, i) => (i * 37) % 256))],
-  ])('%s: refused once at most, and never read as two requests', async (_what, bytes) => {
+  ])('%s: rejected at most once, and never read as two requests', async (_what, bytes) => {
     const { text, isClosed } = await exchange(api.url, bytes);
 
     const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
@@ -56,18 +56,18 @@ describe('bytes that are no proper request', () => {
     ['a body that stops short', `${head}Content-Length: 100\r\n\r\n{"prompt":`],
     ['chunks that stop short', `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"pro`],
     ['headers that stop short', `${get}X-A: b`],
-  ])('%s: others are served meanwhile, and its end is no defect', async (_what, bytes) => {
+  ])('%s: other clients are served in the meantime, and its end is not a defect', async (_what, bytes) => {
     const unfinished = Array.from({ length: 50 }, () => begin(api.url, bytes));
     const others = await Promise.all(Array.from({ length: 20 }, () => api.as('user').get('/api/v1/jobs')));
 
     expect(others.map(({ status }) => status)).toEqual(Array<number>(20).fill(200));
     expect(unfinished.filter(({ bytesRead }) => bytesRead > 0)).toEqual([]);
     for (const socket of unfinished) socket.destroy();
-    // Another round trip: by then the service has noticed.
+    // Another round trip, after which the service has noticed.
     expect((await api.as('user').get('/api/v1/jobs')).status).toBe(200);
   });
 
-  it('two proper requests on one connection get two answers', async () => {
+  it('two valid requests on one connection get two responses', async () => {
     const { text } = await exchange(api.url, `${get}\r\n${get}\r\n`);
 
     expect([...text.matchAll(/HTTP\/1\.1 200/g)]).toHaveLength(2);

@@ -78,7 +78,7 @@ describe('svc.v1.SvcApi', () => {
     });
     return { events, ended };
   };
-  const codeOf = ({ error }: { error?: ServiceError }) => error?.metadata.get('svc-error-code')[0];
+  const getCode = ({ error }: { error?: ServiceError }) => error?.metadata.get('svc-error-code')[0];
 
   it('submits a job as REST does', async () => {
     const { code, answer } = await ask(
@@ -103,7 +103,7 @@ describe('svc.v1.SvcApi', () => {
     });
   });
 
-  it('a job that a person must decide says so', async () => {
+  it('reports a job that requires approval', async () => {
     const { answer } = await ask(
       'SubmitJob',
       { prompt: 'p', topic: 'job.demo.refund', labels: { amount: '300' } },
@@ -113,7 +113,7 @@ describe('svc.v1.SvcApi', () => {
     expect(answer).toMatchObject({ status: 'approval_required', reason: expect.stringMatching(/refunds/) });
   });
 
-  it('a repeat with the same idempotency key gets the first ids', async () => {
+  it('a repeat with the same idempotency key returns the first ids', async () => {
     const request = { prompt: 'once', topic: 'job.demo.echo', idempotency_key: 'k1' };
 
     const [first, second] = [await ask('SubmitJob', request, 'user'), await ask('SubmitJob', request, 'user')];
@@ -131,11 +131,11 @@ describe('svc.v1.SvcApi', () => {
     ['a role that may not submit', { prompt: 'p', topic: 'job.demo.echo' }, 'viewer', 'PERMISSION_DENIED', 'access_denied'],
     ['another tenant’s name', { prompt: 'p', topic: 'job.demo.echo', org_id: 'globex' }, 'user', 'PERMISSION_DENIED', 'tenant_access_denied'],
     ['no credentials', { prompt: 'p' }, undefined, 'UNAUTHENTICATED', 'unauthorized'],
-  ] as const)('%s is refused', async (_what, request, who, code, errorCode) => {
+  ] as const)('rejects %s', async (_what, request, who, code, errorCode) => {
     const refused = await ask('SubmitJob', request, who);
 
     expect(refused.code).toBe(code);
-    expect(codeOf(refused)).toBe(errorCode);
+    expect(getCode(refused)).toBe(errorCode);
   }); // prettier-ignore
 
   it('a rejected submission is counted by its error code, and an accepted one is not', async () => {
@@ -152,19 +152,19 @@ describe('svc.v1.SvcApi', () => {
     expect((await count()) - before).toBe(1);
   });
 
-  it('a bearer that is wrong is refused though the key is right', async () => {
+  it('rejects a wrong bearer token even with a valid key', async () => {
     expect((await ask('SubmitJob', { prompt: 'p' }, 'user', { authorization: 'Bearer x.y.z' })).code).toBe(
       'UNAUTHENTICATED',
     );
   });
 
-  it('another tenant is refused by its header', async () => {
+  it('rejects the header of another tenant', async () => {
     expect((await ask('GetJobStatus', { job_id: 'j' }, 'user', { 'x-tenant-id': 'globex' })).code).toBe(
       'PERMISSION_DENIED',
     );
   });
 
-  it('the rate limit of the tenant counts here too, and says when to come back', async () => {
+  it('applies the rate limit of the tenant, with a retry time', async () => {
     refusals.add('tenant:acme');
 
     const refused = await ask('GetJobStatus', { job_id: 'j' }, 'user');
@@ -174,7 +174,7 @@ describe('svc.v1.SvcApi', () => {
     expect((await ask('GetJobStatus', { job_id: 'j' }, 'other')).code).toBe('NOT_FOUND');
   });
 
-  it('GetJobStatus: the state and, unless it is withheld, the result', async () => {
+  it('GetJobStatus: returns the state and, unless withheld, the result', async () => {
     const [done, held] = [
       await api.given.job({ state: 'SUCCEEDED', result: { a: 1 } }),
       await api.given.job({ state: 'OUTPUT_QUARANTINED', result: { a: 1 } }),
@@ -192,7 +192,7 @@ describe('svc.v1.SvcApi', () => {
     });
   });
 
-  it('GetJobStatus: unknown and another tenant’s are both not found', async () => {
+  it('GetJobStatus: not found for unknown jobs and jobs of another tenant', async () => {
     const id = await api.given.job({ tenant: 'globex' });
 
     expect(await ask('GetJobStatus', { job_id: id }, 'user')).toMatchObject({ code: 'NOT_FOUND' });
@@ -200,7 +200,7 @@ describe('svc.v1.SvcApi', () => {
     expect(await ask('GetJobStatus', { job_id: id }, 'other')).toMatchObject({ code: 'OK' });
   });
 
-  it('WatchJob: the state now, each change, and the end', async () => {
+  it('WatchJob: streams the current state, each change, and the end', async () => {
     const id = await api.given.job({ state: 'PENDING' });
     const { events, ended } = watch(id, 'user');
     while (events.length === 0) await new Promise(setImmediate);
@@ -212,7 +212,7 @@ describe('svc.v1.SvcApi', () => {
     expect(Number(events[1]?.['at_us'])).toBeGreaterThanOrEqual(Number(events[0]?.['at_us']));
   });
 
-  it('WatchJob: a job that has ended is told once; one of another tenant is not found', async () => {
+  it('WatchJob: sends an ended job once; not found for a job of another tenant', async () => {
     const id = await api.given.job({ state: 'FAILED' });
     const { events, ended } = watch(id, 'viewer');
 

@@ -34,7 +34,7 @@ describe('WatchJob', () => {
   }; // prettier-ignore
   beforeEach(async () => {
     writeFileSync(keyFile, `acme:${leaver}:viewer`);
-    // The file is looked at now and then, and a test before this one changed it.
+    // The file is polled, and a previous test changed it.
     const ask = caller(api.url, { 'X-API-Key': leaver, 'X-Tenant-ID': 'acme' });
     await eventually(async () => expect((await ask.get('/api/v1/jobs')).status).toBe(200));
   });
@@ -66,7 +66,7 @@ describe('WatchJob', () => {
     return { events, ended, seen, begun, cancel: () => call.cancel() };
   };
 
-  it('the end of a job is noticed without reading it again and again', async () => {
+  it('the end of a job is detected without polling', async () => {
     await start({ readEveryMs: hourMs, recheckEveryMs: hourMs });
     const id = await api.given.job({ state: 'PENDING' });
     const { events, ended, begun } = watch(id, keysOf.user.key);
@@ -104,7 +104,7 @@ describe('WatchJob', () => {
     expect(await ended).toBe('PERMISSION_DENIED');
   });
 
-  it('RESOURCE_EXHAUSTED: a tenant has so many streams and no more; others have their own', async () => {
+  it('RESOURCE_EXHAUSTED: the maximum number of streams per tenant, independent of other tenants', async () => {
     await start({ readEveryMs: hourMs, recheckEveryMs: hourMs }, { GATEWAY_GRPC_MAX_STREAMS_PER_TENANT: '2' });
     const [id, foreign] = [await api.given.job({ state: 'PENDING' }), await api.given.job({ tenant: 'globex', state: 'PENDING' })];
     const [first, second] = [watch(id, keysOf.user.key), watch(id, keysOf.viewer.key)];
@@ -116,7 +116,7 @@ describe('WatchJob', () => {
     await elsewhere.begun();
     elsewhere.cancel();
     first.cancel();
-    // The server hears of a cancelled call a moment later.
+    // The server is notified of a cancelled call asynchronously.
     for (;;) {
       const again = watch(id, keysOf.admin.key);
       const answered = await Promise.race([again.seen, again.ended]);

@@ -10,7 +10,7 @@ describe('GET /api/v1/approvals/:job_id/context', () => {
     api.as(who).get(`/api/v1/approvals/${encodeURIComponent(id)}/context`);
   const held = (over: object = {}) => api.given.job({ state: 'APPROVAL_REQUIRED', ...over });
 
-  it('200: says what is asked, by which rule, and what it touches', async () => {
+  it('200: describes the request, the rule and the affected resources', async () => {
     const id = await held({
       labels: { 'system:ledger': '1', rollback_hint: 'pay it back' },
       safety: {
@@ -45,7 +45,7 @@ describe('GET /api/v1/approvals/:job_id/context', () => {
     expect(body['approval']).not.toHaveProperty('job');
   });
 
-  it('200: a gate is told by the names of its workflow and step, with who answered so far', async () => {
+  it('200: an approval step has the names of its workflow and step, and the approvals so far', async () => {
     const workflow = { workflow_id: 'cargo', workflow_name: 'Cargo', step_id: 'ask', step_name: 'Ask the captain' };
     const id = await given.gate({ quorum: 2, escalate_to: 'admin', escalated: true });
     const payload = { kind: 'workflow_approval_context', version: 1, workflow, decision: { title: 'Sail?' } };
@@ -68,7 +68,7 @@ describe('GET /api/v1/approvals/:job_id/context', () => {
     });
   });
 
-  it('200: the time that is left is that of whatever ends the wait first, and null once it is over', async () => {
+  it('200: the remaining time is that of the earliest timeout, and null after the end', async () => {
     const inMs = (ms: number) => Date.now() + ms;
     const expiring = await held({ approval: { expires_at: inMs(60_000) * 1_000 }, fields: { deadline_ms: inMs(3_600_000) } });
     const due = await held({ fields: { deadline_ms: inMs(30_000) } });
@@ -83,14 +83,14 @@ describe('GET /api/v1/approvals/:job_id/context', () => {
     expect(await left(expiring)).toBeNull();
   }); // prettier-ignore
 
-  it('200: a job that policy holds says when the wait for a person ends', async () => {
+  it('200: a job held by policy has the expiry of its approval', async () => {
     const refund = { prompt: 'refund', topic: 'job.demo.refund', context: { amount: 900 } };
     const { body } = await api.as('user').post('/api/v1/jobs', refund);
 
     expect((await context(String(body['job_id']))).body['time_remaining_ms']).toEqual(expect.any(Number));
   });
 
-  it('200: like cases, newest first, at most ten, of this topic and tenant and of the last 30 days', async () => {
+  it('200: similar resolutions, newest first, at most ten, of the same topic and tenant in the last 30 days', async () => {
     const long = { expires_at: 0, resolved_at: 1 };
     const decided = { status: 'approved', decision: 'approve', resolved_by: 'ola', resolved_at: 1 } as const;
     await held({ approval: { ...decided, ...long } });
@@ -120,7 +120,7 @@ describe('GET /api/v1/approvals/:job_id/context', () => {
     expect(prior[1]).toMatchObject({ decision: 'reject', resolved_by: 'ola', was_approved: false });
   });
 
-  it('404 and 403: nobody’s job, one that was never held, and one of another tenant', async () => {
+  it('404 and 403: an unknown job, one that was never held, and one of another tenant', async () => {
     expect(told(await context('nothing'))).toEqual({ status: 404, code: 'job_not_found' });
     expect(told(await context(await api.given.job()))).toEqual({ status: 404, code: 'approval_not_found' });
     expect(told(await context(await held(), 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });

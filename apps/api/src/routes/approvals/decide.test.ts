@@ -16,7 +16,7 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     api.as(who).post('/api/v1/jobs', { prompt: 'refund', topic: 'job.demo.refund', context: { amount: 900 } });
   const both = ['approve', 'reject'] as const;
 
-  it('200: an approved job goes on, carries its approval, and is carried by the queue', async () => {
+  it('200: an approved job is requeued, with its approval', async () => {
     const id = await held();
 
     const { status, body } = await decide('approve', id, 'operator', { reason: ' fine ', note: 'seen' });
@@ -35,13 +35,13 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     });
   });
 
-  it('200: what a user submits and policy holds can be approved', async () => {
+  it('200: a job of a user that policy holds can be approved', async () => {
     const { body } = await refund('user');
 
     expect((await decide('approve', String(body['job_id']))).status).toBe(200);
   });
 
-  it('200: a rejected job ends, with a dead letter, and whoever waits is told once', async () => {
+  it('200: a rejected job ends with a dead letter, and its end is published once', async () => {
     const id = await held();
 
     const { status, body } = await decide('reject', id, 'boss', { reason: 'too much' });
@@ -55,14 +55,14 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     expect(await api.packets()).toEqual(['sys.job.result', 'sys.job.dlq']);
   });
 
-  it('200: a rejection without a reason has one all the same', async () => {
+  it('200: a rejection without a reason gets a default reason', async () => {
     const id = await held();
     await decide('reject', id);
 
     expect((await load(id))?.error_message).toBe('approval rejected');
   });
 
-  it('200: remarks are cut to 512 bytes without tearing a character, and secrets are taken out', async () => {
+  it('200: remarks are truncated to 512 bytes at a character boundary, and secrets are redacted', async () => {
     const id = await held();
     const secret = `ghp_${'a1B2'.repeat(9)}`;
 
@@ -73,7 +73,7 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     expect(approval?.note).not.toContain(secret);
   });
 
-  it.each(both)('200: of 20 who %s at once, one acts and the others hear of it', async (verdict) => {
+  it.each(both)('200: of 20 concurrent calls to %s, one takes effect and the others return its resolution', async (verdict) => {
     const id = await held();
 
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => decide(verdict, id, i % 2 ? 'boss' : 'admin')));
@@ -85,7 +85,7 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     expect(await api.store.jobs.events(id)).toHaveLength(3);
   });
 
-  it('of some who approve and some who reject at once, one acts and the other side is refused', async () => {
+  it('of concurrent approvals and rejections, one takes effect and the opposite ones are rejected', async () => {
     const id = await held();
 
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => decide(i % 2 ? 'reject' : 'approve', id)));
@@ -98,14 +98,14 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
   it.each([
     ['approve', 'already_approved', 'approved_by', 'approved_at'],
     ['reject', 'already_rejected', 'rejected_by', 'rejected_at'],
-  ] as const)('200: to %s again says who did, to anyone', async (verdict, status, by, at) => {
+  ] as const)('200: to %s again returns the earlier resolution to any approver', async (verdict, status, by, at) => {
     const id = await held({ submitter: 'apikey:x|principal:ann' });
     await decide(verdict, id);
 
     expect((await decide(verdict, id, 'admin')).body).toMatchObject({ job_id: id, status, [by]: 'bob', [at]: expect.any(Number) });
   });
 
-  it.each([['approve', 'reject'], ['reject', 'approve']] as const)('409: to %s and then to %s', async (first, second) => {
+  it.each([['approve', 'reject'], ['reject', 'approve']] as const)('409: %s and then %s', async (first, second) => {
     const id = await held();
     await decide(first, id);
 
@@ -121,7 +121,7 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
       expect(told(await decide(verdict, await held(), 'other'))).toEqual({ status: 403, code: 'approval_forbidden' });
     });
 
-    it('403: the submitter decides nothing, by the same key or under the same name', async () => {
+    it('403: the submitter, by the same key or principal', async () => {
       const { body } = await refund('admin');
       const own = String(body['job_id']);
       const sameName = await held({ submitter: 'apikey:0000000000000000|principal:bob' });
@@ -138,20 +138,20 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
       expect(told(await decide(verdict, id))).toEqual({ status: 409, code: 'approval_not_actionable' });
     });
 
-    it('409: one whose time is out', async () => {
+    it('409: an expired approval', async () => {
       const id = await held();
       await api.store.jobs.move('*', id, 'timeOut');
 
       expect(told(await decide(verdict, id))).toEqual({ status: 409, code: 'approval_not_actionable' });
     });
 
-    it('409: one whose decision asks for no approval', async () => {
+    it('409: a job whose decision requires no approval', async () => {
       const id = await held({ safety: { approval_required: false } });
 
       expect(told(await decide(verdict, id))).toEqual({ status: 409, code: 'approval_not_actionable' });
     });
 
-    it('400: a remark of 10,001 characters, and a field it does not know', async () => {
+    it('400: a remark of 10,001 characters, and an unknown field', async () => {
       const id = await held();
 
       expect(told(await decide(verdict, id, 'boss', { reason: 'x'.repeat(10_001) }))).toEqual({ status: 400, code: 'invalid_body' });
@@ -170,7 +170,7 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     expect((await decide('reject', id)).status).toBe(200);
   });
 
-  it('409: the policy changed since it was held, and holds again once it is as it was', async () => {
+  it('409: the policy changed since the job was held; 200 after it is restored', async () => {
     const [id, later] = [await held(), await held()];
     const gate = await held({ topic: 'job.svc.approval-gate' });
     await api.policy(shipped.replace('refunds above 250', 'refunds above 200'));
@@ -191,7 +191,7 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
     expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_snapshot' });
   });
 
-  it('503: while policy cannot be asked nothing is approved', async () => {
+  it('503: nothing is approved while policy is unavailable', async () => {
     const id = await held();
     const asking = jest.spyOn(api.kernel, 'listSnapshots').mockRejectedValue(new Error('gone'));
 

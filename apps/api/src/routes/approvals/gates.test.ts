@@ -6,7 +6,7 @@ import type { Who } from '../../identities.testing';
 import { crowd, givenGates } from './given-gates.testing';
 import { person } from '@svc/testing';
 
-describe('approvals of gates', () => {
+describe('approval steps', () => {
   const api = useApi();
   const given = givenGates(api);
   const load = (id: string) => api.store.jobs.load(id);
@@ -27,7 +27,7 @@ describe('approvals of gates', () => {
     return counts;
   };
 
-  it('200: an approved gate succeeds at once, its run hears who approved, and the bus hears of its success', async () => {
+  it('200: an approved step succeeds immediately, its run receives the approver, and the success is published', async () => {
     const id = await given.gate();
 
     const { status, body } = await decide('approve', id, 'operator', { note: 'go on' });
@@ -41,7 +41,7 @@ describe('approvals of gates', () => {
     expect(await api.packets()).toEqual(['sys.job.result']);
   });
 
-  it('200: a rejected gate is denied, and its run hears why', async () => {
+  it('200: a rejected step is denied, and its run receives the reason', async () => {
     const id = await given.gate({ quorum: 3 });
 
     await decide('reject', id, 'boss', { reason: 'too much' });
@@ -51,7 +51,7 @@ describe('approvals of gates', () => {
     expect((await api.as('admin').get('/api/v1/dlq')).body).toMatchObject([{ reason_code: 'approval_rejected' }]);
   });
 
-  it('of 20 who approve and reject at once, exactly one acts, and each of the others is told which', async () => {
+  it('of 20 concurrent approvals and rejections, exactly one takes effect, and the others return it', async () => {
     const id = await given.gate();
 
     const answers = await Promise.all(crowd(20).map((who, i) => (i % 2 ? approves(who, id) : rejects(who, id))));
@@ -61,7 +61,7 @@ describe('approvals of gates', () => {
     expect((await given.heard()).filter(({ kind }) => kind === 'gateResolved')).toHaveLength(1);
   });
 
-  it('of 20 who approve a gate for 3 at once, exactly 3 count, the last of them acts, and its run hears of those 3', async () => {
+  it('of 20 concurrent approvals of a step that needs 3, exactly 3 count, the last one takes effect, and its run receives those 3', async () => {
     const id = await given.gate({ quorum: 3 });
 
     const answers = await Promise.all(crowd(20).map((who) => approves(who, id)));
@@ -75,7 +75,7 @@ describe('approvals of gates', () => {
     expect(heard.map((event) => event['by'])).toEqual(by);
   });
 
-  it('of 20 who approve and reject a gate for 3 at once, one ends it, and nothing is heard after that', async () => {
+  it('of 20 concurrent approvals and rejections of a step that needs 3, one ends it, and no event follows', async () => {
     const id = await given.gate({ quorum: 3 });
 
     const answers = await Promise.all(crowd(20).map((who, i) => (i % 10 ? approves(who, id) : rejects(who, id))));
@@ -87,7 +87,7 @@ describe('approvals of gates', () => {
     expect(heard.at(-1)).toMatchObject({ approved: job?.state === 'SUCCEEDED' });
   });
 
-  it('200: one person counts once, by whatever name their key gives them', async () => {
+  it('200: one approver counts once, whatever name their key has', async () => {
     const id = await given.gate({ quorum: 2 });
 
     const first = await decide('approve', id, 'boss');
@@ -101,7 +101,7 @@ describe('approvals of gates', () => {
     expect((await load(id))?.approval?.answers).toHaveLength(2);
   });
 
-  it('who shares a key with somebody counts as them before it is enough, too', async () => {
+  it('approvers who share a key count as one', async () => {
     const id = await given.gate({ quorum: 3 });
 
     const answers = [];
@@ -110,7 +110,7 @@ describe('approvals of gates', () => {
     expect(answers).toEqual(['counted', 'repeated']);
   });
 
-  it('200: whoever approved may still reject before it is enough', async () => {
+  it('200: an approver may still reject while more approvals are needed', async () => {
     const id = await given.gate({ quorum: 2 });
     await decide('approve', id, 'boss');
 
@@ -122,7 +122,7 @@ describe('approvals of gates', () => {
     ['by the key that started the run', { submitterId: 'apikey:key-of-dora|principal:else' }],
     ['under the name that started the run', { submitterId: 'apikey:other|principal:dora' }],
     ['under the name that the gate knows', { submitterId: 'jwt:1|principal:', principalId: 'dora' }],
-  ])('403: with exclude_starter the starter of the run decides nothing, %s', async (_, over) => {
+  ])('403: with exclude_starter, the starter of the run, %s', async (_, over) => {
     const id = await given.gate({ quorum: 2 });
     const dora = person('else', over);
 
@@ -130,7 +130,7 @@ describe('approvals of gates', () => {
     expect((await load(id))?.approval?.revision).toBe(1);
   });
 
-  it('200: the starter of the run decides a gate that does not exclude them; 403: the submitter of a plain job does not', async () => {
+  it('200: the starter of the run, for a step without exclude_starter; 403: the submitter of a plain job', async () => {
     const ruled = await given.gate({ exclude_starter: false });
     const bare = await api.given.job({
       state: 'APPROVAL_REQUIRED',
@@ -142,19 +142,19 @@ describe('approvals of gates', () => {
     expect(await approves(person('dora'), bare)).toBe('self_approval_denied');
   });
 
-  it('403: another tenant decides nothing', async () => {
+  it('403: another tenant', async () => {
     const id = await given.gate();
 
     expect(told(await decide('approve', id, 'other'))).toEqual({ status: 403, code: 'approval_forbidden' });
   });
 
-  it('409: a gate whose request changed is not approved', async () => {
+  it('409: a step whose request changed cannot be approved', async () => {
     const id = await given.gate({ quorum: 2 }, { approval: { job_hash: 'another', gate: { quorum: 2, exclude_starter: true, requester: 'dora' } } });
 
     expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_stale_request' });
   });
 
-  it('409: neither verdict reaches a run that has ended, and the list leaves its gates out', async () => {
+  it('409: a run that has ended; the list omits its approvals', async () => {
     const id = await given.gate();
     await given.ended('r1');
 
@@ -164,15 +164,15 @@ describe('approvals of gates', () => {
     expect((await api.as('admin').get('/api/v1/approvals')).body).toEqual({ items: [], next_cursor: null });
   });
 
-  it('409: nor one whose record is gone', async () => {
+  it('409: a run whose record has expired', async () => {
     const id = await given.gate({}, { fields: { run: 'forgotten' } });
 
     expect(told(await decide('approve', id))).toEqual({ status: 409, code: 'approval_terminal_run' });
   });
 
-  it('409: an approval that others change all the time is not waited for without end', async () => {
+  it('409: retries on a constantly changing approval are bounded', async () => {
     const id = await given.gate();
-    // Told from what was read by its text, as if it had been written anew in between each time.
+    // The stored text always differs from the read one, as if another write came in between each time.
     const approval = JSON.stringify((await load(id))?.approval, undefined, 1);
     await api.store.redis.hset(`{s0}:job:${id}`, 'approval', approval);
 
@@ -183,14 +183,14 @@ describe('approvals of gates', () => {
     expect((await load(id))?.state).toBe('APPROVAL_REQUIRED');
   });
 
-  describe('what its run does to it', () => {
+  describe('operations of the run on its approval step', () => {
     const alerts = async () =>
       (await api.published())
         .filter(({ subject }) => subject === 'sys.alert')
         .map(({ bytes }) => decodePacket(bytes))
         .map((read) => (read.kind === 'ok' && read.packet.kind === 'alert' ? read.packet.body : undefined));
 
-    it('an escalation lets its role decide as well, raises the revision once, and is told each time', async () => {
+    it('an escalation adds its role, increments the revision once, and is published each time', async () => {
       const id = await given.gate({ escalate_to: 'admin', quorum: 2 });
       expect(told(await decide('approve', id, 'boss'))).toEqual({ status: 403, code: 'approval_forbidden' });
 
@@ -205,7 +205,7 @@ describe('approvals of gates', () => {
       expect((await load(id))?.state).toBe('SUCCEEDED');
     });
 
-    it('reminders are counted and told', async () => {
+    it('reminders are counted and published', async () => {
       const id = await given.gate();
 
       await remindGate(api.ctx.approvals, id);
@@ -218,7 +218,7 @@ describe('approvals of gates', () => {
     it.each([
       [true, 'SUCCEEDED', { status: 'approved', decision: 'approve' }],
       [false, 'DENIED', { status: 'invalidated', decision: 'expire' }],
-    ] as const)('closing it (%s) ends it without anybody, once', async (approved, state, approval) => {
+    ] as const)('closing it (%s) ends it once, without an approver', async (approved, state, approval) => {
       const id = await given.gate({ quorum: 2 });
 
       await closeGate(api.ctx.approvals, id, approved, 'by rule');
@@ -228,7 +228,7 @@ describe('approvals of gates', () => {
       expect((await load(id))?.approval?.resolved_by).toBeUndefined();
     });
 
-    it('a gate that people decided is left alone, and one that nobody knows', async () => {
+    it('a resolved step and an unknown step are unchanged', async () => {
       const id = await given.gate();
       await decide('approve', id);
       const before = await load(id);
@@ -242,7 +242,7 @@ describe('approvals of gates', () => {
       expect(await alerts()).toEqual([]);
     });
 
-    it('of 20 who approve while it is closed, either it is theirs or nobody acts', async () => {
+    it('of 20 approvals concurrent with a close, either one takes effect or none', async () => {
       const id = await given.gate();
 
       const [, ...answers] = await Promise.all([

@@ -3,10 +3,10 @@ import { useApi } from '../../api.testing';
 describe('GET /api/v1/approvals', () => {
   const api = useApi();
   const list = (query = '', who: 'admin' | 'other' = 'admin') => api.as(who).get(`/api/v1/approvals${query}`);
-  const idsOf = (body: Record<string, unknown>) =>
+  const getIds = (body: Record<string, unknown>) =>
     (body['items'] as { job: { id: string } }[]).map(({ job }) => job.id);
 
-  it('200: a held job is listed with what the decider needs to know', async () => {
+  it('200: a held job is listed with its approval context', async () => {
     const id = await api.given.job({
       state: 'APPROVAL_REQUIRED',
       labels: { 'system:ledger': '1', target_namespace: 'prod', rollback_hint: 'pay it back' },
@@ -45,7 +45,7 @@ describe('GET /api/v1/approvals', () => {
     ]);
   });
 
-  it('200: a decision is shown with who made it and why, unless resolved ones are left out', async () => {
+  it('200: a resolution is listed with its author and reason, unless resolved approvals are excluded', async () => {
     const [approved = '', pending = ''] = await api.given.jobs(2, { state: 'APPROVAL_REQUIRED' });
     await api.as('boss').post(`/api/v1/approvals/${approved}/approve`, { reason: 'fine', note: 'seen' });
 
@@ -65,32 +65,32 @@ describe('GET /api/v1/approvals', () => {
       },
       { job: { id: pending } },
     ]);
-    expect(idsOf(open.body)).toEqual([pending]);
+    expect(getIds(open.body)).toEqual([pending]);
   });
 
-  it('200: pages follow one another without loss or repetition', async () => {
+  it('200: pages contain every item exactly once', async () => {
     const ids = await api.given.jobs(7, { state: 'APPROVAL_REQUIRED' });
 
     const seen: string[] = [];
     let cursor: unknown = '';
     while (cursor !== null) {
       const { body } = await list(`?limit=3&cursor=${String(cursor)}`);
-      seen.push(...idsOf(body));
+      seen.push(...getIds(body));
       cursor = body['next_cursor'];
     }
 
     expect(seen).toEqual([...ids].reverse());
   });
 
-  it('200: pages of pending ones are full, however many resolved ones lie between', async () => {
+  it('200: pages of pending approvals are full, however many resolved ones are in between', async () => {
     const ids = await api.given.jobs(6, { state: 'APPROVAL_REQUIRED' });
     for (const id of [ids[1], ids[3], ids[5]]) await api.as('boss').post(`/api/v1/approvals/${id}/approve`);
 
     const first = await list('?limit=2&include_resolved=no');
     const second = await list(`?limit=2&include_resolved=no&cursor=${String(first.body['next_cursor'])}`);
 
-    expect(idsOf(first.body)).toEqual([ids[4], ids[2]]);
-    expect(idsOf(second.body)).toEqual([ids[0]]);
+    expect(getIds(first.body)).toEqual([ids[4], ids[2]]);
+    expect(getIds(second.body)).toEqual([ids[0]]);
     expect(second.body['next_cursor']).toBeNull();
   });
 
@@ -103,7 +103,7 @@ describe('GET /api/v1/approvals', () => {
     expect(items[0]?.submitted_by).toMatch(/^apikey:[0-9a-f]{16}\|principal:uma$/);
   }); // prettier-ignore
 
-  it('200: an input that is no JSON is said to be malformed', async () => {
+  it('200: an input that is not JSON is reported as malformed', async () => {
     const id = await api.given.job({ state: 'APPROVAL_REQUIRED' });
     await api.store.redis.set(`ctx:${id}`, '{"a":');
 

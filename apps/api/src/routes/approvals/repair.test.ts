@@ -37,7 +37,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
   interface Case {
     kind: string;
     given(): Promise<string>;
-    /** State of the job, status and decision of its approval, once repaired. */
+    /** State of the job, and status and decision of its approval, after the repair. */
     after: [state: string, status: string, decision: string];
     target: string;
     packets: string[];
@@ -88,7 +88,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     },
   ];
 
-  it.each(cases)('200: $kind, said and not done', async ({ kind, given: begin, after, target }) => {
+  it.each(cases)('200: $kind, planned and not applied', async ({ kind, given: begin, after, target }) => {
     const id = await begin();
     const before = await load(id);
 
@@ -110,7 +110,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(await api.packets()).toEqual([]);
   });
 
-  it.each(cases)('200: $kind, done', async ({ kind, given: begin, after, target, packets }) => {
+  it.each(cases)('200: $kind, applied', async ({ kind, given: begin, after, target, packets }) => {
     const id = await begin();
     const revision = (await load(id))?.approval?.revision ?? 0;
 
@@ -126,7 +126,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(told(await repair(id, { apply: true }))).toEqual({ status: 409, code: 'not_repairable' });
   });
 
-  it.each(cases)('200: $kind is in the policy audit when it was applied, and only then', async ({ kind, given: begin, after }) => {
+  it.each(cases)('200: $kind is in the policy audit only if it was applied', async ({ kind, given: begin, after }) => {
     const id = await begin();
     await repair(id);
     expect(await audit()).toEqual([]);
@@ -151,7 +151,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(await audit('other')).toEqual([]);
   });
 
-  it('200: a repaired approval is carried, stays that of who gave it, and is no decision of who repaired it', async () => {
+  it('200: a repaired approval is requeued and keeps its approver; the caller of the repair is not the approver', async () => {
     const id = await held({ approval: decided('approved') });
 
     const { body } = await repair(id, { apply: true });
@@ -165,7 +165,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(told(await api.as('admin').post(`/api/v1/approvals/${id}/reject`))).toEqual({ status: 409, code: 'approval_already_resolved' });
   });
 
-  it('200: an approval of another request than the stored one is voided, not carried out', async () => {
+  it('200: an approval of another request than the stored one is invalidated, not applied', async () => {
     const id = await held({ approval: decided('approved') });
     await changeRequest(id);
 
@@ -177,7 +177,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
   it.each([
     ['approved', 'SUCCEEDED', { approved: true, by: 'ola' }],
     ['rejected', 'DENIED', { approved: false, by: 'ola', comment: 'because' }],
-  ] as const)('200: a gate that was %s ends, and its run hears of it', async (status, state, heard) => {
+  ] as const)('200: a step that was %s ends, and its run is notified', async (status, state, heard) => {
     const gate = { quorum: 1, exclude_starter: true, requester: 'dora' };
     const id = await given.gate({}, { approval: { ...decided(status), gate } });
 
@@ -187,7 +187,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect((await given.heard())[0]).toMatchObject({ kind: 'gateResolved', jobId: id, ...heard });
   });
 
-  it('200: a gate whose request changed is voided, and its run hears that nobody will decide', async () => {
+  it('200: a step whose request changed is invalidated, and its run is notified', async () => {
     const id = await given.gate();
     await changeRequest(id);
 
@@ -196,7 +196,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect((await given.heard())[0]).not.toHaveProperty('by');
   });
 
-  it('200: what is still to be published is published, once', async () => {
+  it('200: a pending publish is published once', async () => {
     const id = await held();
     await api.servers.nats.kill();
     await api.as('boss').post(`/api/v1/approvals/${id}/reject`);
@@ -204,7 +204,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
 
     const plan = await repair(id);
     expect(plan.body).toMatchObject({ state: 'DENIED', approval: { publish_status: 'pending' }, plan: { kind: 'replay_pending_publish', target_state: 'DENIED' } });
-    // Until the bus is there again, each try says that it was none.
+    // Each attempt reports a deferred publish until NATS is reachable again.
     await eventually(async () =>
       expect((await repair(id, { apply: true })).body).toMatchObject({ applied: true, approval: { status: 'rejected', publish_status: 'published' } }),
     );
@@ -213,7 +213,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(await audit()).toMatchObject([{ resource_id: id, extra: { kind: 'replay_pending_publish', from: 'DENIED', to: 'DENIED', approval_status: 'rejected' } }]);
   });
 
-  it('200: while the bus is away the repair is made, and says that the bus hears of it later', async () => {
+  it('200: while NATS is unreachable, the repair is applied and reports a deferred publish', async () => {
     const id = await held({ approval: decided('rejected') });
     await api.servers.nats.kill();
 
@@ -225,7 +225,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(again.body).toMatchObject({ applied: false, publish_deferred: true, plan: { kind: 'replay_pending_publish' } });
   });
 
-  it('200 and 409: with nothing to repair it says so, and applies nothing', async () => {
+  it('200 and 409: nothing to repair', async () => {
     const id = await held();
     const before = await load(id);
 
@@ -237,7 +237,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(await load(id)).toEqual(before);
   });
 
-  it('of 20 who repair at once, one acts', async () => {
+  it('of 20 concurrent repairs, one takes effect', async () => {
     const id = await held({ approval: decided('rejected') });
 
     const answers = await Promise.all(Array.from({ length: 20 }, () => repair(id, { apply: true })));
@@ -255,13 +255,13 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
       return id;
     }],
     ['repair_rejected_resolution', 'DENIED', () => held({ approval: decided('rejected'), submitter: 'apikey:1|principal:bob' })],
-  ] as const)('200: the submitter of a job may apply %s, which does not let the job go on', async (kind, state, begin) => {
+  ] as const)('200: the submitter of a job may apply %s, which does not release the job', async (kind, state, begin) => {
     const { status, body } = await repair(await begin(), { apply: true });
 
     expect({ status, body }).toMatchObject({ status: 200, body: { applied: true, state, plan: { kind } } });
   });
 
-  it('200: the starter of a run may apply the repair that lets an approved gate of it go on, unless excluded', async () => {
+  it('200: the starter of a run may apply the repair that releases an approved step, unless excluded', async () => {
     const own = { submitter: 'apikey:1|principal:bob' };
     const gate = (exclude_starter: boolean) => ({ quorum: 1, exclude_starter, requester: 'bob' });
     const excluded = await given.gate({}, { ...own, approval: { ...decided('approved'), gate: gate(true) } });
@@ -272,7 +272,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect((await repair(allowed, { apply: true })).body).toMatchObject({ applied: true, state: 'SUCCEEDED' });
   });
 
-  it('403: the submitter of a job may not apply the repair that lets it go on, and may look', async () => {
+  it('403: the submitter of a job may plan but not apply the repair that releases it', async () => {
     const own = await held({ approval: decided('approved'), submitter: 'apikey:1|principal:bob' });
 
     expect((await repair(own)).status).toBe(200);
@@ -280,13 +280,13 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect((await load(own))?.state).toBe('APPROVAL_REQUIRED');
   });
 
-  it('403, 404 and 409: another tenant, nobody’s job, and one that was never held', async () => {
+  it('403, 404 and 409: another tenant, an unknown job, and one that was never held', async () => {
     expect(told(await repair(await held(), { apply: true }, 'other'))).toEqual({ status: 403, code: 'approval_forbidden' });
     expect(told(await repair('nothing'))).toEqual({ status: 404, code: 'approval_not_found' });
     expect(told(await repair(await api.given.job()))).toEqual({ status: 409, code: 'approval_not_actionable' });
   });
 
-  it('409: an approval that others change meanwhile', async () => {
+  it('409: an approval that changes concurrently', async () => {
     const id = await held({ approval: decided('rejected') });
     const approval = JSON.stringify((await load(id))?.approval, undefined, 1);
     await api.store.redis.hset(`{s0}:job:${id}`, 'approval', approval);
@@ -294,7 +294,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(await repair(id, { apply: true })).toMatchObject({ status: 409, body: { code: 'approval_retryable_lock', retryable: true } });
   });
 
-  it('503: while policy cannot be asked nothing is planned', async () => {
+  it('503: nothing is planned while policy is unavailable', async () => {
     const id = await held();
     const asking = jest.spyOn(api.kernel, 'listSnapshots').mockRejectedValue(new Error('gone'));
 
@@ -302,7 +302,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     asking.mockRestore();
   });
 
-  it('200: a policy that changed since makes the approval stale, but not that of a gate', async () => {
+  it('200: a changed policy makes an approval stale, except for approval steps', async () => {
     const [id, gate] = [await held(), await given.gate()];
     await api.policy(shipped.replace('refunds above 250', 'refunds above 200'));
 

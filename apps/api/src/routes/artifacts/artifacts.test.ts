@@ -11,7 +11,7 @@ describe('artifacts', () => {
   const base64 = (bytes: Buffer | string) => Buffer.from(bytes).toString('base64');
   const tooLarge = { status: 413, code: 'artifact_too_large' };
 
-  it('200: bytes come back as they were, with their labels', async () => {
+  it('200: returns the stored bytes with their labels', async () => {
     const bytes = Buffer.from([0, 255, 128, 10]);
 
     const { status, body } = await put({ content_base64: base64(bytes), content_type: 'image/x', labels: { a: '1' } });
@@ -30,7 +30,7 @@ describe('artifacts', () => {
     });
   });
 
-  it('200: text, and base64 wins over it; unknown fields are ignored', async () => {
+  it('200: text; base64 takes precedence; unknown fields are ignored', async () => {
     const text = await put({ content: 'héllo', other: 1 });
     const both = await put({ content: 'text', content_base64: base64('bytes') });
 
@@ -71,7 +71,7 @@ describe('artifacts', () => {
     expect(told(await put(body))).toEqual({ status: 400, code });
   });
 
-  it('413: more bytes than the limit, which query and header may narrow and never widen', async () => {
+  it('413: content over the limit, which query and header can lower but not raise', async () => {
     const bytes = (n: number) => ({ content_base64: base64(Buffer.alloc(n)) });
 
     expect((await put(bytes(2_048))).status).toBe(200);
@@ -83,7 +83,7 @@ describe('artifacts', () => {
     expect((await put(bytes(11), '', { 'X-Max-Artifact-Bytes': 'ten' })).status).toBe(200);
   });
 
-  it('413: a reader may refuse a larger one', async () => {
+  it('413: an artifact over the reader’s limit', async () => {
     const { body } = await put({ content: 'x'.repeat(11) });
 
     expect(told(await get(body['artifact_ptr'], '?max_bytes=10'))).toEqual(tooLarge);
@@ -95,7 +95,7 @@ describe('artifacts', () => {
     expect(told(await get(`${ptr}`))).toEqual({ status: 400, code: 'invalid_artifact_pointer' });
   });
 
-  it('404: one that is gone', async () => {
+  it('404: an expired artifact', async () => {
     const { body } = await put({ content: 'x' });
     const key = String(body['artifact_ptr']).replace('redis://', '');
     await api.store.redis.del(key);
@@ -104,7 +104,7 @@ describe('artifacts', () => {
     expect(told(await get('00000000-0000-4000-8000-000000000000'))).toMatchObject({ status: 404 });
   });
 
-  it('403: one that a job made whose output is quarantined, until that is released; labels of others say nothing', async () => {
+  it('403: an artifact of a job with quarantined output, until released; labels of other tenants are ignored', async () => {
     const verdict: OutputSafetyRecord = { decision: 'QUARANTINE', reason: '', rule_id: '', policy_snapshot: '', findings: [], phase: 'sync', checked_at: 1, check_duration_ms: 1 }; // prettier-ignore
     const fields = { output_safety: { ...verdict, original_ptr: 'redis://res:held' } };
     const job_id = await api.given.job({ id: 'held', state: 'OUTPUT_QUARANTINED', fields });
@@ -131,7 +131,7 @@ describe('artifacts', () => {
 describe('artifacts of the usual size', () => {
   const api = useApi();
 
-  it('400: many `=` are hours of work for whoever looks for any number of them at the end', async () => {
+  it('400: many trailing `=` are rejected in linear time', async () => {
     const body = { content_base64: `A${'='.repeat(900_000)}A` };
 
     expect(told(await api.as('user').post('/api/v1/artifacts', body))).toEqual({

@@ -8,7 +8,7 @@ const set = (budget: object, more: object = { scope: 'org' }, as = api.as('admin
 const submit = (body: object, as = api.as('admin')) => as.post('/api/v1/jobs', { prompt: 'x', ...body });
 
 describe('GET /api/v1/budgets', () => {
-  it('200: nothing where no document sets a budget', async () => {
+  it('200: empty if no document sets a budget', async () => {
     expect((await api.as('operator').get(path)).body).toEqual({
       items: [],
       per_job_max_usd: 0,
@@ -16,7 +16,7 @@ describe('GET /api/v1/budgets', () => {
     });
   });
 
-  it('200: what day and month have come to, by cost centre, for the caller’s tenant alone', async () => {
+  it('200: usage by day, month and cost centre, for the caller’s tenant only', async () => {
     await set({ daily_limit_usd: 10, monthly_limit_usd: 0, cost_centers: ['research'] });
     await set({ daily_limit_usd: 3 }, { scope: 'org' }, api.as('other'));
     const today = new Date().toISOString().slice(0, 10);
@@ -42,7 +42,7 @@ describe('GET /api/v1/budgets', () => {
     expect(other.items[0]).toMatchObject({ id: 'globex', limit_usd: 3, spent_usd: 0, by_cost_center: {} });
   });
 
-  it('200: those of a team and a workflow beside them, not of another tenant’s', async () => {
+  it('200: including budgets of a team and a workflow, not of another tenant', async () => {
     await set({ daily_limit_usd: 1 }, { scope: 'team', scope_id: 'ml' });
     await set({ daily_limit_usd: 2 }, { scope: 'workflow', scope_id: 'etl' });
     const scopes = async (as: ReturnType<typeof api.as>) => {
@@ -54,13 +54,13 @@ describe('GET /api/v1/budgets', () => {
     expect(await scopes(api.as('other'))).toEqual([]);
   });
 
-  it('403: for those who may not look', async () => {
+  it('403: callers without permission', async () => {
     expect((await api.as('viewer').get(path)).status).toBe(403);
   });
 });
 
 describe('POST /api/v1/jobs with an estimate', () => {
-  it('403 budget_exceeded: more than one job may cost; at the limit and without a budget it is taken', async () => {
+  it('403 budget_exceeded: an estimate over the limit per job; accepted at the limit and without a budget', async () => {
     expect((await submit({ estimated_cost: 1_000 })).status).toBe(200);
     await set({ per_job_max_usd: 2 });
 
@@ -73,7 +73,7 @@ describe('POST /api/v1/jobs with an estimate', () => {
     });
   });
 
-  it('200: with alert nothing is refused, and the job says what it may cost', async () => {
+  it('200: with action alert nothing is rejected, and the job shows its estimate', async () => {
     await set({ per_job_max_usd: 2, action_at_limit: 'alert' });
 
     const { job_id: id } = (await submit({ estimated_cost: 3 })).body as { job_id: string };
@@ -81,7 +81,7 @@ describe('POST /api/v1/jobs with an estimate', () => {
     expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body).toMatchObject({ estimated_cost: 3 });
   });
 
-  it.each([-1, 'much', 1e9])('400: %j is no estimate', async (estimated_cost) => {
+  it.each([-1, 'much', 1e9])('400: invalid estimate %j', async (estimated_cost) => {
     expect((await submit({ estimated_cost })).status).toBe(400);
   });
 });

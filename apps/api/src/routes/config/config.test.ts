@@ -12,7 +12,7 @@ const envelope = async (query: string) => (await get(`${query}&envelope=true`)).
 const team = (data: object, more: object = {}) => ({ scope: 'team', scope_id: 'dock', data, ...more });
 
 describe('GET /api/v1/config', () => {
-  it('200: system/default is there, empty, before anybody wrote it; 404: no other document is', async () => {
+  it('200: system/default exists, empty, before the first write; 404: other documents', async () => {
     expect(await get()).toMatchObject({ status: 200, body: {} });
     expect((await get()).body).toEqual({});
     expect((await get('?envelope=1')).body).toEqual({
@@ -22,7 +22,7 @@ describe('GET /api/v1/config', () => {
       expect(told(await get(query))).toEqual({ status: 404, code: 'CONFIG_NOT_FOUND' });
   });
 
-  it('200: the data alone, or with envelope the whole document', async () => {
+  it('200: the data, or with envelope the whole document', async () => {
     await put({ scope: 'org', data: { a: 1 }, meta: { why: 'harbour' } });
 
     expect((await get('?scope=org')).body).toEqual({ a: 1 });
@@ -32,7 +32,7 @@ describe('GET /api/v1/config', () => {
     });
   });
 
-  it('200: a document with half a surrogate pair can be read, and written again', async () => {
+  it('200: a document with a lone surrogate can be read and written again', async () => {
     await put({ scope: 'org', data: { '\ud800': 'a\udc00b' } });
 
     expect((await get('?scope=org')).body).toEqual({ '\ufffd': 'a\ufffdb' });
@@ -48,7 +48,7 @@ describe('GET /api/v1/config', () => {
     expect(told(await get(query))).toEqual({ status: 400, code: 'CONFIG_REQUEST_INVALID' });
   });
 
-  it('403: operators read all scopes but system, until RBAC lets the permission decide; viewers none', async () => {
+  it('403: without RBAC, operators read all scopes except system, and viewers none', async () => {
     await put({ scope: 'org', data: { a: 1 } });
 
     expect((await get('?scope=org', api.as('operator'))).body).toEqual({ a: 1 });
@@ -58,14 +58,14 @@ describe('GET /api/v1/config', () => {
     expect((await get('', api.as('operator'))).status).toBe(200);
   });
 
-  it('400: a revision or data that is sent as text writes nothing', async () => {
+  it('400: a revision or data of type text', async () => {
     for (const more of [{ revision: '0' }, { data: '{"a":1}' }, { meta: '{}' }])
       expect(told(await put(team({ a: 1 }, more)))).toEqual({ status: 400, code: 'CONFIG_SCHEMA_VIOLATION' });
 
     expect((await get('?scope=team&scope_id=dock')).status).toBe(404);
   });
 
-  it('200: the last 20 revisions can be read, 404: those before them cannot, nor those to come', async () => {
+  it('200: the last 20 revisions; 404: older and future ones', async () => {
     for (let i = 1; i <= 22; i++) await put(team({ i }));
     const at = (revision: number) => get(`?scope=team&scope_id=dock&revision=${revision}`);
 
@@ -76,7 +76,7 @@ describe('GET /api/v1/config', () => {
 }); // prettier-ignore
 
 describe.each([['PUT', put] as const, ['POST', post] as const])('%s /api/v1/config', (_, write) => {
-  it('204: each key of the data replaces that key, null removes one, and meta goes the same way', async () => {
+  it('204: each key of the data replaces that key, null removes it, and meta is merged the same way', async () => {
     await write({ scope: 'org', data: { a: { x: 1 }, b: 2, c: 3 }, meta: { by: 'ann', why: 'first' } });
     const { status } = await write({ scope: 'org', data: { a: { y: 1 }, b: null, d: null }, meta: { why: null } });
 
@@ -94,7 +94,7 @@ describe.each([['PUT', put] as const, ['POST', post] as const])('%s /api/v1/conf
 });
 
 describe('a write', () => {
-  it('409: of a revision that is not the newest changes nothing, and says which is', async () => {
+  it('409: for an outdated revision, with the newest revision', async () => {
     await put(team({ a: 1 }));
     await put(team({ a: 2 }, { revision: 1 }));
 
@@ -106,7 +106,7 @@ describe('a write', () => {
     expect((await put({ scope: 'org', data: {}, revision: 0 })).status).toBe(204);
   });
 
-  it('of 50 at once none is lost, and those that lose every race get 409', async () => {
+  it('of 50 concurrent ones none is lost, and those that lose every race get 409', async () => {
     const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);
 
     const answers = await Promise.all(keys.map((key) => put(team({ [key]: 1 }))));
@@ -120,14 +120,14 @@ describe('a write', () => {
     expect(lost.map(told)).toEqual(lost.map(() => ({ status: 409, code: 'CONFIG_VERSION_CONFLICT' })));
   });
 
-  it('of 50 at once that read the same revision one is made', async () => {
+  it('of 50 concurrent ones with the same revision one succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => put(team({ i }, { revision: 0 }))));
 
     expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
     expect(await envelope('?scope=team&scope_id=dock')).toMatchObject({ revision: 1 });
   });
 
-  it('tells every replica where, and nothing of what', async () => {
+  it('notifies every replica of the document, without its content', async () => {
     await put(team({ canary: 'canary-5521' }));
 
     await eventually(async () => expect(await api.packets()).toEqual(['sys.config.changed']));
@@ -136,7 +136,7 @@ describe('a write', () => {
     expect(text).not.toContain('canary');
   });
 
-  it('is in force at once', async () => {
+  it('takes effect immediately', async () => {
     await put({ scope: 'org', data: { limits: { max_concurrent_jobs: 1 } } });
     const submit = () => api.as('user').post('/api/v1/jobs', { prompt: 'x' });
 
@@ -146,7 +146,7 @@ describe('a write', () => {
     expect((await submit()).status).toBe(200);
   });
 
-  it('400: bundles do not go into system/default, in either form', async () => {
+  it('400: bundles in system/default, in either form', async () => {
     const told400 = { status: 400, code: 'CONFIG_KEY_FORBIDDEN' };
 
     expect(told(await put({ bundles: {} }))).toEqual(told400);
@@ -171,7 +171,7 @@ describe('a write', () => {
     expect(await api.packets()).toEqual([]);
   });
 
-  it('400: too many keys, too many bytes; what is there may shrink', async () => {
+  it('400: too many keys or bytes; an oversized document may shrink', async () => {
     const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
 
     expect((await put(team(keys(256)))).status).toBe(204);
@@ -181,7 +181,7 @@ describe('a write', () => {
     expect((await put({ big: 'x'.repeat(65_536) })).status).toBe(204);
   });
 
-  it('403: operators do not write; 401: nobody does not', async () => {
+  it('403: operators; 401: anonymous callers', async () => {
     expect(told(await put({ scope: 'org', data: {} }, api.as('operator')))).toEqual({ status: 403, code: 'access_denied' });
     expect((await put({ scope: 'org', data: {} }, api.nobody)).status).toBe(401);
   });
@@ -191,13 +191,13 @@ describe('GET /api/v1/config/effective', () => {
   const effective = (query = '', as = api.as('operator')) => as.get(`${path}/effective${query}`);
   const sha = (text: string) => createHash('sha256').update(text).digest('hex');
 
-  it('200: nothing at all is an empty object of no revision', async () => {
+  it('200: an empty object without revisions if there are no documents', async () => {
     expect((await effective()).body).toEqual({
       ...{ version: 'system:0|org:0|team:0|workflow:0|step:0', data: {}, hash: sha('{}') },
     });
   });
 
-  it('200: a narrower document’s key replaces the whole value of the wider one’s', async () => {
+  it('200: a key of a narrower document replaces the whole value of a wider one', async () => {
     await put({ b: { system: 1, kept: 1 }, a: 'system' });
     await put({ scope: 'org', data: { b: { org: 2 } } });
     await put(team({ t: 1 }));
@@ -225,7 +225,7 @@ describe('GET /api/v1/config/effective', () => {
     ['a system document that is not merged', '?scope=system&scope_id=policy', 400, 'CONFIG_REQUEST_INVALID'],
     ['another tenant’s id', '?org_id=globex', 403, 'tenant_access_denied'],
     ['another tenant’s scope', '?scope=org&scope_id=globex', 403, 'CONFIG_KEY_FORBIDDEN'],
-  ])('%s is refused', async (_, query, status, code) => {
+  ])('rejects %s', async (_, query, status, code) => {
     expect(told(await effective(query))).toEqual({ status, code });
   });
 });

@@ -13,7 +13,7 @@ describe('known sections', () => {
   const wrong = { retry: { max_retries: 'three', max_backoff: '1m' }, slo: { error_rate_budget: 2 }, mine: { a: 1 } };
   const paths = ['retry.max_retries', 'slo.error_rate_budget'];
 
-  it('400: all that is wrong is named by its path, and nothing is written', async () => {
+  it('400: all violations are listed by path, and nothing is written', async () => {
     const flat = await write(wrong);
     const wrapped = await write({ scope: 'step', scope_id: 'weigh', data: wrong });
 
@@ -33,12 +33,12 @@ describe('known sections', () => {
     expect((await write({ ...place, data: { safety: { denied_topics: ['job.a'], mine: 7 } } })).status).toBe(204);
   });
 
-  it('204: other people’s sections pass, also in documents that are no settings', async () => {
+  it('204: unknown sections are accepted, also in documents that are not settings', async () => {
     expect((await write({ experiment: 7, SVC_OIDC_GROUPS_CLAIM: 'groups' })).status).toBe(204);
     expect((await write({ scope: 'system', scope_id: 'packs', data: { retry: 'a pack of that name' } })).status).toBe(204);
   });
 
-  it('400: pools and timeouts of system/default are read as the files are', async () => {
+  it('400: pools and timeouts of system/default are validated like the files', async () => {
     const pools = (await write({ pools: { topics: { 'job.a': 'Crane' } } })).body;
     const timeouts = (await write({ timeouts: { reconciler: { scan_interval_seconds: 0 } } })).body;
 
@@ -51,7 +51,7 @@ describe('known sections', () => {
     expect(await read()).toEqual({ pools: table, timeouts: { topics: {} } });
   });
 
-  it('400: an entry of system/topics that could not be understood', async () => {
+  it('400: an invalid entry of system/topics', async () => {
     const topics = (data: object) => write({ scope: 'system', scope_id: 'topics', data });
 
     expect((await topics({ 'job.a': { pool: 'demo' }, 'job.b': { status: 'ajar' } })).body).toMatchObject({
@@ -61,7 +61,7 @@ describe('known sections', () => {
   });
 }); // prettier-ignore
 
-describe('sections that are not read where they are written', () => {
+describe('sections in documents where they have no effect', () => {
   const overrides = { topic_overrides: [{ topic_pattern: 'job.a', enabled: false }] };
   const places = [
     ['system/default', {}],
@@ -94,7 +94,7 @@ describe('sections that are not read where they are written', () => {
     },
   );
 
-  it.each(['warn', 'enforce'])('400: worker_attestation %s, which would protect nothing', async (mode) => {
+  it.each(['warn', 'enforce'])('400: worker_attestation %s, which is not supported', async (mode) => {
     const answer = await write({ boundary_hardening: { worker_attestation: mode } });
 
     expect(told(answer)).toEqual(invalid);
@@ -103,7 +103,7 @@ describe('sections that are not read where they are written', () => {
     ]);
   });
 
-  it('400: anything but bundles in system/policy, and bundles anywhere else', async () => {
+  it('400: other sections in system/policy, and bundles in other documents', async () => {
     const inPolicy = await write({ scope: 'system', scope_id: 'policy', data: { output_policy: overrides } });
     const inOrg = await write({ scope: 'org', data: { bundles: {} } });
 
@@ -114,7 +114,7 @@ describe('sections that are not read where they are written', () => {
     ]);
   });
 
-  it('204: null removes what an older version stored', async () => {
+  it('204: null removes sections that an older version stored', async () => {
     expect((await write({ scope: 'org', data: { pools: null, rules: null } })).status).toBe(204);
     expect((await write({ scope: 'system', scope_id: 'policy', data: { rules: null } })).status).toBe(204);
   });
@@ -127,7 +127,7 @@ describe('policy bundles in system/policy', () => {
   const stored = async () => (await read('?scope_id=policy'))['bundles'] as Record<string, BundleRecord>;
   const trusted = new Map([[bundleKeys.id.toUpperCase(), bundleKeys.publicKey]]);
 
-  it('204: are prepared and signed as if each were put by itself, and in force', async () => {
+  it('204: are validated and signed like single bundle writes, and take effect', async () => {
     const sent = {
       'secops/a': { content: `${content}default_tenant:\n`, enabled: true, author: 'ann', _signature: {} },
     };
@@ -145,7 +145,7 @@ describe('policy bundles in system/policy', () => {
     );
   });
 
-  it('204: are told in the policy audit', async () => {
+  it('204: are recorded in the policy audit', async () => {
     await bundles({ 'secops/a': { content }, 'secops/b': { content } });
 
     const { body } = await api.as('admin').get('/api/v1/policy/audit');
@@ -154,7 +154,7 @@ describe('policy bundles in system/policy', () => {
     ]);
   });
 
-  it('204: what was read with its signature is written back as it was', async () => {
+  it('204: a signed bundle can be written back unchanged', async () => {
     await bundles({ 'secops/a': { content, enabled: false } });
     const before = await stored();
 
@@ -162,7 +162,7 @@ describe('policy bundles in system/policy', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('403: no more than the plan allows, unless there were as many before', async () => {
+  it('403: more than the plan allows, unless there were as many before', async () => {
     const some = (count: number) =>
       bundles(
         Object.fromEntries(Array.from({ length: count }, (_, i) => [`secops/${i}`, { content, enabled: false }])),
@@ -177,7 +177,7 @@ describe('policy bundles in system/policy', () => {
     expect((await some(2)).status).toBe(204);
   });
 
-  it('400: each problem of each text is told with its line', async () => {
+  it('400: each problem of each text is reported with its line', async () => {
     const broken = 'version: "1"\nrules:\n  - id: a\n    decision: perhaps\n';
 
     const { status, body } = await bundles({ 'secops/good': { content }, 'secops/bad': { content: broken } });
@@ -208,7 +208,7 @@ describe('policy bundles in system/policy', () => {
     expect(body['violations']).toMatchObject([{ path }]);
   });
 
-  it('204: null takes all of them away', async () => {
+  it('204: null removes all bundles', async () => {
     await bundles({ 'secops/a': { content } });
 
     expect((await bundles(null)).status).toBe(204);
@@ -216,10 +216,10 @@ describe('policy bundles in system/policy', () => {
   });
 });
 
-describe('policy bundles where they must be signed and cannot be', () => {
+describe('policy bundles that must be signed, without a key', () => {
   const api = useApi({ env: { SVC_POLICY_SIGNING_KEY: '', SAFETY_POLICY_MAX_BYTES: '50000' } });
 
-  it('400: a text that no kernel would take', async () => {
+  it('400: an invalid text', async () => {
     const data = { bundles: { 'secops/a': { content: `# ${'x'.repeat(50_000)}\nrules: []\n` } } };
     const answer = await api.as('admin').post('/api/v1/config', { scope: 'system', scope_id: 'policy', data });
 

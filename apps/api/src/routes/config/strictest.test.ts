@@ -48,7 +48,7 @@ describe('documents of a tenant', () => {
     expect((await submit()).body).toMatchObject({ code: full.code, current: 2, limit: 2 });
   });
 
-  it('429: a tenant narrows its own limit, and its strict team narrows it further', async () => {
+  it('429: a tenant lowers its own limit, and its strict team lowers it further', async () => {
     await write('admin', 'system', { limits: { max_concurrent_jobs: 5 } });
     await write('other', 'org', { limits: { max_concurrent_jobs: 2 } });
     await write('other', 'team', { limits: { max_concurrent_jobs: 1 } }, 'strict');
@@ -69,7 +69,7 @@ describe('documents of a tenant', () => {
     expect(refused.map(({ headers }) => headers['x-ratelimit-limit'])).toContain('6');
   });
 
-  it('403: a lax team loosens nothing of safety, and no team avoids nothing of it', async () => {
+  it('403: a lax team does not relax safety, and naming no team does not avoid it', async () => {
     await write('admin', 'system', { safety: { denied_topics: ['job.demo.never'] } });
     await write('other', 'org', { safety: { allowed_topics: ['job.demo.*'] } });
     await write('other', 'team', { safety: { allowed_topics: ['*'], denied_topics: [] } }, 'lax');
@@ -82,7 +82,7 @@ describe('documents of a tenant', () => {
     }
   });
 
-  it('403: allow lists that have nothing in common allow nothing', async () => {
+  it('403: allow lists without common entries allow nothing', async () => {
     await write('admin', 'system', { safety: { allowed_topics: ['job.demo.*'] } });
     await write('other', 'org', { safety: { allowed_topics: ['job.default', 'job.*.echo'] } });
 
@@ -105,7 +105,7 @@ describe('documents of a tenant', () => {
     }
   });
 
-  it('429: runs under way are limited by the operator', async () => {
+  it('429: active runs are limited by the operator', async () => {
     await write('admin', 'system', { rate_limits: { concurrent_workflows: 1 } });
     await write('other', 'org', { limits: { max_concurrent_runs: 0 } });
     await write('other', 'workflow', { limits: { max_concurrent_runs: 50 } }, 'intake');
@@ -136,7 +136,7 @@ describe.each([
   ['closed', 'a default that a team would open', { team: 'open' }, 503],
   ['open', 'a team’s closed', { org: 'open', team: 'closed' }, 503],
   ['closed', 'the tenant’s own choice', { org: 'open' }, 200],
-] as const)('while policy does not answer, fail mode %s: %s', (mode, _, modes, status) => {
+] as const)('while policy is unavailable, fail mode %s: %s', (mode, _, modes, status) => {
   const api = useApi({
     env: { POLICY_CHECK_FAIL_MODE: mode },
     context: (ctx) => ({
@@ -148,7 +148,7 @@ describe.each([
     }),
   });
 
-  it(`answers ${status}`, async () => {
+  it(`returns ${status}`, async () => {
     for (const [scope, input_fail_mode] of Object.entries(modes)) {
       const who = scope === 'system' ? 'admin' : 'other';
       const place = { scope, ...(scope === 'team' && { scope_id: 'red' }) };

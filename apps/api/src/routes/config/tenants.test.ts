@@ -21,7 +21,7 @@ describe('config documents of another tenant', () => {
     expect((await read('scope=org', other)).body).toEqual({ a: 3 });
   });
 
-  it.each(['team', 'workflow', 'step'])('404: one of scope %s is not there for others, nor in force', async (scope) => {
+  it.each(['team', 'workflow', 'step'])('404: a document of scope %s is neither visible to other tenants nor in effect for them', async (scope) => {
     const at = `scope=${scope}&scope_id=x`;
     await write({ scope, scope_id: 'x', data: { a: 1 } });
 
@@ -34,7 +34,7 @@ describe('config documents of another tenant', () => {
     expect((await read(`${at}&envelope=1`)).body).toMatchObject({ data: { a: 1 }, revision: 1, meta: { tenant: 'acme' } });
   });
 
-  it('403: whose a document is cannot be said, only be so', async () => {
+  it('403: the owner of a document cannot be set by the caller', async () => {
     const team = { scope: 'team', scope_id: 'x', data: {} };
 
     expect(told(await write({ ...team, meta: { tenant: 'globex' } }))).toEqual(forbidden);
@@ -43,7 +43,7 @@ describe('config documents of another tenant', () => {
     expect((await write({ ...team, meta: { tenant: 'acme' } })).status).toBe(204);
   });
 
-  it('400: a tenant has so many and no more, whatever others have', async () => {
+  it('400: the maximum number of documents per tenant, independent of other tenants', async () => {
     const full = Array.from({ length: 1_000 }, (_, i) => `team:t${i}`);
     await api.store.redis.sadd('svc:cfg:of:acme', ...full);
     const made = (scope_id: string, as = api.as('admin')) => write({ scope: 'team', scope_id, data: {} }, as);
@@ -54,7 +54,7 @@ describe('config documents of another tenant', () => {
     expect((await made('new', api.as('other'))).status).toBe(204);
   });
 
-  it('a credential for every tenant reads all and leaves a document whose it is', async () => {
+  it('a credential for all tenants reads all documents and does not change their owner', async () => {
     await write({ scope: 'team', scope_id: 'x', data: { a: 1 } }, api.as('other'));
     const everywhere = api.as('everywhere');
 
@@ -67,8 +67,8 @@ describe('config documents of another tenant', () => {
   });
 }); // prettier-ignore
 
-describe('what belongs to all tenants', () => {
-  it('403: is written by the default tenant, or with cross-tenant access, and by nobody else', async () => {
+describe('documents of all tenants', () => {
+  it('403: are written only by the default tenant or with cross-tenant access', async () => {
     const policy = { scope: 'system', scope_id: 'policy', data: { bundles: {} } };
 
     for (const body of [{ a: 1 }, { scope: 'system', data: { a: 1 } }, policy])
@@ -77,7 +77,7 @@ describe('what belongs to all tenants', () => {
     expect((await write({ a: 1 }, api.as('everywhere'), { 'X-Tenant-ID': 'globex' })).status).toBe(204);
   });
 
-  it('200: system/default holds for every tenant and is read; 403: the others hold what is not theirs', async () => {
+  it('200: system/default is readable by every tenant; 403: other system documents', async () => {
     await write({ a: 1 });
     await write({ scope: 'system', scope_id: 'topics', data: { 'tenant:acme:job.secret': { pool: 'demo' } } });
 
