@@ -8,10 +8,10 @@ describe('a session cookie at the API', () => {
   const api = useApi();
   let sessions: Sessions;
   beforeAll(() => {
-    const keyOf = (digest: string) => keys.session(digest);
-    sessions = openSessions(api.store.redis, { keyOf, ttlSec: 600, nowMs: () => Date.now() });
+    const getKey = (digest: string) => keys.session(digest);
+    sessions = openSessions(api.store.redis, { getKey, ttlSec: 600, nowMs: () => Date.now() });
   });
-  const cookieOf = async (who: 'admin' | 'other') => {
+  const getCookie = async (who: 'admin' | 'other') => {
     const { token } = await sessions.create({ keyDigest: sha256(keysOf[who].key), tenant: keysOf[who].tenant });
     return `svc_session=${token}`;
   };
@@ -23,8 +23,8 @@ describe('a session cookie at the API', () => {
   };
   const forged = { status: 403, code: 'origin_not_allowed' };
 
-  it('403: a credential that does not count is no proof of where a request comes from', async () => {
-    const Cookie = await cookieOf('admin');
+  it('403: an ignored credential does not bypass the cross-site check', async () => {
+    const Cookie = await getCookie('admin');
     const beside: Record<string, string>[] = [
       {},
       { Authorization: 'Basic eDp5' },
@@ -39,15 +39,15 @@ describe('a session cookie at the API', () => {
     }
   });
 
-  it('200: a key beside the cookie counts before it, and a page of ours may use the cookie', async () => {
-    const Cookie = await cookieOf('admin');
+  it('200: a key takes precedence over the cookie, and own pages may use the cookie', async () => {
+    const Cookie = await getCookie('admin');
 
     expect((await submit({ Cookie, 'X-API-Key': keysOf.user.key })).status).toBe(200);
     expect((await submit({ Cookie, 'Sec-Fetch-Site': 'same-origin' })).status).toBe(200);
   });
 
-  it('401: two of them, in either order', async () => {
-    const [own, planted] = [await cookieOf('admin'), await cookieOf('other')];
+  it('401: two session cookies, in either order', async () => {
+    const [own, planted] = [await getCookie('admin'), await getCookie('other')];
     const list = (Cookie: string) => send(api.url, { method: 'GET', target: '/api/v1/jobs', headers: { Cookie } });
 
     expect((await list(own)).status).toBe(200);

@@ -1,14 +1,14 @@
 import { eventually } from '@svc/testing';
 import { useApi } from './api.testing';
 
-describe('what is wrong with the store', () => {
+describe('problems of the store', () => {
   const api = useApi();
   const findings = async (who: 'admin' | 'viewer') => {
     const { body } = await api.as(who).get('/api/v1/status');
     return (body['redis'] as Record<string, unknown>)['findings'];
   };
 
-  it('admins see it in the status, with what to do; others do not; requests go on', async () => {
+  it('are in the status for admins only, with a remedy; requests are still served', async () => {
     const { redis } = api.store;
     await redis.call('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
     redis.disconnect(true);

@@ -5,8 +5,8 @@ import { told, type HttpAnswer } from './caller.testing';
 const retryAfterSec = ({ headers }: HttpAnswer) => Number(headers['retry-after']);
 const unavailable = { status: 503, code: 'store_unavailable' };
 
-describe('a Redis that answers and refuses writes', () => {
-  // Admission would refuse first, and what it cannot foresee is to be seen here.
+describe('a Redis that rejects writes', () => {
+  // Admission control would reject first; this test covers errors that it cannot predict.
   const api = useApi({ env: { SVC_ADMISSION_MEMORY_PERCENT: '0' } });
   const set = (name: string, value: string) => api.store.redis.call('CONFIG', 'SET', name, value);
   const submit = () => api.as('user').post('/api/v1/jobs', { prompt: 'hello' });
@@ -43,7 +43,7 @@ describe('a Redis that answers and refuses writes', () => {
     await expectRecovery();
   });
 
-  it('503: too few replicas keep up; what is only read goes on', async () => {
+  it('503: too few replicas are in sync; reads are still served', async () => {
     await set('min-replicas-to-write', '1');
 
     const answer = await submit();
@@ -67,10 +67,10 @@ describe('a Redis or NATS that hangs', () => {
   const goOn = () => {
     for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
   };
-  // A server that is stopped can be emptied by nobody, and ended by nobody either.
+  // A paused server can neither be emptied nor stopped.
   afterEach(goOn);
 
-  it('503: requests to a Redis that hangs are answered while it does, and all goes on when it does', async () => {
+  it('503: requests get a response while Redis hangs, and succeed after it recovers', async () => {
     const id = await api.given.job();
     stop(api.servers.redis.pid);
 
@@ -90,7 +90,7 @@ describe('a Redis or NATS that hangs', () => {
     await eventually(async () => expect((await api.nobody.get('/readyz')).status).toBe(200));
   });
 
-  it('200: while NATS hangs jobs are accepted and cancelled, /readyz says which and since when, and all goes on', async () => {
+  it('200: while NATS hangs, jobs are accepted and cancelled, /readyz reports it with its start, and events follow after it recovers', async () => {
     stop(api.servers.nats.pid);
 
     const { status, body } = await submit();

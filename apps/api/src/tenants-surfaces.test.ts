@@ -17,7 +17,7 @@ jest.setTimeout(60_000);
 
 const others: readonly Who[] = ['other', 'otherOperator', 'otherUser', 'otherViewer', 'otherClerk'];
 
-describe('another tenant, beside the REST surface', () => {
+describe('another tenant, on surfaces other than REST', () => {
   let grpc: ApiGrpcServer;
   let client: Client;
   let pages: Listening;
@@ -49,11 +49,11 @@ describe('another tenant, beside the REST surface', () => {
   }, 30_000); // prettier-ignore
   beforeEach(() => api.license('enterprise'));
 
-  const jobsOf = ({ held, done, failed, denied, quarantined, submitted }: Planted) => [
+  const getJobs = ({ held, done, failed, denied, quarantined, submitted }: Planted) => [
     ...[held, done, failed, denied, quarantined, submitted],
   ];
 
-  /** Everything that a call brings, as one text: messages, or the error with its metadata. */
+  /** The whole response of a call as text: messages, or the error with its metadata. */
   const call = (name: string, request: object, who: Who) =>
     new Promise<string>((resolve) => {
       const method = serviceDefinition(grpcServices.gateway)[name];
@@ -71,14 +71,14 @@ describe('another tenant, beside the REST surface', () => {
       stream.on('error', end);
     });
 
-  it('reads no text of the tenant by gRPC, whatever the method and the role', async () => {
+  it('reads no text of the tenant by gRPC, for any method and role', async () => {
     const planted = await plantBelongings(api);
     const key = planted.canaries.find(({ place }) => place === 'jobs.submit idempotency_key')?.text ?? '';
     const found: string[] = [];
 
     for (const name of Object.keys(serviceDefinition(grpcServices.gateway))) {
       for (const who of others) {
-        for (const job_id of jobsOf(planted)) {
+        for (const job_id of getJobs(planted)) {
           const text = await call(name, { job_id, prompt: 'x', idempotency_key: key }, who);
           expect(text).not.toMatch(/DEADLINE_EXCEEDED|RESOURCE_EXHAUSTED|INTERNAL/);
           const others = planted.canaries.filter((one) => one.text !== key);
@@ -91,7 +91,7 @@ describe('another tenant, beside the REST surface', () => {
     expect(await call('GetJobStatus', { job_id: planted.done }, 'admin')).toContain('SUCCEEDED');
   });
 
-  it('reads no text of the tenant in the pages for operators, whatever the role', async () => {
+  it('reads no text of the tenant in the admin pages, for any role', async () => {
     const planted = await plantBelongings(api);
     const root = `http://127.0.0.1:${pages.port}`;
     const read = async (path: string, who: Who) => {
@@ -101,7 +101,7 @@ describe('another tenant, beside the REST surface', () => {
     const list = JSON.parse((await read('/admin/queues/api/queues', 'everywhere')).replace(/^[^{]*/, '')) as {
       queues: { name: string }[];
     };
-    const ids = [...jobsOf(planted), planted.run, planted.again, planted.schedule];
+    const ids = [...getJobs(planted), planted.run, planted.again, planted.schedule];
     const paths = [
       ...['/admin', '/admin/queues', '/admin/login'],
       ...ids.map((id) => `/admin/jobs/${id}`),

@@ -9,7 +9,7 @@ import { bodyFor, formedFields, targetsOf, walked } from './tenant-requests.test
 
 jest.setTimeout(60_000);
 
-/** The answer to another tenant's caller, by what the endpoint declares. */
+/** Response to a caller of another tenant, by the declaration of the endpoint. */
 const answers = {
   tenant_access_denied: { status: 403, body: { code: 'tenant_access_denied' } },
   approval_forbidden: { status: 403, body: { code: 'approval_forbidden' } },
@@ -19,8 +19,8 @@ const answers = {
 };
 
 /**
- * Places of texts that no endpoint shows, not even to the tenant: questions to policy, dry runs, signals that wait for an
- * engine, what was replaced or withheld, and fields that policy and workers alone see.
+ * Texts that no endpoint returns, even to the tenant: policy requests, dry runs, signals that wait for an engine,
+ * replaced or withheld values, and fields for policy and workers only.
  */
 const inNoRecord =
   /^(policy.(evaluate|simulate|explain|simulateBundle|replay|analytics)|workflows.dryRun|runs.signal|schedules.add|withheld$|jobs.submit (tags|project_id)|workflows.put created_by)/;
@@ -30,10 +30,10 @@ const table: readonly Endpoint[] = endpoints;
 
 describe('another tenant', () => {
   const api = useApi(walked);
-  // Every endpoint is open, and permissions decide.
+  // Every feature is licensed, so that permissions alone decide.
   beforeEach(() => api.license('enterprise'));
 
-  /** Calls an endpoint with every record of the tenant that it can name, and with words of the caller's own. */
+  /** Calls an endpoint with every record of the tenant that it can name, and with the caller's own texts. */
   async function callWith(endpoint: Endpoint, planted: Planted, who: Who | undefined) {
     const own = canaries();
     const key = planted.canaries.find(({ place }) => place === 'jobs.submit idempotency_key')?.text ?? '';

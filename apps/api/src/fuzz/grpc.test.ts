@@ -82,29 +82,26 @@ describe('arbitrary gRPC calls', () => {
     { maxKeys: 1 },
   );
 
-  it.each(methods)(
-    '%s responds or rejects with a documented code, for any message',
-    async (method, type, endpoint) => {
-      const message = wire.lookupType(`svc.v1.${type}`);
-      const id = await api.given.job();
-      const readable = protoMessage(message, { ...choices, job_id: [id] }).map((fields) =>
-        message.encode(message.fromObject(fields)).finish(),
-      );
-      const codes = new Set([...documentedCodes(endpoint).values()].flat());
+  it.each(methods)('%s responds or rejects with a documented code, for any message', async (method, type, endpoint) => {
+    const message = wire.lookupType(`svc.v1.${type}`);
+    const id = await api.given.job();
+    const readable = protoMessage(message, { ...choices, job_id: [id] }).map((fields) =>
+      message.encode(message.fromObject(fields)).finish(),
+    );
+    const codes = new Set([...documentedCodes(endpoint).values()].flat());
 
-      await fc.assert(
-        fc.asyncProperty(readable, fc.constantFrom({}, undefined), headers, async (bytes, none, some) => {
-          const answer = await ask(method, bytes, none ?? some);
+    await fc.assert(
+      fc.asyncProperty(readable, fc.constantFrom({}, undefined), headers, async (bytes, none, some) => {
+        const answer = await ask(method, bytes, none ?? some);
 
-          expect(ours.has(answer.code)).toBe(false);
-          if (answer.code === status.OK) return;
-          expect([...codes]).toContain(answer.errorCode);
-          expect(answer.told).not.toBe('');
-        }),
-        fuzzed(150),
-      );
-    },
-  );
+        expect(ours.has(answer.code)).toBe(false);
+        if (answer.code === status.OK) return;
+        expect([...codes]).toContain(answer.errorCode);
+        expect(answer.told).not.toBe('');
+      }),
+      fuzzed(150),
+    );
+  });
 
   it.each(methods)('%s survives bytes that are not a message', async (method, type) => {
     const message = wire.lookupType(`svc.v1.${type}`);

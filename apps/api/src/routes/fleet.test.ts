@@ -26,7 +26,7 @@ describe('workers, pools and topics', () => {
   const picture = (...workers: WorkerPicture[]) =>
     api.store.workers.writeSnapshot({ captured_at: new Date().toISOString(), writer_id: 'scheduler-1', pools: {}, workers });
 
-  it('200: live workers as the scheduler last saw them', async () => {
+  it('200: live workers from the scheduler’s last snapshot', async () => {
     await picture(worker('w-1'), worker('w-2', { last_heartbeat_ms: Date.now() - 3_600_000, agent_name: 'Bo', draining: true }));
 
     const { status, body } = await get('workers');
@@ -39,7 +39,7 @@ describe('workers, pools and topics', () => {
     expect((await get('workers/w-2')).body).toMatchObject({ worker_id: 'w-2', labels: { zone: '1' }, cpu_load: 12.5 });
   });
 
-  it('200: nothing is known before the scheduler drew its first picture', async () => {
+  it('200: empty before the scheduler’s first snapshot', async () => {
     expect((await get('workers')).body).toEqual({ items: [] });
     expect((await get('pools/demo')).body).toMatchObject({ workers: [], active_jobs: 0, capacity: 0, utilization: 0 });
     expect((await get('pools')).body['items']).toMatchObject([{ name: 'demo', workers: 0 }, { name: 'gpu' }, { name: 'spare' }]);
@@ -54,7 +54,7 @@ describe('workers, pools and topics', () => {
     expect(told(await get('pools/constructor'))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
   });
 
-  it('200: the jobs of one’s own tenant that a worker was given, newest first', async () => {
+  it('200: the jobs of the caller’s tenant that were dispatched to a worker, newest first', async () => {
     const ids = [await api.given.job({ state: 'SUCCEEDED' }), await api.given.job({ state: 'RUNNING' })];
     await api.given.job({ state: 'RUNNING', tenant: 'globex' });
     await picture(worker('idle'));
@@ -99,7 +99,7 @@ describe('workers, pools and topics', () => {
 describe('without a pools file', () => {
   const api = useApi({ env: { POOL_CONFIG_PATH: '/no/such/pools.yaml' } });
 
-  it('every topic is accepted, and there are none to list', async () => {
+  it('every topic is accepted, and none is listed', async () => {
     expect((await api.as('viewer').get('/api/v1/topics')).body).toEqual({ items: [], registry_empty: true });
     expect((await api.as('user').post('/api/v1/jobs', { prompt: 'x', topic: 'job.demo.x' })).status).toBe(200);
   });

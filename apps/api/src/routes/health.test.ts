@@ -9,7 +9,7 @@ describe('probes', () => {
     return { status, body };
   };
 
-  it('200: all is well, and it takes no credentials to hear it', async () => {
+  it('200: healthy, without credentials', async () => {
     const healthy = { status: 200, body: { status: 'healthy', nats: 'connected', redis: 'ok' } };
 
     expect(await probe('/health')).toEqual(healthy);
@@ -22,7 +22,7 @@ describe('probes', () => {
     expect(await probe('/livez')).toEqual({ status: 200, body: { status: 'ok', checks: { startup: 'complete' } } });
   });
 
-  it('200: an admin is told more under /api/v1, anybody else is not, and bad credentials are as none', async () => {
+  it('200: details for admins only under /api/v1; invalid credentials count as none', async () => {
     const detailed = await api.as('admin').get('/api/v1/health');
     expect(detailed.body).toMatchObject({
       status: 'healthy',
@@ -34,13 +34,13 @@ describe('probes', () => {
     expect((await api.as('admin').get('/health')).body).toEqual(plain);
   });
 
-  it('200: probes are not counted, however many come', async () => {
+  it('200: probes are not rate limited', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => probe('/healthz')));
 
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it('503: without a store the service is not ready but alive, and says what is missing without saying where', async () => {
+  it('503: without a store the service is alive but not ready, and reports the dependency without its address', async () => {
     await api.servers.redis.kill();
 
     const [ready, health, alive, live] = await Promise.all(['/readyz', '/health', '/healthz', '/livez'].map(probe));
@@ -74,7 +74,7 @@ describe('GET /api/v1/status', () => {
   const status = (who: 'admin' | 'viewer' | 'other') => api.as(who).get('/api/v1/status');
   const forAdmins = ['instance_id', 'rate_limiter', 'circuit_breakers', 'input_fail_open_total', 'ha_env', 'replicas'];
 
-  it('200: counts the tenant’s own jobs; operators see the installation too', async () => {
+  it('200: counts the tenant’s own jobs; operators also see the installation', async () => {
     for (const state of ['PENDING', 'APPROVAL_REQUIRED', 'RUNNING', 'SUCCEEDED', 'CANCELLED', 'DENIED'] as const) {
       await api.given.job({ state });
     }
@@ -129,7 +129,7 @@ describe('GET /api/v1/status', () => {
     }
   });
 
-  it('200: an answer is kept for a while, for each tenant and for admins apart', async () => {
+  it('200: responses are cached separately by tenant and for admins', async () => {
     let nowMs = Date.now() + 60_000;
     const clock = jest.spyOn(api.ctx.status.clock, 'nowMs').mockImplementation(() => nowMs);
     const cache = async (who: 'admin' | 'viewer' | 'other') => (await status(who)).headers['x-cache'];
@@ -163,7 +163,7 @@ describe('GET /api/v1/status of a gateway that listens on all addresses under de
 describe('limits and lost stores', () => {
   const api = useApi({ env: { API_RATE_LIMIT_RPS: '5', API_RATE_LIMIT_BURST: '5', REDIS_RATE_LIMIT: 'true' } });
 
-  it('429: a tenant that asks too often is told when to come back, and others are not held up', async () => {
+  it('429: a tenant over its limit gets a retry time, and others are not affected', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => api.as('viewer').get('/api/v1/jobs')));
     const refused = answers.filter(({ status }) => status === 429);
 
@@ -178,7 +178,7 @@ describe('limits and lost stores', () => {
     expect(Number(other.headers['x-ratelimit-reset'])).toBeGreaterThan(Date.now() / 1_000 - 5);
   });
 
-  it('429: a limit that is kept in a lost store refuses, with a time to come back', async () => {
+  it('429: rejects with a retry time while the store of the limit is unavailable', async () => {
     await api.servers.redis.kill();
 
     const answer = await api.as('viewer').get('/api/v1/jobs');
@@ -188,10 +188,10 @@ describe('limits and lost stores', () => {
   });
 });
 
-describe('a store that is gone', () => {
+describe('an unavailable store', () => {
   const api = useApi({ env: { REDIS_READ_TIMEOUT: '500ms' } });
 
-  it('503: is never a defect, on any route, and says when to try again', async () => {
+  it('503: on every route, with a retry time, and never as a defect', async () => {
     const id = await api.given.job({ state: 'APPROVAL_REQUIRED' });
     await api.servers.redis.kill();
     const admin = api.as('admin');
@@ -219,7 +219,7 @@ describe('a store that is gone', () => {
     }
   });
 
-  it('200: a bus that is gone delays what is to be said, and loses nothing', async () => {
+  it('200: events are delayed and not lost while the bus is unavailable', async () => {
     const id = await api.given.job({ state: 'RUNNING' });
     await api.servers.nats.kill();
 

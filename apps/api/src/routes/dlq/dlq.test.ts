@@ -9,20 +9,20 @@ describe('dead letters', () => {
   const page = (query: string) => api.as('admin').get(`/api/v1/dlq/page?${query}`);
   const retry = (id: string) => api.as('admin').post(`/api/v1/dlq/${id}/retry`);
   const remove = (id: string) => api.as('admin').del(`/api/v1/dlq/${id}`);
-  const idsOf = (letters: unknown) => (letters as Letters).map(({ job_id }) => job_id);
+  const getIds = (letters: unknown) => (letters as Letters).map(({ job_id }) => job_id);
 
-  /** The pages of a whole walk; `exact` passes the tiebreaker back, otherwise only the cursor. */
+  /** Reads all pages; `exact` passes the tiebreaker, otherwise only the cursor. */
   async function walk(limit: number, { exact } = { exact: true }) {
     const pages: string[][] = [];
     let [cursor, tiebreaker]: [unknown, unknown] = ['', ''];
     while (cursor !== null && pages.length < 50) {
       const { body } = await page(`limit=${limit}&cursor=${String(cursor)}&tiebreaker=${exact ? String(tiebreaker) : ''}`);
-      pages.push(idsOf(body['items']));
+      pages.push(getIds(body['items']));
       [cursor, tiebreaker] = [body['next_cursor'], body['next_tiebreaker'] ?? ''];
     }
     return pages;
   }
-  /** Puts letters at times of the test's choice, oldest first. */
+  /** Stores dead letters at the given times, oldest first. */
   const letAt = async (secondsAgo: readonly number[]) => {
     const ids = await api.given.jobs(secondsAgo.length, { state: 'FAILED' });
     const nowSec = Math.floor(Date.now() / 1e3);
@@ -33,7 +33,7 @@ describe('dead letters', () => {
   };
 
   describe('GET /api/v1/dlq', () => {
-    it('200: newest first, with why the job ended', async () => {
+    it('200: newest first, with the reason of the failure', async () => {
       const [failed, timedOut] = [await api.given.job({ state: 'FAILED' }), await api.given.job({ state: 'TIMEOUT' })];
 
       expect(await list()).toMatchObject([
@@ -51,15 +51,15 @@ describe('dead letters', () => {
       ]);
     });
 
-    it('200: as many as asked for', async () => {
+    it('200: at most the requested number', async () => {
       const ids = await api.given.jobs(3, { state: 'FAILED' });
 
-      expect(idsOf(await list('?limit=2'))).toEqual([ids[2], ids[1]]);
+      expect(getIds(await list('?limit=2'))).toEqual([ids[2], ids[1]]);
     });
   });
 
   describe('GET /api/v1/dlq/page', () => {
-    it.each([1, 2, 5])('200: pages of %s lose nothing when many letters share a second', async (limit) => {
+    it.each([1, 2, 5])('200: pages of %s omit no letter when many share a second', async (limit) => {
       const ids = await letAt([30, 20, 20, 20, 20, 20, 10, 10]);
 
       const pages = await walk(limit);
@@ -76,7 +76,7 @@ describe('dead letters', () => {
       expect(body['items']).toHaveLength(3);
     });
 
-    it.each([5, 6, 7])('200: pages of %s whose callers pass back only the seconds may repeat and lose nothing', async (limit) => {
+    it.each([5, 6, 7])('200: pages of %s without the tiebreaker may repeat letters and omit none', async (limit) => {
       const ids = await letAt([30, 20, 20, 20, 20, 20, 10, 10]);
 
       const pages = await walk(limit, { exact: false });
@@ -85,7 +85,7 @@ describe('dead letters', () => {
       expect(pages.every((items) => items.length <= limit)).toBe(true);
     });
 
-    it('200: callers that pass back only the seconds come to an end, also where a second holds more than a page', async () => {
+    it('200: paging without the tiebreaker terminates, even if a second has more letters than a page', async () => {
       const ids = await letAt([30, 20, 20, 20, 20, 20, 10, 10]);
 
       const pages = await walk(2, { exact: false });
@@ -94,15 +94,15 @@ describe('dead letters', () => {
       expect(pages.at(-1)).toEqual([ids[0]]);
     });
 
-    it.each(['x', 'MTo', '%00', Buffer.from('9'.repeat(30) + ':a').toString('base64url')])('200: the tiebreaker %j is none and is ignored', async (bad) => {
+    it.each(['x', 'MTo', '%00', Buffer.from('9'.repeat(30) + ':a').toString('base64url')])('200: the invalid tiebreaker %j is ignored', async (bad) => {
       const [, newest] = await letAt([30, 10]);
 
       const { status, body } = await page(`limit=1&tiebreaker=${bad}`);
 
-      expect([status, idsOf(body['items'])]).toEqual([200, [newest]]);
+      expect([status, getIds(body['items'])]).toEqual([200, [newest]]);
     });
 
-    it('200: a letter is found by when it was listed, though its own clock says another second', async () => {
+    it('200: a letter is paged by its time in the list, even if its own time differs', async () => {
       const ids = await letAt([30, 20, 20, 20]);
       const letter = (await api.store.deadLetters.get('acme', ids[1] ?? '')) as object;
       const created_at = new Date(Date.now() - 21_000).toISOString();
@@ -111,7 +111,7 @@ describe('dead letters', () => {
       expect((await walk(1)).flat()).toEqual([...ids].reverse());
     });
 
-    it('200: the cursor is in seconds, and null at the end', async () => {
+    it('200: the cursor is in seconds, and null on the last page', async () => {
       await letAt([30, 10]);
 
       const { body } = await page('limit=1');
@@ -123,7 +123,7 @@ describe('dead letters', () => {
   });
 
   describe('DELETE /api/v1/dlq/:job_id', () => {
-    it('204: the letter is gone, the job stays as it is; once more changes nothing', async () => {
+    it('204: deletes the letter and not the job; a repeat is a no-op', async () => {
       const id = await api.given.job({ state: 'OUTPUT_QUARANTINED' });
       const onTheBoard = () => api.store.redis.zcard('{s0}:dead-letters:failed');
       expect(await onTheBoard()).toBe(1);
@@ -136,7 +136,7 @@ describe('dead letters', () => {
       expect(await onTheBoard()).toBe(0);
     });
 
-    it('403: a letter of another tenant stays', async () => {
+    it('403: a letter of another tenant', async () => {
       const id = await api.given.job({ state: 'FAILED' });
 
       expect(told(await api.as('other').del(`/api/v1/dlq/${id}`))).toEqual({ status: 403, code: 'tenant_access_denied' });
@@ -145,7 +145,7 @@ describe('dead letters', () => {
   });
 
   describe('POST /api/v1/dlq/:job_id/retry', () => {
-    it('200: a new job of the same request; the letter is gone and the old job keeps its end', async () => {
+    it('200: creates a new job of the same request, deletes the letter, and keeps the state of the old job', async () => {
       const id = await api.given.job({
         state: 'FAILED',
         context: { n: 1 },
@@ -175,7 +175,7 @@ describe('dead letters', () => {
       expect((await api.store.jobs.load(id))?.state).toBe('FAILED');
     });
 
-    it('200: a quarantined output is released by running the job again', async () => {
+    it('200: retries a job with quarantined output', async () => {
       const id = await api.given.job({ state: 'OUTPUT_QUARANTINED' });
 
       const { body } = await retry(id);
@@ -184,7 +184,7 @@ describe('dead letters', () => {
       expect((await api.store.jobs.load(id))?.state).toBe('OUTPUT_QUARANTINED');
     });
 
-    it('200: a client cannot reserve the retry with an idempotency key of its own', async () => {
+    it('200: a client cannot reserve the retry with its own idempotency key', async () => {
       const id = await api.given.job({ state: 'FAILED' });
       const created = (await api.store.deadLetters.get('acme', id)) as { created_at: string };
       const key = `svc:dlq-retry:${id}:${created.created_at}`;
@@ -198,11 +198,11 @@ describe('dead letters', () => {
       expect(await list()).toEqual([]);
     });
 
-    it('404: no such letter', async () => {
+    it('404: an unknown letter', async () => {
       expect(told(await retry('nothing-of-that-name'))).toEqual({ status: 404, code: 'dlq_entry_not_found' });
     });
 
-    it('404: a letter whose job has expired stays for its reader', async () => {
+    it('404: a letter whose job has expired is kept', async () => {
       const id = await api.given.job({ state: 'FAILED' });
       await api.store.redis.del(`{s0}:job:${id}`);
 
@@ -210,14 +210,14 @@ describe('dead letters', () => {
       expect(await list()).toHaveLength(1);
     });
 
-    it('400: a letter of the bus that names no topic and has no job', async () => {
+    it('400: a letter from the bus without a topic and without a job', async () => {
       const letter = { job_id: 'x', tenant: 'acme', created_at: new Date().toISOString() };
       await api.store.redis.set('{s0}:dlq:entry:x', JSON.stringify(letter));
 
       expect(told(await retry('x'))).toEqual({ status: 400, code: 'missing_topic_for_retry' });
     });
 
-    it('503: when the new job cannot be stored the letter stays', async () => {
+    it('503: the letter is kept if the new job cannot be stored', async () => {
       const id = await api.given.job({ state: 'FAILED' });
       jest.spyOn(api.ctx.resubmit.random, 'hex').mockReturnValueOnce('00000000');
       await api.given.job({ id: `${id}-retry-00000000` });

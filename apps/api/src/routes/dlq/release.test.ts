@@ -24,7 +24,7 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
       },
     });
 
-  it('200: the original can be read, the job keeps its state, and who released it is kept', async () => {
+  it('200: makes the original readable, keeps the state of the job, and records the caller', async () => {
     const id = await quarantined('held');
     expect(await detail(id)).toMatchObject({ result: null, result_ptr: '' });
     expect(await detail(id)).not.toHaveProperty('artifact_ptrs');
@@ -50,7 +50,7 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
     expect((await api.store.jobs.events(id)).at(-1)).toMatchObject({ event: 'quarantine' });
   });
 
-  it('200: a redacted copy gives way to the original', async () => {
+  it('200: replaces a redacted copy with the original', async () => {
     const redacted = 'redis://res:copied:redacted:00';
     const id = await quarantined('copied', { redacted_ptr: redacted });
     await api.store.redis.hset(`{s0}:job:${id}`, 'result_ptr', redacted);
@@ -60,7 +60,7 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
     expect(await detail(id)).toMatchObject({ result_ptr: `redis://res:${id}`, result: { canary: 1 } });
   });
 
-  it('200: of many at once one releases; the others find nothing to release', async () => {
+  it('200: of concurrent releases one succeeds; the others get 409', async () => {
     const id = await quarantined('held');
 
     const answers = await Promise.all(Array.from({ length: 6 }, () => release(id)));
@@ -72,7 +72,7 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
     expect(await audit('&action=output_release')).toHaveLength(1);
   });
 
-  it('the audit tells who released and who confirmed, beside what was withheld', async () => {
+  it('the audit records releases, confirmations and withheld outputs', async () => {
     const [released, confirmed] = [await quarantined('one'), await quarantined('two')];
 
     await release(released, 'a false alarm');
@@ -93,7 +93,7 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
     expect(await audit('&rule_id=other')).toEqual([]);
   });
 
-  it('404: confirmed by DELETE, it is withheld for good, and who confirmed it is kept', async () => {
+  it('404: after a confirmation by DELETE, which records the caller', async () => {
     const id = await quarantined('held');
 
     expect((await confirm(id)).status).toBe(204);
@@ -108,7 +108,7 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
     expect(await audit('&action=output_confirm')).toHaveLength(1);
   });
 
-  it('of a release and a confirmation at once, one is', async () => {
+  it('of a concurrent release and confirmation, exactly one succeeds', async () => {
     const id = await quarantined('held');
 
     const [answer] = await Promise.all([release(id), confirm(id)]);
@@ -127,13 +127,13 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
     expect(await letters()).toHaveLength(1);
   });
 
-  it('409: a quarantine of what has no result', async () => {
+  it('409: a quarantine without a result', async () => {
     const id = await quarantined('empty', { original_ptr: '' });
 
     expect(told(await release(id))).toEqual({ status: 409, code: 'output_not_releasable' });
   });
 
-  it('410: an original that is gone changes nothing', async () => {
+  it('410: an expired original; nothing changes', async () => {
     const id = await quarantined('gone');
     await api.store.redis.del(`res:${id}`);
 
@@ -144,7 +144,7 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
     expect(await audit('&action=output_release')).toEqual([]);
   });
 
-  it('404: a success has no dead letter, and neither has nobody’s job', async () => {
+  it('404: a succeeded job and an unknown job', async () => {
     const done = await api.given.job({ state: 'SUCCEEDED' });
 
     for (const id of [done, 'nothing-of-that-name']) {
@@ -152,7 +152,7 @@ describe('POST /api/v1/dlq/:job_id/release', () => {
     }
   });
 
-  it('403: another tenant’s, and whoever is no admin; nothing changes', async () => {
+  it('403: another tenant, and callers other than admins; nothing changes', async () => {
     const id = await quarantined('held');
 
     expect(told(await release(id, 'x', 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });

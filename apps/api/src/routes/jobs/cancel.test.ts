@@ -6,7 +6,7 @@ describe('POST /api/v1/jobs/:id/cancel', () => {
   const api = useApi();
   const cancel = (id: string, who: 'admin' | 'other' = 'admin') => api.as(who).post(`/api/v1/jobs/${id}/cancel`);
 
-  it('200: of many callers at once, one cancels and the workers hear it once', async () => {
+  it('200: of concurrent calls, one cancels and workers are notified once', async () => {
     const id = await api.given.job({ state: 'RUNNING' });
 
     const answers = await Promise.all(Array.from({ length: 8 }, () => cancel(id)));
@@ -19,14 +19,14 @@ describe('POST /api/v1/jobs/:id/cancel', () => {
   });
 
   it.each(['PENDING', 'APPROVAL_REQUIRED', 'SCHEDULED', 'DISPATCHED', 'RUNNING', 'RETRYING'] as const)(
-    '200: a job that is %s is cancelled, and nothing is left to be said',
+    '200: a job in %s is cancelled, and all events are published',
     async (state) => {
       const id = await api.given.job({ state });
 
       const { status, body } = await cancel(id);
 
       expect({ status, body }).toEqual({ status: 200, body: { id, state: 'CANCELLED' } });
-      // The answer does not wait for the bus.
+      // The response does not wait for the bus.
       await eventually(async () => expect((await api.store.jobs.load(id))?.intent).toBeUndefined());
       expect(await api.store.index.unpublished(Date.now() * 2_000, 10)).toEqual([]);
       expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body['state']).toBe('CANCELLED');
@@ -34,7 +34,7 @@ describe('POST /api/v1/jobs/:id/cancel', () => {
   );
 
   it.each(['SUCCEEDED', 'FAILED', 'DENIED', 'TIMEOUT', 'CANCELLED', 'OUTPUT_QUARANTINED'] as const)(
-    '200: a job that is %s stays so, and nobody is told anything',
+    '200: a job in %s is unchanged, and nothing is published',
     async (state) => {
       const id = await api.given.job({ state });
 
@@ -45,7 +45,7 @@ describe('POST /api/v1/jobs/:id/cancel', () => {
     },
   );
 
-  it('200: a held job that is cancelled is no approval to decide any more', async () => {
+  it('200: the approval of a cancelled held job is no longer actionable', async () => {
     const id = await api.given.job({ state: 'APPROVAL_REQUIRED' });
 
     await cancel(id);
@@ -62,7 +62,7 @@ describe('POST /api/v1/jobs/:id/cancel', () => {
     expect(told(await cancel('nothing-of-that-name'))).toEqual({ status: 404, code: 'job_not_found' });
   });
 
-  it('403: a job of another tenant stays as it is', async () => {
+  it('403: a job of another tenant is unchanged', async () => {
     const id = await api.given.job();
 
     expect(told(await cancel(id, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });

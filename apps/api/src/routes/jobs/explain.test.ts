@@ -5,7 +5,7 @@ describe('GET /api/v1/jobs/:id/explain', () => {
   const api = useApi();
   const explain = (id: string) => api.as('viewer').get(`/api/v1/jobs/${id}/explain`);
 
-  /** What a scheduler would have written a moment ago. */
+  /** A recent snapshot as a scheduler writes it. */
   const schedulerRuns = (...workers: Partial<WorkerPicture>[]) =>
     api.store.workers.writeSnapshot({
       captured_at: new Date().toISOString(),
@@ -43,7 +43,7 @@ describe('GET /api/v1/jobs/:id/explain', () => {
       set: {},
     });
 
-  it('200: the first thing that blocks it, who owns that, and what will block it next', async () => {
+  it('200: the first blocker, its owner, and the next blockers', async () => {
     const id = await api.given.job({ topic: 'job.default' });
 
     const { status, body } = await explain(id);
@@ -60,7 +60,7 @@ describe('GET /api/v1/jobs/:id/explain', () => {
     expect(ahead.map(({ check }) => check)).toEqual(['worker']);
   }); // prettier-ignore
 
-  it('200: a waiting job and the pool that has no room for it', async () => {
+  it('200: a waiting job and the pool without capacity', async () => {
     await api.given.job({ state: 'RUNNING', tenant: 'globex' });
     const id = await api.given.job();
     await wait(id);
@@ -72,7 +72,7 @@ describe('GET /api/v1/jobs/:id/explain', () => {
     expect(JSON.stringify(body)).not.toContain('globex');
   });
 
-  it('200: what a held job waits for, and how one that is over ended', async () => {
+  it('200: a held job, and how an ended job ended', async () => {
     const held = await api.given.job({ state: 'APPROVAL_REQUIRED', safety: { rule_id: 'ask-first', reason: 'costly' } });
     const failed = await api.given.job({ state: 'FAILED' });
 
@@ -88,7 +88,7 @@ describe('GET /api/v1/jobs/:id/explain', () => {
     });
   }); // prettier-ignore
 
-  it('200: workers count as ready only if they said so, when that is required', async () => {
+  it('200: if readiness is required, only workers that announced it count as ready', async () => {
     const id = await api.given.job();
     await wait(id);
     await schedulerRuns({});
@@ -101,7 +101,7 @@ describe('GET /api/v1/jobs/:id/explain', () => {
     expect(body['blocked_by']).toMatchObject({ kind: 'workers_not_ready' });
   });
 
-  it('404: no such job, and 403: another tenant’s', async () => {
+  it('404: an unknown job; 403: a job of another tenant', async () => {
     const id = await api.given.job({ tenant: 'globex' });
 
     expect(await explain('nope')).toMatchObject({ status: 404, body: { code: 'job_not_found' } });

@@ -5,7 +5,7 @@ describe('GET /api/v1/jobs/:id', () => {
   const api = useApi();
   const get = (id: string) => api.as('viewer').get(`/api/v1/jobs/${id}`);
 
-  it('200: what the worker returned', async () => {
+  it('200: the result of the worker', async () => {
     const id = await api.given.job({ state: 'SUCCEEDED', result: { answer: 42 }, context: { question: '?' } });
 
     const { status, body } = await get(id);
@@ -26,7 +26,7 @@ describe('GET /api/v1/jobs/:id', () => {
     expect(body).not.toHaveProperty('error_message');
   });
 
-  it('200: a client may wait for the end, and has the answer when it comes', async () => {
+  it('200: a client may wait for the end, and gets the response immediately after it', async () => {
     const id = await api.given.job({ state: 'RUNNING' });
 
     const waiting = api.as('viewer').get(`/api/v1/jobs/${id}?wait_ms=20000`);
@@ -34,11 +34,11 @@ describe('GET /api/v1/jobs/:id', () => {
     await api.store.jobs.move('*', id, 'succeed');
 
     expect((await waiting).body).toMatchObject({ id, state: 'SUCCEEDED' });
-    // Of one that has ended nobody waits.
+    // No wait for a job that has ended.
     expect((await api.as('viewer').get(`/api/v1/jobs/${id}?wait_ms=20000`)).body).toMatchObject({ state: 'SUCCEEDED' });
   });
 
-  it('200: who has waited long enough is told how the job stands', async () => {
+  it('200: after the maximum wait, the current state', async () => {
     const id = await api.given.job({ state: 'RUNNING' });
 
     expect((await api.as('viewer').get(`/api/v1/jobs/${id}?wait_ms=50`)).body).toMatchObject({ state: 'RUNNING' });
@@ -66,7 +66,7 @@ describe('GET /api/v1/jobs/:id', () => {
     ['somewhere else', 'redis://ctx:another', 'another'],
     ['another job’s result', 'redis://res:another', 'another'],
     ['nothing', 'redis://res:gone', undefined],
-  ])('200: a result pointer at %s is shown and never followed', async (_where, result_ptr, id) => {
+  ])('200: a result pointer to %s is returned and never followed', async (_where, result_ptr, id) => {
     if (id) await api.store.redis.set(result_ptr.replace('redis://', ''), '"canary"');
     const job = await api.given.job({ state: 'SUCCEEDED' });
     await api.store.redis.hset(`{s0}:job:${job}`, 'result_ptr', result_ptr);
@@ -89,7 +89,7 @@ describe('GET /api/v1/jobs/:id', () => {
     expect(await get(id)).toMatchObject({ status: 200, body: { result: null, result_ptr: `redis://res:${id}` } });
   });
 
-  it('200: a job that waits says why, and one that runs does not', async () => {
+  it('200: a waiting reason for waiting jobs only', async () => {
     const waiting = await api.given.job({ fields: { waiting_reason: 'no_workers' } });
     const running = await api.given.job({ state: 'RUNNING', fields: { waiting_reason: 'no_workers' } });
 
@@ -97,7 +97,7 @@ describe('GET /api/v1/jobs/:id', () => {
     expect((await get(running)).body).not.toHaveProperty('waiting_reason');
   });
 
-  it.each(['FAILED', 'TIMEOUT', 'DENIED'] as const)('200: a job that ended %s says why', async (state) => {
+  it.each(['FAILED', 'TIMEOUT', 'DENIED'] as const)('200: the error of a job that ended %s', async (state) => {
     const { body } = await get(await api.given.job({ state }));
 
     expect(body).toMatchObject({ state, error_message: expect.stringMatching(/./), error_code: expect.stringMatching(/./), error_status: `JOB_STATUS_${state}`, last_state: expect.stringMatching(/./) });
@@ -123,7 +123,7 @@ describe('GET /api/v1/jobs/:id/decisions and /api/v1/traces/:id', () => {
   const api = useApi();
   const get = (path: string) => api.as('viewer').get(path);
 
-  it('200: decisions, newest first, as many as asked for', async () => {
+  it('200: decisions, newest first, at most the requested number', async () => {
     const id = await api.given.job({ safety: { rule_id: 'r1', reason: 'why' } });
     await api.store.jobs.move('*', id, 'cancel', {
       decision: { decision: 'DENY', rule_id: 'r2', checked_at: 2, source: 'scheduler', remediations: [{ id: 'm' }] },
@@ -144,7 +144,7 @@ describe('GET /api/v1/jobs/:id/decisions and /api/v1/traces/:id', () => {
     expect((await get('/api/v1/traces/nothing')).body).toEqual([]);
   });
 
-  it('200: jobs of a trace, oldest first, those of one’s own tenant only', async () => {
+  it('200: jobs of a trace, oldest first, of the caller’s tenant only', async () => {
     const ids = await api.given.jobs(3, { traceId: 't' });
     await api.given.job({ traceId: 't', tenant: 'globex' });
     await api.as('admin').post(`/api/v1/jobs/${ids[0] ?? ''}/cancel`);

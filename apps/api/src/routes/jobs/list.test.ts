@@ -4,22 +4,22 @@ import { told } from '../../caller.testing';
 describe('GET /api/v1/jobs', () => {
   const api = useApi();
   const list = (query = '') => api.as('viewer').get(`/api/v1/jobs${query}`);
-  const idsOf = ({ body }: { body: Record<string, unknown> }) => (body['items'] as { id: string }[]).map(({ id }) => id);
+  const getIds = ({ body }: { body: Record<string, unknown> }) => (body['items'] as { id: string }[]).map(({ id }) => id);
 
-  /** Reads to the end, doing something between the pages. */
+  /** Reads all pages, with an action in between. */
   async function walk(query: string, between: (page: number) => Promise<unknown> = async () => undefined) {
     const seen: string[] = [];
     let cursor: unknown = '';
     for (let page = 0; cursor !== null && page < 50; page++) {
       const answer = await list(`?${query}&cursor=${String(cursor)}`);
-      seen.push(...idsOf(answer));
+      seen.push(...getIds(answer));
       cursor = answer.body['next_cursor'];
       await between(page);
     }
     return seen;
   }
 
-  it('200: newest change first, with what is set', async () => {
+  it('200: newest change first, without unset fields', async () => {
     const [older = '', newer = ''] = [await api.given.job({ state: 'SUCCEEDED' }), await api.given.job({ state: 'FAILED' })];
 
     const { status, body } = await list();
@@ -35,20 +35,20 @@ describe('GET /api/v1/jobs', () => {
     expect(JSON.stringify(body)).not.toContain('_source');
   });
 
-  it('200: a job that changes comes up', async () => {
+  it('200: a changed job moves to the top', async () => {
     const [first = '', second = ''] = await api.given.jobs(2);
     await api.as('admin').post(`/api/v1/jobs/${first}/cancel`);
 
-    expect(idsOf(await list())).toEqual([first, second]);
+    expect(getIds(await list())).toEqual([first, second]);
   });
 
-  it.each([1, 2, 3, 7, 500])('200: pages of %s follow one another without loss or repetition', async (limit) => {
+  it.each([1, 2, 3, 7, 500])('200: pages of %s contain every job exactly once', async (limit) => {
     const ids = await api.given.jobs(7);
 
     expect(await walk(`limit=${limit}`)).toEqual([...ids].reverse());
   });
 
-  it('200: jobs that change meanwhile hide none of the others and come up once', async () => {
+  it('200: concurrent changes hide no job and repeat none', async () => {
     const ids = await api.given.jobs(9);
     const [oldest = '', ...others] = ids;
 
@@ -61,12 +61,12 @@ describe('GET /api/v1/jobs', () => {
     expect(seen).toEqual([...others].reverse());
   });
 
-  it('200: more jobs than one read of the index holds', async () => {
+  it('200: more jobs than one read of the index returns', async () => {
     const ids = await api.given.jobs(230);
     const odd = await api.given.job({ topic: 'job.demo.odd' });
     await api.given.jobs(230);
 
-    expect(idsOf(await list('?topic=job.demo.odd'))).toEqual([odd]);
+    expect(getIds(await list('?topic=job.demo.odd'))).toEqual([odd]);
     expect((await walk('limit=100')).slice(-230)).toEqual([...ids].reverse());
   });
 
@@ -75,32 +75,32 @@ describe('GET /api/v1/jobs', () => {
     const other = await api.given.job();
 
     for (const query of ['state=RUNNING', 'state=running', 'topic=job.demo.a', 'team=red', 'trace_id=t', 'tenant=acme&team=red']) {
-      expect([query, idsOf(await list(`?${query}`))]).toEqual([query, [wanted]]);
+      expect([query, getIds(await list(`?${query}`))]).toEqual([query, [wanted]]);
     }
-    expect(idsOf(await list('?state=RUNNING&topic=job.demo.a&team=red&trace_id=t&tenant=acme'))).toEqual([wanted]);
-    expect(idsOf(await list('?state=PENDING&trace_id=t'))).toEqual([]);
-    expect(idsOf(await list('?state=&topic=&team=&tenant='))).toEqual([other, wanted]);
-    expect(idsOf(await list('?state=no_such_state'))).toEqual([]);
+    expect(getIds(await list('?state=RUNNING&topic=job.demo.a&team=red&trace_id=t&tenant=acme'))).toEqual([wanted]);
+    expect(getIds(await list('?state=PENDING&trace_id=t'))).toEqual([]);
+    expect(getIds(await list('?state=&topic=&team=&tenant='))).toEqual([other, wanted]);
+    expect(getIds(await list('?state=no_such_state'))).toEqual([]);
   });
 
   it('200: APPROVAL is another name of APPROVAL_REQUIRED', async () => {
     const held = await api.given.job({ state: 'APPROVAL_REQUIRED' });
     await api.given.job();
 
-    expect(idsOf(await list('?state=approval'))).toEqual([held]);
-    expect(idsOf(await list('?state=APPROVAL_REQUIRED'))).toEqual([held]);
+    expect(getIds(await list('?state=approval'))).toEqual([held]);
+    expect(getIds(await list('?state=APPROVAL_REQUIRED'))).toEqual([held]);
   });
 
-  it('200: times are told apart by their size, and a coarse upper bound covers its unit', async () => {
+  it('200: time units are inferred from their size, and a coarse upper bound includes its unit', async () => {
     const id = await api.given.job();
     const us = (await api.store.jobs.load(id))?.updated_at ?? 0;
     const [ms, sec] = [Math.floor(us / 1e3), Math.floor(us / 1e6)];
 
     for (const inside of [`after=${sec}`, `after=${ms}`, `after=${us}`, `after=${us}000`, `before=${sec}`, `before=${ms}`, `before=${us}`, `before=${us}000`]) {
-      expect([inside, idsOf(await list(`?updated_${inside}`))]).toEqual([inside, [id]]);
+      expect([inside, getIds(await list(`?updated_${inside}`))]).toEqual([inside, [id]]);
     }
     for (const outside of [`after=${sec + 1}`, `after=${ms + 1}`, `after=${us + 1}`, `before=${sec - 1}`, `before=${ms - 1}`, `before=${us - 1}`]) {
-      expect([outside, idsOf(await list(`?updated_${outside}`))]).toEqual([outside, []]);
+      expect([outside, getIds(await list(`?updated_${outside}`))]).toEqual([outside, []]);
     }
   });
 
@@ -110,7 +110,7 @@ describe('GET /api/v1/jobs', () => {
 
     expect(await walk('trace_id=t&limit=2')).toEqual([...ids].reverse());
     const last = (await api.store.jobs.load(ids[4] ?? ''))?.updated_at;
-    expect(idsOf(await list(`?trace_id=t&updated_after=${last}`))).toEqual([ids[4]]);
+    expect(getIds(await list(`?trace_id=t&updated_after=${last}`))).toEqual([ids[4]]);
   });
 
   it.each([
@@ -126,13 +126,13 @@ describe('GET /api/v1/jobs', () => {
   ])('200: %s', async (query, count) => {
     await api.given.jobs(55);
 
-    expect(idsOf(await list(`?${query}`))).toHaveLength(count);
+    expect(getIds(await list(`?${query}`))).toHaveLength(count);
   });
 
-  it.each(['soon', '-1', '1.5', 'NaN', ''])('200: a bad cursor (%j) is ignored', async (cursor) => {
+  it.each(['soon', '-1', '1.5', 'NaN', ''])('200: an invalid cursor (%j) is ignored', async (cursor) => {
     const id = await api.given.job();
 
-    expect(idsOf(await list(`?cursor=${cursor}`))).toEqual([id]);
+    expect(getIds(await list(`?cursor=${cursor}`))).toEqual([id]);
   });
 
   it('400: a parameter sent twice', async () => {

@@ -21,7 +21,7 @@ describe('POST /api/v1/jobs/:id/remediate', () => {
       safety: { remediations },
     });
 
-  it('200: the job is submitted again in the way that policy proposed', async () => {
+  it('200: resubmits the job with the proposed remediation', async () => {
     const original = await denied();
 
     const { status, body } = await remediate(original);
@@ -43,7 +43,7 @@ describe('POST /api/v1/jobs/:id/remediate', () => {
     expect((await api.as('admin').get(`/api/v1/jobs/${original}`)).body['state']).toBe('DENIED');
   });
 
-  it('200: what the shipped policy denies can be remedied as it says', async () => {
+  it('200: remediations of the shipped policy lead to accepted jobs', async () => {
     const wipe = { prompt: 'x', topic: 'job.demo.wipe', risk_tags: ['destructive'] };
     const { body } = await api.as('user').post('/api/v1/jobs', wipe);
 
@@ -53,7 +53,7 @@ describe('POST /api/v1/jobs/:id/remediate', () => {
     expect((await api.store.jobs.load(String(remedied.body['job_id'])))?.topic).toBe('job.demo.archive');
   });
 
-  it('200: of several, the one that is named', async () => {
+  it('200: the named one of several', async () => {
     const original = await denied([archive, { ...archive, id: 'later' }]);
 
     const { body } = await remediate(original, { remediation_id: 'later' });

@@ -5,7 +5,7 @@ import { told, type HttpAnswer } from '../../caller.testing';
 
 const submit = (api: Api, who: 'user' | 'other' = 'user', bytes = 0) =>
   api.as(who).post('/api/v1/jobs', { prompt: 'hello', context: { text: 'x'.repeat(bytes) } });
-/** The gateway looks at what Redis holds, without waiting for its next time: each test empties the store. */
+/** Refreshes the gateway's snapshot of Redis immediately, since each test empties the store. */
 async function see({ ctx: { submit } }: Api): Promise<void> {
   if (!(submit.admission instanceof PicturedAdmission)) throw new Error('nothing is limited');
   await submit.admission.look();
@@ -13,11 +13,11 @@ async function see({ ctx: { submit } }: Api): Promise<void> {
 }
 const retryAfterSec = (answer: HttpAnswer | undefined) => Number(answer?.headers['retry-after']);
 
-describe('POST /api/v1/jobs when a tenant has its share', () => {
+describe('POST /api/v1/jobs when a tenant has reached its share', () => {
   const api = useApi({ env: { SVC_MAX_PENDING_JOBS_PER_TENANT: '3' } });
   beforeEach(() => see(api));
 
-  it('429: the tenant waits for itself, another is served, and what ends makes room', async () => {
+  it('429: only that tenant is rejected, until one of its jobs ends', async () => {
     const answers = [];
     for (let i = 0; i < 5; i++) answers.push(await submit(api));
     const refused = answers.filter(({ status }) => status !== 200);
@@ -28,10 +28,10 @@ describe('POST /api/v1/jobs when a tenant has its share', () => {
     expect((await submit(api, 'other')).status).toBe(200);
 
     await api.as('admin').post(`/api/v1/jobs/${String(answers[0]?.body['job_id'])}/cancel`);
-    await eventually(async () => expect((await submit(api)).status).toBe(200)); // the gateway looks by itself
+    await eventually(async () => expect((await submit(api)).status).toBe(200)); // the gateway refreshes its snapshot by itself
   });
 
-  it('429: a dead letter that is run again is a job like any other', async () => {
+  it('429: also for the retry of a dead letter', async () => {
     const id = await api.given.job({ state: 'FAILED' });
     await api.given.jobs(3);
     await see(api);
@@ -40,7 +40,7 @@ describe('POST /api/v1/jobs when a tenant has its share', () => {
     expect(told(await api.as('admin').post(`/api/v1/dlq/${id}/retry`))).toEqual({ status: 429, code: 'BACKPRESSURE' });
   });
 
-  it('200: an answer that was given before is given again, room or not', async () => {
+  it('200: a stored response is replayed regardless of capacity', async () => {
     const first = await api.as('user').post('/api/v1/jobs', { prompt: 'x' }, { 'Idempotency-Key': 'k' });
     await api.given.jobs(3);
     await see(api);
@@ -59,10 +59,10 @@ describe('POST /api/v1/jobs when memory is short', () => {
   const used = async () => Number(/used_memory:(\d+)/.exec(await redis().info('memory'))?.[1]);
   afterEach(() => limit(0));
 
-  it('503: new work is refused before Redis refuses anything; work under way ends, and room comes back', async () => {
+  it('503: new work is rejected before Redis rejects writes; active work ends, and capacity returns', async () => {
     const running = await api.given.job({ state: 'RUNNING' });
-    const mostBytes = (await used()) * 1.5 + 6_000_000;
-    await limit(Math.ceil(mostBytes));
+    const maxBytes = (await used()) * 1.5 + 6_000_000;
+    await limit(Math.ceil(maxBytes));
     await see(api);
 
     let refused = await submit(api, 'user', 60_000);
@@ -71,11 +71,11 @@ describe('POST /api/v1/jobs when memory is short', () => {
     expect(told(refused)).toEqual({ status: 503, code: 'overloaded' });
     expect(retryAfterSec(refused)).toBeGreaterThanOrEqual(1);
     expect(JSON.stringify(refused.body)).not.toMatch(/memory|redis/i);
-    // Between two looks the next few may still fit; then there is no room for these either.
+    // Between two snapshots a few more jobs may be accepted.
     const keep = () => api.as('user').post('/api/v1/artifacts', { content: 'x'.repeat(60_000) });
     await eventually(async () => expect(told(await keep())).toMatchObject({ status: 503 }));
-    // Far from the limit itself: readiness stands, results are taken, jobs end.
-    expect(await used()).toBeLessThan(mostBytes * 0.9);
+    // Well below the limit: the service stays ready, accepts results and ends jobs.
+    expect(await used()).toBeLessThan(maxBytes * 0.9);
     expect((await api.nobody.get('/readyz')).status).toBe(200);
     await redis().set(`res:${running}`, 'y'.repeat(500_000));
     expect((await api.store.jobs.move('*', running, 'succeed')).kind).toBe('moved');
@@ -84,7 +84,7 @@ describe('POST /api/v1/jobs when memory is short', () => {
     await eventually(async () => expect((await submit(api)).status).toBe(200));
   });
 
-  it('503: of a burst at once too', async () => {
+  it('503: also for a concurrent burst', async () => {
     await limit(Math.ceil(((await used()) + 2_000_000) / 0.75));
     await see(api);
 

@@ -15,7 +15,7 @@ describe('POST /api/v1/jobs: idempotency', () => {
     ['the body', () => submit({ idempotency_key: 'k' })],
   ] as const;
 
-  it.each(places)('200: a repeat with the key in %s gets the first answer', async (_place, send) => {
+  it.each(places)('200: a repeat with the key in %s returns the first response', async (_place, send) => {
     const first = await send();
 
     const again = await send();
@@ -26,7 +26,7 @@ describe('POST /api/v1/jobs: idempotency', () => {
     expect(await stored()).toBe(1);
   });
 
-  it('200: the key is the same wherever it stands, and shown with the job', async () => {
+  it('200: the key is the same in every place, and is returned with the job', async () => {
     const answers = [];
     for (const [, send] of places) answers.push((await send()).body);
 
@@ -35,7 +35,7 @@ describe('POST /api/v1/jobs: idempotency', () => {
     expect(body['idempotency_key']).toBe('k');
   });
 
-  it('200: a header wins over the query, and the query over the body', async () => {
+  it('200: a header takes precedence over the query, and the query over the body', async () => {
     const all = await submit({ idempotency_key: 'c' }, { 'Idempotency-Key': 'a' }, '?idempotency_key=b');
     const byQuery = await submit({ idempotency_key: 'c' }, {}, '?idempotency_key=b');
     const byHeader = await submit({}, { 'Idempotency-Key': 'a' });
@@ -44,7 +44,7 @@ describe('POST /api/v1/jobs: idempotency', () => {
     expect(byQuery.body).not.toEqual(all.body);
   });
 
-  it('200: fields in another order, and unknown ones, make the same request', async () => {
+  it('200: the order of fields and unknown fields do not change the request', async () => {
     const first = await submit({ labels: { a: '1', b: '2' }, context: { x: 1, y: 2 } }, { 'Idempotency-Key': 'k' });
 
     const again = await submit(
@@ -65,13 +65,13 @@ describe('POST /api/v1/jobs: idempotency', () => {
     expect(await stored()).toBe(1);
   });
 
-  it('409: a key that is reserved with nothing under it', async () => {
+  it('409: a reserved key without a stored response', async () => {
     await api.store.redis.hset('{s0}:idempotency:acme:k', 'hash', 'h');
 
     expect(told(await submit({}, { 'Idempotency-Key': 'k' }))).toEqual({ status: 409, code: 'IDEMPOTENCY_CONFLICT' });
   });
 
-  it('200: of 50 at once with one key there is one job, and all hear of it', async () => {
+  it('200: 50 concurrent requests with one key create one job, which all return', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => submit({}, { 'Idempotency-Key': 'k' })));
 
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -80,7 +80,7 @@ describe('POST /api/v1/jobs: idempotency', () => {
     expect(await stored()).toBe(1);
   });
 
-  it('200: tenants have keys of their own', async () => {
+  it('200: keys are scoped by tenant', async () => {
     const ours = await submit({}, { 'Idempotency-Key': 'k' });
     const theirs = await api.as('other').post('/api/v1/jobs', { prompt: 'say hello' }, { 'Idempotency-Key': 'k' });
 

@@ -2,7 +2,7 @@ import { changeDocument } from '@svc/settings';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 
-describe('POST /api/v1/jobs: what policy and limits make of it', () => {
+describe('POST /api/v1/jobs: policy and limits', () => {
   const api = useApi();
   const submit = (body: object = {}) => api.as('user').post('/api/v1/jobs', { prompt: 'say hello', ...body });
   const configure = async (data: Record<string, unknown>, scope = 'org', scope_id = 'acme') => {
@@ -11,7 +11,7 @@ describe('POST /api/v1/jobs: what policy and limits make of it', () => {
   };
   const stored = async () => (await api.store.index.page('acme', {}, 500)).items.length;
 
-  it('403: denied, with the id of a job that holds the refusal, and a dead letter', async () => {
+  it('403: denied, with the id of a job that records the denial, and a dead letter', async () => {
     const { status, body, headers } = await submit({ topic: 'job.demo.wipe', risk_tags: ['destructive'] });
 
     expect({ status, body }).toMatchObject({
@@ -43,7 +43,7 @@ describe('POST /api/v1/jobs: what policy and limits make of it', () => {
     await api.policy();
   });
 
-  it('200: held for a person, with the reason, and with nobody before a decision', async () => {
+  it('200: held for approval, with the reason, and not dispatched before a resolution', async () => {
     const { status, body } = await submit({ topic: 'job.demo.refund', context: { amount: 900 } });
 
     expect({ status, body }).toMatchObject({
@@ -62,7 +62,7 @@ describe('POST /api/v1/jobs: what policy and limits make of it', () => {
     expect(await api.packets()).toEqual([]);
   });
 
-  it('200: allowed with limits, which stay with the job', async () => {
+  it('200: allowed with constraints, which are stored with the job', async () => {
     const { body } = await submit({ topic: 'job.demo.sandboxed' });
 
     expect((await api.as('admin').get(`/api/v1/jobs/${String(body['job_id'])}`)).body).toMatchObject({
@@ -85,7 +85,7 @@ describe('POST /api/v1/jobs: what policy and limits make of it', () => {
     expect(await api.store.jobs.reserved('acme', 'k')).toBeUndefined();
   });
 
-  it('429: too many active jobs, before policy is asked; one that ends makes room', async () => {
+  it('429: too many active jobs, before policy is evaluated, until one ends', async () => {
     await configure({ rate_limits: { concurrent_jobs: 1, queue_size: 1 } });
     const [first] = [(await submit()).body['job_id'], (await submit()).body['job_id']];
 
@@ -97,7 +97,7 @@ describe('POST /api/v1/jobs: what policy and limits make of it', () => {
     expect((await submit()).status).toBe(200);
   });
 
-  it('429: of many at once no more get in than there is room for', async () => {
+  it('429: concurrent submissions do not exceed the limit', async () => {
     await configure({ limits: { max_concurrent_jobs: 5 } });
 
     const answers = await Promise.all(Array.from({ length: 20 }, () => submit()));
@@ -110,14 +110,14 @@ describe('POST /api/v1/jobs: what policy and limits make of it', () => {
     ['the whole system', 'system', 'default'],
     ['the tenant', 'org', 'acme'],
     ['the team', 'team', 'red'],
-  ])('429: limits of %s hold', async (_whose, scope, id) => {
+  ])('429: limits of %s are enforced', async (_whose, scope, id) => {
     await configure({ limits: { max_concurrent_jobs: 1 } }, scope, id);
     await submit({ team_id: 'red' });
 
     expect(told(await submit({ team_id: 'red' }))).toEqual({ status: 429, code: 'BACKPRESSURE' });
   });
 
-  it('403: a memory id that config denies or does not allow; only when one was sent', async () => {
+  it('403: a memory id that config denies or does not allow, if one was sent', async () => {
     await configure({ context: { denied_memory_ids: ['secret-*'], allowed_memory_ids: ['*-notes'] } });
     const violation = { status: 403, code: 'MEMORY_POLICY_VIOLATION' };
 
@@ -128,7 +128,7 @@ describe('POST /api/v1/jobs: what policy and limits make of it', () => {
   });
 
   it.each([['text'], [['a']], [{ denied_memory_ids: 'secret-*' }], [{ allowed_memory_ids: [1] }]])(
-    '503: a memory section that cannot be read lets nothing pass (%j)',
+    '503: an unreadable memory section rejects all memory ids (%j)',
     async (context) => {
       await configure({ context });
 
@@ -136,7 +136,7 @@ describe('POST /api/v1/jobs: what policy and limits make of it', () => {
     },
   );
 
-  it('200: a cap on the deadline narrows a longer one and makes none', async () => {
+  it('200: the maximum deadline shortens longer ones and does not set one', async () => {
     await configure({ resources: { max_timeout_seconds: 60 } });
     const deadline = async (deadline_ms: number) => {
       const { body } = await submit({ deadline_ms });
@@ -151,7 +151,7 @@ describe('POST /api/v1/jobs: what policy and limits make of it', () => {
 describe.each([
   ['closed', { status: 503, code: 'safety_unavailable' }],
   ['open', { status: 200, code: undefined }],
-] as const)('POST /api/v1/jobs while policy does not answer, fail mode %s', (mode, expected) => {
+] as const)('POST /api/v1/jobs while policy is unavailable, fail mode %s', (mode, expected) => {
   const api = useApi({
     env: { POLICY_CHECK_FAIL_MODE: mode },
     context: (ctx) => ({
@@ -163,7 +163,7 @@ describe.each([
     }),
   });
 
-  it(`answers ${expected.status}`, async () => {
+  it(`returns ${expected.status}`, async () => {
     const answer = await api.as('user').post('/api/v1/jobs', { prompt: 'x' }, { 'Idempotency-Key': 'k' });
 
     expect(told(answer)).toEqual(expected);

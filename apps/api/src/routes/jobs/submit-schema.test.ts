@@ -28,13 +28,13 @@ describe('POST /api/v1/jobs when schemas are enforced', () => {
     await register(api, 'sku', sku);
   });
 
-  it('200: an input that fits its topic’s schema and those it refers to', async () => {
+  it('200: an input that matches its topic’s schema and referenced schemas', async () => {
     await topic(api, 'order');
 
     expect((await submit(api, { sku: 'ABC' })).status).toBe(200);
   });
 
-  it('400: an input that does not, with every violation, and nothing is left behind', async () => {
+  it('400: an input that does not match, with every violation; nothing is stored', async () => {
     await topic(api, 'order');
 
     expect((await submit(api, { sku: 'abc' })).body).toMatchObject({
@@ -49,7 +49,7 @@ describe('POST /api/v1/jobs when schemas are enforced', () => {
     expect(await api.store.redis.keys('{s0}:job:*')).toEqual([]);
   });
 
-  it('the input document itself is looked at when there is no context', async () => {
+  it('validates the input document itself if there is no context', async () => {
     await register(api, 'document', { required: ['prompt', 'tenant_id'], properties: { context: false } });
     await topic(api, 'document');
 
@@ -58,7 +58,7 @@ describe('POST /api/v1/jobs when schemas are enforced', () => {
     expect((await submit(api, {})).status).toBe(400);
   });
 
-  it('400: a schema that refers to one that is gone lets nothing in unchecked', async () => {
+  it('400: a schema with a missing reference rejects all inputs', async () => {
     await topic(api, 'order');
     await api.as('admin').del('/api/v1/schemas/sku');
 
@@ -67,7 +67,7 @@ describe('POST /api/v1/jobs when schemas are enforced', () => {
     ]);
   });
 
-  it('a schema that is replaced holds from the next job on', async () => {
+  it('a replaced schema applies from the next job on', async () => {
     await topic(api, 'order');
     expect((await submit(api, { sku: 'abc' })).status).toBe(400);
 
@@ -77,7 +77,7 @@ describe('POST /api/v1/jobs when schemas are enforced', () => {
   });
 });
 
-/** What an input that does not fit is answered, when config says so. */
+/** Status for an input that does not match, by config. */
 async function misfit(api: Api, schema_enforcement?: string) {
   const data = { boundary_hardening: { schema_enforcement } };
   await changeDocument(api.ctx.config, { scope: 'system', scope_id: 'default' }, () => ({ data }));
@@ -95,7 +95,7 @@ describe('POST /api/v1/jobs when SCHEMA_ENFORCEMENT is not set', () => {
     ['off', 200],
     ['enforce', 400],
     ['whatever', 200],
-  ])('config decides: %s answers %i', async (mode, status) => {
+  ])('config decides: %s returns %i', async (mode, status) => {
     expect(await misfit(api, mode)).toBe(status);
   });
 });
@@ -103,7 +103,7 @@ describe('POST /api/v1/jobs when SCHEMA_ENFORCEMENT is not set', () => {
 describe('POST /api/v1/jobs when SCHEMA_ENFORCEMENT is warn', () => {
   const api = useApi({ env: { SCHEMA_ENFORCEMENT: 'warn' } });
 
-  it('200: whatever config says', async () => {
+  it('200: regardless of config', async () => {
     expect(await misfit(api, 'enforce')).toBe(200);
   });
 });

@@ -9,7 +9,7 @@ describe('POST /api/v1/jobs: the request', () => {
   const detail = async ({ body }: HttpAnswer) => (await api.as('admin').get(`/api/v1/jobs/${String(body['job_id'])}`)).body;
   const fieldsNamed = ({ body }: HttpAnswer) => (body['violations'] as { path: string }[]).map(({ path }) => path);
 
-  it('200: a job with nothing but a prompt is accepted with the defaults', async () => {
+  it('200: a job with only a prompt is accepted with the defaults', async () => {
     const answer = await submit({});
 
     expect(answer).toMatchObject({ status: 200, headers: { 'x-trace-id': answer.body['trace_id'] } });
@@ -37,7 +37,7 @@ describe('POST /api/v1/jobs: the request', () => {
     });
   });
 
-  it('200: a job that names no priority gets that of its tenant’s config, or its team’s', async () => {
+  it('200: a job without a priority gets that of its tenant’s or team’s config', async () => {
     const set = (scope: string, scope_id: string, default_priority: string) =>
       changeDocument(api.ctx.config, { scope, scope_id }, () => ({ data: { resources: { default_priority } } }));
     await set('org', 'acme', 'critical');
@@ -52,7 +52,7 @@ describe('POST /api/v1/jobs: the request', () => {
     expect(await detail(await submit({ team_id: 'night' }))).toMatchObject({ priority: 'batch' });
   });
 
-  it('200: every field is stored and shown', async () => {
+  it('200: every field is stored and returned', async () => {
     const fields = {
       topic: 'job.demo.echo',
       adapter_id: 'a',
@@ -80,13 +80,13 @@ describe('POST /api/v1/jobs: the request', () => {
     expect((await api.store.jobs.load(String(answer.body['job_id'])))?.request).toMatchObject({ ...more, labels: { _source: 'pack' } });
   });
 
-  it('200: a deadline is counted from now', async () => {
+  it('200: a deadline is relative to the submission', async () => {
     const { deadline_unix, created_at } = await detail(await submit({ deadline_ms: 60_000 }));
 
     expect(Math.abs(Number(deadline_unix) - Number(created_at) - 60_000_000)).toBeLessThan(10_000_000);
   });
 
-  it('200: a deadline further off than any clock goes is still a time', async () => {
+  it('200: a deadline beyond the range of dates is capped to a valid time', async () => {
     const job = await detail(await submit({ deadline_ms: Number.MAX_SAFE_INTEGER }));
 
     expect(Number.isSafeInteger(job['deadline_unix'])).toBe(true);
@@ -106,7 +106,7 @@ describe('POST /api/v1/jobs: the request', () => {
     expect(await detail(await submit({ priority }))).toMatchObject({ priority: read });
   });
 
-  it('200: labels of the service are dropped, and never shown', async () => {
+  it('200: reserved labels are dropped, and never returned', async () => {
     const reserved = { _hidden: '1', approval_granted: 'true', safety_x: '1', saga_id: '1', is_compensation: '1', gate_type: 'g' };
 
     const answer = await submit({ labels: { ...reserved, kept: 'yes' } });
@@ -155,7 +155,7 @@ describe('POST /api/v1/jobs: the request', () => {
     expect(told(await submit({ prompt }))).toEqual({ status, code });
   });
 
-  it('a license may raise the prompt limit, up to the ceiling', async () => {
+  it('a license can raise the prompt limit, up to the fixed maximum', async () => {
     api.license('enterprise', { max_prompt_chars: 60_000 });
     expect(told(await submit({ prompt: 'x'.repeat(60_000) }))).toMatchObject({ status: 200 });
     expect((await submit({ prompt: 'x'.repeat(60_001) })).body).toMatchObject({
@@ -174,7 +174,7 @@ describe('POST /api/v1/jobs: the request', () => {
     expect(told(await submit({ memory_id }))).toEqual({ status: 400, code: 'invalid_memory_id' });
   });
 
-  it('400: a topic that no pool serves, with those that are served', async () => {
+  it('400: a topic that no pool serves, with the served topics', async () => {
     const { body } = await submit({ topic: 'job.elsewhere' });
 
     expect(body).toMatchObject({
@@ -195,16 +195,16 @@ describe('POST /api/v1/jobs: the request', () => {
     expect((await api.store.jobs.load(String(answer.body['job_id'])))?.request.principal_id).toBe('uma');
   });
 
-  it('403: nobody may claim to be an agent', async () => {
+  it('403: callers cannot claim to be an agent', async () => {
     expect(told(await submit({ labels: { agent_id: 'a-1' } }))).toEqual({ status: 403, code: 'access_denied' });
   });
 
-  it('a refused request leaves nothing behind', async () => {
+  it('a rejected request stores nothing', async () => {
     await submit({ topic: 'job.elsewhere' });
     await submit({ prompt: '' });
 
     const left = (await api.store.redis.keys('*')).filter((key) => !key.startsWith('svc:'));
-    // The topic registry was filled when it was first looked at.
+    // The topic registry is filled on its first read.
     expect(left).toEqual(['cfg:system:topics']);
   });
 }); // prettier-ignore

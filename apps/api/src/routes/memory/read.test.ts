@@ -7,7 +7,7 @@ describe('GET /api/v1/memory', () => {
   const read = (query: string, who: 'admin' | 'other' | 'everywhere' = 'admin') =>
     api.as(who).get(`/api/v1/memory?${query}`);
 
-  it('200: the context of a job, by pointer or key, in quotes or not', async () => {
+  it('200: the context of a job, by pointer or key, with or without quotes', async () => {
     const id = await api.given.job();
     const pointer = `redis://ctx:${id}`;
 
@@ -23,7 +23,7 @@ describe('GET /api/v1/memory', () => {
     }
   });
 
-  it('200: a result that is text, and one that is bytes', async () => {
+  it('200: a text result and a binary result', async () => {
     const id = await api.given.job({ state: 'SUCCEEDED' });
     await api.store.redis.set(`res:${id}`, 'plain');
     const text = await read(`key=res:${id}`);
@@ -57,7 +57,7 @@ describe('GET /api/v1/memory', () => {
     expect((await read(`key=mem:${id}`)).body).toMatchObject({ kind: 'memory', json: document });
   });
 
-  it.each(['events', 'chunks', 'summary'])('200: the %s of a job’s memory are its own', async (part) => {
+  it.each(['events', 'chunks', 'summary'])('200: the %s of a job’s memory belong to its tenant', async (part) => {
     const id = await api.given.job();
     await api.store.redis.rpush(`mem:${id}:${part}`, 'x');
 
@@ -79,7 +79,7 @@ describe('GET /api/v1/memory', () => {
     expect(told(await read(query))).toEqual({ status, code });
   });
 
-  it('404: memory of nobody known, except for a credential of every tenant', async () => {
+  it('404: memory without a known tenant, except for a credential of all tenants', async () => {
     await api.store.redis.set('mem:shared', 'v');
 
     expect(told(await read('key=mem:shared'))).toEqual({ status: 404, code: 'not_found' });
@@ -97,7 +97,7 @@ describe('GET /api/v1/memory', () => {
     }
   });
 
-  it('403: the original of a redacted result, but for admins; what readers of the job get is the copy', async () => {
+  it('403: the original of a redacted result, except for admins; readers of the job get the copy', async () => {
     const id = await api.given.job({ state: 'SUCCEEDED', result: 'canary' });
     const redacted_ptr = `redis://res:${id}:redacted:0a1b`;
     await api.store.redis.set(redacted_ptr.slice('redis://'.length), '"[REDACTED]"');
@@ -112,7 +112,7 @@ describe('GET /api/v1/memory', () => {
     expect((await read(`key=res:${id}`)).body).toMatchObject({ json: 'canary' });
   });
 
-  it('200: what steps of a run share, for the tenant of the run', async () => {
+  it('200: shared memory of a run, for the tenant of the run', async () => {
     const runs = runsOf(api);
     await runs.workflow({ wait: { type: 'delay', delay_sec: 60 } });
     const id = await runs.run();
@@ -122,7 +122,7 @@ describe('GET /api/v1/memory', () => {
     expect(told(await read(`key=mem:run:${id}`, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
   });
 
-  it('403: what another tenant’s job holds', async () => {
+  it('403: memory of another tenant’s job', async () => {
     const id = await api.given.job({ state: 'SUCCEEDED' });
 
     for (const key of [`ctx:${id}`, `res:${id}`, `mem:${id}`]) {

@@ -47,7 +47,7 @@ describe('the author of a policy bundle', () => {
     return items[0] ?? {};
   };
 
-  it.each(writes)('%s: is the caller, whatever name the body gives', async (_route, write, id) => {
+  it.each(writes)('%s: is the caller, regardless of the name in the body', async (_route, write, id) => {
     expect((await write('admin', 'bob')).status).toBeLessThan(300);
 
     expect((await get(id)).body['author']).toBe('ann');
@@ -63,7 +63,7 @@ describe('the author of a policy bundle', () => {
     expect((await audited())['actor_id']).toBe('eve');
   });
 
-  it('of a rollback is the caller in the audit, and bundles keep the authors they had', async () => {
+  it('of a rollback is the caller in the audit, and bundles keep their authors', async () => {
     await put('secops~a', { content: content('a') }, {}, '', api.as('boss'));
     const { body } = await api.as('admin').post('/api/v1/policy/bundles/snapshots', { note: 'n' });
 
@@ -73,7 +73,7 @@ describe('the author of a policy bundle', () => {
     expect(await audited()).toMatchObject({ actor_id: 'ann', extra: { author: 'ann' } });
   }); // prettier-ignore
 
-  it('stays when a config document is sent back as it was read', async () => {
+  it('is kept when a config document is written back unchanged', async () => {
     await put('secops~a', { content: content('a') }, {}, '', api.as('boss'));
     const read = (await api.as('admin').get('/api/v1/config?scope=system&scope_id=policy')).body;
 

@@ -12,7 +12,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
   const api = useApi();
   const { put, get, remove, content, submit } = bundleCalls(api);
 
-  it('200: an enabled bundle is stored, signed, told of, and in force within a second', async () => {
+  it('200: an enabled bundle is stored, signed, announced, and in effect within a second', async () => {
     expect((await submit('job.demo.echo')).status).toBe(200);
 
     const answer = await put('secops~invariants', { content: ban('no-echo', 'job.demo.echo'), message: 'quiet hours' });
@@ -29,7 +29,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
     expect([stored['sha256'], answer.body['sha256']]).toEqual([sha256(record.content), sha256(record.content)]);
   });
 
-  it('200: a draft is stored and not in force', async () => {
+  it('200: a draft is stored and not in effect', async () => {
     const before = await api.kernel.listSnapshots();
     await put('secops~invariants', { content: ban('no-echo', 'job.demo.echo'), enabled: false });
     await put('secops~other', { content: content('other') });
@@ -39,13 +39,13 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
     expect((await get('secops~invariants')).body['enabled']).toBe(false);
   });
 
-  it('200: the query names the bundle where it and the path differ, and a path may hold the slash encoded', async () => {
+  it('200: the query takes precedence over the path, and the path may contain an encoded slash', async () => {
     expect((await put('x', { content: content('a') }, {}, '?bundle_id=secops/a')).body['id']).toBe('secops/a');
     expect((await put('secops%2Fb', { content: content('b') })).body['id']).toBe('secops/b');
     expect((await get('nothing', '?bundle_id=secops/a')).body['id']).toBe('secops/a');
   });
 
-  it('200: replacing keeps when it was made; keys without a value are not stored', async () => {
+  it('200: replacing keeps the creation time; keys without a value are not stored', async () => {
     await put('secops~a', { content: content('a') });
     const before = (await get('secops~a')).body;
 
@@ -60,7 +60,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
   describe('409 POLICY_VERSION_CONFLICT', () => {
     const stale = { status: 409, code: 'POLICY_VERSION_CONFLICT' };
 
-    it('a write over a text that was not seen, by header or by field', async () => {
+    it('a write with an outdated hash, by header or by field', async () => {
       const { body } = await put('secops~a', { content: content('a') });
       const seen = String(body['sha256']);
       await put('secops~a', { content: content('b') });
@@ -73,7 +73,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
       expect((await put('secops~a', { content: content('c') }, { 'If-Match': etag })).status).toBe(200);
     });
 
-    /** Lets another write through just before the next one is stored. */
+    /** Performs another write just before the next one is stored. */
     const between = (other: () => Promise<unknown>) => {
       const { policy } = api.store;
       const replace = policy.replace.bind(policy);
@@ -83,7 +83,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
       });
     };
 
-    it('a write that says nothing of what it replaces, when another wrote the same bundle meanwhile', async () => {
+    it('a write without a hash that races with another write of the same bundle', async () => {
       between(() => put('secops~a', { content: content('first') }));
       expect(told(await put('secops~a', { content: content('second') }))).toEqual(stale);
       expect((await get('secops~a')).body['content']).toBe(content('first'));
@@ -93,7 +93,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
       expect((await get('secops~b')).status).toBe(200);
     });
 
-    it('of many who replace the same text, one does', async () => {
+    it('of concurrent replacements of the same text, one succeeds', async () => {
       const { body } = await put('secops~a', { content: content('a') });
       const seen = { 'If-Match': `"${String(body['sha256'])}"` };
 
@@ -166,7 +166,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
     }
   });
 
-  it('403 tenant_access_denied: admins of other tenants; those who may act for all do', async () => {
+  it('403 tenant_access_denied: admins of other tenants; 200: callers with access to all tenants', async () => {
     const denied = { status: 403, code: 'tenant_access_denied' };
 
     expect(told(await put('secops~a', { content: content('a') }, {}, '', api.as('other')))).toEqual(denied);
@@ -176,7 +176,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
     expect(told(await remove('secops~a', {}, api.as('other')))).toEqual(denied);
   });
 
-  it('403 tier_limit_exceeded: one more than the plan allows; those that stand can be changed', async () => {
+  it('403 tier_limit_exceeded: one more than the plan allows; existing ones can be changed', async () => {
     api.license('enterprise', { max_policy_bundles: 2 });
     await put('secops~a', { content: content('a') });
     await put('secops~b', { content: content('b') });
@@ -226,7 +226,7 @@ describe('PUT /api/v1/policy/bundles/:bundle_id', () => {
     expect(await audit('', api.as('other'))).toMatchObject({ total: 0 });
   });
 
-  it('stays in the policy audit however often policy is evaluated afterwards, and calls have a limit of their own', async () => {
+  it('stays in the policy audit regardless of later evaluations, which have their own limit', async () => {
     await put('secops~a', { content: content('a') });
     const evaluate = () => api.as('admin').post('/api/v1/policy/evaluate', { topic: 'job.demo.echo' });
     const audit = async (query: string) => (await api.as('admin').get(`/api/v1/policy/audit?${query}`)).body;
@@ -244,7 +244,7 @@ describe('GET /api/v1/policy/bundles', () => {
   const api = useApi();
   const { put, get, list, content } = bundleCalls(api);
 
-  it('200: every bundle with its facts, by id; their content once', async () => {
+  it('200: every bundle by id, with its metadata; content only once', async () => {
     expect((await list()).body).toEqual({ bundles: {}, items: [], updated_at: null });
     await put('secops~b', { content: content('b') });
     await put('secops~a', { content: `${content('a')}\noutput_rules: [{id: o, decision: deny}]`, enabled: false });
@@ -260,7 +260,7 @@ describe('GET /api/v1/policy/bundles', () => {
     expect(body['updated_at']).toMatch(/^20/);
   });
 
-  it('200: what others stored is shown as far as it is understood', async () => {
+  it('200: bundles stored by other software are shown as far as they are valid', async () => {
     const data = {
       bundles: {
         'acme/rules': 'rules: []',
@@ -295,7 +295,7 @@ describe('DELETE /api/v1/policy/bundles/:bundle_id', () => {
   const api = useApi();
   const { put, get, remove, submit } = bundleCalls(api);
 
-  it('204: its rules are not in force any more', async () => {
+  it('204: its rules are no longer in effect', async () => {
     await put('secops~invariants', { content: ban('no-echo', 'job.demo.echo') });
     await eventually(async () => expect((await submit('job.demo.echo')).status).toBe(403));
 
@@ -326,7 +326,7 @@ describe('a gateway without a key to sign with', () => {
     const api = useApi({ env: { ...unset, SVC_POLICY_STRICT: 'off' } });
     const { put, get, content, submit } = bundleCalls(api);
 
-    it('200: the bundle is stored unsigned, and in force', async () => {
+    it('200: the bundle is stored unsigned, and takes effect', async () => {
       const answer = await put('secops~a', { content: content('a') });
 
       expect(answer.status).toBe(200);
@@ -338,11 +338,11 @@ describe('a gateway without a key to sign with', () => {
   });
 });
 
-describe('policies that are large all together', () => {
+describe('a large total size of policies', () => {
   const api = useApi();
   const { put, remove } = bundleCalls(api);
 
-  it('413 request_too_large: no more than 4 MiB, and they can always be made smaller', async () => {
+  it('413 request_too_large: over 4 MiB; they can always be made smaller', async () => {
     const large = (id: string, bytes: number) => put(id, { content: `# ${'x'.repeat(bytes)}\nrules: []\n` });
     for (const id of ['secops~a', 'secops~b']) expect((await large(id, 1_900_000)).status).toBe(200);
 
@@ -353,7 +353,7 @@ describe('policies that are large all together', () => {
   });
 });
 
-describe('a policy larger than kernels take', () => {
+describe('a policy over the size limit of kernels', () => {
   const api = useApi({ env: { SAFETY_POLICY_MAX_BYTES: '8192' } });
   const { put } = bundleCalls(api);
 

@@ -9,13 +9,13 @@ const good = ban('a', 'job.a');
 const bad = { content: 'rules: [{id: a, decision: maybe}]' };
 const pace = { name: 'Pace', window: '5m', key: 'tenant', threshold: 2, decision: 'deny', reason: 'r', match: { topics: ['job.a'] } }; // prettier-ignore
 
-/** A request of an endpoint: what stands in its path, and its body or query. */
+/** A request of an endpoint: path parameters, and body or query. */
 interface Sent {
   params?: Readonly<Record<string, string>>;
   query?: string;
   body?: unknown;
 }
-/** How an error is provoked; endpoints that are not named are asked in the usual way. */
+/** How an error is provoked; other endpoints get their default request. */
 interface Provocation {
   arrange?: (api: Api) => unknown;
   sent: Readonly<Record<string, Sent>>;
@@ -40,7 +40,7 @@ const asMany = (api: Api) => {
 const twoBundles = (api: Api) => storeBundles(api, { 'secops/a': { content: good, enabled: true }, 'secops/b': { content: good, enabled: true } }); // prettier-ignore
 const brokenBundle = (api: Api) => storeBundles(api, { 'secops/a': { ...bad, enabled: false } });
 
-/** Each error that a policy endpoint declares, and the requests that meet with it. */
+/** Each error that a policy endpoint declares, with requests that cause it. */
 const provocations: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
   policy_validation_failed: {
     arrange: brokenBundle,
@@ -148,9 +148,9 @@ const provocations: Readonly<Partial<Record<ErrorCode, Provocation>>> = {
   },
 };
 
-/** What Community does not have. */
+/** Errors of features that the Community plan lacks. */
 const plans = ['policy.listVelocityRules', 'policy.velocityStats', 'policy.addVelocityRule', 'policy.putVelocityRule', 'policy.removeVelocityRule']; // prettier-ignore
-/** What a gateway of another kind answers. */
+/** Errors of a gateway with another configuration. */
 const elsewhere: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
   output_rule_not_editable: ['policy.putOutputRule'],
   policy_signing_required: ['policy.putBundle', 'policy.putGlobal', 'policy.publish', 'policy.addVelocityRule'],
@@ -170,7 +170,7 @@ const usual: Readonly<Record<string, Sent>> = {
   'policy.explain': { body: question },
 };
 
-/** As documentation and clients know it. */
+/** Public form of the error code. */
 function expectCode({ status, body }: HttpAnswer, code: ErrorCode): void {
   const declared: { status: number; text: string; code?: string } = errorCodes[code];
   expect({ status, code: body['code'] }).toEqual({ status: declared.status, code: declared.code ?? code });
@@ -180,11 +180,11 @@ function expectCode({ status, body }: HttpAnswer, code: ErrorCode): void {
 const cases = Object.entries(provocations).flatMap(([code, { arrange, sent }]) =>
   Object.entries(sent).map(([id, request]) => [code as ErrorCode, id, arrange, request] as const),
 );
-const casesOf = (code: ErrorCode) => (elsewhere[code] ?? []).map((id) => [code, id] as const);
+const getCases = (code: ErrorCode) => (elsewhere[code] ?? []).map((id) => [code, id] as const);
 
 describe('an error of a policy endpoint', () => {
   const api = useApi();
-  it('that is declared is provoked somewhere here, and none is that is not', () => {
+  it('is provoked here exactly if it is declared', () => {
     const told = new Set([...Object.keys(provocations), ...Object.keys(elsewhere)]);
     const declared = new Set(policy.flatMap(({ errors }) => errors));
 
@@ -211,7 +211,7 @@ describe('of a rule that is written in the policy file', () => {
   const api = useApi();
   beforeEach(() => api.policy(`version: '1'\nrules: []\noutput_rules: [{id: fixed, decision: deny}]\n`));
 
-  it.each(casesOf('output_rule_not_editable'))('%s: %s', async (code, id) => {
+  it.each(getCases('output_rule_not_editable'))('%s: %s', async (code, id) => {
     expectCode(await ask(api, id, usual[id] ?? {}), code);
   });
 });
@@ -223,15 +223,15 @@ describe('of a gateway that has no key to sign with', () => {
     await storeBundles(api, { 'secops/a': { content: good, enabled: false } });
   });
 
-  it.each(casesOf('policy_signing_required'))('%s: %s', async (code, id) => {
+  it.each(getCases('policy_signing_required'))('%s: %s', async (code, id) => {
     expectCode(await ask(api, id, usual[id] ?? {}), code);
   });
 });
 
-describe('of a gateway whose kernel is away', () => {
+describe('of a gateway whose kernel is unavailable', () => {
   const api = useApi({ env: { SAFETY_KERNEL_ADDR: '127.0.0.1:1' } });
 
-  it.each(casesOf('safety_unavailable'))('%s: %s', async (code, id) => {
+  it.each(getCases('safety_unavailable'))('%s: %s', async (code, id) => {
     expectCode(await ask(api, id, usual[id] ?? {}), code);
   });
 });
@@ -243,7 +243,7 @@ describe('of a gateway whose kernel fails', () => {
     context: (ctx) => ({ ...ctx, policyEvaluate: { ...ctx.policyEvaluate, kernel: kernel as Kernel } }),
   });
 
-  it.each(casesOf('upstream_service_error'))('%s: %s', async (code, id) => {
+  it.each(getCases('upstream_service_error'))('%s: %s', async (code, id) => {
     expectCode(await ask(api, id, usual[id] ?? {}), code);
   });
 });

@@ -40,7 +40,7 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
       },
     }),
   });
-  // Without a license for them, rules with velocity windows are not in force.
+  // Rules with velocity windows are in effect only with a license for them.
   beforeAll(async () => {
     api.license('enterprise');
     await api.policy(policy);
@@ -52,7 +52,7 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
     return [status, told['decision'], told['ruleId']];
   };
 
-  it.each(['evaluate', 'simulate'])('%s 200: every field is there, whatever was decided', async (route) => {
+  it.each(['evaluate', 'simulate'])('%s 200: every field is present, for any decision', async (route) => {
     const allowed = await ask(route, { topic: 'job.demo.x' });
     const denied = await ask(route, { topic: 'job.demo.wipe', meta: { risk_tags: ['destructive'] } });
     const held = await ask(route, { topic: 'job.demo.refund', labels: { amount: '900' }, job_id: 'j-1' });
@@ -100,7 +100,7 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
     });
   });
 
-  it('200: evaluating counts in velocity windows, a job once; simulating and explaining only look', async () => {
+  it('200: evaluate counts in velocity windows, once per job; simulate and explain do not', async () => {
     const burst = { topic: 'job.demo.burst' };
     for (let i = 0; i < 3; i++) expect((await decided(burst, 'simulate'))[2]).toBe('ok');
     for (let i = 0; i < 3; i++) expect((await decided({ ...burst, job_id: 'j' }, 'evaluate'))[2]).toBe('ok');
@@ -111,7 +111,7 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
     expect(await decided(burst, 'explain')).toEqual([200, 'DECISION_TYPE_THROTTLE', 'pace']);
   });
 
-  it('200: explaining tells every rule that was looked at, and why it did not decide', async () => {
+  it('200: explain lists every evaluated rule, and why it did not match', async () => {
     const { body } = await ask('explain', { topic: 'job.demo.refund', labels: { amount: '10' }, input_content: 'hello' });
 
     const looked = { source: expect.stringContaining('safety.yaml') as string, set: 'global' };
@@ -133,7 +133,7 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
     ]);
   });
 
-  it('200: a topic that is none, and one that no rule names, are denied and no error', async () => {
+  it('200: an invalid topic and one without a rule are denied, without an error', async () => {
     expect(await decided({ topic: '' })).toEqual([200, 'DECISION_TYPE_DENY', '']);
     expect(await decided({ topic: 'other' })).toEqual([200, 'DECISION_TYPE_DENY', '']);
     expect(await decided({ topic: 'job.else' })).toEqual([200, 'DECISION_TYPE_DENY', '']);
@@ -148,7 +148,7 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
     expect((await decided({ topic: 'job.demo.refund', input_content: '{"amount": 251}' }))[2]).toBe('big');
   });
 
-  it('200: config of the tenant, team, workflow or step counts unless one is sent', async () => {
+  it('200: uses the config of tenant, team, workflow and step unless one is sent', async () => {
     const data = { safety: { denied_topics: ['job.demo.x'] } };
     const place = { scope: 'team', scope_id: 'red', meta: { tenant: 'acme' } };
     await api.store.config.replace({ ...place, data, revision: 1, updated_at: '' }, 0);
@@ -184,14 +184,14 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
     }
   });
 
-  it('400: fields that nobody knows, at the top or within', async () => {
+  it('400: unknown fields, at any level', async () => {
     for (const body of [{ colour: 'red' }, { meta: { colour: 'red' } }, { budget: { colour: 1 } }]) {
       expect(told(await ask('evaluate', { topic: 'job.demo.x', ...body }))).toEqual({ status: 400, code: 'invalid_json' });
     }
     expect(told(await ask('evaluate', {}))).toEqual({ status: 400, code: 'invalid_body' });
   });
 
-  it('403: another tenant’s name, wherever it stands; a caller for all tenants may name any', async () => {
+  it('403: the name of another tenant, in any field; callers with access to all tenants may name any', async () => {
     for (const body of [{ tenant: 'globex' }, { org_id: 'globex' }, { meta: { tenant_id: 'globex' } }]) {
       expect(told(await ask('simulate', { topic: 'job.demo.x', ...body }))).toEqual({ status: 403, code: 'tenant_access_denied' });
       expect((await ask('simulate', { topic: 'job.demo.x', ...body }, api.as('everywhere'))).body['ruleId']).toBe('globex');
@@ -200,12 +200,12 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
     expect((await ask('simulate', { topic: 'job.demo.x' }, api.as('other'))).body['ruleId']).toBe('globex');
   });
 
-  it('403: operators read snapshots and evaluate nothing', async () => {
+  it('403: operators read snapshots and cannot evaluate', async () => {
     expect(told(await ask('evaluate', { topic: 'job.demo.x' }, api.as('operator')))).toEqual({ status: 403, code: 'access_denied' });
     expect((await api.as('operator').get('/api/v1/policy/snapshots')).status).toBe(200);
   });
 
-  it('GET snapshots 200: the policy in force first', async () => {
+  it('GET snapshots 200: the policy in effect first', async () => {
     const before = (await ask('evaluate', { topic: 'job.demo.x' })).body['policySnapshot'];
     await api.policy(policy.replace("'7'", "'8'"));
 
@@ -217,10 +217,10 @@ describe('POST /api/v1/policy/evaluate, simulate and explain', () => {
   });
 }); // prettier-ignore
 
-describe('POST /api/v1/policy/evaluate when the rules are not to be told', () => {
+describe('POST /api/v1/policy/evaluate when rules are hidden', () => {
   const api = useApi({ env: { SVC_POLICY_EVALUATE_REDACT: 'true' } });
 
-  it('200: neither which rule decided nor why, in evaluate only', async () => {
+  it('200: evaluate omits rule and reason', async () => {
     const ask = async (route: string, topic: string) =>
       (await api.as('admin').post(`/api/v1/policy/${route}`, { topic })).body;
 
@@ -231,10 +231,10 @@ describe('POST /api/v1/policy/evaluate when the rules are not to be told', () =>
   });
 });
 
-describe('POST /api/v1/policy/evaluate while policy is decided elsewhere', () => {
+describe('POST /api/v1/policy/evaluate with a remote kernel', () => {
   const api = useApi({ env: { SAFETY_KERNEL_ADDR: '127.0.0.1:1' } });
 
-  it('503: nobody answers there', async () => {
+  it('503: the kernel is unavailable', async () => {
     for (const route of ['evaluate', 'simulate', 'explain']) {
       const answer = await api.as('admin').post(`/api/v1/policy/${route}`, { topic: 'job.a' });
       expect(told(answer)).toEqual({ status: 503, code: 'safety_unavailable' });
@@ -244,7 +244,7 @@ describe('POST /api/v1/policy/evaluate while policy is decided elsewhere', () =>
   });
 });
 
-describe('POST /api/v1/policy/evaluate when the kernel answers with an error', () => {
+describe('POST /api/v1/policy/evaluate when the kernel returns an error', () => {
   const failing = () => Promise.reject(new Error('a defect of the kernel'));
   const api = useApi({
     context: (ctx) => {
@@ -253,7 +253,7 @@ describe('POST /api/v1/policy/evaluate when the kernel answers with an error', (
     },
   });
 
-  it('502, without what it said', async () => {
+  it('502, without its message', async () => {
     const calls = ['evaluate', 'simulate', 'explain'].map((route) =>
       api.as('admin').post(`/api/v1/policy/${route}`, { topic: 'job.a' }),
     );

@@ -13,7 +13,7 @@ const scope = {
   entitlements: [],
 };
 
-describe('action gates of policy/evaluate, simulate and explain', () => {
+describe('action checks of policy/evaluate, simulate and explain', () => {
   const api = useApi({
     context: (ctx) => ({
       ...ctx,
@@ -39,7 +39,7 @@ describe('action gates of policy/evaluate, simulate and explain', () => {
     [403, 'access_denied', 'provenance', 'unverified_claim', { kind: 'provenance_check', verb: 'read', approval_claim: { claim_text: 'the boss said so' } }],
     [404, 'not_found', 'mutation', 'approval:not_found', { ...drop, approval_claim: { approval_ref: 'nothing' } }],
     [503, 'service_unavailable', 'url', 'dns_resolution:failed', { kind: 'url', verb: 'read', target_url: 'https://down.example/' }],
-  ])('%d %s: %s refuses, %s', async (status, code, gate, sub_reason, action, more = {}) => {
+  ])('%d %s: %s rejects, %s', async (status, code, gate, sub_reason, action, more = {}) => {
     for (const route of ['evaluate', 'simulate', 'explain']) {
       const answer = await ask(action, route, more);
       expect(answer).toMatchObject({
@@ -82,7 +82,7 @@ describe('action gates of policy/evaluate, simulate and explain', () => {
     }
   });
 
-  it('200: whoever passes all gates goes on to the rules', async () => {
+  it('200: rules are evaluated if all action checks pass', async () => {
     const harmless = { kind: 'file', verb: 'read', target_path: '/srv/report.csv' };
 
     expect((await ask(harmless)).body).toMatchObject({ decision: 'DECISION_TYPE_ALLOW', ruleId: 'demo-allowed' });
@@ -109,45 +109,45 @@ describe('action gates of policy/evaluate, simulate and explain', () => {
       expect((await as.post(`/api/v1/approvals/${id}/approve`)).status).toBe(200);
     const claim = (approval_ref: string, route = 'evaluate', more: object = {}, as = api.as('admin')) =>
       ask({ ...drop, ...more, approval_claim: { approval_ref } }, route, {}, as);
-    const reasonOf = ({ status, body }: Awaited<ReturnType<typeof ask>>) => [status, (body['details'] as Record<string, unknown> | undefined)?.['sub_reason']];
+    const getReason = ({ status, body }: Awaited<ReturnType<typeof ask>>) => [status, (body['details'] as Record<string, unknown> | undefined)?.['sub_reason']];
 
-    it('200 once, however many ask at once; simulating uses nothing up', async () => {
+    it('200 once, also for concurrent calls; simulate does not consume the approval', async () => {
       const id = await held();
       await approve(id);
 
-      expect(reasonOf(await claim(id, 'simulate'))).toEqual([200, undefined]);
+      expect(getReason(await claim(id, 'simulate'))).toEqual([200, undefined]);
       const answers = await Promise.all(Array.from({ length: 8 }, () => claim(id)));
 
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 409)).toHaveLength(7);
-      expect(reasonOf(await claim(id))).toEqual([409, 'approval:consumed']);
-      expect(reasonOf(await claim(id, 'simulate'))).toEqual([409, 'approval:consumed']);
+      expect(getReason(await claim(id))).toEqual([409, 'approval:consumed']);
+      expect(getReason(await claim(id, 'simulate'))).toEqual([409, 'approval:consumed']);
     });
 
-    it('200: a denial by the rules uses nothing up', async () => {
+    it('200: a denial by rules does not consume the approval', async () => {
       const id = await held();
       await approve(id);
       const denied = await ask({ ...drop, approval_claim: { approval_ref: id } }, 'evaluate', { topic: 'job.unheard' });
 
       expect(denied.body['decision']).toBe('DECISION_TYPE_DENY');
-      expect(reasonOf(await claim(id))).toEqual([200, undefined]);
+      expect(getReason(await claim(id))).toEqual([200, undefined]);
     });
 
-    it('409: not decided, for another action or for none; 403: of another tenant, or one’s own', async () => {
+    it('409: pending, for another action or for none; 403: of another tenant, or the caller’s own', async () => {
       const [open, other, none, theirs, own] = [await held(), await held(), await held({ context: {} }), await held({ tenant: 'globex' }), await held()];
       for (const id of [other, none]) await approve(id);
       await approve(theirs, api.as('other'));
       await approve(own, api.as('admin'));
 
-      expect(reasonOf(await claim(open))).toEqual([409, 'approval:not_approved']);
-      expect(reasonOf(await claim(other, 'evaluate', { args: { cascade: true } }))).toEqual([409, 'approval:other_action']);
-      expect(reasonOf(await claim(none))).toEqual([409, 'approval:other_action']);
-      expect(reasonOf(await claim(theirs))).toEqual([403, 'approval:other_tenant']);
-      expect(reasonOf(await claim(own))).toEqual([403, 'approval:self']);
+      expect(getReason(await claim(open))).toEqual([409, 'approval:not_approved']);
+      expect(getReason(await claim(other, 'evaluate', { args: { cascade: true } }))).toEqual([409, 'approval:other_action']);
+      expect(getReason(await claim(none))).toEqual([409, 'approval:other_action']);
+      expect(getReason(await claim(theirs))).toEqual([403, 'approval:other_tenant']);
+      expect(getReason(await claim(own))).toEqual([403, 'approval:self']);
     });
   });
 
-  it('whatever the descriptor holds is answered', async () => {
+  it('any descriptor gets a response', async () => {
     const text = fc.option(hostileText, { nil: undefined });
     const action = fc.record({
       kind: fc.constantFrom(...actionKinds),
@@ -169,7 +169,7 @@ describe('action gates of policy/evaluate, simulate and explain', () => {
     );
   });
 
-  it('every call and every block is audited, without what was sent', async () => {
+  it('every call and every rejection is audited, without the request content', async () => {
     await ask({ kind: 'file', verb: 'read', target_path: '/etc/shadow' });
     await ask({ kind: 'file', verb: 'read', target_path: '/srv/report.csv' }, 'explain', { job_id: 'j-1' });
 

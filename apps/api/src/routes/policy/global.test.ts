@@ -43,7 +43,7 @@ describe('the global policy', () => {
     expect(view).toMatchObject({ snapshot_hash: view.snapshot_version, updated_at: null });
   });
 
-  it('200: sections change together, are signed and in force; those not named stay', async () => {
+  it('200: sections change atomically, are signed and take effect; others are unchanged', async () => {
     await write({ sections: { input_rules: a, mcp_tool_rules: b } });
 
     const { status, body } = await write({
@@ -73,7 +73,7 @@ describe('the global policy', () => {
     ]);
   });
 
-  it('200: an empty content removes the section; whether one is in force stays when nothing is said', async () => {
+  it('200: empty content removes the section; enabled is unchanged when omitted', async () => {
     await write({ sections: { input_rules: a, output_rules: { ...b, enabled: false } } });
 
     await write({ sections: { input_rules: { content: '' }, output_rules: a } });
@@ -85,7 +85,7 @@ describe('the global policy', () => {
     expect((await list()).body['items']).toMatchObject([{ id: 'secops/global-output' }]);
   });
 
-  it('200: the answer to a removal is what is stored, and its version is good for the next write', async () => {
+  it('200: a removal returns the stored state, with the version for the next write', async () => {
     await write({ sections: { input_rules: a, output_rules: b } });
 
     const removed = await write({ sections: { input_rules: { content: '' } } });
@@ -99,7 +99,7 @@ describe('the global policy', () => {
     expect((await write({ snapshot_version, sections: { input_rules: b } })).status).toBe(200);
   });
 
-  it('200: topic overrides are in force though the policy file has an output policy', async () => {
+  it('200: topic overrides are in effect even if the policy file has an output policy', async () => {
     const check = async (topic: string) => (await api.kernel.checkOutput({ ...largeOutput, topic })).decision;
     expect(await check('job.demo.echo')).toBe('QUARANTINE');
 
@@ -110,7 +110,7 @@ describe('the global policy', () => {
     expect(await check('job.demo.other')).toBe('QUARANTINE');
   });
 
-  it('409 POLICY_VERSION_CONFLICT: any section changed since it was read; other bundles do not count', async () => {
+  it('409 POLICY_VERSION_CONFLICT: any section changed since it was read; other bundles are ignored', async () => {
     const { snapshot_version } = await read();
     await put('secops~other', a);
     expect((await write({ snapshot_version, sections: { input_rules: a } })).status).toBe(200);
@@ -123,7 +123,7 @@ describe('the global policy', () => {
     expect((await read()).sections['output_rules']?.content).toBe('');
   });
 
-  it('409 POLICY_VERSION_CONFLICT: of many who read the same, one writes, and all of its sections', async () => {
+  it('409 POLICY_VERSION_CONFLICT: of concurrent writes, one succeeds with all of its sections', async () => {
     const { snapshot_version } = await read();
     const of = (i: number) => ({ content: ban(`w${i}`, `job.w${i}`) });
 
@@ -138,7 +138,7 @@ describe('the global policy', () => {
     expect((await read()).sections).toMatchObject({ input_rules: of(won[0] ?? -1), output_rules: of(won[0] ?? -1) });
   });
 
-  it('400: one bad section leaves all as they were; a section nobody knows', async () => {
+  it('400: one invalid section rejects the whole write; an unknown section', async () => {
     const answer = await write({ sections: { input_rules: a, output_rules: { content: 'rules:\n  - {id: x}' } } });
 
     expect(told(answer)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });

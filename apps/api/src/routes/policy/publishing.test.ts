@@ -29,7 +29,7 @@ describe('snapshots of policy bundles', () => {
   const api = useApi();
   const { put, take, snapshots, snapshot, audit, content } = publishing(api);
 
-  it('200: a snapshot holds every bundle as it was, drafts too', async () => {
+  it('200: a snapshot contains every bundle, including drafts', async () => {
     await put('secops~a', { content: content('a') });
     await put('secops~b', { content: content('b'), enabled: false });
 
@@ -70,7 +70,7 @@ describe('POST /api/v1/policy/publish', () => {
   const api = useApi();
   const { put, get, publish, snapshot, audit, content, submit } = publishing(api);
 
-  it('200: every draft of the operators comes into force at once, with a snapshot of before and after', async () => {
+  it('200: all operator drafts take effect atomically, with snapshots before and after', async () => {
     await put('secops~invariants', { content: ban('no-echo', 'job.demo.echo'), enabled: false, message: 'drafted' });
     await put('secops~b', { content: content('b'), enabled: false });
 
@@ -100,7 +100,7 @@ describe('POST /api/v1/policy/publish', () => {
     ]);
   });
 
-  it('200: only the named ones; what is in force already stays as it is', async () => {
+  it('200: only the named drafts; bundles in effect are unchanged', async () => {
     await put('secops~a', { content: content('a') });
     await put('secops~b', { content: content('b'), enabled: false });
     const a = (await get('secops~a')).body;
@@ -112,7 +112,7 @@ describe('POST /api/v1/policy/publish', () => {
     expect((await get('secops~b')).body['enabled']).toBe(false);
   });
 
-  it('400: nothing to publish, a bundle that is not there, one that belongs to others, and one that is not valid any more', async () => {
+  it('400: nothing to publish, an unknown bundle, one of other owners, and one that is no longer valid', async () => {
     expect(told(await publish())).toEqual(invalid);
     expect(told(await publish({ bundle_ids: [] }))).toEqual(invalid);
     expect((await publish({ bundle_ids: ['secops/x'] })).body).toMatchObject({
@@ -136,7 +136,7 @@ describe('POST /api/v1/policy/rollback', () => {
   const api = useApi();
   const { put, get, list, remove, publish, rollback, take, snapshots, audit, content, submit } = publishing(api);
 
-  it('200: the operators’ bundles become what they were, at once; those of others stay', async () => {
+  it('200: operator bundles are restored atomically; others are unchanged', async () => {
     await storeBundles(api, { 'pack/a': { content: 'rules: []' }, 'velocity/v': { content: content('v') } });
     await put('secops~invariants', { content: ban('no-echo', 'job.demo.echo') });
     await put('secops~gone', { content: content('gone') });
@@ -175,7 +175,7 @@ describe('POST /api/v1/policy/rollback', () => {
     ]);
   });
 
-  it('200: and back again; the snapshots it names stay, however many are taken', async () => {
+  it('200: can be rolled back again; referenced snapshots are kept', async () => {
     await put('secops~a', { content: content('one') });
     const { body } = await publish();
     await put('secops~a', { content: content('two') });
@@ -192,7 +192,7 @@ describe('POST /api/v1/policy/rollback', () => {
     expect((await get('secops~a')).body['content']).toContain('job.two');
   });
 
-  it('400: a snapshot whose texts are not what was written, or are not valid any more', async () => {
+  it('400: a snapshot with altered or no longer valid texts', async () => {
     for (const bad of [
       { 'secops/a': { content: 'rules: []', sha256: '0'.repeat(64) } },
       { 'secops/a': { content: 'rules: [' } },
@@ -226,7 +226,7 @@ describe('a gateway without a key to sign with', () => {
   const api = useApi({ env: { SVC_POLICY_SIGNING_KEY: '' } });
   const { publish, rollback, take } = publishing(api);
 
-  it('503 POLICY_SIGNING_REQUIRED: it neither publishes nor rolls back', async () => {
+  it('503 POLICY_SIGNING_REQUIRED: on publish and rollback', async () => {
     await storeBundles(api, { 'secops/a': { content: 'rules: []', enabled: false } });
     const { body } = await take();
     const refused = { status: 503, code: 'POLICY_SIGNING_REQUIRED' };
@@ -238,11 +238,11 @@ describe('a gateway without a key to sign with', () => {
   });
 });
 
-describe('a gateway whose kernels take signed bundles only', () => {
+describe('a gateway whose kernels require signed bundles', () => {
   const api = useApi({ env: { SVC_POLICY_STRICT: 'enforce' } });
   const { put, list, rollback, take, content } = publishing(api);
 
-  it('400: it brings back no bundle that is not signed, or not by one who is trusted', async () => {
+  it('400: a rollback to unsigned bundles, or to bundles with an untrusted signature', async () => {
     await put('secops~a', { content: content('a') });
     const good = (await take()).body;
     const { bundles } = (await list()).body as { bundles: Record<string, { _signature: object }> };

@@ -16,7 +16,7 @@ describe('POST /api/v1/policy/replay', () => {
     return String(answer.body['job_id']);
   };
 
-  it('200: on the policy that decided nothing changes, whatever the jobs carry', async () => {
+  it('200: no changes on the policy that decided, for any jobs', async () => {
     await submit({ topic: 'job.demo.echo' });
     await submit({ topic: 'job.demo.refund', context: { amount: 900 } });
     await submit({ topic: 'job.demo.wipe', risk_tags: ['destructive'] });
@@ -36,7 +36,7 @@ describe('POST /api/v1/policy/replay', () => {
     expect(JSON.stringify(body['warnings'])).toMatch(/velocity.*content rules/);
   });
 
-  it('200: a text in the place of a bundle tells who would be denied, and stays without effect', async () => {
+  it('200: a candidate bundle reports denied jobs, without side effects', async () => {
     const [echo, other] = [await submit({ topic: 'job.demo.echo' }), await submit({ topic: 'job.demo.other' })];
     const denied = await api.given.job({ topic: 'job.demo.free', state: 'DENIED' });
 
@@ -57,7 +57,7 @@ describe('POST /api/v1/policy/replay', () => {
     expect((await api.kernel.listSnapshots())[0]).not.toBe(body['policy_snapshot']);
   });
 
-  it('200: filters, and the newest when there are more than asked for', async () => {
+  it('200: filters; the newest jobs if there are more than the maximum', async () => {
     for (const topic of ['job.demo.a', 'job.demo.b', 'job.demo.a']) await submit({ topic });
     await api.given.job({ topic: 'job.demo.a', state: 'DENIED' });
     const total = async (body: object) => {
@@ -75,7 +75,7 @@ describe('POST /api/v1/policy/replay', () => {
     expect(JSON.stringify(body['warnings'])).toContain('only the newest 2 jobs');
   });
 
-  it('200: a job whose input is gone is replayed without it, and that is said', async () => {
+  it('200: a job whose input has expired is replayed without it, with a warning', async () => {
     const id = await submit({ topic: 'job.demo.refund', context: { amount: 900 } });
     await api.store.redis.del(`ctx:${id}`);
 
@@ -85,7 +85,7 @@ describe('POST /api/v1/policy/replay', () => {
     expect(JSON.stringify(body['warnings'])).toContain('the input of 1 jobs is gone');
   });
 
-  it('200 of one’s own tenant only; a caller for all sees all, or the one that is named', async () => {
+  it('200: jobs of the caller’s tenant only; of all or the named tenant for callers with access to all', async () => {
     await submit({ topic: 'job.demo.echo' });
     await api.given.job({ tenant: 'globex' });
     const tenants = async (as: 'admin' | 'other' | 'everywhere', filters: object = {}) => {
@@ -116,12 +116,12 @@ describe('POST /api/v1/policy/replay', () => {
     expect(answer.body['violations']).toMatchObject([{ field }]);
   });
 
-  it('400: a text that is no policy', async () => {
+  it('400: an invalid policy', async () => {
     expect(told(await replay(trying('rules: 7')))).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
   });
 }); // prettier-ignore
 
-describe('POST /api/v1/policy/replay while the kernel is not there', () => {
+describe('POST /api/v1/policy/replay while the kernel is unavailable', () => {
   const api = useApi({ env: { SAFETY_KERNEL_ADDR: '127.0.0.1:1' } });
 
   it('503', async () => {
@@ -141,7 +141,7 @@ describe('POST /api/v1/policy/analytics', () => {
   const submit = async (body: object) =>
     String((await api.as('user').post('/api/v1/jobs', { prompt: 'x', ...body })).body['job_id']);
 
-  it('200: hits of rules, what they held, and what people let through', async () => {
+  it('200: hits, holds and overrides by rule', async () => {
     await submit({ topic: 'job.demo.echo' });
     const [first] = [await submit({ topic: 'job.demo.refund', context: { amount: 900 } }), await submit({ topic: 'job.demo.refund', context: { amount: 800 } })];
     await api.given.job({ tenant: 'globex', safety: { rule_id: 'theirs' } });
@@ -159,7 +159,7 @@ describe('POST /api/v1/policy/analytics', () => {
     expect((await analyse({ from: at(-3 * hour), to: at(-2 * hour) })).body['rules']).toEqual([]);
   });
 
-  it('400: a range that is none; 403: who may not read policy', async () => {
+  it('400: an invalid range; 403: callers who may not read policy', async () => {
     expect(told(await analyse({ to: at(-2 * hour) }))).toEqual({ status: 400, code: 'invalid_body' });
     expect(told(await analyse({ from: at(-9 * 24 * hour) }))).toEqual({ status: 400, code: 'invalid_body' });
     expect(told(await analyse({}, api.as('user')))).toEqual({ status: 403, code: 'access_denied' });

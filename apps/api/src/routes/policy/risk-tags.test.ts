@@ -15,7 +15,7 @@ describe('a topic that derives risk tags from the amount', () => {
     expect(answer.status).toBe(201);
   });
 
-  it('replaces what the client says of it, at submission as in a simulation', async () => {
+  it('replaces the client’s tags, at submission and in a simulation', async () => {
     const submit = async (amount: unknown) =>
       told(await api.as('user').post('/api/v1/jobs', { prompt: 'x', topic, risk_tags: ['mine'], context: { amount } }));
     const simulate = async (amount: unknown) => {
@@ -32,7 +32,7 @@ describe('a topic that derives risk tags from the amount', () => {
     expect((await api.as('other').post('/api/v1/policy/simulate', { topic, meta: { risk_tags: ['mine'] } })).body['ruleId']).toBe('mine'); // prettier-ignore
   });
 
-  it('has tiers at 100 and 300 unless it says otherwise, beside the tags of the registration', async () => {
+  it('has default tiers at 100 and 300, in addition to the registered tags', async () => {
     const body = { name: topic, pool: 'demo', risk_tag_deriver: 'amount-threshold' };
     const matched = async (amount: number) => {
       const asked = { topic, input_content: JSON.stringify({ amount }) };
@@ -47,7 +47,7 @@ describe('a topic that derives risk tags from the amount', () => {
     expect(await matched(99)).toBe('payment');
   });
 
-  it('is what a dry run of a workflow asks with', async () => {
+  it('applies to a dry run of a workflow', async () => {
     const steps = { pay: { topic, input: { amount: '${input.amount}' }, meta: { risk_tags: ['mine'] } } };
     const made = await api.as('admin').post('/api/v1/workflows', { name: 'pay', steps });
     const tried = async (amount: number) => {

@@ -14,7 +14,7 @@ describe('GET /api/v1/policy/rules', () => {
   const { put } = bundleCalls(api);
   const rules = async (query = '') => (await api.as('admin').get(`/api/v1/policy/rules${query}`)).body;
 
-  it('200: rules of the file first, then of every bundle that is in force, as they are written', async () => {
+  it('200: rules of the file first, then of every bundle in effect, unchanged', async () => {
     await put('secops~b', { content: ban('b', 'job.b') });
     await put('secops~a', {
       content:
@@ -48,7 +48,7 @@ describe('GET /api/v1/policy/rules', () => {
     ]); // prettier-ignore
   });
 
-  it('200: rules of a pack name it; a bundle that cannot be read is told apart', async () => {
+  it('200: rules of a pack name the pack; invalid bundles are listed separately', async () => {
     await storeBundles(api, {
       'acme/limits': { content: ban('p', 'job.p'), version: '1.2', installed_at: 't' },
       'acme/bad': 'rules: [',
@@ -72,7 +72,7 @@ describe('GET /api/v1/policy/rules', () => {
   });
 });
 
-describe('the rules for results', () => {
+describe('output rules', () => {
   const api = useApi();
   const { put, get } = bundleCalls(api);
   const list = async (query = '?include_disabled=true', as = api.as('admin')) =>
@@ -82,7 +82,7 @@ describe('the rules for results', () => {
   const leaks =
     'id: leaks, severity: high, decision: deny, reason: no keys, match: {topics: [job.a], scanners: [secret], detectors: [pii], content_patterns: [abc, "d{3}"]}';
 
-  it('200: are listed with what they look for', async () => {
+  it('200: are listed with their patterns', async () => {
     await put('secops~out', { content: outputRules(leaks, 'id: off, enabled: false, decision: deny') });
 
     expect(own(await list())).toMatchObject([
@@ -103,7 +103,7 @@ describe('the rules for results', () => {
     expect(own(await list('')).map(({ id }) => id)).toEqual(['leaks']);
   });
 
-  it('200: one is turned off and on in its bundle, which is signed anew', async () => {
+  it('200: one is disabled and enabled in its bundle, which is signed again', async () => {
     const bundle = { content: `# ours\n${outputRules(leaks, 'id: other, decision: deny')}` };
     await put('secops~out', bundle, {}, '', api.as('boss'));
 
@@ -133,7 +133,7 @@ describe('the rules for results', () => {
     });
   });
 
-  it('200: of several bundles with a rule of that id, the one that counts is changed', async () => {
+  it('200: of several bundles with a rule of that id, the one in effect is changed', async () => {
     await put('secops~a', { content: outputRules('id: x, decision: deny') });
     await put('secops~b', { content: outputRules('id: x, decision: deny') });
     await put('secops~c', { content: outputRules('id: x, decision: deny'), enabled: false });
@@ -141,7 +141,7 @@ describe('the rules for results', () => {
     expect((await toggle('x', false)).body['bundle_id']).toBe('secops/b');
   });
 
-  it('of many toggles at once each that is acknowledged is there', async () => {
+  it('no acknowledged toggle of concurrent ones is lost', async () => {
     const ids = Array.from({ length: 6 }, (_, i) => `r${i}`);
     await put('secops~out', { content: outputRules(...ids.map((id) => `id: ${id}, decision: deny`)) });
 
@@ -158,7 +158,7 @@ describe('the rules for results', () => {
     expect(lost).toEqual(lost.map(() => ({ status: 409, code: 'POLICY_VERSION_CONFLICT' })));
   });
 
-  it('409 for a rule of the policy file, 404 for one that is not there, 403 for admins of other tenants', async () => {
+  it('409 for a rule of the policy file, 404 for an unknown one, 403 for admins of other tenants', async () => {
     await storeBundles(api, {});
     const [inFile] = items(await list());
 
@@ -170,7 +170,7 @@ describe('the rules for results', () => {
     });
   });
 
-  it('400: a bundle that others broke in another place', async () => {
+  it('400: a bundle that is invalid elsewhere', async () => {
     await storeBundles(api, {
       'secops/out': `${outputRules('id: x, decision: deny')}rules:\n  - {id: r, decision: perhaps}\n`,
     });
@@ -208,7 +208,7 @@ describe('GET /api/v1/policy/output/stats', () => {
     expect(await stats('?limit=1')).toMatchObject({ total_checks_24h: 1 });
   });
 
-  it('200: a rule tells when it last decided, and how often', async () => {
+  it('200: a rule has the time and number of its decisions', async () => {
     await bundleCalls(api).put('secops~out', {
       content: outputRules('id: x, decision: deny', 'id: y, decision: deny'),
     });
@@ -224,7 +224,7 @@ describe('GET /api/v1/policy/output/stats', () => {
     expect(listed[1]).not.toHaveProperty('last_triggered');
   });
 
-  it('200: results that were withheld are in the audit, with what was found', async () => {
+  it('200: withheld results are in the audit, with their findings', async () => {
     await checked('SUCCEEDED', 1);
     await checked('OUTPUT_QUARANTINED', 1);
     const audit = async (query: string, as = api.as('admin')) =>

@@ -4,7 +4,7 @@ import { bundleCalls } from './policy.testing';
 
 const hour = 3_600_000;
 
-describe('what a shadow policy would decide about a job that ends at the gateway', () => {
+describe('shadow decisions on jobs that end at the gateway', () => {
   const live = `
 rules:
   - { id: never, decision: deny, match: { topics: [job.demo.echo] } }
@@ -25,7 +25,7 @@ rules:
     return (await api.as('admin').get(path)).body['entries'] as Record<string, string>[];
   };
 
-  it('is recorded once: of a denied, a held and a throttled job, and of none that the scheduler asks about again', async () => {
+  it('are recorded once for denied, held and throttled jobs, and not for jobs that the scheduler evaluates', async () => {
     await putBundle('secops~invariants', { content: live });
     await api.as('admin').put('/api/v1/policy/shadows/secops~invariants', { content: shadow });
     await eventually(

@@ -3,7 +3,7 @@ import { useApi } from '../../api.testing';
 import { told, type Calls } from '../../caller.testing';
 import { ban, bundleCalls } from './policy.testing';
 
-// Ten thousand results are written, on a machine that may be busy.
+// Writes ten thousand results, possibly on a busy machine.
 jest.setTimeout(20_000);
 
 const hour = 3_600_000;
@@ -42,11 +42,11 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
   };
 
   describe('summary', () => {
-    /** A window that nobody asked about before: counts are kept for a while. */
+    /** A window that was not queried before, since counts are cached. */
     const fresh = () => ({ ...window, to: window.to + (asks += 1) });
     let asks = 0;
 
-    it('200: counts what lies in the window, and names the shadow that is there', async () => {
+    it('200: counts the results in the window, and names the current shadow', async () => {
       const wanted = fresh();
       await putBundle('secops~a', { content: candidate });
       const { body: shadow } = await api.as('admin').put('/api/v1/policy/shadows/secops~a', { content: candidate });
@@ -77,7 +77,7 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
       });
     });
 
-    it('200: after the shadow ended its results stay, under the name it had last', async () => {
+    it('200: results of a removed shadow are kept, under its last id', async () => {
       await given([[now - hour, 'relaxed']], 'acme', 'shadow-of-old');
       await given([[now, 'relaxed']], 'acme', 'shadow-of-late');
 
@@ -104,7 +104,7 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
       return body as { entries: { job_id: string; ts_ms: number }[]; next_cursor: string; truncated_at_max: boolean };
     };
 
-    it('200: newest first, with all that is known of each', async () => {
+    it('200: newest first, with all fields', async () => {
       await given([
         [now - 2, 'escalated'],
         [now - 1, 'unchanged'],
@@ -129,7 +129,7 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
       });
     });
 
-    it.each(['all', 'relaxed'])('200: pages of %s lead from one to the next, each result once', async (diff) => {
+    it.each(['all', 'relaxed'])('200: pages of %s contain each result once', async (diff) => {
       await given(Array.from({ length: 25 }, (_, i) => [now - 100 + (i >> 2), i % 3 === 0 ? 'relaxed' : 'unchanged']));
       const wanted = Array.from({ length: 25 }, (_, i) => i).filter((i) => diff === 'all' || i % 3 === 0);
       const seen: string[] = [];
@@ -143,7 +143,7 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
       expect(seen).toEqual(wanted.reverse().map((i) => `j${i}`));
     });
 
-    it('200: none of another tenant’s', async () => {
+    it('200: no results of another tenant', async () => {
       await given([[now, 'relaxed']]);
       await given([[now, 'relaxed'], [now, 'relaxed']], 'globex'); // prettier-ignore
 
@@ -153,7 +153,7 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
   });
 
   describe('timeseries', () => {
-    it('200: every bucket of the time, the first from its beginning', async () => {
+    it('200: every bucket of the period, the first one whole', async () => {
       const from = Math.floor(now / hour) * hour - 2 * hour;
       await given([
         [from - 1, 'relaxed'],
@@ -187,7 +187,7 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
     });
   });
 
-  it('200: of more than 10,000 results each tells of the newest and says so, and a search can be gone on with', async () => {
+  it('200: more than 10,000 results are truncated to the newest, and a search can be continued', async () => {
     await given(Array.from({ length: 10_005 }, (_, i) => [now - 20_000 + i, i < 5 ? 'escalated' : 'unchanged']));
 
     const wide = { ...window, from: window.from - 1 };
@@ -209,7 +209,7 @@ describe('GET /api/v1/policy/shadows/:bundle_id/results', () => {
     ]);
   });
 
-  it.each(['summary', 'comparisons', 'timeseries'] as const)('400, 404: %s of a bad window, or of nothing', async (part) => {
+  it.each(['summary', 'comparisons', 'timeseries'] as const)('400, 404: %s of an invalid window, or of an unknown shadow', async (part) => {
     const day = 24 * hour;
     for (const bad of [{ from: 5, to: 5 }, { from: 5, to: 4 }, { from: 0, to: 30 * day + 1 }, { from: 'x' }, { to: '' }, { from: -1 }]) {
       const answer = await query(part, { ...asked[part], ...bad });

@@ -18,7 +18,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     await putBundle('secops~a', { content: ban('live', 'job.other') });
   });
 
-  it('200: it is stored beside the bundle, told of, and changes no decision', async () => {
+  it('200: it is stored separately from the bundle, announced, and changes no decision', async () => {
     const answer = await put({ content: candidate, metadata: { ticket: 'OPS-7' } });
 
     expect(answer).toMatchObject({
@@ -38,7 +38,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     expect((await api.as('user').post('/api/v1/jobs', { prompt: 'x', topic: 'job.demo.echo' })).status).toBe(200);
   });
 
-  it('200: written again it is another one that was first written then', async () => {
+  it('200: another write creates a new shadow and keeps the time of the first write', async () => {
     const { body: first } = await put();
 
     const { body: second } = await put({ content: ban('other', 'job.b') }, 'secops~a', api.as('boss'));
@@ -48,14 +48,14 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     expect(String(second['activated_at']) >= String(first['activated_at'])).toBe(true);
   });
 
-  it('200: the query names the bundle where it and the path differ', async () => {
+  it('200: the query takes precedence over the path', async () => {
     const { body } = await api.as('admin').put(path('nothing', '?bundle_id=secops/a'), { content: candidate });
 
     expect(body['bundle_id']).toBe('secops/a');
     expect((await api.as('admin').get(path('secops%2Fa'))).status).toBe(200);
   });
 
-  it('the bundle tells of the shadow of the caller’s tenant, and of no other', async () => {
+  it('the bundle shows the shadow of the caller’s tenant only', async () => {
     const { body } = await put();
     const { content: _text, metadata: _notes, ...head } = body;
 
@@ -63,7 +63,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     expect((await api.as('other').get('/api/v1/policy/bundles/secops~a')).body).not.toHaveProperty('shadow');
   });
 
-  it('each tenant has its own, and none sees another’s', async () => {
+  it('each tenant has its own shadow, invisible to others', async () => {
     await put();
     expect(told(await get('secops~a', api.as('other')))).toEqual(missing);
     expect(told(await remove('secops~a', api.as('other')))).toEqual(missing);
@@ -74,7 +74,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     expect((await get()).body['content']).toBe(candidate);
   });
 
-  it('204, and then 404: it ends, also for the bundle', async () => {
+  it('204, then 404: it is removed, also from the bundle', async () => {
     await put();
 
     expect((await remove()).status).toBe(204);
@@ -84,7 +84,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     expect((await getBundle('secops~a')).body).not.toHaveProperty('shadow');
   });
 
-  it('the policy audit of the tenant tells who tried and ended what', async () => {
+  it('the policy audit of the tenant records its writes and removals', async () => {
     const { body } = await put();
     await remove();
 
@@ -96,7 +96,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     ]);
   });
 
-  it('404: a bundle that is not there; one that went leaves its shadow', async () => {
+  it('404: an unknown bundle; a removed bundle leaves its shadow', async () => {
     expect(told(await put(undefined, 'secops~none'))).toEqual({ status: 404, code: 'bundle_not_found' });
     await put();
     await removeBundle('secops~a');
@@ -112,7 +112,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     expect(told(await get())).toEqual(missing);
   });
 
-  it('400: notes that are none, or too many', async () => {
+  it('400: invalid or too many notes', async () => {
     const tooMany = Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`k${i}`, 'v']));
 
     for (const metadata of [{ a: 1 }, { a: { b: 'c' } }, tooMany, { a: 'x'.repeat(1_025) }]) {
@@ -120,7 +120,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     }
   });
 
-  it('413: the shadows of a tenant have 4 MiB together, and one that is replaced does not count', async () => {
+  it('413: the shadows of a tenant are limited to 4 MiB in total, without a replaced one', async () => {
     const large = (bytes: number) => `# ${'x'.repeat(bytes)}\n${candidate}`;
     for (const name of ['b', 'c']) await putBundle(`secops~${name}`, { content: ban(name, 'job.x') });
     const half = 2_000_000;
@@ -132,7 +132,7 @@ describe('/api/v1/policy/shadows/:bundle_id', () => {
     expect((await put({ content: large(half) }, 'secops~c', api.as('other'))).status).toBe(200);
   });
 
-  it('409 POLICY_SHADOW_CONFLICT: of two writes that raced, one', async () => {
+  it('409 POLICY_SHADOW_CONFLICT: one of two concurrent writes', async () => {
     const { shadows } = api.store;
     const write = shadows.write.bind(shadows);
     jest.spyOn(shadows, 'write').mockImplementationOnce(async (...args) => {

@@ -15,7 +15,7 @@ describe('POST /api/v1/policy/bundles/:bundle_id/simulate', () => {
   };
   const allowed = [200, 'DECISION_TYPE_ALLOW', 'demo-allowed'];
 
-  it('200: a text that is stored nowhere decides with the whole policy, and stays without effect', async () => {
+  it('200: an unstored text is evaluated with the whole policy, without side effects', async () => {
     const content = ban('no-echo', 'job.demo.echo');
 
     expect(await decided('secops~invariants', { content })).toEqual([200, 'DECISION_TYPE_DENY', 'no-echo']);
@@ -28,7 +28,7 @@ describe('POST /api/v1/policy/bundles/:bundle_id/simulate', () => {
     ]); // prettier-ignore
   });
 
-  it('200: a text stands in for the bundle that is in force, and a draft is tried as if it were enabled', async () => {
+  it('200: a text replaces the bundle in effect, and a draft is evaluated as if enabled', async () => {
     await put('secops~invariants', { content: ban('no-echo', 'job.demo.echo') });
     await eventually(async () =>
       expect((await api.as('admin').post('/api/v1/policy/simulate', request)).body['ruleId']).toBe('no-echo'),
@@ -47,7 +47,7 @@ describe('POST /api/v1/policy/bundles/:bundle_id/simulate', () => {
     expect(told(await simulate('secops~none', { request }))).toEqual({ status: 404, code: 'bundle_not_found' });
   });
 
-  it('400: a text that is no policy, with the line; a request that is none', async () => {
+  it('400: an invalid policy, with the line; an invalid request', async () => {
     const refused = await simulate('secops~a', { request, content: 'rules:\n  - {id: r, decision: perhaps}\n' });
 
     expect(told(refused)).toEqual({ status: 400, code: 'POLICY_VALIDATION_FAILED' });
@@ -67,7 +67,7 @@ describe('POST /api/v1/policy/bundles/:bundle_id/simulate', () => {
   });
 });
 
-describe('POST /api/v1/policy/bundles/:bundle_id/simulate while the kernel is not there', () => {
+describe('POST /api/v1/policy/bundles/:bundle_id/simulate while the kernel is unavailable', () => {
   const api = useApi({ env: { SAFETY_KERNEL_ADDR: '127.0.0.1:1' } });
 
   it('503', async () => {

@@ -27,7 +27,7 @@ describe('velocity rules', () => {
   const { add, change, remove, list } = velocity(api);
   const { get, put, submit } = bundleCalls(api);
 
-  it('201: a rule is a signed bundle of its own, in force within a second', async () => {
+  it('201: a rule is its own signed bundle, in effect within a second', async () => {
     const { status, body } = await add({ ...pace, message: 'calm down' });
 
     expect({ status, body }).toMatchObject({
@@ -53,7 +53,7 @@ describe('velocity rules', () => {
     );
   });
 
-  it('200: are listed with the last changed first', async () => {
+  it('200: are listed, last changed first', async () => {
     expect(await list()).toEqual({ items: [], count: 0, limit: -1, updated_at: null, upgrade_url: '' });
     await add({ ...pace, id: 'a' });
     await add({ ...pace, id: 'b', window: '24h', decision: 'throttle' });
@@ -72,7 +72,7 @@ describe('velocity rules', () => {
     expect(listed['updated_at']).toBe(listed.items[0]?.['updated_at']);
   });
 
-  it('200: a time that its writer did not say is left out', async () => {
+  it('200: times that were not recorded are omitted', async () => {
     await add({ ...pace, id: 'a' });
     const key = 'cfg:system:policy';
     const document = JSON.parse((await api.store.redis.get(key)) ?? '') as {
@@ -88,7 +88,7 @@ describe('velocity rules', () => {
     expect(Object.keys(listed.items[0] ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/_at$/)]));
   });
 
-  it('200: changing one keeps whether it is in force, and when it was made', async () => {
+  it('200: a change keeps enabled and the creation time', async () => {
     const made = (await add({ ...pace, id: 'a', enabled: false })).body;
 
     const { status, body } = await change('a', { ...pace, decision: 'throttle', throttle_duration: '45s' });
@@ -100,7 +100,7 @@ describe('velocity rules', () => {
     expect((await change('a', { ...pace, enabled: true })).body).toMatchObject({ enabled: true });
   });
 
-  it('204: one is removed, and all of it is in the audit', async () => {
+  it('204: a rule is deleted, and all changes are in the audit', async () => {
     await add({ ...pace, id: 'a' });
     await change('a', pace);
 
@@ -136,13 +136,13 @@ describe('velocity rules', () => {
     expect((await list())['count']).toBe(0);
   });
 
-  it('400 VELOCITY_RULE_INVALID: an id that is not that of the path', async () => {
+  it('400 VELOCITY_RULE_INVALID: an id that differs from the path', async () => {
     await add({ ...pace, id: 'a' });
 
     expect(told(await change('a', { ...pace, id: 'b' }))).toEqual({ status: 400, code: 'VELOCITY_RULE_INVALID' });
   });
 
-  it('409 VELOCITY_RULE_CONFLICT: an id that is taken, also by a rule that it would replace', async () => {
+  it('409 VELOCITY_RULE_CONFLICT: an id that is in use', async () => {
     const conflict = { status: 409, code: 'VELOCITY_RULE_CONFLICT' };
     await put('secops~a', { content: ban('no-echo', 'job.x') });
     await add({ ...pace, id: 'a' });
@@ -185,7 +185,7 @@ describe('GET /api/v1/policy/velocity-rules/stats', () => {
   const stats = async (as = api.as('admin')) =>
     (await as.get(`${path}/stats`)).body as { items: Record<string, unknown>[] } & Record<string, unknown>;
 
-  it('200: how often each decided, and how full its windows are, to the tenant whose jobs they were', async () => {
+  it('200: decisions and window usage of each rule, for the tenant of the jobs', async () => {
     const before = await api.kernel.listSnapshots();
     await add({ ...pace, id: 'a', key: 'topic', window: '24h' });
     await add({ ...pace, id: 'idle', match: { topics: ['job.demo.idle'] } });
@@ -220,7 +220,7 @@ describe('GET /api/v1/policy/velocity-rules/stats', () => {
     expect(everywhere).toMatchObject({ hit_count_24h: 1, active_buckets: 1 });
   });
 
-  it('200: counts submissions that a rule throttled, of which there is no job', async () => {
+  it('200: counts throttled submissions, for which no job exists', async () => {
     const before = await api.kernel.listSnapshots();
     await add({ ...pace, id: 'slow', decision: 'throttle', key: 'topic', window: '24h' });
     await eventually(async () => expect((await api.kernel.listSnapshots()).length).toBeGreaterThan(before.length));

@@ -5,7 +5,7 @@ const override = 'workflow~intake~policy';
 const secret = 'acme-limits';
 const missing = { status: 404, code: 'bundle_not_found' };
 
-describe('policies of two tenants, neither of which runs the installation', () => {
+describe('policies of two tenants other than the default tenant', () => {
   const api = useApi({ env: { TENANT_ID: 'house' } });
   const installation = () => api.as('everywhere');
   const text = async (as: 'admin' | 'other' | 'everywhere', path: string) =>
@@ -40,7 +40,7 @@ describe('policies of two tenants, neither of which runs the installation', () =
     }
   });
 
-  it('404: an override of another tenant is not read, simulated or shadowed', async () => {
+  it('404: an override of another tenant cannot be read, simulated or shadowed', async () => {
     const globex = api.as('other');
     const request = { topic: 'job.stow' };
     const content = "version: '1'\nrules: []";
@@ -53,7 +53,7 @@ describe('policies of two tenants, neither of which runs the installation', () =
     expect((await api.as('admin').post(`/api/v1/policy/bundles/${override}/simulate`, { request })).status).toBe(200);
   });
 
-  it('200: a snapshot shows the overrides of the own workflows', async () => {
+  it('200: a snapshot shows the overrides of the tenant’s own workflows', async () => {
     const taken = await installation().post('/api/v1/policy/bundles/snapshots', { note: 'before' });
     const path = `bundles/snapshots/${String(taken.body['id'])}`;
 
@@ -63,7 +63,7 @@ describe('policies of two tenants, neither of which runs the installation', () =
     expect(await text('other', path)).toContain('secops/shared');
   });
 
-  it('200: of a tenant that takes over the id of a removed workflow, nothing of the former override is shown', async () => {
+  it('200: reusing the id of a removed workflow reveals nothing of its former override', async () => {
     const taken = await installation().post('/api/v1/policy/bundles/snapshots', { note: 'before' });
     await api.as('admin').del('/api/v1/workflows/intake');
     await api

@@ -14,14 +14,14 @@ const sections: readonly (readonly [section: GlobalSection, bundleId: string])[]
   ['mcp_tool_rules', 'secops/global-mcp-tool'],
 ];
 
-/** Many read and write at once: bundles of their own and one that all share, sections, publishing, rolling back. */
-describe('many who write policies at once', () => {
+/** Concurrent reads and writes of own and shared bundles, sections, publishes and rollbacks. */
+describe('concurrent policy writes', () => {
   const api = useApi();
   const { put, get, remove, list } = bundleCalls(api);
   const admin = () => api.as('admin');
   let history: History<PolicyCall, PolicyAnswer>;
 
-  /** Makes the call and notes what came of it; every refusal but for a conflict or what is not there fails the test. */
+  /** Makes the call and records its result; any error except conflict and not found fails the test. */
   const call = (input: PolicyCall, run: () => Promise<HttpAnswer>, read: (answer: HttpAnswer) => PolicyAnswer | Promise<PolicyAnswer> = () => ({ kind: 'done' })) =>
     history.call(input, async () => {
       const answer = await run();
@@ -39,20 +39,20 @@ describe('many who write policies at once', () => {
     ); // prettier-ignore
   const drop = (id: string) => call({ kind: 'remove', id }, () => remove(id.replace('/', '~')));
   const readOne = (id: string) =>
-    call({ kind: 'get', id }, () => get(id.replace('/', '~')), ({ body }) => ({ kind: 'bundles', bundles: bundlesOf({ [id]: body }) })); // prettier-ignore
+    call({ kind: 'get', id }, () => get(id.replace('/', '~')), ({ body }) => ({ kind: 'bundles', bundles: toBundles({ [id]: body }) })); // prettier-ignore
   const readAll = () =>
-    call({ kind: 'list' }, list, ({ body }) => ({ kind: 'bundles', bundles: bundlesOf(body['bundles']) }));
-  const publish = () => call({ kind: 'publish' }, () => admin().post('/api/v1/policy/publish'), snapshotsOf);
+    call({ kind: 'list' }, list, ({ body }) => ({ kind: 'bundles', bundles: toBundles(body['bundles']) }));
+  const publish = () => call({ kind: 'publish' }, () => admin().post('/api/v1/policy/publish'), readSnapshots);
   const rollBack = (snapshot_id: unknown, target: Bundles) =>
-    call({ kind: 'roll_back', target }, () => admin().post('/api/v1/policy/rollback', { snapshot_id }), snapshotsOf);
+    call({ kind: 'roll_back', target }, () => admin().post('/api/v1/policy/rollback', { snapshot_id }), readSnapshots);
 
-  async function snapshotsOf({ body }: HttpAnswer): Promise<PolicyAnswer> {
+  async function readSnapshots({ body }: HttpAnswer): Promise<PolicyAnswer> {
     const [before, after] = await Promise.all([body['snapshot_before'], body['snapshot_after']].map(snapshot));
     return { kind: 'changed', before, after };
   }
   async function snapshot(id: unknown): Promise<Bundles | undefined> {
     const { status, body } = await admin().get(`/api/v1/policy/bundles/snapshots/${encodeURIComponent(String(id))}`);
-    return status === 200 ? bundlesOf(body['bundles']) : undefined;
+    return status === 200 ? toBundles(body['bundles']) : undefined;
   }
 
   const everyone = (run: (writer: number) => Promise<void>) =>
@@ -63,7 +63,7 @@ describe('many who write policies at once', () => {
     history = new History();
   });
 
-  /** What each was told fits one order of all that was done, each write counted once and every text signed. */
+  /** Asserts that the results are linearizable, each write is counted once and every text signed. */
   async function expectSound(): Promise<void> {
     await readAll();
     expect(linearized(history.operations, policyModel)).toEqual({ ok: true });
@@ -80,7 +80,7 @@ describe('many who write policies at once', () => {
     }
   }
 
-  it('are each answered as if all had come one after the other', async () => {
+  it('are linearizable', async () => {
     await everyone(async (writer) => {
       for (let round = 0; round < rounds; round++) {
         const text = ban(`w${writer}r${round}`, 'job.x');
@@ -96,10 +96,10 @@ describe('many who write policies at once', () => {
     await expectSound();
   }, 30_000);
 
-  it('find that publishing and rolling back changed everything at once and nothing else', async () => {
+  it('see publishes and rollbacks as atomic', async () => {
     await write('secops/draft', ban('draft', 'job.x'), false);
     const { body } = await admin().post('/api/v1/policy/bundles/snapshots');
-    const target = bundlesOf(body['bundles']);
+    const target = toBundles(body['bundles']);
 
     await everyone(async (writer) => {
       for (let round = 0; round < rounds; round++) {
@@ -116,7 +116,7 @@ describe('many who write policies at once', () => {
     expect(whole.some(({ input, output }) => input.kind === 'roll_back' && output?.kind === 'changed' && output.after)).toBe(true); // prettier-ignore
   }, 30_000);
 
-  it('switch rules of one bundle without switching each other’s back', async () => {
+  it('toggle rules of one bundle without losing each other’s change', async () => {
     const rule = (writer: number) => `rule-${writer}`;
     const all = Array.from({ length: writers }, (_, i) => `  - { id: ${rule(i)}, decision: deny }\n`).join('');
     await put('secops~rules', { content: `output_rules:\n${all}` });
@@ -140,7 +140,7 @@ describe('many who write policies at once', () => {
   }, 30_000);
 });
 
-const bundlesOf = (records: unknown): Bundles =>
+const toBundles = (records: unknown): Bundles =>
   Object.fromEntries(
     Object.entries(records as Record<string, BundleRecord>).map(([id, { content, enabled }]) => [id, [content, enabled] as const]),
   ); // prettier-ignore

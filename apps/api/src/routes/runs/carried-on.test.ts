@@ -3,8 +3,8 @@ import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
 import { runsOf } from './given-runs.testing';
 
-/** What callers do to runs that an engine works on. */
-describe('runs under way', () => {
+/** API operations on runs that an engine processes. */
+describe('active runs', () => {
   const api = useApi();
   const runs = runsOf(api);
   let engine: RunningService | undefined;
@@ -29,7 +29,7 @@ describe('runs under way', () => {
       },
       { withinMs: 15_000, everyMs: 20 },
     );
-  // Engines remember definitions by id and version, and stores are emptied between tests.
+  // Engines cache definitions by id and version, and stores are emptied between tests.
   let flowId = '';
   let flows = 0;
   beforeEach(() => (flowId = `intake-${(flows += 1)}`));
@@ -55,7 +55,7 @@ describe('runs under way', () => {
   const arrived = { type: 'signal', signal: 'arrived' };
 
   describe('GET', () => {
-    it('200: steps as they went, timers with the time left, the first step under way', async () => {
+    it('200: step statuses, timers with the remaining time, and the current step', async () => {
       const steps = {
         tally: { type: 'transform', input: { n: '${length(input.crates)}' }, output_path: 'totals' },
         each: { topic: 'job.default', for_each: 'input.crates', input: { crate: '${item}' }, depends_on: ['tally'] },
@@ -93,7 +93,7 @@ describe('runs under way', () => {
       expect(items[0]?.['steps']).toMatchObject({ each: expect.not.objectContaining({ children: expect.anything() as object }) as object }); // prettier-ignore
     });
 
-    it('200: the timeline from its beginning, as far as the limit', async () => {
+    it('200: the timeline from its start, up to the limit', async () => {
       const id = await begun({ tell: { type: 'transform', input: { secret: 'gold' } }, arrived });
 
       const events = await timeline(id);
@@ -106,7 +106,7 @@ describe('runs under way', () => {
   });
 
   describe('POST …/cancel', () => {
-    it('204: the run has ended when the answer comes, and again changes nothing', async () => {
+    it('204: the run has ended before the response, and a repeat is a no-op', async () => {
       const id = await begun({ arrived, job: { topic: 'job.default' } }, {}, 'running');
       const job = `${id}:job@1`;
       await eventually(async () => expect((await api.as('viewer').get(`/api/v1/jobs/${encodeURIComponent(job)}`)).status).toBe(200)); // prettier-ignore
@@ -124,7 +124,7 @@ describe('runs under way', () => {
       expect((await seen(id))['updated_at']).toBe(run['updated_at']);
     });
 
-    it('409 when it ended otherwise; 404 for one of another workflow', async () => {
+    it('409 for a run that ended otherwise; 404 for a run of another workflow', async () => {
       const id = await begun({ a: { type: 'transform', input: { n: 1 } } }, {}, 'succeeded');
 
       expect((await cancel(id)).body).toMatchObject({
@@ -138,7 +138,7 @@ describe('runs under way', () => {
   });
 
   describe('DELETE', () => {
-    it('204: one under way is cancelled first, and nothing is left of it but its key', async () => {
+    it('204: an active run is cancelled first, and only its idempotency key is kept', async () => {
       await workflow({ arrived, pause, job: { topic: 'job.default' } });
       const once = { workflow: flowId, headers: { 'Idempotency-Key': 'once' } };
       const id = await runs.run({}, once);
@@ -158,7 +158,7 @@ describe('runs under way', () => {
       expect((await runs.start({}, once)).body).toEqual({ run_id: id });
     });
 
-    it('204 for each of many who delete at once', async () => {
+    it('204 for each of many concurrent deletes', async () => {
       const id = await begun({ arrived });
 
       const answers = await Promise.all(Array.from({ length: 4 }, () => remove(id)));
@@ -167,7 +167,7 @@ describe('runs under way', () => {
       expect((await runs.get(id)).status).toBe(404);
     });
 
-    it('of a workflow: no new runs, and those under way fail', async () => {
+    it('of a workflow: no new runs, and active ones fail', async () => {
       const id = await begun({ arrived });
 
       expect((await api.as('admin').del(`/api/v1/workflows/${flowId}`)).status).toBe(204);
@@ -178,7 +178,7 @@ describe('runs under way', () => {
   });
 
   describe('POST …/signals/:name', () => {
-    it('200: a step that waits takes it, and what it says is its output', async () => {
+    it('200: a waiting step receives it, and the payload becomes its output', async () => {
       const id = await begun({ arrived });
 
       expect((await signal(id, 'arrived', { payload: { berth: 4 } })).body).toEqual({
@@ -190,7 +190,7 @@ describe('runs under way', () => {
       expect(told(await signal(id, 'arrived'))).toEqual({ status: 409, code: 'run_already_ended' });
     });
 
-    it('200: one that nobody waits for yet is kept, and counts once however often it is sent', async () => {
+    it('200: a signal without a waiting step is stored, once for any number of repeats', async () => {
       const steps = { first: { type: 'signal' }, arrived: { ...arrived, depends_on: ['first'] }, then: { ...arrived, depends_on: ['arrived'] } }; // prettier-ignore
       const id = await begun(steps);
 
@@ -203,7 +203,7 @@ describe('runs under way', () => {
       expect([run.steps['arrived']?.output, run.steps['then']?.status]).toEqual([1, 'waiting']);
     });
 
-    it('404, 413: no such run, more than a signal may hold', async () => {
+    it('404, 413: an unknown run, and a payload over the limit', async () => {
       const id = await begun({ arrived });
 
       expect(told(await signal('none', 'x'))).toEqual({ status: 404, code: 'run_not_found' });
@@ -218,7 +218,7 @@ describe('runs under way', () => {
   describe('POST …/chat', () => {
     const answer = { type: 'signal', signal: 'chat' };
 
-    it('200: a step that waits for the signal chat takes what a user says, not what agents or the system say', async () => {
+    it('200: a step that waits for the signal chat receives messages of users, not of agents or the system', async () => {
       const id = await begun({ answer });
 
       for (const role of ['agent', 'system']) await runs.say(id, { content: 'which berth?', role });
@@ -228,7 +228,7 @@ describe('runs under way', () => {
       expect(await until(id, 'succeeded')).toMatchObject({ output });
     });
 
-    it('200: what was said before a step waits is no answer to it, and a run that has ended can still be talked about', async () => {
+    it('200: earlier messages are not delivered to a step, and ended runs accept messages', async () => {
       const id = await begun({ arrived, answer: { ...answer, depends_on: ['arrived'] } });
       await runs.say(id, { content: 'too early' });
       await signal(id, 'arrived');
@@ -250,7 +250,7 @@ describe('runs under way', () => {
     };
     const broken = { ...flow, b: { ...flow.b, input: { n: "${int('none')}" } } };
 
-    it('200: from a step on, by the newest definition, with what was before it', async () => {
+    it('200: from a step on, with the newest definition and the earlier outputs', async () => {
       const id = await begun(broken, { n: 7 }, 'failed');
       const before = await seen(id);
       await workflow(flow);
@@ -272,7 +272,7 @@ describe('runs under way', () => {
       expect(await seen(id)).toEqual(before);
     });
 
-    it('200: without a step everything is done again; as a dry run when it is asked so', async () => {
+    it('200: without a step, all steps run again; as a dry run if requested', async () => {
       const id = await begun(flow, { n: 7 }, 'succeeded');
 
       const { body } = await rerun(id, { dry_run: true });
@@ -284,7 +284,7 @@ describe('runs under way', () => {
       expect((await seen(String(back.body['run_id'])))['labels']).not.toHaveProperty('dry_run');
     });
 
-    it('400: a step that is none, one behind what failed, one of a run that goes on', async () => {
+    it('400: an unknown step, a step after a failed one, and a step of an active run', async () => {
       const id = await begun(broken, { n: 7 }, 'failed');
 
       expect((await rerun(id, { from_step: 'zz' })).body).toMatchObject({ status: 400, code: 'RUN_NOT_RUNNABLE' });

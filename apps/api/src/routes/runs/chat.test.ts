@@ -10,7 +10,7 @@ const contents = ({ items }: { items: { content: string }[] }) => items.map(({ c
 describe('the chat of a run', () => {
   beforeEach(() => runs.workflow(wait));
 
-  it('200: what is said is answered as it is read, newest first', async () => {
+  it('200: a posted message is returned as it is read, newest first', async () => {
     const id = await runs.run();
     const about = { step_id: 'pause', job_id: 'j', agent_id: 'a', agent_name: 'Ann', metadata: { mood: 'calm' } };
 
@@ -24,7 +24,7 @@ describe('the chat of a run', () => {
     expect(next_cursor).toBeUndefined();
   });
 
-  it('200: only admins speak as agent or system; agent is stored as assistant', async () => {
+  it('200: only admins post as agent or system; agent is stored as assistant', async () => {
     const id = await runs.run();
     for (const role of ['agent', 'assistant', 'system', 'user']) {
       await runs.say(id, { content: role, role });
@@ -37,7 +37,7 @@ describe('the chat of a run', () => {
     expect(JSON.parse(line)).toMatchObject({ role: 'assistant' });
   });
 
-  it('200: pages go on where the last ended, whatever is said meanwhile; a bad cursor is ignored', async () => {
+  it('200: pages continue where the last one ended, despite concurrent messages; an invalid cursor is ignored', async () => {
     const id = await runs.run();
     for (const content of ['a', 'b', 'c']) await runs.say(id, { content });
 
@@ -49,7 +49,7 @@ describe('the chat of a run', () => {
     expect(contents(await runs.chat(id, '?limit=1&cursor=none'))).toEqual(['d']);
   });
 
-  it('200: runs with the same memory share their chat, and a line that is no message reads as the system’s', async () => {
+  it('200: runs with the same memory share their chat, and an invalid line reads as a system message', async () => {
     const [a, b] = [await runs.run({ memory_id: 'mem:berth' }), await runs.run({ memory_id: 'berth' })];
     await runs.say(a, { content: 'from a' });
     await api.store.redis.rpush('mem:berth:events', 'plain words', '{"role":"assistant","content":"hm"}', '7');
@@ -87,7 +87,7 @@ describe('the chat of a run', () => {
       expect(told(await submit(memory, 'other'))).toEqual(denied);
     });
 
-    it('belongs to the tenant of the job or run that it is named after', async () => {
+    it('belongs to the tenant of the job or run in its name', async () => {
       const run = await runs.run();
       const { body } = await submit('notes', 'admin');
 
@@ -107,7 +107,7 @@ describe('the chat of a run', () => {
       expect((await read('other')).status).toBe(403);
     });
 
-    it('is taken by one of many tenants that name it at once', async () => {
+    it('is claimed by one of many tenants that name it concurrently', async () => {
       const answers = await Promise.all(
         Array.from({ length: 10 }, (_, i) => submit('new', i % 2 === 0 ? 'admin' : 'other')),
       );
@@ -117,7 +117,7 @@ describe('the chat of a run', () => {
       expect(new Set(statuses.filter((_, i) => i % 2 === 0)).size).toBe(1);
     });
 
-    it('is open to all when the installation shares it; tenants still read only their own lines of the chat', async () => {
+    it('is open to all if the installation shares it; tenants still read only their own chat messages', async () => {
       await share(['berth*']);
       const [ours, theirs] = [
         await runs.run({ memory_id: 'berth' }),
@@ -131,7 +131,7 @@ describe('the chat of a run', () => {
       await share([]);
     });
 
-    it('stays closed in a run from the time when it was shared', async () => {
+    it('remains inaccessible in a run that started while it was shared', async () => {
       await runs.run({ memory_id: 'quay' });
       await share(['quay']);
       const theirs = String((await start('quay', 'other')).body['run_id']);
@@ -143,7 +143,7 @@ describe('the chat of a run', () => {
     });
   });
 
-  it('400, 403, 404: nothing said, an unknown role, a viewer, another tenant, no such run', async () => {
+  it('400, 403, 404: an empty message, an unknown role, a viewer, another tenant, an unknown run', async () => {
     const id = await runs.run();
 
     expect(told(await runs.say(id, { content: '  ' }))).toEqual({ status: 400, code: 'content_required' });

@@ -10,7 +10,7 @@ const nowSec = () => Math.floor(Date.now() / 1_000);
 describe('lists of runs', () => {
   beforeEach(() => runs.workflow(wait));
 
-  it('200: the last changed first, each with its input, for one tenant', async () => {
+  it('200: last changed first, each with its input, for one tenant', async () => {
     await runs.workflow(wait, { id: 'theirs' }, 'other');
     await runs.run({}, { workflow: 'theirs', who: 'other' });
     const [a, b] = [await runs.run({ n: 1 }), await runs.run({ n: 2 })];
@@ -39,7 +39,7 @@ describe('lists of runs', () => {
     expect(await ids(`?updated_after=${(nowSec() - 60) * 1_000}&updated_before=${nowSec() + 60}`)).toEqual([b, a]);
   });
 
-  it('200: pages go on where the last ended, and skip none', async () => {
+  it('200: pages continue where the last one ended, and skip no run', async () => {
     const started: string[] = [];
     for (let i = 0; i < 5; i++) started.push(await runs.run());
 
@@ -54,7 +54,7 @@ describe('lists of runs', () => {
     expect(seen).toEqual(started.reverse());
   });
 
-  it('200: of one workflow, the last started first; 404 when there is none', async () => {
+  it('200: of one workflow, last started first; 404 for an unknown workflow', async () => {
     const [a, b] = [await runs.run(), await runs.run()];
     const of = (id: string, who: 'viewer' | 'other' = 'viewer') => api.as(who).get(`/api/v1/workflows/${id}/runs`);
 
@@ -63,14 +63,11 @@ describe('lists of runs', () => {
     expect((await of('intake', 'other')).status).toBe(403);
   });
 
-  it.each(['', '/timeline', '/chat'])(
-    '404 and 403: %s of a run that is not there, or another tenant’s',
-    async (path) => {
-      const id = await runs.run();
-      const of = (run: string, who: 'viewer' | 'other') => api.as(who).get(`/api/v1/workflow-runs/${run}${path}`);
+  it.each(['', '/timeline', '/chat'])('404 and 403: %s of an unknown run, or of another tenant', async (path) => {
+    const id = await runs.run();
+    const of = (run: string, who: 'viewer' | 'other') => api.as(who).get(`/api/v1/workflow-runs/${run}${path}`);
 
-      expect(told(await of('none', 'viewer'))).toEqual({ status: 404, code: 'run_not_found' });
-      expect(told(await of(id, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
-    },
-  );
+    expect(told(await of('none', 'viewer'))).toEqual({ status: 404, code: 'run_not_found' });
+    expect(told(await of(id, 'other'))).toEqual({ status: 403, code: 'tenant_access_denied' });
+  });
 });

@@ -10,7 +10,7 @@ const wait = { pause: { type: 'delay', delay_sec: 600 } };
 describe('POST /api/v1/workflows/:id/runs', () => {
   beforeEach(() => runs.workflow(wait));
 
-  it('200: the run is there at once, pending, with its input and who started it', async () => {
+  it('200: the run is visible immediately, pending, with its input and starter', async () => {
     const answer = await runs.start({ crates: 2 }, { query: '?team_id=red', headers: { 'X-Request-Id': 'req-1' } });
 
     const id = String(answer.body['run_id']);
@@ -34,7 +34,7 @@ describe('POST /api/v1/workflows/:id/runs', () => {
     });
   });
 
-  it('200: without a body the input is {}; a dry run says so in labels and metadata', async () => {
+  it('200: without a body the input is {}; a dry run is marked in labels and metadata', async () => {
     const { body } = await api.as('admin').post('/api/v1/workflows/intake/runs?dry_run=yes');
 
     expect((await runs.get(String(body['run_id']))).body).toMatchObject({
@@ -50,7 +50,7 @@ describe('POST /api/v1/workflows/:id/runs', () => {
     ['the older header', { headers: { 'X-Idempotency-Key': 'k' } }],
     ['the query', { query: '?idempotency_key=k' }],
     ['the query as others write it', { query: '?idempotency-key=k' }],
-  ])('200: of many with the same key in %s one starts, and all are told of that', async (_, how) => {
+  ])('200: concurrent requests with the same key in %s start one run, which all return', async (_, how) => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => runs.start({ n: 1 }, how)));
 
     expect(new Set(answers.map(({ body }) => body['run_id'])).size).toBe(1);
@@ -58,7 +58,7 @@ describe('POST /api/v1/workflows/:id/runs', () => {
     expect((await runs.list()).ids).toHaveLength(1);
   });
 
-  it('409: the same key with another input; a key holds for one workflow', async () => {
+  it('409: the same key with another input; keys are scoped by workflow', async () => {
     const how = { headers: { 'Idempotency-Key': 'k' } };
     await runs.run({ n: 1 }, how);
     await runs.workflow(wait, { id: 'other' });
@@ -68,7 +68,7 @@ describe('POST /api/v1/workflows/:id/runs', () => {
     expect((await runs.list()).ids).toHaveLength(2);
   });
 
-  it('400: input that does not fit is told place by place, and defaults are filled in', async () => {
+  it('400: invalid input, with all violations; defaults are filled in', async () => {
     const input_schema = { type: 'object', required: ['crates'], properties: { crates: { type: 'integer' } } };
     const parameters = [
       { name: 'lane', default: 'slow' },
@@ -83,19 +83,19 @@ describe('POST /api/v1/workflows/:id/runs', () => {
     expect((await runs.get(id)).body['input']).toEqual({ crates: 2, berth: 'n', lane: 'slow' });
   });
 
-  it('400: what is no object, and a memory id that is none', async () => {
+  it('400: input that is not an object, and an invalid memory id', async () => {
     expect((await api.as('admin').post('/api/v1/workflows/intake/runs', [1])).status).toBe(400);
     expect(told(await runs.start({ memory_id: '  ' }))).toMatchObject({ status: 400 });
     expect((await runs.list()).ids).toEqual([]);
   });
 
-  it('403: another tenant’s name and workflow; 404: one that is not there', async () => {
+  it('403: another tenant’s name and workflow; 404: an unknown workflow', async () => {
     expect((await runs.start({}, { query: '?org_id=globex' })).status).toBe(403);
     expect((await runs.start({}, { who: 'other' })).status).toBe(403);
     expect(told(await runs.start({}, { workflow: 'none' }))).toEqual({ status: 404, code: 'workflow_not_found' });
   });
 
-  it('429: so many runs of the tenant are under way as its config allows, and not one more', async () => {
+  it('429: the maximum number of active runs of the tenant', async () => {
     const data = { limits: { max_concurrent_runs: 3 } };
     await changeDocument(api.ctx.config, { scope: 'org', scope_id: 'acme' }, () => ({ data }));
     api.ctx.runs.config.changed();
@@ -110,7 +110,7 @@ describe('POST /api/v1/workflows/:id/runs', () => {
     });
   });
 
-  it('403: so many runs of all tenants as the plan allows', async () => {
+  it('403: the maximum number of active runs of the plan', async () => {
     api.license('enterprise', { max_active_workflows: 2 });
     await runs.run();
     await runs.run();

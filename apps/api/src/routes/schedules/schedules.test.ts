@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 describe('POST /api/v1/workflows/:id/schedules', () => {
-  it('201: as it was sent, with defaults and the starts to come', async () => {
+  it('201: as sent, with defaults and the next starts', async () => {
     const { status, body } = await add({ ...hourly, name: 'Each hour', time_zone: 'Europe/Berlin' });
 
     expect(status).toBe(201);
@@ -42,7 +42,7 @@ describe('POST /api/v1/workflows/:id/schedules', () => {
     expect((await get(`/${String(body['id'])}`)).body).toEqual({ ...body, next_times: expect.anything() as unknown });
   });
 
-  it('201: one that is paused has no starts to come', async () => {
+  it('201: a paused schedule has no next starts', async () => {
     expect((await add({ ...hourly, paused: true })).body).toMatchObject({ paused: true, next_times: [] });
   });
 
@@ -60,18 +60,18 @@ describe('POST /api/v1/workflows/:id/schedules', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('400: cron or interval_sec, one of them', async () => {
+  it('400: neither or both of cron and interval_sec', async () => {
     expect((await add({ input: { crates: 1 } })).status).toBe(400);
     expect((await add({ ...hourly, interval_sec: 60 })).status).toBe(400);
   });
 
-  it('400: an input that its runs would be refused for', async () => {
+  it('400: an input that its runs would reject', async () => {
     const answer = await add({ ...hourly, input: { crates: 'two' } });
 
     expect(answer).toMatchObject({ status: 400, body: { code: 'input_schema_validation_failed' } });
   });
 
-  it('400: more than a workflow may have', async () => {
+  it('400: more schedules than a workflow may have', async () => {
     await Promise.all(Array.from({ length: maxSchedulesPerWorkflow }, () => add()));
 
     expect(await add()).toMatchObject({
@@ -89,7 +89,7 @@ describe('reading', () => {
     expect((await list()).map(({ id }) => id)).toEqual(ids);
   });
 
-  it('?next tells so many starts to come', async () => {
+  it('?next sets the number of next starts', async () => {
     const id = await added({ interval_sec: 90, input: { crates: 1 } });
 
     const times = ((await get(`/${id}?next=100`)).body['next_times'] as string[]).map((time) => Date.parse(time));
@@ -98,7 +98,7 @@ describe('reading', () => {
     expect((await get(`/${id}?next=101`)).body['next_times']).toHaveLength(100);
   });
 
-  it('404: what is not there, or belongs to another workflow', async () => {
+  it('404: an unknown schedule, or one of another workflow', async () => {
     const id = await added();
     await api.as('admin').post('/api/v1/workflows', { ...intake, id: 'other' });
 
@@ -108,7 +108,7 @@ describe('reading', () => {
     expect((await api.as('viewer').get('/api/v1/workflows/none/schedules')).status).toBe(404);
   });
 
-  it('403: another tenant’s schedules are neither shown nor changed', async () => {
+  it('403: schedules of another tenant are neither readable nor writable', async () => {
     const id = await added();
     const other = api.as('other');
     const answers = await Promise.all([
@@ -127,7 +127,7 @@ describe('reading', () => {
 });
 
 describe('changing', () => {
-  it('PUT replaces it whole and keeps who made it', async () => {
+  it('PUT replaces the whole schedule and keeps its creator', async () => {
     const before = (await add({ ...hourly, name: 'Each hour', overlap: 'queue' })).body;
 
     const { status, body } = await put(String(before['id']), {
@@ -143,7 +143,7 @@ describe('changing', () => {
     expect((await get(`/${String(before['id'])}`)).body).toEqual({ ...body, next_times: expect.anything() as unknown });
   });
 
-  it('pause and resume, as often as one likes', async () => {
+  it('pause and resume are idempotent', async () => {
     const id = await added();
     const post = (act: string) => api.as('admin').post(`${at}/${id}/${act}`);
 
@@ -151,7 +151,7 @@ describe('changing', () => {
     for (let i = 0; i < 2; i++) expect((await post('resume')).body['next_times']).toHaveLength(5);
   });
 
-  it('of many at once each is one change, and none fails', async () => {
+  it('concurrent changes are each applied once, and none fails', async () => {
     const id = await added();
     const acts = ['pause', 'resume', 'pause', 'resume'];
 
@@ -160,7 +160,7 @@ describe('changing', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  it('DELETE: 204, and gone; the workflow takes the others with it', async () => {
+  it('DELETE: 204; deleting the workflow deletes its schedules', async () => {
     const id = await added();
     await added();
 

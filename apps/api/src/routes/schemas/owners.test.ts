@@ -5,7 +5,7 @@ const order = { type: 'object', required: ['sku'] };
 const forbidden = { status: 403, code: 'tenant_access_denied' };
 const missing = { status: 404, code: 'CONFIG_SCHEMA_NOT_FOUND' };
 
-describe('schemas of two tenants, neither of which runs the installation', () => {
+describe('schemas of two tenants other than the default tenant', () => {
   const api = useApi({ env: { TENANT_ID: 'house', SCHEMA_ENFORCEMENT: 'enforce' } });
   const acme = () => api.as('admin');
   const globex = () => api.as('other');
@@ -118,7 +118,7 @@ describe('schemas of two tenants, neither of which runs the installation', () =>
     expect(JSON.stringify(answer.body)).toContain('shop:sku, which is not registered');
   });
 
-  it('400: a topic cannot name the schema of another tenant', async () => {
+  it('400: a topic that names the schema of another tenant', async () => {
     await put(globex(), 'globex/Order', order);
 
     expect((await topic(acme(), 'globex/Order')).body).toMatchObject({
@@ -139,7 +139,7 @@ describe('schemas of two tenants, neither of which runs the installation', () =>
     expect(JSON.stringify(answer.body)).toContain('the input schema Order is not registered');
   });
 
-  it('409: a schema of the installation that any tenant uses is not removed, one of a tenant only as it uses it itself', async () => {
+  it('409: a schema of the installation that any tenant uses, and a tenant’s schema that it uses itself', async () => {
     await put(installation(), 'shared', order);
     await topic(acme(), 'shared');
     const entry = { name: 'job.demo.order', tenant_id: 'globex', pool: 'demo', input_schema_id: 'acme/Order' };

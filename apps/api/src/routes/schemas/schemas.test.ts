@@ -7,14 +7,14 @@ const get = (path = '', as = api.as('viewer')) => as.get(`/api/v1/schemas${path}
 const remove = (id: string) => api.as('admin').del(`/api/v1/schemas/${encodeURIComponent(id)}`);
 
 describe('POST /api/v1/schemas', () => {
-  it('204: a schema is kept as it was sent, and replaced', async () => {
+  it('204: a schema is stored as sent, and replaced', async () => {
     expect((await put('acme/In', { type: 'object', default: {} })).status).toBe(204);
     expect((await put('acme/In', { type: 'array' })).status).toBe(204);
 
     expect((await get('/acme%2FIn')).body).toEqual({ id: 'acme/In', schema: { type: 'array' } });
   });
 
-  it('204: what it refers to may come later', async () => {
+  it('204: referenced schemas may be registered later', async () => {
     expect((await put('a', { $ref: 'acme:later' })).status).toBe(204);
   });
 
@@ -31,7 +31,7 @@ describe('POST /api/v1/schemas', () => {
     expect(answer.body['violations']).not.toEqual([]);
   });
 
-  it('400: an $id that another schema has', async () => {
+  it('400: an $id of another schema', async () => {
     await put('a', { $id: 'acme:item' });
 
     expect((await put('b', { $id: 'acme:item' })).body).toMatchObject({
@@ -56,27 +56,27 @@ describe('POST /api/v1/schemas', () => {
     expect((await put('a', {})).status).toBe(204);
   });
 
-  it('403: operators read schemas and do not write them', async () => {
+  it('403: operators can read and not write schemas', async () => {
     expect((await put('a', {}, api.as('operator'))).status).toBe(403);
     expect((await get('', api.as('operator'))).status).toBe(200);
   });
 });
 
 describe('GET /api/v1/schemas', () => {
-  it('200: ids, the newest first, at most as many as asked', async () => {
+  it('200: ids, newest first, at most the requested number', async () => {
     for (const id of ['a', 'b', 'c']) await put(id, {});
 
     expect((await get()).body).toEqual({ schemas: ['c', 'b', 'a'] });
     expect((await get('?limit=2')).body).toEqual({ schemas: ['c', 'b'] });
   });
 
-  it('404: a schema that is not there', async () => {
+  it('404: an unknown schema', async () => {
     expect(told(await get('/none'))).toEqual({ status: 404, code: 'CONFIG_SCHEMA_NOT_FOUND' });
   });
 });
 
 describe('DELETE /api/v1/schemas/:id', () => {
-  it('204: also when it is not there, and only a change is told', async () => {
+  it('204: also for an unknown schema; only a change is published', async () => {
     await put('acme/In', {});
     await api.packets();
 

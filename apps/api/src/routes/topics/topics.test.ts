@@ -13,7 +13,7 @@ const submit = (topic: string, as = api.as('user')) => as.post('/api/v1/jobs', {
 const tea = { name: 'job.demo.tea', pool: 'demo' };
 
 describe('POST /api/v1/topics', () => {
-  it('201: a topic is registered beside those of the pools file, and 200: its registration is replaced', async () => {
+  it('201: a topic is registered in addition to those of the pools file; 200: its registration is replaced', async () => {
     const first = await register({ ...tea, requires: ['kettle ', 'cup', 'kettle'], risk_tags: ['hot'], capability: 'brew' });
     const second = await register({ ...tea, status: 'deprecated' });
 
@@ -26,7 +26,7 @@ describe('POST /api/v1/topics', () => {
     expect((await list()).map(({ name }) => name)).toEqual(['job.default', 'job.demo.*', 'job.demo.render', 'job.demo.tea']);
   });
 
-  it('a tenant’s own entry hides the global one from it, and from nobody else', async () => {
+  it('a tenant’s own entry hides the global one for that tenant only', async () => {
     await register({ name: 'job.default', pool: 'spare', status: 'disabled' });
     await register({ ...tea, name: 'job.own' });
 
@@ -36,7 +36,7 @@ describe('POST /api/v1/topics', () => {
     expect(await list(api.as('other'))).toContainEqual(expect.objectContaining({ name: 'job.default', pool: 'demo' }));
   });
 
-  it('400: a tenant with many topics registers no more, and leaves room for others', async () => {
+  it('400: the maximum number of topics per tenant, which leaves room for others', async () => {
     const own = Array.from({ length: limits.tenantTopics }, (_, i) => [`tenant:globex:job.t${i}`, { pool: 'demo' }]);
     await changeDocument(api.ctx.config, { scope: 'system', scope_id: 'topics' }, () => ({
       data: Object.fromEntries(own) as Record<string, unknown>,
@@ -50,7 +50,7 @@ describe('POST /api/v1/topics', () => {
     expect((await register(tea)).status).toBe(201);
   });
 
-  it('of many at once none is lost, and those that lose every race are told', async () => {
+  it('of concurrent writes none is lost, and those that lose every race get an error', async () => {
     const names = Array.from({ length: 6 }, (_, i) => `job.t${i}`);
 
     const answers = await Promise.all(names.map((name) => register({ ...tea, name })));
@@ -62,7 +62,7 @@ describe('POST /api/v1/topics', () => {
     expect(lost.map(told)).toEqual(lost.map(() => ({ status: 409, code: 'CONFIG_VERSION_CONFLICT' })));
   });
 
-  it('tells every replica, without saying what', async () => {
+  it('notifies every replica, without the content', async () => {
     await register(tea);
 
     await eventually(async () => expect(await api.packets()).toEqual(['sys.config.changed']));
@@ -86,19 +86,19 @@ describe('POST /api/v1/topics', () => {
     expect(answer.body['violations']).toMatchObject([{ field }]);
   });
 
-  it('403: another tenant’s name, and 404: a pool that is not there', async () => {
+  it('403: another tenant’s name; 404: an unknown pool', async () => {
     expect(told(await register({ ...tea, tenant_id: 'globex' }))).toEqual({ status: 403, code: 'tenant_access_denied' });
     expect(told(await register({ ...tea, pool: 'teapot' }))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
     expect((await register({ name: 'job.off', status: 'disabled' })).status).toBe(201);
   });
 
-  describe('of a pool that was just added to the configuration', () => {
-    // The pools file wins over a document that was made from another file.
+  describe('with a pool that was just added to the configuration', () => {
+    // The pools file takes precedence over a document that was created from another file.
     const _poolsFileHash = createHash('sha256').update(readFileSync(api.config('pools.yaml'))).digest('hex');
     const data = { pools: { topics: {}, pools: { kettle: {} } }, _poolsFileHash };
     const kettle = { name: 'job.kettle', pool: 'kettle' };
 
-    it('201: by the replica that answered the write', async () => {
+    it('201: on the replica that handled the write', async () => {
       expect(told(await register(kettle))).toEqual({ status: 404, code: 'POOL_NOT_FOUND' });
       expect((await api.as('admin').put('/api/v1/config', { scope: 'system', data })).status).toBe(204);
 
@@ -106,14 +106,14 @@ describe('POST /api/v1/topics', () => {
       expect((await register(kettle)).status).toBe(201);
     });
 
-    it('201: by another replica, which no notice has reached', async () => {
+    it('201: on another replica, before the change notice arrives', async () => {
       await changeDocument(api.ctx.config, { scope: 'system', scope_id: 'default' }, () => ({ data }));
 
       expect((await register(kettle)).status).toBe(201);
     });
   });
 
-  it('403: operators read topics and do not write them', async () => {
+  it('403: operators can read and not write topics', async () => {
     expect((await register(tea, api.as('operator'))).status).toBe(403);
     expect((await api.as('operator').get('/api/v1/topics')).status).toBe(200);
   });
@@ -122,7 +122,7 @@ describe('POST /api/v1/topics', () => {
 describe('DELETE /api/v1/topics/:name', () => {
   const remove = (name: string, as = api.as('admin')) => as.del(`/api/v1/topics/${name}`);
 
-  it('204: the tenant’s entry goes and the global one shows again', async () => {
+  it('204: the tenant’s entry is deleted and the global one is visible again', async () => {
     await register({ name: 'job.default', pool: 'spare', status: 'disabled' });
 
     expect((await remove('job.default')).status).toBe(204);
@@ -131,7 +131,7 @@ describe('DELETE /api/v1/topics/:name', () => {
     expect(told(await remove('job.default'))).toEqual({ status: 404, code: 'TOPIC_NOT_FOUND' });
   });
 
-  it('404: an entry of another tenant, or of all', async () => {
+  it('404: an entry of another tenant, or a global one', async () => {
     await register(tea);
 
     expect(told(await remove('job.demo.tea', api.as('other')))).toEqual({ status: 404, code: 'TOPIC_NOT_FOUND' });
@@ -141,37 +141,37 @@ describe('DELETE /api/v1/topics/:name', () => {
 });
 
 describe('a job’s topic', () => {
-  it('is looked up in memory: submitting reads the registry once, however many jobs there are', async () => {
+  it('is looked up in memory: submissions read the registry once', async () => {
     await submit('job.default');
     await api.store.redis.config('RESETSTAT');
 
     for (let i = 0; i < 5; i++) expect((await submit('job.default')).status).toBe(200);
 
-    // Documents are looked at now and then, however many jobs there are.
+    // Documents are polled, regardless of the number of jobs.
     const reads = /cmdstat_mget:calls=(\d+)/.exec(await api.store.redis.info('commandstats'))?.[1] ?? 0;
     expect(Number(reads)).toBeLessThan(5);
   });
 
-  it('400 unknown_topic: names that take no jobs are not offered', async () => {
+  it('400 unknown_topic: disabled topics are not suggested', async () => {
     await register({ name: 'job.demo.render', status: 'disabled' });
 
     expect((await submit('job.none')).body['registered_topics']).toEqual(['job.default', 'job.demo.*']);
   });
 
-  it('400 topic_disabled also where only a pattern fits', async () => {
+  it('400 topic_disabled: also if only a pattern matches', async () => {
     await register({ name: 'job.demo.*', status: 'disabled' });
 
     expect((await submit('job.demo.x')).body).toMatchObject({ code: 'topic_disabled', error_code: 'topic_disabled' });
     expect((await submit('job.demo.render')).status).toBe(200);
   });
 
-  it('200: a deprecated topic still takes jobs', async () => {
+  it('200: a deprecated topic still accepts jobs', async () => {
     await register({ ...tea, status: 'deprecated' });
 
     expect((await submit('job.demo.tea')).status).toBe(200);
   });
 
-  it('changes that another replica made are seen after its notice', async () => {
+  it('changes of another replica take effect after its notice', async () => {
     await submit('job.default');
     const { ctx } = api;
     await changeDocument(ctx.config, { scope: 'system', scope_id: 'topics' }, (stored) => ({

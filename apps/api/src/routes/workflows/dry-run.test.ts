@@ -27,7 +27,7 @@ interface Step {
   step_id: string;
   decision: string;
 }
-const stepsOf = async (body?: object) => {
+const getSteps = async (body?: object) => {
   const { body: view } = await dryRun(body);
   return view['steps'] as Step[];
 };
@@ -38,7 +38,7 @@ describe('POST /api/v1/workflows/:id/dry-run', () => {
     await api.as('admin').post('/api/v1/workflows', { id: 'intake', name: 'Intake', steps });
   });
 
-  it('200: what policy would say to each job, dependencies first; other steps are not asked about', async () => {
+  it('200: policy decisions of all jobs, dependencies first; other steps are not evaluated', async () => {
     const { body } = await dryRun({ input: { crates: [1, 2], rush: true } });
 
     expect(body).toMatchObject({
@@ -59,8 +59,8 @@ describe('POST /api/v1/workflows/:id/dry-run', () => {
     });
   });
 
-  it('200: the environment is a label that policy sees; what a condition leaves out is told', async () => {
-    const steps = await stepsOf({ input: { crates: [] }, environment: 'production', more: 'is ignored' });
+  it('200: the environment is a label in the policy request; skipped steps are reported', async () => {
+    const steps = await getSteps({ input: { crates: [] }, environment: 'production', more: 'is ignored' });
 
     expect(steps.find(({ step_id }) => step_id === 'weigh')).toMatchObject({
       decision: 'REQUIRE_APPROVAL',
@@ -72,28 +72,28 @@ describe('POST /api/v1/workflows/:id/dry-run', () => {
     });
   });
 
-  it('200: an empty body will do, nothing is stored and nothing published', async () => {
-    // Whoever asks for topics first fills the registry from the pools file.
+  it('200: an empty body; nothing is stored and nothing published', async () => {
+    // The first read of topics fills the registry from the pools file.
     await api.as('admin').get('/api/v1/topics');
     const before = await api.store.redis.dbsize();
 
-    expect(await stepsOf()).toHaveLength(4);
+    expect(await getSteps()).toHaveLength(4);
 
     expect(await api.store.redis.dbsize()).toBe(before);
     expect((await api.as('admin').get('/api/v1/workflow-runs')).body).toMatchObject({ items: [] });
     expect(await api.packets()).toEqual([]);
   });
 
-  it('200: when policy cannot be asked about a step it says so, and the others are told all the same', async () => {
+  it('200: a failed policy evaluation of one step is reported, with the decisions of the others', async () => {
     const ask = jest.spyOn(api.kernel, 'simulate').mockRejectedValueOnce(new Error('no kernel'));
 
-    const decisions = (await stepsOf({ input: { crates: [1] } })).map(({ decision }) => decision);
+    const decisions = (await getSteps({ input: { crates: [1] } })).map(({ decision }) => decision);
 
     expect(decisions).toEqual(['ERROR', 'N/A', 'DENY', 'DENY']);
     ask.mockRestore();
   });
 
-  it('404, 403: no such workflow, another tenant’s, a viewer', async () => {
+  it('404, 403: an unknown workflow, another tenant’s, a viewer', async () => {
     expect(told(await api.as('admin').post('/api/v1/workflows/none/dry-run'))).toEqual({
       status: 404,
       code: 'workflow_not_found',

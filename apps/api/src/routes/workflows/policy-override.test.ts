@@ -25,7 +25,7 @@ const decision = async (id: string) => {
 describe('the policy of a workflow', () => {
   beforeAll(() => api.policy("version: '1'\nrules:\n  - {id: all, match: {topics: ['job.*']}, decision: allow}\n"));
 
-  it('holds for its jobs alone, changes with it, and goes with it', async () => {
+  it('applies to its jobs only, and changes and is deleted with it', async () => {
     await save('intake', closed('intake'));
     await save('outgo');
 
@@ -45,7 +45,7 @@ describe('the policy of a workflow', () => {
     expect([...(await bundles()).keys()]).toEqual([]);
   });
 
-  it.each(['admin', 'other'] as const)('is not chosen by labels of a job: %s', async (who) => {
+  it.each(['admin', 'other'] as const)('cannot be selected by labels of a job: %s', async (who) => {
     await api.as('admin').post('/api/v1/workflows', {
       id: 'intake',
       name: 'intake',
@@ -63,7 +63,7 @@ describe('the policy of a workflow', () => {
     expect((await api.as('admin').del('/api/v1/workflows/intake')).status).toBe(204);
   });
 
-  it('is a signed bundle of the workflow’s id, and stays when the workflow is saved without a word of it', async () => {
+  it('is a signed bundle with the workflow’s id, and is kept when an update omits it', async () => {
     await save('a/b', closed('a/b'));
     const before = await bundles();
     await api.as('admin').post('/api/v1/workflows', { id: 'a/b', name: 'renamed', steps });
@@ -121,7 +121,7 @@ describe('the policy of a workflow', () => {
     ],
     ['a default tenant', rules('intake', '{id: x, decision: allow}', 'default_tenant: acme\n'), 'default_tenant'],
     ['a key nobody knows', rules('intake', '{id: x, decision: allow, colour: red}'), 'line 5'],
-  ])('400: %s, since it may not change what holds for others; nothing is written', async (_, text, where) => {
+  ])('400: %s, which would affect other workflows; nothing is written', async (_, text, where) => {
     const answer = await save('intake', text);
 
     expect(told(answer)).toMatchObject({ status: 400 });
@@ -130,7 +130,7 @@ describe('the policy of a workflow', () => {
     expect((await api.as('admin').get('/api/v1/workflows/intake')).status).toBe(404);
   });
 
-  it('of many writers at once the policy in force is that of the workflow that is stored', async () => {
+  it('after concurrent writes, the policy in effect is that of the stored workflow', async () => {
     const texts = Array.from({ length: 8 }, (_, i) => rules('intake', `{id: r${i}, decision: deny}`));
 
     const answers = await Promise.all(texts.map((text) => save('intake', text)));
@@ -142,7 +142,7 @@ describe('the policy of a workflow', () => {
     expect((await bundles()).get('workflow/intake/policy')?.content).toContain(`id: ${stored}`);
   });
 
-  it('is not touched by another tenant', async () => {
+  it('cannot be changed by another tenant', async () => {
     await save('intake', closed('intake'));
     const before = await bundles();
 
@@ -164,7 +164,7 @@ rules:
   - {id: sail, match: {topics: [job.sail]}, decision: throttle, throttle_duration: 1s}
 `;
   let saved = 0;
-  /** Denies job.load by a rule of its own, so that a test sees when this text is in force. */
+  /** Denies job.load by an additional rule, which shows that this text is in effect. */
   const marker = () => `seen-${saved}`;
   const permissive = (more = '') =>
     `version: '1'\ntier: workflow\nselector: {workflow_id: intake}\n${more}rules:\n` +
@@ -202,13 +202,13 @@ rules:
     ['and a default that permits', permissive('default_decision: allow\n')],
     ['a default alone', permissive('default_decision: allow\n').replace(/.*id: open.*\n/, '')],
     ['a rule that holds for approval', permissive().replace('decision: allow', 'decision: require_approval')],
-  ])('lifts nothing that the installation refuses, holds or throttles: %s', async (_, text) => {
+  ])('relaxes no deny, hold or throttle of the installation: %s', async (_, text) => {
     await saveAll(text);
 
     expect(await decisions()).toEqual({ ...refused, load: 'DENY' });
   });
 
-  it('permits what no rule of the installation decides once its own document says so, and no longer than that', async () => {
+  it('allows requests without a matching installation rule only while policy.overrides is extend', async () => {
     await saveAll(permissive());
     expect(await decisions()).toMatchObject({ stow: 'DENY', load: 'DENY' });
 
@@ -224,7 +224,7 @@ rules:
     await eventually(async () => expect((await decisions())['stow']).toBe('DENY'));
   });
 
-  it('400: a tenant does not give itself that permission, and a word that is neither is refused', async () => {
+  it('400: a tenant cannot set policy.overrides, and an unknown value is rejected', async () => {
     const own = await api
       .as('other')
       .post('/api/v1/config', { scope: 'org', data: { policy: { overrides: 'extend' } } });

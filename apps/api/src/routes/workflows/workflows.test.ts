@@ -16,7 +16,7 @@ const intake = {
 };
 
 describe('POST /api/v1/workflows', () => {
-  it('201: a workflow is kept as it was sent, with what the server sets', async () => {
+  it('201: a workflow is stored as sent, with the fields that the server sets', async () => {
     expect((await put(intake)).status).toBe(201);
 
     expect((await get('/intake')).body).toMatchObject({
@@ -28,13 +28,13 @@ describe('POST /api/v1/workflows', () => {
     });
   });
 
-  it('201: an id is made where none is given', async () => {
+  it('201: an id is generated if none is given', async () => {
     const { body } = await put({ ...intake, id: '' });
 
     expect((await get(`/${String(body['id'])}`)).body).toMatchObject({ name: 'Intake' });
   });
 
-  it('201: what is left out or empty stays, steps are replaced whole, an empty override is cleared', async () => {
+  it('201: omitted or empty fields are kept, steps are replaced as a whole, an empty override is cleared', async () => {
     const override = 'version: "1"\ntier: workflow\nselector: {workflow_id: intake}\nrules: []\n';
     await put({ ...intake, description: 'as it was', timeout_sec: 60, policy_override: override });
 
@@ -53,7 +53,7 @@ describe('POST /api/v1/workflows', () => {
     expect((await get('/intake')).body['steps']).toEqual({ only: { id: 'only', type: 'delay', delay_sec: 1 } });
   });
 
-  it('400: all that is wrong is told at once, each with its place', async () => {
+  it('400: all violations are reported at once, each with its path', async () => {
     const answer = await put({
       id: 'bad',
       name: 'Bad',
@@ -78,13 +78,13 @@ describe('POST /api/v1/workflows', () => {
     expect((await get('/bad')).status).toBe(404);
   });
 
-  it('400: one fault is told in the error as well', async () => {
+  it('400: a single violation is included in the error message', async () => {
     const { body } = await put({ ...intake, steps: { a: { type: 'delay' } } });
 
     expect(body['error']).toMatch(/^steps\.a/);
   });
 
-  it('403: another tenant’s workflow is neither changed nor shown', async () => {
+  it('403: a workflow of another tenant is neither writable nor readable', async () => {
     await put(intake);
 
     expect((await put({ ...intake, name: 'Taken' }, api.as('other'))).status).toBe(403);
@@ -93,7 +93,7 @@ describe('POST /api/v1/workflows', () => {
     expect((await get('/intake')).body).toMatchObject({ name: 'Intake', revision: 1 });
   });
 
-  it('of many who write at once each revision is one of theirs, and none is lost in between', async () => {
+  it('concurrent writes each create one revision, and none is lost', async () => {
     await put(intake);
 
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => put({ id: 'intake', name: `Name ${i}` })));
@@ -113,7 +113,7 @@ describe('a returned definition', () => {
     ['tell', 'tell'],
   ];
 
-  it('has the id in each step, in every place where it is returned', async () => {
+  it('contains the id in each step, in every response', async () => {
     await put(intake);
 
     expect(stepIds((await get('/intake')).body)).toEqual(ids);
@@ -122,7 +122,7 @@ describe('a returned definition', () => {
     expect(stepIds(listed ?? {})).toEqual(ids);
   });
 
-  it('201: sent back unchanged it makes no new revision', async () => {
+  it('201: an unchanged write creates no new revision', async () => {
     await put(intake);
 
     expect((await put((await get('/intake')).body)).status).toBe(201);
@@ -132,7 +132,7 @@ describe('a returned definition', () => {
 });
 
 describe('created_by', () => {
-  it('is the caller, whatever name the body gives, in the workflow, its revisions and its policy', async () => {
+  it('is the caller, regardless of the name in the body, in the workflow, its revisions and its policy', async () => {
     const policy_override = 'version: "1"\ntier: workflow\nselector: {workflow_id: intake}\nrules: []\n';
     await put({ ...intake, created_by: 'bob', policy_override });
     await put({ id: 'intake', name: 'Later', created_by: 'zoe' }, api.as('boss'));
@@ -151,7 +151,7 @@ describe('created_by', () => {
 });
 
 describe('revisions', () => {
-  it('stay as they were', async () => {
+  it('are immutable', async () => {
     await put(intake);
     await put({ id: 'intake', name: 'Later' });
 
@@ -163,7 +163,7 @@ describe('revisions', () => {
     expect((await get('/intake/versions/3')).status).toBe(404);
   });
 
-  it('a write that changes nothing makes none', async () => {
+  it('a write without changes creates none', async () => {
     await put(intake);
     await put({ ...intake, steps: { tell: intake.steps.tell, weigh: intake.steps.weigh } });
 
@@ -172,7 +172,7 @@ describe('revisions', () => {
 });
 
 describe('GET and DELETE', () => {
-  it('the list has the last changed first', async () => {
+  it('the list is sorted, last changed first', async () => {
     for (const id of ['a', 'b', 'c']) await put({ ...intake, id });
     await put({ id: 'a', name: 'Again' });
 
@@ -181,7 +181,7 @@ describe('GET and DELETE', () => {
     expect((await get('?org_id=other')).status).toBe(403);
   });
 
-  it('204 and gone; 404 for one that is not there', async () => {
+  it('204; 404 for an unknown workflow', async () => {
     await put(intake);
 
     expect((await remove('intake')).status).toBe(204);
