@@ -8,8 +8,8 @@ describe('a session cookie at the API', () => {
   const api = useApi();
   let sessions: Sessions;
   beforeAll(() => {
-    const getKey = (digest: string) => keys.session(digest);
-    sessions = openSessions(api.store.redis, { getKey, ttlSec: 600, nowMs: () => Date.now() });
+    const keyOf = (digest: string) => keys.session(digest);
+    sessions = openSessions(api.store.redis, { keyOf, ttlSec: 600, nowMs: () => Date.now() });
   });
   const getCookie = async (who: 'admin' | 'other') => {
     const { token } = await sessions.create({ keyDigest: sha256(keysOf[who].key), tenant: keysOf[who].tenant });
