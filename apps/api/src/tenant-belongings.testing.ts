@@ -5,7 +5,7 @@ import type { ApprovalRecord, OutputSafetyRecord, ShadowResult, WorkerPicture } 
 import type { Words } from './filled-body.testing';
 import type { Canary } from './fuzz/canaries.testing';
 import { canaries } from './fuzz/canaries.testing';
-import { bodyFor, targetsOf, type Belongings } from './tenant-requests.testing';
+import { bodyFor, buildTargets, type Belongings } from './tenant-requests.testing';
 
 export interface Planted extends Belongings {
   /** Stored texts by place. */
@@ -31,7 +31,7 @@ export async function plantBelongings(api: Api): Promise<Planted> {
   const send = async (id: Endpoint['id'], name = '', headers = {}): Promise<Record<string, unknown>> => {
     const endpoint: Endpoint | undefined = endpoints.find((one) => one.id === id);
     if (!endpoint) throw new Error(`no endpoint ${id}`);
-    const first = targetsOf(endpoint, planted)[0] ?? '';
+    const first = buildTargets(endpoint, planted)[0] ?? '';
     const target = name ? endpoint.path.replace(/:\w+/, name) : first;
     const body = bodyFor(endpoint, words, 'acme', planted);
     sent.push(body ?? '', ...Object.values<string>(headers));

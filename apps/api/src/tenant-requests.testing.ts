@@ -155,7 +155,7 @@ const families: readonly [path: RegExp, ids: (of: Belongings) => readonly string
 ];
 
 /** Paths and queries of an endpoint that name records of the tenant. */
-export function targetsOf(endpoint: Endpoint, of: Belongings): string[] {
+export function buildTargets(endpoint: Endpoint, of: Belongings): string[] {
   const { path } = endpoint;
   if (!path.includes(':')) return buildQueries(endpoint, of).map((query) => path + query);
   const [, ids] = families.find(([pattern]) => pattern.test(path)) ?? [];

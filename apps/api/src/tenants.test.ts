@@ -5,7 +5,7 @@ import { fieldsOfAForm } from './filled-body.testing';
 import { canaries, leaks } from './fuzz/canaries.testing';
 import type { Who } from './identities.testing';
 import { plantBelongings, type Planted } from './tenant-belongings.testing';
-import { bodyFor, formedFields, targetsOf, walked } from './tenant-requests.testing';
+import { bodyFor, formedFields, buildTargets, walked } from './tenant-requests.testing';
 
 jest.setTimeout(60_000);
 
@@ -41,7 +41,7 @@ describe('another tenant', () => {
       place.endsWith('idempotency_key') ? key : own.of(place).replace('Canary', 'Finch');
     const as = who ? api.as(who) : api.nobody;
     const calls = [];
-    for (const target of targetsOf(endpoint, planted)) {
+    for (const target of buildTargets(endpoint, planted)) {
       const body = bodyFor(endpoint, words, 'globex', planted);
       const answer = await as.send(endpoint.method, target, body);
       calls.push({ sent: `${decodeURIComponent(target)} ${body ?? ''}`, target, answer });
@@ -58,7 +58,7 @@ describe('another tenant', () => {
   /** All that the tenant itself reads, but for the times of the answers. */
   async function readAll(planted: Planted): Promise<string[]> {
     const answers: string[] = [];
-    for (const target of lasting.flatMap((one) => targetsOf(one, planted))) {
+    for (const target of lasting.flatMap((one) => buildTargets(one, planted))) {
       const { status, body } = await api.as('admin').get(target);
       const text = JSON.stringify(body ?? '', (name, value: unknown) => (name === 'generated_at' ? '' : value));
       answers.push(`${target}: ${status} ${text}`);
@@ -124,7 +124,9 @@ describe('another tenant', () => {
 
     for (const endpoint of table.filter(({ body, id }) => body && !planted.through.has(id))) {
       const text = bodyFor(endpoint, (place) => place.replace(/\W/g, ''), 'acme', planted);
-      const { status, body } = await api.as('admin').send(endpoint.method, targetsOf(endpoint, planted)[0] ?? '', text);
+      const { status, body } = await api
+        .as('admin')
+        .send(endpoint.method, buildTargets(endpoint, planted)[0] ?? '', text);
 
       expect([endpoint.id, endpoint.owner, status, body['code']]).toEqual([
         endpoint.id,

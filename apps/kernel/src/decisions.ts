@@ -12,7 +12,7 @@ import {
 type Decide = (message: PolicyCheckRequestMessage) => Promise<PolicyCheckResponseMessage>;
 
 /** Decides a request, whether it arrived alone or in a batch. */
-export function decisionsOf(kernel: Kernel): Record<DecisionMethod, Decide> {
+export function buildDecisions(kernel: Kernel): Record<DecisionMethod, Decide> {
   const by =
     (method: 'check' | 'evaluate' | 'explain'): Decide =>
     async (message) =>

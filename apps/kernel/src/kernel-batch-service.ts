@@ -9,11 +9,11 @@ import {
   type DecisionQuestionMessage,
   type Kernel,
 } from '@svc/kernel-client';
-import { decisionsOf } from './decisions';
+import { buildDecisions } from './decisions';
 
 /** `svc.agent.v1.SafetyKernelBatch`: many requests in one call, each decided independently. See ADR 8. */
 export function kernelBatchService(kernel: Kernel): Record<string, Method> {
-  const decide = decisionsOf(kernel);
+  const decide = buildDecisions(kernel);
   const codec = policyCodec();
   return {
     Decide: batch<DecisionBatchRequestMessage, DecisionBatchResponseMessage, DecisionQuestionMessage, Buffer>({

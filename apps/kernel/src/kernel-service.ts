@@ -1,10 +1,10 @@
 import { unary, type Method } from '@svc/grpc';
 import type { Kernel } from '@svc/kernel-client';
-import { decisionsOf } from './decisions';
+import { buildDecisions } from './decisions';
 
 /** `svc.agent.v1.SafetyKernel`. See docs/reference/policy.md#kernel. */
 export function kernelService(kernel: Kernel): Record<string, Method> {
-  const decide = decisionsOf(kernel);
+  const decide = buildDecisions(kernel);
   return {
     Check: unary(decide.Check),
     Evaluate: unary(decide.Evaluate),

@@ -3,7 +3,7 @@ import { AppError } from '@svc/contract';
 import { openQueue, type AnyQueueSpec } from '@svc/queues';
 import type { Store } from '@svc/store';
 import express, { type RequestHandler, type Router } from 'express';
-import { jobIdOf, jobPath } from './entry-view';
+import { getJobId, jobPath } from './entry-view';
 import { LocalBoard } from './local-board';
 import { TenantQueue, type Viewer } from './tenant-queue';
 
@@ -90,7 +90,7 @@ const adapterOptions = ({ title, purpose }: AnyQueueSpec) => ({
   displayName: title,
   description: purpose,
   externalJobUrl: ({ data }: { data: unknown }) => {
-    const id = jobIdOf(data);
+    const id = getJobId(data);
     return id === undefined ? { displayText: '', href: '' } : { displayText: `Open job ${id}`, href: jobPath(id) };
   },
 });

@@ -1,10 +1,10 @@
 /** The job of a queue entry; undefined if its payload names none. */
-export const jobIdOf = (data: unknown): string | undefined => idOf(data, 'job_id');
+export const getJobId = (data: unknown): string | undefined => getId(data, 'job_id');
 
 /** The run of a queue entry; undefined if its payload names none. */
-export const runIdOf = (data: unknown): string | undefined => idOf(data, 'run_id');
+export const getRunId = (data: unknown): string | undefined => getId(data, 'run_id');
 
-function idOf(data: unknown, name: 'job_id' | 'run_id'): string | undefined {
+function getId(data: unknown, name: 'job_id' | 'run_id'): string | undefined {
   const id = typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined;
   return typeof id === 'string' && id !== '' ? id : undefined;
 }

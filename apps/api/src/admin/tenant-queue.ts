@@ -4,7 +4,7 @@ import { everyTenant, type TenantScope } from '@svc/contract';
 import type { Store } from '@svc/store';
 import type { FlowProducer, Job, Queue } from 'bullmq';
 import { createHmac, randomBytes } from 'node:crypto';
-import { jobIdOf, runIdOf } from './entry-view';
+import { getJobId, getRunId } from './entry-view';
 
 /** Replaces an entry that the viewer may not see. */
 export const hiddenName = '(another tenant)';
@@ -89,12 +89,12 @@ export class TenantQueue extends BullMQAdapter {
   private async sees(entries: readonly Job[]): Promise<(entry: Job) => boolean> {
     if (this.viewer().scope === everyTenant) return () => true;
     const [jobs, runs] = await Promise.all([this.seenJobs(entries), this.seenRuns(entries)]);
-    return ({ data }) => jobs.has(jobIdOf(data) ?? '') || runs.has(runIdOf(data) ?? '');
+    return ({ data }) => jobs.has(getJobId(data) ?? '') || runs.has(getRunId(data) ?? '');
   }
 
   private async seenRuns(entries: readonly Job[]): Promise<ReadonlySet<string>> {
     const { scope } = this.viewer();
-    const ids = [...new Set(entries.flatMap(({ data }) => runIdOf(data) ?? []))];
+    const ids = [...new Set(entries.flatMap(({ data }) => getRunId(data) ?? []))];
     const tenants = await this.store.runIndex.tenantsOf(ids);
     return new Set(ids.filter((id) => tenants.get(id) === scope));
   }
@@ -102,7 +102,7 @@ export class TenantQueue extends BullMQAdapter {
   /** Ids of the jobs of these entries that the viewer may see. A dead letter outlives the record of its job. */
   private async seenJobs(entries: readonly Job[]): Promise<ReadonlySet<string>> {
     const { scope } = this.viewer();
-    const ids = [...new Set(entries.flatMap(({ data }) => jobIdOf(data) ?? []))];
+    const ids = [...new Set(entries.flatMap(({ data }) => getJobId(data) ?? []))];
     const records = await this.store.index.records(ids);
     const known = new Set(records.map(({ id }) => id));
     const letters = await Promise.all(

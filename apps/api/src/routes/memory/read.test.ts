@@ -1,6 +1,6 @@
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
-import { runsOf } from '../runs/given-runs.testing';
+import { createRunClient } from '../runs/given-runs.testing';
 
 describe('GET /api/v1/memory', () => {
   const api = useApi();
@@ -113,7 +113,7 @@ describe('GET /api/v1/memory', () => {
   });
 
   it('200: shared memory of a run, for the tenant of the run', async () => {
-    const runs = runsOf(api);
+    const runs = createRunClient(api);
     await runs.workflow({ wait: { type: 'delay', delay_sec: 60 } });
     const id = await runs.run();
     await api.store.redis.set(`mem:run:${id}`, 'v');

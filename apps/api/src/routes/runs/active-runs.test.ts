@@ -1,12 +1,12 @@
 import { eventually, startService, type RunningService } from '@svc/testing';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
-import { runsOf } from './given-runs.testing';
+import { createRunClient } from './given-runs.testing';
 
 /** API operations on runs that an engine processes. */
 describe('active runs', () => {
   const api = useApi();
-  const runs = runsOf(api);
+  const runs = createRunClient(api);
   let engine: RunningService | undefined;
   beforeAll(async () => void (engine = await startService('engine', api.servers)), 60_000);
   afterAll(() => engine?.stop(), 30_000);

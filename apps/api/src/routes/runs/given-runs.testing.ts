@@ -9,7 +9,7 @@ export interface HowToStart {
 }
 
 /** Client for tests of runs. */
-export function runsOf(api: Api) {
+export function createRunClient(api: Api) {
   const as = (who: Who) => api.as(who);
   const use = {
     async workflow(steps: object, more: object = {}, who: Who = 'admin'): Promise<void> {

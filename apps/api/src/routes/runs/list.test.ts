@@ -1,9 +1,9 @@
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
-import { runsOf } from './given-runs.testing';
+import { createRunClient } from './given-runs.testing';
 
 const api = useApi();
-const runs = runsOf(api);
+const runs = createRunClient(api);
 const wait = { pause: { type: 'delay', delay_sec: 600 } };
 const nowSec = () => Math.floor(Date.now() / 1_000);
 

@@ -1,10 +1,10 @@
 import { changeDocument } from '@svc/settings';
 import { useApi } from '../../api.testing';
 import { told } from '../../caller.testing';
-import { runsOf } from './given-runs.testing';
+import { createRunClient } from './given-runs.testing';
 
 const api = useApi();
-const runs = runsOf(api);
+const runs = createRunClient(api);
 const wait = { pause: { type: 'delay', delay_sec: 600 } };
 
 describe('POST /api/v1/workflows/:id/runs', () => {
