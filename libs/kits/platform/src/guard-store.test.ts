@@ -100,7 +100,7 @@ describe('the guard of the store', () => {
     expect(failure).toBeInstanceOf(StartError);
     expect(failure).toMatchObject({
       where: `127.0.0.1:${servers.redis.port}`,
-      mend: expect.stringMatching(/Set appendfsync always\.[^]*Set maxmemory-policy noeviction\./),
+      fix: expect.stringMatching(/Set appendfsync always\.[^]*Set maxmemory-policy noeviction\./),
     });
   });
 

@@ -27,7 +27,7 @@ export const isLoopback = (host: string): boolean =>
 
 /**
  * Where a metrics listener binds: in production it stays on this machine unless it was made
- * public, since metrics tell an outsider what runs here.
+ * public, since metrics expose internals.
  */
 export function metricsBinding(
   address: Address,

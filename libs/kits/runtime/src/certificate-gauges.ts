@@ -9,12 +9,12 @@ type CertificateMetrics = Handles<Pick<typeof commonMetrics, 'certExpiresSeconds
 
 interface CertificateSeries {
   labels: { component: string; role: string; path: string };
-  /** Of the certificate of the file that expires first; absent when the file cannot be read. */
+  /** Of the certificate in the file that expires first; absent when the file cannot be read. */
   expiresMs?: number;
   isValid: boolean;
 }
 
-/** Reads the certificates and authorities that a service's environment names, at each scrape: their files may change. */
+/** Reads the certificates and authorities named by the environment at each scrape, because their files may change. */
 export function certificateGauges<T extends Variables>(
   { metrics, onScrape }: { metrics: CertificateMetrics; onScrape: OpenMetrics<typeof commonMetrics>['onScrape'] },
   spec: Pick<EnvSpec<T>, 'service' | 'variables'>,

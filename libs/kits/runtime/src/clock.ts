@@ -6,7 +6,7 @@ export interface Clock {
   nowMs(): number;
   /** Wall clock, microseconds since 1970; two calls in one process never give the same number or go back. */
   nowUs(): number;
-  /** Waits; an aborted signal ends the wait early and without an error, so that loops look at the signal themselves. */
+  /** Waits; an aborted signal ends the wait early and without an error, so that loops check the signal themselves. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -40,7 +40,7 @@ function read(spec: EnvSpec<Variables>, source: Record<string, string>, producti
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
     expect(error.problems.length).toBeGreaterThan(0);
-    for (const { name, mend } of error.problems) expect([name, mend]).not.toContain('');
+    for (const { name, fix } of error.problems) expect([name, fix]).not.toContain('');
   }
 }
 
@@ -59,7 +59,7 @@ describe('an environment', () => {
     const secret = Object.values(spec.variables).filter((variable) => variable.secret && variable.type !== 'family');
     const source = Object.fromEntries(secret.map(({ name }) => [name, canary]));
 
-    for (const production of [true, false]) expect(told(spec, source, production)).not.toContain(canary);
+    for (const production of [true, false]) expect(renderReport(spec, source, production)).not.toContain(canary);
   });
 
   it.each(specs)('of %s never shows a password within a URL', (_service, spec) => {
@@ -74,13 +74,13 @@ describe('an environment', () => {
 
     for (const form of forms) {
       const source = Object.fromEntries(urls.map(({ name }) => [name, form]));
-      for (const production of [true, false]) expect(told(spec, source, production)).not.toContain(canary);
+      for (const production of [true, false]) expect(renderReport(spec, source, production)).not.toContain(canary);
     }
   });
 });
 
 /** Everything an operator is shown of an environment. */
-function told(spec: EnvSpec<Variables>, source: Record<string, string>, production: boolean): string {
+function renderReport(spec: EnvSpec<Variables>, source: Record<string, string>, production: boolean): string {
   try {
     const { effective, warnings } = readEnv(spec, source, { production });
     return envReport({ effective }) + JSON.stringify(warnings);
@@ -130,7 +130,7 @@ describe('a log line', () => {
     );
   });
 
-  it('never shows a secret of the process, wherever it stands', () => {
+  it('never prints a secret of the process, at any position', () => {
     const log = open('json');
     const wrap = fc.constantFrom<(text: string) => unknown>(
       (text) => text,

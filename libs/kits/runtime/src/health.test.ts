@@ -79,7 +79,7 @@ describe('a probe', () => {
   });
 });
 
-it('tells of a dependency that is lost and of one that is back, once each', async () => {
+it('reports the loss and the recovery of a dependency once each', async () => {
   const { health, changes } = healthAt();
   let isUp = false;
   health.dependsOn('redis', async () => {

@@ -2,8 +2,8 @@ import type { Clock } from './clock';
 import { withTimeout } from './with-timeout';
 
 /**
- * Asks one dependency. It resolves when the dependency answers; it throws `NotReady` to say in public what is missing,
- * or anything else, of which the public learns only that it is unavailable.
+ * Checks one dependency. Resolves when it is available. Throws `NotReady` with a public reason; any other error is
+ * published as "unavailable" only.
  */
 export type Check = () => Promise<unknown>;
 
@@ -12,7 +12,7 @@ export class NotReady extends Error {
   override readonly name = 'NotReady';
 }
 
-/** What is known of a dependency, with the cause, for logs and admins. */
+/** State of a dependency with its cause, for logs and admins. */
 export interface DependencyReport {
   name: string;
   ok: boolean;
@@ -30,13 +30,13 @@ export interface ProbeAnswer {
 
 export interface HealthOptions {
   clock: Pick<Clock, 'nowMs'>;
-  /** How long a dependency may take to answer. */
+  /** Timeout of a check. */
   limitMs?: number;
-  /** Called when a dependency fails or comes back, never for a repetition. */
+  /** Called when a dependency fails or recovers, once per change. */
   onChange?: (report: DependencyReport) => void;
 }
 
-/** Whether a process is alive, started, and able to serve. */
+/** Liveness, startup and readiness of a process. */
 export class Health {
   private readonly checks = new Map<string, Check>();
   private readonly known = new Map<string, DependencyReport>();
@@ -50,12 +50,12 @@ export class Health {
     this.checks.set(name, check);
   }
 
-  /** Start-up is over. */
+  /** Marks startup as complete. */
   started(): void {
     if (this.phase === 'starting') this.phase = 'serving';
   }
 
-  /** The process is about to stop: `/readyz` answers 503 from now on. */
+  /** Marks the process as draining: `/readyz` answers 503 from now on. */
   drain(): void {
     this.phase = 'draining';
   }
@@ -64,22 +64,22 @@ export class Health {
     return this.phase === 'draining';
   }
 
-  /** `/healthz`: the process answers, so it is well; no dependency is asked. */
+  /** `/healthz`: 200 while the process responds; does not check dependencies. */
   healthz(): ProbeAnswer {
     return { status: 200, body: { status: 'ok', checks: { process: 'ok' } } };
   }
 
-  /** `/livez`: 503 until start-up is over. */
+  /** `/livez`: 503 until startup is complete. */
   livez(): ProbeAnswer {
     return this.phase === 'starting'
       ? { status: 503, body: { status: 'degraded', checks: { startup: 'initializing' } } }
       : { status: 200, body: { status: 'ok', checks: { startup: 'complete' } } };
   }
 
-  /** `/readyz`: 200 when started, not draining, and every dependency answered in time. */
+  /** `/readyz`: 200 when started, not draining, and all dependencies are available. */
   async readyz(): Promise<ProbeAnswer> {
     const reports = await this.report();
-    const checks = Object.fromEntries(reports.map((report) => [report.name, publicText(report)]));
+    const checks = Object.fromEntries(reports.map((report) => [report.name, toPublicText(report)]));
     if (this.phase === 'starting') checks.startup = 'initializing';
     if (this.phase === 'draining') checks.shutdown = 'draining';
     return Object.values(checks).every((text) => text === 'ok')
@@ -87,29 +87,29 @@ export class Health {
       : { status: 503, body: { status: 'degraded', checks } };
   }
 
-  /** Asks every dependency. Callers at the same time share one round, so probes cannot pile up on a slow dependency. */
+  /** Checks all dependencies. Concurrent callers share one round, so probes cannot pile up on a slow dependency. */
   report(): Promise<DependencyReport[]> {
-    this.running ??= Promise.all([...this.checks].map(([name, check]) => this.ask(name, check))).finally(() => {
+    this.running ??= Promise.all([...this.checks].map(([name, check]) => this.check(name, check))).finally(() => {
       this.running = undefined;
     });
     return this.running;
   }
 
-  private async ask(name: string, check: Check): Promise<DependencyReport> {
+  private async check(name: string, check: Check): Promise<DependencyReport> {
     const { clock, limitMs = 1_000, onChange } = this.options;
-    const askedMs = clock.nowMs();
-    const { ok, error } = await outcomeOf(check, limitMs);
+    const startedMs = clock.nowMs();
+    const { ok, error } = await runCheck(check, limitMs);
     const before = this.known.get(name);
     const sinceMs = before?.ok === ok ? before.sinceMs : clock.nowMs();
-    const report = { name, ok, sinceMs, durationMs: clock.nowMs() - askedMs, ...(!ok && { error }) };
+    const report = { name, ok, sinceMs, durationMs: clock.nowMs() - startedMs, ...(!ok && { error }) };
     this.known.set(name, report);
-    // A dependency that is well from the start is no news; one that fails from the start is.
+    // A dependency that is available from the start is not a change; one that is unavailable is.
     if (before ? before.ok !== ok : !ok) onChange?.(report);
     return report;
   }
 }
 
-async function outcomeOf(check: Check, limitMs: number): Promise<{ ok: boolean; error?: unknown }> {
+async function runCheck(check: Check, limitMs: number): Promise<{ ok: boolean; error?: unknown }> {
   try {
     await withTimeout(check(), limitMs, () => new NotReady(`no answer within ${limitMs} ms`));
     return { ok: true };
@@ -118,7 +118,7 @@ async function outcomeOf(check: Check, limitMs: number): Promise<{ ok: boolean; 
   }
 }
 
-function publicText({ ok, sinceMs, error }: DependencyReport): string {
+function toPublicText({ ok, sinceMs, error }: DependencyReport): string {
   if (ok) return 'ok';
   return `${error instanceof NotReady ? error.message : 'unavailable'}, since ${new Date(sinceMs).toISOString()}`;
 }

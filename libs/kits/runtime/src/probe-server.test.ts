@@ -40,7 +40,7 @@ describe('the probe server', () => {
     expect(await get('/metrics', 'POST')).toMatchObject({ status: 405 });
   });
 
-  it('500 without details, and the defect is told', async () => {
+  it('500 without details, and the error is reported', async () => {
     metricsText = () => Promise.reject(new Error('defect'));
 
     expect(await get('/metrics')).toMatchObject({ status: 500, body: 'internal error\n' });

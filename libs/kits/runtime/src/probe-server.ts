@@ -8,9 +8,9 @@ export interface ProbeServerOptions {
   addr: Address;
   health: Health;
   metrics: { contentType: string; text(): Promise<string> };
-  /** Production without `*_METRICS_PUBLIC`: an address without a host means this machine only. */
+  /** Production without `*_METRICS_PUBLIC`: an address without a host then means loopback. */
   loopbackInProduction?: { production: boolean; open: boolean };
-  /** Told of defects while answering; the asker sees 500. */
+  /** Called with unexpected errors; the client sees 500. */
   onError: (error: unknown) => void;
 }
 

@@ -53,7 +53,7 @@ describe('the clock', () => {
     expect(times.every((time, i) => i === 0 || time > (times[i - 1] ?? 0))).toBe(true);
   });
 
-  it('goes on forward when the time of the machine stands still or is set back', () => {
+  it('stays monotonic when the system clock stalls or is set back', () => {
     const bigint = jest.spyOn(process.hrtime, 'bigint').mockReturnValue(0n);
     const now = jest.spyOn(Date, 'now').mockReturnValue(1_000_000);
     const clock = systemClock();

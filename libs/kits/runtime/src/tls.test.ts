@@ -49,14 +49,14 @@ describe('TLS', () => {
     expect(await shake(port, await tlsClientOptions({ ca: files.cert, minVersion: '1.2' }))).toBe('TLSv1.3');
   });
 
-  it('a client without the authority does not, unless told not to check', async () => {
+  it('a client without the authority does not, unless verification is off', async () => {
     const port = await serve(tlsServerOptions(await loadTls(files), '1.2'));
 
     expect(await shake(port, await tlsClientOptions({ minVersion: '1.2' }))).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
     expect(await shake(port, await tlsClientOptions({ minVersion: '1.2', insecure: true }))).toBe('TLSv1.3');
   });
 
-  it('a client checks the name it was told to expect', async () => {
+  it('a client verifies the expected server name', async () => {
     const port = await serve(tlsServerOptions(await loadTls(files), '1.2'));
 
     expect(
@@ -72,7 +72,7 @@ describe('TLS', () => {
     );
   });
 
-  it('tells when the certificate expires', async () => {
+  it('returns the expiry of the certificate', async () => {
     expect((await loadTls(files)).notAfterMs).toBe(Date.UTC(2049, 11, 31, 23, 59, 59));
   });
 
@@ -108,8 +108,8 @@ describe('TLS', () => {
     });
 
     it('a new pair is handed over once; a broken one is reported, and not handed over', async () => {
-      const tell = (what: TlsMaterial | unknown) => void news.push(what);
-      void watchTls({ files, clock, onChange: tell, onError: tell }, stop.signal);
+      const record = (what: TlsMaterial | unknown) => void news.push(what);
+      void watchTls({ files, clock, onChange: record, onError: record }, stop.signal);
       expect(await look()).toEqual([]);
       const renewed = selfSigned('localhost');
 

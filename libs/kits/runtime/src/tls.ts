@@ -6,11 +6,11 @@ import { StartError } from './service/start-error';
 
 export type TlsVersion = '1.2' | '1.3';
 
-/** Files of a listener, or of a client that shows a certificate. */
+/** Files of a listener, or of a client with a certificate. */
 export interface TlsFiles {
   cert: string;
   key: string;
-  /** Given to a server: clients must show a certificate that comes from it. */
+  /** On a server: clients must present a certificate issued by it. */
   ca?: string;
 }
 
@@ -26,7 +26,7 @@ export interface TlsMaterial {
 const readText = { cert: 'certificate', key: 'key', ca: 'authority' } as const;
 
 /**
- * Loads certificate, key and authority, and makes sure that the key is the certificate's.
+ * Loads certificate, key and authority, and checks that the key belongs to the certificate.
  *
  * @throws StartError naming the file
  */
@@ -40,7 +40,7 @@ export async function loadTls(files: TlsFiles): Promise<TlsMaterial> {
   const privateKey = parse(() => createPrivateKey(key), readText.key, files.key);
   if (ca && files.ca) parse(() => new X509Certificate(ca), readText.ca, files.ca);
   if (!parsed.checkPrivateKey(privateKey)) {
-    throw new StartError('the key does not belong to the certificate', files.key, `Give the key of ${files.cert}.`);
+    throw new StartError('the key does not belong to the certificate', files.key, `Set the key of ${files.cert}.`);
   }
   return { cert, key, ...(ca && { ca }), notAfterMs: Date.parse(parsed.validTo) };
 }
@@ -57,15 +57,15 @@ export interface TlsClientSettings {
   ca?: string | undefined;
   cert?: string | undefined;
   key?: string | undefined;
-  /** Name expected in the other side's certificate, when it differs from the address. */
+  /** Name expected in the server certificate, when it differs from the address. */
   serverName?: string | undefined;
-  /** Development only: does not check the other side. */
+  /** Development only: skips verification of the server certificate. */
   insecure?: boolean;
   minVersion: TlsVersion;
 }
 
 /**
- * Options of a TLS client of the store, the bus or the kernel.
+ * Options of a TLS client of Redis, NATS or the kernel.
  *
  * @throws StartError naming a file that cannot be used
  */
@@ -93,7 +93,7 @@ export interface TlsWatchOptions {
   everyMs?: number;
 }
 
-/** Looks every 30 s whether the files changed, by modification time, until the signal aborts. */
+/** Checks every 30 s by modification time whether the files changed, until the signal aborts. */
 export async function watchTls(options: TlsWatchOptions, signal: AbortSignal): Promise<void> {
   const { files, clock, onChange, onError, everyMs = 30_000 } = options;
   let seen = await timesOf(files);
@@ -106,7 +106,7 @@ export async function watchTls(options: TlsWatchOptions, signal: AbortSignal): P
   }
 }
 
-/** A file that is gone for a moment, as while it is replaced, counts as changed. */
+/** A file that is briefly missing while it is replaced counts as changed. */
 async function timesOf({ cert, key, ca }: TlsFiles): Promise<string> {
   const paths = [cert, key, ...(ca ? [ca] : [])];
   const times = await Promise.all(paths.map((path) => stat(path).then(({ mtimeMs }) => String(mtimeMs), () => 'gone'))); // prettier-ignore

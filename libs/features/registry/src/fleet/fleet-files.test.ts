@@ -57,7 +57,7 @@ describe('the pools and timeouts files', () => {
 
     await expect(open()).rejects.toMatchObject({
       where: poolsPath,
-      mend: expect.stringContaining('pools.yaml:2:') as string,
+      fix: expect.stringContaining('pools.yaml:2:') as string,
     });
   });
 

@@ -32,7 +32,7 @@ describe('the kernel within a process', () => {
   const refusal = (opening: Promise<Kernel>) =>
     opening.then(
       () => 'opened',
-      (error: unknown) => (error instanceof StartError ? `${error.message}: ${error.where}\n${error.mend}` : error),
+      (error: unknown) => (error instanceof StartError ? `${error.message}: ${error.where}\n${error.fix}` : error),
     );
 
   beforeAll(async () => {

@@ -10,9 +10,9 @@ export const dataUrlKeyVariables = variables({
     name: 'SVC_DATA_URL_KEY',
     type: 'string',
     secret: true,
-    doc: `Key that data URLs of workers are signed with, at least ${MIN_KEY_CHARS} characters; the same for gateway and scheduler.`,
+    doc: `Key that signs data URLs for workers, at least ${MIN_KEY_CHARS} characters; must be equal on gateway and scheduler.`,
   },
-  dataUrlKeyPath: { name: 'SVC_DATA_URL_KEY_PATH', type: 'path', doc: 'File of that key.' },
+  dataUrlKeyPath: { name: 'SVC_DATA_URL_KEY_PATH', type: 'path', doc: 'File of the data URL key.' },
 });
 
 export const dataUrlVariables = variables({
@@ -20,7 +20,7 @@ export const dataUrlVariables = variables({
   dataUrlBase: {
     name: 'SVC_DATA_URL_BASE',
     type: 'url',
-    doc: 'Where workers reach the gateway, such as https://gateway.example.com; dispatches then carry data URLs. https:// in production.',
+    doc: 'Gateway URL as seen by workers, such as https://gateway.example.com; when set, dispatches contain data URLs. https:// in production.',
   },
 });
 
@@ -28,19 +28,19 @@ type KeyEnv = EnvOf<typeof dataUrlKeyVariables> & { skipSecretValidation: boolea
 
 export const dataUrlKeyRules: Rule<KeyEnv> = (env) => [...keyStrength(env), ...oneKey(env)];
 
-/** A short key could be found offline from any token, in development too. */
+/** A short key can be brute-forced offline from any token, so development requires the length too. */
 function keyStrength(env: KeyEnv): Problem[] {
   const { dataUrlKey: key } = env;
   if (key === undefined || key.length >= MIN_KEY_CHARS) return strong(env, 'SVC_DATA_URL_KEY', key, MIN_KEY_CHARS);
   const expected = `at least ${MIN_KEY_CHARS} characters`;
-  const mend = 'Generate one, for example with `openssl rand -base64 36`.';
-  return [{ name: 'SVC_DATA_URL_KEY', given: 'too short', expected, mend }];
+  const fix = 'Generate one, for example with `openssl rand -base64 36`.';
+  return [{ name: 'SVC_DATA_URL_KEY', given: 'too short', expected, fix }];
 }
 
 function oneKey({ dataUrlKey, dataUrlKeyPath }: KeyEnv): Problem[] {
   if (dataUrlKey === undefined || dataUrlKeyPath === undefined) return [];
   const expected = 'nothing, because SVC_DATA_URL_KEY is set';
-  return [{ name: 'SVC_DATA_URL_KEY_PATH', given: dataUrlKeyPath, expected, mend: 'Set one of the two.' }];
+  return [{ name: 'SVC_DATA_URL_KEY_PATH', given: dataUrlKeyPath, expected, fix: 'Set one of the two.' }];
 }
 
 export const dataUrlRules: Rule<EnvOf<typeof dataUrlVariables> & { skipSecretValidation: boolean }> = (env) => [
@@ -60,7 +60,7 @@ function baseForm(text: string | undefined, production: boolean): Problem[] {
       name: 'SVC_DATA_URL_BASE',
       given: `a ${protocol}// URL`,
       expected: `${schemes}, without credentials, query and fragment`,
-      mend: 'Give the address of the gateway as workers reach it.',
+      fix: 'Set the gateway URL as seen by workers.',
     },
   ];
 }
@@ -68,6 +68,6 @@ function baseForm(text: string | undefined, production: boolean): Problem[] {
 function keyForBase({ dataUrlBase, dataUrlKey, dataUrlKeyPath }: EnvOf<typeof dataUrlVariables>): Problem[] {
   if (dataUrlBase === undefined || dataUrlKey !== undefined || dataUrlKeyPath !== undefined) return [];
   const expected = 'a key, because SVC_DATA_URL_BASE is set';
-  const mend = 'Set it, or SVC_DATA_URL_KEY_PATH, here and on the gateway.';
-  return [{ name: 'SVC_DATA_URL_KEY', expected, mend }];
+  const fix = 'Set it, or SVC_DATA_URL_KEY_PATH, here and on the gateway.';
+  return [{ name: 'SVC_DATA_URL_KEY', expected, fix }];
 }

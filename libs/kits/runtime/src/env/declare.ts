@@ -2,20 +2,20 @@ import type { Address } from '../address';
 import type { Problem } from './problem';
 
 interface Declared {
-  /** As the operator writes it. */
+  /** Name in the environment. */
   name: string;
   /** One sentence for `--help` and docs/operations.md. */
   doc: string;
-  /** Older or shorter names; the first that is set wins, `name` before them. */
+  /** Older or shorter names; `name` takes precedence, then the first that is set. */
   aliases?: readonly string[];
-  /** Text that `type` reads, so that help, docs and code show one default. Without it the value may be undefined. */
+  /** Parsed by `type`, so that help, docs and code show the same default. Without it the value may be undefined. */
   default?: string;
   productionDefault?: string;
-  /** What help shows for a default that depends on the machine. */
+  /** Shown in help for a default that depends on the host. */
   shownDefault?: string;
-  /** The development default must not be relied on in production. */
+  /** Production does not start with the development default. */
   requiredInProduction?: true;
-  /** Never printed or logged, not even when it is wrong. */
+  /** Never printed or logged, even when invalid. */
   secret?: true;
 }
 
@@ -58,12 +58,12 @@ type Read<V extends Variable> = V extends { type: 'enum'; choices: readonly (inf
   : Known[Exclude<V['type'], 'enum'>];
 type Always = { default: string } | { type: 'list' | 'family' };
 
-/** What `readEnv` makes of a table: durations are milliseconds. */
+/** Values that `readEnv` returns for a table; durations are in milliseconds. */
 export type EnvOf<T extends Variables> = {
   readonly [K in keyof T]: Read<T[K]> | (T[K] extends Always ? never : undefined);
 } & { readonly production: boolean };
 
-/** Says what is wrong between variables. What a rule reports stops the start in development too. */
+/** Checks a condition across variables. A reported problem prevents startup in development too. */
 export type Rule<Values> = (values: Values) => readonly Problem[];
 
 /** The environment of one service. */

@@ -17,7 +17,7 @@ export function envTable<T extends Variables>({ variables }: Pick<EnvSpec<T>, 'v
   return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows.map((row) => `| ${row} |`)].join('\n');
 }
 
-/** What `--check-env` prints: how each variable took effect, and what did not parse. */
+/** Output of `--check-env`: the effective value of each variable. */
 export function envReport({ effective }: Pick<Reading<unknown>, 'effective'>): string {
   return effective
     .map(({ name, shown, origin }) => `  ${name}=${shown}${origin === 'set' ? '' : ` (${origin})`}`)

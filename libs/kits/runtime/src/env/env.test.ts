@@ -24,7 +24,7 @@ const sample = envSpec({
     url: { name: 'URL', type: 'url', requiredInProduction: true, default: 'redis://localhost', doc: 'A place.' },
     trusted: { name: 'TRUST_<ID>', type: 'family', doc: 'Keys.' },
   }),
-  rules: [({ limit, waitMs }) => (limit * 1_000 > waitMs ? [{ name: 'LIMIT', expected: 'less than WAIT', mend: 'Lower it.' }] : [])],
+  rules: [({ limit, waitMs }) => (limit * 1_000 > waitMs ? [{ name: 'LIMIT', expected: 'less than WAIT', fix: 'Lower it.' }] : [])],
 }); // prettier-ignore
 const dev = { production: false };
 const prod = { production: true };
@@ -81,7 +81,7 @@ describe('readEnv', () => {
         name: 'LIMIT',
         given: '"many"',
         expected: 'a whole number of at least 1',
-        mend: 'Write it in that form or unset it (default 5).',
+        fix: 'Correct it or unset it (default 5).',
       },
       expect.objectContaining({ name: 'WAIT', given: '"3 days"' }),
     ]);
@@ -147,7 +147,7 @@ describe.each([apiEnv, schedulerEnv, engineEnv, kernelEnv])('the environment of 
     expect(names).toHaveLength(new Set(names).size);
   });
 
-  it('listens on this machine only in development, unless told otherwise', () => {
+  it('listens on loopback in development by default', () => {
     const listeners = all.filter((variable) => variable.type === 'address' && variable.default !== undefined);
     const { values } = readEnv(spec as typeof engineEnv, {}, dev);
 

@@ -5,7 +5,7 @@ import type { EnvSpec, Variables } from './declare';
 /**
  * Listeners that other machines can reach, as `NAME=address`.
  *
- * @param values what `readEnv` made of the table
+ * @param values the result of `readEnv` for the table
  */
 export function exposedListeners<T extends Variables>(
   { variables }: Pick<EnvSpec<T>, 'variables'>,
@@ -18,7 +18,7 @@ export function exposedListeners<T extends Variables>(
   });
 }
 
-/** What is wrong with an environment that works, for the log and the status. */
+/** A warning about an accepted environment, for the log and the status endpoint. */
 export interface EnvFinding {
   finding: string;
   what: string;
@@ -26,8 +26,8 @@ export interface EnvFinding {
 }
 
 /**
- * Development rules trust this machine: they accept plaintext, weak secrets and header principals. Production starts
- * without credentials for NATS and Redis, since a network that only they can reach may be enough; the findings say so.
+ * Development rules accept plaintext, weak secrets and header principals, which is safe on loopback only. Production
+ * starts without credentials for NATS and Redis, since a private network may be enough; a finding reports it.
  */
 export function envFindings<T extends Variables>(
   spec: Pick<EnvSpec<T>, 'service' | 'variables'>,
@@ -40,7 +40,7 @@ export function envFindings<T extends Variables>(
   return [{ finding: 'development_exposed', what, mend: 'Set SVC_ENV=production, or listen on 127.0.0.1.' }];
 }
 
-/** A connection without an identity can do everything, as far as the server accepts it. */
+/** A connection without credentials has every permission that the server grants to anonymous clients. */
 function anonymousConnections(service: string, values: Readonly<Record<string, unknown>>): EnvFinding[] {
   const has = (...keys: (keyof typeof commonVariables)[]) => keys.some((key) => values[key] !== undefined);
   const urls = (key: 'natsUrl' | 'redisUrl') =>
@@ -49,9 +49,9 @@ function anonymousConnections(service: string, values: Readonly<Record<string, u
     has('natsUsername', 'natsToken', 'natsNkey', 'natsTlsCert') || urls('natsUrl').some(({ username }) => username);
   const toRedis = has('redisPassword', 'redisTlsCert') || urls('redisUrl').some(({ password }) => password);
   const mend = (variables: string) =>
-    `Set ${variables}, and give each pool of workers its own: docs/security/trust.md.`;
+    `Set ${variables}, and give each worker pool its own credentials. See docs/security/trust.md.`;
   const what = (store: string) =>
-    `the connection to ${store} has no credentials, so every process that reaches it can do what the services can`;
+    `the connection to ${store} has no credentials, so every process that can reach it has the permissions of the services`;
   return [
     // The kernel does not connect to NATS.
     ...(toNats || service === 'kernel'

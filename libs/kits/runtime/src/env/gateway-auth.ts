@@ -3,38 +3,38 @@ import { needed, refusedInProduction, strong } from './rules';
 
 const maxClockSkew = '5m';
 
-/** Who may call the gateway. */
+/** Authentication of gateway callers. */
 export const gatewayAuthVariables = variables({
   apiKey: {
     name: 'SVC_API_KEY',
     aliases: ['API_KEY'],
     type: 'string',
     secret: true,
-    doc: 'One admin key of the default tenant.',
+    doc: 'API key with the role admin in the default tenant.',
   },
   apiKeys: {
     name: 'SVC_API_KEYS',
     type: 'string',
     secret: true,
-    doc: 'Further keys: comma-separated, `tenant:key:role:principal`, or JSON.',
+    doc: 'Further API keys: comma-separated, `tenant:key:role:principal`, or JSON.',
   },
   apiKeysPath: {
     name: 'SVC_API_KEYS_PATH',
     type: 'path',
-    doc: 'File of keys in the same forms; read again when it changes.',
+    doc: 'File of API keys in the same formats; reloaded when it changes.',
   },
   allowInsecureNoAuth: {
     name: 'SVC_ALLOW_INSECURE_NO_AUTH',
     type: 'bool',
     default: 'false',
-    doc: 'Lets callers in without credentials; never in production.',
+    doc: 'Accepts callers without credentials; rejected in production.',
   },
   allowHeaderPrincipal: {
     name: 'SVC_ALLOW_HEADER_PRINCIPAL',
     type: 'bool',
     default: 'true',
     productionDefault: 'false',
-    doc: 'Honours X-Principal-Id and X-Principal-Role.',
+    doc: 'Accepts the headers X-Principal-Id and X-Principal-Role.',
   },
   sessionTtlMs: {
     name: 'SVC_AUTH_SESSION_TTL',
@@ -42,43 +42,43 @@ export const gatewayAuthVariables = variables({
     type: 'duration',
     min: '1m',
     default: '24h',
-    doc: 'How long a login lasts.',
+    doc: 'Lifetime of a session.',
   },
   jwtHmacSecret: {
     name: 'SVC_JWT_HMAC_SECRET',
     type: 'string',
     secret: true,
-    doc: 'Secret of HS256 tokens; `base64:` before it for raw bytes.',
+    doc: 'Secret of HS256 tokens; the prefix `base64:` marks encoded bytes.',
   },
-  jwtPublicKey: { name: 'SVC_JWT_PUBLIC_KEY', type: 'string', doc: 'PEM key of RS256 tokens.' },
-  jwtPublicKeyPath: { name: 'SVC_JWT_PUBLIC_KEY_PATH', type: 'path', doc: 'File of that key.' },
+  jwtPublicKey: { name: 'SVC_JWT_PUBLIC_KEY', type: 'string', doc: 'Public key of RS256 tokens, as PEM.' },
+  jwtPublicKeyPath: { name: 'SVC_JWT_PUBLIC_KEY_PATH', type: 'path', doc: 'File of the public key of RS256 tokens.' },
   jwtIssuer: {
     name: 'SVC_JWT_ISSUER',
     type: 'string',
-    doc: 'Issuer that tokens must name; svc-dev when unset in development.',
+    doc: 'Required issuer of tokens; defaults to svc-dev in development.',
   },
   jwtAudience: {
     name: 'SVC_JWT_AUDIENCE',
     type: 'string',
-    doc: 'Audience that tokens must name; unchecked when unset in development.',
+    doc: 'Required audience of tokens; not checked when unset in development.',
   },
   jwtDefaultRole: {
     name: 'SVC_JWT_DEFAULT_ROLE',
     type: 'string',
     default: 'viewer',
-    doc: 'Role of a token that names none.',
+    doc: 'Role of tokens without a role claim.',
   },
   jwtClockSkewMs: {
     name: 'SVC_JWT_CLOCK_SKEW',
     type: 'duration',
     default: '30s',
-    doc: `Leeway of token times, at most ${maxClockSkew}.`,
+    doc: `Accepted clock skew for token timestamps, at most ${maxClockSkew}.`,
   },
   jwtRequired: {
     name: 'SVC_JWT_REQUIRED',
     type: 'bool',
     default: 'false',
-    doc: 'Refuses API keys and cookies: tokens only.',
+    doc: 'Requires a JWT; API keys and cookies are rejected.',
   },
   allowedOrigins: {
     name: 'SVC_ALLOWED_ORIGINS',
@@ -89,13 +89,13 @@ export const gatewayAuthVariables = variables({
   allowedHosts: {
     name: 'SVC_ALLOWED_HOSTS',
     type: 'list',
-    doc: 'Host names the gateway may be called by, beside addresses and localhost; unset, production takes any and development those without a dot.',
+    doc: 'Accepted Host header names, in addition to addresses and localhost. When unset, production accepts any name and development accepts names without a dot.',
   },
 });
 
 type Auth = EnvOf<typeof gatewayAuthVariables> & { readonly skipSecretValidation: boolean };
 
-/** Production has credentials, and good ones; a half-configured mechanism stops the start everywhere. */
+/** Production requires strong credentials; an incompletely configured mechanism prevents startup in development too. */
 export const gatewayAuthRules: Rule<Auth> = (env) => {
   const takesJwt = [env.jwtHmacSecret, env.jwtPublicKey, env.jwtPublicKeyPath].some((key) => key !== undefined);
   const hasKeys = [env.apiKey, env.apiKeys, env.apiKeysPath].some((key) => key !== undefined);
@@ -105,7 +105,7 @@ export const gatewayAuthRules: Rule<Auth> = (env) => {
           {
             name: 'SVC_API_KEY',
             expected: 'an API key in production',
-            mend: 'Set it, or SVC_API_KEYS or SVC_API_KEYS_PATH.',
+            fix: 'Set it, or SVC_API_KEYS or SVC_API_KEYS_PATH.',
           },
         ]
       : []),
@@ -121,7 +121,7 @@ export const gatewayAuthRules: Rule<Auth> = (env) => {
           {
             name: 'SVC_JWT_HMAC_SECRET',
             expected: 'a key for tokens, because SVC_JWT_REQUIRED is on',
-            mend: 'Set it, or SVC_JWT_PUBLIC_KEY or SVC_JWT_PUBLIC_KEY_PATH.',
+            fix: 'Set it, or SVC_JWT_PUBLIC_KEY or SVC_JWT_PUBLIC_KEY_PATH.',
           },
         ]
       : []),
@@ -133,7 +133,7 @@ export const gatewayAuthRules: Rule<Auth> = (env) => {
             name: 'SVC_JWT_CLOCK_SKEW',
             given: `${env.jwtClockSkewMs}ms`,
             expected: `at most ${maxClockSkew}`,
-            mend: 'Lower it.',
+            fix: 'Lower it.',
           },
         ]
       : []),

@@ -7,44 +7,44 @@ export const grpcServerVariables = variables({
     name: 'SVC_GRPC_REFLECTION',
     type: 'bool',
     default: 'false',
-    doc: 'Lets clients list the gRPC services.',
+    doc: 'Enables gRPC server reflection.',
   },
   grpcReflectionForce: {
     name: 'SVC_GRPC_REFLECTION_FORCE',
     type: 'bool',
     default: 'false',
-    doc: 'Permits reflection in production.',
+    doc: 'Permits server reflection in production.',
   },
   grpcKeepaliveTimeMs: {
     name: 'SVC_GRPC_SERVER_KEEPALIVE_TIME',
     type: 'duration',
     min: '1s',
     default: '30s',
-    doc: 'How often an idle client is probed.',
+    doc: 'Interval between keepalive probes to idle clients.',
   },
   grpcKeepaliveTimeoutMs: {
     name: 'SVC_GRPC_SERVER_KEEPALIVE_TIMEOUT',
     type: 'duration',
     min: '1s',
     default: '10s',
-    doc: 'How long the probe may take before the client is dropped.',
+    doc: 'Time without a probe response after which the connection is closed.',
   },
   grpcMaxConnectionAgeMs: {
     name: 'SVC_GRPC_SERVER_MAX_CONNECTION_AGE',
     type: 'duration',
     min: '1m',
     default: '2h',
-    doc: 'Connections are renewed after this time, so that load spreads over new replicas.',
+    doc: 'Maximum age of a connection; clients then reconnect, which spreads load over new replicas.',
   },
   grpcMaxConnectionAgeGraceMs: {
     name: 'SVC_GRPC_SERVER_MAX_CONNECTION_AGE_GRACE',
     type: 'duration',
     default: '30s',
-    doc: 'How long calls may go on when a connection is renewed.',
+    doc: 'Time allowed for open calls when a connection reaches its maximum age.',
   },
 });
 
-/** Reflection tells a stranger what is served, so production needs it asked for twice. */
+/** Reflection exposes the API to unauthenticated clients, so production requires a second switch. */
 export const grpcServerRules: Rule<EnvOf<typeof grpcServerVariables>> = (env) =>
   refusedInProduction(
     env.production && !env.grpcReflectionForce,

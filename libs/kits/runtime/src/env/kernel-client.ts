@@ -1,35 +1,35 @@
 import { variables, type EnvOf, type Rule } from './declare';
 import { needed, pair, refusedInProduction } from './rules';
 
-/** How the gateway and the scheduler reach the kernel; without an address they run its code themselves. */
+/** Connection of the gateway and the scheduler to the kernel; without an address they evaluate policy in process. */
 export const kernelClientVariables = variables({
   kernelAddr: {
     name: 'SAFETY_KERNEL_ADDR',
     type: 'address',
-    doc: 'The kernel; unset, policy is decided within this process.',
+    doc: 'Address of the kernel; when unset, policy is evaluated in this process.',
   },
   kernelTlsCa: {
     name: 'SAFETY_KERNEL_TLS_CA',
     type: 'path',
-    doc: 'Authority that the kernel certificate must come from.',
+    doc: 'Certificate authority that must have issued the kernel certificate.',
   },
   kernelTlsRequired: {
     name: 'SAFETY_KERNEL_TLS_REQUIRED',
     type: 'bool',
     default: 'false',
     productionDefault: 'true',
-    doc: 'Refuses a plaintext connection to the kernel.',
+    doc: 'Rejects plaintext connections to the kernel.',
   },
   kernelInsecure: {
     name: 'SAFETY_KERNEL_INSECURE',
     type: 'bool',
     default: 'false',
-    doc: 'Does not check the kernel certificate.',
+    doc: 'Skips verification of the kernel certificate.',
   },
   kernelTlsCert: {
     name: 'SAFETY_KERNEL_TLS_CERT',
     type: 'path',
-    doc: 'Certificate of the kernel, or shown to it by a client.',
+    doc: 'Certificate of the kernel listener, or client certificate for the kernel.',
   },
   kernelTlsKey: { name: 'SAFETY_KERNEL_TLS_KEY', type: 'path', doc: 'Key of SAFETY_KERNEL_TLS_CERT.' },
   grpcClientKeepaliveTimeMs: {
@@ -37,18 +37,18 @@ export const kernelClientVariables = variables({
     type: 'duration',
     min: '1s',
     default: '30s',
-    doc: 'How often an idle gRPC connection is probed.',
+    doc: 'Interval between keepalive probes on an idle gRPC connection.',
   },
   grpcClientKeepaliveTimeoutMs: {
     name: 'SVC_GRPC_CLIENT_KEEPALIVE_TIMEOUT',
     type: 'duration',
     min: '1s',
     default: '10s',
-    doc: 'How long the probe may take before the connection is given up.',
+    doc: 'Time without a probe response after which the connection is closed.',
   },
 });
 
-/** Clients of the kernel check its certificate in production. */
+/** Clients of the kernel verify its certificate in production. */
 export const kernelClientRules: Rule<EnvOf<typeof kernelClientVariables>> = (env) => [
   ...pair('SAFETY_KERNEL_TLS_CERT', env.kernelTlsCert, 'SAFETY_KERNEL_TLS_KEY', env.kernelTlsKey),
   ...refusedInProduction(
@@ -61,6 +61,6 @@ export const kernelClientRules: Rule<EnvOf<typeof kernelClientVariables>> = (env
     env.kernelAddr !== undefined && env.kernelTlsRequired,
     'SAFETY_KERNEL_TLS_CA',
     env.kernelTlsCa,
-    'the kernel is remote and SAFETY_KERNEL_TLS_REQUIRED holds',
+    'the kernel is remote and SAFETY_KERNEL_TLS_REQUIRED is on',
   ),
 ];

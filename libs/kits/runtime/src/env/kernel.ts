@@ -10,7 +10,7 @@ const kernel = variables({
     type: 'address',
     default: 'localhost:50051',
     listens: true,
-    doc: 'Where the kernel listens.',
+    doc: 'Address of the gRPC listener.',
   },
   adminAddr: {
     name: 'SAFETY_KERNEL_ADMIN_ADDR',
@@ -24,20 +24,24 @@ const kernel = variables({
     name: 'SAFETY_KERNEL_METRICS_PUBLIC',
     type: 'bool',
     default: 'false',
-    doc: 'Serves metrics and probes beyond this machine in production.',
+    doc: 'Permits a metrics and probe listener that other hosts can reach in production.',
   },
-  tlsCert: { name: 'SAFETY_KERNEL_TLS_CERT', type: 'path', doc: 'Certificate of the listener; needed in production.' },
+  tlsCert: {
+    name: 'SAFETY_KERNEL_TLS_CERT',
+    type: 'path',
+    doc: 'Certificate of the listener; required in production.',
+  },
   tlsKey: { name: 'SAFETY_KERNEL_TLS_KEY', type: 'path', doc: 'Key of SAFETY_KERNEL_TLS_CERT.' },
   tlsCa: {
     name: 'SAFETY_KERNEL_TLS_CA',
     type: 'path',
-    doc: 'Given, clients must show a certificate that comes from it; needed in production.',
+    doc: 'Certificate authority of client certificates; when set, clients must present one. Required in production.',
   },
   open: {
     name: 'SAFETY_KERNEL_OPEN',
     type: 'bool',
     default: 'false',
-    doc: 'Answers clients without a certificate in production too: any client that reaches the port can ask as any tenant.',
+    doc: 'Accepts clients without a certificate in production: any client that reaches the port can query as any tenant.',
   },
 });
 
@@ -53,7 +57,7 @@ const kernelRules: Rule<EnvOf<typeof kernel>> = (env) => [
     env.production && !env.open,
     'SAFETY_KERNEL_TLS_CA',
     env.tlsCa,
-    'production answers only clients with a certificate; SAFETY_KERNEL_OPEN=true answers every client',
+    'production accepts only clients with a certificate; SAFETY_KERNEL_OPEN=true accepts all clients',
   ),
   ...metricsPrivate(
     env.production,

@@ -1,16 +1,16 @@
-/** One thing an operator has to mend before the service runs as meant. */
+/** A problem in the environment that an operator has to fix. */
 export interface Problem {
   /** The variable. */
   name: string;
-  /** What was given; masked when secret, absent when nothing was. */
+  /** The value; masked when secret, absent when unset. */
   given?: string;
   /** The form or condition that was expected. */
   expected: string;
-  /** What to do. */
-  mend: string;
+  /** Instruction to the operator. */
+  fix: string;
 }
 
-/** The environment does not let the service start; `problems` holds all of them, not only the first. */
+/** The environment prevents startup; `problems` lists every problem, not only the first. */
 export class EnvError extends Error {
   override readonly name = 'EnvError';
 
@@ -23,5 +23,5 @@ export class EnvError extends Error {
 }
 
 /** One problem as a line of text. */
-export const formatProblem = ({ name, given, expected, mend }: Problem): string =>
-  `  ${name}${given === undefined ? ' is not set' : ` is ${given}`}: expected ${expected}. ${mend}`;
+export const formatProblem = ({ name, given, expected, fix }: Problem): string =>
+  `  ${name}${given === undefined ? ' is not set' : ` is ${given}`}: expected ${expected}. ${fix}`;

@@ -4,14 +4,14 @@ import { expectedForm, parseBool, parseValue } from './parse';
 import { EnvError, type Problem } from './problem';
 import { askedButUnavailable } from './unavailable-controls';
 
-/** The environment as a service found it. */
+/** Result of reading a service's environment. */
 export interface Reading<Values> {
   values: Values;
-  /** What did not parse; its default is used (development only). */
+  /** Values that did not parse; their defaults are in effect (development only). */
   warnings: readonly Problem[];
-  /** Each variable as it took effect, secrets masked: what `--check-env` prints. */
+  /** Effective value of each variable, secrets masked; printed by `--check-env`. */
   effective: readonly { name: string; shown: string; origin: Origin }[];
-  /** Values of secret variables, and passwords within URLs, for the logger to mask wherever they turn up. */
+  /** Values of secret variables, and passwords within URLs, which the logger masks in every line. */
   secrets: readonly string[];
 }
 
@@ -20,22 +20,22 @@ interface Found {
   name: string;
   text: string;
   variable: Variable;
-  /** 1000 for the form in whole seconds. */
+  /** 1000 when the value is in whole seconds. */
   toMs?: number;
 }
 
 /**
  * Production or not. Development when neither variable is set.
  *
- * @throws EnvError when SVC_PRODUCTION is not a boolean or SVC_ENV is not known: guessing "no" would lift every strict rule
- *   by a typing slip
+ * @throws EnvError when SVC_PRODUCTION is not a boolean or SVC_ENV is unknown: a fallback to development would disable
+ *   every production rule because of a typo
  */
 export function isProduction(source: NodeJS.ProcessEnv): boolean {
   const flag = source.SVC_PRODUCTION || 'false';
   const production = parseBool(flag);
   if (production === undefined) {
     throw new EnvError('environment', [
-      { name: 'SVC_PRODUCTION', given: quote(flag), expected: 'true or false', mend: 'Write one of the two.' },
+      { name: 'SVC_PRODUCTION', given: quote(flag), expected: 'true or false', fix: 'Set one of the two.' },
     ]);
   }
   const name = source.SVC_ENV?.trim() || 'development';
@@ -46,7 +46,7 @@ export function isProduction(source: NodeJS.ProcessEnv): boolean {
         name: 'SVC_ENV',
         given: quote(name),
         expected: 'production (or prod) or development (or dev)',
-        mend: 'Write one of them: production turns on the strict rules, development turns them off.',
+        fix: 'Set one of them: production enforces the production rules, development does not.',
       },
     ]);
   }
@@ -54,9 +54,9 @@ export function isProduction(source: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Reads a service's whole environment once and reports every problem together. Text that does not parse gives way to
- * the default with a warning in development and stops the start in production (operations contract, head); a broken
- * rule, or a security control that this version does not have, stops it everywhere.
+ * Reads a service's whole environment once and reports every problem together. A value that does not parse is replaced
+ * by the default, with a warning, in development, and prevents startup in production (operations contract, head). A
+ * violated rule, or a security control that this version does not have, always prevents startup.
  *
  * @throws EnvError with all problems
  */
@@ -107,7 +107,7 @@ export function readEnv<T extends Variables>(
   return { values: typed, warnings, effective, secrets: secrets.filter((secret) => secret.length >= 6) };
 }
 
-/** An empty variable counts as unset: compose files pass what they know as empty text. */
+/** An empty variable counts as unset, because compose files pass unset variables as empty text. */
 function find(variable: Variable, source: NodeJS.ProcessEnv): Found | undefined {
   if (variable.type === 'duration' && variable.secondsName && source[variable.secondsName]) {
     const { secondsName: name, doc } = variable;
@@ -136,7 +136,7 @@ function secretsOf({ variable, text }: Found): string[] {
   return [...(variable.secret ? [text] : []), ...(password ? [password, decoded(password)] : [])];
 }
 
-/** A `%` that encodes nothing stands for itself. */
+/** A `%` that is not an escape is kept as is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -149,7 +149,7 @@ const quote = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(
 
 function shown({ variable, text }: Found): string {
   if (variable.secret) return `[REDACTED, ${text.length} characters]`;
-  // A URL with a slip in it hides its password too: all there is before the last @.
+  // Masks everything before the last @, so that the password of a malformed URL is hidden too.
   if (variable.type === 'url') return quote(text.replace(/^([a-z0-9+.-]*:\/\/)?.*@/is, '$1[REDACTED]@'));
   return quote(text.replace(/\/\/[^/@]*@/, '//[REDACTED]@'));
 }
@@ -158,11 +158,11 @@ const unreadable = (found: Found): Problem => ({
   name: found.name,
   given: shown(found),
   expected: expectedForm(found.variable),
-  mend: `Write it in that form or unset it${found.variable.default === undefined ? '' : ` (default ${found.variable.default})`}.`,
+  fix: `Correct it or unset it${found.variable.default === undefined ? '' : ` (default ${found.variable.default})`}.`,
 });
 
 const unset = (variable: Variable): Problem => ({
   name: variable.name,
-  expected: `${expectedForm(variable)}, given explicitly in production`,
-  mend: `Set it: ${variable.doc}`,
+  expected: `${expectedForm(variable)}, set explicitly in production`,
+  fix: `Set it: ${variable.doc}`,
 });

@@ -2,18 +2,18 @@ import type { Problem } from './problem';
 
 /** A security control of the specification that this version does not implement. */
 interface UnavailableControl {
-  /** The variable that turns it on. */
+  /** Variable that enables it. */
   name: string;
   control: string;
-  /** Values that ask for no protection. */
+  /** Values that leave it disabled. */
   inactive: readonly string[];
 }
 
 const off = ['off', 'false', '0', 'no'];
 
 /**
- * A service does not start while one of these is asked for: an operator who sets it would otherwise rely on a protection
- * that does not exist. The change that implements a control removes its row and declares its variables.
+ * A service does not start while one of these is enabled; otherwise an operator would rely on a protection that does not
+ * exist. The change that implements a control removes its row and declares its variables.
  */
 export const unavailableControls: readonly UnavailableControl[] = [
   { name: 'WORKER_ATTESTATION', control: 'attestation of workers', inactive: off },
@@ -30,7 +30,7 @@ export const unavailableControls: readonly UnavailableControl[] = [
   { name: 'SVC_AUDIT_EXPORT_TYPE', control: 'the export of audit events', inactive: ['none'] },
 ];
 
-/** Controls that the environment asks for and this version does not have. Values are left out, as some are secrets. */
+/** Controls that the environment enables and this version does not implement. Omits values, as some are secrets. */
 export function askedButUnavailable(source: NodeJS.ProcessEnv): Problem[] {
   return unavailableControls.flatMap(({ name, control, inactive }) => {
     const text = source[name]?.trim().toLowerCase() ?? '';
@@ -40,7 +40,7 @@ export function askedButUnavailable(source: NodeJS.ProcessEnv): Problem[] {
         name,
         given: 'set',
         expected: inactive.length > 0 ? `${inactive[0]} or no value` : 'no value',
-        mend: `This version does not have ${control}, so the setting would protect nothing. Unset it.`,
+        fix: `This version does not have ${control}, so the setting has no effect. Unset it.`,
       },
     ];
   });

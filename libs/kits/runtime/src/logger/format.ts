@@ -1,4 +1,4 @@
-/** One line of the log before it has a form. */
+/** A log line before formatting. */
 export interface LogEntry {
   time: string;
   level: string;
@@ -7,7 +7,7 @@ export interface LogEntry {
   fields: Readonly<Record<string, unknown>>;
 }
 
-/** `[COMPONENT] LEVEL message key=value`. Nothing a caller sends can begin a line of its own. */
+/** `[COMPONENT] LEVEL message key=value`. Escapes line breaks, so that input cannot forge a line. */
 export function formatText({ level, msg, component, fields }: LogEntry): string {
   const pairs = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
@@ -15,7 +15,7 @@ export function formatText({ level, msg, component, fields }: LogEntry): string 
   return `[${oneLine(component).toUpperCase()}] ${level.toUpperCase()} ${oneLine(msg)}${pairs.join('')}`;
 }
 
-/** One JSON object a line; the four names of the log itself cannot be overwritten by a field. */
+/** One JSON object per line; a field cannot overwrite the four reserved names. */
 export function formatJson({ time, level, msg, component, fields }: LogEntry): string {
   return JSON.stringify({ ...fields, time, level, msg, component }, (_key, value: unknown) =>
     typeof value === 'bigint' ? String(value) : value,

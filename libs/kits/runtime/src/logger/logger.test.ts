@@ -67,7 +67,7 @@ describe('a log line', () => {
     expect(lines[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028]/);
   });
 
-  it('carries the fields of its logger', () => {
+  it('includes the fields of its logger', () => {
     const { log, json } = logTo();
 
     log.child({ request_id: 'r' }).child({ tenant: 't' }).info('m', { tenant: 'u' });
@@ -75,7 +75,7 @@ describe('a log line', () => {
     expect(json()[0]).toMatchObject({ request_id: 'r', tenant: 'u' });
   });
 
-  it('tells an error with its causes, and its stack on the same line', () => {
+  it('writes an error with its causes, and its stack on the same line', () => {
     const { log, json, lines } = logTo();
 
     log.error('failed', { error: new Error('outer', { cause: new TypeError('inner') }) });
@@ -109,14 +109,14 @@ describe('a log line', () => {
 
 describe('a secret stays out', () => {
   const secrets: [string, Record<string, unknown>][] = [
-    ['under a telling key', { password: 'hunter2' }],
-    ['under a telling key, deep', { request: { headers: { 'X-Api-Key': 'hunter2', Authorization: 'hunter2' } } }],
+    ['under a secret key', { password: 'hunter2' }],
+    ['under a secret key, deep', { request: { headers: { 'X-Api-Key': 'hunter2', Authorization: 'hunter2' } } }],
     ['in a URL', { url: 'rediss://user:hunter2@redis:6379' }],
     ['as a bearer', { reason: 'sent Bearer hunter2hunter2' }],
     ['as a JWT', { reason: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodW50ZXIyIn0.hunter2' }],
     ['as a session', { reason: `session-hunter2${'a'.repeat(36)}` }],
     ['in an error', { error: new Error('connect redis://u:hunter2@h failed') }],
-    ['as this process knows it', { reason: 'the value is hunter2-configured' }],
+    ['as a secret of this process', { reason: 'the value is hunter2-configured' }],
     ['in the name of a field', { map: { 'hunter2-configured': 1 } }],
   ];
 
@@ -158,7 +158,7 @@ describe('a secret stays out', () => {
 });
 
 describe('oncePer', () => {
-  it('writes once a period for a key and then says how many were left out', () => {
+  it('writes once per period and key, with the number of suppressed lines', () => {
     const { log, json, time } = logTo();
     const packet = (worker: string) => log.oncePer(worker, 60_000).warn('bad packet', { worker_id: worker });
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import winston from 'winston';
 import type { Clock } from '../clock';
 import { formatJson, formatText } from './format';
-import { maskObvious, maskText, redactField, stackOf, type Masker } from './redact';
+import { maskObvious, maskText, redactField, formatStack, type Masker } from './redact';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -22,8 +22,8 @@ export interface Logger {
   /** A logger that adds these fields to every line. */
   child(fields: LogFields): Logger;
   /**
-   * This logger the first time in a period for a key, a silent one after that: for what can repeat with every packet.
-   * The first line of the next period carries `suppressed`, how many lines were left out.
+   * Logs once per period and key, for lines that could repeat with every packet. The first line of the next period has
+   * `suppressed`, the number of lines left out.
    */
   oncePer(key: string, periodMs: number): Logger;
 }
@@ -33,7 +33,7 @@ export interface LoggerOptions {
   level: LogLevel;
   format: 'text' | 'json';
   clock: Pick<Clock, 'nowMs'>;
-  /** Run over every text after the masker of obvious secrets: those of this process, scanner patterns. */
+  /** Runs on every text after the masker of obvious secrets: masks secrets of this process and scanner patterns. */
   maskers?: readonly Masker[];
   /** Standard output when absent. */
   to?: Writable;
@@ -46,7 +46,7 @@ interface Seen {
 /** Keys come from outside; beyond this many the least recently used is evicted, which at worst logs a line early. */
 const maxKeys = 10_000;
 
-/** Opens the log of a process. */
+/** Opens the logger of a process. */
 export function openLogger({ component, level, format, clock, maskers = [], to }: LoggerOptions): Logger {
   const mask: Masker = (text) => maskers.reduce((masked, masker) => masker(masked), maskObvious(text));
   const write = format === 'json' ? formatJson : formatText;
@@ -66,7 +66,7 @@ export function openLogger({ component, level, format, clock, maskers = [], to }
     for (const [key, value] of Object.entries(given)) {
       fields[key] = redactField(key, value, mask);
       if (value instanceof Error && asked === 'error')
-        fields[key === 'error' ? 'stack' : `${key}_stack`] = stackOf(value, mask);
+        fields[key === 'error' ? 'stack' : `${key}_stack`] = formatStack(value, mask);
     }
     const time = new Date(clock.nowMs()).toISOString();
     sink.log(asked, write({ time, level: asked, msg: maskText(msg, mask), component, fields }));
@@ -96,7 +96,7 @@ export function openLogger({ component, level, format, clock, maskers = [], to }
 
 const nothing = () => undefined;
 
-/** Writes nothing; for tests and for what is limited. */
+/** Writes nothing; for tests and rate-limited lines. */
 export const silentLogger: Logger = {
   debug: nothing,
   info: nothing,

@@ -9,12 +9,12 @@ export const redacted = '[REDACTED]';
 const maxDepth = 5;
 const maxItems = 50;
 const maxText = 4_096;
-/** Masking looks at no more than this, so that a line costs little however long a text was sent. */
+/** Maximum characters that masking reads, which bounds the cost of a line. */
 const maxMasked = 2 * maxText;
 
 /**
- * Forms that scanners let pass because of false alarms, which cost nothing in a log: tokens that were cut short or are
- * encrypted, and whatever is sent as a credential. Each runs over text from outside, so every repetition is bounded.
+ * Forms that scanners skip because of false positives, which are harmless in a log: truncated or encrypted tokens, and
+ * values sent as credentials. Each runs over text from outside, so every repetition is bounded.
  */
 const obvious: readonly [RegExp, string][] = [
   [/\beyJ[A-Za-z0-9_-]{8,2048}\.[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{0,1024}/g, redacted],
@@ -26,21 +26,21 @@ const obvious: readonly [RegExp, string][] = [
 ];
 
 /**
- * Masks what anybody can see is a secret: tokens, private keys, passwords in URLs. Access keys,
+ * Masks texts that have the form of a secret: tokens, private keys, passwords in URLs. Access keys,
  * tokens and private keys look here as they do to the `secret` scanner.
  */
 export const maskObvious: Masker = (text) =>
   obvious.reduce((masked, [form, by]) => masked.replace(form, by), maskTokens(text));
 
-/** Masks these very values wherever they turn up, longest first so that no remainder of one stays. */
+/** Masks these exact values in any text, longest first so that no part of one remains. */
 export function maskValues(secrets: readonly string[]): Masker {
   const longestFirst = [...new Set(secrets)].filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
   return (text) => longestFirst.reduce((masked, secret) => masked.replaceAll(secret, redacted), text);
 }
 
 /**
- * A copy of a field that is safe to log: values under telling keys replaced, secrets within texts masked, errors spelled
- * out with their causes, long and deep things cut.
+ * A copy of a field that is safe to log: values under secret keys replaced, secrets within texts masked, errors
+ * expanded with their causes, long and deep values truncated.
  */
 export function redactField(key: string, value: unknown, mask: Masker, depth = 0): unknown {
   if (value === undefined || value === null) return value;
@@ -59,24 +59,24 @@ export function redactField(key: string, value: unknown, mask: Masker, depth = 0
   );
 }
 
-/** An error with its causes in one text; the stack comes apart, in `stackOf`. */
+/** An error with its causes as one text; the stack is separate, see `formatStack`. */
 function describeError(error: Error, depth = 0): string {
   const inner = error instanceof AggregateError ? error.errors : error.cause === undefined ? [] : [error.cause];
   const own = `${error.name}: ${error.message}`;
   if (inner.length === 0 || depth >= maxDepth) return own;
-  const told = inner.map((cause: unknown) =>
+  const causes = inner.map((cause: unknown) =>
     cause instanceof Error ? describeError(cause, depth + 1) : String(cause),
   );
-  return `${own} (caused by ${told.join('; ')})`;
+  return `${own} (caused by ${causes.join('; ')})`;
 }
 
-/** The frames of an error, masked; the message is left out since it stands in the field itself. */
-export function stackOf(error: Error, mask: Masker): string {
+/** The frames of an error, masked; without the message, which is in the field itself. */
+export function formatStack(error: Error, mask: Masker): string {
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return maskText(frames.map((line) => line.trim()).join(' | '), mask);
 }
 
-/** A text without secrets, cut to what belongs in a log. */
+/** A text without secrets, truncated to the maximum length of a field. */
 export function maskText(text: string, mask: Masker): string {
   const masked = mask(text.slice(0, maxMasked));
   return masked.length > maxText ? `${masked.slice(0, maxText)}…` : masked;

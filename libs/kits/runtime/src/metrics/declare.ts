@@ -38,7 +38,7 @@ export interface Gauge<M extends Metric> {
   set(...args: [...Labelled<M>, value: number]): void;
   inc(...args: [...Labelled<M>, by?: number]): void;
   dec(...args: [...Labelled<M>, by?: number]): void;
-  /** Sets these series and drops all others, so that what no longer exists is no longer shown. */
+  /** Sets these series and removes all others, so that stale series disappear. */
   replace(series: readonly { labels: LabelsOf<M>; value: number }[]): void;
 }
 export interface Histogram<M extends Metric> {
@@ -46,7 +46,7 @@ export interface Histogram<M extends Metric> {
   observe(...args: [...Labelled<M>, value: number]): void;
 }
 
-/** What code holds of a table: one handle a metric, typed by its labels. */
+/** Handles of a table: one per metric, typed by its labels. */
 export type Handles<T extends Metrics> = {
   readonly [K in keyof T]: T[K]['type'] extends 'counter'
     ? Counter<T[K]>

@@ -1,10 +1,10 @@
-/** What stands in a label for everything that is not known. */
+/** Label value of everything that is not registered. */
 export const otherLabel = 'other';
 const maxValues = 500;
 
-/** Keeps a label bounded: values that were not made known become `other`. */
+/** Bounds a label: values that are not registered become `other`. */
 export interface BoundedLabel {
-  /** Replaces the known values, for example when the topic registry changed. At most 500 are kept. */
+  /** Replaces the registered values, for example when the topic registry changed. At most 500 are kept. */
   know(values: Iterable<string>): void;
   of(value: string): string;
 }

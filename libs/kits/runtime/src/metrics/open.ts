@@ -5,7 +5,7 @@ import { metrics, type Handles, type Metric, type Metrics } from './declare';
 /** A process's metrics. */
 export interface OpenMetrics<T extends Metrics> {
   metrics: Handles<T>;
-  /** Reads gauges when they are asked for; one that fails keeps its last values and is counted, the scrape goes on. */
+  /** Reads gauges at each scrape. A gauge that fails keeps its last values and is counted; the scrape continues. */
   onScrape(read: () => void | Promise<void>): void;
   contentType: string;
   /** The text of `/metrics`. */
@@ -49,7 +49,7 @@ function register<T extends Metrics>(table: T, registry: client.Registry): Handl
 type Labels = Record<string, string>;
 type Args = readonly [] | readonly [number] | readonly [Labels, number?];
 
-/** Splits `(labels?, number?)`, the one call shape of every handle. */
+/** Splits `(labels?, number?)`, the arguments of every handle. */
 function split(args: Args): { labels: Labels; amount: number | undefined } {
   const [first, second] = args;
   return typeof first === 'object' ? { labels: first, amount: second } : { labels: {}, amount: first };

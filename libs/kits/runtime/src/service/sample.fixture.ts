@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { envSpec, runService, startProbeServer, variables } from '../index';
 import { commonRules, commonVariables } from '../env/common';
 
-/** A service as small as can be; its `MODE` says how it misbehaves. The test runs it as a process of its own. */
+/** A minimal service that fails as `MODE` says. The test runs it as a child process. */
 void runService({
   name: 'sample',
   purpose: 'shows how services start and stop',
@@ -11,15 +11,15 @@ void runService({
     variables: {
       ...commonVariables,
       ...variables({
-        mode: { name: 'MODE', type: 'string', default: 'well', doc: 'How to misbehave.' },
-        addr: { name: 'ADDR', type: 'address', default: '127.0.0.1:0', listens: true, doc: 'Where to listen.' },
+        mode: { name: 'MODE', type: 'string', default: 'well', doc: 'Kind of failure.' },
+        addr: { name: 'ADDR', type: 'address', default: '127.0.0.1:0', listens: true, doc: 'Address to listen on.' },
         key: { name: 'KEY', type: 'string', secret: true, doc: 'A secret.' },
       }),
     },
     rules: [
       commonRules,
       ({ mode }) =>
-        mode === 'forbidden' ? [{ name: 'MODE', given: mode, expected: 'another', mend: 'Change it.' }] : [],
+        mode === 'forbidden' ? [{ name: 'MODE', given: mode, expected: 'another', fix: 'Change it.' }] : [],
     ],
   }),
   stopTimeoutMs: 50,
@@ -43,8 +43,8 @@ void runService({
     log.info('listening', { url: probes.url, reason: `key is ${env.key}` });
     if (env.mode === 'defect') throw new TypeError('start broke');
     if (env.mode === 'port-taken') await listenTwice(probes.address.port);
-    if (env.mode === 'throws') setImmediate(() => { throw new Error('nobody caught this'); }); // prettier-ignore
-    if (env.mode === 'rejects') setImmediate(() => void Promise.reject(new Error('nobody awaited this')));
+    if (env.mode === 'throws') setImmediate(() => { throw new Error('not caught'); }); // prettier-ignore
+    if (env.mode === 'rejects') setImmediate(() => void Promise.reject(new Error('not awaited')));
   },
 });
 

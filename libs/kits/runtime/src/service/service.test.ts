@@ -66,7 +66,7 @@ describe('a service', () => {
     expect(out).not.toContain('hunter2');
   });
 
-  it('warns when development rules listen beyond this machine', async () => {
+  it('warns when development rules are in effect on an address that other hosts can reach', async () => {
     const { out, messages } = await stopWith('SIGTERM', { ADDR: '0.0.0.0:0' });
 
     expect(messages[0]).toBe(
@@ -79,7 +79,7 @@ describe('a service', () => {
     expect((await stopWith('SIGINT', {})).code).toBe(0);
   });
 
-  it.each(['stuck-step', 'bad-step'])('leaves a %s behind and runs the others', async (MODE) => {
+  it.each(['stuck-step', 'bad-step'])('abandons a %s and runs the others', async (MODE) => {
     const { code, messages } = await stopWith('SIGTERM', { MODE });
 
     expect(code).toBe(0);
@@ -95,13 +95,13 @@ describe('a service', () => {
     ]);
   });
 
-  it('ends with 1 when stopping takes longer than the hard stop', async () => {
+  it('exits 1 when stopping takes longer than the hard stop', async () => {
     const { code, messages } = await stopWith('SIGTERM', { MODE: 'many-stuck' });
 
     expect([code, messages.at(-1)]).toEqual([1, 'hard stop']);
   });
 
-  it('ends at once on a second signal', async () => {
+  it('exits immediately on a second signal', async () => {
     const service = run({ MODE: 'stuck-step' });
     await service.logged('"started"');
 
@@ -113,9 +113,9 @@ describe('a service', () => {
   });
 
   it.each([
-    ['throws', 'uncaught exception', 'nobody caught this'],
-    ['rejects', 'unhandled rejection', 'nobody awaited this'],
-  ])('logs what nobody caught and exits 1: %s', async (MODE, msg, text) => {
+    ['throws', 'uncaught exception', 'not caught'],
+    ['rejects', 'unhandled rejection', 'not awaited'],
+  ])('logs an uncaught error and exits 1: %s', async (MODE, msg, text) => {
     const { code, out, messages } = await run({ MODE }).ended;
 
     expect([code, messages.includes(msg)]).toEqual([1, true]);
@@ -124,14 +124,14 @@ describe('a service', () => {
 });
 
 describe('a start that fails', () => {
-  it('for an expected reason: says what, where and how to mend, without a stack', async () => {
+  it('for an expected reason: prints what failed, where and how to fix it, without a stack', async () => {
     const { code, err } = await run({ MODE: 'port-taken' }).ended;
 
     expect(code).toBe(1);
-    expect(err).toMatch(/^sample: the address is in use: 127\.0\.0\.1:\d+\n {2}Stop the process that holds it.*\n$/);
+    expect(err).toMatch(/^sample: the address is in use: 127\.0\.0\.1:\d+\n {2}Stop the process that uses it.*\n$/);
   });
 
-  it('for a defect: logs it with its stack, undoes what had started, exits 1', async () => {
+  it('for a defect: logs it with its stack, runs the stop steps, exits 1', async () => {
     const { code, out, messages } = await run({ MODE: 'defect' }).ended;
 
     expect(code).toBe(1);
@@ -170,7 +170,7 @@ describe('a start that fails', () => {
 });
 
 describe('SVC_ENV', () => {
-  it('stops the start when it names no known environment', async () => {
+  it('does not start in an unknown environment', async () => {
     const { code, err, out } = await run({ SVC_ENV: 'prod-eu' }).ended;
 
     expect([code, out]).toEqual([1, '']);

@@ -10,18 +10,18 @@ import { maskValues, openLogger, type Logger } from '../logger';
 import { asStartError, DependencyUnavailable } from './start-error';
 import { StopSteps } from './stop-steps';
 
-/** What a service is given to start with. */
+/** Dependencies passed to `start`. */
 export interface Boot<Env> {
   env: Env;
   log: Logger;
   health: Health;
   clock: Clock;
   build: BuildInfo;
-  /** Aborts when the process is told to stop, for loops and sleeps. */
+  /** Aborts when shutdown begins, for loops and sleeps. */
   stopping: AbortSignal;
   /**
    * Registers how to undo what was just started. Steps run last first, so that intake, which starts last, stops first and
-   * connections close last. A step that takes longer than the stop timeout is left behind.
+   * connections close last. A step that exceeds the stop timeout is abandoned.
    */
   onStop(name: string, step: () => unknown): void;
 }
@@ -33,9 +33,9 @@ export interface Service<T extends Variables> {
   env: EnvSpec<T>;
   /** Resolves when the process serves; `/livez` and `/readyz` answer 200 from then on. */
   start(boot: Boot<EnvOf<T>>): Promise<void>;
-  /** How long each stop step may take. */
+  /** Timeout of each stop step. */
   stopTimeoutMs?: number;
-  /** After this long the process ends whatever is left. */
+  /** Time after which the process exits even if stop steps are still running. */
   hardStopMs?: number;
 }
 
@@ -45,13 +45,13 @@ const options = {
   'check-env': { type: 'boolean' },
 } as const;
 const usageExit = 2;
-/** `EX_TEMPFAIL`: a supervisor may start the process again, nothing in it has failed. */
+/** `EX_TEMPFAIL`: a supervisor may restart the process without a change of configuration. */
 const unavailableExit = 75;
 
 /**
  * Runs a service as this process: arguments, environment, start, and on SIGTERM or SIGINT readiness 503, then the stop
- * steps, then exit 0. A second signal ends the process at once. What nobody caught is logged
- * and ends it with 1, since its state can no longer be trusted.
+ * steps, then exit 0. A second signal exits immediately. An uncaught exception is logged and exits with 1, since the state
+ * of the process can no longer be trusted.
  */
 export async function runService<T extends Variables>(
   service: Service<T>,
@@ -87,7 +87,7 @@ async function start<T extends Variables>(
   });
   const health = new Health({
     clock,
-    onChange: ({ name, ok, error }) => (ok ? log.info('dependency is back', { dependency: name }) : log.warn('dependency does not answer', { dependency: name, error })),
+    onChange: ({ name, ok, error }) => (ok ? log.info('dependency recovered', { dependency: name }) : log.warn('dependency unavailable', { dependency: name, error })),
   }); // prettier-ignore
   const steps = new StopSteps(log, service.stopTimeoutMs ?? 15_000);
   const stopping = new AbortController();
@@ -99,7 +99,7 @@ async function start<T extends Variables>(
     isStopping = true;
     log.info('stopping', { reason: why });
     setTimeout(() => {
-      log.error('hard stop', { reason: 'stop steps took too long' });
+      log.error('hard stop', { reason: 'stop steps timed out' });
       endWith(1);
     }, service.hardStopMs ?? 30_000).unref();
     health.drain();
@@ -116,15 +116,16 @@ async function start<T extends Variables>(
   process.on('unhandledRejection', crash('unhandled rejection'));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal, 0));
 
-  for (const warning of reading.warnings) log.warn('variable is ignored', { problem: formatProblem(warning).trim() });
-  for (const { what, mend } of envFindings(service.env, reading.values)) log.warn(what, { mend });
+  for (const warning of reading.warnings)
+    log.warn('invalid variable ignored', { problem: formatProblem(warning).trim() });
+  for (const { what, mend } of envFindings(service.env, reading.values)) log.warn(what, { fix: mend });
   try {
     const onStop = (name: string, step: () => unknown) => steps.add(name, step);
     await service.start({ env: reading.values, log, health, clock, build, stopping: stopping.signal, onStop });
   } catch (error) {
     if (isStopping) return;
     const known = asStartError(error);
-    if (known) process.stderr.write(`${service.name}: ${known.message}: ${known.where}\n  ${known.mend}\n`);
+    if (known) process.stderr.write(`${service.name}: ${known.message}: ${known.where}\n  ${known.fix}\n`);
     else log.error('start failed', { error });
     return stop('start failed', known instanceof DependencyUnavailable ? unavailableExit : 1);
   }
@@ -161,9 +162,9 @@ function helpText<T extends Variables>({ name, purpose, env }: Service<T>): stri
     `${name}: ${purpose}`,
     '',
     'Options',
-    '  --help       this text',
-    '  --version    version, commit and protocol',
-    '  --check-env  read the environment, print what takes effect, start nothing',
+    '  --help       print this help',
+    '  --version    print version, commit and protocol',
+    '  --check-env  read the environment, print the effective values and exit',
     '',
     'Environment (durations such as 500ms, 30s, 24h, 7d)',
     envHelp(env),

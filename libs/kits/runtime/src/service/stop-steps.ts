@@ -6,7 +6,7 @@ interface Step {
   run: () => unknown;
 }
 
-/** What to undo when a process stops, last registered first. */
+/** Steps that run when a process stops, last registered first. */
 export class StopSteps {
   private readonly steps: Step[] = [];
 
@@ -19,7 +19,7 @@ export class StopSteps {
     this.steps.push({ name, run });
   }
 
-  /** Runs each step once. One that fails or takes too long is logged, and the next runs all the same. */
+  /** Runs each step once. A step that fails or times out is logged, and the next one runs. */
   async run(): Promise<void> {
     for (let step = this.steps.pop(); step; step = this.steps.pop()) {
       await this.runOne(step).catch((error: unknown) =>
