@@ -1,6 +1,6 @@
 /**
- * Everything a fresh machine needs, in one place: packages from the lock file, redis-server, nats-server, and for the
- * tests Chromium and Python. Plain Node, since it runs before there are packages. What is there already is left alone.
+ * Installs what a new machine needs: packages from the lock file, redis-server, nats-server, and Chromium and Python for
+ * the tests. Plain Node, since it runs before packages are installed. Existing installations are left unchanged.
  *
  * `npm run setup [-- --browser --python]`; `npm start`, `npm run demo` and `npm test` call it first.
  */
@@ -18,13 +18,13 @@ const oldestNode = [20, 19];
 /**
  * @param browser also Chromium
  * @param python also Python and the packages of the third-party worker
- * @param servers Redis and NATS even when REDIS_URL and NATS_URL name others: tests kill theirs
- * @throws SetUpError that says exactly what to do
+ * @param servers Redis and NATS even when REDIS_URL and NATS_URL are set, because tests kill their own servers
+ * @throws SetUpError with instructions
  */
 export async function setUp({ browser = false, python = false, servers = false } = {}) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])) {
-    throw new SetUpError(`Node ${oldestNode.join('.')} or newer is needed; this is ${process.versions.node}.`);
+    throw new SetUpError(`Node ${oldestNode.join('.')} or newer is required; this is ${process.versions.node}.`);
   }
   const wanted = [
     ...(servers || !process.env.REDIS_URL ? [programs.redis] : []),
@@ -46,11 +46,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   });
   await orExplain(async () => {
     await setUp(values);
-    say('everything is there');
+    say('all requirements are installed');
   });
 }
 
-/** Runs it; a problem that set-up can name ends the process with that text instead of a stack. */
+/** Runs `act`; a SetUpError exits with its message instead of a stack. */
 export async function orExplain(act) {
   try {
     await act();

@@ -29,8 +29,8 @@ const services = Object.entries(compose.services);
 const specs = { api: apiEnv, scheduler: schedulerEnv, engine: engineEnv, kernel: kernelEnv };
 
 describe('docker-compose.yml', () => {
-  it('fits the schema of the compose specification', () => {
-    // The package names the draft by a wrong address and its parts by a keyword of an older one.
+  it('matches the schema of the compose specification', () => {
+    // The schema package uses a wrong draft URL and a keyword of an older draft.
     const { $schema: _draft, ...schema } = composeSchema;
     const ajv = new Ajv2019({ strict: false, allErrors: true, logger: false }).removeKeyword('id');
     const fits = ajv.compile(schema);
@@ -41,7 +41,7 @@ describe('docker-compose.yml', () => {
     expect(fits({ services: { api: { imagee: 'x' } } })).toBe(false);
   });
 
-  it('runs every service and both stores, after credentials were made for them', () => {
+  it('runs every service and both stores after creating their credentials', () => {
     const names = ['api', 'credentials', 'engine', 'kernel', 'nats', 'redis', 'scheduler'];
     expect(Object.keys(compose.services).sort()).toEqual(names);
     for (const store of ['nats', 'redis']) {
@@ -50,7 +50,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it.each(services)('%s publishes ports to this machine only and can gain no privilege', (_name, service) => {
+  it.each(services)('%s publishes ports on loopback only and cannot gain privileges', (_name, service) => {
     expect((service.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     expect(service.cap_drop).toEqual(['ALL']);
     expect(service.security_opt).toContain('no-new-privileges:true');
@@ -81,7 +81,7 @@ describe('the rules in effect', () => {
     [...dockerfile.matchAll(/\b([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]),
   );
 
-  it('are those of production in the image, and of development in compose, which says so', () => {
+  it('are those of production in the image and of development in compose', () => {
     expect(image['SVC_ENV']).toBe('production');
     for (const name of Object.keys(specs)) expect(compose.services[name]?.environment?.['SVC_ENV']).toBe('development');
   });
@@ -103,7 +103,7 @@ describe('the rules in effect', () => {
   });
 });
 
-/** Names of the variables that stop a gateway with this environment. */
+/** Variables that prevent a gateway with this environment from starting. */
 function startProblems(source: NodeJS.ProcessEnv): { problems: string[] } {
   try {
     readEnv(apiEnv, source);
@@ -117,13 +117,13 @@ function startProblems(source: NodeJS.ProcessEnv): { problems: string[] } {
 describe('Dockerfile', () => {
   const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
 
-  it('ends in an image that runs as somebody other than root and stops on the signal sent to it', () => {
+  it('builds an image that runs without root and stops on SIGTERM', () => {
     expect(last).toMatch(/^USER node$/m);
     expect(last).toMatch(/^CMD \["sh", "-c", "exec node /m);
   });
 
   it.each([...last.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files]) => files?.split(' ') ?? []))(
-    'copies %s, which is there and not ignored',
+    'copies %s, which exists and is not ignored',
     (file) => {
       expect(() => read(file === 'config' ? 'config/pools.yaml' : file)).not.toThrow();
       expect(read('.dockerignore').split('\n')).not.toContain(file);

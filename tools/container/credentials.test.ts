@@ -56,7 +56,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-describe('the program that makes the credentials', () => {
+describe('the credentials program', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-container-'));
   const program = join(root, 'node_modules/.svc-programs', `credentials-${process.pid}.cjs`);
   const file = (name: string) => join(dir, name);
@@ -77,7 +77,7 @@ describe('the program that makes the credentials', () => {
     execFileSync('npx', ['esbuild', ...args.split(' '), `--outfile=${program}`, '--log-level=error'], { cwd: root });
     run();
     // JetStream's folder is that of the container's volume.
-    writeFileSync(file('here.conf'), textOf(file('nats/nats.conf')).replace('"/data"', JSON.stringify(file('data'))));
+    writeFileSync(file('here.conf'), readText(file('nats/nats.conf')).replace('"/data"', JSON.stringify(file('data'))));
     [redisPort, natsPort] = [await freePort(), await freePort()];
     const redis = [
       '--bind',
@@ -108,16 +108,16 @@ describe('the program that makes the credentials', () => {
     rmSync(program, { force: true });
   }, 30_000);
 
-  const textOf = (name: string) => readFileSync(name, 'utf8');
+  const readText = (name: string) => readFileSync(name, 'utf8');
   /** What the health check of compose does. */
   async function ping(): Promise<string> {
     const redis = new Redis(redisPort, {
       username: 'health',
-      password: textOf(file('redis/health')),
-      enableReadyCheck: false, // it asks INFO
+      password: readText(file('redis/health')),
+      enableReadyCheck: false, // it sends INFO
       maxRetriesPerRequest: 0,
       retryStrategy: () => null,
-    }).on('error', () => undefined); // the command fails with it
+    }).on('error', () => undefined); // reported by the command
     try {
       return await redis.ping();
     } finally {
@@ -135,10 +135,10 @@ describe('the program that makes the credentials', () => {
 
     for (const name of ['secrets.json', 'services/services.env']) expect([name, mode(name)]).toEqual([name, 0o600]);
     for (const name of ['nats/nats.conf', 'redis/users.acl']) expect([name, mode(name)]).toEqual([name, 0o644]);
-    expect(textOf(file('nats/nats.conf'))).toContain('jetstream { store_dir: "/data" }');
+    expect(readText(file('nats/nats.conf'))).toContain('jetstream { store_dir: "/data" }');
   });
 
-  it('gives the services what they connect with', async () => {
+  it('writes the credentials of the services', async () => {
     const { NATS_USERNAME: user, NATS_PASSWORD: pass, REDIS_PASSWORD: password } = serviceEnv();
     const redis = new Redis(redisPort, { username: 'svc', ...(password && { password }) });
     const connection = await connect({
@@ -154,14 +154,14 @@ describe('the program that makes the credentials', () => {
   });
 
   it('changes nothing when it runs again', () => {
-    const before = textOf(file('secrets.json')) + textOf(file('nats/nats.conf'));
+    const before = readText(file('secrets.json')) + readText(file('nats/nats.conf'));
 
     run();
 
-    expect(textOf(file('secrets.json')) + textOf(file('nats/nats.conf'))).toBe(before);
+    expect(readText(file('secrets.json')) + readText(file('nats/nats.conf'))).toBe(before);
   });
 
-  it('adds a worker, with a pool that Redis does not know yet, and prints its variables', async () => {
+  it('adds a worker and the Redis user of its pool, and prints its variables', async () => {
     writeFileSync(file('pools.yaml'), 'topics: {job.new: fresh}\n');
     let printed = '';
     await runContainerCredentials({
@@ -178,10 +178,10 @@ describe('the program that makes the credentials', () => {
     const redis = new Redis(variables.get('REDIS_URL') ?? '');
     expect(await redis.set('res:x', '1')).toBe('OK');
     redis.disconnect();
-    expect(textOf(file('nats/nats.conf'))).toContain('worker.w1.jobs');
+    expect(readText(file('nats/nats.conf'))).toContain('worker.w1.jobs');
   });
 
-  it('explains itself, and what is wrong with its options', () => {
+  it('prints help, and errors in its options', () => {
     expect(run('--help')).toContain('docker compose run --rm credentials');
     expect(() => run('--pool', 'demo')).toThrow('--worker');
   });

@@ -9,13 +9,13 @@ import { serviceUrls, workerAccess } from '../credentials/worker-access';
 
 const help = `docker compose run --rm credentials [--pool POOL --worker ID] [--json]: credentials of NATS and Redis.
 
-Without options makes what is missing; compose does so before it starts the stores. With a pool and a worker adds the
-worker and prints its variables; NATS accepts it after \`docker compose kill -s HUP nats\`.
+Without options, creates missing credentials; compose runs it before it starts the stores. With a pool and a worker,
+adds the worker and prints its variables. NATS accepts the worker after \`docker compose kill -s HUP nats\`.
 `;
 
 export interface ContainerOptions {
   args: readonly string[];
-  /** Holds the secrets; below it are folders that one container each mounts: services, nats, redis. */
+  /** Folder of the secrets; each subfolder (services, nats, redis) is mounted by one container. */
   dir: string;
   poolsFile: string;
   /** host:port within the network of compose. */
@@ -24,7 +24,7 @@ export interface ContainerOptions {
   print(text: string): void;
 }
 
-/** @throws Error as ensureCredentials, for options that cannot be used, and when Redis does not accept a new pool */
+/** @throws Error as ensureCredentials, for options that cannot be used, and when Redis rejects a new pool */
 export async function runContainerCredentials(options: ContainerOptions): Promise<void> {
   const { args, dir, poolsFile, print } = options;
   if (args.length === 0) {
@@ -41,7 +41,7 @@ export async function runContainerCredentials(options: ContainerOptions): Promis
   print(`${json ? JSON.stringify({ pool, ...access }) : workerEnvironment(pool, access)}\n`);
 }
 
-/** The stores run as other users than this program; only their own containers mount their folders. */
+/** The stores run as other users; only their containers mount these folders. */
 const storeFilesMode = 0o644;
 
 function writeAll({ dir, poolsFile }: ContainerOptions, workers: Record<string, string[]> = {}): Credentials {

@@ -6,12 +6,12 @@ import type { WorkerAccess } from './worker-access';
 
 const pauseMs = 50;
 
-/** Gives a running Redis the user of a pool. Connections of other users stay open, which `ACL LOAD` does not ensure. */
+/** Creates the user of a pool in a running Redis. Unlike `ACL LOAD`, keeps the connections of other users open. */
 export async function setRedisPoolUser(adminUrl: string, identities: StoreIdentities, pool: string): Promise<void> {
   const user = redisUsers(identities).find(({ name }) => name === poolUser(pool));
   if (!user) throw new Error(`pool ${pool} has no Redis user`);
   const redis = new Redis(adminUrl, { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null });
-  redis.on('error', () => undefined); // the command below fails with it
+  redis.on('error', () => undefined); // reported by the command below
   try {
     await redis.connect();
     await redis.call('ACL', 'SETUSER', user.name, ...user.rules.split(' '));
@@ -20,7 +20,7 @@ export async function setRedisPoolUser(adminUrl: string, identities: StoreIdenti
   }
 }
 
-/** Resolves once NATS accepts the worker: a reload happens some time after its signal. @throws the last refusal */
+/** Resolves once NATS accepts the worker: a reload happens some time after its signal. @throws the last connection error */
 export async function untilNatsAccepts(
   { nats_url, nats_user, nats_password }: WorkerAccess,
   withinMs: number,

@@ -51,7 +51,7 @@ const openNats = ({ nats_url: servers, nats_user: user, nats_password: pass }: W
   connect({ servers, user, pass });
 
 describe('credentials of a stack', () => {
-  it('are the same after a restart, and a pool that is added to the pools file gets its own', async () => {
+  it('are stable across restarts, and a pool added to the pools file gets its own', async () => {
     const dataDir = folder();
     const POOL_CONFIG_PATH = join(dataDir, 'pools.yaml');
     writeFileSync(POOL_CONFIG_PATH, poolsText('red'));
@@ -72,7 +72,7 @@ describe('credentials of a stack', () => {
     await second.stop();
   }, 60_000);
 
-  it('are not generated for stores of the caller', async () => {
+  it('are not generated for external stores', async () => {
     const first = await start();
     const { redis_url: REDIS_URL, nats_url: NATS_URL } = first.info;
 
@@ -84,7 +84,7 @@ describe('credentials of a stack', () => {
     await first.stop();
   }, 60_000);
 
-  it('are made for a pool that is added while the stack runs, with its first worker', async () => {
+  it('are created with the first worker of a pool that is added while the stack runs', async () => {
     const POOL_CONFIG_PATH = join(folder(), 'pools.yaml');
     writeFileSync(POOL_CONFIG_PATH, poolsText('red'));
     const stack = await start({ env: { POOL_CONFIG_PATH } });
@@ -99,7 +99,7 @@ describe('credentials of a stack', () => {
     await stack.stop();
   }, 60_000);
 
-  it('outlive a mistake that the pools file gets while the stack runs', async () => {
+  it('remain valid when the pools file becomes invalid while the stack runs', async () => {
     const POOL_CONFIG_PATH = join(folder(), 'pools.yaml');
     writeFileSync(POOL_CONFIG_PATH, poolsText('red'));
     const stack = await start({ env: { POOL_CONFIG_PATH } });
@@ -112,7 +112,7 @@ describe('credentials of a stack', () => {
     await stack.stop();
   }, 60_000);
 
-  it('name the mistake in a pools file that cannot be read', async () => {
+  it('report the error in an invalid pools file', async () => {
     const POOL_CONFIG_PATH = join(folder(), 'pools.yaml');
     writeFileSync(POOL_CONFIG_PATH, 'topics:\n  job.a: Not A Pool\n');
 
@@ -129,7 +129,7 @@ describe('a worker that is added to a running stack', () => {
   }, 60_000);
   afterAll(() => stack.stop(), 30_000);
 
-  it('is accepted at once, while everybody else stays connected and the streams stay', async () => {
+  it('is accepted without a restart, and existing connections and streams are kept', async () => {
     const others = await Promise.all([openNats(stack.info.workers['demo']?.[0] ?? fail()), connectServices()]);
     const disconnects: string[] = [];
     for (const connection of others) {
@@ -147,13 +147,13 @@ describe('a worker that is added to a running stack', () => {
 
     expect(isRunning).toBe(true);
     const worker = await openNats(access);
-    const heard: string[] = [];
-    worker.subscribe('worker.extra.jobs', { callback: (_, { subject }) => void heard.push(subject) });
+    const received: string[] = [];
+    worker.subscribe('worker.extra.jobs', { callback: (_, { subject }) => void received.push(subject) });
     await worker.flush();
     others[1].publish('worker.extra.jobs');
     await others[1].flush();
     await worker.flush();
-    expect(heard).toEqual(['worker.extra.jobs']);
+    expect(received).toEqual(['worker.extra.jobs']);
     const store = new Redis(access.redis_url);
     expect(await store.set('res:x', '1')).toBe('OK');
     expect(stack.info.pids).toEqual(pids);
@@ -164,7 +164,7 @@ describe('a worker that is added to a running stack', () => {
     for (const client of [store, redis]) client.disconnect();
   }, 30_000);
 
-  it('is in stack.json, and keeps its credentials when it is asked for again', async () => {
+  it('is in stack.json, and keeps its credentials on a repeated call', async () => {
     const { access } = await addLocalWorker(dataDir, 'spare', 'extra-2');
 
     expect((await addLocalWorker(dataDir, 'spare', 'extra-2')).access).toEqual(access);
@@ -181,7 +181,7 @@ describe('a worker that is added to a running stack', () => {
   it.each([
     ['in an unknown pool', 'nowhere', 'w', 'no pool nowhere in the pools file: it has demo, spare, gpu'],
     ['a name of a prototype', 'constructor', 'w', 'no pool constructor'],
-    ['an id that is no subject token', 'demo', 'a.b', 'cannot be used'],
+    ['an id that is not a subject token', 'demo', 'a.b', 'cannot be used'],
     ['the name of the services', 'demo', 'svc', 'cannot be used'],
     ['a worker of another pool', 'demo', 'gpu-1', 'worker gpu-1 belongs to pool gpu'],
   ])('cannot be %s', async (_, pool, id, message) => {
@@ -216,7 +216,7 @@ describe('the configuration of the stores', () => {
       pools: { ...pools, pools: { red: pool('red'), blue: pool('blue') } },
     }).identities;
 
-  it('has no password of Redis, only digests', () => {
+  it('contains no Redis password, only digests', () => {
     const made = identities();
     const acl = renderRedisAcl(made);
 
@@ -229,7 +229,7 @@ describe('the configuration of the stores', () => {
     expect(acl).toContain('user default reset off\n');
   });
 
-  it('gives a worker the topics of its pool, and durable consumers only of topics without wildcards', () => {
+  it('grants a worker the topics of its pool, and durable consumers only for topics without wildcards', () => {
     const { publish, subscribe } = workerPermissions('red-1', ['job.a', 'job.b.*']);
 
     expect(subscribe).toEqual(['sys.job.cancel', 'worker.red-1.jobs', 'job.a', 'job.b.*', '_INBOX.>']);
@@ -249,7 +249,7 @@ describe('the configuration of the stores', () => {
 });
 
 describe('readWorkerOptions', () => {
-  it('needs a pool and a worker', () => {
+  it('requires a pool and a worker', () => {
     expect(readWorkerOptions(['--pool', 'demo', '--worker', 'w', '--json'])).toMatchObject({
       pool: 'demo',
       json: true,

@@ -47,7 +47,7 @@ describe.each([
       id: own.worker_id,
       pool: 'demo',
       topics: {
-        // The pool serves it under a pattern, so there is no durable consumer.
+        // The pool serves it by a pattern, so it has no durable consumer.
         'job.demo.echo': async (job) => {
           if (job.prompt === 'wait') await new Promise((done) => job.signal.addEventListener('abort', done));
           return { said: job.prompt, artifact: await job.saveArtifact(Buffer.from('file')) };
@@ -123,7 +123,7 @@ describe.each([
     await until(id, { state: 'CANCELLED' });
   });
 
-  it('a worker without the SDK receives dispatches on a plain subscription, and its topics in a queue group', async () => {
+  it('a worker without the SDK receives dispatches by subscription, and its topics in a queue group', async () => {
     const { nats_user: user, nats_password: pass, nats_url: servers } = stack.info.workers['demo']?.[1] ?? fail();
     const plain = await connect({ servers, user, pass });
     const sender = await connect({
@@ -131,8 +131,8 @@ describe.each([
       user: stack.info.nats_user,
       pass: stack.info.nats_password,
     });
-    const heard: string[] = [];
-    const callback = (_: Error | null, { subject }: { subject: string }) => void heard.push(subject);
+    const received: string[] = [];
+    const callback = (_: Error | null, { subject }: { subject: string }) => void received.push(subject);
     plain.subscribe(`worker.${user}.jobs`, { callback });
     plain.subscribe('job.demo.unserved', { queue: 'job.demo.unserved', callback });
     await plain.flush();
@@ -140,7 +140,7 @@ describe.each([
     sender.publish(`worker.${user}.jobs`);
     sender.publish('job.demo.unserved');
 
-    await eventually(() => expect(heard.sort()).toEqual(['job.demo.unserved', `worker.${user}.jobs`]));
+    await eventually(() => expect(received.sort()).toEqual(['job.demo.unserved', `worker.${user}.jobs`]));
     await Promise.all([plain.close(), sender.close()]);
   });
 
@@ -153,12 +153,12 @@ describe.each([
     redis.disconnect();
   });
 
-  it('services and worker needed nothing that they may not do', () => {
+  it('services and worker caused no permission error', () => {
     expect(lines.filter((line) => /NOPERM|permissions violation/i.test(line))).toEqual([]);
     expect(lines.filter((line) => /NOAUTH|WRONGPASS|authorization violation/i.test(line))).toEqual([]);
   });
 
-  it('no password is in a log line, a command line or the status, and only their owner can read the files', async () => {
+  it('no password is in a log line, a command line or the status, and credential files are readable by their owner only', async () => {
     const { body } = await admin().get('/api/v1/status');
     const secrets = readFileSync(join(dataDir, 'credentials/secrets.json'), 'utf8');
     const passwords = [...secrets.matchAll(/"(s[\w-]{43})"/g)].map(([, password]) => password ?? '');

@@ -6,15 +6,15 @@ import { workerAccess, type WorkerAccess } from './worker-access';
 
 export interface LocalWorker {
   access: WorkerAccess;
-  /** Whether a stack runs on the folder and accepts the worker now; otherwise the next start will, at its addresses. */
+  /** Whether a running stack accepts the worker now; otherwise the next start does. */
   isRunning: boolean;
 }
 
 const reloadWithinMs = 10_000;
 
 /**
- * Adds a worker to the credentials of a local stack, or finds it there. A running NATS and Redis accept it when this
- * resolves.
+ * Returns the credentials of a worker of a local stack, created on the first call. Resolves when a running NATS and
+ * Redis accept them.
  *
  * @throws Error as ensureStackCredentials, or when a running store does not accept the worker
  */
@@ -39,7 +39,7 @@ export async function addLocalWorker(
   if (!access) throw new Error(`worker ${workerId} was not added`);
   if (info && redis !== undefined) await setRedisPoolUser(info.redis_url, identities, pool);
   if (info && nats !== undefined) {
-    process.kill(nats, 'SIGHUP'); // nats-server reads its configuration again
+    process.kill(nats, 'SIGHUP'); // reloads the configuration of nats-server
     await untilNatsAccepts(access, reloadWithinMs);
   }
   if (info) writeInfo(infoFile, { ...info, workers });

@@ -3,17 +3,17 @@ import { repositoryRoot } from '../stack/settings';
 import { addLocalWorker } from './local';
 import { readWorkerOptions, workerEnvironment } from './options';
 
-const help = `npm run credentials -- --pool POOL --worker ID [options]: credentials of one worker for the local stack.
+const help = `npm run credentials -- --pool POOL --worker ID [options]: prints the credentials of a worker for the local stack.
 
-Makes them on the first call and prints the same ones again later, as variables of a worker process. A running stack
-accepts them at once, without a restart. They let the worker reach its own subjects in NATS, and inputs, results,
+Creates them on the first call and prints the same ones later, as environment variables of a worker process. A running
+stack accepts them without a restart. They give access to the worker's own subjects in NATS, and to inputs, results,
 artifacts and memories in Redis.
 
-  --pool POOL     a pool of the pools file
-  --worker ID     worker id; each belongs to one pool
+  --pool POOL     pool from the pools file
+  --worker ID     worker id; an id belongs to one pool
   --data DIR      folder of the stack (default .svc)
-  --json          the entry of stack.json as one line of JSON
-  --help          this text
+  --json          print the entry of stack.json as one line of JSON
+  --help          print this help
 `;
 
 async function run(): Promise<void> {
@@ -26,7 +26,9 @@ async function run(): Promise<void> {
   const dataDir = resolve(data ?? join(repositoryRoot, '.svc'));
   const { access, isRunning } = await addLocalWorker(dataDir, pool, worker);
   if (!isRunning)
-    process.stderr.write(`no stack runs on ${dataDir}: run this again after npm start for the addresses\n`);
+    process.stderr.write(
+      `no stack is running in ${dataDir}; run this command again after npm start to get the addresses\n`,
+    );
   process.stdout.write(`${json ? JSON.stringify({ pool, ...access }) : workerEnvironment(pool, access)}\n`);
 }
 

@@ -7,7 +7,7 @@ export interface WorkerOptions {
   json: boolean;
 }
 
-/** @returns undefined when help is asked for. @throws Error saying what is wrong with the command line */
+/** @returns undefined when help is requested. @throws Error describing an invalid command line */
 export function readWorkerOptions(args: string[]): WorkerOptions | undefined {
   const { values } = parseArgs({
     args,
@@ -21,11 +21,11 @@ export function readWorkerOptions(args: string[]): WorkerOptions | undefined {
   });
   if (values.help) return undefined;
   const { pool, worker, data, json } = values;
-  if (!pool || !worker) throw new Error('--pool and --worker are needed; --help lists the options');
+  if (!pool || !worker) throw new Error('--pool and --worker are required; see --help');
   return { pool, worker, data, json };
 }
 
-/** What a worker process reads from its environment; the names are those of the worker SDK. */
+/** Environment variables of a worker process, as read by the worker SDK. */
 export const workerEnvironment = (pool: string, access: { worker_id: string; nats_url: string; redis_url: string }) =>
   [
     `WORKER_ID=${access.worker_id}`,

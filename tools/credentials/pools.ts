@@ -1,7 +1,7 @@
 import { parsePools, type PoolTable } from '@svc/routing';
 import { readFileSync } from 'node:fs';
 
-/** @throws Error that names the file and each mistake in it */
+/** @throws Error with the file and every problem in it */
 export function readPools(file: string): PoolTable {
   const parsed = parsePools(readFileSync(file, 'utf8'), file, false);
   if (parsed.ok) return parsed.value;

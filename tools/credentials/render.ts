@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 
 /** User of the services, in NATS and in Redis. */
 export const serviceUser = 'svc';
-/** Redis user with every command, for people and for changing users while Redis runs. */
+/** Redis user with all permissions, for operators and for changing users at runtime. */
 export const adminUser = 'admin';
 /** Redis user that can only PING. */
 export const healthUser = 'health';
@@ -18,7 +18,7 @@ export interface PoolIdentity {
   workers: readonly { id: string; natsPassword: string }[];
 }
 
-/** Every identity of the stores of one installation. */
+/** All users of Redis and NATS of an installation. */
 export interface StoreIdentities {
   natsServicePassword: string;
   redisServicePassword: string;
@@ -41,7 +41,7 @@ const fromWorkers = [
 ].map(({ name }) => name);
 const jetStreamInfo = '$JS.API.INFO';
 
-/** What accounts of pools can reach in the account of the services; the permissions of each user narrow it down. */
+/** Subjects that pool accounts import from the service account; user permissions restrict them further. */
 const exportedServices = [
   ...fromWorkers,
   jetStreamInfo,
@@ -51,7 +51,7 @@ const exportedServices = [
   `$JS.ACK.${jobsStream}.>`,
 ];
 const exportedStreams = [subjects.jobCancel.name, ...streams.jobs.subjects];
-/** A pull is answered by many messages. */
+/** A pull request has many responses. */
 const isPull = (subject: string) => subject.includes('.MSG.NEXT.');
 
 /** Creating and reading one durable consumer, and acknowledging its messages. The filter of the consumer is fixed. */
@@ -76,7 +76,7 @@ export function workerPermissions(workerId: string, topics: readonly string[]) {
   };
 }
 
-/** In the configuration language of nats-server a string in double quotes has the escapes of JSON. */
+/** nats-server configuration uses JSON escapes in double-quoted strings. */
 const quote = (text: string) => JSON.stringify(text);
 const list = (entries: readonly string[]) => `[\n${entries.map((entry) => `      ${entry}\n`).join('')}    ]`;
 const user = (name: string, password: string, rest = '') =>
@@ -100,7 +100,7 @@ export function renderNatsConf(identities: StoreIdentities, storeDir: string): s
     });
     return `  ${quote(`pool-${name}`)} {\n    users: ${list(users)}\n    imports: ${list(imports)}\n  }\n`;
   });
-  return `# Generated. Written again at every start and by \`npm run credentials\`.
+  return `# Generated. Overwritten at every start and by \`npm run credentials\`.
 # JetStream is configured here: a reload turns off what only the command line turned on.
 jetstream { store_dir: ${quote(storeDir)} }
 
@@ -114,33 +114,33 @@ ${pools.join('')}}
 `;
 }
 
-/** What a worker can do in Redis: inputs are read-only, so that an input does not change after its approval. */
+/** Redis permissions of a worker. Inputs are read-only, so that an approved input cannot change. */
 const workerRules = [
   'resetchannels',
   `%R~${keys.context('*')}`,
   ...[keys.result('*'), keys.artifact('*'), keys.memory('*')].map((pattern) => `~${pattern}`),
   '-@all',
   ...['get', 'set', 'getrange', 'strlen', 'expire', 'rpush', 'lrange', 'ltrim'].map((command) => `+${command}`),
-  // How clients start, and how the SDK stores an artifact with its metadata.
+  // Used by clients on connect, and by the SDK to store an artifact with its metadata.
   ...['ping', 'info', 'multi', 'exec', 'client|setname'].map((command) => `+${command}`),
 ].join(' ');
 
-/** Dangerous commands that the services need: reading the set-up of Redis, and listing the workers of queues. */
+/** Dangerous commands that the services need: reading the Redis configuration and listing queue workers. */
 const serviceRules = '~* &* +@all -@dangerous +info +config|get +client|list';
 
-const rulesOf = (name: string, password: string, rules: string) => ({
+const buildRules = (name: string, password: string, rules: string) => ({
   name,
-  // `reset`, so that the same rules replace a user of a running Redis.
+  // `reset`, so that the rules replace those of an existing user.
   rules: `reset on #${createHash('sha256').update(password).digest('hex')} ${rules}`,
 });
 
 /** The users of Redis with their rules, as in `ACL SETUSER <name> <rules>`. */
 export const redisUsers = (identities: StoreIdentities): { name: string; rules: string }[] => [
   { name: 'default', rules: 'reset off' },
-  rulesOf(serviceUser, identities.redisServicePassword, serviceRules),
-  rulesOf(adminUser, identities.redisAdminPassword, '~* &* +@all'),
-  rulesOf(healthUser, identities.redisHealthPassword, '-@all +ping'),
-  ...identities.pools.map(({ name, redisPassword }) => rulesOf(poolUser(name), redisPassword, workerRules)),
+  buildRules(serviceUser, identities.redisServicePassword, serviceRules),
+  buildRules(adminUser, identities.redisAdminPassword, '~* &* +@all'),
+  buildRules(healthUser, identities.redisHealthPassword, '-@all +ping'),
+  ...identities.pools.map(({ name, redisPassword }) => buildRules(poolUser(name), redisPassword, workerRules)),
 ];
 
 /** The file of the Redis setting `aclfile`. */

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { renderNatsConf, renderRedisAcl, serviceUser, type StoreIdentities } from './render';
 
-/** `secrets.json`: made once, so that credentials survive restarts. Entries of removed pools stay, and take no effect. */
+/** `secrets.json`: created once, so that credentials survive restarts. Entries of removed pools are kept but unused. */
 interface Secrets {
   nats: { services: string };
   redis: { services: string; admin: string; health: string };
@@ -20,14 +20,14 @@ export interface CredentialFiles {
 }
 
 export interface CredentialsPlan {
-  /** Folder of the secrets; the files of each store are in a folder of their own below it. */
+  /** Folder of the secrets; each store has a subfolder. */
   dir: string;
   pools: PoolTable;
   /** Folder of JetStream, as nats-server sees it. */
   natsDir: string;
-  /** Workers by pool, beyond the usual ones. */
+  /** Additional workers by pool. */
   workers?: Readonly<Record<string, readonly string[]>>;
-  /** Mode of the stores' files. Default 0600; a store that runs as another user needs more. */
+  /** Mode of the store files. Default 0600; a store that runs as another user needs read access. */
   storeFilesMode?: number;
 }
 
@@ -37,12 +37,12 @@ export interface Credentials {
 }
 
 const workersPerPool = 2;
-/** Begins with a letter: the NATS client for JavaScript takes a digit after the first colon of a URL for the port. */
+/** Starts with a letter, because the JavaScript NATS client parses a digit after the first colon of a URL as a port. */
 const newSecret = () => `s${randomBytes(32).toString('base64url')}`;
 const secretsFile = (dir: string) => join(dir, 'secrets.json');
 
 /**
- * Makes the credentials that are missing, and writes the configuration of both stores.
+ * Creates missing credentials, and writes the configuration of both stores.
  *
  * @throws Error when a worker id cannot be used or belongs to another pool, or a pool is not in the pools file
  */
@@ -51,7 +51,7 @@ export function ensureCredentials(plan: CredentialsPlan): Credentials {
   const secrets = readSecrets(dir);
   for (const pool of Object.keys(pools.pools)) addPool(secrets, pool);
   for (const [pool, ids] of Object.entries(workers)) for (const id of ids) addWorker(secrets, pools, pool, id);
-  const identities = identitiesOf(secrets, pools);
+  const identities = toIdentities(secrets, pools);
   const files = {
     natsConf: join(dir, 'nats', 'nats.conf'),
     redisAcl: join(dir, 'redis', 'users.acl'),
@@ -64,8 +64,8 @@ export function ensureCredentials(plan: CredentialsPlan): Credentials {
   return { identities, files };
 }
 
-/** The credentials in a folder, as far as the pools are in the pools file. */
-export const readIdentities = (dir: string, pools: PoolTable): StoreIdentities => identitiesOf(readSecrets(dir), pools);
+/** The credentials in a folder, of pools that are in the pools file. */
+export const readIdentities = (dir: string, pools: PoolTable): StoreIdentities => toIdentities(readSecrets(dir), pools);
 
 function readSecrets(dir: string): Secrets {
   const file = secretsFile(dir);
@@ -98,7 +98,7 @@ function addWorker(secrets: Secrets, { pools }: PoolTable, pool: string, id: str
   held.workers[id] ??= newSecret();
 }
 
-function identitiesOf({ nats, redis, pools: held }: Secrets, { pools, topics }: PoolTable): StoreIdentities {
+function toIdentities({ nats, redis, pools: held }: Secrets, { pools, topics }: PoolTable): StoreIdentities {
   const servedBy = (pool: string) => Object.keys(topics).filter((topic) => topics[topic]?.includes(pool));
   return {
     natsServicePassword: nats.services,
@@ -114,7 +114,7 @@ function identitiesOf({ nats, redis, pools: held }: Secrets, { pools, topics }: 
   };
 }
 
-/** Replaces the file as a whole, so that a server never reads half of it. */
+/** Replaces the file atomically, so that a server never reads a partial file. */
 function replaceFile(file: string, text: string, mode: number): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;

@@ -1,12 +1,12 @@
 import { poolUser, serviceUser, adminUser, type StoreIdentities } from './render';
 
-/** Where the stores are, as `host:port`. */
+/** Addresses of the stores, as `host:port`. */
 export interface StoreAddresses {
   nats: string;
   redis: string;
 }
 
-/** What one worker needs to connect. */
+/** Connection settings of a worker. */
 export interface WorkerAccess {
   worker_id: string;
   nats_url: string;
@@ -15,7 +15,7 @@ export interface WorkerAccess {
   redis_url: string;
 }
 
-/** Passwords are base64url, which a URL needs no encoding for. */
+/** Passwords are base64url and need no URL encoding. */
 export const natsUrl = (user: string, password: string, address: string) => `nats://${user}:${password}@${address}`;
 export const redisUrl = (user: string, password: string, address: string) => `redis://${user}:${password}@${address}`;
 

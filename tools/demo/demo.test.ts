@@ -16,7 +16,7 @@ const quiet = [
 ]; // prettier-ignore
 const browserPath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 
-/** The whole product as a user runs it: built, over TLS, every service a process, workers of their own. */
+/** The whole product as a user runs it: built, over TLS, with service and worker processes. */
 describe('the running stack', () => {
   let stack: Stack;
   let workers: Workers;
@@ -34,7 +34,7 @@ describe('the running stack', () => {
       approver: new Client(stack.info, 'approver'),
       operator: new Client(stack.info, 'operator'),
       workers,
-      tell: () => undefined,
+      report: () => undefined,
       show: () => undefined,
       say: () => undefined,
     };
@@ -46,7 +46,7 @@ describe('the running stack', () => {
   }, 30_000);
 
   it.each([...scenarios, ...workflowScenarios].map((scenario) => [scenario.name, scenario.promise, scenario] as const))(
-    'demo: %s ends as promised: %s',
+    'demo: %s ends as expected: %s',
     async (_name, _promise, scenario) => {
       expect(await scenario.run(world)).toMatchObject({ ok: true });
     },
@@ -62,7 +62,7 @@ describe('the running stack', () => {
     expect((await world.admin.get('/api/v1/status')).body).toMatchObject({ nats_status: 'connected' });
   });
 
-  it('gRPC answers for the health of gateway and kernel, without credentials', async () => {
+  it('gRPC health checks of gateway and kernel need no credentials', async () => {
     const tls = credentials.createSsl(readFileSync(stack.info.ca_file));
 
     expect(await grpcHealth(stack.info.grpc_addr, tls)).toBe('SERVING');
@@ -83,9 +83,9 @@ describe('the running stack', () => {
     }
   }, 60_000);
 
-  it('goes on after its scheduler is killed: what was accepted meanwhile is done', async () => {
+  it('runs jobs that were accepted while the scheduler was down', async () => {
     await stack.kill('scheduler');
-    const submitted = await world.admin.post('/api/v1/jobs', { prompt: 'while it was away' });
+    const submitted = await world.admin.post('/api/v1/jobs', { prompt: 'while the scheduler is down' });
     await stack.untilReady('scheduler');
 
     const id = String(submitted.body['job_id']);

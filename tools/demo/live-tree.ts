@@ -6,10 +6,10 @@ export interface Screen {
   columns?: number;
 }
 
-/** Shows a tree that changes: drawn anew in place on a terminal, elsewhere line by line as there is something new to tell. */
+/** Shows a changing tree: redrawn in place on a terminal, otherwise one line per change. */
 export class LiveTree {
   private drawn: string[] = [];
-  private readonly told = new Map<string, string>();
+  private readonly printedKeys = new Map<string, string>();
 
   constructor(
     private readonly screen: Screen,
@@ -17,13 +17,13 @@ export class LiveTree {
   ) {}
 
   show(lines: readonly TreeLine[]): void {
-    // A line that wraps would be two, and the next drawing would begin too low.
+    // Truncated, because a wrapped line takes two rows and the next redraw would start too low.
     const width = (this.screen.columns ?? 120) - 1;
     if (this.screen.isTTY) this.redraw(lines.map(({ text }) => `    ${text}`.slice(0, width)));
     else this.append(lines);
   }
 
-  /** What is said next stands below the tree, and the tree is drawn below that. */
+  /** Later output appears below the tree, and the next tree below that output. */
   leave(): void {
     this.drawn = [];
   }
@@ -37,8 +37,8 @@ export class LiveTree {
 
   private append(lines: readonly TreeLine[]): void {
     for (const { path, text, key } of lines) {
-      if (this.told.get(path) !== key) this.screen.write(`    ${this.now()}  ${text}\n`);
-      this.told.set(path, key);
+      if (this.printedKeys.get(path) !== key) this.screen.write(`    ${this.now()}  ${text}\n`);
+      this.printedKeys.set(path, key);
     }
   }
 }

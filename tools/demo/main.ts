@@ -9,11 +9,11 @@ import { scenarios, type Row, type World } from './scenarios';
 import { demoWorkers, Workers } from './workers';
 import { workflowScenarios } from './workflow-scenarios';
 
-const help = `npm run demo -- [options]: starts the control plane and two workers, sends jobs that end in every way there is,
-runs workflows, one of them held for two people, shows all of it as it moves, and ends 0 if each ended as promised.
+const help = `npm run demo -- [options]: starts the control plane and two workers, runs one job per final state and a set of
+workflows, shows their progress, and exits with 0 if all of them ended as expected.
 
-  --json   print the rows as one line of JSON on standard output, all else on standard error
-  --help   this text
+  --json   print the results as one line of JSON on standard output; progress goes to standard error
+  --help   print this help
 `;
 
 function table(rows: readonly (Row & { name: string; promise: string })[]): string {
@@ -25,7 +25,7 @@ function table(rows: readonly (Row & { name: string; promise: string })[]): stri
     row.rule,
     row.state,
     String(row.ms),
-    row.ok ? 'as promised' : `NOT ${row.promise}: ${row.fault ?? ''}`,
+    row.ok ? 'as expected' : `EXPECTED ${row.promise}: ${row.fault ?? ''}`,
   ]);
   const widths = head.map((_, i) => Math.max(...[head, ...lines].map((line) => (line[i] ?? '').length)));
   return [head, ...lines]
@@ -56,7 +56,7 @@ async function run(): Promise<boolean> {
   const stack = await startStack({
     dataDir,
     workers: demoWorkers,
-    // A dead worker is to be noticed while one watches, not after half a minute.
+    // Short, so that the demo shows the retry after a worker crash within seconds.
     env: { WORKER_HEARTBEAT_TTL: '3s', ...process.env },
     onProgress: (what) => say(`stack     │ ${what}`),
     onLine: (service, line) => (/ERROR/.test(line) ? say(`${service.padEnd(9)} │ ${line}`) : undefined),
@@ -64,7 +64,7 @@ async function run(): Promise<boolean> {
   const workers = await Workers.prepare(stack.info);
   try {
     await Promise.all(['crane-1', 'crane-2'].map((id) => workers.start(id)));
-    say(`\nTwo workers are up. Gateway ${stack.info.base_url}, Bull Board ${stack.info.base_url}/admin/queues\n`);
+    say(`\nTwo workers are running. Gateway ${stack.info.base_url}, Bull Board ${stack.info.base_url}/admin/queues\n`);
     const rows: (Row & { name: string; promise: string })[] = [];
     for (const { name, promise, run: scenario } of [...scenarios, ...workflowScenarios]) {
       const startedMs = Date.now();
@@ -78,7 +78,7 @@ async function run(): Promise<boolean> {
         approver: new Client(stack.info, 'approver'),
         operator: new Client(stack.info, 'operator'),
         workers,
-        tell: (what, { id, worker_id, waiting_reason }) =>
+        report: (what, { id, worker_id, waiting_reason }) =>
           say(
             `    ${passed()}  ${id.slice(0, 8)}  ${what}${worker_id ? ` on ${worker_id}` : ''}${waiting_reason ? ` (${waiting_reason})` : ''}`,
           ),

@@ -13,7 +13,7 @@ function given(flow: Flow['steps'], steps: Record<string, Partial<StepRunView>>,
 const texts = (shown: ShownRun) => drawRun(shown).map(({ text }) => text.replaceAll(/ +/g, ' '));
 
 describe('a run drawn as a tree', () => {
-  it('has steps in the order of the definition, and below each what it carries out itself', () => {
+  it('lists steps in the order of the definition, with nested steps below their parent', () => {
     const flow = { b: { name: 'Both', input: { steps: ['x', 'y'] } }, x: {}, y: {}, a: { input: { body_step: 'z' } }, z: {} }; // prettier-ignore
 
     expect(texts(given(flow, { x: { status: 'succeeded', job_id: 'r1:x@2', started_at: at(1), completed_at: at(3) } }))).toEqual([
@@ -26,7 +26,7 @@ describe('a run drawn as a tree', () => {
     ]); // prettier-ignore
   });
 
-  it('tells why a step failed or was left out, how many items are done, what a gate and a timer wait for', () => {
+  it('shows why a step failed or was skipped, how many items are done, and what an approval and a timer wait for', () => {
     const items = { 'c[0]': { step_id: 'c[0]', status: 'succeeded', item: 'tea' }, 'c[1]': { step_id: 'c[1]', status: 'failed', item: 'silk', error: { message: 'lost' } } }; // prettier-ignore
     const steps: Record<string, Partial<StepRunView>> = {
       a: { status: 'failed', error: { message: 'no ink' } },
@@ -51,7 +51,7 @@ describe('a run drawn as a tree', () => {
     ]);
   });
 
-  it('has the steps of a run that a step started below that step', () => {
+  it('shows the steps of a child run below the step that started it', () => {
     const inner = given({ weigh: {} }, {}, { id: 'r2' });
     const shown = given({ sub: {} }, { sub: { status: 'running', child_run_id: 'r2' } });
 
@@ -69,14 +69,14 @@ describe('a run drawn as a tree', () => {
       return { tree, written: () => written };
     }
 
-    it('off a terminal: a line again only when there is news', () => {
+    it('without a terminal: prints a line again only when it changed', () => {
       const { tree, written } = screen(false);
       for (const [key, text] of [['running', '2 s'], ['running', '1 s'], ['done', 'ok']] as const) tree.show([line(key, text)]); // prettier-ignore
 
       expect(written()).toBe('    5 ms  2 s\n    5 ms  ok\n');
     });
 
-    it('on a terminal: drawn over what was drawn, but not over what was said since, and never wider than it', () => {
+    it('on a terminal: redraws in place, keeps later output, and never exceeds the width', () => {
       const { tree, written } = screen(true);
       tree.show([line('a'), line('b')]);
       tree.show([line('a'), line('far too long')]);

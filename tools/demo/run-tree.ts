@@ -1,6 +1,6 @@
 import type { RunView, StepRunView } from '@svc/contract';
 
-/** What the tree needs to know of a definition, as it is posted. */
+/** The parts of a definition that the tree shows. */
 export interface Flow {
   steps: Readonly<Record<string, { name?: string; input?: Record<string, unknown> }>>;
 }
@@ -8,18 +8,18 @@ export interface Flow {
 export interface ShownRun {
   run: RunView;
   flow: Flow;
-  /** Runs that steps of this one started, by their id. */
+  /** Child runs by id. */
   children: ReadonlyMap<string, ShownRun>;
-  /** Of open gates by their job id, who has agreed so far in words. */
+  /** Number of approvals so far, as text, by the job id of each open gate. */
   gates: ReadonlyMap<string, string>;
 }
 
 /** One line of the drawn tree. */
 export interface TreeLine {
-  /** Where in the tree, unique. */
+  /** Unique position in the tree. */
   path: string;
   text: string;
-  /** Changes when there is something new to tell, other than that time has passed. */
+  /** Changes with the content of the line, except for elapsed time. */
   key: string;
 }
 
@@ -41,10 +41,10 @@ const signs: Readonly<Record<string, string>> = {
   skipped: '–',
 };
 const nameWidth = 44;
-/** A fan-out of more than this is told as one line. */
-const mostItems = 8;
+/** A fan-out with more items is shown as one line. */
+const maxItems = 8;
 
-/** A run drawn as a tree: steps in the order of the definition, with what belongs to them below. */
+/** Renders a run as a tree: steps in the order of the definition, with nested steps, items and child runs below. */
 export function drawRun(shown: ShownRun): TreeLine[] {
   const { run, flow } = shown;
   const owned = new Set(Object.values(flow.steps).flatMap(ownedBy));
@@ -60,7 +60,7 @@ export function drawRun(shown: ShownRun): TreeLine[] {
   return draw(root, '', '');
 }
 
-/** Steps that a parallel or a loop carries out itself. */
+/** Steps nested in a parallel or loop step. */
 function ownedBy({ input = {} }: Flow['steps'][string]): string[] {
   const { steps, body_step: body } = input;
   if (Array.isArray(steps)) return steps.filter((id) => typeof id === 'string');
@@ -78,9 +78,9 @@ function stepNode(shown: ShownRun, id: string): Node {
     path: `${run.id}:${id}`,
     name: flow.steps[id]?.name ?? id,
     status: step.status,
-    about: aboutOf(shown, step, items),
-    left: leftOf(run, step),
-    children: [...below, ...its, ...(items.length > mostItems ? [] : items.map((item) => itemNode(shown, item)))],
+    about: describeStep(shown, step, items),
+    left: formatDuration(run, step),
+    children: [...below, ...its, ...(items.length > maxItems ? [] : items.map((item) => itemNode(shown, item)))],
   };
 }
 
@@ -88,12 +88,12 @@ const itemNode = (shown: ShownRun, item: StepRunView): Node => ({
   path: `${shown.run.id}:${item.step_id}`,
   name: String(item.item),
   status: item.status,
-  about: aboutOf(shown, item, []),
-  left: leftOf(shown.run, item),
+  about: describeStep(shown, item, []),
+  left: formatDuration(shown.run, item),
   children: [],
 });
 
-function aboutOf({ run, gates }: ShownRun, step: StepRunView, items: readonly StepRunView[]): string {
+function describeStep({ run, gates }: ShownRun, step: StepRunView, items: readonly StepRunView[]): string {
   if (step.error) return step.error.message;
   if (step.skip_reason) return step.skip_reason.replaceAll('_', ' ');
   if (items.length > 0) return `${items.filter(({ status }) => status === 'succeeded').length} of ${items.length}`;
@@ -108,8 +108,11 @@ function decidedBy({ output }: StepRunView): string {
   return typeof by === 'string' ? `agreed, last by ${by}` : '';
 }
 
-/** How long it took, or how long its timer still runs. */
-function leftOf({ timers = [] }: RunView, { step_id: id, started_at: from, completed_at: to }: StepRunView): string {
+/** Duration of the step, or time left on its timer. */
+function formatDuration(
+  { timers = [] }: RunView,
+  { step_id: id, started_at: from, completed_at: to }: StepRunView,
+): string {
   const timer = timers.find(({ step_id }) => step_id === id);
   if (timer && !to) return `${inWords(timer.remaining_ms)} left`;
   return from && to ? `${Date.parse(to) - Date.parse(from)} ms` : '';

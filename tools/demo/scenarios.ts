@@ -6,19 +6,19 @@ import type { Workers } from './workers';
 export interface World {
   baseUrl: string;
   admin: Client;
-  /** Another person: nobody may approve what he submitted himself. */
+  /** A second admin, because the submitter of a job cannot approve it. */
   approver: Client;
-  /** Starts workflows that the other two decide on. */
+  /** Starts workflows that the other two approve. */
   operator: Client;
   workers: Workers;
-  /** Tells what a job does now. */
-  tell(what: string, job: Detail): void;
-  /** Shows a run as it is now. */
+  /** Prints the state of a job. */
+  report(what: string, job: Detail): void;
+  /** Prints the state of a run. */
   show(tree: readonly TreeLine[]): void;
   say(text: string): void;
 }
 
-/** What the demonstration looks at of a job. */
+/** Fields of a job that the demo checks. */
 export interface Detail {
   id: string;
   state: string;
@@ -40,13 +40,13 @@ export interface Row {
   state: string;
   ms: number;
   ok: boolean;
-  /** What went another way than promised. */
+  /** Differences from the expected result. */
   fault?: string;
 }
 
 export interface Scenario {
   name: string;
-  /** How it must end. */
+  /** Expected result. */
   promise: string;
   run(world: World): Promise<Row>;
 }
@@ -54,13 +54,13 @@ export interface Scenario {
 const patienceMs = 30_000;
 const detail = async (client: Client, id: string) => (await client.get(`/api/v1/jobs/${id}`)).body as unknown as Detail;
 
-/** Watches a job until it is as wanted, telling each state it passes. */
+/** Polls a job until the condition holds, and prints each state change. */
 async function watch(world: World, id: string, wanted: (job: Detail) => boolean): Promise<Detail> {
   const endMs = Date.now() + patienceMs;
   let seen = '';
   for (;;) {
     const job = await detail(world.admin, id);
-    if (job.state !== seen) world.tell(job.state, job);
+    if (job.state !== seen) world.report(job.state, job);
     seen = job.state;
     if (wanted(job) || Date.now() > endMs) return job;
     await sleep(40);
@@ -73,7 +73,7 @@ async function submit(world: World, body: Record<string, unknown>): Promise<Answ
 
 async function submitted(world: World, body: Record<string, unknown>): Promise<string> {
   const answer = await submit(world, body);
-  if (answer.status !== 200) throw new Error(`submission was answered ${answer.status} ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 200) throw new Error(`submission failed with ${answer.status} ${JSON.stringify(answer.body)}`);
   return String(answer.body['job_id']);
 }
 
@@ -117,7 +117,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'denied',
-    promise: 'DENIED, with a way out',
+    promise: 'DENIED, with a remediation',
     run: async (world) => {
       const refused = await submit(world, { topic: 'job.demo.wipe', risk_tags: ['destructive'] });
       const job = await watch(world, String(refused.body['job_id']), ended);
@@ -126,7 +126,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'throttled',
-    promise: '429 for the fourth of a burst',
+    promise: '429 for the fourth request of a burst',
     run: async (world) => {
       const startedMs = Date.now();
       const answers = [];
@@ -145,7 +145,7 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'approved by a person',
+    name: 'held and approved',
     promise: 'held, then SUCCEEDED',
     run: async (world) => {
       const id = await submitted(world, { topic: 'job.demo.refund', context: { amount: 900 } });
@@ -156,13 +156,13 @@ export const scenarios: readonly Scenario[] = [
       });
       const job = await watch(world, id, ended);
       return row(job, 'SUCCEEDED', [
-        [own.status === 403, 'the submitter could approve his own job'],
-        [approved.status === 200, `approval was answered ${approved.status}`],
+        [own.status === 403, 'the submitter was able to approve the job'],
+        [approved.status === 200, `approval failed with ${approved.status}`],
       ]);
     },
   },
   {
-    name: 'rejected by a person',
+    name: 'held and rejected',
     promise: 'held, then DENIED',
     run: async (world) => {
       const id = await submitted(world, { topic: 'job.demo.refund', context: { amount: 90_000 } });
@@ -179,7 +179,7 @@ export const scenarios: readonly Scenario[] = [
       const job = await watch(world, id, ({ output_safety }) => output_safety?.redacted_ptr !== undefined);
       const text = JSON.stringify(job.result);
       const clean = text.includes('[REDACTED]') && !text.includes('example.org');
-      return row(job, 'SUCCEEDED', [[clean, `the result still reads ${text}`]]);
+      return row(job, 'SUCCEEDED', [[clean, `the result still contains ${text}`]]);
     },
   },
   {
@@ -198,7 +198,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'retried after a failure',
-    promise: 'SUCCEEDED at the second try',
+    promise: 'SUCCEEDED on the second attempt',
     run: async (world) => {
       const job = await watch(world, await submitted(world, { topic: 'job.demo.flaky' }), ended);
       return row(job, 'SUCCEEDED', [[job.attempts === 2, `${job.attempts} tries`]]);
@@ -216,7 +216,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'timed out',
-    promise: 'TIMEOUT at its deadline',
+    promise: 'TIMEOUT at the deadline',
     run: async (world) => {
       const id = await submitted(world, { topic: 'job.demo.slow', deadline_ms: 1_500 });
       return row(await watch(world, id, ended), 'TIMEOUT');
@@ -228,11 +228,11 @@ export const scenarios: readonly Scenario[] = [
     run: async (world) => {
       const id = await submitted(world, { topic: 'job.demo.long' });
       const running = await watch(world, id, ({ state, worker_id }) => state === 'RUNNING' && worker_id !== undefined);
-      world.tell(`killing ${running.worker_id}`, running);
+      world.report(`killing ${running.worker_id}`, running);
       world.workers.kill(running.worker_id ?? '');
       const job = await watch(world, id, ended);
       return row(job, 'SUCCEEDED', [
-        [job.attempts > 1, 'it was not tried again'],
+        [job.attempts > 1, 'it was not retried'],
         [job.worker_id !== running.worker_id, 'it ran on the dead worker'],
       ]);
     },

@@ -2,7 +2,7 @@ import { createWorker, RetryableError, type Job } from '@svc/worker-sdk';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exampleHandlers } from '../examples/handlers';
 
-/** Works for a while in small steps, telling how far it is, until it is done or told to stop. */
+/** Simulates work in small steps and reports progress, until it is done or cancelled. */
 async function work(job: Job, totalMs: number): Promise<void> {
   const steps = 20;
   for (let step = 1; step <= steps; step++) {
@@ -11,7 +11,7 @@ async function work(job: Job, totalMs: number): Promise<void> {
   }
 }
 
-// Put together here, so that no scanner of repositories takes the demonstration for a leak.
+// Concatenated, so that secret scanners do not report this file.
 const leaked = ['AKIA', 'IOSFODNN7', 'EXAMPLQ'].join('');
 
 const worker = createWorker({
@@ -25,7 +25,7 @@ const worker = createWorker({
     'job.demo.burst': async () => ({ ok: true }),
     'job.demo.redact': async () => ({ answer: 'Write to harbour.master@example.org about berth 7.' }),
     'job.demo.leak': async (job) =>
-      // The first time it talks too much; when somebody released it to run again it has learned.
+      // Leaks on the first run; the run after a release does not.
       job.labels['retry'] === 'true' ? { note: 'nothing to hide' } : { note: `the key is ${leaked}` },
     'job.demo.long': async (job) => {
       await work(job, job.attempt === 1 ? 60_000 : 500);

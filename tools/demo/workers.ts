@@ -5,10 +5,10 @@ import type { StackInfo } from '../stack';
 const stopWithinMs = 5_000;
 const pool = 'demo';
 
-/** For the stack, so that it makes credentials for these workers. */
+/** Workers that the stack creates credentials for. */
 export const demoWorkers = { [pool]: ['crane-1', 'crane-2'] };
 
-/** Worker processes of the demonstration, each as a user would run one. */
+/** Worker processes of the demo. */
 export class Workers {
   private readonly running = new Map<string, ChildProcess>();
 
@@ -21,7 +21,7 @@ export class Workers {
     return new Workers(await bundleProgram('tools/demo/worker.ts'), info);
   }
 
-  /** Resolves once the worker serves. */
+  /** Resolves when the worker is ready. */
   async start(id: string): Promise<void> {
     const access = this.info.workers[pool]?.find(({ worker_id }) => worker_id === id);
     const { nats_url: NATS_URL, redis_url: REDIS_URL } = access ?? this.info;
@@ -30,7 +30,7 @@ export class Workers {
     await firstWord(child);
   }
 
-  /** Ends a worker without warning, as a crash would. */
+  /** Kills a worker, like a crash. */
   kill(id: string): void {
     this.running.get(id)?.kill('SIGKILL');
     this.running.delete(id);

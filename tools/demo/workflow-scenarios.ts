@@ -9,14 +9,14 @@ const patienceMs = 30_000;
 const ended = ({ run }: ShownRun) => run.completed_at !== null;
 const flowOf = (workflowId: string) => readExample(workflowId.replace(/^example-/, '')) as unknown as Flow;
 
-/** Body of an answer that must be 2xx. */
+/** Body of a response, which must be 2xx. */
 async function must<Body>(call: Promise<{ status: number; body: unknown }>): Promise<Body> {
   const { status, body } = await call;
-  if (status >= 300) throw new Error(`answered ${status} ${JSON.stringify(body)}`);
+  if (status >= 300) throw new Error(`request failed with ${status} ${JSON.stringify(body)}`);
   return body as Body;
 }
 
-/** Stores examples and starts the last of them, as somebody who may not decide on it. @returns the run's id */
+/** Stores examples and starts the last one, as a user who cannot approve it. @returns the run id */
 async function start({ admin, operator }: World, names: readonly string[], input: object): Promise<string> {
   for (const name of names) await must(admin.post('/api/v1/workflows', readExample(name)));
   const runs = `/api/v1/workflows/example-${names.at(-1)}/runs`;
@@ -25,7 +25,7 @@ async function start({ admin, operator }: World, names: readonly string[], input
 
 const read = (client: Client, id: string) => must<RunView>(client.get(`/api/v1/workflow-runs/${id}`));
 
-/** A run with the runs it started and the gates that are open. */
+/** A run with its child runs and open gates. */
 async function look(client: Client, id: string): Promise<ShownRun> {
   const run = await read(client, id);
   const begun = Object.values(run.steps).flatMap(({ child_run_id: child }) => child ?? []);
@@ -44,7 +44,7 @@ async function openGates(client: Client): Promise<Map<string, string>> {
   return new Map(items.map((item) => [item.job.id, inWords(item)]));
 }
 
-/** Shows a run as it moves, until it is as wanted or has ended. */
+/** Shows the progress of a run until the condition holds or it has ended. */
 async function follow(world: World, id: string, wanted: (shown: ShownRun) => boolean): Promise<RunView> {
   const endMs = Date.now() + patienceMs;
   for (;;) {
@@ -68,7 +68,7 @@ function row(run: RunView, expected: string, about: Pick<Row, 'verdict' | 'rule'
 export const workflowScenarios: readonly Scenario[] = [
   {
     name: 'a gated workflow',
-    promise: 'waits for two people, then SUCCEEDED',
+    promise: 'waits for two approvals, then SUCCEEDED',
     run: async (world) => {
       const id = await start(world, ['inspection', 'gated'], {
         ship: 'Marguerite',
@@ -76,24 +76,24 @@ export const workflowScenarios: readonly Scenario[] = [
       });
       const board = `/admin/queues/queue/workflow-runs/run-${id}`;
       world.say(`the same tree in Bull Board: ${world.baseUrl}${board}`);
-      // A step waits a moment before its gate is open.
+      // The gate opens shortly after its step starts waiting.
       await follow(world, id, ({ gates }) => gates.has(`${id}:board@1`));
       const gate = `/api/v1/approvals/${encodeURIComponent(`${id}:board@1`)}/approve`;
       const own = await world.operator.post(gate);
-      world.say(`who started it may not agree: ${own.status} ${String(own.body['code'])}`);
+      world.say(`the user who started it cannot approve: ${own.status} ${String(own.body['code'])}`);
       await must(world.admin.post(gate, { reason: 'the berth is free' }));
       const half = await follow(world, id, () => true);
       await must(world.approver.post(gate, { reason: 'the crew is here' }));
       const run = await follow(world, id, ended);
       return row(run, 'SUCCEEDED', { verdict: 'REQUIRE_APPROVAL', rule: 'approval-gates' }, [
-        [own.status === 403, 'who started it could agree'],
-        [half.steps['board']?.status === 'waiting', 'one person was enough'],
+        [own.status === 403, 'the user who started it was able to approve'],
+        [half.steps['board']?.status === 'waiting', 'one approval was enough'],
       ]);
     },
   },
   {
     name: 'a workflow that is rolled back',
-    promise: 'FAILED, all it did undone, newest first',
+    promise: 'FAILED, and completed steps compensated, newest first',
     run: async (world) => {
       const id = await start(world, ['saga'], { euro: 9_000 });
       const run = await follow(world, id, ended);
@@ -109,7 +109,7 @@ export const workflowScenarios: readonly Scenario[] = [
   },
   {
     name: 'a workflow with a timer',
-    promise: 'SUCCEEDED, not before its time',
+    promise: 'SUCCEEDED, not before the timer is due',
     run: async (world) => {
       const run = await follow(world, await start(world, ['timer'], {}), ended);
       const { started_at: from = '', completed_at: to = '' } = run.steps['dry'] ?? {};

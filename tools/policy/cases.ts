@@ -3,11 +3,11 @@ import type { PolicyRequest } from '@svc/policy';
 import Joi from 'joi';
 import { Unusable } from './options';
 
-/** A request, and how it must be decided. */
+/** A request and its expected decision. */
 export interface InputCase {
   name: string;
   request: Omit<PolicyRequest, 'input_content'> & { content?: unknown; metadata?: Record<string, unknown> };
-  /** What the windows of velocity rules hold, this request included; 1 where nothing is said. */
+  /** Counts of velocity windows, including this request; default 1. */
   counts?: Record<string, number>;
   expect: InputExpectation;
 }
@@ -16,13 +16,13 @@ export interface InputExpectation {
   /** Id of the deciding rule; '' = no rule. */
   rule?: string;
   reason?: string;
-  /** Must be among those of the decision. */
+  /** Must be a subset of those of the decision. */
   constraints?: Record<string, unknown>;
   remediations?: string[];
   findings?: string[];
 }
 
-/** A result of a job, and what must become of it. */
+/** A job result and its expected decision. */
 export interface OutputCase {
   name: string;
   output: {
@@ -117,7 +117,7 @@ const document = Joi.object<{ cases: Case[] }>({
     .required(),
 });
 
-/** @throws Unusable with every fault and its line */
+/** @throws Unusable with every error and its line */
 export function parseCases(text: string, source: string): Case[] {
   const parsed = readYamlDocument(text, source, document);
   if (!parsed.ok) throw new Unusable(parsed.problems.map(printProblem));

@@ -19,7 +19,7 @@ export interface Wanted {
   most: number;
 }
 
-/** Decisions of an installation; its store is only read. @throws Unusable when it does not answer */
+/** Reads the decisions of an installation from Redis. @throws Unusable when Redis is unavailable */
 export async function ofStore(url: string, { sinceMs, most }: Wanted): Promise<Decisions> {
   const redis = new Redis(url, { maxRetriesPerRequest: 2, lazyConnect: true });
   redis.on('error', () => undefined);
@@ -32,9 +32,9 @@ export async function ofStore(url: string, { sinceMs, most }: Wanted): Promise<D
     return {
       questions: found.questions,
       warnings: [
-        ...(found.isCut ? [`only the newest ${found.questions.length} decisions are looked at (--most)`] : []),
+        ...(found.isCut ? [`only the newest ${found.questions.length} decisions are included (--most)`] : []),
         ...(found.withoutContent > 0
-          ? [`the input of ${found.withoutContent} jobs is gone, and rules on content cannot see it`]
+          ? [`the inputs of ${found.withoutContent} jobs have expired; content rules cannot match them`]
           : []),
       ],
     };
@@ -52,7 +52,7 @@ const line = Joi.object<RecordedQuestion>({
   request: Joi.object({ topic: Joi.string().required() }).unknown().required(),
 });
 
-/** Decisions that were exported before, one JSON object a line. @throws Unusable naming the line */
+/** Reads exported decisions, one JSON object per line. @throws Unusable with the line */
 export async function ofFile(path: string, { most }: Pick<Wanted, 'most'>): Promise<Decisions> {
   const questions: RecordedQuestion[] = [];
   let number = 0;
@@ -61,7 +61,7 @@ export async function ofFile(path: string, { most }: Pick<Wanted, 'most'>): Prom
       number += 1;
       if (text.trim() === '') continue;
       if (questions.length === most)
-        return { questions, warnings: [`only the first ${most} decisions are looked at (--most)`] };
+        return { questions, warnings: [`only the first ${most} decisions are included (--most)`] };
       questions.push(read(text));
     }
   } catch (error) {

@@ -59,7 +59,7 @@ describe('a difference of policies', () => {
     return difference(policies, standardScanners(), questions);
   };
 
-  it('names what would be decided otherwise, and by what', async () => {
+  it('lists changed decisions with their rules', async () => {
     const found = await between([
       asked('job.a', 'ALLOW', { amount: 9 }),
       asked('job.a', 'ALLOW', { amount: 2 }),
@@ -85,7 +85,7 @@ describe('a difference of policies', () => {
     ]);
   });
 
-  it('passes a limit only when it is beyond it', async () => {
+  it('exceeds a limit only above it', async () => {
     const found = await between([
       asked('job.a', 'ALLOW', { amount: 9 }),
       asked('job.b'),
@@ -100,13 +100,13 @@ describe('a difference of policies', () => {
     ]); // prettier-ignore
   });
 
-  it('of nothing is none', async () => {
+  it('of no decisions is empty', async () => {
     const found = await between([]);
 
     expect(passed(found, { changed: 0, looser: 0, approvals: 0, uncovered: 0 })).toEqual([]);
   });
 
-  it('is taken from an export, whose faults are named with their line', async () => {
+  it('reads an export, and reports errors with their line', async () => {
     const good = `${JSON.stringify(asked('job.a'))}\n\n${JSON.stringify(asked('job.b'))}\n`;
 
     expect((await ofFile(file('all.jsonl', good), { most: 10 })).questions).toEqual([asked('job.a'), asked('job.b')]);
@@ -141,7 +141,7 @@ describe('decisions of an installation', () => {
       );
     });
 
-  it('are asked again with the input they were made on; the exit code says whether a limit is passed', async () => {
+  it('are evaluated again with their original input; the exit code reports an exceeded limit', async () => {
     const store = openStore(redis, queues, { metaSec: 3_600, dataSec: 3_600 });
     const decided: DecisionRecord = {
       decision: 'ALLOW',

@@ -19,20 +19,20 @@ export interface Difference {
   changes: Change[];
   stricter: number;
   looser: number;
-  /** How many more would wait for a person, net. */
+  /** Net change in decisions that require approval. */
   addedApprovals: number;
-  /** Decided by no rule of the new policy, and of the old one, percent. */
+  /** Percentage of decisions that match no rule, under the new and the old policy. */
   uncovered: number;
   uncoveredBefore: number;
-  /** The old policy would not decide today as was decided then: windows, configuration or the policy were others. */
+  /** Original decisions that differ from the old policy today, because windows, configuration or policy changed. */
   drifted: number;
-  /** Deciding failed for so many. */
+  /** Failed evaluations. */
   failed: number;
 }
 
 const atOnce = 32;
 
-/** Decides anew under two policies what was decided once. Windows of velocity rules count as holding one request. */
+/** Evaluates recorded requests under two policies. Velocity windows count as holding one request. */
 export async function difference(
   policies: { before: Policy; after: Policy },
   scanners: Scanners,
@@ -55,7 +55,7 @@ export async function difference(
     await Promise.all([old.close(), fresh.close()]);
   }
   const changes = pairs.flatMap(([{ request }, was, is]) =>
-    was.decision === is.decision ? [] : [changeOf(request, was, is)],
+    was.decision === is.decision ? [] : [toChange(request, was, is)],
   );
   const share = (pick: (pair: (typeof pairs)[number]) => boolean) =>
     pairs.length === 0 ? 0 : (100 * pairs.filter(pick).length) / pairs.length;
@@ -73,7 +73,7 @@ export async function difference(
   };
 }
 
-const changeOf = (request: RecordedQuestion['request'], was: PolicyDecision, is: PolicyDecision): Change => ({
+const toChange = (request: RecordedQuestion['request'], was: PolicyDecision, is: PolicyDecision): Change => ({
   job_id: request.job_id ?? '',
   topic: request.topic,
   tenant: request.tenant ?? '',
@@ -94,11 +94,11 @@ export interface Thresholds {
   uncovered: number;
 }
 
-/** Which limits are passed, in words. */
+/** A message for each exceeded limit. */
 export function passed(found: Difference, limits: Thresholds): string[] {
   const changed = found.decisions === 0 ? 0 : (100 * found.changes.length) / found.decisions;
   const over = (option: string, is: number, limit: number, unit = '') =>
-    is > limit ? [`${option} is ${limit}${unit}, and it would be ${Number(is.toFixed(2))}${unit}`] : [];
+    is > limit ? [`${option} is ${limit}${unit}, but the value is ${Number(is.toFixed(2))}${unit}`] : [];
   return [
     ...over('--max-changed', changed, limits.changed, ' %'),
     ...over('--max-looser', found.looser, limits.looser),

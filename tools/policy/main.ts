@@ -4,25 +4,25 @@ import { parseCases } from './cases';
 import { ofFile, ofStore, type Decisions } from './decisions';
 import { difference, passed } from './diff';
 import { help, readOptions, Unusable, type PolicyOptions } from './options';
-import { readPolicy, textOf } from './read-policy';
+import { readPolicy, readText } from './read-policy';
 import { runCases, uncovered } from './run-cases';
 
 type Say = (line: string) => void;
 
-/** @returns whether all is well, and what to print as JSON */
+/** @returns whether the check passed, and the JSON output */
 type Outcome = { ok: boolean; report: Record<string, unknown> };
 
 async function check({ files: [file = ''], bundles, overrides }: PolicyOptions, say: Say): Promise<Outcome> {
   const policy = await readPolicy(file, bundles, overrides);
   const rules = policy.rules.length + policy.inputRules.length + policy.outputRules.length;
-  say(`${file}: well formed, ${rules} rules, snapshot ${policy.snapshot}`);
+  say(`${file}: valid, ${rules} rules, snapshot ${policy.snapshot}`);
   return { ok: true, report: { file, rules, snapshot: policy.snapshot } };
 }
 
 async function test(options: PolicyOptions, say: Say): Promise<Outcome> {
   const policy = await readPolicy(options.files[0] ?? '', options.bundles, options.overrides);
-  const cases = parseCases(await textOf(options.cases), options.cases);
-  const outcomes = await runCases(policy, await scannersOf(options), cases);
+  const cases = parseCases(await readText(options.cases), options.cases);
+  const outcomes = await runCases(policy, await readScanners(options), cases);
   for (const { name, faults, reason } of outcomes) {
     say(`${faults.length === 0 ? 'ok    ' : 'FAILED'} ${name}`);
     for (const fault of faults) say(`         ${fault} (${reason})`);
@@ -30,8 +30,8 @@ async function test(options: PolicyOptions, say: Say): Promise<Outcome> {
   const failed = outcomes.filter(({ faults }) => faults.length > 0);
   const { all, ids } = uncovered(policy, outcomes);
   const coverage = all === 0 ? 100 : (100 * (all - ids.length)) / all;
-  say(`${outcomes.length - failed.length} of ${outcomes.length} cases as they should be`);
-  say(`${coverage.toFixed(0)} % of ${all} rules decided a case${ids.length > 0 ? `; none: ${ids.join(', ')}` : ''}`);
+  say(`${outcomes.length - failed.length} of ${outcomes.length} cases passed`);
+  say(`${coverage.toFixed(0)} % of ${all} rules covered${ids.length > 0 ? `; not covered: ${ids.join(', ')}` : ''}`);
   const isCovered = coverage >= options.minCoverage;
   if (!isCovered) say(`FAILED: --min-coverage is ${options.minCoverage} %`);
   return {
@@ -46,8 +46,8 @@ async function diff(options: PolicyOptions, say: Say): Promise<Outcome> {
   const [old = '', fresh = ''] = options.files;
   const before = await readPolicy(old, options.bundles, options.overrides);
   const after = await readPolicy(fresh, options.bundles, options.overrides);
-  const { questions, warnings } = await decisionsOf(options);
-  const found = await difference({ before, after }, await scannersOf(options), questions);
+  const { questions, warnings } = await readDecisions(options);
+  const found = await difference({ before, after }, await readScanners(options), questions);
   const {
     decisions,
     changes,
@@ -64,11 +64,11 @@ async function diff(options: PolicyOptions, say: Say): Promise<Outcome> {
   }
   if (changes.length > shown) say(`… and ${changes.length - shown} more`);
   say(`${changes.length} of ${decisions} decisions change: ${stricter} stricter, ${looser} less strict`);
-  say(`${Math.abs(addedApprovals)} ${addedApprovals < 0 ? 'fewer' : 'more'} would wait for a person`);
-  say(`${share.toFixed(1)} % are decided by no rule (${uncoveredBefore.toFixed(1)} % under ${old})`);
+  say(`${Math.abs(addedApprovals)} ${addedApprovals < 0 ? 'fewer' : 'more'} decisions require approval`);
+  say(`${share.toFixed(1)} % of the decisions match no rule (${uncoveredBefore.toFixed(1)} % under ${old})`);
   if (drifted > 0)
     warnings.push(
-      `${drifted} were decided otherwise then than ${old} decides now; windows of velocity rules are not known any more`,
+      `${drifted} original decisions differ from ${old} today; the velocity windows of that time are not available`,
     );
   if (failed > 0) warnings.push(`deciding failed ${failed} times`);
   for (const warning of warnings) say(`note: ${warning}`);
@@ -86,16 +86,16 @@ async function exportDecisions(options: PolicyOptions, say: Say): Promise<Outcom
   return { ok: true, report: { file, decisions: questions.length, warnings } };
 }
 
-const decisionsOf = (options: PolicyOptions): Promise<Decisions> =>
+const readDecisions = (options: PolicyOptions): Promise<Decisions> =>
   options.decisions === undefined ? ofStore(storeUrl(), options) : ofFile(options.decisions, options);
 
 function storeUrl(): string {
   const url = process.env['REDIS_URL'];
-  if (!url) throw new Unusable(['set REDIS_URL to the store of an installation, or name an export with --decisions']);
+  if (!url) throw new Unusable(['set REDIS_URL to the Redis of an installation, or --decisions to an export']);
   return url;
 }
 
-async function scannersOf({ scanners: path }: PolicyOptions): Promise<Scanners> {
+async function readScanners({ scanners: path }: PolicyOptions): Promise<Scanners> {
   const read = await loadScanners(path);
   if (!read.ok) throw new Unusable(read.problems);
   return read.scanners;

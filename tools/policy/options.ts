@@ -2,32 +2,32 @@ import { overrideModes, type OverrideMode } from '@svc/contract';
 import { parseArgs } from 'node:util';
 import type { Thresholds } from './diff';
 
-export const help = `npm run policy -- COMMAND: tests policies before they are published, as a check of a pull request does.
+export const help = `npm run policy -- COMMAND: checks and tests policies before they are published, for example in a pull request.
 
-  check FILE                      is the policy well formed? Every fault is named with its line
-  test FILE --cases CASES.yaml    does it decide as the cases say, and which rules does no case reach?
-  diff OLD NEW --since 7d         which decisions of the last days would NEW make otherwise than OLD?
-  export FILE --since 7d          writes those decisions to FILE, for a diff elsewhere; inputs of jobs are in it
+  check FILE                      validate the policy; prints every error with its line
+  test FILE --cases CASES.yaml    run test cases, and list the rules that no case covers
+  diff OLD NEW --since 7d         compare the decisions of OLD and NEW on recent requests
+  export FILE --since 7d          write recent requests to FILE, including job inputs, for a later diff
 
-  --bundles DIR       bundles that are in force beside FILE: DIR/secops/name.yaml is the bundle secops/name
+  --bundles DIR       bundles to merge with FILE; DIR/secops/name.yaml is the bundle secops/name
   --overrides MODE    policy.overrides of the installation: tighten (default) or extend
   --scanners FILE     scanner definitions (default config/output_scanners.yaml)
-  --json              one line of JSON on standard output, all else on standard error
-  --help              this text
+  --json              print the result as one line of JSON on standard output; other output goes to standard error
+  --help              print this help
 
 of test:
-  --min-coverage N    fails when the cases reach less than N percent of the rules
+  --min-coverage N    fail when the cases cover less than N percent of the rules
 of diff and export:
-  --since TIME        how far back: 30m, 12h, 7d (default 7d)
-  --most N            decisions at most (default 10000)
+  --since TIME        age of the oldest decision: 30m, 12h, 7d (default 7d)
+  --most N            maximum number of decisions (default 10000)
 of diff:
-  --decisions FILE    take them from an export; else they are read from the store at REDIS_URL
-  --max-changed N     fails when more than N percent of the decisions change
-  --max-looser N      ... when more than N become less strict
-  --max-approvals N   ... when more than N more would wait for a person
-  --max-uncovered N   ... when no rule decides more than N percent
+  --decisions FILE    read decisions from an export instead of the Redis at REDIS_URL
+  --max-changed N     fail when more than N percent of the decisions change
+  --max-looser N      fail when more than N decisions become less strict
+  --max-approvals N   fail when more than N additional decisions require approval
+  --max-uncovered N   fail when more than N percent of the decisions match no rule
 
-Ends 0 when all is well, 1 when a case fails or a limit is passed, 2 when something cannot be used.
+Exit codes: 0 success, 1 failed case or exceeded limit, 2 invalid input.
 `;
 
 export type Command = 'check' | 'test' | 'diff' | 'export';
@@ -47,7 +47,7 @@ export interface PolicyOptions {
   json: boolean;
 }
 
-/** What cannot be used, and why: ends with 2. */
+/** Invalid input, with one message per problem; exits with 2. */
 export class Unusable extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
@@ -56,18 +56,19 @@ export class Unusable extends Error {
 
 const arity: Readonly<Record<Command, number>> = { check: 1, test: 1, diff: 2, export: 1 };
 
-/** @returns undefined when help is asked for. @throws Unusable saying what is wrong with the command line */
+/** @returns undefined when help is requested. @throws Unusable describing an invalid command line */
 export function readOptions(args: string[]): PolicyOptions | undefined {
   const { values, positionals } = parsed(args);
   if (values.help) return undefined;
   const [word = '', ...files] = positionals;
   const command = (Object.keys(arity) as Command[]).find((known) => known === word);
-  if (!command) throw new Unusable([`the command is one of ${Object.keys(arity).join(', ')}, not ${word || 'none'}`]);
+  if (!command)
+    throw new Unusable([`the command must be one of ${Object.keys(arity).join(', ')}, not ${word || 'empty'}`]);
   if (files.length !== arity[command])
     throw new Unusable([
-      `${command} takes ${arity[command]} file${arity[command] > 1 ? 's' : ''}, and ${files.length} are given`,
+      `${command} takes ${arity[command]} file${arity[command] > 1 ? 's' : ''}, but ${files.length} were given`,
     ]);
-  if (command === 'test' && !values.cases) throw new Unusable(['test needs --cases FILE']);
+  if (command === 'test' && !values.cases) throw new Unusable(['test requires --cases FILE']);
   return {
     command,
     files,
@@ -118,20 +119,20 @@ function parsed(args: string[]) {
 
 function overrideMode(text: string): OverrideMode {
   const mode = overrideModes.find((known) => known === text);
-  if (!mode) throw new Unusable([`--overrides is one of ${overrideModes.join(', ')}, not ${text}`]);
+  if (!mode) throw new Unusable([`--overrides must be one of ${overrideModes.join(', ')}, not ${text}`]);
   return mode;
 }
 
 function percent(option: string, text: string): number {
   const value = Number(text.replace(/%$/, ''));
   if (text === '' || !(value >= 0 && value <= 100))
-    throw new Unusable([`${option} is a percentage from 0 to 100, not ${text}`]);
+    throw new Unusable([`${option} must be a percentage from 0 to 100, not ${text}`]);
   return value;
 }
 
 function count(option: string, text: string): number {
   const value = Number(text);
-  if (!/^[0-9]+$/.test(text)) throw new Unusable([`${option} is a whole number, not ${text}`]);
+  if (!/^[0-9]+$/.test(text)) throw new Unusable([`${option} must be a whole number, not ${text}`]);
   return value;
 }
 
@@ -140,6 +141,6 @@ const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 function duration(text: string): number {
   const [, number = '', unit = ''] = /^([1-9][0-9]{0,4})([mhd])$/.exec(text) ?? [];
   if (unit !== 'm' && unit !== 'h' && unit !== 'd')
-    throw new Unusable([`--since is a time such as 30m, 12h or 7d, not ${text}`]);
+    throw new Unusable([`--since must be a duration such as 30m, 12h or 7d, not ${text}`]);
   return Number(number) * unitMs[unit];
 }

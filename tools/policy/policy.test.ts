@@ -42,11 +42,11 @@ output_policy: {enabled: true}
 output_rules:
   - {id: keys, severity: high, match: {scanners: [secret]}, decision: quarantine}
 input_rules:
-  - {id: told, severity: high, match: {keywords: [password]}, decision: deny}
+  - {id: leaked, severity: high, match: {keywords: [password]}, decision: deny}
 `;
 
 describe('overrides of workflows among the bundles', () => {
-  it('tighten, or permit more where the option says that the installation lets them', async () => {
+  it('tighten, or extend when the option allows it', async () => {
     const base = file('p.yaml', "version: '1'\ndefault_decision: deny\n");
     const text = 'tier: workflow\nselector: {workflow_id: w}\nrules: [{id: o, decision: allow}]\n';
     file('bundles/workflow/w/policy.yaml', text);
@@ -76,12 +76,12 @@ describe('cases of a policy', () => {
     );
   const refund = 'request: {topic: job.refund, tenant: t';
 
-  it('pass when the policy decides as they say', async () => {
+  it('pass when the decisions match', async () => {
     const outcomes = await run(`
   - {name: a, ${refund}, content: {amount: 11}}, expect: {decision: require_approval, rule: big, reason: person}}
   - {name: b, ${refund}}, counts: {pace: 3}, expect: {decision: throttle, rule: pace}}
   - {name: c, ${refund}}, counts: {pace: 2}, expect: {decision: allow_with_constraints, constraints: {budgets: {max_retries: 1}}}}
-  - {name: d, ${refund}, content: my password is nine}, expect: {decision: deny, rule: told, findings: [keyword_match]}}
+  - {name: d, ${refund}, content: my password is nine}, expect: {decision: deny, rule: leaked, findings: [keyword_match]}}
   - {name: e, output: {topic: job.refund, body: key AKIAIOSFODNN7EXAMPLE}, expect: {decision: quarantine, findings: [secret_leak]}}
   - {name: f, output: {topic: job.refund, body: {all: well}}, expect: {decision: allow, rule: ''}}
 `);
@@ -91,7 +91,7 @@ describe('cases of a policy', () => {
     );
   });
 
-  it('fail with what differs, each thing by its name', async () => {
+  it('fail with each difference by name', async () => {
     const outcomes = await run(`
   - {name: a, ${refund}}, expect: {decision: deny, rule: big, reason: never, constraints: {budgets: {max_retries: 2}}, remediations: [x], findings: [pii]}}
   - {name: b, output: {topic: job.refund, body: nothing}, expect: {decision: redact, rule: keys, findings: [pii]}}
@@ -103,26 +103,26 @@ describe('cases of a policy', () => {
     expect(outcomes[1]?.faults.map((fault) => fault.split(' ')[0])).toEqual(['decision', 'rule', 'findings']);
   });
 
-  it('tell which rules decided none of them', async () => {
+  it('list the rules that no case covers', async () => {
     const policy = await readPolicy(file('p.yaml', harbour), undefined);
     const outcomes = await run(`
   - {name: a, ${refund}, content: {amount: 11}}, expect: {decision: allow}}
 `);
 
-    expect(uncovered(policy, outcomes)).toEqual({ all: 5, ids: ['pace', 'boxed', 'told', 'keys'] });
+    expect(uncovered(policy, outcomes)).toEqual({ all: 5, ids: ['pace', 'boxed', 'leaked', 'keys'] });
   });
 
   it.each([
-    ['a key nobody knows', '- {name: a, request: {topic: t, tenent: x}, expect: {decision: allow}}', 'c.yaml:2'],
+    ['an unknown key', '- {name: a, request: {topic: t, tenent: x}, expect: {decision: allow}}', 'c.yaml:2'],
     ['no decision', '- {name: a, request: {topic: t}, expect: {rule: x}}', 'cases.0.expect.decision'],
-    ['a decision nobody knows', '- {name: a, output: {topic: t}, expect: {decision: allow_all}}', 'must be one of'],
+    ['an unknown decision', '- {name: a, output: {topic: t}, expect: {decision: allow_all}}', 'must be one of'],
     ['two of one name', '- &a {name: a, request: {topic: t}, expect: {decision: allow}}\n- *a', 'duplicate'],
     ['none at all', '  []', 'at least 1'],
-    ['text that is no YAML', '{', 'c.yaml:'],
-  ])('are refused with their line: %s', async (_, text, why) => {
-    const told = await problems(() => parseCases(`cases:\n${text}`, 'c.yaml'));
+    ['invalid YAML', '{', 'c.yaml:'],
+  ])('are rejected with their line: %s', async (_, text, why) => {
+    const found = await problems(() => parseCases(`cases:\n${text}`, 'c.yaml'));
 
-    expect(told.join('\n')).toContain(why);
+    expect(found.join('\n')).toContain(why);
   });
 });
 
@@ -130,7 +130,7 @@ describe('a policy of several files', () => {
   const rule = (id: string, decision: string) =>
     `rules:\n  - {id: ${id}, match: {topics: [job.a]}, decision: ${decision}}\n`;
 
-  it('is the file and its bundles, by their ids', async () => {
+  it('merges the file and its bundles by id', async () => {
     file('b/secops/invariants.yaml', rule('never', 'deny'));
     file('b/secops/more.yml', rule('more', 'allow'));
     file('b/notes.txt', 'not a policy');
@@ -148,12 +148,12 @@ describe('a policy of several files', () => {
     ]);
   });
 
-  it('is refused with every fault of every file', async () => {
+  it('is rejected with all errors of all files', async () => {
     file('b/secops/x.yaml', 'rules: [{id: x, decision: allow, colour: red}]');
 
-    const told = await problems(() => readPolicy(file('p.yaml', 'rulez: []'), join(dir, 'b')));
+    const found = await problems(() => readPolicy(file('p.yaml', 'rulez: []'), join(dir, 'b')));
 
-    expect(told).toEqual([expect.stringContaining('p.yaml:1:1 '), expect.stringContaining('secops/x:1:')]);
+    expect(found).toEqual([expect.stringContaining('p.yaml:1:1 '), expect.stringContaining('secops/x:1:')]);
     expect(await problems(() => readPolicy(join(dir, 'gone.yaml'), undefined))).toEqual([
       expect.stringContaining('gone.yaml'),
     ]);
@@ -165,8 +165,8 @@ describe('a policy of several files', () => {
 
 describe('the command line', () => {
   it.each([
-    [[], 'the command is one of'],
-    [['publish', 'a'], 'the command is one of'],
+    [[], 'the command must be one of'],
+    [['publish', 'a'], 'the command must be one of'],
     [['check'], 'takes 1 file'],
     [['test', 'a'], '--cases'],
     [['test', 'a', '--cases', 'b', '--min-coverage', '101'], '--min-coverage'],
@@ -186,7 +186,7 @@ describe('the command line', () => {
       );
     });
 
-  it('the shipped policy decides as its cases say, and they reach nearly all of it', async () => {
+  it('the shipped policy passes its cases, which cover nearly all rules', async () => {
     const { code, out } = await policy(
       'test',
       'config/safety.yaml',
@@ -199,7 +199,7 @@ describe('the command line', () => {
     expect([code, out.includes('FAILED')]).toEqual([0, false]);
   });
 
-  it('ends 1 for a case that fails or rules that no case reaches, with JSON alone on standard output; 2 for a bad file', async () => {
+  it('exits 1 for a failed case or insufficient coverage, with only JSON on standard output; 2 for an invalid file', async () => {
     const good = file('p.yaml', 'rules: [{id: a, match: {topics: [job.a]}, decision: allow}, {id: b, decision: deny}]');
     const cases = file('c.yaml', 'cases: [{name: x, request: {topic: job.a}, expect: {decision: allow}}]');
     const wrong = file('w.yaml', 'cases: [{name: x, request: {topic: job.a}, expect: {decision: deny}}]');

@@ -8,9 +8,9 @@ import { Unusable } from './options';
 const maxBytes = 2 * 1_024 * 1_024;
 
 /**
- * The policy that a file and a folder of bundles make, read as strictly as a write is.
+ * Reads the policy of a file and a folder of bundles, with the validation of a write.
  *
- * @throws Unusable with every fault and its line
+ * @throws Unusable with every error and its line
  */
 export async function readPolicy(
   file: string,
@@ -19,9 +19,9 @@ export async function readPolicy(
 ): Promise<Policy> {
   const bundles = new Map<string, string>();
   for (const path of bundlesDir === undefined ? [] : yamlFiles(bundlesDir)) {
-    bundles.set(idOf(relative(bundlesDir ?? '', path)), await textOf(path));
+    bundles.set(toBundleId(relative(bundlesDir ?? '', path)), await readText(path));
   }
-  const parsed = [[file, await textOf(file)] as const, ...bundles].map(([source, text]) =>
+  const parsed = [[file, await readText(file)] as const, ...bundles].map(([source, text]) =>
     parsePolicy(text, { source, mode: 'write' }),
   );
   const problems = parsed.flatMap((one) => (one.ok ? [] : one.problems.map(printProblem)));
@@ -34,7 +34,7 @@ export async function readPolicy(
 }
 
 /** @throws Unusable */
-export async function textOf(path: string): Promise<string> {
+export async function readText(path: string): Promise<string> {
   const read = await readCapped(path, maxBytes);
   if (!read.ok) throw new Unusable([`${path}: ${read.fault}`]);
   return read.bytes.toString('utf8');
@@ -49,7 +49,7 @@ function yamlFiles(dir: string): string[] {
   }
 }
 
-const idOf = (path: string): string =>
+const toBundleId = (path: string): string =>
   path
     .split(sep)
     .join('/')

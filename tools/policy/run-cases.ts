@@ -5,15 +5,15 @@ import type { Case, InputCase, OutputCase } from './cases';
 
 export interface CaseOutcome {
   name: string;
-  /** What was decided. */
+  /** The decision. */
   decision: string;
   rule: string;
   reason: string;
-  /** What differs from what the case says; empty when it passes. */
+  /** Differences from the expected decision; empty when the case passes. */
   faults: string[];
 }
 
-/** Decides every case as the kernel would. */
+/** Evaluates all cases with the kernel's code. */
 export async function runCases(policy: Policy, scanners: Scanners, cases: readonly Case[]): Promise<CaseOutcome[]> {
   let counts: Readonly<Record<string, number>> = {};
   const errors: string[] = [];
@@ -79,11 +79,11 @@ function inputOutcome({ name, expect }: InputCase, decision: PolicyDecision): Ca
       ...differs('decision', expect.decision, made.decision),
       ...differs('rule', expect.rule, made.rule),
       ...(expect.reason !== undefined && !made.reason.includes(expect.reason)
-        ? [`reason is ${JSON.stringify(made.reason)}, which does not say ${JSON.stringify(expect.reason)}`]
+        ? [`reason is ${JSON.stringify(made.reason)}, expected to contain ${JSON.stringify(expect.reason)}`]
         : []),
       ...(expect.constraints && !isPart(expect.constraints, decision.constraints)
         ? [
-            `constraints are ${JSON.stringify(decision.constraints ?? {})}, without all of ${JSON.stringify(expect.constraints)}`,
+            `constraints are ${JSON.stringify(decision.constraints ?? {})}, expected to include ${JSON.stringify(expect.constraints)}`,
           ]
         : []),
       ...differs('remediations', expect.remediations, remediations),
@@ -119,14 +119,14 @@ function missing(wanted: readonly string[] | undefined, found: readonly { type: 
   return gone.length === 0 ? [] : [`findings are ${JSON.stringify([...types])}, without ${gone.join(', ')}`];
 }
 
-/** Whether everything of one value is in another. */
+/** Whether one value contains all of another. */
 function isPart(part: unknown, whole: unknown): boolean {
   if (typeof part !== 'object' || part === null || Array.isArray(part)) return isDeepStrictEqual(part, whole);
   if (typeof whole !== 'object' || whole === null) return false;
   return Object.entries(part).every(([key, value]) => isPart(value, (whole as Record<string, unknown>)[key]));
 }
 
-/** Ids of rules that are in force and decided no case. */
+/** Ids of rules in effect that no case covers. */
 export function uncovered(policy: Policy, outcomes: readonly CaseOutcome[]): { all: number; ids: string[] } {
   const reached = new Set(outcomes.map(({ rule }) => rule));
   const inForce = [

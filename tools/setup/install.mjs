@@ -5,26 +5,28 @@ import { usable } from './programs.mjs';
 import { run, say, SetUpError, tail } from './say.mjs';
 
 /**
- * Gets programs with the system's package manager: into the system as root, else into a folder of this repository.
+ * Installs programs with apt-get: into the system as root, otherwise into a folder of this repository.
  *
- * @throws SetUpError with the commands to type when there is no way to do it from here
+ * @throws SetUpError with the commands to run when automatic installation is not possible
  */
 export async function installPrograms(missing) {
   const titles = missing.map(({ title }) => title).join(', ');
   if (!hasApt())
-    throw new SetUpError(instructions(missing, 'This system has no apt-get, so it cannot be done for you.'));
+    throw new SetUpError(
+      instructions(missing, 'Automatic installation requires apt-get, which this system does not have.'),
+    );
   const packages = missing.flatMap(({ debian }) => debian);
   const isRoot = process.getuid?.() === 0;
-  say(`getting ${titles} (${packages.join(' ')}) ${isRoot ? 'with apt-get' : 'into .svc/tools'}`);
+  say(`installing ${titles} (${packages.join(' ')}) ${isRoot ? 'with apt-get' : 'into .svc/tools'}`);
   const problem = isRoot ? await installIntoSystem(packages) : await installPrivately(packages, missing);
   const left = missing.filter((program) => !usable(program));
-  if (left.length > 0) throw new SetUpError(instructions(left, problem ?? 'What was installed is too old.'));
+  if (left.length > 0) throw new SetUpError(instructions(left, problem ?? 'The installed version is too old.'));
   say(`${titles}: installed`);
 }
 
 const hasApt = () => ['apt-get', 'dpkg'].every((name) => spawnSync(name, ['--version']).status === 0);
 
-/** @returns what went wrong, or undefined */
+/** @returns the error output, or undefined on success */
 async function installIntoSystem(packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const update = await run('apt-get update', 'apt-get', ['update', '-q'], { env });
@@ -44,7 +46,7 @@ async function installIntoSystem(packages) {
 
 const policyFile = '/usr/sbin/policy-rc.d';
 
-/** We run our own servers: the packages must not start theirs on the ports that people expect ours on. */
+/** Prevents the packages from starting their servers, which would occupy the default ports of ours. */
 function forbidDaemons() {
   if (existsSync(policyFile)) return () => undefined;
   writeFileSync(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
@@ -55,8 +57,8 @@ const instructions = (missing, why) =>
   [
     `Missing: ${missing.map(({ title }) => title).join(', ')}.`,
     why,
-    'Install it and run the command again:',
+    'Install it, then run the command again:',
     `  Debian, Ubuntu: apt-get install --no-install-recommends ${missing.flatMap(({ debian }) => debian).join(' ')}`,
     ...missing.map(({ elsewhere }) => `  ${elsewhere}`),
-    'Instead of local servers, REDIS_URL and NATS_URL may name running ones (for npm start and npm run demo).',
+    'For npm start and npm run demo you can also set REDIS_URL and NATS_URL to running servers.',
   ].join('\n');

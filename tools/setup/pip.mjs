@@ -3,11 +3,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { toolsDir } from './paths.mjs';
 
-/** Where Debian keeps the pip that it bundles for virtual environments: in the system, or where set-up unpacked it. */
+/** Folders of the pip wheel that Debian bundles for virtual environments. */
 const wheelFolders = ['/usr/share/python-wheels', join(toolsDir, 'root/usr/share/python-wheels')];
 
-/** @returns the arguments with which this Python runs pip, or undefined when it has none */
-export function pipOf(python) {
+/** @returns the arguments that run pip with this Python, or undefined without pip */
+export function findPip(python) {
   const wheels = wheelFolders.flatMap(pipWheelsIn).map((wheel) => [join(wheel, 'pip')]);
   return [['-m', 'pip'], ...wheels].find((pip) => spawnSync(python, [...pip, '--version']).status === 0);
 }
@@ -18,6 +18,6 @@ function pipWheelsIn(folder) {
       .filter((name) => /^pip-.*\.whl$/.test(name))
       .map((name) => join(folder, name));
   } catch {
-    return []; // there is no such folder
+    return []; // the folder does not exist
   }
 }

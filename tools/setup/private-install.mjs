@@ -7,11 +7,10 @@ const rootDir = join(toolsDir, 'root');
 const aptDir = join(toolsDir, 'apt');
 
 /**
- * For those who are not root: apt-get works out and downloads the packages and what they depend on beyond what the
- * system has, with lists and cache of our own; they are unpacked into a folder, and a small script for each program
- * runs it with the libraries of that folder.
+ * Installs packages without root: apt-get resolves and downloads them and their missing dependencies with separate lists
+ * and cache, they are unpacked into a folder, and a script per program runs it with the libraries of that folder.
  *
- * @returns what went wrong, or undefined
+ * @returns the error output, or undefined on success
  */
 export async function installPrivately(packages, missing) {
   for (const folder of ['state/lists/partial', 'cache/archives/partial', 'log']) {
@@ -41,7 +40,7 @@ const aptOptions = [
   'APT::Sandbox::User=',
 ].flatMap((option) => ['-o', option]);
 
-/** The program itself rather than Debian's start script, which looks for it in the system. */
+/** The program itself, because Debian's start script searches the system folders. */
 const places = (name) =>
   [`usr/lib/${name}/${name}`, `usr/sbin/${name}`, `usr/bin/${name}`].map((p) => join(rootDir, p));
 
@@ -57,7 +56,7 @@ ${existsSync(join(rootDir, 'usr/share/fonts')) ? fontSettings() : ''}exec ${quot
   chmodSync(join(privateBin, name), 0o755);
 }
 
-/** Fonts of the folder beside those of the system. */
+/** Adds the fonts of the folder to the system fonts. */
 function fontSettings() {
   const file = join(toolsDir, 'fonts.conf');
   const folders = [join(rootDir, 'usr/share/fonts'), '/usr/share/fonts'].map((dir) => `<dir>${dir}</dir>`).join('');
@@ -66,7 +65,7 @@ function fontSettings() {
   return `export FONTCONFIG_FILE=${quote(file)}\n`;
 }
 
-/** Every folder under lib and usr/lib that holds shared libraries, two levels deep: some packages keep theirs apart. */
+/** Every folder under lib and usr/lib that holds shared libraries, two levels deep: some packages use subfolders. */
 function libraryFolders() {
   const tops = ['lib', 'usr/lib'].map((dir) => join(rootDir, dir)).filter((dir) => existsSync(dir));
   const second = tops.flatMap(foldersIn);

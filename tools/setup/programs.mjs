@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { privateBin } from './paths.mjs';
-import { pipOf } from './pip.mjs';
+import { findPip } from './pip.mjs';
 
-/** The programs the stack and the tests run, by what they are called on different systems. */
+/** Programs that the stack and the tests run, with their package names. */
 export const programs = {
   redis: {
     title: 'Redis 7.0 or newer',
@@ -34,27 +34,27 @@ export const programs = {
     oldest: [3, 10],
     debian: ['python3', 'python3-pip-whl'],
     elsewhere: 'Fedora: dnf install python3-pip    Alpine: apk add py3-pip    macOS: brew install python',
-    works: (path) => pipOf(path) !== undefined,
+    works: (path) => findPip(path) !== undefined,
   },
 };
 
 const serverFolders = ['/usr/sbin', '/usr/local/sbin'];
 
-/** Where to look, in this order; the same as in libs/kits/testing/src/find-program.ts. */
+/** Search path, in order; the same as in libs/kits/testing/src/find-program.ts. */
 const folders = () => [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...serverFolders, privateBin];
 
-/** @returns the path of a program of at least the version we need, or undefined */
+/** @returns the path of a program with the required version, or undefined */
 export const usable = ({ oldest, works = () => true, ...program }) =>
   found(program).find(({ path, version }) => isNewEnough(version, oldest) && works(path))?.path;
 
-/** All candidates with their versions; `[0, 0]` for one that does not say. */
+/** All candidates with their versions; `[0, 0]` when the version is unknown. */
 export const found = ({ names }) =>
   names
     .flatMap((name) => folders().map((folder) => join(folder, name)))
     .filter(isExecutable)
-    .map((path) => ({ path, version: versionOf(path) }));
+    .map((path) => ({ path, version: readVersion(path) }));
 
-function versionOf(path) {
+function readVersion(path) {
   const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 20_000 });
   // "Redis server v=7.0.15 …", "nats-server: v2.9.10", "Chromium 120.0.6099.224 …"
   const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout ?? '') ?? [];

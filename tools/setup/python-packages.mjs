@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { privateBin, root, toolsDir } from './paths.mjs';
-import { pipOf } from './pip.mjs';
+import { findPip } from './pip.mjs';
 import { run, say, SetUpError, tail } from './say.mjs';
 
 const requirements = join(root, 'tools/third-party/requirements.txt');
 const folder = join(toolsDir, 'python');
 const markFile = join(folder, '.requirements-sha256');
-/** Runs the chosen Python with the packages; tests look it up by this name. */
+/** Runs the selected Python with the packages; tests find it by this name. */
 const launcher = join(privateBin, 'third-party-python');
 
-/** Installs exactly what requirements.txt names into a folder of this repository, unless that is what is there. */
+/** Installs the packages of requirements.txt into a folder of this repository, unless exactly these are installed. */
 export async function installPythonPackages(python) {
   const wanted = createHash('sha256').update(readFileSync(requirements)).update(python).digest('hex');
   if (existsSync(launcher) && existsSync(markFile) && readFileSync(markFile, 'utf8') === wanted) return;
@@ -26,9 +26,9 @@ export async function installPythonPackages(python) {
     ':all:',
     '--require-hashes',
   ];
-  const args = [...(pipOf(python) ?? []), 'install', ...options, '--target', fresh, '-r', requirements];
+  const args = [...(findPip(python) ?? []), 'install', ...options, '--target', fresh, '-r', requirements];
   const { code, output } = await run('pip install', python, args);
-  if (code !== 0) throw new SetUpError(`pip could not install tools/third-party/requirements.txt:\n${tail(output)}`);
+  if (code !== 0) throw new SetUpError(`pip install of tools/third-party/requirements.txt failed:\n${tail(output)}`);
   writeFileSync(join(fresh, '.requirements-sha256'), wanted);
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 
-/** A problem whose message tells the reader what to do. */
+/** An error whose message contains instructions. */
 export class SetUpError extends Error {}
 
-export const say = (text) => console.error(`set-up    │ ${text}`);
+export const say = (text) => console.error(`setup     │ ${text}`);
 
 /**
- * Runs a command quietly, with a line every ten seconds so that nobody takes it for dead.
+ * Runs a command without its output, and prints a progress line every ten seconds.
  *
  * @returns its exit code and everything it printed
  */

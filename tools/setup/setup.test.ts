@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** Set-up is plain Node and runs before there are packages, so it is tried in a Node of its own. */
+/** Setup is plain Node and runs before packages are installed, so it is tested in a separate Node process. */
 async function runModule(code: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const module = (name: string) => JSON.stringify(pathToFileURL(join(__dirname, `${name}.mjs`)).href);
   const text = code.replace(/from '(\w+)'/g, (_, name: string) => `from ${module(name)}`);
@@ -27,7 +27,7 @@ describe('set-up', () => {
     return file;
   };
 
-  it('takes the first program on PATH that is new enough', async () => {
+  it('uses the first program on PATH that is new enough', async () => {
     program('old', 'redis-server', 'Redis server v=6.0.16 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64');
     const newer = program('new', 'redis-server', 'Redis server v=7.0.0 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64');
     const PATH = [join(dir, 'old'), join(dir, 'new'), process.env['PATH']].join(delimiter);
@@ -39,7 +39,7 @@ describe('set-up', () => {
     expect(found).toBe(newer);
   });
 
-  it('takes no Python without pip', async () => {
+  it('rejects a Python without pip', async () => {
     const python = (folder: string, pip: 'has' | 'lacks') => {
       const file = program(folder, 'python3', 'Python 3.12.1');
       if (pip === 'lacks') writeFileSync(file, "#!/bin/sh\n[ $1 = --version ] && echo 'Python 3.12.1'\n");
@@ -59,7 +59,7 @@ describe('set-up', () => {
     expect(found).toBe(complete);
   });
 
-  it('says exactly what to install where there is no apt-get', async () => {
+  it('prints install instructions without apt-get', async () => {
     const code = `import { installPrograms } from 'install'; import { programs } from 'programs';
       await installPrograms([programs.redis, programs.nats]).catch(({ message }) => console.log(message));`;
 

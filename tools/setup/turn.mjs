@@ -5,13 +5,13 @@ import { say } from './say.mjs';
 
 const file = join(root, '.svc/setup.lock');
 
-/** Two set-ups in one folder would delete packages under each other's feet: the second waits. */
+/** Serializes setup per folder, because concurrent runs would delete each other's packages. */
 export async function oneAtATime(act) {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  let told = false;
+  let isReported = false;
   while (!take()) {
-    if (!told) say(`waiting for another set-up (process ${holder()})`);
-    told = true;
+    if (!isReported) say(`waiting for another setup (process ${holder()})`);
+    isReported = true;
     await new Promise((resume) => setTimeout(resume, 500));
   }
   const free = () => rmSync(file, { force: true });
@@ -40,12 +40,12 @@ function holder() {
   try {
     return Number(readFileSync(file, 'utf8'));
   } catch {
-    return 0; // freed a moment ago
+    return 0; // released between the two calls
   }
 }
 
 function isAlive(pid) {
-  // Just taken and not yet written, or our own number from before a restart of the container.
+  // 0: acquired but not yet written. Own pid: left over from before a container restart.
   if (pid === 0) return true;
   if (pid === process.pid) return false;
   try {

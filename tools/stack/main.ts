@@ -3,17 +3,17 @@ import type { StackInfo } from './info';
 import type { LicensePlan } from './license';
 import { startStack } from './stack';
 
-const help = `npm start -- [options]: runs the whole control plane on this machine until Ctrl-C.
+const help = `npm start -- [options]: runs the control plane on this machine until Ctrl-C.
 
   --data DIR      folder for data, keys and certificates (default .svc); two stacks need two folders
   --no-tls        plain HTTP and gRPC
-  --kernel        policy decisions in a process of their own
+  --kernel        evaluate policy in a separate kernel process
   --license PLAN  community, team or enterprise (default)
-  --json          print the addresses and keys as one line of JSON on standard output, all else on standard error
-  --help          this text
+  --json          print addresses and keys as one line of JSON on standard output; progress goes to standard error
+  --help          print this help
 
-Redis and NATS are started along with it unless REDIS_URL and NATS_URL name others. Every variable of the services may be
-set and wins over what is generated. The ports are the documented ones, or free ones where those are taken.
+Starts Redis and NATS too, unless REDIS_URL and NATS_URL are set. Variables of the services that you set take precedence
+over generated ones. Uses the documented ports, or free ports where those are in use.
 `;
 
 const plans: readonly LicensePlan[] = ['community', 'team', 'enterprise'];
@@ -30,11 +30,11 @@ function readOptions() {
     },
   });
   const license = plans.find((plan) => plan === values.license);
-  if (!license) throw new Error(`--license is one of ${plans.join(', ')}`);
+  if (!license) throw new Error(`--license must be one of ${plans.join(', ')}`);
   return { ...values, license };
 }
 
-/** A summary stays on screens and in scrollback; stack.json has the passwords. */
+/** Terminal output stays in scrollback, so passwords are only in stack.json. */
 const withoutPassword = (url: string) => url.replace(/:\/\/([^:@/]*):[^@]*@/, '://$1@');
 
 const summary = (info: StackInfo) => `
@@ -70,13 +70,13 @@ async function run(): Promise<void> {
   });
   let isStopping = false;
   const stop = async (signal: NodeJS.Signals) => {
-    if (isStopping) process.exit(130); // asked twice: what we hold on the leash goes down with us
+    if (isStopping) process.exit(130); // second signal: supervised processes are killed with this one
     isStopping = true;
     say(`\n${signal}: stopping`);
     await (await starting).stop();
     process.exit(0);
   };
-  // A start that fails reports itself below, also when a signal was waiting for it.
+  // A failed start is reported below, also when a signal waits for it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal).catch(() => 1));
 
   const stack = await starting;
