@@ -187,7 +187,7 @@ describe('the scan of the content of a result', () => {
   });
 
   it.each([
-    ['the kernel does not answer', () => Promise.reject(new Error('away'))],
+    ['the kernel is unavailable', () => Promise.reject(new Error('away'))],
     ['its scanner failed', (allowed: OutputVerdict) => Promise.resolve({ ...allowed, findings: [skipped] })],
   ])('withholds a result to be redacted when its copy cannot be scanned, in every fail mode: %s', async (_, ofCopy) => {
     const secrets = policy(rule('{ scanners: [secret] }', 'redact'), 'open');

@@ -1,6 +1,6 @@
 import type { Handles, kernelMetrics, Logger } from '@svc/runtime';
 
-/** A fault in a file, which an operator reads as `config/safety.yaml:12:3 rules[0].decision: …`. */
+/** A problem in a file, printed as `config/safety.yaml:12:3 rules[0].decision: …`. */
 export interface FileProblem {
   source: string;
   line: number;
@@ -21,10 +21,10 @@ export type LoadReport =
       unsigned: readonly string[];
     }
   | { kind: 'loaded'; what: 'scanners' }
-  /** What was in force before stays in force; of scanners, at start, the built-in ones. */
+  /** The previous version stays in effect; for scanners at startup, the built-in ones. */
   | { kind: 'refused'; what: 'policy' | 'scanners'; problems: readonly string[] };
 
-/** What happens in a kernel, for metrics and logs. */
+/** Kernel events, for metrics and logs. */
 export interface KernelEvents {
   loaded(report: LoadReport): void;
   policyAge(seconds: number): void;
@@ -32,13 +32,13 @@ export interface KernelEvents {
   /** No rule matched. */
   defaulted(decision: string): void;
   velocityChecked(ruleId: string, result: 'within' | 'over' | 'unavailable', tookMs: number): void;
-  /** Something failed and was answered for. */
+  /** A failure that was handled by the fail mode. */
   failed(what: 'velocity' | 'snapshots' | 'evaluation' | 'scan' | 'files' | 'breaker', error: unknown): void;
   breakerMoved(name: 'input' | 'output', state: string): void;
 }
 
 const quietMs = 10_000;
-/** Faults of a refused file that are written out in its log line. */
+/** Maximum problems of a rejected file in its log line. */
 const loggedFaults = 20;
 
 /** Events as log lines and, where the process has them, metrics. */
@@ -47,17 +47,17 @@ export function kernelEvents(log: Logger, metrics?: Handles<typeof kernelMetrics
     loaded(report) {
       if (report.what === 'policy') metrics?.policyLoads.inc({ result: report.kind === 'loaded' ? 'ok' : 'error' });
       if (report.kind === 'refused') {
-        const kept = 'file is not used, the last good one or the built-in stands';
+        const kept = 'invalid file ignored; the last valid one or the built-in stays in effect';
         const { what, problems } = report;
-        // A file is refused as a whole: one line, however many faults it has.
+        // A file is rejected as a whole, in one line.
         log.error(kept, { file: what, faults: problems.length, problems: problems.slice(0, loggedFaults) });
       } else if (report.what === 'scanners') {
-        log.info('scanners are in force');
+        log.info('scanners loaded');
       } else {
-        log.info('policy is in force', { policy_snapshot: report.snapshot });
+        log.info('policy loaded', { policy_snapshot: report.snapshot });
         for (const rule of report.ignoredVelocityRules)
-          log.warn('velocity rule is beyond the license and not in force', { rule_id: rule });
-        for (const problem of report.unsigned) log.warn('bundle is in force without a good signature', { problem });
+          log.warn('velocity rule exceeds the license and is ignored', { rule_id: rule });
+        for (const problem of report.unsigned) log.warn('bundle loaded without a valid signature', { problem });
         metrics?.unsignedBundles.set(report.unsigned.length);
       }
     },
@@ -72,7 +72,7 @@ export function kernelEvents(log: Logger, metrics?: Handles<typeof kernelMetrics
       metrics?.velocityCheckSeconds.observe(tookMs / 1_000);
     },
     failed: (what, error) =>
-      log.oncePer(`kernel:${what}`, quietMs).error('failed in the kernel', { part: what, error }),
-    breakerMoved: (name, state) => log.warn('circuit breaker moved', { breaker: name, state }),
+      log.oncePer(`kernel:${what}`, quietMs).error('kernel operation failed', { part: what, error }),
+    breakerMoved: (name, state) => log.warn('circuit breaker changed state', { breaker: name, state }),
   };
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { LocalKernelSettings } from './local/open-local-kernel';
 
-/** A folder with the files of a kernel, written as operators write them. */
+/** A folder with the files of a kernel. */
 export function kernelFiles() {
   const folder = mkdtempSync(join(tmpdir(), 'kernel-'));
   const path = (name: string) => join(folder, name);
@@ -46,7 +46,7 @@ export function signer() {
   };
 }
 
-/** A log whose lines can be looked at. */
+/** A log that records its lines. */
 export function listeningLog(): { log: Logger; lines: string[] } {
   const lines: string[] = [];
   const to = new Writable({

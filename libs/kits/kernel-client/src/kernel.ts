@@ -7,7 +7,7 @@ import type {
   RuleTrace,
 } from '@svc/policy';
 
-/** What a job returned, in wire spelling. See docs/reference/policy.md#output-policy. */
+/** A job result to check, in wire spelling. See docs/reference/policy.md#output-policy. */
 export interface OutputCheckRequest {
   job_id: string;
   topic: string;
@@ -19,7 +19,7 @@ export interface OutputCheckRequest {
   error_code: string;
   worker_id: string;
   execution_ms: number;
-  /** Size of the whole body, of which `output_content` may hold only the beginning. */
+  /** Size of the whole body; `output_content` may be a prefix. */
   output_size_bytes: number;
   capabilities: readonly string[];
   risk_tags: readonly string[];
@@ -29,21 +29,21 @@ export interface OutputCheckRequest {
   step_id?: string;
   content_hash?: string;
   content_type?: string;
-  /** The body, or its first 2 MiB. Absent: the metadata phase, which looks at size, error and labels only. */
+  /** The body, or its first 2 MiB. Absent: the metadata phase, which checks size, error and labels only. */
   output_content?: Buffer;
 }
 
 export interface OutputVerdict {
   decision: 'ALLOW' | 'QUARANTINE' | 'REDACT';
   reason: string;
-  /** Empty when no rule decided. */
+  /** Empty when no rule matched. */
   rule_id: string;
   policy_snapshot: string;
-  /** Offsets are bytes of the body; what was found elsewhere has none. */
+  /** Offsets are bytes of the body; findings outside the body have none. */
   findings: ContentFinding[];
-  /** Metadata phase only: rules are left that have to look into the body. */
+  /** Metadata phase only: rules remain that require the body. */
   content_phase_needed: boolean;
-  /** ... and one of them asks that the result is not released before. */
+  /** ... and one of them requires that the result is held until then. */
   hold: boolean;
 }
 
@@ -59,16 +59,16 @@ export interface BreakerStatuses {
   output: BreakerStatus;
 }
 
-/** A decision and the rules that were looked at for it. */
+/** A decision and the rules evaluated for it. */
 export interface ExplainedDecision extends PolicyDecision {
   /** At most 100, of `trace_total`. */
   trace: RuleTrace[];
   trace_total: number;
 }
 
-/** What is otherwise than in force when something is simulated. */
+/** Differences from the policy in effect in a simulation. */
 export interface PolicyTrial {
-  /** A text in the place of a bundle; it must have been found valid before. */
+  /** Replacement text of a bundle; must be valid. */
   candidate?: CandidateBundle;
   without?: readonly EvaluationPart[];
 }
@@ -77,21 +77,21 @@ export type Readiness = { ok: true } | { ok: false; reason: string };
 
 /**
  * Decides whether jobs may run and results may leave: in this process, or in another one behind a circuit breaker. A
- * denial is an answer; what is thrown means that no answer came. See docs/reference/policy.md#kernel.
+ * denial is a decision; an exception means that no decision was made. See docs/reference/policy.md#kernel.
  */
 export interface Kernel {
-  /** Before a job is handed out; counts velocity windows, a job asked about twice once. */
+  /** Called before a dispatch. Counts velocity windows; a job is counted once. */
   check(request: PolicyRequest): Promise<PolicyDecision>;
-  /** Before a job is accepted; counts as `check` does. */
+  /** Called before a job is accepted. Counts like `check`. */
   evaluate(request: PolicyRequest): Promise<PolicyDecision>;
-  /** Counts nothing; the reason says which rules were passed over. */
+  /** Counts nothing; the reason lists skipped rules. */
   explain(request: PolicyRequest): Promise<ExplainedDecision>;
   /** Counts nothing. */
   simulate(request: PolicyRequest, trial?: PolicyTrial): Promise<PolicyDecision>;
-  /** The policy in force first, then those before it, at most 10. */
+  /** The policy in effect first, then earlier ones, at most 10. */
   listSnapshots(): Promise<string[]>;
   checkOutput(request: OutputCheckRequest): Promise<OutputVerdict>;
-  /** Whether a question would be answered now, without asking one. */
+  /** Whether the kernel is available, without an evaluation. */
   ready(): Readiness;
   /** State of the circuit breakers, for the status route; within this process they are always closed. */
   breakers(): Promise<BreakerStatuses>;

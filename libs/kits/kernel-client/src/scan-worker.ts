@@ -3,8 +3,8 @@ import { threadReady, type ScanQuestion, type ScanThreadData } from './scan/scan
 import { scanTexts } from './scan/scan-texts';
 import { readScanners } from './scan/scanners';
 
-/** The scan thread. It looks at the time between windows; the pool ends it when one of them takes too long. */
-const { text } = workerData as ScanThreadData; // the pool starts it with nothing else
+/** The scan thread. It checks the time between windows; the pool terminates it when a single window takes too long. */
+const { text } = workerData as ScanThreadData; // set by the pool
 const read = readScanners(text, 'scanners');
 if (!read.ok) throw new Error(`the scanners were good before and are not now: ${read.problems.join('; ')}`);
 const { set } = read.scanners;

@@ -2,7 +2,7 @@ import type { EnvOf, kernelEnv, ApiEnv, EngineEnv, SchedulerEnv } from '@svc/run
 import type { LocalKernelSettings } from './local/open-local-kernel';
 import type { RemoteKernelSettings } from './remote/open-remote-kernel';
 
-/** Where policy is decided: over gRPC when there is an address, else within this process. */
+/** Evaluates policy over gRPC when an address is configured, otherwise within this process. */
 export interface KernelSettings {
   local: LocalKernelSettings;
   remote: RemoteKernelSettings | undefined;
@@ -63,7 +63,7 @@ type PolicyKey =
   | 'decisionCacheTtlMs'
   | 'decisionCacheMaxSize';
 
-/** What gateway, engine and scheduler open their kernel with. */
+/** Kernel settings of gateway, engine and scheduler. */
 export const kernelSettings = (env: ApiEnv | EngineEnv | SchedulerEnv): KernelSettings => ({
   local: localKernelSettings(env),
   remote: env.kernelAddr && {

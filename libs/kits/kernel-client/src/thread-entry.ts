@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a scan thread runs. */
+/** Entry point of a scan thread. */
 export interface ThreadEntry {
   file: string;
   execArgv: readonly string[];
 }
 
 /**
- * The code of scan threads: beside a bundle its own bundle, in a checkout the source, compiled as it is loaded. This file
- * stands in the same folder as `scan-worker.ts`, as bundles stand beside each other.
+ * The code of scan threads: a separate bundle next to the main one, or the source in a checkout, compiled on load. This
+ * file is in the folder of `scan-worker.ts`, as the bundles share a folder.
  */
 export function threadEntry(folder = __dirname): ThreadEntry {
   const bundled = join(folder, 'scan-worker.js');

@@ -16,7 +16,7 @@ describe('the circuit breaker', () => {
     expect(fail(two, start + openMs)).toMatchObject({ state: 'closed', failures: 1 });
   });
 
-  it('successes between failures do not take them back', () => {
+  it('successes do not reset the failure count', () => {
     const two = fail(fail(freshBreaker, start), start + 1);
 
     const after = settle(two, 'normal', 'answered', start + 2);
@@ -24,7 +24,7 @@ describe('the circuit breaker', () => {
     expect(fail(after, start + 3).state).toBe('open');
   });
 
-  it('refuses for 30 s after it opened, then lets one call after the other probe', () => {
+  it('rejects calls for 30 s after it opened, then permits probes', () => {
     const openedMs = opened.sinceMs;
 
     expect(admit(opened, openedMs + openMs - 1).kind).toBe('refused');
@@ -35,7 +35,7 @@ describe('the circuit breaker', () => {
     });
   });
 
-  it('half-open: three probes at once and no fourth', () => {
+  it('half-open: permits three concurrent probes', () => {
     const kinds: string[] = [];
     let record = opened;
     for (let i = 0; i < 4; i++) {
@@ -48,7 +48,7 @@ describe('the circuit breaker', () => {
     expect(admit(record, record.sinceMs + openMs).kind).toBe('probe');
   });
 
-  it('closes after two probes that went well', () => {
+  it('closes after two successful probes', () => {
     const probing = admit(admit(opened, start + openMs + 5).record, start + openMs + 5).record;
 
     const once = settle(probing, 'probe', 'answered', start + openMs + 6);
@@ -58,7 +58,7 @@ describe('the circuit breaker', () => {
     expect(twice).toMatchObject({ state: 'closed', failures: 0, successes: 0, probes: 0 });
   });
 
-  it('any probe that fails opens it again for 30 s', () => {
+  it('a failed probe opens it again for 30 s', () => {
     const atMs = start + openMs + 5;
     const probing = settle(admit(admit(opened, atMs).record, atMs).record, 'probe', 'answered', atMs);
 
@@ -68,7 +68,7 @@ describe('the circuit breaker', () => {
     expect(admit(again, atMs + openMs).kind).toBe('refused');
   });
 
-  it('answers to calls from before count for nothing', () => {
+  it('ignores outcomes of calls from before the last transition', () => {
     const probing = admit(opened, start + openMs + 5).record;
 
     expect(fail(opened, start + 5)).toBe(opened);
@@ -76,7 +76,7 @@ describe('the circuit breaker', () => {
     expect(fail(probing, start + openMs + 6)).toBe(probing);
   });
 
-  it('moves only along its table', () => {
+  it('follows its transition table', () => {
     expect(breakerStates.states.sort()).toEqual(['closed', 'half_open', 'open']);
     expect(breakerStates.next('closed', 'recover')).toBeUndefined();
   });

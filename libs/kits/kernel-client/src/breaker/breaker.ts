@@ -1,23 +1,23 @@
 import {
   breakerStates,
   failThreshold,
-  mostProbes,
+  MAX_PROBES,
   openMs,
   successesToClose,
   type BreakerEvent,
   type BreakerState,
 } from './breaker.states';
 
-/** What all processes know of a breaker. It never changes: each step makes a new one. */
+/** Shared state of a breaker. Immutable: each step creates a new record. */
 export interface BreakerRecord {
   state: BreakerState;
   /** Failures since `sinceMs` while closed. */
   failures: number;
-  /** While closed: the first failure counted. While open: when it opened. Half-open: the last probe that was let through. */
+  /** While closed: the first failure counted. While open: when it opened. Half-open: the last permitted probe. */
   sinceMs: number;
-  /** Let through while half-open and not yet answered. */
+  /** Probes in flight while half-open. */
   probes: number;
-  /** Probes that went well. */
+  /** Successful probes. */
   successes: number;
   /** Counts changes, for compare-and-set; 0 = never changed. */
   revision: number;
@@ -36,8 +36,8 @@ export type Admission =
   { kind: 'normal' | 'probe'; record: BreakerRecord } | { kind: 'refused'; record: BreakerRecord };
 
 /**
- * Whether a call may be made. Open for 30 s, then at most 3 probes at a time. A probe whose process died is forgotten
- * after as long as the breaker stays open, or it would be waited for for ever. See docs/reference/policy.md#kernel.
+ * Whether a call is permitted. Open for 30 s, then at most 3 concurrent probes. The probe of a crashed process expires
+ * after the open time, otherwise it would occupy a slot forever. See docs/reference/policy.md#kernel.
  */
 export function admit(record: BreakerRecord, nowMs: number): Admission {
   const over = nowMs - record.sinceMs >= openMs;
@@ -49,15 +49,15 @@ export function admit(record: BreakerRecord, nowMs: number): Admission {
       return { kind: 'probe', record: moved(record, 'probe', { sinceMs: nowMs, probes: 1 }) };
     case 'half_open': {
       const probes = over ? 0 : record.probes;
-      if (probes >= mostProbes) return { kind: 'refused', record };
+      if (probes >= MAX_PROBES) return { kind: 'refused', record };
       return { kind: 'probe', record: { ...record, sinceMs: nowMs, probes: probes + 1 } };
     }
   }
 }
 
 /**
- * What a call's outcome makes of the breaker. Failures count within 30 s of the first; successes between them do not take
- * them back, or a flapping kernel would never be cut off. A call made before the last move counts for nothing.
+ * Applies the outcome of a call. Failures count within 30 s of the first; successes in between do not reset them,
+ * otherwise the breaker would never open for a flapping kernel. Calls from before the last transition are ignored.
  */
 export function settle(
   record: BreakerRecord,
@@ -73,7 +73,7 @@ export function settle(
   return { ...record, successes, probes: Math.max(0, record.probes - 1) };
 }
 
-/** How long an open breaker refuses calls from now on, in milliseconds. */
+/** Remaining time in which an open breaker rejects calls, in milliseconds. */
 export const cooldownMs = ({ state, sinceMs }: BreakerRecord, nowMs: number): number =>
   state === 'open' ? Math.max(0, sinceMs + openMs - nowMs) : 0;
 
@@ -84,7 +84,7 @@ function failed(record: BreakerRecord, nowMs: number): BreakerRecord {
   return { ...record, failures, sinceMs: counts ? record.sinceMs : nowMs };
 }
 
-/** @throws for a move that the table does not have, which is a defect here */
+/** @throws for a transition that is not in the table, which is a defect */
 function moved(record: BreakerRecord, event: BreakerEvent, fields: Partial<BreakerRecord>): BreakerRecord {
   const state = breakerStates.next(record.state, event);
   if (!state) throw new Error(`a breaker that is ${record.state} cannot ${event}`);

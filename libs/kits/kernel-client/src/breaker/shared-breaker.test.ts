@@ -50,7 +50,7 @@ describe('a breaker shared through Redis', () => {
     });
   });
 
-  it('of many processes probing at once three are let through, and two that go well close it', async () => {
+  it('permits three concurrent probes across processes, and closes after two successes', async () => {
     const all = Array.from({ length: 8 }, process);
     for (const breaker of all.slice(0, 3)) await fail(breaker);
     nowMs += openMs;
@@ -65,7 +65,7 @@ describe('a breaker shared through Redis', () => {
     expect(await all[0]?.status()).toMatchObject({ state: 'closed', failures: 0, cooldown_remaining_ms: 0 });
   });
 
-  it('costs a healthy kernel no write at all', async () => {
+  it('writes nothing for a healthy kernel', async () => {
     const breaker = process();
 
     for (let i = 0; i < 20; i++) {
@@ -77,7 +77,7 @@ describe('a breaker shared through Redis', () => {
     expect(moves).toEqual([]);
   });
 
-  it('opens all the same while the store is away', async () => {
+  it('opens while Redis is unavailable', async () => {
     const breaker = process();
     await breaker.permit();
     await server.kill();

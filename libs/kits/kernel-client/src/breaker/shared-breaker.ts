@@ -8,14 +8,14 @@ import { breakerStates, failThreshold } from './breaker.states';
 
 export type Permit = 'normal' | 'probe' | 'refused';
 
-/** How long what was read of the store is believed, so that a healthy kernel costs no read for each call. */
+/** Time a read record is cached, so that a healthy kernel does not cost a read per call. */
 const believedMs = 500;
-/** Long enough that an open breaker is never forgotten before it may be probed. */
+/** Longer than the open time, so that an open breaker never expires before it is probed. */
 const keepMs = 300_000;
-const mostTries = 8;
+const MAX_TRIES = 8;
 
 /**
- * A breaker that all processes share. Without the store each process goes on with what it knows itself.
+ * A breaker shared by all processes. While Redis is unavailable each process uses its local state.
  * See docs/reference/policy.md#kernel.
  */
 export class SharedBreaker {
@@ -35,7 +35,7 @@ export class SharedBreaker {
     this.replace = loadScript(redis, 'breaker-1');
   }
 
-  /** Asks to make a call; what is let through must be settled. */
+  /** Requests a permit; the outcome of a permitted call must be reported. */
   async permit(): Promise<Permit> {
     const record = await this.current();
     if (record.state === 'closed') return 'normal';
@@ -65,7 +65,7 @@ export class SharedBreaker {
     };
   }
 
-  /** What was last known, without asking. */
+  /** Last known state, without a read. */
   get isOpen(): boolean {
     return admit(this.known, this.nowMs()).kind === 'refused';
   }
@@ -74,12 +74,12 @@ export class SharedBreaker {
     return this.nowMs() - this.readAtMs < believedMs ? Promise.resolve(this.known) : this.read();
   }
 
-  /** Callers at the same time share one read. */
+  /** Concurrent callers share one read. */
   private read(): Promise<BreakerRecord> {
     this.reading ??= this.redis
       .hgetall(this.key)
       .then(
-        (hash) => this.learn(recordOf(hash)),
+        (hash) => this.learn(parseRecord(hash)),
         (error: unknown) => {
           this.events.failed('breaker', error);
           return this.known;
@@ -92,18 +92,18 @@ export class SharedBreaker {
     return this.reading;
   }
 
-  /** Applies a step to the latest record; it is decided anew whenever somebody else was faster. */
+  /** Applies a step to the latest record; recomputed after a lost compare-and-set. */
   private async change(step: (record: BreakerRecord) => BreakerRecord): Promise<void> {
     let record = this.known;
     try {
-      for (let tries = 0; tries < mostTries; tries++) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
         const next = step(record);
         if (next === record) return;
-        const [kind, ...stands] = asTexts(await this.replace(this.key, record.revision, keepMs, ...fieldsOf(next)));
+        const [kind, ...current] = asTexts(await this.replace(this.key, record.revision, keepMs, ...toFields(next)));
         if (kind === 'changed') return void this.learn({ ...next, revision: record.revision + 1 });
-        record = this.learn(recordOf(pairs(stands)));
+        record = this.learn(parseRecord(pairs(current)));
       }
-      throw new Error(`others changed the breaker ${mostTries} times while this process tried to`);
+      throw new Error(`lost the compare-and-set on the breaker ${MAX_TRIES} times`);
     } catch (error) {
       this.events.failed('breaker', error);
       this.learn(step(record));
@@ -119,10 +119,10 @@ export class SharedBreaker {
   }
 }
 
-const fieldsOf = ({ state, failures, sinceMs, probes, successes }: BreakerRecord): (string | number)[] =>
+const toFields = ({ state, failures, sinceMs, probes, successes }: BreakerRecord): (string | number)[] =>
   ['state', state, 'failures', failures, 'since_ms', sinceMs, 'probes', probes, 'successes', successes]; // prettier-ignore
 
-function recordOf(hash: Record<string, string>): BreakerRecord {
+function parseRecord(hash: Record<string, string>): BreakerRecord {
   const state = breakerStates.states.find((known) => known === hash['state']);
   if (!state) return freshBreaker;
   const number = (field: string) => Number(hash[field] ?? 0);

@@ -69,7 +69,7 @@ describe('bundles in the kernel', () => {
     await server.stop();
   });
 
-  it('stand beside the file from the start, those that are enabled', async () => {
+  it('are merged with the file at startup when they are enabled', async () => {
     await write({ 'secops/a': bundle(allowing('a')), 'secops/b': bundle(allowing('b'), { enabled: false }) });
 
     const kernel = await open();
@@ -78,7 +78,7 @@ describe('bundles in the kernel', () => {
     expect(await ruleFor(kernel, 'job.b')).toBe('');
   });
 
-  it('of a later id take the place of rules of the same id', async () => {
+  it('with a later id override rules of the same id', async () => {
     await write({ 'secops/z': bundle(allowing('base', 'job.z')), 'secops/a': bundle(allowing('base', 'job.a')) });
 
     const kernel = await open();
@@ -87,7 +87,7 @@ describe('bundles in the kernel', () => {
     expect(rules).toEqual(['', '', 'base']);
   });
 
-  it('that are written come into force in every kernel, each with the same new snapshot', async () => {
+  it('take effect in every kernel with the same snapshot', async () => {
     const three = await Promise.all([open(), open(), open()]);
     const [before] = await (three[0] as Kernel).listSnapshots();
 
@@ -99,7 +99,7 @@ describe('bundles in the kernel', () => {
     expect(snapshots[0]).not.toBe(before);
   });
 
-  it('written by others, without a word, are found all the same', async () => {
+  it('written without a change notification are detected', async () => {
     const kernel = await open();
     const document = {
       scope: 'system',
@@ -113,15 +113,15 @@ describe('bundles in the kernel', () => {
     await eventually(async () => expect(await ruleFor(kernel, 'job.a')).toBe('a'));
   });
 
-  it('that cannot be read leave what is in force, and say where they are wrong', async () => {
+  it('that are invalid leave the policy in effect and report the position', async () => {
     await write({ 'secops/a': bundle(allowing('a')) });
     const kernel = await open();
 
     await write({ 'secops/a': bundle('rules:\n  - {id: x, decision: allow, colour: red}\n'), 'secops/c': 7 });
     await eventually(() => expect(reports.at(-1)?.kind).toBe('refused'));
 
-    const told = JSON.stringify(reports.at(-1));
-    expect(told).toContain('bundle secops/c');
+    const report = JSON.stringify(reports.at(-1));
+    expect(report).toContain('bundle secops/c');
     expect(await ruleFor(kernel, 'job.a')).toBe('a');
     await write({ 'secops/a': bundle('rules:\n  - {id: x, decision: allow, colour: red}\n') });
     await eventually(() => expect(JSON.stringify(reports.at(-1))).toContain('bundle secops/a:2:'));
@@ -129,36 +129,36 @@ describe('bundles in the kernel', () => {
     await eventually(async () => expect(await ruleFor(kernel, 'job.b')).toBe('b'));
   });
 
-  it('and a file that changed while they could not be read come into force once they can, though nothing changes again', async () => {
+  it('and a file changed while Redis was unavailable take effect once it is available', async () => {
     const kernel = await open();
     await redis.set('cfg:system:policy', '{');
     files.policy(base.replace('job.base', 'job.moved'));
-    await eventually(() => expect(JSON.stringify(reports.at(-1))).toContain('the bundles cannot be read'));
-    const told = reports.length;
+    await eventually(() => expect(JSON.stringify(reports.at(-1))).toContain('cannot read the bundles'));
+    const reported = reports.length;
 
     const data = { bundles: { 'secops/a': bundle(allowing('a')) } };
     await redis.set('cfg:system:policy', JSON.stringify({ scope: 'system', scope_id: 'policy', data, revision: 0 }));
 
     await eventually(async () => expect(await ruleFor(kernel, 'job.a')).toBe('a'));
     expect(await ruleFor(kernel, 'job.moved')).toBe('base');
-    // However often it was tried, it was told once, and once that all is well.
-    expect(reports.slice(told).map(({ kind }) => kind)).toEqual(['loaded']);
+    // Reported once despite retries, then the success once.
+    expect(reports.slice(reported).map(({ kind }) => kind)).toEqual(['loaded']);
   });
 
-  it('are left out where they are switched off', async () => {
+  it('are ignored when disabled', async () => {
     await write({ 'secops/a': bundle(allowing('a')) });
 
     expect(await ruleFor(await open({ disabled: true, strict: 'enforce' }), 'job.a')).toBe('');
   });
 
-  it('come from another document where the settings say so', async () => {
+  it('are read from the configured document', async () => {
     const document = { scope: 'org', scope_id: 'rules', data: { mine: { 'secops/a': bundle(allowing('a')) } } };
     await store.config.replace({ ...document, revision: 1, updated_at: '', meta: {} }, 0);
 
     expect(await ruleFor(await open({ scope: 'org', id: 'rules', key: 'mine' }), 'job.a')).toBe('a');
   });
 
-  it('of workflows permit more once the installation’s own settings say so, in every kernel, with another snapshot', async () => {
+  it('of workflows extend the policy once the installation settings allow it, in every kernel, with another snapshot', async () => {
     const override = `tier: workflow\nselector: {workflow_id: w}\n${allowing('a')}`;
     await write({ 'workflow/w/policy': bundle(override) });
     const kernels = await Promise.all([open(), open()]);
@@ -202,11 +202,11 @@ describe('bundles in the kernel', () => {
       ['no signature', bundle(allowing('a'))],
       ['a key that is not trusted', signed(allowing('a'), other.privateKey, 'stranger')],
       ['the name of a trusted key', signed(allowing('a'), other.privateKey)],
-      ['a text that was changed since', { ...signed(allowing('b')), content: allowing('a') }],
-      ['a signature that is none', { ...bundle(allowing('a')), _signature: { algorithm: 'rsa' } as never }],
+      ['a changed text', { ...signed(allowing('b')), content: allowing('a') }],
+      ['an invalid signature', { ...bundle(allowing('a')), _signature: { algorithm: 'rsa' } as never }],
     ];
 
-    it.each(faulty)('enforce: %s refuses the whole load, and at the start the start', async (_, bad) => {
+    it.each(faulty)('enforce: %s rejects the whole load, and prevents startup', async (_, bad) => {
       const kernel = await open({ strict: 'enforce', publicKeys });
       await write({ 'secops/a': bad, 'secops/good': signed(allowing('good')) });
 
@@ -218,7 +218,7 @@ describe('bundles in the kernel', () => {
       await eventually(async () => expect(await ruleFor(kernel, 'job.a')).toBe('a'));
     });
 
-    it.each(faulty)('warn: %s is taken, and told', async (_, bad) => {
+    it.each(faulty)('warn: %s is loaded and reported', async (_, bad) => {
       await write({ 'secops/a': bad });
 
       expect(await ruleFor(await open({ strict: 'warn', publicKeys }), 'job.a')).toBe('a');
@@ -226,7 +226,7 @@ describe('bundles in the kernel', () => {
       expect(reports[0]).toMatchObject({ kind: 'loaded', unsigned: [expect.stringContaining('bundle secops/a:')] });
     });
 
-    it('a draft needs none, and off asks for none', async () => {
+    it('drafts need none, and mode off requires none', async () => {
       await write({ 'secops/a': bundle(allowing('a'), { enabled: false }) });
       await open({ strict: 'enforce', publicKeys });
       await write({ 'secops/a': bundle(allowing('a')) });
@@ -235,8 +235,8 @@ describe('bundles in the kernel', () => {
       expect(reports.at(-1)).toMatchObject({ kind: 'loaded', unsigned: [] });
     });
 
-    it('no start without a key to check them, or with one that is none', async () => {
-      await expect(open({ strict: 'enforce' })).rejects.toThrow('no key is trusted');
+    it('does not start without a key, or with an invalid one', async () => {
+      await expect(open({ strict: 'enforce' })).rejects.toThrow('no public key is configured');
       await expect(open({ publicKeys: { A: 'zzz' } })).rejects.toMatchObject({ where: 'SVC_POLICY_PUBLIC_KEY_A' });
     });
   });

@@ -3,12 +3,12 @@ import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 
 export interface DecisionCacheSettings {
-  /** 0: nothing is kept. */
+  /** 0 disables the cache. */
   ttlMs: number;
   maxSize: number;
 }
 
-/** Decisions that may be reused; the least recently used are evicted. See docs/reference/policy.md#decision-cache. */
+/** Cached decisions; the least recently used are evicted. See docs/reference/policy.md#decision-cache. */
 export class DecisionCache {
   private readonly decisions: LRUCache<string, { decision: PolicyDecision; untilMs: number }>;
 
@@ -19,11 +19,11 @@ export class DecisionCache {
     this.decisions = new LRUCache({ max: settings.maxSize });
   }
 
-  /** The key of a request; undefined when its decision may not be reused. */
+  /** The key of a request; undefined when its decision must not be cached. */
   keyOf(policy: Policy, request: PolicyRequest): string | undefined {
     if (this.settings.ttlMs <= 0 || policy.hasVelocityRules || request.action !== undefined) return undefined;
     if (policy.inputRules.length > 0 && request.input_content !== undefined) return undefined;
-    // `prior_permit` matters to velocity rules only.
+    // Only velocity rules use `prior_permit`.
     const { job_id: _, prior_permit: __, input_content: content, ...rest } = request;
     const text = content === undefined ? '' : typeof content === 'string' ? content : Buffer.from(content);
     const hash = createHash('sha256').update(sortedJson(rest)).update('\0').update(text).digest('hex');

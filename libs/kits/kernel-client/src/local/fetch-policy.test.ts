@@ -39,7 +39,7 @@ describe('a policy by URL', () => {
     expect(await faultOf({})).toBe('version: "1"');
   });
 
-  it('a host that is not in the list, or only looks like it, is not asked', async () => {
+  it('does not contact a host that is not in the list or only resembles one', async () => {
     expect(await faultOf({ allowlist: [] })).toContain('not in SAFETY_POLICY_URL_ALLOWLIST');
     expect(await faultOf({ allowlist: ['ocalhost'] })).toContain('not in SAFETY_POLICY_URL_ALLOWLIST');
     expect(await faultOf({ url: 'https://localhost.evil.example', allowlist: ['localhost'] })).toContain('ALLOWLIST');
@@ -52,7 +52,7 @@ describe('a policy by URL', () => {
     ...['2130706433', '0x7f000001', '0x7f.1', '017700000001', '0177.0.0.1', '127.1', '127.0.0.1.', '①②⑦.0.0.1', '0'],
     ...['[::1]', '[::]', '[::ffff:10.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[0:0:0:0:0:ffff:a9fe:a9fe]', '[fd00::1]'],
     ...['[fe80::1]', '[fec0::1]', '[ff02::1]', '[64:ff9b::7f00:1]', '[64:ff9b:1::a00:1]', '[2002:7f00:1::]', '[2001:0:7f00:1::]'],
-  ])('a private address (%s) is not asked', async (host) => {
+  ])('does not contact a private address (%s)', async (host) => {
     const port = base.split(':').at(-1);
     const url = `http://${host}:${port}/policy`;
     const allowlist = [new URL(url).hostname.replace(/[[\]]/g, '')];
@@ -63,7 +63,7 @@ describe('a policy by URL', () => {
     expect(asked).toEqual([]);
   }); // prettier-ignore
 
-  it('credentials of the URL are sent as a header and are in no fault', async () => {
+  it('credentials of the URL are sent as a header and never in an error', async () => {
     const withUserinfo = (path: string) => base.replace('//', '//ann:s3cret%20word%@') + path;
     const basic = `Basic ${Buffer.from('ann:s3cret word%').toString('base64')}`;
 
@@ -74,11 +74,11 @@ describe('a policy by URL', () => {
     expect(policyName({ url: source({ url: withUserinfo('/who') }), path: '' })).toBe(`${base}/who`);
   });
 
-  it('production wants https', async () => {
+  it('production requires https', async () => {
     expect(await faultOf({ production: true })).toBe('must begin with https://');
   });
 
-  it('redirects, large documents and silence are faults', async () => {
+  it('redirects, large documents and timeouts are errors', async () => {
     expect(await faultOf({ url: `${base}/moved` })).toBe('is answered 302, not 200');
     expect(await faultOf({ url: `${base}/large` })).toContain('more than the 100 bytes');
     expect(await faultOf({ url: 'http://localhost:1/x' })).toContain('cannot be fetched');
@@ -86,7 +86,7 @@ describe('a policy by URL', () => {
   });
 
   describe('whose name leads to', () => {
-    const publicAddress = '203.0.113.10'; // of documentation: nobody has it
+    const publicAddress = '203.0.113.10'; // reserved for documentation
     /** As production fetches it, but that its names are found by a name server which says what this test wants. */
     async function fetchBy(answer: (name: string, nth: number) => NameAnswer, times = 1) {
       const names = await startNameServer(answer);
@@ -117,14 +117,14 @@ describe('a policy by URL', () => {
       expect(asked).toEqual([]);
     }); // prettier-ignore
 
-    it('a public address and a private one is not asked: which of them is connected to nobody knows', async () => {
+    it('is not contacted when it resolves to a public and a private address', async () => {
       const { faults } = await fetchBy(() => [publicAddress, '127.0.0.1']);
 
       expect(faults).toEqual([expect.stringContaining('private address 127.0.0.1')]);
       expect(asked).toEqual([]);
     });
 
-    it('a public address when it is checked is not asked at the private one it leads to the next moment', async () => {
+    it('connects to the checked address, not to a later resolution (DNS rebinding)', async () => {
       const { faults, lookUps } = await fetchBy((_, nth) => [nth === 0 ? publicAddress : '127.0.0.1'], 2);
 
       // Once for each connection: it goes to the address that was checked, and to no other.

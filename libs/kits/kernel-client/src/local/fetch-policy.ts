@@ -4,7 +4,7 @@ import { unescape } from 'node:querystring';
 /** A policy by URL. See docs/reference/policy.md#documents. */
 export interface PolicyUrl {
   url: string;
-  /** Hosts, each with its sub-domains; a host that is not among them is refused. */
+  /** Permitted hosts, including their subdomains. */
   allowlist: readonly string[];
   /** Permits hosts within a private network. */
   allowPrivate: boolean;
@@ -23,7 +23,7 @@ export type ReadFile = { ok: true; bytes: Buffer } | { ok: false; fault: string 
 
 const everyNetwork = ['0.0.0.0/0', '::/0'];
 
-/** Fetches the document. Redirects are refused: the allowlist names the host that serves the policy. */
+/** Fetches the document. Redirects are rejected, because the allowlist names the serving host. */
 export async function fetchPolicy(source: PolicyUrl, maxBytes: number, ports: FetchPorts = {}): Promise<ReadFile> {
   const client = createOutboundClient({
     onlyHosts: source.allowlist,
@@ -53,13 +53,13 @@ function faultText(error: OutboundError, url: string, maxBytes: number): string 
     case 'address_refused':
       return `leads to the private address ${error.address}; SAFETY_POLICY_URL_ALLOW_PRIVATE permits that`;
     case 'response_too_large':
-      return `is more than the ${maxBytes} bytes that are taken`;
+      return `is more than the ${maxBytes} bytes allowed`;
     default:
       return `cannot be fetched (${error.message})`;
   }
 }
 
-/** Credentials of the URL become a header, since the client takes no URL that contains any. RFC 7617. */
+/** Credentials of the URL become a header, since the client rejects URLs that contain credentials. RFC 7617. */
 export function splitUserinfo(text: string): { url: string; headers: Record<string, string> } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (!url.username && !url.password)) return { url: text, headers: {} };

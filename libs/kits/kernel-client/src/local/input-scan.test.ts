@@ -50,7 +50,7 @@ describe('the scan of an input', () => {
     await server.stop();
   });
 
-  it('the process goes on answering while a pattern takes its time, and the fail mode answers for it', async () => {
+  it('the process stays responsive during a slow pattern, and the fail mode decides', async () => {
     await open(policyOf(`{content_patterns: ["${heavy}"]}`));
     let turns = 0;
     let turn = setImmediate(function again() {
@@ -65,7 +65,7 @@ describe('the scan of an input', () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  it('after a scan that was ended the next one is answered', async () => {
+  it('a scan after a terminated one succeeds', async () => {
     await open(policyOf(`{content_patterns: ["${heavy}"]}`));
 
     await kernel.check(job(heavyText));
@@ -84,7 +84,7 @@ describe('the scan of an input', () => {
     expect(await kernel.evaluate(job('nothing of it'))).toMatchObject({ decision: 'ALLOW' });
   });
 
-  it('a request without a job is counted once, though its rules are gone through twice', async () => {
+  it('a request without a job is counted once, though its rules are evaluated twice', async () => {
     await open(policyOf('{content_patterns: ["dock-[0-9]{4}"]}'));
     const { job_id: _, ...request } = job('hello', { topic: 'job.paced' });
 

@@ -9,12 +9,12 @@ interface Wanted {
 }
 
 /**
- * Decides a request whose content has to be scanned. Evaluation does not wait, scanning does: a first evaluation that
- * finds nothing tells what all rules would look for, a second one decides with what was found.
+ * Decides a request whose content has to be scanned. Evaluation is synchronous, scanning is not: a first evaluation
+ * without findings collects the patterns of all rules, a second one decides with the findings.
  * See docs/reference/policy.md#content-rules.
  *
- * @param evaluate is run once, or twice when something has to be scanned
- * @param scan rejects when the scan cannot be made in its time, which is for the policy's fail mode
+ * @param evaluate runs once, or twice when content has to be scanned
+ * @param scan rejects on failure or timeout, which the policy's fail mode handles
  */
 export async function withInputScan<T>(
   evaluate: (scanContent: ScanContent) => Promise<T>,
@@ -40,7 +40,7 @@ export async function withInputScan<T>(
   return evaluate((_, needs) => found.get(needsKey(needs)) ?? 'overrun');
 }
 
-/** A window that was asked about is not asked again: evaluating twice counts once, also for a request without a job. */
+/** Caches window lookups, so that two evaluations count once, also for a request without a job. */
 export function askedOnce(counter: Counter): Counter {
   const answers = new Map<string, Promise<VelocityAnswer>>();
   return (check: VelocityCheck) => {

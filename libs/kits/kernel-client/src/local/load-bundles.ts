@@ -5,13 +5,13 @@ import { ConfigRepository, type ConfigDocument } from '@svc/store';
 import type { Redis } from 'ioredis';
 import { readPublicKey } from './signature';
 
-/** Where bundles come from, and whose are taken. See docs/reference/policy.md#bundles. */
+/** Source and trusted keys of bundles. See docs/reference/policy.md#bundles. */
 export interface BundleSettings {
-  /** Leaves them out: the file alone is the policy. */
+  /** Ignores bundles: the file alone is the policy. */
   disabled: boolean;
   scope: string;
   id: string;
-  /** Field of the document that holds them. */
+  /** Field of the document that contains the bundles. */
   key: string;
   strict: 'off' | 'warn' | 'enforce';
   /** Ed25519 keys, base64 or hex, by their ids. */
@@ -19,19 +19,19 @@ export interface BundleSettings {
 }
 
 export type LoadedBundles =
-  /** `unsigned`: what is wrong with signatures of bundles that are taken all the same. */
+  /** `unsigned`: signature problems of bundles that are loaded anyway. */
   | {
       ok: true;
       bundles: ReadonlyMap<string, BundleRecord>;
       overrides: OverrideMode;
-      /** Of the documents that were read. */
+      /** Revisions of the documents. */
       revisions: string;
       unsigned: readonly string[];
     }
-  /** `unread`: the store did not answer, so that nothing is known of how they are now. */
+  /** `unread`: Redis was unavailable, so their current content is unknown. */
   | { ok: false; problems: string[]; unread?: true };
 
-/** The document of the installation's settings, among them how far workflow overrides go. */
+/** Document of the installation's settings, which include the mode of workflow overrides. */
 const installation = ['system', 'default'] as const;
 
 /**
@@ -42,7 +42,7 @@ export class BundleSource {
   private readonly config: ConfigRepository;
   private readonly trusted: TrustedKeys;
 
-  /** @throws StartError for a key that is none, and for signatures that are demanded with no key to check them */
+  /** @throws StartError for an invalid key, and for required signatures without a key */
   constructor(
     redis: Redis,
     private readonly settings: BundleSettings,
@@ -55,7 +55,7 @@ export class BundleSource {
     const { key, strict } = this.settings;
     const [document, settings] = await this.documents();
     const { bundles, faults } = readBundles({ bundles: document?.data[key] });
-    const unreadable = faults.map((bundle) => `bundle ${bundle}: is no record with a text in content`);
+    const unreadable = faults.map((bundle) => `bundle ${bundle}: is not a record with a text in content`);
     const unsigned = strict === 'off' ? [] : [...bundles].flatMap(([name, bundle]) => this.faultOf(name, bundle));
     const problems = [...unreadable, ...(strict === 'enforce' ? unsigned : [])];
     return problems.length > 0
@@ -69,13 +69,13 @@ export class BundleSource {
         };
   }
 
-  /** Of the documents as they were last replaced; 0 for one that never was. Two small reads. */
+  /** Recorded revisions of the documents; 0 for one that was never written. Two small reads. */
   async revisions(): Promise<string> {
     if (this.settings.disabled) return '';
     return (await Promise.all(this.places().map(([scope, id]) => this.config.revision(scope, id)))).join();
   }
 
-  /** Of the documents as they are stored, including writes by others that did not record a revision. */
+  /** Revisions of the stored documents, including writes by other programs that recorded none. */
   async storedRevisions(): Promise<string> {
     return revisionsOf(await this.documents());
   }
@@ -89,7 +89,7 @@ export class BundleSource {
     return [[scope, id] as const, installation];
   }
 
-  /** A draft decides nothing, so nobody has to have signed it. */
+  /** A draft is not evaluated, so it needs no signature. */
   private faultOf(name: string, bundle: BundleRecord): string[] {
     const fault = bundle.enabled ? bundleSignatureFault(bundle, this.trusted) : undefined;
     return fault ? [`bundle ${name}: ${fault}`] : [];
@@ -103,13 +103,13 @@ function trustedKeys({ publicKeys, strict, disabled }: BundleSettings): TrustedK
   const keys = Object.entries(publicKeys).map(([id, text]) => {
     const name = `SVC_POLICY_PUBLIC_KEY_${id}`;
     const key = readPublicKey(text);
-    if (!key) throw new StartError('bundles cannot be checked', name, 'Give it an Ed25519 key in base64 or hex.');
+    if (!key) throw new StartError('invalid bundle key', name, 'Set an Ed25519 public key in base64 or hex.');
     return [id.toUpperCase(), key] as const;
   });
   if (strict === 'enforce' && !disabled && keys.length === 0) {
-    const mend =
+    const fix =
       'Set SVC_POLICY_PUBLIC_KEY_<ID> to the key that bundles are signed with, or SAFETY_POLICY_CONFIG_DISABLE=true to run without bundles.';
-    throw new StartError('bundles must be signed, and no key is trusted', 'SVC_POLICY_STRICT', mend);
+    throw new StartError('bundles must be signed, but no public key is configured', 'SVC_POLICY_STRICT', fix);
   }
   return new Map(keys);
 }

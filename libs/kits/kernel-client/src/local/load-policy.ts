@@ -5,10 +5,10 @@ import { fetchPolicy, splitUserinfo, type PolicyUrl, type ReadFile } from './fet
 import type { BundleSource, LoadedBundles } from './load-bundles';
 import { signatureFault, type SignatureSettings } from './signature';
 
-/** Where the document comes from that the bundles are merged into. */
+/** Source of the document that bundles are merged into. */
 export interface BaseSource {
   path: string;
-  /** Wins over the path. */
+  /** Takes precedence over the path. */
   url?: PolicyUrl | undefined;
   maxBytes: number;
   signature: SignatureSettings;
@@ -18,7 +18,7 @@ export interface PolicySource {
   /** Reads the document that the bundles are merged into. */
   base(): Promise<LoadedBase>;
   bundles: Pick<BundleSource, 'load'>;
-  /** How many velocity rules the license allows; undefined or negative: any number. */
+  /** Number of velocity rules the license allows; undefined or negative: any. */
   maxVelocityRules?: (() => number) | undefined;
 }
 
@@ -28,23 +28,23 @@ export type LoadedPolicy =
   | {
       ok: true;
       policy: Policy;
-      /** Of the config documents that it was read from. */
+      /** Revisions of the config documents it was read from. */
       revisions: string;
-      /** Bundles that are taken though their signature is not good. */
+      /** Bundles loaded without a valid signature. */
       unsigned: readonly string[];
     }
   | {
       ok: false;
       problems: string[];
-      /** For want of the store: the same load may succeed the next time. */
+      /** Redis was unavailable; the next load may succeed. */
       isUnread: boolean;
     };
 
-/** Reads, checks and merges the policy. All that is wrong with it is in the answer. */
+/** Reads, checks and merges the policy. Returns all problems. */
 export async function loadPolicy(source: PolicySource): Promise<LoadedPolicy> {
-  const [base, bundles] = await Promise.all([source.base(), readBundlesOf(source)]);
+  const [base, bundles] = await Promise.all([source.base(), loadBundles(source)]);
   const isUnread = !bundles.ok && bundles.unread === true;
-  if (!base.ok || !bundles.ok) return { ok: false, isUnread, problems: [base, bundles].flatMap(problemsOf) };
+  if (!base.ok || !bundles.ok) return { ok: false, isUnread, problems: [base, bundles].flatMap(getProblems) };
   const max = source.maxVelocityRules?.();
   const merged = mergeBundles({
     base: [base.document],
@@ -69,32 +69,32 @@ export async function loadBase(source: BaseSource): Promise<LoadedBase> {
   return parsed.ok ? parsed : { ok: false, problems: parsed.problems.map(problemText) };
 }
 
-/** A store that does not answer is a fault like others: what is in force stays. */
-async function readBundlesOf({ bundles }: PolicySource): Promise<LoadedBundles> {
+/** An unavailable Redis is a problem like others: the policy in effect stays. */
+async function loadBundles({ bundles }: PolicySource): Promise<LoadedBundles> {
   try {
     return await bundles.load();
   } catch (error) {
     return {
       ok: false,
       unread: true,
-      problems: [`the bundles cannot be read (${error instanceof Error ? error.message : String(error)})`],
+      problems: [`cannot read the bundles (${error instanceof Error ? error.message : String(error)})`],
     };
   }
 }
 
-const problemsOf = (loaded: LoadedBase | LoadedBundles): string[] => (loaded.ok ? [] : loaded.problems);
+const getProblems = (loaded: LoadedBase | LoadedBundles): string[] => (loaded.ok ? [] : loaded.problems);
 
 /** The name of the policy in problems: its path, or its URL without credentials. */
 export const policyName = ({ path, url }: Pick<BaseSource, 'path' | 'url'>): string =>
   url ? splitUserinfo(url.url).url : path;
 
-/** Never holds more than the cap in memory, however large the file is. */
+/** Reads at most the cap into memory. */
 export async function readCapped(path: string, maxBytes: number): Promise<ReadFile> {
   try {
     const file = await open(path);
     try {
       const { size } = await file.stat();
-      if (size > maxBytes) return { ok: false, fault: `${size} bytes, more than the ${maxBytes} that are taken` };
+      if (size > maxBytes) return { ok: false, fault: `${size} bytes, more than the ${maxBytes} allowed` };
       return { ok: true, bytes: await file.readFile() };
     } finally {
       await file.close();

@@ -4,7 +4,7 @@ import { readCapped } from './load-policy';
 
 const maxBytes = 1_048_576;
 
-/** Reads the scanners file; without one the built-in scanners are in force. See docs/scanning.md. */
+/** Reads the scanners file; without one the built-in scanners are in effect. See docs/scanning.md. */
 export async function loadScanners(path: string): Promise<ReadScanners> {
   if (!existsSync(path)) return readScanners(undefined, path);
   const read = await readCapped(path, maxBytes);

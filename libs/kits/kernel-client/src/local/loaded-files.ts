@@ -9,7 +9,7 @@ import type { SnapshotHistory } from './snapshot-history';
 export interface LoadedFilesDeps {
   loadPolicy(): Promise<LoadedPolicy>;
   loadScanners(): Promise<ReadScanners>;
-  /** Problems of the scanners file that were reported before, so that the built-in scanners are in force. */
+  /** Problems already reported of a scanners file for which the built-in scanners are in effect. */
   refusedScanners?: readonly string[] | undefined;
   build(scanners: Scanners): Scanner;
   history: Pick<SnapshotHistory, 'add'>;
@@ -18,14 +18,14 @@ export interface LoadedFilesDeps {
   nowMs(): number;
 }
 
-/** Scans under way end on the threads they began on; after this long none of them is left. */
+/** Time after which no scan can still run on the threads of replaced scanners. */
 const retireAfterMs = 60_000;
 
-/** What is in force, and how a new one takes its place: one load at a time, so that an older one never comes last. */
+/** Files in effect and their replacement. Loads are serialized, so that an older one never overwrites a newer one. */
 export class LoadedFiles {
   private readonly retired = new Set<Scanner>();
   private loadedAtMs: number;
-  /** What was wrong with the last load, as it was told; undefined when nothing was. */
+  /** Reported problems of the last load; undefined after a valid one. */
   private refused: string | undefined;
   private refusedScanners: string | undefined;
   private isUnread = false;
@@ -37,21 +37,21 @@ export class LoadedFiles {
     private readonly deps: LoadedFilesDeps,
   ) {
     this.loadedAtMs = deps.nowMs();
-    this.refusedScanners = deps.refusedScanners && faultsOf(deps.refusedScanners);
+    this.refusedScanners = deps.refusedScanners && formatProblems(deps.refusedScanners);
   }
 
   get inForce(): InForce {
     return this.current;
   }
 
-  /** The store did not answer when it was asked last: whatever had changed by then must be looked at again. */
+  /** Redis was unavailable at the last load, so changes up to then have to be checked again. */
   get mustAskAgain(): boolean {
     return this.isUnread;
   }
 
-  /** Loads all again. What is bad leaves the last good one in force; what is the same changes nothing. */
+  /** Reloads everything. An invalid file leaves the last valid one in effect; an unchanged one is a no-op. */
   reload(): Promise<void> {
-    // What changes while a load is under way may have been read by it or not.
+    // A load in progress may or may not have read a concurrent change.
     if (this.loading) this.again = true;
     return (this.loading ??= this.load().finally(() => {
       this.loading = undefined;
@@ -71,7 +71,7 @@ export class LoadedFiles {
     this.takeScanners(scanners);
   }
 
-  tellAge(): void {
+  reportAge(): void {
     this.deps.events.policyAge((this.deps.nowMs() - this.loadedAtMs) / 1_000);
   }
 
@@ -82,7 +82,7 @@ export class LoadedFiles {
   private async takePolicy(loaded: LoadedPolicy): Promise<void> {
     const { cache, history, events, nowMs } = this.deps;
     this.isUnread = !loaded.ok && loaded.isUnread;
-    const refused = loaded.ok ? undefined : faultsOf(loaded.problems);
+    const refused = loaded.ok ? undefined : formatProblems(loaded.problems);
     const isSame = loaded.ok && loaded.policy.snapshot === this.current.policy.snapshot;
     if ((isSame || !loaded.ok) && refused === this.refused) return;
     this.refused = refused;
@@ -97,14 +97,14 @@ export class LoadedFiles {
   private takeScanners(read: ReadScanners): void {
     const { events, build } = this.deps;
     const reported = this.refusedScanners;
-    this.refusedScanners = read.ok ? undefined : faultsOf(read.problems);
+    this.refusedScanners = read.ok ? undefined : formatProblems(read.problems);
     if (!read.ok) {
       if (this.refusedScanners === reported) return;
       return events.loaded({ kind: 'refused', what: 'scanners', problems: read.problems });
     }
     const before = this.current.scanner;
     if (before.isOf(read.scanners)) {
-      // The file that is in force was put back.
+      // The file in effect was restored.
       if (reported !== undefined) events.loaded({ kind: 'loaded', what: 'scanners' });
       return;
     }
@@ -118,7 +118,7 @@ export class LoadedFiles {
   }
 }
 
-const faultsOf = (problems: readonly string[]): string => problems.join('\n');
+const formatProblems = (problems: readonly string[]): string => problems.join('\n');
 
 export function reportPolicy(loaded: LoadedPolicy, events: KernelEvents): void {
   if (!loaded.ok) return events.loaded({ kind: 'refused', what: 'policy', problems: loaded.problems });

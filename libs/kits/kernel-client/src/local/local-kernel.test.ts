@@ -55,7 +55,7 @@ describe('the kernel within a process', () => {
     await server.stop();
   });
 
-  it('decides, and says which policy and rule it was', async () => {
+  it('returns the decision with its policy and rule', async () => {
     const kernel = await open();
 
     const decision = await kernel.check(job());
@@ -65,12 +65,12 @@ describe('the kernel within a process', () => {
     expect(kernel.ready()).toEqual({ ok: true });
   });
 
-  it('does not start with a bad policy, and names every problem with its line', async () => {
+  it('does not start with an invalid policy, and reports every problem with its line', async () => {
     files.policy("version: '1'\nrules:\n  - {id: a, decision: maybe, match: {topics: 7}}\n  - {id: b}\n");
 
     const text = await refusal(open());
 
-    expect(text).toContain(`the policy cannot be used: ${files.path('safety.yaml')}`);
+    expect(text).toContain(`invalid policy: ${files.path('safety.yaml')}`);
     expect(text).toContain(`${files.path('safety.yaml')}:3:`);
     expect(text).toContain(`${files.path('safety.yaml')}:4:`);
   });
@@ -80,7 +80,7 @@ describe('the kernel within a process', () => {
     expect(await refusal(open({ policyMaxBytes: 10 }))).toContain('more than the 10');
   });
 
-  it('a changed policy is in force soon; the history keeps both', async () => {
+  it('a changed policy takes effect; the history keeps both', async () => {
     const kernel = await open();
     const [before] = await kernel.listSnapshots();
 
@@ -92,7 +92,7 @@ describe('the kernel within a process', () => {
     await eventually(async () => expect(await redis.lrange('svc:safety:snapshots', 0, -1)).toEqual(snapshots));
   });
 
-  it('a bad change leaves the last good policy in force and is told', async () => {
+  it('an invalid change leaves the last valid policy in effect and is reported', async () => {
     const reports: unknown[] = [];
     const kernel = await open({}, { onReload: (report) => reports.push(report) });
 
@@ -105,7 +105,7 @@ describe('the kernel within a process', () => {
     await eventually(async () => expect((await kernel.check(job())).rule_id).toBe('third'));
   });
 
-  it('keeps the ten newest snapshots, the one in force first, also after a start with an older policy', async () => {
+  it('keeps the ten newest snapshots, the one in effect first, also after a restart with an older policy', async () => {
     const kernel = await open();
     for (let i = 0; i < 11; i++) {
       files.policy(allowing(`rule-${i}`));
@@ -126,7 +126,7 @@ describe('the kernel within a process', () => {
     const policy = allowing('signed');
     const required = (publicKey: string, more = {}) => ({ signature: { required: true, publicKey, ...more } });
 
-    it('starts with a good one: beside the file, in a file of its own, or given', async () => {
+    it('starts with a valid one: next to the file, in a configured file, or in a variable', async () => {
       files.policy(policy);
       files.write('safety.yaml.sig', key.sign(policy).toString('base64'));
       await open(required(key.raw));
@@ -139,18 +139,18 @@ describe('the kernel within a process', () => {
       expect((await kernel.check(job())).rule_id).toBe('signed');
     });
 
-    it('does not start without one, with another key’s, or with that of another file', async () => {
+    it('does not start without one, or with one of another key or file', async () => {
       files.policy(policy);
 
       expect(await refusal(open(required(key.raw)))).toContain('.sig does not exist');
       files.write('safety.yaml.sig', signer().sign(policy));
-      expect(await refusal(open(required(key.raw)))).toContain('is not that of the file');
+      expect(await refusal(open(required(key.raw)))).toContain('does not match the file');
       files.write('safety.yaml.sig', key.sign(`${policy} `));
-      expect(await refusal(open(required(key.raw)))).toContain('is not that of the file');
+      expect(await refusal(open(required(key.raw)))).toContain('does not match the file');
       expect(await refusal(open({ signature: { required: true } }))).toContain('SAFETY_POLICY_PUBLIC_KEY');
     });
 
-    it('a change that is not signed leaves the signed policy in force', async () => {
+    it('an unsigned change leaves the signed policy in effect', async () => {
       files.policy(policy);
       files.write('safety.yaml.sig', key.sign(policy));
       const reports: unknown[] = [];
@@ -169,7 +169,7 @@ describe('the kernel within a process', () => {
   - {id: ok, decision: allow}
 `;
 
-    it('evaluate and check count a job once between them; explain and simulate only look', async () => {
+    it('evaluate and check together count a job once; explain and simulate count nothing', async () => {
       files.policy(paced);
       const kernel = await open();
       const rules = async (asked: Promise<{ rule_id: string }>) => (await asked).rule_id;
@@ -187,7 +187,7 @@ describe('the kernel within a process', () => {
       });
     });
 
-    it('a store that is away asks for approval, or skips the rule where that is wanted', async () => {
+    it('while Redis is unavailable, requires approval or skips the rule, as configured', async () => {
       files.policy(paced);
       const [closed, lenient] = [await open(), await open({ velocityFailMode: 'open' })];
       await server.kill();
@@ -216,7 +216,7 @@ scanners:
       return [decision, ...findings.map((finding) => finding.matched_pattern)];
     };
 
-    it('those of the file are in force, and change with it; a bad change leaves them', async () => {
+    it('those of the file are in effect and follow its changes; an invalid change is ignored', async () => {
       files.policy(withOutputRule);
       files.scanners(badge('dock'));
       const reports: unknown[] = [];
@@ -232,7 +232,7 @@ scanners:
       expect(await checked(kernel, 'a pier-1234')).toEqual(['QUARANTINE', 'pier']);
     }, 20_000);
 
-    it('a file that cannot be parsed is told with its line, and the built-in ones are in force', async () => {
+    it('an invalid file is reported with its line, and the built-in ones are in effect', async () => {
       files.policy(withOutputRule);
       files.scanners('version: v1\nscanners: {secret: {finding_type: secret_leak, patterns: [{name: a}]}}\n');
       const { log, lines } = listeningLog();
@@ -244,14 +244,14 @@ scanners:
     });
   });
 
-  describe('while the store is away', () => {
+  describe('while Redis is unavailable', () => {
     beforeEach(() => server.kill());
     afterEach(async () => {
       await server.start();
       await eventually(() => redis.ping());
     });
 
-    it('decides by what it had, or by the file alone where bundles are switched off', async () => {
+    it('decides with the loaded policy, or with the file alone when bundles are disabled', async () => {
       await server.start();
       await eventually(() => redis.ping());
       const had = await open();
@@ -265,12 +265,12 @@ scanners:
       }
     });
 
-    it('does not start without the bundles: they may forbid what the file allows', async () => {
-      expect(await refusal(open())).toContain('the bundles cannot be read');
+    it('does not start without the bundles, which may deny what the file allows', async () => {
+      expect(await refusal(open())).toContain('cannot read the bundles');
     });
   });
 
-  it('close ends the watching', async () => {
+  it('close stops watching the files', async () => {
     const reports: unknown[] = [];
     const kernel = await open({}, { onReload: (report) => reports.push(report) });
     await kernel.close();

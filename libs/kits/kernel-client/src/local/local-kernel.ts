@@ -27,7 +27,7 @@ import type { SnapshotHistory } from './snapshot-history';
 import { TriedPolicies } from './tried-policies';
 import type { Counter, Velocity } from './velocity';
 
-/** What is in force; replaced as a whole when files change. */
+/** Policy and scanners in effect; replaced together when files change. */
 export interface InForce {
   policy: Policy;
   scanner: Scanner;
@@ -75,7 +75,7 @@ export class LocalKernel implements Kernel {
     const policy = this.tried(trial);
     const { without = [] } = trial;
     const decision = await this.scanned((options) => decideAsync(policy, request, velocity.look, { ...options, without })); // prettier-ignore
-    return this.told('simulate', decision, startedMs);
+    return this.report('simulate', decision, startedMs);
   }
 
   async explain(request: PolicyRequest): Promise<ExplainedDecision> {
@@ -84,7 +84,7 @@ export class LocalKernel implements Kernel {
     const { velocity } = this.parts;
     const explained = await this.scanned((options) => explain(policy, request, velocity.look, options));
     const { trace, traceTotal: trace_total } = explained;
-    return { ...this.told('explain', explained.decision, startedMs), trace, trace_total };
+    return { ...this.report('explain', explained.decision, startedMs), trace, trace_total };
   }
 
   listSnapshots(): Promise<string[]> {
@@ -127,11 +127,11 @@ export class LocalKernel implements Kernel {
     const { policy } = this.parts.inForce();
     const key = cache.keyOf(policy, request);
     const known = key === undefined ? undefined : cache.get(key, request.job_id);
-    if (known) return this.told(method, known, startedMs);
+    if (known) return this.report(method, known, startedMs);
     const counter = askedOnce(velocity);
     const decision = await this.scanned((options) => decideAsync(policy, request, counter, options));
     if (key !== undefined) cache.put(key, decision);
-    return this.told(method, decision, startedMs);
+    return this.report(method, decision, startedMs);
   }
 
   private scanned<T>(evaluate: (options: EvaluationOptions) => Promise<T>): Promise<T> {
@@ -145,7 +145,7 @@ export class LocalKernel implements Kernel {
     );
   }
 
-  private told(method: Method, decision: PolicyDecision, startedMs: number): PolicyDecision {
+  private report(method: Method, decision: PolicyDecision, startedMs: number): PolicyDecision {
     const { events, nowMs } = this.parts;
     events.decided(method, decision.decision, nowMs() - startedMs);
     if (decision.rule_id === '') events.defaulted(decision.decision);

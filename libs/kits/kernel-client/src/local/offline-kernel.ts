@@ -10,14 +10,14 @@ import { Scanner } from './scanner';
 export interface OfflineParts {
   policy: Policy;
   scanners: Scanners;
-  /** What the window of a velocity rule holds, the request that is decided included. */
+  /** Count of a velocity window, including the current request. */
   count(check: VelocityCheck): number;
   onError(what: string, error: unknown): void;
 }
 
 /**
- * Decides by a policy that is at hand, with no store and nobody else's requests: for tests of policies and for deciding
- * anew what was decided before. What it answers is what the kernel in force would. Close it, or its threads stay.
+ * Evaluates a given policy without Redis, for policy tests and for re-evaluation of recorded requests. Decides like the
+ * kernel. Must be closed, otherwise its threads keep running.
  */
 export function openOfflineKernel({ policy, scanners, count, onError }: OfflineParts): Kernel {
   const nowMs = () => performance.now();

@@ -26,11 +26,11 @@ import { stampOf, watchFiles, whenSettled } from './watched-files';
 
 export interface LocalKernelSettings {
   policyPath: string;
-  /** Wins over the path. */
+  /** Takes precedence over the path. */
   policyUrl?: PolicyUrl | undefined;
   scannersPath: string;
   policyMaxBytes: number;
-  /** How often a policy by URL is loaded again; files are looked at for changes at least once a second. */
+  /** Interval at which a policy by URL is reloaded; files are checked at least once a second. */
   reloadIntervalMs: number;
   signature: SignatureSettings;
   bundles: BundleSettings;
@@ -45,24 +45,24 @@ export interface KernelDeps {
   log: Logger;
   clock: Pick<Clock, 'nowMs'>;
   metrics?: Handles<typeof kernelMetrics>;
-  /** Hears of every load, good or bad, besides the log. */
+  /** Called after every load, valid or not, in addition to the log. */
   onReload?: (report: LoadReport) => void;
-  /** A breaker of a remote kernel opened, as this process learned it. */
+  /** A breaker of a remote kernel opened, as observed by this process. */
   onBreakerTrip?: (breaker: 'input' | 'output') => void;
   /** How many velocity rules the license allows; undefined or negative: any number. */
   maxVelocityRules?: () => number;
 }
 
-const mostBetweenLooksMs = 1_000;
-/** All replicas decide by what was published within a second. */
+const MAX_CHECK_INTERVAL_MS = 1_000;
+/** All replicas apply a published policy within a second. */
 const bundlesLookMs = 300;
-const standardScanning: ScannerSettings = { threads: 2, limitMs: 10_000 };
+const defaultScanning: ScannerSettings = { threads: 2, limitMs: 10_000 };
 
 /**
- * Opens the kernel within this process: loads policy, bundles and scanners, and loads them again when they change. A policy that
- * is bad when it is loaded again leaves the last good one in force.
+ * Opens the kernel within this process: loads policy, bundles and scanners, and reloads them when they change. An invalid
+ * policy on reload leaves the last valid one in effect.
  *
- * @throws StartError with every problem of the policy; DependencyUnavailable when Redis does not answer
+ * @throws StartError with every problem of the policy; DependencyUnavailable when Redis is unavailable
  */
 export async function openLocalKernel(settings: LocalKernelSettings, deps: KernelDeps): Promise<Kernel> {
   const { redis, clock } = deps;
@@ -72,18 +72,18 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
   const base: BaseSource = { path: policyPath, url: policyUrl, maxBytes: settings.policyMaxBytes, signature };
   const paths = [policyPath, signature.signaturePath ?? `${policyPath}.sig`, scannersPath];
   const stamp = await stampOf(paths);
-  const watch = watchFiles(paths, Math.min(reloadIntervalMs, mostBetweenLooksMs), stamp);
+  const watch = watchFiles(paths, Math.min(reloadIntervalMs, MAX_CHECK_INTERVAL_MS), stamp);
   const reading = <T extends { ok: boolean }>(read: () => Promise<T>) => whenSettled(watch, () => stampOf(paths), read);
   const readScanners = reading(() => loadScanners(scannersPath));
   const source: PolicySource = {
-    // A document by URL has no time of change to look at.
+    // A document by URL has no modification time.
     base: policyUrl ? () => loadBase(base) : reading(() => loadBase(base)),
     bundles,
     maxVelocityRules: deps.maxVelocityRules,
   };
   const first = await firstLoad(source, readScanners, policyName(base), events);
   const build = (scanners: Scanners) =>
-    new Scanner(scanners, settings.scanning ?? standardScanning, threadEntry(), monotonicMs);
+    new Scanner(scanners, settings.scanning ?? defaultScanning, threadEntry(), monotonicMs);
   const history = new SnapshotHistory(redis, (error) => events.failed('snapshots', error));
   const cache = new DecisionCache(settings.decisionCache, () => clock.nowMs());
   await history.add(first.policy.policy.snapshot);
@@ -105,17 +105,17 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
   const onChange = (read: () => Promise<string>) => whenChanged(read, first.policy.revisions, () => void reload());
   watch.start({
     onChange: reload,
-    onRestless: () => events.failed('files', new Error(`still being written to, and not read before: ${paths.join()}`)),
+    onRestless: () => events.failed('files', new Error(`files keep changing and were not reloaded: ${paths.join()}`)),
   });
   const stops = [
     () => watch.stop(),
-    every(mostBetweenLooksMs, () => loaded.tellAge()),
-    every(mostBetweenLooksMs, () => loaded.mustAskAgain && void reload()),
+    every(MAX_CHECK_INTERVAL_MS, () => loaded.reportAge()),
+    every(MAX_CHECK_INTERVAL_MS, () => loaded.mustAskAgain && void reload()),
     every(
       bundlesLookMs,
       onChange(() => bundles.revisions()),
     ),
-    // Others than this product may have written it, without a word.
+    // Other programs may write it without a change notification.
     every(
       reloadIntervalMs,
       onChange(() => bundles.storedRevisions()),
@@ -138,7 +138,7 @@ export async function openLocalKernel(settings: LocalKernelSettings, deps: Kerne
   });
 }
 
-/** A store that does not answer is asked again the next time. */
+/** Retried at the next interval while Redis is unavailable. */
 function whenChanged(revisions: () => Promise<string>, first: string, reload: () => void): () => void {
   let last = first;
   return () =>
@@ -152,7 +152,7 @@ function whenChanged(revisions: () => Promise<string>, first: string, reload: ()
     );
 }
 
-/** Without keeping the process alive. @returns ends it */
+/** Does not keep the process alive. @returns a function that stops the timer */
 function every(ms: number, run: () => void): () => void {
   const timer = setInterval(run, ms);
   timer.unref();
@@ -170,7 +170,7 @@ function listening({ log, metrics, onReload }: KernelDeps): KernelEvents {
   };
 }
 
-/** Durations are measured on a clock that is never set. */
+/** A monotonic clock, for durations. */
 const monotonicMs = (): number => performance.now();
 
 async function firstLoad(
@@ -181,12 +181,12 @@ async function firstLoad(
 ) {
   const [policy, scanners] = await Promise.all([loadPolicy(source), readScanners()]);
   if (!policy.ok && policy.isUnread) {
-    throw new DependencyUnavailable('the policy bundles cannot be read', name, policy.problems.join('\n  '));
+    throw new DependencyUnavailable('cannot read the policy bundles', name, policy.problems.join('\n  '));
   }
   reportPolicy(policy, events);
   if (!policy.ok) {
-    const mend = ['Mend these; nothing runs without a good policy.', ...policy.problems].join('\n  ');
-    throw new StartError('the policy cannot be used', name, mend);
+    const fix = ['Fix these problems; a valid policy is required.', ...policy.problems].join('\n  ');
+    throw new StartError('invalid policy', name, fix);
   }
   if (!scanners.ok) events.loaded({ kind: 'refused', what: 'scanners', problems: scanners.problems });
   return scanners.ok

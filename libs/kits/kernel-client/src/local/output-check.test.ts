@@ -47,7 +47,7 @@ describe('the output check', () => {
   };
   afterAll(() => scanner.close());
 
-  it('metadata phase: says whether the body must be read at all', async () => {
+  it('metadata phase: reports whether the body is needed', async () => {
     expect(await checkOutput(secrets, output(undefined), deps)).toMatchObject({
       decision: 'ALLOW',
       content_phase_needed: true,
@@ -60,7 +60,7 @@ describe('the output check', () => {
     });
   });
 
-  it('content phase: the first rule that finds something decides', async () => {
+  it('content phase: the first matching rule decides', async () => {
     const verdict = await checkOutput(secrets, output('here: KEY-1234'), deps);
 
     expect(verdict).toMatchObject({ decision: 'QUARANTINE', rule_id: 'keys', policy_snapshot: secrets.snapshot });
@@ -68,7 +68,7 @@ describe('the output check', () => {
     expect(await checkOutput(secrets, output('nothing here'), deps)).toMatchObject({ decision: 'ALLOW', rule_id: '' });
   });
 
-  it('redact: the findings cut the right bytes out of the body', async () => {
+  it('redact: findings cover the matching bytes of the body', async () => {
     const body = Buffer.from('tell no one: ümlaut, secret sauce, end');
 
     const verdict = await checkOutput(redacting, output(body), deps);
@@ -77,14 +77,14 @@ describe('the output check', () => {
     expect(Buffer.from(redact(body, verdict.findings)).toString()).toBe('tell no one: ümlaut, [REDACTED], end');
   });
 
-  it('what stands in the error text cannot be cut out of the body, so it is withheld', async () => {
+  it('a finding in the error text cannot be redacted, so the result is withheld', async () => {
     const verdict = await checkOutput(redacting, output('clean', { error_message: 'my secret sauce' }), deps);
 
     expect(verdict).toMatchObject({ decision: 'QUARANTINE', rule_id: 'words' });
     expect(verdict.findings[0]).not.toHaveProperty('offset');
   });
 
-  it('large bodies are scanned on a thread, and the process goes on meanwhile', async () => {
+  it('large bodies are scanned on a thread, and the process stays responsive', async () => {
     const body = Buffer.concat([Buffer.alloc(200_000, 'x '), Buffer.from('KEY-1234')]);
     let turns = 0;
     let turn = setImmediate(function again() {
@@ -92,7 +92,7 @@ describe('the output check', () => {
       turn = setImmediate(again);
     });
 
-    // One may be done before the loop turns once; not so many, one behind the other.
+    // One scan may finish before the loop turns; this many cannot.
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => checkOutput(secrets, output(body), deps)));
     clearImmediate(turn);
 
@@ -100,13 +100,13 @@ describe('the output check', () => {
     expect(turns).toBeGreaterThan(0);
   }, 20_000);
 
-  it('says that only the first part was scanned', async () => {
+  it('reports that only the first part was scanned', async () => {
     const verdict = await checkOutput(secrets, output('KEY', { output_size_bytes: 5_000_000 }), deps);
 
     expect(verdict).toMatchObject({ decision: 'ALLOW', findings: [{ type: 'content_truncated' }] });
   });
 
-  it('a scanner at fault withholds, or releases where the policy says open', async () => {
+  it('a failed scan withholds, or releases in fail mode open', async () => {
     const broken = { ...deps, scan: () => Promise.reject(new Error('ended')) };
     const open = rules('  - {id: keys, decision: quarantine, match: {content_patterns: ["KEY"]}}', 'open');
 

@@ -17,7 +17,7 @@ export interface OutputCheckDeps {
   onError(what: 'scan' | 'evaluation', error: unknown): void;
 }
 
-/** Decides whether a result may leave. See docs/reference/policy.md#output-policy. */
+/** Decides whether a result may be released. See docs/reference/policy.md#output-policy. */
 export async function checkOutput(
   policy: Policy | undefined,
   request: OutputCheckRequest,
@@ -26,15 +26,15 @@ export async function checkOutput(
   const onError = (error: unknown) => deps.onError('evaluation', error);
   const { output_content: body } = request;
   if (body === undefined) {
-    return verdictOf(evaluateOutput(policy, { ...outputFacts(request), phase: 'metadata' }, undefined, onError));
+    return toVerdict(evaluateOutput(policy, { ...outputFacts(request), phase: 'metadata' }, undefined, onError));
   }
   const asked: OutputRequest = { ...outputFacts(request), phase: 'content' };
   const scans = await scanAhead(policy, asked, request, body, deps);
   const decision = evaluateOutput(policy, asked, (needs) => scans.get(needsKey(needs)) ?? { kind: 'fault' }, onError);
-  return verdictOf(withCuttable(decision));
+  return toVerdict(withCuttable(decision));
 }
 
-/** Evaluation does not wait, scanning does: a first pass that finds nothing tells what all rules would look for. */
+/** Evaluation is synchronous, scanning is not: a first pass without findings collects the patterns of all rules. */
 async function scanAhead(
   policy: Policy | undefined,
   asked: OutputRequest,
@@ -57,23 +57,23 @@ async function scanAhead(
     };
     const answer = await scan(question);
     const cut = output_size_bytes > body.length;
-    return new Map([...wanted.keys()].map((key, i) => [key, scanOf(answer[i] ?? [], cut)]));
+    return new Map([...wanted.keys()].map((key, i) => [key, toOutputScan(answer[i] ?? [], cut)]));
   } catch (error) {
     onError('scan', error);
     return new Map();
   }
 }
 
-function scanOf([ofBody, ofError]: ScanAnswer[number], cut: boolean): OutputScan {
+function toOutputScan([ofBody, ofError]: ScanAnswer[number], cut: boolean): OutputScan {
   if (!ofBody) return { kind: 'fault' };
   const findings = [...ofBody.findings, ...(ofError?.findings ?? []).map(withoutPlace)];
   return { kind: 'scanned', findings, truncated: cut || ofBody.truncated };
 }
 
-/** A place in the error text would be taken for one in the body. */
+/** An offset in the error text would be mistaken for one in the body. */
 const withoutPlace = ({ offset: _offset, length: _length, ...finding }: ContentFinding): ContentFinding => finding;
 
-/** What stands in the error text cannot be cut out of the body. */
+/** A finding in the error text cannot be redacted in the body. */
 function withCuttable(decision: OutputDecision): OutputDecision {
   if (decision.decision !== 'REDACT') return decision;
   const remarks = ['content_truncated', 'scan_skipped'];
@@ -92,12 +92,12 @@ const outputFacts = (request: OutputCheckRequest): Omit<OutputRequest, 'phase'> 
   output_size_bytes: Math.max(request.output_size_bytes, request.output_content?.length ?? 0),
 });
 
-const verdictOf = (decision: OutputDecision): OutputVerdict => ({
+const toVerdict = (decision: OutputDecision): OutputVerdict => ({
   decision: decision.decision,
   reason: decision.reason,
   rule_id: decision.rule_id,
   policy_snapshot: decision.policy_snapshot,
-  // Every field there, as over the wire.
+  // Sets every field, as on the wire.
   findings: decision.findings.map((finding) => ({ detail: '', scanner: '', matched_pattern: '', ...finding })),
   content_phase_needed: decision.contentPhaseNeeded,
   hold: decision.hold,

@@ -15,7 +15,7 @@ const secondHalf = (version: number) =>
 const policyOf = (version: number) => firstHalf(version) + secondHalf(version);
 const versionOf = (ruleId: string) => Number(ruleId.split('-').at(-1));
 
-describe('files and bundles that change all the time', () => {
+describe('files and bundles that change continuously', () => {
   let server: TestServer;
   let redis: Redis;
   let files: ReturnType<typeof kernelFiles>;
@@ -71,7 +71,7 @@ describe('files and bundles that change all the time', () => {
     const versions = new Map<string, number>();
     while (!isOver) {
       const [open, banned] = await Promise.all([asked.check(job('fine')), asked.check(job('forbidden'))]);
-      // A verdict of half a policy, or of two at once.
+      // A decision of half a policy, or of a mix of two.
       expect([open.decision, banned.decision]).toEqual(['ALLOW', 'DENY']);
       for (const { policy_snapshot, rule_id } of [open, banned]) {
         const known = versions.get(policy_snapshot) ?? versionOf(rule_id);
@@ -83,7 +83,7 @@ describe('files and bundles that change all the time', () => {
     return [...versions.values()];
   }
 
-  it('a file that is written over, half and half, decides nothing before it is whole', async () => {
+  it('a partially written file is never in effect', async () => {
     const kernel = await open({ reloadIntervalMs: 100 });
     const last = 40;
     const writing = (async () => {
@@ -103,7 +103,7 @@ describe('files and bundles that change all the time', () => {
     expect(reports.filter(({ kind }) => kind === 'refused')).toEqual([]);
   }, 20_000);
 
-  it('bundles that are written while the file is torn come into force beside the file as it was', async () => {
+  it('bundles written while the file is incomplete take effect with the previous file', async () => {
     const kernel = await open();
     const file = openSync(files.path('safety.yaml'), 'w');
     writeSync(file, firstHalf(1));
@@ -118,12 +118,12 @@ describe('files and bundles that change all the time', () => {
     expect(meanwhile).toMatchObject({ decision: 'DENY', rule_id: 'ban-0' });
   }); // prettier-ignore
 
-  it('a file that never stands still is told, and not read', async () => {
+  it('a file that keeps changing is reported and not read', async () => {
     const kernel = await open({ reloadIntervalMs: 10 });
     let version = 0;
     const writing = setInterval(() => files.policy(firstHalf((version += 1))), 2);
 
-    await eventually(() => expect(lines.join('')).toContain('still being written to'), { withinMs: 10_000 });
+    await eventually(() => expect(lines.join('')).toContain('files keep changing'), { withinMs: 10_000 });
     const meanwhile = await kernel.check(job('forbidden'));
     clearInterval(writing);
 
@@ -131,7 +131,7 @@ describe('files and bundles that change all the time', () => {
     await eventually(async () => expect((await kernel.check(job('fine'))).rule_id).toBe(`open-${version}`));
   }, 20_000);
 
-  it('files that nobody signed are never in force, and told once, however often they come', async () => {
+  it('unsigned files never take effect, and are reported once', async () => {
     const key = signer();
     files.write('safety.yaml.sig', key.sign(policyOf(0)));
     const kernel = await open({ reloadIntervalMs: 10, signature: { required: true, publicKey: key.raw } });
@@ -148,11 +148,11 @@ describe('files and bundles that change all the time', () => {
     await eventually(() => expect(reports.at(-1)).toMatchObject({ kind: 'refused', what: 'policy' }));
     expect(reports.filter(({ kind }) => kind === 'refused')).toHaveLength(1);
     expect(await refusedLoads()).toBe(1);
-    expect(lines.filter((line) => line.includes('ERROR')).join('')).toContain('is not that of the file');
+    expect(lines.filter((line) => line.includes('ERROR')).join('')).toContain('does not match the file');
     expect((await kernel.check(job('forbidden'))).rule_id).toBe('ban-0');
   }, 20_000);
 
-  it('bundles, bad ones among them: each verdict is that of one document, and the last good one stands', async () => {
+  it('with invalid bundles in between, each decision is that of one document, and the last valid one stays in effect', async () => {
     files.policy(`version: '1'\ndefault_decision: deny\n`);
     const all = (version: number) => ({ 'secops/a': bundleOf(firstHalf(version)), 'secops/b': bundleOf(secondHalf(version)) });
     await writeBundles(0, all(0));
@@ -181,7 +181,7 @@ describe('files and bundles that change all the time', () => {
 
   const bundleOf = (content: string) => ({ content, enabled: true });
 
-  /** As any writer of the config document leaves it. */
+  /** Writes the config document. */
   async function writeBundles(revision: number, bundles: Record<string, unknown>): Promise<void> {
     const document = { scope: 'system', scope_id: 'policy', data: { bundles }, revision, updated_at: '', meta: {} };
     await redis
@@ -191,7 +191,7 @@ describe('files and bundles that change all the time', () => {
       .exec();
   }
 
-  it('a bad scanners file is one log line and one report, however many faults it has and however often the rest changes', async () => {
+  it('an invalid scanners file is logged and reported once, despite many problems and other changes', async () => {
     const pattern = (name: string, severity: string) =>
       `      - {name: ${name}, regex: 'dock-[0-9]', severity: ${severity}, confidence: high}`;
     const scanners = (severity: string, count: number) =>
@@ -204,22 +204,22 @@ describe('files and bundles that change all the time', () => {
 
     files.scanners(scanners('none', 26));
     await eventually(() => expect(of('scanners', 'refused')).toHaveLength(1));
-    // The second is in force only after the scanners were looked at along with the first.
+    // The second takes effect only after the scanners were checked with the first.
     for (const version of [1, 2]) {
       files.policy(policyOf(version));
       await eventually(() => expect(of('policy', 'loaded')).toHaveLength(1 + version));
     }
 
     expect(of('scanners', 'refused')).toHaveLength(1);
-    const told = lines.filter((line) => line.includes('scanners.yaml:'));
-    expect(told).toEqual([expect.stringMatching(/scanners\.yaml:6:.*scanners\.yaml:7:/)]);
-    expect(told[0]).toContain('26');
+    const logged = lines.filter((line) => line.includes('scanners.yaml:'));
+    expect(logged).toEqual([expect.stringMatching(/scanners\.yaml:6:.*scanners\.yaml:7:/)]);
+    expect(logged[0]).toContain('26');
 
     files.scanners(scanners('high', 1));
     await eventually(() => expect(reports.at(-1)).toEqual({ kind: 'loaded', what: 'scanners' }));
   }, 20_000);
 
-  it('a scanners file that is bad at the start is not reported again while it stays the same', async () => {
+  it('a scanners file that is invalid at startup is not reported again while it is unchanged', async () => {
     files.scanners('scanners: 7');
     await open();
 

@@ -16,7 +16,7 @@ const inlineBytes = 8 * 1_024;
 const inlineMs = 10;
 const maxWaiting = 256;
 
-/** Scans inputs and outputs with the scanners in force, without ever holding up the process. */
+/** Scans inputs and outputs with the scanners in effect without blocking the process. */
 export class Scanner {
   private pool: ScanPool | undefined;
 
@@ -38,9 +38,8 @@ export class Scanner {
   }
 
   /**
-   * Small texts are scanned at once for what is known to be fast, since handing them to a thread takes longer. Patterns
-   * of files and policies always go to a thread: one of them may need a second for what a window holds, and only a thread
-   * can be ended in the middle of it.
+   * Small texts are scanned in place for built-in patterns, which is faster than a thread. Patterns of files and policies
+   * always run on a thread, because one may take a second per window and only a thread can be terminated.
    */
   async ofOutput(question: ScanQuestion): Promise<ScanAnswer> {
     const bytes = question.texts.reduce((sum, text) => sum + text.length, 0);

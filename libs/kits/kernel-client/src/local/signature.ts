@@ -5,9 +5,9 @@ export interface SignatureSettings {
   required: boolean;
   /** Ed25519, base64 or hex: the 32 bytes themselves, or their SPKI form. */
   publicKey?: string | undefined;
-  /** The signature itself, base64 or hex; wins over the file. */
+  /** The signature, base64 or hex; takes precedence over the file. */
   signature?: string | undefined;
-  /** Absent: the file beside the policy. */
+  /** Default: `<policy>.sig`. */
   signaturePath?: string | undefined;
 }
 
@@ -15,11 +15,11 @@ const keyBytes = 32;
 const signatureBytes = 64;
 
 /**
- * Checks the Ed25519 signature over a policy's raw bytes. A signature that is there must be good even where none is
- * required, once there is a key to check it with.
+ * Checks the Ed25519 signature over a policy's raw bytes. An existing signature must be valid even when none
+ * is required, if a key is configured.
  *
- * @param besidePath where the signature is when the settings name no place; a policy by URL has none
- * @returns what is wrong, or undefined
+ * @param besidePath default path of the signature; absent for a policy by URL
+ * @returns the problem, or undefined
  */
 export async function signatureFault(
   bytes: Buffer,
@@ -28,9 +28,7 @@ export async function signatureFault(
 ): Promise<string | undefined> {
   const { required, publicKey } = settings;
   if (!publicKey) {
-    return required
-      ? 'a signature is required, but there is no key to check it with: set SAFETY_POLICY_PUBLIC_KEY'
-      : undefined;
+    return required ? 'a signature is required, but no key is configured: set SAFETY_POLICY_PUBLIC_KEY' : undefined;
   }
   const key = readPublicKey(publicKey);
   if (!key) return 'SAFETY_POLICY_PUBLIC_KEY is not an Ed25519 key in base64 or hex';
@@ -38,7 +36,7 @@ export async function signatureFault(
   if (text === undefined) return required ? `a signature is required, but ${where} does not exist` : undefined;
   const signature = decode(text, signatureBytes);
   if (!signature) return `${where} is not an Ed25519 signature in base64 or hex`;
-  return verify(null, bytes, key, signature) ? undefined : `the signature in ${where} is not that of the file`;
+  return verify(null, bytes, key, signature) ? undefined : `the signature in ${where} does not match the file`;
 }
 
 async function findSignature(besidePath: string | undefined, { signature, signaturePath }: SignatureSettings) {
@@ -57,7 +55,7 @@ export function readPublicKey(text: string): KeyObject | undefined {
     const spki = createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
     return spki.asymmetricKeyType === 'ed25519' ? spki : undefined;
   } catch {
-    return undefined; // not a key, which is what the caller reports
+    return undefined; // not a key; reported by the caller
   }
 }
 

@@ -4,8 +4,8 @@ import type { Redis } from 'ioredis';
 const most = 10;
 
 /**
- * The newest policy snapshots: in memory for whoever asks, in the store for the next start. The list in memory begins
- * with the policy in force in this process. See docs/reference/policy.md#snapshots.
+ * The newest policy snapshots: in memory for reads, in Redis for the next start. The list in memory starts with the
+ * policy in effect in this process. See docs/reference/policy.md#snapshots.
  */
 export class SnapshotHistory {
   private known: readonly string[] = [];
@@ -19,7 +19,7 @@ export class SnapshotHistory {
     return [...this.known];
   }
 
-  /** At once in memory; a store that does not answer is reported and costs only the history of the next start. */
+  /** Updates memory immediately. An unavailable Redis is reported and only affects the history after a restart. */
   async add(snapshot: string): Promise<void> {
     this.known = newest(snapshot, this.known);
     const key = keys.policySnapshots();

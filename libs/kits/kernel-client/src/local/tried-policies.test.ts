@@ -9,8 +9,8 @@ function parsed(content: string): PolicyDocument {
 const inForce = (): Policy => mergePolicies([parsed('rules: [{id: base, decision: allow}]')]);
 const text = (i: number) => ({ id: 'secops/a', content: `rules: [{id: r${i}, decision: deny}]` });
 
-describe('policies that are tried', () => {
-  it('are compiled once for a policy in force, however many are tried by turns', () => {
+describe('candidate policies', () => {
+  it('are compiled once per policy in effect, also when used alternately', () => {
     const [tried, policy] = [new TriedPolicies(), inForce()];
     const first = [1, 2, 3].map((i) => tried.policyWith(policy, text(i)));
 
@@ -19,7 +19,7 @@ describe('policies that are tried', () => {
     expect(again.map((merged) => first.indexOf(merged))).toEqual([2, 0, 1]);
   });
 
-  it('are others for another bundle, another text and another policy in force', () => {
+  it('differ by bundle, text and policy in effect', () => {
     const [tried, policy] = [new TriedPolicies(), inForce()];
     const first = tried.policyWith(policy, text(1));
 
@@ -29,7 +29,7 @@ describe('policies that are tried', () => {
     expect(tried.policyWith(inForce(), text(1))).not.toBe(first);
   });
 
-  it('of very many, those that were used last are kept', () => {
+  it('the least recently used of many are evicted', () => {
     const [tried, policy] = [new TriedPolicies(), inForce()];
     const [one, two] = [tried.policyWith(policy, text(1)), tried.policyWith(policy, text(2))];
     for (let i = 3; i <= 128; i++) tried.policyWith(policy, text(i));
@@ -41,7 +41,7 @@ describe('policies that are tried', () => {
     expect(tried.policyWith(policy, text(2))).not.toBe(two);
   });
 
-  it('of very large ones, as many as there is room for', () => {
+  it('large ones are limited by their number of rules', () => {
     const { rules, ...document } = parsed('rules: [{id: base, decision: allow}]');
     const many = Array.from({ length: 40_000 }, (_, i) => rules.map((rule) => ({ ...rule, id: `r${i}` }))).flat();
     const large = mergePolicies([{ ...document, rules: many }]);
@@ -56,7 +56,7 @@ describe('policies that are tried', () => {
     expect(tried.policyWith(large, text(2))).not.toBe(two);
   });
 
-  it('a text that is no policy is told of each time', () => {
+  it('an invalid text is reported each time', () => {
     const [tried, policy] = [new TriedPolicies(), inForce()];
     for (let i = 0; i < 2; i++) expect(tried.policyWith(policy, { id: 'a', content: 'rules: 7' }).ok).toBe(false);
   });

@@ -4,17 +4,17 @@ interface Tried extends CandidateBundle {
   merged: MergedBundles;
 }
 
-const mostKept = 128;
-/** Of all that are kept, so that large policies do not fill the memory. */
-const mostRules = 100_000;
+const MAX_POLICIES = 128;
+/** Across all cached policies, so that large policies do not exhaust memory. */
+const MAX_RULES = 100_000;
 
 /**
- * Policies with a text in the place of a bundle, merged and compiled once for each policy in force: that is dear, and what
- * is tried on one request is often tried on thousands, several texts by turns.
+ * Candidate policies with a replaced bundle, merged and compiled once per policy in effect. Compilation is expensive, and
+ * a candidate is often simulated on thousands of requests.
  */
 export class TriedPolicies {
   private base: Policy | undefined;
-  /** Those used last first, so that few are looked at. */
+  /** Most recently used first. */
   private kept: Tried[] = [];
 
   policyWith(policy: Policy, { id, content }: CandidateBundle): MergedBundles {
@@ -34,7 +34,7 @@ export class TriedPolicies {
     let rules = 0;
     const firstBeyond = this.kept.findIndex(({ merged }, i) => {
       rules += rulesOf(merged);
-      return i > 0 && (i >= mostKept || rules > mostRules);
+      return i > 0 && (i >= MAX_POLICIES || rules > MAX_RULES);
     });
     if (firstBeyond > 0) this.kept.splice(firstBeyond);
   }

@@ -41,7 +41,7 @@ describe('velocity windows in Redis', () => {
     await server.stop();
   });
 
-  it('answers the position of each job, which later requests do not change, and says when it is over', async () => {
+  it('returns a stable position per job, and whether the limit is exceeded', async () => {
     const counts = [];
     for (const member of ['a', 'b', 'a', 'c']) counts.push(await velocity.count(of(member)));
 
@@ -49,13 +49,13 @@ describe('velocity windows in Redis', () => {
     expect(seen).toEqual(['pace within', 'pace within', 'pace within', 'pace over']);
   });
 
-  it('counts requests without a job apart', async () => {
+  it('counts each request without a job', async () => {
     await velocity.count(of(undefined));
 
     expect(await velocity.count(of(undefined))).toEqual({ kind: 'count', count: 2 });
   });
 
-  it('keeps each key by itself, for two windows and a minute, under a key of the table', async () => {
+  it('keeps keys separate, for two windows and a minute, under a declared key', async () => {
     await velocity.count(of('a'));
     await velocity.count(of('a', { key: 'other' }));
 
@@ -70,7 +70,7 @@ describe('velocity windows in Redis', () => {
     }
   });
 
-  it('remembers which windows hold anything, and forgets those that cannot', async () => {
+  it('tracks non-empty windows and removes expired ones', async () => {
     await velocity.count(of('a'));
     await velocity.count(of('b'));
     await velocity.count(of('a', { key: 'other' }));
@@ -87,7 +87,7 @@ describe('velocity windows in Redis', () => {
     expect(left).not.toContain(first);
   });
 
-  it('renews how long a window is kept whenever a request leaves it, which happens before it could be forgotten', async () => {
+  it('renews the expiry of a window when a request leaves it', async () => {
     await velocity.count(of('a'));
     const [window = ''] = await windows();
     await redis.pexpire(window, 5_000);
@@ -102,7 +102,7 @@ describe('velocity windows in Redis', () => {
     expect(await redis.zcard(remembered)).toBe(1);
   });
 
-  it('remembers the newest of very many windows', async () => {
+  it('tracks the newest of many windows', async () => {
     const filled = Array.from({ length: 10_000 }, (_, i) => [String(Date.now() + 1_000 + i), `w${i}`]).flat();
     await redis.zadd(remembered, ...filled);
 
@@ -113,7 +113,7 @@ describe('velocity windows in Redis', () => {
     expect(await redis.zscore(remembered, 'w1')).not.toBeNull();
   });
 
-  it('looking answers what counting would, and leaves no trace', async () => {
+  it('a lookup returns the result of counting and writes nothing', async () => {
     await velocity.count(of('a'));
     const before = await redis.zrange(await onlyKey(), '0', '-1', 'WITHSCORES');
 
@@ -125,7 +125,7 @@ describe('velocity windows in Redis', () => {
     expect(await redis.zrange(await onlyKey(), '0', '-1', 'WITHSCORES')).toEqual(before);
   });
 
-  it('what is older than the window no longer counts', async () => {
+  it('requests older than the window do not count', async () => {
     await velocity.count(of('a'));
     const window = await onlyKey();
     await redis.zincrby(window, '-60001', 'a');
@@ -135,7 +135,7 @@ describe('velocity windows in Redis', () => {
     expect(await redis.zrange(window, '0', '-1')).toEqual(['b']);
   });
 
-  it('many at once are each counted', async () => {
+  it('concurrent requests are each counted', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => velocity.count(of(`job-${i}`))));
 
     const counts = answers.map((answer) => (answer.kind === 'count' ? answer.count : 0)).sort((a, b) => a - b);
@@ -151,7 +151,7 @@ describe('velocity windows in Redis', () => {
     expect(await velocity.count(of('a'))).toEqual({ kind: 'count', count: 3 });
   });
 
-  it('a new request comes after all others, also when the clock was set back', async () => {
+  it('a new request is ordered last, also after the clock was set back', async () => {
     await velocity.count(of('b'));
     await redis.zincrby(await onlyKey(), '10000', 'b');
 
@@ -161,7 +161,7 @@ describe('velocity windows in Redis', () => {
     expect(await velocity.look(of('a'))).toEqual({ kind: 'count', count: 2 });
   });
 
-  it('says so when the store does not answer', async () => {
+  it('fails when Redis is unavailable', async () => {
     await server.kill();
 
     expect(await velocity.count(of('a'))).toEqual({ kind: 'unavailable' });

@@ -10,11 +10,11 @@ export type Counter = (check: VelocityCheck) => Promise<VelocityAnswer>;
 export interface Velocity {
   /** Counts the request in its window. */
   count: Counter;
-  /** What counting would answer. */
+  /** The result of counting, without counting. */
   look: Counter;
 }
 
-/** Sliding windows in the store, shared by every kernel. See docs/reference/policy.md#velocity. */
+/** Sliding windows in Redis, shared by all kernels. See docs/reference/policy.md#velocity. */
 export function velocityWindows(
   redis: Redis,
   events: Pick<KernelEvents, 'velocityChecked' | 'failed'>,

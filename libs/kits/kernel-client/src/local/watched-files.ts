@@ -1,28 +1,28 @@
 import { stat } from 'node:fs/promises';
 
 export interface WatchHooks {
-  /** They changed and stand still again. */
+  /** The files changed and are stable again. */
   onChange(): Promise<void>;
-  /** They have been changing for many looks on end. Told once each time. */
+  /** The files kept changing over many checks. Called once per episode. */
   onRestless(): void;
 }
 
 export interface FileWatch {
-  /** Stamp of the files as they last stood still. */
+  /** Stamp of the last stable state. */
   settled(): string;
   start(hooks: WatchHooks): void;
   stop(): void;
 }
 
-/** A file that is not replaced but written over is torn for a moment, and half of a policy may well be a policy. */
-const mostSettleMs = 100;
+/** A file that is overwritten in place is briefly incomplete, and half of a policy may be a valid policy. */
+const MAX_SETTLE_MS = 100;
 const restlessLooks = 50;
 
 /**
- * Looks at files every so often and says when they changed, by time, size and inode, once two looks see the same. A file that
- * is gone for a moment, as while it is replaced, counts as changed. The timers do not keep the process alive.
+ * Polls files and reports a change of time, size or inode once two checks agree. A file that is briefly missing, as while
+ * it is replaced, counts as changed. The timers do not keep the process alive.
  *
- * @param seen the stamp they had before they were first read
+ * @param seen the stamp before the first read
  */
 export function watchFiles(paths: readonly string[], everyMs: number, seen: string): FileWatch {
   let settled = seen;
@@ -41,7 +41,7 @@ export function watchFiles(paths: readonly string[], everyMs: number, seen: stri
 
   function lookSoon(hooks: WatchHooks): void {
     if (isStopped) return;
-    const afterMs = last === settled ? everyMs : Math.min(everyMs, mostSettleMs);
+    const afterMs = last === settled ? everyMs : Math.min(everyMs, MAX_SETTLE_MS);
     timer = setTimeout(() => void look(hooks).finally(() => lookSoon(hooks)), afterMs).unref();
   }
 
@@ -58,10 +58,9 @@ export function watchFiles(paths: readonly string[], everyMs: number, seen: stri
 }
 
 /**
- * Reads files again only when they changed and stood still since, whatever it is that has them asked for; between that, what
- * was read last is answered again.
+ * Rereads files only after they changed and are stable; otherwise returns the last result.
  *
- * @param now the stamp they have at this moment
+ * @param now the current stamp
  */
 export function whenSettled<T extends { ok: boolean }>(
   watch: Pick<FileWatch, 'settled'>,
@@ -71,17 +70,17 @@ export function whenSettled<T extends { ok: boolean }>(
   let known: { stamp: string; value: T } | undefined;
   return async () => {
     const stamp = watch.settled();
-    // One that could not be read may be readable without a change of its own, as when it was for want of memory.
+    // A failed read may succeed later without a change of the file.
     if (known?.stamp === stamp && known.value.ok) return known.value;
     const value = await read();
-    // Written to while it was read: it may be torn. The watch will see that too, and have it read again.
+    // Changed during the read, so it may be incomplete. The watch sees the change and triggers another read.
     if (known && (await now()) !== stamp) return known.value;
     known = { stamp, value };
     return value;
   };
 }
 
-/** Changes whenever one of the files does. Take it before reading them, or a change meanwhile is missed. */
+/** Changes with any of the files. Take it before reading, otherwise a concurrent change is missed. */
 export async function stampOf(paths: readonly string[]): Promise<string> {
   const stamps = await Promise.all(
     paths.map((path) => stat(path).then(({ mtimeMs, size, ino }) => `${mtimeMs}:${size}:${ino}`, () => 'gone')), // prettier-ignore

@@ -11,13 +11,13 @@ import { KernelConnection } from './kernel-connection';
 const codec = policyCodec();
 const never = () => new Promise<never>(() => undefined);
 
-/** A kernel that answers with what it was asked, and notes in which calls. */
+/** A kernel that echoes requests and records its calls. */
 const echo = (method: string, { job_id }: PolicyCheckRequestMessage) =>
   checkResponseMessage({
     decision: 'ALLOW', reason: `${method} ${job_id}`, rule_id: '', policy_snapshot: '', remediations: [], approval_required: false,
   }); // prettier-ignore
 
-describe('questions to the kernel of another process', () => {
+describe('requests to a remote kernel', () => {
   let calls: string[];
   let deadlines: number[];
   let decide: (request: DecisionBatchRequestMessage) => Promise<{ answers: DecisionAnswerMessage[] }>;
@@ -89,7 +89,7 @@ describe('questions to the kernel of another process', () => {
     await server.close(0);
   });
 
-  it('of one turn go in one call, and each gets its own answer', async () => {
+  it('of one turn share a call, and each gets its own result', async () => {
     const methods = ['Check', 'Evaluate', 'Explain', 'Simulate'] as const;
 
     expect(await Promise.all(methods.map((method, i) => ask(`${i}`, method)))).toEqual([
@@ -101,21 +101,21 @@ describe('questions to the kernel of another process', () => {
     expect(calls).toEqual(['batch of 4']);
   });
 
-  it('alone in its turn goes alone', async () => {
+  it('a single request in a turn uses a single call', async () => {
     expect(await ask('1')).toBe('Check 1');
     expect(await ask('2')).toBe('Check 2');
 
     expect(calls).toEqual(['Check 1', 'Check 2']);
   });
 
-  it('of one turn go in several calls when they are many', async () => {
+  it('many requests of one turn use several calls', async () => {
     const ids = Array.from({ length: 2 * limits.decisionBatch + 1 }, (_, i) => `${i}`);
 
     expect(await Promise.all(ids.map((id) => ask(id)))).toEqual(ids.map((id) => `Check ${id}`));
     expect(calls.sort()).toEqual(['Check 64', 'batch of 32', 'batch of 32']);
   });
 
-  it('with contents that are scanned on a thread, or large in another way, go alone', async () => {
+  it('with content that is scanned on a thread, or otherwise large, use a single call', async () => {
     const small = [ask('1'), ask('2')];
     const large = ask('large', 'Check', 5_000, 'x'.repeat(8 * 1_024));
     const config = { note: 'x'.repeat(limits.decisionBatchBytes / limits.decisionBatch) };
@@ -127,7 +127,7 @@ describe('questions to the kernel of another process', () => {
     expect(calls.sort()).toEqual(['Check large', 'Check wide', 'batch of 2']);
   });
 
-  it('with a text that is tried go alone, since it may have to be compiled first', async () => {
+  it('with a candidate policy use a single call, since it may have to be compiled', async () => {
     const message = checkRequestMessage(
       { topic: 'job.a', job_id: 'tried' },
       { candidate: { id: 'secops/a', content: 'rules: []' } },
@@ -140,7 +140,7 @@ describe('questions to the kernel of another process', () => {
     expect(calls.sort()).toEqual(['Simulate tried', 'batch of 3']);
   });
 
-  it('a full batch of the largest that go together is within its limit', async () => {
+  it('a full batch of the largest batched requests is within its limit', async () => {
     let bytes = 0;
     decide = (request) => {
       bytes = request.questions.reduce((sum, { request: encoded }) => sum + encoded.length, 0);
@@ -156,7 +156,7 @@ describe('questions to the kernel of another process', () => {
     expect(bytes).toBeLessThanOrEqual(limits.decisionBatchBytes);
   });
 
-  it('with different time-outs go in different calls, each with its deadline', async () => {
+  it('with different timeouts use different calls, each with its deadline', async () => {
     const beforeMs = Date.now();
 
     await Promise.all([ask('1', 'Check', 5_000), ask('2', 'Check', 9_000), ask('3', 'Check', 5_000), ask('4', 'Check', 9_000)]); // prettier-ignore
@@ -167,7 +167,7 @@ describe('questions to the kernel of another process', () => {
     expect(first).toBeGreaterThan(4_000);
   });
 
-  it('without an answer in their time are all told so', async () => {
+  it('all fail on a timeout', async () => {
     decide = never;
 
     expect(await codes([ask('1', 'Check', 50), ask('2', 'Check', 50)])).toEqual([
@@ -176,7 +176,7 @@ describe('questions to the kernel of another process', () => {
     ]);
   });
 
-  it('do not wait for a batch that is under way', async () => {
+  it('do not wait for a batch in flight', async () => {
     let finish: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (finish = resolve));
     decide = async (request) => {
@@ -192,7 +192,7 @@ describe('questions to the kernel of another process', () => {
     expect(await first).toEqual(['Check 1', 'Check 2']);
   });
 
-  it('one that fails in the kernel, or whose answer cannot be read, fails alone', async () => {
+  it('one that fails in the kernel, or whose result is invalid, fails alone', async () => {
     const failure = { response: Buffer.alloc(0), code: status.INVALID_ARGUMENT, details: 'no JSON', error_code: 'invalid_json' }; // prettier-ignore
     decide = async ({ questions }) => ({
       answers: questions.map(({ method, request }, i) => {
@@ -207,23 +207,23 @@ describe('questions to the kernel of another process', () => {
     await expect(asked[1]).rejects.toThrow('3 INVALID_ARGUMENT: no JSON');
   });
 
-  it('never take the answer of another: those without one are told so', async () => {
+  it('never get the result of another: those without one fail', async () => {
     decide = async ({ questions }) => answerAll({ questions: questions.slice(0, 1) });
 
     const [first, second] = await Promise.allSettled([ask('1'), ask('2')]);
 
     expect(first).toMatchObject({ value: 'Check 1' });
-    expect(second).toMatchObject({ reason: { message: 'the kernel answered fewer questions than it was asked' } });
+    expect(second).toMatchObject({ reason: { message: 'the kernel returned fewer results than requests' } });
   });
 
-  it('a batch that fails is a failure of each, and none is asked again', async () => {
+  it('a failed batch fails all its requests, without a retry', async () => {
     decide = () => Promise.reject(new AppError('service_unavailable'));
 
     expect(await codes([ask('1'), ask('2')])).toEqual([status.UNAVAILABLE, status.UNAVAILABLE]);
     expect(calls).toEqual(['batch of 2']);
   });
 
-  it('a batch that is refused for its form is asked one by one, the next goes together again', async () => {
+  it('a rejected batch falls back to single calls, and the next is batched again', async () => {
     decide = () => Promise.reject(new AppError('invalid_body'));
     expect(await pair()).toEqual(['Check 1', 'Check 2']);
     decide = answerAll;
@@ -233,7 +233,7 @@ describe('questions to the kernel of another process', () => {
     expect(calls).toEqual(['batch of 2', 'Check 1', 'Check 2', 'batch of 2']);
   });
 
-  it('are rejected, not lost, when the connection is closed in their turn', async () => {
+  it('are rejected when the connection is closed in their turn', async () => {
     await ask('0');
     const asked = pair();
     connection.close();
@@ -241,25 +241,22 @@ describe('questions to the kernel of another process', () => {
     await expect(asked).rejects.toThrow();
   });
 
-  describe('where batches are not known', () => {
-    it.each(['method_not_allowed', 'access_denied'] as const)(
-      'are asked one by one, for a minute: %s',
-      async (code) => {
-        decide = () => Promise.reject(new AppError(code));
+  describe('without batch support', () => {
+    it.each(['method_not_allowed', 'access_denied'] as const)('use single calls for a minute: %s', async (code) => {
+      decide = () => Promise.reject(new AppError(code));
 
-        expect(await pair()).toEqual(['Check 1', 'Check 2']);
-        nowMs += 59_999;
-        expect(await pair()).toEqual(['Check 1', 'Check 2']);
-        expect(calls).toEqual(['batch of 2', 'Check 1', 'Check 2', 'Check 1', 'Check 2']);
+      expect(await pair()).toEqual(['Check 1', 'Check 2']);
+      nowMs += 59_999;
+      expect(await pair()).toEqual(['Check 1', 'Check 2']);
+      expect(calls).toEqual(['batch of 2', 'Check 1', 'Check 2', 'Check 1', 'Check 2']);
 
-        nowMs += 1;
-        decide = answerAll;
-        expect(await pair()).toEqual(['Check 1', 'Check 2']);
-        expect(calls.slice(5)).toEqual(['batch of 2']);
-      },
-    );
+      nowMs += 1;
+      decide = answerAll;
+      expect(await pair()).toEqual(['Check 1', 'Check 2']);
+      expect(calls.slice(5)).toEqual(['batch of 2']);
+    });
 
-    it('go together again once another kernel is there', async () => {
+    it('are batched again after a reconnect', async () => {
       const { port } = server;
       await server.close(0);
       server = await serve({ [grpcServices.kernel]: kernel() }, port);

@@ -4,7 +4,7 @@ import type { DecisionAnswerMessage, DecisionMethod } from '../wire/batch-messag
 import { policyCodec } from '../wire/policy-codec';
 import type { PolicyCheckRequestMessage, PolicyCheckResponseMessage } from '../wire/policy-messages';
 
-/** The calls that questions go by. */
+/** RPCs used for evaluations. */
 export interface DecisionWire {
   /** @throws ServiceError */
   one(method: DecisionMethod, request: Buffer, deadlineMs: number): Promise<PolicyCheckResponseMessage>;
@@ -13,8 +13,8 @@ export interface DecisionWire {
     questions: readonly { method: DecisionMethod; request: Buffer }[],
     deadlineMs: number,
   ): Promise<readonly DecisionAnswerMessage[]>;
-  /** Tells once when the connection that is there now is gone. */
-  onceDisconnected(tell: () => void): void;
+  /** Calls back once when the current connection is lost. */
+  onceDisconnected(callback: () => void): void;
 }
 
 interface Question {
@@ -24,27 +24,26 @@ interface Question {
   reject(error: unknown): void;
 }
 
-/** Questions asked in one turn of the event loop, which are to be answered in the same time. */
+/** Requests of one turn of the event loop with the same deadline. */
 interface Turn {
   /** Milliseconds since 1970. */
   deadlineMs: number;
   questions: Question[];
 }
 
-/** The kernel scans longer contents on a thread, and nobody else should wait for that. */
+/** The kernel scans longer contents on a thread, which would delay the rest of the batch. */
 const contentAloneBytes = 8 * 1_024;
-/** So that a full batch is never over its limit. */
+/** Keeps a full batch within its size limit. */
 const aloneBytes = limits.decisionBatchBytes / limits.decisionBatch;
 const askAgainMs = 60_000;
-/** There is no such service, or somebody between lets only the known ones through. Nothing was decided. */
+/** The service is unknown or blocked by a proxy. Nothing was evaluated. */
 const notOffered: readonly number[] = [status.UNIMPLEMENTED, status.PERMISSION_DENIED];
-/** This one batch is refused, such as for limits below ours; alone its questions may be answered. */
+/** This batch was rejected, for example by lower limits; single requests may succeed. */
 const refused: readonly number[] = [status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED];
 
 /**
- * Sends the questions of one turn of the event loop together, since a call costs several times what a decision costs. To
- * those who ask it looks as if each was asked alone: one that fails, fails alone, and a kernel without batches is asked
- * one by one. ADR 8.
+ * Batches the requests of one turn of the event loop, since a call costs several times an evaluation. Transparent to
+ * callers: requests fail individually, and a kernel without batch support gets single calls. ADR 8.
  */
 export class DecisionBatches {
   /** By their time-out. */
@@ -68,11 +67,11 @@ export class DecisionBatches {
     const goesAlone =
       message.input_content.length >= contentAloneBytes ||
       request.length > aloneBytes ||
-      // The kernel may have to compile it first, and nobody else should wait for that either.
+      // The kernel may have to compile it first, which would delay the rest of the batch.
       Boolean(message.trial?.bundle_id);
     if (goesAlone || !this.isOffered) return this.wire.one(method, request, Date.now() + timeoutMs);
     return new Promise((resolve, reject) => {
-      this.turnOf(timeoutMs).questions.push({ method, request, resolve, reject });
+      this.getTurn(timeoutMs).questions.push({ method, request, resolve, reject });
     });
   }
 
@@ -80,7 +79,7 @@ export class DecisionBatches {
     return this.nowMs() >= this.oneByOneUntilMs;
   }
 
-  private turnOf(timeoutMs: number): Turn {
+  private getTurn(timeoutMs: number): Turn {
     const open = this.turns.get(timeoutMs);
     if (open) return open;
     const turn: Turn = { deadlineMs: Date.now() + timeoutMs, questions: [] };
@@ -117,7 +116,7 @@ export class DecisionBatches {
   }
 
   private settle({ resolve, reject }: Question, answer: DecisionAnswerMessage | undefined): void {
-    if (!answer) return reject(new Error('the kernel answered fewer questions than it was asked'));
+    if (!answer) return reject(new Error('the kernel returned fewer results than requests'));
     if (answer.code !== status.OK) return reject(new AnswerFailure(answer));
     try {
       resolve(this.codec.decodeResponse(answer.response));
@@ -126,7 +125,7 @@ export class DecisionBatches {
     }
   }
 
-  /** Another kernel may be there after a while, or behind the next connection. */
+  /** A later kernel or connection may support batches. */
   private doWithout(): void {
     this.oneByOneUntilMs = this.nowMs() + askAgainMs;
     if (this.isWatching) return;
@@ -138,13 +137,13 @@ export class DecisionBatches {
   }
 }
 
-/** What one question of a batch was answered instead of a decision. */
+/** Error of one request of a batch. */
 class AnswerFailure extends Error {
   override readonly name = 'AnswerFailure';
   readonly code: number;
 
   constructor({ code, details }: DecisionAnswerMessage) {
-    super(`${code} ${status[code] ?? ''}: ${details}`); // as the library writes it for a call alone
+    super(`${code} ${status[code] ?? ''}: ${details}`); // the format of the gRPC library for a single call
     this.code = code;
   }
 }

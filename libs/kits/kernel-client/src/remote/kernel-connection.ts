@@ -19,7 +19,7 @@ type TlsClientSettings = Parameters<typeof tlsClientOptions>[0];
 type Service = 'kernel' | 'kernelBatch' | 'output';
 
 const messageCapBytes = 4 * 1_024 * 1_024;
-const mostBackoffMs = 5_000;
+const MAX_BACKOFF_MS = 5_000;
 
 /** One connection to the kernel, for all of its services. */
 export class KernelConnection {
@@ -43,18 +43,18 @@ export class KernelConnection {
           );
           return answers;
         },
-        onceDisconnected: (tell) => this.onceDisconnected(tell),
+        onceDisconnected: (callback) => this.onceDisconnected(callback),
       },
       nowMs,
     );
   }
 
-  /** It connects when it can; nothing is waited for. @throws StartError naming a TLS file that cannot be used */
+  /** Connects in the background. @throws StartError for an invalid TLS file */
   static async open(settings: ConnectionSettings, nowMs: () => number): Promise<KernelConnection> {
     const { address, tls, keepaliveTimeMs, keepaliveTimeoutMs } = settings;
     const client = new Client(
       formatAddress({ ...address, host: address.host || 'localhost' }),
-      await credentialsOf(tls),
+      await buildCredentials(tls),
       {
         'grpc.keepalive_time_ms': keepaliveTimeMs,
         'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
@@ -62,7 +62,7 @@ export class KernelConnection {
         'grpc.max_receive_message_length': messageCapBytes,
         'grpc.max_send_message_length': messageCapBytes,
         'grpc.initial_reconnect_backoff_ms': 100,
-        'grpc.max_reconnect_backoff_ms': mostBackoffMs,
+        'grpc.max_reconnect_backoff_ms': MAX_BACKOFF_MS,
         ...(tls?.serverName && { 'grpc.ssl_target_name_override': tls.serverName }),
       },
     );
@@ -70,7 +70,7 @@ export class KernelConnection {
     return new KernelConnection(client, nowMs);
   }
 
-  /** Asks for a decision, in one call with what else is asked in this turn. @throws ServiceError */
+  /** Requests a decision, batched with other requests of this turn. @throws ServiceError */
   decide(
     method: DecisionMethod,
     request: PolicyCheckRequestMessage,
@@ -89,7 +89,7 @@ export class KernelConnection {
     return this.send(service, method, request, Date.now() + timeoutMs);
   }
 
-  /** False while the last attempt to connect failed. */
+  /** False after a failed connection attempt. */
   get isReachable(): boolean {
     const state = this.client.getChannel().getConnectivityState(false);
     return state !== connectivityState.TRANSIENT_FAILURE && state !== connectivityState.SHUTDOWN;
@@ -120,15 +120,15 @@ export class KernelConnection {
     });
   }
 
-  private onceDisconnected(tell: () => void): void {
+  private onceDisconnected(callback: () => void): void {
     const channel = this.client.getChannel();
     const state = channel.getConnectivityState(false);
-    if (state === connectivityState.SHUTDOWN) return; // it would throw, and there is no other connection to come
-    channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, tell);
+    if (state === connectivityState.SHUTDOWN) return; // watching a closed channel throws
+    channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, callback);
   }
 }
 
-async function credentialsOf(tls: TlsClientSettings | undefined): Promise<ChannelCredentials> {
+async function buildCredentials(tls: TlsClientSettings | undefined): Promise<ChannelCredentials> {
   if (!tls) return credentials.createInsecure();
   const { rejectUnauthorized, servername: _, ...context } = await tlsClientOptions(tls);
   return credentials.createFromSecureContext(createSecureContext(context), {

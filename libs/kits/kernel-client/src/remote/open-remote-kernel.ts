@@ -9,13 +9,12 @@ export interface RemoteKernelSettings extends ConnectionSettings {
   limits?: CallLimits;
 }
 
-const standardLimits: CallLimits = { policyMs: 3_000, metadataMs: 1_000, contentMs: 30_000 };
+const defaultLimits: CallLimits = { policyMs: 3_000, metadataMs: 1_000, contentMs: 30_000 };
 
 /**
- * Opens the kernel at an address. It is there even while the kernel is not: questions then fail, and after a few the
- * breaker is open.
+ * Opens a remote kernel, which may be unavailable: requests then fail until the breaker opens.
  *
- * @throws StartError naming a TLS file that cannot be used
+ * @throws StartError for an invalid TLS file
  */
 export async function openRemoteKernel(settings: RemoteKernelSettings, deps: KernelDeps): Promise<Kernel> {
   const { redis, log, clock, metrics, onBreakerTrip } = deps;
@@ -34,7 +33,7 @@ export async function openRemoteKernel(settings: RemoteKernelSettings, deps: Ker
       input: new SharedBreaker('input', redis, nowMs, events),
       output: new SharedBreaker('output', redis, nowMs, events),
     },
-    limits: settings.limits ?? standardLimits,
+    limits: settings.limits ?? defaultLimits,
     nowMs,
   });
 }

@@ -21,10 +21,10 @@ import {
 } from '../wire/policy-messages';
 import type { KernelConnection } from './kernel-connection';
 
-/** No answer came from the kernel: it was not asked, did not reply, or its reply cannot be understood. */
+/** No decision: the kernel was not called, did not respond, or its response is invalid. */
 export class KernelUnavailable extends Error {
   override readonly name = 'KernelUnavailable';
-  /** It did answer, and said that it cannot decide, or said something that is no decision. */
+  /** The kernel responded with an error or without a decision. */
   readonly answered: boolean;
 
   constructor(message: string, { cause, answered = false }: { cause?: unknown; answered?: boolean } = {}) {
@@ -46,9 +46,9 @@ export interface CallLimits {
   contentMs: number;
 }
 
-/** What says nothing about the kernel's health: the question was at fault. */
+/** Errors caused by the request, which say nothing about the kernel's health. */
 const ownFaults: readonly number[] = [status.INVALID_ARGUMENT, status.RESOURCE_EXHAUSTED, status.CANCELLED];
-/** The snapshots are asked for with every job that is handed out. */
+/** Snapshots are read with every dispatch. */
 const snapshotsKeptMs = 1_000;
 
 /** The kernel of another process, over gRPC, behind a circuit breaker for each of its services. */
@@ -107,7 +107,7 @@ export class RemoteKernel implements Kernel {
   ready(): Readiness {
     const { connection, breakers } = this.parts;
     if (breakers.input.isOpen) return { ok: false, reason: 'the circuit breaker of the kernel is open' };
-    return connection.isReachable ? { ok: true } : { ok: false, reason: 'the kernel does not answer' };
+    return connection.isReachable ? { ok: true } : { ok: false, reason: 'the kernel is unavailable' };
   }
 
   async breakers(): Promise<BreakerStatuses> {
@@ -155,7 +155,7 @@ export class RemoteKernel implements Kernel {
     return reply.snapshots;
   }
 
-  /** A denial is an answer. See docs/reference/policy.md#kernel. */
+  /** A denial counts as a success of the call. See docs/reference/policy.md#kernel. */
   private async guarded<T>(name: 'input' | 'output', ask: () => Promise<T>): Promise<T> {
     const breaker = this.parts.breakers[name];
     const permit = await breaker.permit();
@@ -170,7 +170,7 @@ export class RemoteKernel implements Kernel {
     }
   }
 
-  /** A text that is tried may be dear to compile: how that fares must not close the way for live questions. */
+  /** Compiling a candidate may be slow, so its failures do not count for the breaker of live requests. */
   private async aside<T>(ask: () => Promise<T>): Promise<T> {
     if (this.parts.breakers.input.isOpen) throw new KernelUnavailable('the circuit breaker of the kernel is open');
     try {
@@ -184,9 +184,9 @@ export class RemoteKernel implements Kernel {
 const unavailable = (error: unknown): KernelUnavailable =>
   error instanceof KernelUnavailable
     ? error
-    : new KernelUnavailable('the kernel did not answer', { cause: error, answered: isAnswer(error) });
+    : new KernelUnavailable('the kernel did not respond', { cause: error, answered: isAnswer(error) });
 
-/** What gRPC says itself when nobody answered; any other status is the kernel's own. */
+/** Statuses that gRPC sets without a response; any other status comes from the kernel. */
 const silences: readonly number[] = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED];
 const isAnswer = (error: unknown): boolean => {
   const code = (error as Partial<ServiceError> | null)?.code;

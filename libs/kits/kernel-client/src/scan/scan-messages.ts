@@ -1,6 +1,6 @@
 import type { ContentFinding } from '@svc/policy';
 
-/** What to look for, in a form that passes between threads: patterns as their sources. */
+/** Search terms in a form that can be sent to threads: patterns as their sources. */
 export interface NeedsMessage {
   scanners: readonly string[];
   detectors: readonly string[];
@@ -8,12 +8,12 @@ export interface NeedsMessage {
   keywords: readonly string[];
 }
 
-/** Texts are scanned for each of the needs apart, so that each rule gets findings of its own. */
+/** Texts are scanned per need, so that each rule gets its own findings. */
 export interface ScanQuestion {
   texts: readonly Uint8Array[];
   needs: readonly NeedsMessage[];
   maxBytes: number;
-  /** How long the scan may take, in milliseconds, when that is less than the pool grants. */
+  /** Timeout in milliseconds, when lower than that of the pool. */
   limitMs?: number;
 }
 
@@ -25,11 +25,11 @@ export interface TextScan {
 /** By the order of the needs, then of the texts. */
 export type ScanAnswer = TextScan[][];
 
-/** The first thing a thread says: its code is loaded, and time counts from here. */
+/** First message of a thread: its code is loaded, and the timeout starts. */
 export const threadReady = 'ready';
 
-/** What a scan thread is started with. */
+/** Start data of a scan thread. */
 export interface ScanThreadData {
-  /** Of the scanners file, undefined for the built-in scanners. */
+  /** Text of the scanners file; undefined for the built-in scanners. */
   text: string | undefined;
 }

@@ -33,7 +33,7 @@ describe('scan threads', () => {
   afterEach(() => pool.close());
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('find what scanning in this thread finds, each need by itself', async () => {
+  it('return the findings of an in-process scan, per need', async () => {
     open(threadEntry(), 20_000);
 
     const [[found] = [], [none] = []] = await pool.scan({
@@ -45,7 +45,7 @@ describe('scan threads', () => {
     expect(none?.findings).toEqual([]);
   }, 20_000);
 
-  it('a scan that takes too long is ended, and the next one gets a new thread', async () => {
+  it('a scan that exceeds its timeout is terminated, and the next one gets a new thread', async () => {
     open(tricky, 300);
     const before = await pool.scan(asking('x'));
 
@@ -56,7 +56,7 @@ describe('scan threads', () => {
     expect(typeOf(await waiting)).not.toBe(typeOf(before));
   });
 
-  it('a thread that breaks fails its own question only', async () => {
+  it('a crashed thread fails its own request only', async () => {
     open(tricky, 5_000);
 
     const broken = pool.scan(asking('break'));
@@ -66,7 +66,7 @@ describe('scan threads', () => {
     expect(typeOf(await waiting)).toBeDefined();
   });
 
-  it('one thread serves one question after the other', async () => {
+  it('a thread serves one request after the other', async () => {
     open(tricky, 5_000);
 
     const answers = await Promise.all(['a', 'b', 'c'].map((text) => pool.scan(asking(text))));
@@ -74,7 +74,7 @@ describe('scan threads', () => {
     expect(new Set(answers.map(typeOf)).size).toBe(1);
   });
 
-  it('too many waiting are refused at once, and closing refuses the rest', async () => {
+  it('requests over the queue limit are rejected, and closing rejects the rest', async () => {
     open(tricky, 60_000, { maxWaiting: 1 });
     const hanging = pool.scan(asking('hang'));
     const waiting = pool.scan(asking('x'));

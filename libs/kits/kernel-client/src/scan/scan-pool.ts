@@ -4,15 +4,15 @@ import { threadReady, type ScanAnswer, type ScanQuestion, type ScanThreadData } 
 
 export interface ScanPoolSettings {
   threads: number;
-  /** How long one question may take on its thread. Then the thread is ended and another one takes its place. */
+  /** Timeout of a scan; its thread is then terminated and replaced. */
   limitMs: number;
-  /** Questions that may wait for a thread; more are refused at once. */
+  /** Maximum queued scans; further ones are rejected. */
   maxWaiting: number;
 }
 
-/** How long a thread may take to load its code. */
+/** Timeout for loading the code of a thread. */
 const startMs = 10_000;
-/** How long a thread may go on behind the limit of a question, to end by itself. */
+/** Time after the timeout for a thread to end the scan by itself. */
 const graceMs = 450;
 
 interface Waiting {
@@ -21,7 +21,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Threads that scan large bodies, so that the process goes on answering meanwhile. They are started when first needed. */
+/** Threads that scan large bodies, so that the process stays responsive. Started on first use. */
 export class ScanPool {
   private readonly waiting: Waiting[] = [];
   private readonly idle: Worker[] = [];
@@ -35,7 +35,7 @@ export class ScanPool {
     private readonly entry: ThreadEntry,
   ) {}
 
-  /** Rejects when the scan did not end in its time, when its thread broke, and when too many wait. */
+  /** Rejects on timeout, when the thread crashes, and when the queue is full. */
   scan(question: ScanQuestion): Promise<ScanAnswer> {
     if (this.closed) return Promise.reject(new Error('the scan threads are stopped'));
     if (this.waiting.length >= this.settings.maxWaiting) return Promise.reject(new Error('too many scans wait'));
@@ -45,7 +45,7 @@ export class ScanPool {
     });
   }
 
-  /** Ends the threads; scans under way are rejected. */
+  /** Terminates the threads; scans in progress are rejected. */
   async close(): Promise<void> {
     this.closed = true;
     for (const { reject } of this.waiting.splice(0)) reject(new Error('the scan threads are stopped'));
@@ -88,17 +88,17 @@ export class ScanPool {
       done();
       reject(new Error('the scan thread ended'));
     };
-    // The thread looks at the time by itself between windows; it is ended when one window takes too long, and not for
+    // The thread checks the time between windows; it is terminated when one window takes too long, and not for
     // having waited for a busy machine.
     const limitMs = Math.min((question.limitMs ?? Infinity) + graceMs, this.settings.limitMs);
     const late = () => {
       done();
-      // An error while it is being ended has no one left to hear it, and unheard it would end the process.
+      // An unhandled error during termination would crash the process.
       worker.on('error', () => undefined);
       void worker.terminate();
       reject(new Error(`the scan did not end within ${limitMs} ms`));
     };
-    // Loading the thread's code is no part of a scan, and takes longer than the shortest of them may.
+    // Loading the code does not count, since it takes longer than the shortest timeout.
     let timer = setTimeout(late, this.ready.has(worker) ? limitMs : startMs + limitMs);
     worker.ref();
     worker.once('error', onError).once('exit', onExit);

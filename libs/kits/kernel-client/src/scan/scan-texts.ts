@@ -3,7 +3,7 @@ import { scan, type ScannerSet } from '@svc/scanning';
 import { RE2JS } from 're2js';
 import type { NeedsMessage, ScanAnswer, ScanQuestion } from './scan-messages';
 
-/** @returns undefined when time ran out */
+/** @returns undefined on timeout */
 export function scanTexts(question: ScanQuestion, set: ScannerSet, expired: () => boolean): ScanAnswer | undefined {
   const { texts, needs, maxBytes } = question;
   const answer: ScanAnswer = [];
@@ -23,7 +23,7 @@ export function scanTexts(question: ScanQuestion, set: ScannerSet, expired: () =
   return answer;
 }
 
-/** Equal for needs that ask for the same, so that a text is scanned once for them. */
+/** Equal for equal needs, so that a text is scanned once for them. */
 export const needsKey = (needs: ContentNeeds): string => JSON.stringify(needsMessage(needs));
 
 export const needsMessage = ({ patterns, ...rest }: ContentNeeds): NeedsMessage => ({
@@ -31,15 +31,15 @@ export const needsMessage = ({ patterns, ...rest }: ContentNeeds): NeedsMessage 
   patterns: patterns.map(({ source }) => source),
 });
 
-const mostPatterns = 512;
+const MAX_PATTERNS = 512;
 const patterns = new Map<string, RE2JS>();
 
-/** Patterns were checked when the policy was loaded; compiling one takes longer than scanning a small text for it. */
+/** Patterns were checked when the policy was loaded; compiling one takes longer than scanning a small text with it. */
 const compiledNeeds = (needs: NeedsMessage): ContentNeeds => ({
   ...needs,
   patterns: needs.patterns.map((source) => {
     const regex = patterns.get(source) ?? RE2JS.compile(source);
-    if (patterns.size >= mostPatterns) patterns.clear();
+    if (patterns.size >= MAX_PATTERNS) patterns.clear();
     patterns.set(source, regex);
     return { source, regex };
   }),

@@ -1,7 +1,7 @@
 import { builtInScanners, parseScanners, type ScannerSet } from '@svc/scanning';
 import { problemText } from '../events';
 
-/** Scanners ready to run, with the text they came from: threads make their own from it. */
+/** Compiled scanners with their source text, from which threads compile their own. */
 export interface Scanners {
   set: ScannerSet;
   /** Undefined: the built-in scanners. */

@@ -5,7 +5,7 @@
   KEYS  1 breaker: hash with `revision`
   ARGV  1 revision that was read, 0 for no record     2 time to keep it, ms     then field value ...
 
-  Returns  changed  |  stale field value ... of what stands there instead
+  Returns  changed  |  stale field value ... of the current record
 ]]
 local breaker = KEYS[1]
 local read, keep_ms = tonumber(ARGV[1]), ARGV[2]

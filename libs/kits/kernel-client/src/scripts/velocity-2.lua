@@ -3,11 +3,11 @@
   window. Requests that arrive later never change the position, so a job that was within the limit stays within it. A job
   that is checked again keeps the time of its first check. The time is the store's, so that replicas agree.
 
-  Beside it stands which windows of the rule hold anything, so that statistics need not search the store: the newest of
+  A second key lists the non-empty windows of the rule, so that statistics need no key scan: the newest of
   them, until nothing can be in them any more.
 
   KEYS  1 window: sorted set of members by time, ms     2 windows of the rule: sorted set of their names by until when, ms
-  ARGV  1 `count` this request, or `look` without leaving a trace     2 member: the job's id     3 length of the window, ms
+  ARGV  1 `count` this request, or `look` without counting     2 member: the job's id     3 length of the window, ms
         4 name of the window     5 how many windows of the rule are remembered
 
   Returns  position of the request in the window

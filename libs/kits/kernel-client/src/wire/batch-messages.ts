@@ -2,12 +2,12 @@
 export const decisionMethods = ['Check', 'Evaluate', 'Explain', 'Simulate'] as const;
 export type DecisionMethod = (typeof decisionMethods)[number];
 
-/** Messages of `svc.agent.v1.SafetyKernelBatch`, as gRPC carries them with `wireOptions` of the contract. */
+/** Messages of `svc.agent.v1.SafetyKernelBatch`, as gRPC encodes them with `wireOptions` of the contract. */
 export interface DecisionBatchRequestMessage {
   questions: readonly DecisionQuestionMessage[];
 }
 export interface DecisionQuestionMessage {
-  /** A name of another version may be none of {@link decisionMethods}. */
+  /** May be a method of another version that is not in {@link decisionMethods}. */
   method: string;
   request: Buffer;
 }

@@ -85,7 +85,7 @@ export const outputResponseMessage = (verdict: OutputVerdict): OutputCheckRespon
   hold: verdict.hold,
 });
 
-/** @returns undefined for a reply that is none: zero means ALLOW, so an empty reply must not release. */
+/** @returns undefined for an empty response: zero means ALLOW, so it must not release the result. */
 export function verdictOf(message: OutputCheckResponseMessage): OutputVerdict | undefined {
   const decision = message.decision.replace('OUTPUT_DECISION_', '');
   if (decision !== 'ALLOW' && decision !== 'QUARANTINE' && decision !== 'REDACT') return undefined;
@@ -112,7 +112,7 @@ const findingMessage = (finding: ContentFinding): FindingMessage => ({
   matched_pattern: finding.matched_pattern ?? '',
 });
 
-/** A finding of no length has no place in the body. The wire's float is rounded to what was meant. */
+/** A finding without length has no offset in the body. Rounds the wire's float. */
 const findingOf = (finding: FindingMessage): ContentFinding => ({
   type: finding.type,
   severity: finding.severity,

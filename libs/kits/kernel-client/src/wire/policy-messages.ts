@@ -2,7 +2,7 @@ import { JobPriority, parsePriority, priorityName } from '@svc/contract';
 import type { PolicyDecision, PolicyRequest, RuleTrace } from '@svc/policy';
 import type { ExplainedDecision, PolicyTrial } from '../kernel';
 
-/** Objects as gRPC carries them with `wireOptions` of the contract. See docs/reference/policy.md#kernel. */
+/** Objects as gRPC encodes them with `wireOptions` of the contract. See docs/reference/policy.md#kernel. */
 export interface PolicyCheckRequestMessage {
   job_id: string;
   topic: string;
@@ -81,7 +81,7 @@ const verdicts: ReadonlyMap<string, PolicyDecision['decision']> = new Map(
   Object.entries(decisionTypes).flatMap(([verdict, type]) => (isVerdict(verdict) ? [[type, verdict]] : [])),
 );
 
-/** Facts that have no field of their own on the wire. */
+/** Facts without a separate field on the wire. */
 const serverFacts = ['server_labels', 'org_id', 'team_id', 'workflow_id', 'step_id', 'action', 'agent', 'delegation', 'risk_tag_deriver', 'prior_permit'] as const satisfies readonly (keyof PolicyRequest)[]; // prettier-ignore
 
 const nothing = Buffer.alloc(0);
@@ -89,7 +89,7 @@ const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const parsed = (bytes: Uint8Array): unknown =>
   bytes.length === 0 ? undefined : JSON.parse(Buffer.from(bytes).toString());
 
-/** The question as it is sent; kernels that do not know `server_facts` still see every label. */
+/** The request message; kernels without `server_facts` still get every label. */
 export function checkRequestMessage(request: PolicyRequest, trial?: PolicyTrial): PolicyCheckRequestMessage {
   const { input_content: content, meta } = request;
   const facts = serverFacts.filter((name) => request[name] !== undefined);
@@ -119,7 +119,7 @@ const trialMessage = ({ candidate, without = [] }: PolicyTrial): TrialMessage =>
   without,
 });
 
-/** What a simulation is to be made with; undefined: with what is in force. */
+/** Differences to simulate; undefined: the policy in effect. */
 export function trialOf({ trial }: PolicyCheckRequestMessage): PolicyTrial | undefined {
   if (!trial) return undefined;
   const { bundle_id: id, content, without } = trial;
@@ -127,7 +127,7 @@ export function trialOf({ trial }: PolicyCheckRequestMessage): PolicyTrial | und
   return { ...(id !== '' && { candidate: { id, content } }), ...(parts.length > 0 && { without: parts }) };
 }
 
-/** @throws SyntaxError when a field that holds JSON does not */
+/** @throws SyntaxError when a JSON field is invalid */
 export function checkRequestOf(message: PolicyCheckRequestMessage): PolicyRequest {
   const { meta, input_content, input_size_bytes } = message;
   const facts = parsed(message.server_facts);
@@ -200,7 +200,7 @@ function traceOf({ rule_id: ruleId, source, failed, ...entry }: TraceMessage): R
 /** The name of a decision on the wire. */
 export const decisionType = (verdict: PolicyDecision['decision']): string => decisionTypes[verdict];
 
-/** @returns undefined for a decision this version does not know, which must not pass for any answer */
+/** @returns undefined for a decision this version does not know, which must not count as a decision */
 export function decisionOf(message: PolicyCheckResponseMessage): PolicyDecision | undefined {
   const verdict = verdicts.get(message.decision);
   if (!verdict) return undefined;
@@ -256,7 +256,7 @@ const metaOf = ({
   labels,
 });
 
-/** Without what proto3 means by absent: empty texts and zeros. */
+/** Omits empty texts and zeros, which proto3 treats as absent. */
 function filled<T extends Record<string, string | number>>(fields: T): Partial<T> {
   const kept: Partial<T> = {};
   for (const name in fields) if (fields[name] !== '' && fields[name] !== 0) kept[name] = fields[name];
