@@ -52,32 +52,32 @@ afterEach(async () => {
 });
 
 describe('durable packets', () => {
-  it('a packet reaches each group once, whole, with its trace', async () => {
+  it('a packet reaches each group once, complete, with its trace', async () => {
     const one = await bus();
-    const heard: Record<string, unknown[]> = { scheduler: [], engine: [] };
+    const received: Record<string, unknown[]> = { scheduler: [], engine: [] };
     const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=b' };
-    one.consume(consumers.schedulerResult, async (delivery) => (heard['scheduler']?.push(delivery), ack));
-    one.consume(consumers.engineResult, async (delivery) => (heard['engine']?.push(delivery), ack));
+    one.consume(consumers.schedulerResult, async (delivery) => (received['scheduler']?.push(delivery), ack));
+    one.consume(consumers.engineResult, async (delivery) => (received['engine']?.push(delivery), ack));
 
     const stored = await one.publishDurable(jobResult.name, result('j'), { trace });
 
     const delivery = { subject: jobResult.name, deliveries: 1, streamSeq: 1, trace, packet: result('j') };
-    await eventually(() => heard['scheduler']?.length === 1 && heard['engine']?.length === 1);
+    await eventually(() => received['scheduler']?.length === 1 && received['engine']?.length === 1);
     expect(stored).toEqual({ stream: 'SVC_SYS', seq: 1, duplicate: false });
-    expect(heard).toEqual({ scheduler: [delivery], engine: [delivery] });
+    expect(received).toEqual({ scheduler: [delivery], engine: [delivery] });
   });
 
-  it('a packet published before anyone consumed is delivered', async () => {
+  it('a packet published before a consumer exists is delivered', async () => {
     const one = await bus();
     await one.publishDurable(jobResult.name, result('early'));
-    const heard: string[] = [];
+    const received: string[] = [];
 
-    one.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), ack));
+    one.consume(consumers.schedulerResult, async ({ packet }) => (received.push(packet.body.job_id), ack));
 
-    await eventually(() => heard.length === 1);
+    await eventually(() => received.length === 1);
   });
 
-  it('a repeated publish is stored once, and another attempt is not taken for a repeat', async () => {
+  it('a repeated publish is stored once; another attempt is not a duplicate', async () => {
     const one = await bus();
 
     const answers = await Promise.all([
@@ -89,7 +89,7 @@ describe('durable packets', () => {
     expect(answers.map(({ duplicate }) => duplicate)).toEqual([false, true, false]);
   });
 
-  it('thousands at once are all confirmed', async () => {
+  it('thousands of concurrent publishes are confirmed', async () => {
     const one = await bus();
 
     const ids = Array.from({ length: 5_000 }, (_, i) => `j-${i}`);
@@ -99,7 +99,7 @@ describe('durable packets', () => {
     expect(one.status().unconfirmed).toBe(0);
   });
 
-  it('a subject that no stream keeps is refused, not believed', async () => {
+  it('a publish on a subject without a stream is rejected', async () => {
     const one = await bus();
 
     const refused = one.publishDurable('sys.nowhere', result('j'));
@@ -110,24 +110,32 @@ describe('durable packets', () => {
 
   it('two processes share one group’s messages', async () => {
     const [one, two] = [await bus(), await bus()];
-    const heard: string[] = [];
+    const received: string[] = [];
     const count = { one: 0, two: 0 };
-    one.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), count.one++, ack), {
-      concurrency: 1,
-    });
-    two.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), count.two++, ack), {
-      concurrency: 1,
-    });
+    one.consume(
+      consumers.schedulerResult,
+      async ({ packet }) => (received.push(packet.body.job_id), count.one++, ack),
+      {
+        concurrency: 1,
+      },
+    );
+    two.consume(
+      consumers.schedulerResult,
+      async ({ packet }) => (received.push(packet.body.job_id), count.two++, ack),
+      {
+        concurrency: 1,
+      },
+    );
 
     await Promise.all(Array.from({ length: 500 }, (_, i) => one.publishDurable(jobResult.name, result(`j-${i}`))));
 
-    await eventually(() => heard.length === 500);
-    expect(new Set(heard).size).toBe(500);
+    await eventually(() => received.length === 500);
+    expect(new Set(received).size).toBe(500);
     expect(count.one).toBeGreaterThan(0);
     expect(count.two).toBeGreaterThan(0);
   });
 
-  it('no more handlers run at once than agreed', async () => {
+  it('concurrent handlers are limited', async () => {
     const one = await bus();
     let running = 0;
     let most = 0;
@@ -152,7 +160,7 @@ describe('durable packets', () => {
 });
 
 describe('redelivery', () => {
-  it('a refused message comes again and its deliveries are counted', async () => {
+  it('a rejected message is redelivered, and its deliveries are counted', async () => {
     const one = await bus();
     const deliveries: number[] = [];
     one.consume(consumers.schedulerResult, async (delivery) => {
@@ -167,7 +175,7 @@ describe('redelivery', () => {
     expect(deliveries).toEqual([1, 2, 3]);
   });
 
-  it('a handler that throws is reported and asked again', async () => {
+  it('a handler that throws is reported, and its message is redelivered', async () => {
     const errors: unknown[] = [];
     const one = await bus({}, { onError: (error, where) => errors.push([where, String(error)]) });
     let deliveries = 0;
@@ -183,10 +191,10 @@ describe('redelivery', () => {
     expect(errors).toEqual([['dur_svc-scheduler__sys_job_result', 'Error: boom']]);
   });
 
-  it('what a dead consumer held is delivered to another', async () => {
+  it('messages of a crashed consumer are redelivered to another', async () => {
     const [dead, alive] = [await bus({ ackWaitMs: 300 }), await bus({ ackWaitMs: 300 })];
     let held = 0;
-    // It neither answers nor says that it still works: its connection is gone.
+    // It sends neither an acknowledgement nor progress: its connection is closed.
     dead.consume(consumers.schedulerResult, async () => {
       held += 1;
       return new Promise(() => undefined);
@@ -196,15 +204,15 @@ describe('redelivery', () => {
     open.splice(open.indexOf(dead), 1);
     await dead.abandon();
 
-    const heard: number[] = [];
-    alive.consume(consumers.schedulerResult, async ({ deliveries }) => (heard.push(deliveries), ack));
+    const received: number[] = [];
+    alive.consume(consumers.schedulerResult, async ({ deliveries }) => (received.push(deliveries), ack));
 
-    await eventually(() => heard.length === 1);
-    expect(heard[0]).toBeGreaterThan(1);
+    await eventually(() => received.length === 1);
+    expect(received[0]).toBeGreaterThan(1);
   });
 
-  it('a handler that takes longer than the wait for its answer is not disturbed', async () => {
-    // The process must not stand still for two thirds of the wait, or the server delivers again with good reason.
+  it('a handler that runs longer than the ack wait keeps its message', async () => {
+    // If the process stalled for two thirds of the wait, the server would rightly redeliver.
     const one = await bus({ ackWaitMs: 2_000 });
     const deliveries: number[] = [];
     one.consume(consumers.schedulerResult, async (delivery) => {
@@ -220,7 +228,7 @@ describe('redelivery', () => {
     expect(deliveries).toEqual([1]);
   });
 
-  it('a message that used up its deliveries is given to the dead-letter hook, and again while that fails', async () => {
+  it('a message over its delivery limit is passed to the dead-letter hook, and again while the hook fails', async () => {
     const errors: unknown[] = [];
     const one = await bus({}, { onError: (error) => errors.push(error) });
     const exhausted: number[] = [];
@@ -240,7 +248,7 @@ describe('redelivery', () => {
   });
 });
 
-/** Messages that are out and not settled. */
+/** Delivered and unacknowledged messages. */
 async function pending(durable: string): Promise<number> {
   const connection = await connect({ servers: nats.url });
   const { num_ack_pending } = await (await connection.jetstreamManager()).consumers.info('SVC_SYS', durable);
@@ -248,35 +256,38 @@ async function pending(durable: string): Promise<number> {
   return num_ack_pending;
 }
 
-describe('packets that are not taken', () => {
+describe('rejected packets', () => {
   const raw = (text: string) => Buffer.from(text);
   const alerts = (one: Bus) => {
-    const heard: Record<string, string>[] = [];
-    one.subscribe(subjects.alert, ({ packet }) => void heard.push({ ...packet.body.details, code: packet.body.code }));
-    return heard;
+    const received: Record<string, string>[] = [];
+    one.subscribe(
+      subjects.alert,
+      ({ packet }) => void received.push({ ...packet.body.details, code: packet.body.code }),
+    );
+    return received;
   };
 
   it.each([
     ['another version', { protocol_version: 2, job_result: { job_id: 'j' } }, 100],
     ['no payload', { protocol_version: 1 }, 102],
     ['a result without its worker', { protocol_version: 1, job_result: { job_id: 'j', status: 5 } }, 101],
-  ])('%s: dropped, counted, reported once, and the next one is handled', async (_, packet, code) => {
+  ])('%s: dropped, counted, reported once, and the next one is processed', async (_, packet, code) => {
     const refused: RefusedPacket[] = [];
     const one = await bus({}, { onMalformed: (refusal) => refused.push(refusal) });
-    const heard: string[] = [];
+    const received: string[] = [];
     const reported = alerts(one);
-    one.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), ack));
+    one.consume(consumers.schedulerResult, async ({ packet }) => (received.push(packet.body.job_id), ack));
 
     await one.publishDurableBytes(jobResult.name, wire.BusPacket.encode(packet).finish());
     await one.publishDurable(jobResult.name, result('good'));
 
-    await eventually(() => heard.length === 1 && reported.length === 1);
+    await eventually(() => received.length === 1 && reported.length === 1);
     expect(refused).toMatchObject([{ code, subject: jobResult.name, streamSeq: 1 }]);
     await eventually(async () => (await pending(consumers.schedulerResult.durable)) === 0);
     expect(reported).toMatchObject([{ subject: jobResult.name, stream_seq: '1' }]);
   });
 
-  it('what belongs on another subject is dropped', async () => {
+  it('a packet of another subject is dropped', async () => {
     const one = await bus();
     const reported = alerts(one);
     one.consume(consumers.schedulerSubmit, async () => ack);
@@ -287,42 +298,42 @@ describe('packets that are not taken', () => {
     expect(reported).toMatchObject([{ code: 'ERROR_CODE_UNKNOWN_PAYLOAD', sender_id: 'gateway' }]);
   });
 
-  it('on core NATS junk is dropped and the subscription lives on', async () => {
+  it('on core NATS invalid packets are dropped, and the subscription continues', async () => {
     const refused: RefusedPacket[] = [];
     const one = await bus({}, { onMalformed: (packet) => refused.push(packet) });
-    const heard: string[] = [];
-    one.subscribe(subjects.heartbeat, ({ packet }) => void heard.push(packet.body.worker_id));
+    const received: string[] = [];
+    one.subscribe(subjects.heartbeat, ({ packet }) => void received.push(packet.body.worker_id));
 
     for (let i = 0; i < 100; i++) one.publishBytes(subjects.heartbeat.name, raw(`junk ${i}`));
     one.publish(subjects.heartbeat.name, heartbeatPacket(head, { worker_id: 'w-1' }));
 
-    await eventually(() => heard.length === 1);
+    await eventually(() => received.length === 1);
     expect(refused).toHaveLength(100);
   });
 });
 
 describe('the connection', () => {
-  it('survives a restart of the server: nothing confirmed is lost and consumers go on by themselves', async () => {
+  it('survives a server restart: confirmed messages are kept, and consumers resume', async () => {
     const events: string[] = [];
     const one = await bus({}, { onConnection: (event) => events.push(event) });
-    const heard = new Set<string>();
-    one.consume(consumers.schedulerResult, async ({ packet }) => (heard.add(packet.body.job_id), ack));
+    const received = new Set<string>();
+    one.consume(consumers.schedulerResult, async ({ packet }) => (received.add(packet.body.job_id), ack));
     await one.publishDurable(jobResult.name, result('before'));
 
     await nats.kill();
     await eventually(() => !one.status().isConnected);
     await expect(one.publishDurable(jobResult.name, result('during'))).rejects.toMatchObject({ reason: 'timeout' });
     await nats.start();
-    // A server that is busy recovering may not answer the first attempts, each of which waits 5 s for an answer.
+    // A recovering server may not respond to the first attempts, each of which waits 5 s.
     await eventually(() => one.status().isConnected, { withinMs: 40_000 });
     await one.publishDurable(jobResult.name, result('during'));
 
-    await eventually(() => heard.has('before') && heard.has('during'), { withinMs: 40_000 });
+    await eventually(() => received.has('before') && received.has('during'), { withinMs: 40_000 });
     expect(events).toEqual(['disconnected', 'reconnected']);
     expect(one.status()).toMatchObject({ reconnects: 1, unconfirmed: 0 });
   }, 120_000);
 
-  it('draining finishes what was begun and keeps what was not', async () => {
+  it('draining finishes started messages and leaves the others', async () => {
     const [one, two] = [await bus(), await bus()];
     const begun: string[] = [];
     const ended: string[] = [];
@@ -345,19 +356,19 @@ describe('the connection', () => {
     const drained = one.drain();
     letGo();
     await drained;
-    // A message on its way to it in that very moment would come again only after the ack wait.
+    // A message in flight to it at this moment would be redelivered only after the ack wait.
     await two.publishDurable(jobResult.name, result('second'));
 
     expect(ended).toEqual(['first']);
-    const heard: string[] = [];
-    two.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), ack));
-    await eventually(() => heard.length === 1);
-    expect(heard).toEqual(['second']);
+    const received: string[] = [];
+    two.consume(consumers.schedulerResult, async ({ packet }) => (received.push(packet.body.job_id), ack));
+    await eventually(() => received.length === 1);
+    expect(received).toEqual(['second']);
   });
 });
 
 describe('streams', () => {
-  it('keep what must not be lost and nothing else; making them again changes nothing', async () => {
+  it('store the durable subjects only; creating them again is a no-op', async () => {
     const one = await bus();
     await Promise.all([one.ensureStreams(), (await bus()).ensureStreams()]);
     const connection = await connect({ servers: nats.url });
@@ -374,7 +385,7 @@ describe('streams', () => {
     ]);
   });
 
-  it('settings that changed are brought up to date', async () => {
+  it('changed settings are updated', async () => {
     await bus();
     await bus({ maxAgeMs: 7_200_000 });
     const connection = await connect({ servers: nats.url });
@@ -385,10 +396,10 @@ describe('streams', () => {
     expect(config.max_age).toBe(7_200_000 * 1e6);
   });
 
-  it('jobs for one worker, and jobs of a topic, are kept for their consumers', async () => {
+  it('jobs of a worker and of a topic are stored for their consumers', async () => {
     const one = await bus();
-    const heard: string[] = [];
-    const note = async ({ subject }: { subject: string }) => (heard.push(subject), ack);
+    const received: string[] = [];
+    const note = async ({ subject }: { subject: string }) => (received.push(subject), ack);
     const job = jobRequestPacket(head, { job_id: 'j', topic: 'job.media.cut' });
     await one.publishDurable('worker.w-1.jobs', job, { msgId: 'a' });
     await one.publishDurable('job.media.cut', job, { msgId: 'b' });
@@ -396,36 +407,36 @@ describe('streams', () => {
     one.consume(workerConsumer('w-1'), note);
     one.consume(topicConsumer('job.media.*'), note);
 
-    await eventually(() => heard.length === 2);
-    expect(heard.sort()).toEqual(['job.media.cut', 'worker.w-1.jobs']);
+    await eventually(() => received.length === 2);
+    expect(received.sort()).toEqual(['job.media.cut', 'worker.w-1.jobs']);
   });
 });
 
 describe('without JetStream', () => {
-  it('the same calls work on core NATS, shared by group', async () => {
+  it('the same calls work on core NATS, with queue groups', async () => {
     const [one, two] = [await bus({ jetstream: false }), await bus({ jetstream: false })];
-    const heard: string[] = [];
-    const note = async ({ packet }: { packet: Packet }) => (heard.push(packet.trace_id), term('not looked at'));
+    const received: string[] = [];
+    const note = async ({ packet }: { packet: Packet }) => (received.push(packet.trace_id), term('not looked at'));
     one.consume(consumers.schedulerResult, note);
     two.consume(consumers.schedulerResult, note);
     await Promise.all([one.flush(), two.flush()]);
 
     await one.publishDurable(jobResult.name, result('j'));
 
-    await eventually(() => heard.length > 0);
+    await eventually(() => received.length > 0);
     await Promise.all([one.flush(), two.flush()]);
-    expect(heard).toEqual(['trace-1']);
+    expect(received).toEqual(['trace-1']);
   });
 
-  it('a tap hears every subject of a pattern, undecoded', async () => {
+  it('a tap receives every subject of a pattern, undecoded', async () => {
     const one = await bus();
-    const heard: unknown[] = [];
-    one.tap('sys.job.>', ({ subject, bytes }) => heard.push([subject, decodePacket(bytes).kind]));
+    const received: unknown[] = [];
+    one.tap('sys.job.>', ({ subject, bytes }) => received.push([subject, decodePacket(bytes).kind]));
     await one.flush();
 
     await one.publishDurable(jobResult.name, result('j'));
 
-    await eventually(() => heard.length === 1);
-    expect(heard).toEqual([[jobResult.name, 'ok']]);
+    await eventually(() => received.length === 1);
+    expect(received).toEqual([[jobResult.name, 'ok']]);
   });
 });

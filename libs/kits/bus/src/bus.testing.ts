@@ -1,6 +1,6 @@
 import type { BusOptions } from './index';
 
-/** Of a bus as services have it, that comes back quickly. */
+/** Options of a bus as in the services, with a short reconnect delay. */
 export const quickOptions = (url: string): BusOptions => ({
   url,
   senderId: 'scheduler',

@@ -17,19 +17,19 @@ import { RefusalReports, type RefusedPacket } from './refusals';
 import { deleteMessage, ensureStreams, isCaughtUp, storedMessages } from './streams';
 import { messageHeaders, type Trace } from './trace';
 
-/** What the bus needs from, and tells, the process it lives in. */
+/** Callbacks of the bus. */
 export interface BusDeps {
   nowUs(): number;
-  /** Counts packets that were not taken. */
+  /** Called for rejected packets. */
   onMalformed?(packet: RefusedPacket): void;
-  /** The connection was lost or is back. */
+  /** Called when the connection is lost or restored. */
   onConnection?(event: 'disconnected' | 'reconnected'): void;
-  /** Something failed that no caller waits for. */
+  /** Called for background failures. */
   onError?(error: unknown, where: string): void;
 }
 
 export interface ConsumeOptions {
-  /** Messages handled at once; 256 unless said otherwise. */
+  /** Maximum concurrent messages; default 256. */
   concurrency?: number;
   maxDeliveries?: number;
   ackWaitMs?: number;
@@ -41,30 +41,30 @@ export interface BusStatus {
   jetstream: boolean;
   server: string;
   reconnects: number;
-  /** Messages that JetStream has not confirmed yet. */
+  /** Messages not yet confirmed by JetStream. */
   unconfirmed: number;
-  /** Messages in the hands of durable handlers. */
+  /** Messages being processed by durable handlers. */
   inFlight: number;
 }
 
-/** Running delivery to one handler. */
+/** A running subscription or consumer. */
 export interface Consumption {
   readonly inFlight: number;
-  /** Takes no more, and resolves when what was begun is done. */
+  /** Stops accepting messages, and resolves when started ones are processed. */
   stop(): Promise<void>;
 }
 
 /**
- * Connects to NATS and stays connected. Each server is tried once.
+ * Connects to NATS and keeps the connection. The first connection tries each server once.
  *
- * @throws Error when none accepts the connection, or when the options cannot be used, such as a
- *   certificate that is not there
+ * @throws Error when no server accepts the connection, or for invalid options, such as a missing
+ *   certificate
  */
 export async function openBus(options: BusOptions, deps: BusDeps): Promise<Bus> {
   return new Bus(await connect(connectionOptions(options)), options, deps);
 }
 
-/** The bus as the services see it: packets out, packets in, and what was promised about their delivery. */
+/** Publishes and consumes packets, with the delivery guarantees of JetStream where it is enabled. */
 export class Bus {
   private readonly publisher: DurablePublisher;
   private readonly refusals: RefusalReports;
@@ -87,16 +87,16 @@ export class Bus {
     void this.watchConnection();
   }
 
-  /** Makes or updates the streams; nothing to do without JetStream. */
+  /** Creates or updates the streams; no-op without JetStream. */
   async ensureStreams(): Promise<void> {
     if (this.options.jetstream) await ensureStreams(await this.connection.jetstreamManager(), this.options);
   }
 
   /**
-   * Whether a durable consumer has acknowledged every message that its stream holds at the time of the call. Without
-   * JetStream no message waits anywhere.
+   * Whether a durable consumer has acknowledged every message in its stream at the time of the call. Always true without
+   * JetStream.
    *
-   * @param withinMs how long to wait for that
+   * @param withinMs timeout
    */
   async isCaughtUp(spec: ConsumerSpec, withinMs: number): Promise<boolean> {
     return !this.options.jetstream || isCaughtUp(await this.connection.jetstreamManager(), spec, withinMs);
@@ -107,12 +107,12 @@ export class Bus {
     if (this.options.jetstream && stream) await deleteMessage(await this.connection.jetstreamManager(), stream, seq);
   }
 
-  /** How many messages our streams hold; 0 without JetStream. */
+  /** Number of messages in our streams; 0 without JetStream. */
   async storedMessages(): Promise<number> {
     return this.options.jetstream ? storedMessages(await this.connection.jetstreamManager()) : 0;
   }
 
-  /** Sends on core NATS: whoever listens gets it, and nobody learns whether anyone did. */
+  /** Publishes on core NATS: at most once, without confirmation. */
   publish(subject: string, packet: Packet, trace?: Trace): void {
     this.publishBytes(subject, encodePacket(packet), trace);
   }
@@ -124,7 +124,7 @@ export class Bus {
 
   /**
    * Stores a packet in its stream. The message id is that of `messageId` unless given; publishing again with
-   * the same id stores nothing twice. Without JetStream it is sent on core NATS.
+   * the same id is deduplicated. Without JetStream it is sent on core NATS.
    *
    * @throws PublishError when storage is not confirmed within 2 s
    */
@@ -152,7 +152,7 @@ export class Bus {
     return this.publisher.publish(subject, bytes, messageHeaders(trace, msgId ? { [messageIdHeader]: msgId } : {}));
   }
 
-  /** Handles the packets of one durable consumer, which is made when it is not there. */
+  /** Processes the packets of a durable consumer, which is created if missing. */
   consume<K extends PayloadKind>(
     spec: ConsumerSpec<K>,
     handler: (delivery: PacketDelivery<K>) => Promise<Outcome>,
@@ -162,7 +162,7 @@ export class Bus {
     return this.consumeBytes(spec, packetHandler(spec.payload, handler, report), options);
   }
 
-  /** The same for messages that are no packets. */
+  /** The same for messages that are not packets. */
   consumeBytes(
     spec: ConsumerSpec,
     handler: (delivery: Delivery) => Promise<Outcome>,
@@ -184,7 +184,7 @@ export class Bus {
     );
   }
 
-  /** Hears a subject on core NATS: every packet, or this group's share of them. */
+  /** Subscribes to a subject on core NATS: all packets, or this queue group's share. */
   subscribe<K extends PayloadKind>(
     { name, payload }: { name: string; payload: K },
     handler: (delivery: PacketDelivery<K>) => Promise<void> | void,
@@ -195,13 +195,13 @@ export class Bus {
     return this.tap(name, handled, { ...(group && { group }) });
   }
 
-  /** Hears every message of a subject or pattern, undecoded. */
+  /** Subscribes to all messages of a subject or pattern, undecoded. */
   tap(pattern: string, handler: (delivery: Delivery) => unknown, { group }: { group?: string } = {}): Consumption {
     const onError = (error: unknown) => this.deps.onError?.(error, pattern);
     return this.keep(new CoreSubscription(this.connection, pattern, handler, { ...(group && { group }), onError }));
   }
 
-  /** Resolves when the server has seen all that was published and subscribed so far. */
+  /** Resolves when the server has processed all previous publishes and subscriptions. */
   flush(): Promise<void> {
     return this.connection.flush();
   }
@@ -218,7 +218,7 @@ export class Bus {
     };
   }
 
-  /** Finishes what was begun, sends what is buffered, and closes. */
+  /** Finishes started messages, flushes buffers, and closes. */
   async drain(): Promise<void> {
     await Promise.all([...this.consumptions].map((consumption) => consumption.stop()));
     await this.publisher.settled();
@@ -226,7 +226,7 @@ export class Bus {
     if (!this.connection.isClosed()) await this.connection.drain();
   }
 
-  /** Closes at once, as a process that dies would: nothing is finished or acknowledged. */
+  /** Closes immediately, like a crash: nothing is finished or acknowledged. */
   async abandon(): Promise<void> {
     this.publisher.close();
     await this.connection.close();

@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe('a durable consumer', () => {
-  it('is caught up once everything stored before the question is acknowledged, whatever else the stream holds', async () => {
+  it('is caught up once all messages stored before the call are acknowledged, regardless of others', async () => {
     const release: (() => void)[] = [];
     let isHeld = true;
     bus.consume(spec, async () => {
@@ -42,7 +42,7 @@ describe('a durable consumer', () => {
     expect(await bus.isCaughtUp(spec, 0)).toBe(true);
   });
 
-  it('is not caught up while messages wait for it', async () => {
+  it('is not caught up while messages are pending', async () => {
     const consumption = bus.consume(spec, async () => ack);
     await bus.publishDurable(jobResult.name, result('j1'));
     await eventually(async () => expect(await bus.isCaughtUp(spec, 0)).toBe(true));

@@ -3,8 +3,8 @@ import type { Delivery } from './delivery';
 import { traceOf } from './trace';
 
 /**
- * A core NATS subscription with the handler of a durable one. What the handler returns is not looked at: nothing comes
- * again here.
+ * A core NATS subscription with the handler of a durable consumer. Ignores the handler's result, because core NATS has no
+ * redelivery.
  */
 export class CoreSubscription {
   private readonly subscription: Subscription;

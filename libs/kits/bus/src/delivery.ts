@@ -1,6 +1,6 @@
 import type { Trace } from './trace';
 
-/** One message as a handler gets it. */
+/** A message passed to a handler. */
 export interface Delivery {
   subject: string;
   bytes: Uint8Array;
@@ -11,18 +11,18 @@ export interface Delivery {
   trace?: Trace;
 }
 
-/** What becomes of a durable message. See docs/reference/worker-protocol.md#delivery. */
+/** Outcome of a durable message. See docs/reference/worker-protocol.md#delivery. */
 export type Outcome =
-  /** Done, or failed for good: it does not come again. */
+  /** Processed or failed permanently: not redelivered. */
   | { kind: 'ack' }
-  /** It comes again, after the delay; without one, after a time that grows with each delivery. */
+  /** Redelivered after the delay; default: a delay that grows with each delivery. */
   | { kind: 'nak'; delayMs?: number }
-  /** It can never be handled; the reason is for the reader of the code. */
+  /** Can never be processed; the reason is for readers of the code. */
   | { kind: 'term'; reason: string };
 
 export const ack: Outcome = { kind: 'ack' };
 export const nak = (delayMs?: number): Outcome => ({ kind: 'nak', ...(delayMs !== undefined && { delayMs }) });
 export const term = (reason: string): Outcome => ({ kind: 'term', reason });
 
-/** 1 s, doubled with each delivery, at most 30 s: a handler that keeps failing must not burn its deliveries at once. */
+/** 1 s, doubled with each delivery, at most 30 s: so that a failing handler does not use up its deliveries at once. */
 export const redeliveryDelayMs = (deliveries: number): number => Math.min(1_000 * 2 ** (deliveries - 1), 30_000);

@@ -7,16 +7,16 @@ import { ensureConsumer, type ConsumerSettings } from './streams';
 import { traceOf } from './trace';
 
 export interface ConsumptionOptions extends ConsumerSettings {
-  /** Messages handled at once. */
+  /** Maximum concurrent messages. */
   concurrency: number;
-  /** Deliveries after which a message is given up; 100 unless said otherwise. */
+  /** Maximum deliveries of a message; default 100. */
   maxDeliveries?: number | undefined;
   /**
-   * Called before a message that used up its deliveries is terminated: write its dead letter here. When it throws, the
-   * message comes again in 5 s.
+   * Called before a message over its delivery limit is terminated, to write its dead letter. When it throws, the message
+   * is redelivered after 5 s.
    */
   onExhausted?: ((delivery: Delivery) => Promise<void>) | undefined;
-  /** A handler, or the server, failed in a way that no outcome names. */
+  /** Called for failures of the handler or the server. */
   onError(error: unknown, spec: ConsumerSpec): void;
 }
 
@@ -24,9 +24,9 @@ const failedWriteDelayMs = 5_000;
 const restartDelayMs = 500;
 
 /**
- * Pulls the messages of one durable consumer, handles many at once, and acknowledges each according to what its handler
- * said. While a handler runs, the server is told so, and does not deliver its message again. Delivery is at least once:
- * there are no guard keys, since handlers are idempotent by recorded state.
+ * Pulls the messages of a durable consumer, processes them concurrently, and acknowledges each by the outcome of its
+ * handler. While a handler runs, progress acknowledgements prevent redelivery. Delivery is at least once; handlers are
+ * idempotent by recorded state.
  */
 export class DurableConsumption {
   private readonly slots: Slots;
@@ -51,7 +51,7 @@ export class DurableConsumption {
     return this.slots.inUse;
   }
 
-  /** Pulls no more and resolves when what was begun is done and acknowledged. What was only fetched comes again. */
+  /** Stops pulling, and resolves when started messages are acknowledged. Fetched but unstarted ones are redelivered. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.messages?.stop();
@@ -59,12 +59,12 @@ export class DurableConsumption {
   }
 
   private async pullUntilStopped(): Promise<void> {
-    // A third of the wait: two of these may get lost.
+    // A third of the wait, so that two of these may be lost.
     const keepAlive = setInterval(
       () => this.running.forEach((message) => message.working()),
       this.options.ackWaitMs / 3,
     );
-    // The client would go on looking for heartbeats of a connection that is gone.
+    // Otherwise the client would keep checking heartbeats of a closed connection.
     void this.connection.closed().then(() => (clearInterval(keepAlive), this.messages?.stop()));
     while (!this.isOver) {
       try {
@@ -81,9 +81,8 @@ export class DurableConsumption {
   }
 
   /**
-   * A restarted server has forgotten what was asked of it. The client asks again by itself, but when that fails it waits
-   * for half a minute and hears of no further reconnection: what is to be handled would lie for as long. What it has
-   * fetched is still handled.
+   * A restarted server loses pull requests. The client repeats them, but after a failure it waits half a minute and ignores
+   * further reconnects, which would delay delivery for as long. Fetched messages are still processed.
    */
   private async pullAgainWhenBack(): Promise<void> {
     for await (const { type } of this.connection.status()) {
@@ -101,7 +100,7 @@ export class DurableConsumption {
     const manager = await this.connection.jetstreamManager();
     await ensureConsumer(manager, this.spec, this.options);
     const consumer = await this.connection.jetstream().consumers.get(stream, durable);
-    // A consumer that was deleted ends the iteration, and the next round makes it again.
+    // A deleted consumer ends the iteration, and the next round creates it again.
     this.messages = await consumer.consume({ max_messages: this.options.concurrency, abort_on_missing_resource: true });
     if (this.isStopped) this.messages.stop();
     for await (const message of this.messages) {
@@ -133,7 +132,7 @@ export class DurableConsumption {
 
   private async outcome(delivery: Delivery): Promise<Outcome> {
     const { maxDeliveries = maxDeliver } = this.options;
-    // Beyond the limit the handler is not asked again: it may be what kills the process.
+    // Over the limit the handler is not called again, because it may be what crashes the process.
     if (delivery.deliveries > maxDeliveries) return this.exhausted(delivery);
     const outcome = await this.ask(delivery);
     return outcome.kind === 'nak' && delivery.deliveries >= maxDeliveries ? this.exhausted(delivery) : outcome;
@@ -177,7 +176,7 @@ function settle(message: JsMsg, outcome: Outcome): void {
     case 'nak':
       return message.nak(outcome.delayMs ?? redeliveryDelayMs(message.info.deliveryCount));
     case 'term':
-      // Without the reason, which servers before 2.10 take for no termination at all.
+      // Without the reason, because servers before 2.10 ignore a termination with one.
       return message.term();
   }
 }

@@ -20,7 +20,7 @@ describe('busOptions', () => {
     });
   });
 
-  it('takes user and password before token before nkey', () => {
+  it('prefers user and password to token to nkey', () => {
     const all = { NATS_USERNAME: 'u', NATS_PASSWORD: 'p', NATS_TOKEN: 't', NATS_NKEY: 'SU' };
     const { NATS_USERNAME: _u, NATS_PASSWORD: _p, ...token } = all;
     const { NATS_TOKEN: _t, ...nkey } = token;
@@ -30,7 +30,7 @@ describe('busOptions', () => {
     expect(read(nkey).auth).toEqual({ nkeySeed: 'SU' });
   });
 
-  it('takes the credentials in the URL when no variable has any, and never passes them on as part of an address', () => {
+  it('uses the credentials in the URL when no variable has any, and removes them from the address', () => {
     const url = { NATS_URL: 'nats://svc:p%40ss@a:1' };
 
     expect(connectionOptions(read(url))).toMatchObject({ servers: ['nats://a:1'], user: 'svc', pass: 'p@ss' });
@@ -39,7 +39,7 @@ describe('busOptions', () => {
     expect(connectionOptions(read({ ...url, NATS_TOKEN: 't' }))).not.toHaveProperty('user');
   });
 
-  it('a tls address refuses a server without TLS', () => {
+  it('a tls address rejects a server without TLS', () => {
     expect(connectionOptions(read({ NATS_URL: 'tls://a:1' }))).toMatchObject({ servers: ['tls://a:1'], tls: {} });
     expect(connectionOptions(read({}))).not.toHaveProperty('tls');
     expect(connectionOptions(read({ NATS_TLS_SERVER_NAME: 'bus', NATS_TLS_INSECURE: 'true' }))).toMatchObject({

@@ -4,17 +4,17 @@ import { nkeyAuthenticator, type ConnectionOptions } from 'nats';
 
 export interface BusOptions {
   /**
-   * One server or several, separated by commas. `tls://` refuses a server without TLS. Credentials in it count where
-   * `auth` is absent.
+   * One server or several, separated by commas. `tls://` rejects a server without TLS. Credentials in it are used
+   * when `auth` is absent.
    */
   url: string;
   /** Sender id of the packets this bus publishes itself, and the name of the connection. */
   senderId: string;
   tls?: { caFile?: string; certFile?: string; keyFile?: string; serverName?: string; insecure?: boolean };
   auth?: { user: string; pass: string } | { token: string } | { nkeySeed: string };
-  /** Off: every subject is core NATS and only the replayer recovers what is lost. */
+  /** Off: every subject uses core NATS, and only the replayer recovers lost messages. */
   jetstream: boolean;
-  /** How long a delivered message may stay without an acknowledgement or an in-progress one. */
+  /** Time after which a message without acknowledgement or progress is redelivered. */
   ackWaitMs: number;
   maxAgeMs: number;
   replicas: number;
@@ -25,10 +25,10 @@ export interface BusOptions {
 
 type BusEnv = EnvOf<typeof commonVariables>;
 
-/** The bus as `NATS_*` describe it. */
+/** Bus options from `NATS_*`. */
 export function busOptions(env: BusEnv, senderId: string): BusOptions {
-  const tls = tlsOf(env);
-  const auth = authOf(env);
+  const tls = readTls(env);
+  const auth = readAuth(env);
   return {
     url: env.natsUrl,
     senderId,
@@ -45,7 +45,7 @@ export function busOptions(env: BusEnv, senderId: string): BusOptions {
 }
 
 /** User and password, then token, then nkey. See docs/reference/worker-protocol.md#delivery. */
-function authOf({
+function readAuth({
   natsUsername: user,
   natsPassword: pass,
   natsToken: token,
@@ -56,7 +56,7 @@ function authOf({
   return nkeySeed ? { nkeySeed } : undefined;
 }
 
-function tlsOf(env: BusEnv): BusOptions['tls'] {
+function readTls(env: BusEnv): BusOptions['tls'] {
   const { natsTlsCa: caFile, natsTlsCert: certFile, natsTlsKey: keyFile, natsTlsServerName: serverName } = env;
   if (!caFile && !certFile && !serverName && !env.natsTlsInsecure) return undefined;
   return {
@@ -68,10 +68,10 @@ function tlsOf(env: BusEnv): BusOptions['tls'] {
   };
 }
 
-/** Limit of the first connection attempt to each server, and of each reconnection. */
+/** Timeout of connection attempts. */
 const connectTimeoutMs = 5_000;
 
-/** The options in the client's words. A connection that was made once reconnects for ever. */
+/** Options of the NATS client. An established connection reconnects indefinitely. */
 export function connectionOptions(options: BusOptions): ConnectionOptions {
   const { url, tls } = options;
   const { servers, credentials } = parseServerList(url);
@@ -90,7 +90,7 @@ export function connectionOptions(options: BusOptions): ConnectionOptions {
   };
 }
 
-/** The client hands names it does not know on to Node's own TLS. */
+/** The client passes unknown options to Node's TLS. */
 const tlsOptions = ({ serverName, insecure, ...files }: NonNullable<BusOptions['tls']>): object => ({
   ...files,
   ...(serverName && { servername: serverName }),

@@ -11,7 +11,7 @@ describe('packetHandler', () => {
     (...report) => void reports.push(report),
   );
 
-  it('what cannot be read comes twice more in 5 s each, then is given up and reported once', async () => {
+  it('an unreadable packet is redelivered twice after 5 s each, then terminated and reported once', async () => {
     const outcomes = [];
     for (const deliveries of [1, 2, 3]) {
       outcomes.push(await handled({ subject: 's', bytes, deliveries, streamSeq: 7 }));
@@ -25,17 +25,17 @@ describe('packetHandler', () => {
     expect(reports.map(([, { code }]) => code)).toEqual([101]);
   });
 
-  it('a packet that can be read is handed on without its bytes', async () => {
+  it('a valid packet is passed on without its bytes', async () => {
     const packet = jobCancelPacket({ trace_id: 't', sender_id: 's', nowUs: 1 }, { job_id: 'j' });
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const handler = packetHandler(
       'job_cancel',
-      async (delivery) => (heard.push(delivery), ack),
+      async (delivery) => (received.push(delivery), ack),
       () => undefined,
     );
 
     await handler({ subject: 's', bytes: encodePacket(packet), deliveries: 1 });
 
-    expect(heard).toEqual([{ subject: 's', deliveries: 1, packet }]);
+    expect(received).toEqual([{ subject: 's', deliveries: 1, packet }]);
   });
 });

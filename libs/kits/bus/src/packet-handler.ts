@@ -10,8 +10,8 @@ const unreadableDelayMs = 5_000;
 const unreadableDeliveries = 3;
 
 /**
- * A handler of packets as a handler of bytes. What breaks a rule of section 3 is acknowledged; what cannot be read comes
- * twice more, since a newer replica may know how; other versions and payloads are dropped. All are reported once.
+ * Adapts a packet handler to bytes. Invalid packets are acknowledged; unreadable ones are redelivered twice, since a newer
+ * replica may be able to read them; other versions and payloads are dropped. All are reported once.
  */
 export const packetHandler =
   <K extends PayloadKind>(

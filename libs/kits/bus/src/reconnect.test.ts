@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quickOptions } from './bus.testing';
 import { ack, openBus, type Bus } from './index';
 
-/** Longer than the client waits for an answer about a consumer. */
+/** Longer than the client's timeout of a consumer request. */
 const hangsMs = 6_000;
 
-describe('a bus that is back, and hangs at once', () => {
+describe('a server that hangs right after a reconnect', () => {
   let nats: TestServer;
   let bus: Bus;
   let isHanging = false;
@@ -27,9 +27,9 @@ describe('a bus that is back, and hangs at once', () => {
     await nats.stop();
   });
 
-  it('goes on with what it delivers as soon as it answers', async () => {
-    const heard: string[] = [];
-    bus.consume(consumers.schedulerResult, async ({ packet }) => (heard.push(packet.body.job_id), ack));
+  it('resumes delivery as soon as it responds', async () => {
+    const received: string[] = [];
+    bus.consume(consumers.schedulerResult, async ({ packet }) => (received.push(packet.body.job_id), ack));
     const publish = (job_id: string) => {
       const head = { trace_id: '', sender_id: 'w-1', nowUs: 1_790_000_000_000_000 };
       return bus.publishDurable(
@@ -38,7 +38,7 @@ describe('a bus that is back, and hangs at once', () => {
       );
     };
     await publish('before');
-    await eventually(() => heard.includes('before'));
+    await eventually(() => received.includes('before'));
 
     await nats.kill();
     await nats.start();
@@ -47,7 +47,7 @@ describe('a bus that is back, and hangs at once', () => {
     process.kill(nats.pid, 'SIGCONT');
     await publish('after');
 
-    // The client by itself would wait half a minute before it asks again.
-    await eventually(() => heard.includes('after'), { withinMs: 10_000 });
+    // The client itself would wait half a minute before it retries.
+    await eventually(() => received.includes('after'), { withinMs: 10_000 });
   }, 60_000);
 });

@@ -10,7 +10,7 @@ import {
 import type { Delivery } from './delivery';
 
 /**
- * A packet that was not taken, and where it came from. Never its body.
+ * A rejected packet and its origin, without its body.
  * See docs/reference/worker-protocol.md#packets.
  */
 export interface RefusedPacket extends Refusal {
@@ -19,13 +19,13 @@ export interface RefusedPacket extends Refusal {
 }
 
 const alertsPerSecond = 20;
-/** What is shown of a text the sender chose: an alert about a packet as large as the bus carries must itself fit on it. */
+/** Maximum length of sender-controlled text in an alert, which must fit in a message itself. */
 const shownChars = limits.idChars;
 const cut = (text: string): string => text.slice(0, shownChars);
 
 /**
- * Tells of packets that were not taken: all of them to the counter, and on `sys.alert` at most 20 a second, so that a
- * flood of junk is not answered by a flood of alerts.
+ * Reports rejected packets: all to the counter, and at most 20 per second on `sys.alert`, so that a flood of invalid
+ * packets does not cause a flood of alerts.
  */
 export class RefusalReports {
   private second = 0;

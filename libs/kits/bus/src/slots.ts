@@ -1,4 +1,4 @@
-/** A fixed number of places; who finds none free waits in line. */
+/** A counting semaphore with a FIFO queue. */
 export class Slots {
   private taken = 0;
   private readonly line: (() => void)[] = [];
@@ -18,7 +18,7 @@ export class Slots {
     await new Promise<void>((resume) => this.line.push(resume));
   }
 
-  /** The place goes to the next in line. */
+  /** Passes the slot to the next waiter. */
   free(): void {
     const next = this.line.shift();
     if (next) return next();
@@ -26,7 +26,7 @@ export class Slots {
     if (this.taken === 0) for (const resume of this.idle.splice(0)) resume();
   }
 
-  /** Resolves when no place is taken. */
+  /** Resolves when all slots are free. */
   async whenIdle(): Promise<void> {
     if (this.taken > 0) await new Promise<void>((resume) => this.idle.push(resume));
   }

@@ -13,7 +13,7 @@ import type { BusOptions } from './options';
 const nanos = (ms: number) => ms * 1e6;
 const streamNameInUse = 10_058;
 
-/** Makes the two streams, or brings their settings up to date. Safe to repeat, and in several processes at once. */
+/** Creates or updates the two streams. Safe to repeat, also concurrently in several processes. */
 export async function ensureStreams(manager: JetStreamManager, { maxAgeMs, replicas }: BusOptions): Promise<void> {
   for (const { name, subjects } of Object.values(streams)) {
     const settings: Partial<StreamConfig> & { name: string } = {
@@ -34,7 +34,7 @@ export async function ensureStreams(manager: JetStreamManager, { maxAgeMs, repli
   }
 }
 
-/** How many messages the streams hold together. */
+/** Number of messages in all streams. */
 export async function storedMessages(manager: JetStreamManager): Promise<number> {
   const states = await Promise.all(Object.values(streams).map(({ name }) => manager.streams.info(name)));
   return states.reduce((sum, { state }) => sum + state.messages, 0);
@@ -42,7 +42,7 @@ export async function storedMessages(manager: JetStreamManager): Promise<number>
 
 const caughtUpPollMs = 50;
 
-/** Whether a consumer acknowledges, within a time, everything that its stream holds now. */
+/** Whether a consumer acknowledges all messages currently in its stream within the timeout. */
 export async function isCaughtUp(
   manager: JetStreamManager,
   { stream, durable }: ConsumerSpec,
@@ -67,20 +67,20 @@ export async function deleteMessage(manager: JetStreamManager, stream: string, s
   try {
     await manager.streams.deleteMessage(stream, seq, false);
   } catch (error) {
-    // The server's code (10057) says only that nothing was deleted; why, it says in words.
+    // Error code 10057 is generic; only the description distinguishes a missing message.
     if (!(error instanceof NatsError) || error.api_error?.description !== 'no message found') throw error;
   }
 }
 
-/** What a consumer of ours may ask to be different. */
+/** Consumer settings that can be overridden. */
 export interface ConsumerSettings {
   ackWaitMs: number;
   maxAckPending: number;
 }
 
 /**
- * Makes a durable pull consumer, or brings it up to date. The server delivers without limit: the limit of 100 is ours, so
- * that a message whose dead-letter record could not be written comes again.
+ * Creates or updates a durable pull consumer. The server has no delivery limit; our own limit of 100 allows redelivery of a
+ * message whose dead letter could not be written.
  */
 export async function ensureConsumer(
   manager: JetStreamManager,

@@ -1,12 +1,12 @@
 import { headers, type MsgHdrs } from 'nats';
 
-/** W3C trace context, carried as message headers. */
+/** W3C trace context in message headers. */
 export interface Trace {
   traceparent: string;
   tracestate?: string;
 }
 
-/** Headers of a message, undefined when it needs none. */
+/** Headers of a message; undefined without any. */
 export function messageHeaders(
   trace: Trace | undefined,
   extra: Readonly<Record<string, string>> = {},

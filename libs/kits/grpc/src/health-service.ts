@@ -8,20 +8,20 @@ const everyMs = 1_000;
  * `grpc.health.v1.Health`, for the whole server (empty name) and for each service: SERVING while `/readyz` would say so.
  * It needs no credentials. See docs/reference/http.md#grpc.
  *
- * @returns ends the looking and says NOT_SERVING from now on
+ * @returns a function that stops the checks and sets NOT_SERVING
  */
 export function addHealth(server: Server, health: Health, services: readonly string[]): () => void {
   const names = ['', ...services];
   const implementation = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])));
   implementation.addToServer(server);
   let ended = false;
-  const tell = (isServing: boolean) => {
+  const setServing = (isServing: boolean) => {
     for (const name of names) implementation.setStatus(name, isServing ? 'SERVING' : 'NOT_SERVING');
   };
   const look = () =>
     health.readyz().then(
-      ({ status }) => tell(!ended && status === 200),
-      () => tell(false),
+      ({ status }) => setServing(!ended && status === 200),
+      () => setServing(false),
     );
   void look();
   const timer = setInterval(() => void look(), everyMs);
@@ -29,6 +29,6 @@ export function addHealth(server: Server, health: Health, services: readonly str
   return () => {
     ended = true;
     clearInterval(timer);
-    tell(false);
+    setServing(false);
   };
 }

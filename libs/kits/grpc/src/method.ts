@@ -10,49 +10,49 @@ import {
 import { AppError } from '@svc/contract';
 import { statusOf } from './status';
 
-/** What a method knows of its call beside the message. */
+/** Context of a call. */
 export interface GrpcCall {
   /** The first value of a metadata entry, as text. */
   metadata(name: string): string | undefined;
   peer: string;
-  /** When the caller stops waiting, milliseconds since 1970; infinite when it named no deadline. */
+  /** Deadline of the call, milliseconds since 1970; infinite when the caller set none. */
   deadlineMs: number;
-  /** Aborts when the caller is gone, its time is up, or the server stops. */
+  /** Aborts when the caller disconnects, the deadline passes, or the server stops. */
   signal: AbortSignal;
 }
 
 export interface MethodOptions {
-  /** Recognises failures of the app's dependencies, such as a lost store connection. */
+  /** Recognizes failures of the app's dependencies, such as a lost Redis connection. */
   asAppError?: ((error: unknown) => AppError | undefined) | undefined;
-  /** Anything thrown that is not an outcome. It is answered INTERNAL without detail. */
+  /** Called for any exception but an AppError. The response is INTERNAL without detail. */
   onDefect(error: unknown, method: string): void;
-  /** Calls without a deadline get this one, and none goes on for longer. */
+  /** Maximum and default duration of a call. */
   limitMs: number;
   stopping: AbortSignal;
 }
 
-/** One method: takes a message, answers one. */
+/** A unary method. */
 export type Unary<Request, Response> = (request: Request, call: GrpcCall) => Promise<Response>;
-/** One method whose answers come one by one. */
+/** A server-streaming method. */
 export type Stream<Request, Response> = (request: Request, call: GrpcCall) => AsyncIterable<Response>;
 
 export type Method = { kind: 'unary' | 'stream'; build(name: string, options: MethodOptions): UntypedHandleCall };
 
-/** A method with one answer; what it throws becomes a status. A server that stops lets it finish. */
+/** A unary method; exceptions become a status. A stopping server lets it finish. */
 export const unary = <Request, Response extends object>(run: Unary<Request, Response>): Method => ({
   kind: 'unary',
   build(name, options): handleUnaryCall<Request, Response> {
     return (call, callback) => {
-      const ending = new Ending(call, options.limitMs, () => callback(failureOf(new TimeUp(), name, options)));
+      const ending = new Ending(call, options.limitMs, () => callback(toFailure(new TimeUp(), name, options)));
       run(call.request, new RunningCall(call, ending)).then(
         (answer) => ending.settle() && callback(null, answer),
-        (error: unknown) => ending.settle() && callback(failureOf(error, name, options)),
+        (error: unknown) => ending.settle() && callback(toFailure(error, name, options)),
       );
     };
   },
 });
 
-/** A method with many answers, which a server that stops ends. A slow reader holds the next answer back. */
+/** A streaming method, which a stopping server ends. A slow reader delays the next message. */
 export const stream = <Request, Response extends object>(run: Stream<Request, Response>): Method => ({
   kind: 'stream',
   build(name, options): handleServerStreamingCall<Request, Response> {
@@ -63,8 +63,8 @@ export const stream = <Request, Response extends object>(run: Stream<Request, Re
       const { signal } = ending;
       void pour(call, run(call.request, new RunningCall(call, ending)), signal)
         .then(
-          () => (signal.aborted ? call.emit('error', failureOf(endReason(options), name, options)) : call.end()),
-          (error: unknown) => call.emit('error', failureOf(error, name, options)),
+          () => (signal.aborted ? call.emit('error', toFailure(endReason(options), name, options)) : call.end()),
+          (error: unknown) => call.emit('error', toFailure(error, name, options)),
         )
         .finally(() => {
           ending.settle();
@@ -100,8 +100,8 @@ interface Failure {
   metadata: Metadata;
 }
 
-/** An outcome with its error code as metadata `svc-error-code`, so that clients need not read texts. */
-export function failureOf(error: unknown, name: string, { asAppError, onDefect }: MethodOptions): Failure {
+/** The status of a failure, with the error code as metadata `svc-error-code`, so that clients need not parse texts. */
+export function toFailure(error: unknown, name: string, { asAppError, onDefect }: MethodOptions): Failure {
   if (error instanceof TimeUp) {
     return { code: status.DEADLINE_EXCEEDED, details: 'the time for this call is up', metadata: new Metadata() };
   }
@@ -120,7 +120,7 @@ export function failureOf(error: unknown, name: string, { asAppError, onDefect }
 
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getDeadline' | 'getPeer' | 'on' | 'cancelled'>;
 
-/** Ends a call with the first of: caller gone, deadline, our own limit. Once it is settled, nothing ends it. */
+/** Ends a call on the first of disconnect, deadline and our own limit. No-op once the call is settled. */
 class Ending {
   private state: 'running' | 'ended' | 'settled' = 'running';
   private controller: AbortController | undefined;
@@ -132,12 +132,12 @@ class Ending {
     private readonly onEnd: () => void = () => undefined,
   ) {
     // The library itself ends a call at its caller's deadline.
-    if (Date.now() + limitMs < deadlineOf(call)) this.timer = setTimeout(() => this.end(), limitMs);
-    // It says so after every answer too, when the call is settled.
+    if (Date.now() + limitMs < getDeadline(call)) this.timer = setTimeout(() => this.end(), limitMs);
+    // Also emitted after every response, when the call is settled.
     call.on('cancelled', () => this.end());
   }
 
-  /** Made when somebody looks, which most methods never do: making and aborting one costs more than a decision. */
+  /** Created on first access: creating and aborting one costs more than a decision, and most methods never use it. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
     if (this.state === 'ended') this.controller.abort();
@@ -150,7 +150,7 @@ class Ending {
     this.onEnd();
   }
 
-  /** @returns false when the call has ended before, so that nobody waits for its answer */
+  /** @returns false when the call has already ended */
   settle(): boolean {
     return this.leave('settled');
   }
@@ -169,7 +169,7 @@ class RunningCall implements GrpcCall {
     private readonly ending: Ending,
   ) {}
 
-  // Handlers take it out of the call, so it is bound.
+  // Bound, because handlers destructure it.
   readonly metadata = (name: string): string | undefined => {
     const [first] = this.call.metadata.get(name);
     return first?.toString();
@@ -180,7 +180,7 @@ class RunningCall implements GrpcCall {
   }
 
   get deadlineMs(): number {
-    return deadlineOf(this.call);
+    return getDeadline(this.call);
   }
 
   get signal(): AbortSignal {
@@ -188,7 +188,7 @@ class RunningCall implements GrpcCall {
   }
 }
 
-function deadlineOf(call: AnyCall): number {
+function getDeadline(call: AnyCall): number {
   const deadline = call.getDeadline();
   return typeof deadline === 'number' ? deadline : deadline.getTime();
 }

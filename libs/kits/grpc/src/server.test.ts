@@ -28,8 +28,8 @@ describe('the gRPC server', () => {
   let health: Health;
 
   const start = async (handlers: Handlers = {}, over: Partial<GrpcServerSettings> = {}) => {
-    const nobody = unary(() => Promise.reject(new AppError('not_found')));
-    const methods = { SubmitJob: nobody, GetJobStatus: nobody, WatchJob: stream(async function* () { yield {}; }), ...handlers }; // prettier-ignore
+    const notFound = unary(() => Promise.reject(new AppError('not_found')));
+    const methods = { SubmitJob: notFound, GetJobStatus: notFound, WatchJob: stream(async function* () { yield {}; }), ...handlers }; // prettier-ignore
     health = new Health({ clock: { nowMs: () => 0 } });
     server = await startGrpcServer(
       {
@@ -87,7 +87,7 @@ describe('the gRPC server', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('answers a call, with its metadata at hand', async () => {
+  it('passes metadata to the handler', async () => {
     const echo = unary<Question, object>(async ({ job_id }, { metadata, peer }: GrpcCall) => ({
       job_id,
       status: metadata('user-agent')?.split('/')[0],
@@ -112,7 +112,7 @@ describe('the gRPC server', () => {
     ['idempotency_conflict', 'ALREADY_EXISTS'],
     ['safety_unavailable', 'UNAVAILABLE'],
     ['internal_error', 'INTERNAL'],
-  ] as const)('%s is answered %s, with the code beside it', async (code, expected) => {
+  ] as const)('%s maps to %s, with the error code', async (code, expected) => {
     await start({ GetJobStatus: unary(() => Promise.reject(new AppError(code, {}, { 'Retry-After': '5' }))) });
 
     const { error } = await ask({});
@@ -123,7 +123,7 @@ describe('the gRPC server', () => {
     expect(defects).toEqual([]);
   });
 
-  it('a defect is answered INTERNAL without detail, and reported', async () => {
+  it('a defect returns INTERNAL without detail, and is reported', async () => {
     await start({ GetJobStatus: unary(() => Promise.reject(new Error('password=hunter2'))) });
 
     const { error } = await ask({});
@@ -132,46 +132,46 @@ describe('the gRPC server', () => {
     expect(String(defects[0])).toContain('hunter2');
   });
 
-  it('a dependency that is away is UNAVAILABLE and no defect', async () => {
+  it('an unavailable dependency returns UNAVAILABLE and is not a defect', async () => {
     await start({ GetJobStatus: unary(() => Promise.reject(new Error('connect ECONNREFUSED'))) });
 
     expect((await ask({})).error?.code).toBe(status.UNAVAILABLE);
     expect(defects).toEqual([]);
   });
 
-  it('a call that takes longer than the limit is ended, and its handler hears of it', async () => {
-    let heard = false;
+  it('a call over the time limit is ended, and its handler is aborted', async () => {
+    let isAborted = false;
     const slow = unary<Question, object>((_request, { signal }) => {
-      signal.addEventListener('abort', () => (heard = true));
+      signal.addEventListener('abort', () => (isAborted = true));
       return new Promise(() => undefined);
     });
     await start({ GetJobStatus: slow }, { callLimitMs: 20 });
 
     expect((await ask({})).error?.code).toBe(status.DEADLINE_EXCEEDED);
-    await eventually(() => heard);
+    await eventually(() => isAborted);
   });
 
-  it('a handler hears when its caller leaves, and nothing once it has answered', async () => {
-    const heard: string[] = [];
+  it('a handler is aborted when its caller disconnects, and not after its response', async () => {
+    const aborted: string[] = [];
     const waiting = unary<Question, object>(({ job_id: id }, { signal }) => {
-      signal.addEventListener('abort', () => heard.push(id));
+      signal.addEventListener('abort', () => aborted.push(id));
       return id === 'answered' ? Promise.resolve({}) : new Promise(() => undefined);
     });
     await start({ GetJobStatus: waiting });
 
     expect((await ask({ job_id: 'answered' })).error).toBeUndefined();
     expect((await ask({ job_id: 'left' }, 50)).error?.code).toBe(status.DEADLINE_EXCEEDED);
-    await eventually(() => heard.length > 0);
-    expect(heard).toEqual(['left']);
+    await eventually(() => aborted.length > 0);
+    expect(aborted).toEqual(['left']);
   });
 
-  it('a message of more than 4 MiB is refused', async () => {
+  it('a message over 4 MiB is rejected', async () => {
     await start();
 
     expect((await ask({ job_id: 'x'.repeat(4 * 1_024 * 1_024) })).error?.code).toBe(status.RESOURCE_EXHAUSTED);
   });
 
-  it('streams answers in order and ends; an outcome in the middle is its status', async () => {
+  it('streams messages in order; an AppError in the middle is the status', async () => {
     await start({
       WatchJob: stream<Question, object>(async function* ({ job_id }) {
         yield { job_id, status: 'PENDING' };
@@ -194,7 +194,7 @@ describe('the gRPC server', () => {
     expect(await all('bad')).toMatchObject({ code: status.NOT_FOUND });
   });
 
-  it('a stream whose reader leaves, ends', async () => {
+  it('a stream ends when its reader disconnects', async () => {
     let ended = false;
     await start({
       WatchJob: stream<Question, object>(async function* ({ job_id }, { signal }) {
@@ -224,7 +224,7 @@ describe('the gRPC server', () => {
     await eventually(async () => expect(await servingStatus('')).toBe('NOT_SERVING'));
   });
 
-  it('reflection is there only when it was asked for', async () => {
+  it('reflection is enabled only on request', async () => {
     const reflect = async () => {
       const call = (client ?? never()).makeBidiStreamRequest(
         '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
@@ -249,7 +249,7 @@ describe('the gRPC server', () => {
     expect(await reflect()).toContain(name);
   });
 
-  it('draining lets a call finish, ends streams, and takes no new call', async () => {
+  it('draining finishes calls, ends streams, and rejects new calls', async () => {
     let finish: (answer: object) => void = () => undefined;
     await start({
       GetJobStatus: unary<Question, object>(() => new Promise((resolve) => (finish = resolve))),
@@ -273,7 +273,7 @@ describe('the gRPC server', () => {
     expect((await ask({})).error?.code).toBe(status.UNAVAILABLE);
   });
 
-  it('draining ends what does not finish in its time', async () => {
+  it('draining ends calls that exceed the timeout', async () => {
     let asked = false;
     await start({ GetJobStatus: unary(() => ((asked = true), new Promise<object>(() => undefined))) });
     const answer = ask({});
@@ -284,7 +284,7 @@ describe('the gRPC server', () => {
     expect((await answer).error).toBeDefined();
   });
 
-  it('a service with a method missing or too many does not start', async () => {
+  it('a service with a missing or unknown method does not start', async () => {
     const services = { [name]: { SubmitJob: unary(async () => ({})), Extra: unary(async () => ({})) } };
 
     await expect(start({}, { services })).rejects.toThrow(
@@ -293,7 +293,7 @@ describe('the gRPC server', () => {
     server = undefined;
   });
 
-  it('an address that is taken is an error', async () => {
+  it('an address in use is an error', async () => {
     const first = await start();
     client?.close();
 
@@ -321,7 +321,7 @@ describe('the gRPC server', () => {
       writeFileSync(files.key, certificate.key);
     };
 
-    it('serves those who trust its certificate, at the lowest version or above', async () => {
+    it('serves clients that trust its certificate, at the minimum version or above', async () => {
       const certificate = selfSigned('localhost');
       write(certificate);
       await start({}, { tls: { files, minVersion: '1.3' } });
@@ -331,14 +331,14 @@ describe('the gRPC server', () => {
       expect(await secure(certificate.cert, 'TLSv1.2')).toBe(status.UNAVAILABLE);
     });
 
-    it('plaintext gets no answer', async () => {
+    it('rejects plaintext', async () => {
       write(selfSigned('localhost'));
       await start({}, { tls: { files, minVersion: '1.2' } });
 
       expect((await ask({}, 2_000)).error?.code).toBe(status.UNAVAILABLE);
     });
 
-    it('with a CA it asks clients for a certificate of it', async () => {
+    it('with a CA, requires client certificates issued by it', async () => {
       const [own, clients] = [selfSigned('localhost'), selfSigned('client')];
       write(own);
       writeFileSync(join(folder, 'ca.pem'), clients.cert);
@@ -349,7 +349,7 @@ describe('the gRPC server', () => {
       expect(await secure(own.cert, 'TLSv1.3', selfSigned('client'))).toBe(status.UNAVAILABLE);
     });
 
-    it('a file that cannot be used is named', async () => {
+    it('reports an invalid file', async () => {
       writeFileSync(files.cert, 'no certificate');
 
       await expect(start({}, { tls: { files, minVersion: '1.2' } })).rejects.toMatchObject({ where: files.cert });

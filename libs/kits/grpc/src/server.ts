@@ -16,7 +16,7 @@ import { addHealth } from './health-service';
 import type { Method } from './method';
 import { TlsCredentials } from './tls-credentials';
 
-/** How connections are kept and renewed. */
+/** Keepalive and maximum age of connections. */
 export interface ConnectionSettings {
   keepaliveTimeMs: number;
   keepaliveTimeoutMs: number;
@@ -27,14 +27,14 @@ export interface ConnectionSettings {
 export interface GrpcServerSettings {
   /** Port 0 takes a free one. */
   address: Address;
-  /** Absent: plaintext. With a `ca`, clients must show a certificate. */
+  /** Absent: plaintext. With a `ca`, clients must present a certificate. */
   tls?: { files: TlsFiles; minVersion: TlsVersion };
   connections: ConnectionSettings;
-  /** Lets clients list the services. SVC_GRPC_REFLECTION. */
+  /** Enables server reflection. SVC_GRPC_REFLECTION. */
   reflection: boolean;
   /** Full names of services to their methods. */
   services: Readonly<Record<string, Readonly<Record<string, Method>>>>;
-  /** No call with one answer goes on for longer. */
+  /** Maximum duration of a unary call. */
   callLimitMs?: number;
 }
 
@@ -42,35 +42,35 @@ export interface GrpcServerDeps {
   health: Health;
   clock: Pick<Clock, 'sleep'>;
   asAppError?(error: unknown): AppError | undefined;
-  /** Anything thrown that is not an outcome. */
+  /** Called for any exception but an AppError. */
   onDefect(error: unknown, method: string): void;
-  /** Changed certificate files cannot be used; those in use stay. */
+  /** Called for changed certificate files that cannot be loaded; the old ones stay in use. */
   onTlsError(error: unknown): void;
 }
 
 export interface GrpcServer {
   port: number;
-  /** Refuses new calls, ends streams, lets other calls finish for so long, then ends them. */
+  /** Rejects new calls, ends streams, and lets unary calls finish within the timeout. */
   close(graceMs: number): Promise<void>;
 }
 
 const messageCapBytes = 4 * 1_024 * 1_024;
-const standardLimitMs = 60_000;
-const mostStreams = 1_000;
+const DEFAULT_LIMIT_MS = 60_000;
+const MAX_STREAMS = 1_000;
 
 /**
  * Serves methods over gRPC with TLS, health, keepalive, a message cap of 4 MiB and, when asked for, reflection.
  * See docs/reference/http.md#grpc.
  *
  * @throws the system's error when it cannot listen, StartError for TLS files that cannot be used, and for a service with a
- *   method missing or too many
+ *   missing or unknown method
  */
 export async function startGrpcServer(settings: GrpcServerSettings, deps: GrpcServerDeps): Promise<GrpcServer> {
   const { connections, services } = settings;
   const server = new Server({
     'grpc.max_receive_message_length': messageCapBytes,
     'grpc.max_send_message_length': messageCapBytes,
-    'grpc.max_concurrent_streams': mostStreams,
+    'grpc.max_concurrent_streams': MAX_STREAMS,
     'grpc.keepalive_time_ms': connections.keepaliveTimeMs,
     'grpc.keepalive_timeout_ms': connections.keepaliveTimeoutMs,
     'grpc.max_connection_age_ms': connections.maxConnectionAgeMs,
@@ -106,7 +106,7 @@ export async function startGrpcServer(settings: GrpcServerSettings, deps: GrpcSe
     const options = {
       asAppError: deps.asAppError?.bind(deps),
       onDefect: deps.onDefect.bind(deps),
-      limitMs: settings.callLimitMs ?? standardLimitMs,
+      limitMs: settings.callLimitMs ?? DEFAULT_LIMIT_MS,
       stopping: stopping.signal,
     };
     const built: UntypedServiceImplementation = Object.fromEntries(
@@ -130,7 +130,7 @@ async function credentialsFor(
   return credentials;
 }
 
-/** gRPC wraps the system's error; it is thrown as it was, so that the operator reads what to mend. */
+/** Unwraps the system error that gRPC wraps, so that the operator sees the remedy. */
 function listen(server: Server, address: Address, credentials: ServerCredentials): Promise<number> {
   const target = formatAddress({ ...address, host: address.host || '0.0.0.0' });
   return new Promise((resolve, reject) => {

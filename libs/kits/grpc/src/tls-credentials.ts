@@ -1,7 +1,7 @@
 import { ServerCredentials } from '@grpc/grpc-js';
 import { tlsServerOptions, type TlsMaterial, type TlsVersion } from '@svc/runtime';
 
-/** TLS of a gRPC listener with a minimum version, and with material that may be replaced while it listens. */
+/** TLS of a gRPC listener with a minimum version, and with material that can be replaced while listening. */
 export class TlsCredentials extends ServerCredentials {
   constructor(
     material: TlsMaterial,
@@ -12,12 +12,12 @@ export class TlsCredentials extends ServerCredentials {
       rejectUnauthorized: false,
       ...tlsServerOptions(material, minVersion),
     };
-    super({ requestCert, rejectUnauthorized }, contextOf(material, minVersion));
+    super({ requestCert, rejectUnauthorized }, buildContext(material, minVersion));
   }
 
-  /** New connections get the new certificate; those that are open stay. */
+  /** New connections use the new certificate; open ones are kept. */
   replace(material: TlsMaterial): void {
-    this.updateSecureContextOptions(contextOf(material, this.minVersion));
+    this.updateSecureContextOptions(buildContext(material, this.minVersion));
   }
 
   override _equals(other: ServerCredentials): boolean {
@@ -25,7 +25,7 @@ export class TlsCredentials extends ServerCredentials {
   }
 }
 
-const contextOf = ({ cert, key, ca }: TlsMaterial, minVersion: TlsVersion) => ({
+const buildContext = ({ cert, key, ca }: TlsMaterial, minVersion: TlsVersion) => ({
   cert,
   key,
   minVersion: `TLSv${minVersion}` as const,

@@ -2,15 +2,15 @@ import { AppError } from '@svc/contract';
 import type { IncomingMessage } from 'node:http';
 import { parse as safeParse } from 'secure-json-parse';
 
-/** Nesting beyond this is an attack or a mistake. */
+/** Maximum nesting depth of a body. */
 const maxDepth = 64;
 
 const tooLarge = (limitBytes: number) => new AppError('request_too_large', { limit_bytes: limitBytes });
 
 /**
- * Reads a body up to a limit, before anything looks at it.
+ * Reads a body up to a limit, before validation.
  *
- * @throws request_too_large as soon as the limit is known to be passed; the rest is discarded as it comes
+ * @throws request_too_large as soon as the limit is exceeded; the rest is discarded
  */
 export function readBody(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const announced = Number(req.headers['content-length'] ?? 0);
@@ -34,7 +34,7 @@ export function readBody(req: IncomingMessage, limitBytes: number): Promise<Buff
       isWhole = true;
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
-    // A client that goes away mid-body must not leave this promise, and what it holds, behind. It is no defect of ours.
+    // A client that disconnects mid-body must not leak this promise. Not a defect.
     const gone = () => {
       if (!isWhole) reject(new AppError('invalid_json', { error: 'the request body is not complete' }));
     };
@@ -46,7 +46,7 @@ export function readBody(req: IncomingMessage, limitBytes: number): Promise<Buff
 const notJson = (error?: string) => new AppError('invalid_json', error ? { error } : {});
 
 /**
- * Parses a JSON body. Keys that reach a prototype are refused, and so is deep nesting.
+ * Parses a JSON body. Rejects keys that reach a prototype, and deep nesting.
  *
  * @returns undefined for an empty body
  * @throws invalid_json, unsupported_media_type
@@ -64,7 +64,7 @@ export function parseBody(bytes: Buffer, { headers }: IncomingMessage): unknown 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses JSON text from outside, at whatever door: in UTF-8, without keys that reach a prototype, at most 64 levels deep.
+ * Parses untrusted JSON text: UTF-8, without keys that reach a prototype, at most 64 levels deep.
  *
  * @throws invalid_json
  */

@@ -3,13 +3,13 @@ import { addressBucket, clientAddressBehind } from './client-address';
 describe('the address of a client', () => {
   it.each([
     ['nothing trusted', [], '10.0.0.1', '1.1.1.1', '10.0.0.1'],
-    ['a peer that is no proxy', ['10.0.0.0/8'], '8.8.8.8', '1.1.1.1', '8.8.8.8'],
+    ['a peer that is not a proxy', ['10.0.0.0/8'], '8.8.8.8', '1.1.1.1', '8.8.8.8'],
     ['one proxy', ['10.0.0.0/8'], '10.0.0.1', '1.1.1.1', '1.1.1.1'],
-    ['an entry that the client made up', ['10.0.0.0/8'], '10.0.0.1', '9.9.9.9, 1.1.1.1', '1.1.1.1'],
-    ['a proxy address that the client made up', ['10.0.0.0/8'], '10.0.0.1', '10.9.9.9, 1.1.1.1', '1.1.1.1'],
+    ['a forged entry', ['10.0.0.0/8'], '10.0.0.1', '9.9.9.9, 1.1.1.1', '1.1.1.1'],
+    ['a forged proxy address', ['10.0.0.0/8'], '10.0.0.1', '10.9.9.9, 1.1.1.1', '1.1.1.1'],
     ['two proxies', ['10.0.0.1', '192.0.2.7'], '10.0.0.1', '1.1.1.1, 192.0.2.7', '1.1.1.1'],
     ['proxies only', ['10.0.0.0/8'], '10.0.0.1', '10.0.0.3,10.0.0.2', '10.0.0.3'],
-    ['an entry that is no address', ['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, unknown', '10.0.0.1'],
+    ['an entry that is not an address', ['10.0.0.0/8'], '10.0.0.1', '1.1.1.1, unknown', '10.0.0.1'],
     ['no header', ['10.0.0.0/8'], '10.0.0.1', undefined, '10.0.0.1'],
     ['an entry with a port', ['10.0.0.0/8'], '10.0.0.1', '1.1.1.1:5555', '1.1.1.1'],
     ['an IPv6 entry with a port', ['10.0.0.0/8'], '10.0.0.1', '[2001:db8::1]:5555', '2001:db8::1'],

@@ -1,7 +1,7 @@
 import { ipv6Prefix64, normalizeAddress } from '@svc/address';
 import proxyAddr from 'proxy-addr';
 
-/** The client's address, from the peer of a connection and the `X-Forwarded-For` header that came over it. */
+/** The client's address, from the peer address of a connection and its `X-Forwarded-For` header. */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /** Whether an address belongs to a trusted proxy. @param trustedProxies addresses and CIDR ranges */
@@ -12,8 +12,8 @@ export function proxyCheck(trustedProxies: readonly string[]): (address: string)
 }
 
 /**
- * Follows `X-Forwarded-For` from its end, as far as each hop is a trusted proxy: everything before the first other address is
- * the client's own word. An entry that is no address ends the chain too.
+ * Follows `X-Forwarded-For` from its end while each hop is a trusted proxy; earlier entries can be forged by the client. An
+ * entry that is not an address ends the chain too.
  */
 export function clientAddressBehind(trustedProxies: readonly string[]): ClientAddress {
   const isProxy = proxyCheck(trustedProxies);
@@ -30,8 +30,8 @@ export function clientAddressBehind(trustedProxies: readonly string[]): ClientAd
 }
 
 /**
- * The address that counters use. Whoever has one IPv6 address usually has its /64, so those count as one; an IPv4 address
- * written as IPv6 counts as what it is.
+ * The address that counters use. A client with one IPv6 address usually has its /64, so a /64 counts as one; an
+ * IPv4-mapped address counts as IPv4.
  */
 export function addressBucket(address: string): string {
   const plain = plainAddress(address) ?? address;

@@ -21,7 +21,7 @@ describe('connections', () => {
   const opened: Socket[] = [];
   let listening: Listening | undefined;
   const open = (bytes = '', localAddress = '127.0.0.1'): Socket => {
-    if (!listening) throw new Error('nothing listens');
+    if (!listening) throw new Error('not listening');
     const socket = connect({ port: listening.port, host: '127.0.0.1', localAddress });
     socket.on('error', () => undefined);
     if (bytes) socket.write(bytes);
@@ -44,8 +44,8 @@ describe('connections', () => {
     await listening?.close(0);
   });
 
-  describe('that do not take what they asked for', () => {
-    it('are ended when their bytes have not moved, and others are served meanwhile', async () => {
+  describe('that do not read their responses', () => {
+    it('are closed when they do not read, while others are served', async () => {
       const big = Buffer.alloc(32 * 1_024 * 1_024);
       const closed: Promise<unknown>[] = [];
       listening = await serve(
@@ -66,7 +66,7 @@ describe('connections', () => {
       await Promise.all(closed);
     });
 
-    it('are ended too when they go on asking', async () => {
+    it('are closed also when they keep sending requests', async () => {
       const closed: Promise<unknown>[] = [];
       listening = await serve(
         (_req, res) => {
@@ -84,7 +84,7 @@ describe('connections', () => {
       clearInterval(asking);
     });
 
-    it('are kept while a handler works on the answer', async () => {
+    it('are kept while a handler runs', async () => {
       let answer: ServerResponse | undefined;
       listening = await serve((req, res) => {
         answer = res;
@@ -101,7 +101,7 @@ describe('connections', () => {
     });
   });
 
-  it('beyond the limit are closed unread, until one of the others ends', async () => {
+  it('over the limit are closed unread, until another one ends', async () => {
     const refused: string[] = [];
     const onConnectionRefused = (limit: string) => void refused.push(limit);
     listening = await serve((_req, res) => res.end('ok'), { ...usual, maxConnections: 2, onConnectionRefused });
@@ -138,7 +138,7 @@ describe('connections', () => {
   describe('with malformed bytes', () => {
     const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 
-    it('behind a request whose answer has begun: nothing is written into that answer', async () => {
+    it('after a request whose response has started: nothing is written into that response', async () => {
       listening = await serve(
         (_req, res) => void res.writeHead(200, { 'Content-Length': 1_000 }).write('begun'),
         usual,
@@ -150,7 +150,7 @@ describe('connections', () => {
       expect(statuses(text).filter((status) => status !== 200)).toEqual([]);
     });
 
-    it('behind a request whose answer has not begun: no other answer takes its place', async () => {
+    it('after a request whose response has not started: no other response takes its place', async () => {
       let isAsked = false;
       listening = await serve(() => void (isAsked = true), usual);
       const socket = open(ask);
@@ -161,7 +161,7 @@ describe('connections', () => {
       expect(await whole(socket)).toBe('');
     });
 
-    it('in a body whose request has been answered: there is one answer', async () => {
+    it('in a body whose request has been answered: one response', async () => {
       listening = await serve((_req, res) => void res.writeHead(413).end(), usual);
       const socket = open('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
       const answered = whole(socket);
@@ -172,7 +172,7 @@ describe('connections', () => {
       expect(statuses(await answered)).toEqual([413]);
     });
 
-    it('400: in a body, and behind a request that has been answered', async () => {
+    it('400: in a body, and after an answered request', async () => {
       listening = await serve((req, res) => void (req.method === 'GET' && res.end('ok')), usual);
 
       const inBody = await whole(open('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'));
@@ -186,7 +186,7 @@ describe('connections', () => {
     });
   });
 
-  it('idle ones end when their time is up', async () => {
+  it('idle ones are closed after the idle timeout', async () => {
     listening = await serve((_req, res) => res.end('ok'), { ...usual, idleTimeoutMs: 50 });
     const req = request({ port: listening.port, headers: { Connection: 'keep-alive' } }).end();
     const [response] = (await once(req, 'response')) as [NodeJS.ReadableStream];

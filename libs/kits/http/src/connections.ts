@@ -4,13 +4,13 @@ import type { Socket } from 'node:net';
 import { addressBucket } from './client-address';
 
 export interface ConnectionLimits {
-  /** Connections in all. GATEWAY_HTTP_MAX_CONNECTIONS. */
+  /** Maximum connections. GATEWAY_HTTP_MAX_CONNECTIONS. */
   maxConnections: number;
-  /** Connections of one address. GATEWAY_HTTP_MAX_CONNECTIONS_PER_ADDRESS. */
+  /** Maximum connections per address. GATEWAY_HTTP_MAX_CONNECTIONS_PER_ADDRESS. */
   maxConnectionsPerAddress: number;
-  /** Addresses without a limit of their own: a trusted proxy carries the connections of many clients. */
+  /** Addresses exempt from the limit per address, such as trusted proxies. */
   isProxy?(address: string): boolean;
-  /** A connection was closed when it was opened. */
+  /** A connection was closed on arrival. */
   onConnectionRefused?(limit: 'total' | 'address'): void;
 }
 
@@ -41,7 +41,7 @@ export function boundConnections(server: Server | TlsServer, limits: ConnectionL
   return sockets;
 }
 
-/** The answers of a connection that have not left, and the last one that was begun. */
+/** Unfinished responses of a connection, and the last one that was started. */
 export interface SocketAnswers {
   readonly open: ReadonlySet<ServerResponse>;
   readonly last: ServerResponse | undefined;
@@ -49,7 +49,7 @@ export interface SocketAnswers {
 
 const noAnswers: SocketAnswers = { open: new Set(), last: undefined };
 
-/** Keeps track of which answers are under way on which connection. */
+/** Tracks the unfinished responses of each connection. */
 export function trackAnswers(server: Server | TlsServer): (socket: Socket) => SocketAnswers {
   const tracked = new WeakMap<Socket, { open: Set<ServerResponse>; last: ServerResponse }>();
   server.prependListener('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
@@ -63,16 +63,16 @@ export function trackAnswers(server: Server | TlsServer): (socket: Socket) => So
 }
 
 /**
- * Ends connections whose outgoing bytes have not moved for so long: a client that asks and does not read would hold the
- * answer in memory for as long as it likes. Reading slowly is allowed. A connection on which a handler still works is kept,
- * since its time is limited elsewhere; an idle one ends when its keep-alive time is up.
+ * Closes connections that have not accepted outgoing bytes for the timeout, otherwise a client that does not read would
+ * keep the response in memory indefinitely. Slow reading is allowed. A connection with a running handler is kept, since
+ * handlers have their own timeout; an idle one is closed after its keep-alive time.
  */
 export function endStalled(
   server: Server | TlsServer,
   writeTimeoutMs: number,
   answersOf: (socket: Socket) => SocketAnswers,
 ): void {
-  // With a listener, Node leaves it to us to end the socket; it counts bytes that left the write queue as activity.
+  // With a listener, Node does not close the socket itself; bytes that left the write queue count as activity.
   server.setTimeout(writeTimeoutMs, (socket: Socket) => {
     const isWaiting = socket.writableLength === 0 && answersOf(socket).open.size > 0;
     if (!isWaiting) socket.destroy();

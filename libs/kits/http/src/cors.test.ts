@@ -1,7 +1,7 @@
 import { originCheck } from './cors';
 import { startSurface } from './surface.fixture';
 
-describe('which origins may call', () => {
+describe('allowed origins', () => {
   it.each([
     ['http://localhost:3000', true],
     ['http://127.0.0.1:9', true],
@@ -60,7 +60,7 @@ describe('requests from browsers', () => {
   beforeAll(async () => (api = await startSurface({ allowedOrigins: ['https://ui.example'] })));
   afterAll(() => api.close());
 
-  it('204: the preflight of an allowed origin names what may be sent and read', async () => {
+  it('204: the preflight of an allowed origin lists methods and headers', async () => {
     const { status, headers } = await api.send('OPTIONS', path, {
       headers: { Origin: 'https://ui.example', 'Access-Control-Request-Method': 'POST' },
     });
@@ -75,7 +75,7 @@ describe('requests from browsers', () => {
     });
   });
 
-  it('an allowed origin may read the answer and the headers it needs', async () => {
+  it('an allowed origin may read the response and its headers', async () => {
     const { headers } = await api.as('admin')('PUT', path, {}, { Origin: 'https://ui.example' });
 
     expect(headers.get('access-control-allow-origin')).toBe('https://ui.example');
@@ -83,30 +83,30 @@ describe('requests from browsers', () => {
     expect(headers.get('vary')).toMatch(/Origin/);
   });
 
-  it.each(['OPTIONS', 'PUT'])('403: %s from another origin, which learns nothing', async (method) => {
+  it.each(['OPTIONS', 'PUT'])('403: %s from another origin, without CORS headers', async (method) => {
     const { status, body, headers } = await api.send(method, path, { headers: { Origin: 'https://evil.example' } });
 
     expect({ status, code: body['code'] }).toEqual({ status: 403, code: 'origin_not_allowed' });
     expect(headers.has('access-control-allow-origin')).toBe(false);
   });
 
-  it('without an origin there is nothing to allow', async () => {
+  it('without an Origin header, no CORS headers', async () => {
     const { status, headers } = await api.as('admin')('PUT', path, {});
 
     expect({ status, cors: headers.has('access-control-allow-origin') }).toEqual({ status: 200, cors: false });
   });
 
-  describe('that ride on the session cookie', () => {
+  describe('with the session cookie', () => {
     const put = async (headers: Record<string, string>, method = 'PUT', body: unknown = {}) =>
       (await api.send(method, path, { headers: { Cookie: 'svc_session=x', ...headers }, body })).status;
 
-    it('200 from our own page, an allowed page, and with a credential beside the cookie', async () => {
+    it('200 from our own page, an allowed page, and with another credential', async () => {
       expect(await put({ 'Sec-Fetch-Site': 'same-origin' })).toBe(200);
       expect(await put({ Origin: 'https://ui.example' })).toBe(200);
       expect(await put({ 'X-API-Key': 'admin' })).toBe(200);
     });
 
-    it('403 with no sign of where they come from, from another site, and as a form would send them', async () => {
+    it('403 without an origin, from another site, and in the form of an HTML form', async () => {
       expect(await put({})).toBe(403);
       expect(await put({ 'Sec-Fetch-Site': 'cross-site' })).toBe(403);
       expect(await put({ 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'text/plain' })).toBe(403);

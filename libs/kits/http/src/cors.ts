@@ -19,7 +19,7 @@ const options = {
   origin: true,
 };
 
-/** Whether pages of an origin may call. `host` is the request's Host header. */
+/** Whether an origin is allowed. `host` is the request's Host header. */
 export type OriginCheck = (origin: string, host: string | undefined) => boolean;
 
 /**
@@ -36,13 +36,13 @@ export function originCheck(allowed: readonly string[], { trustsLoopback }: { tr
   };
 }
 
-/** A page of the service itself, such as `/swagger/`: browsers do not let another site's page claim so. */
+/** A page of the service itself, such as `/swagger/`; browsers prevent other sites from forging this. */
 const isOwnPage = ({ headers }: IncomingMessage): boolean => headers['sec-fetch-site'] === 'same-origin';
 
 /**
- * Sets what browsers of other origins need, and answers preflights with 204.
+ * Sets CORS headers, and answers preflights with 204.
  *
- * @returns whether the request is answered by that
+ * @returns whether the request has been answered
  * @throws (from the returned function) origin_not_allowed
  */
 export function crossOrigin(allows: OriginCheck): (req: IncomingMessage, res: ServerResponse) => boolean {

@@ -2,13 +2,13 @@ import { AppError, type Endpoint } from '@svc/contract';
 import type Joi from 'joi';
 import assert from 'node:assert/strict';
 
-/** A promise that holds for an endpoint, to be run as a test of that name. */
+/** A test case of an endpoint. */
 export interface EndpointCase {
   name: string;
   run(): Promise<void>;
 }
 
-/** The running service as the cases see it. */
+/** The service under test. */
 export interface CaseWorld {
   send(request: {
     method: string;
@@ -16,19 +16,19 @@ export interface CaseWorld {
     headers: Readonly<Record<string, string>>;
     body?: string;
   }): Promise<{ status: number; body: unknown }>;
-  /** Headers of a caller who may use the endpoint. */
+  /** Headers of a caller with permission. */
   able(endpoint: Endpoint): Readonly<Record<string, string>>;
-  /** Headers of a caller who is known but may not; undefined where everyone may. */
+  /** Headers of a caller without permission; undefined when every caller has it. */
   unable(endpoint: Endpoint): Readonly<Record<string, string>> | undefined;
   /** Limit of an endpoint's body, in bytes. */
   bodyLimit(endpoint: Endpoint): number;
 }
 
 /**
- * What holds for every declared endpoint, read off its declaration: 401 without credentials, 403 without permission, 400 that
- * names the field for each body field, 400 for a number, boolean, object or list that is sent as text, 400 for a field the
- * route does not know and for a body of `null`, 413 for a body beyond its limit. No case needs a record to exist: the gate
- * and validation come before any look-up.
+ * Test cases derived from the declaration of an endpoint: 401 without credentials, 403 without permission, 400 that
+ * names the field for each body field, 400 for a number, boolean, object or list that is sent as text, 400 for an unknown
+ * field and for a body of `null`, 413 for a body over its limit. No case needs an existing record: authorization and
+ * validation run before any lookup.
  */
 export function endpointCases(endpoints: readonly Endpoint[], world: CaseWorld): EndpointCase[] {
   return endpoints.flatMap((endpoint) => [
@@ -45,11 +45,11 @@ const target = ({ path }: Endpoint) => path.replace(/:\w+/g, 'nothing-of-that-na
 type Answer = { status: number; body: unknown };
 
 function expectError({ status, body }: Answer, expected: number, codes: readonly string[]): Record<string, unknown> {
-  const told = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const error = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   assert.equal(status, expected, `answered ${status} ${JSON.stringify(body)}`);
-  assert.equal(told['status'], expected, 'the body repeats the status');
-  assert.ok(codes.includes(String(told['code'])), `code ${String(told['code'])} is not one of ${codes.join(', ')}`);
-  return told;
+  assert.equal(error['status'], expected, 'the body repeats the status');
+  assert.ok(codes.includes(String(error['code'])), `code ${String(error['code'])} is not one of ${codes.join(', ')}`);
+  return error;
 }
 
 function withoutCredentials(endpoint: Endpoint, { send }: CaseWorld): EndpointCase {
@@ -119,8 +119,8 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
   const unknown = {
     name: `${title(endpoint)} 400: a field it does not know`,
     run: async () => {
-      const told = expectError(await send('{"no_such_field":1}'), 400, ['invalid_json']);
-      assert.match(JSON.stringify(told['violations']), /no_such_field/);
+      const error = expectError(await send('{"no_such_field":1}'), 400, ['invalid_json']);
+      assert.match(JSON.stringify(error['violations']), /no_such_field/);
     },
   };
   const garbled = {
@@ -131,15 +131,15 @@ function bodyCases(endpoint: Endpoint, world: CaseWorld): EndpointCase[] {
     name: `${title(endpoint)} 413: a body beyond the limit`,
     run: async () => {
       const limitBytes = world.bodyLimit(endpoint);
-      const told = expectError(await send(`"${'x'.repeat(limitBytes)}"`), 413, ['request_too_large']);
-      assert.equal(told['limit_bytes'], limitBytes);
+      const error = expectError(await send(`"${'x'.repeat(limitBytes)}"`), 413, ['request_too_large']);
+      assert.equal(error['limit_bytes'], limitBytes);
     },
   };
   const refusesUnknown = !bodyIgnoresUnknown && !allowsUnknown(body);
   return [...fields, ...texts, nothing, ...(refusesUnknown ? [unknown] : []), garbled, large];
 }
 
-/** Codes by which violations in a body may be answered. */
+/** Error codes for violations in a body. */
 const codesOf = ({ violationCodes = {} }: Endpoint): string[] => [
   ...new Set(Object.values(violationCodes).map((code) => new AppError(code).toBody().code)),
   'invalid_body',
@@ -150,10 +150,10 @@ interface Described {
   keys?: Record<string, Described>;
   items?: Described[];
 }
-/** What a lenient reader would take for a value of each type. */
+/** Texts that a lenient parser would convert to each type. */
 const lenientTexts: Readonly<Record<string, string>> = { number: '1', boolean: 'true', object: '{}', array: '[]' };
 
-/** Fields that are no text, at any depth, each with a text that looks like one. */
+/** Fields that are not text, at any depth, each with a text that resembles its type. */
 const typedFields = (
   { keys = {}, items = [] }: Described,
   at: readonly string[] = [],
@@ -172,7 +172,7 @@ const allowsUnknown = (schema: Joi.Schema): boolean => {
   return flags?.unknown === true || keys === undefined;
 };
 
-/** A value the schema refuses, and not for a field in it that nobody knows; undefined for fields that take any JSON. */
+/** A value that the schema rejects, other than for an unknown field; undefined for fields that accept any JSON. */
 const wrongValue = (schema: Joi.Schema): unknown =>
   [{ no_such_field: {} }, [[[]]], -1.5, true, null].find((value) => {
     const { error } = schema.validate(value, { abortEarly: false });

@@ -2,7 +2,7 @@ import type { Endpoint } from '@svc/contract';
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What is known of a request while it is being served. */
+/** State of a request while it is served. */
 export interface Exchange {
   requestId: string;
   /** The client's address, through trusted proxies only. */
@@ -17,7 +17,7 @@ const slot = Symbol('exchange');
 type Marked = IncomingMessage & { [slot]?: Exchange };
 
 /**
- * Starts the exchange of a request: takes the caller's request id when it is a plain one, else makes one.
+ * Starts the exchange of a request: uses the caller's request id when it is well-formed, otherwise generates one.
  * See docs/reference/http.md#requests.
  */
 export function openExchange(req: Marked, ip: string): Exchange {
@@ -30,14 +30,14 @@ export function openExchange(req: Marked, ip: string): Exchange {
 
 export const exchangeOf = (req: Marked): Exchange => req[slot] ?? openExchange(req, req.socket.remoteAddress ?? '');
 
-/** The client's address, for pages that get a bare request. */
+/** The client's address, for pages that get a Node request. */
 export const clientAddressOf = (req: Marked): string => exchangeOf(req).ip;
 
 const idBytes = 8;
 let pool = Buffer.alloc(0);
 let used = 0;
 
-/** Random bytes are drawn for many ids at once: the call costs more than the bytes. */
+/** Random bytes are generated for many ids at once, because the call costs more than the bytes. */
 function freshId(): string {
   if (used === pool.length) {
     pool = randomBytes(idBytes * 256);
@@ -47,7 +47,7 @@ function freshId(): string {
   return pool.toString('hex', used - idBytes, used);
 }
 
-/** Writes a JSON answer; undefined = no body. */
+/** Writes a JSON response; undefined = no body. */
 export function sendJson(res: ServerResponse, status: number, body: unknown): void {
   res.statusCode = status;
   if (body === undefined) {

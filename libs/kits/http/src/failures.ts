@@ -4,12 +4,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { exchangeOf, sendJson } from './exchange';
 import type { MountOptions } from './options';
 
-/** Answers a failed request. */
+/** Writes the response of a failed request. */
 export type Fail = (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
 
 /**
- * The one place where a failure becomes an answer, in the one error shape. What is not an outcome is a defect: it is told to
- * the log with its cause and to the caller without. See docs/reference/http.md#errors.
+ * Converts every failure into a response in the common error shape. Anything but an AppError is a defect: logged with its
+ * cause, and returned without. See docs/reference/http.md#errors.
  */
 export function failures({ asAppError, onDefect, onRejected }: MountOptions): Fail {
   return (error, req, res) => {
@@ -17,16 +17,16 @@ export function failures({ asAppError, onDefect, onRejected }: MountOptions): Fa
     const { endpoint, requestId } = exchangeOf(req);
     if (!outcome) onDefect(error, { endpoint: endpoint?.id, requestId });
     if (res.headersSent) {
-      // Half an answer cannot be taken back; ending the connection shows the client that it is not whole.
+      // A partial response cannot be revoked; closing the connection shows the client that it is incomplete.
       res.destroy();
       return;
     }
-    const told = outcome ?? new AppError('internal_error');
-    onRejected?.({ endpoint, code: told.errorCode });
-    const body = told.toBody();
-    // A page may have allowed caches to keep what it was about to answer.
+    const failure = outcome ?? new AppError('internal_error');
+    onRejected?.({ endpoint, code: failure.errorCode });
+    const body = failure.toBody();
+    // A page may have set cache headers before it failed.
     res.setHeader('Cache-Control', 'no-store');
-    for (const [name, value] of Object.entries(told.headers)) res.setHeader(name, value);
+    for (const [name, value] of Object.entries(failure.headers)) res.setHeader(name, value);
     sendJson(res, body.status, body);
   };
 }

@@ -1,20 +1,20 @@
 import type { Endpoint } from '@svc/contract';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 
-/** What a request's method and path lead to. */
+/** The route of a request's method and path. */
 export type Found<T> =
   { kind: 'route'; target: T; params: Record<string, string> } | { kind: 'none' } | { kind: 'bad_path' };
 
 /**
- * Finds what a request asks for, with the parameters of its path decoded. Declared routes do not go through Express, whose
- * objects and chain of handlers cost a request several times what the gate does; ADR 0007.
+ * Finds the route of a request, with decoded path parameters. Declared routes bypass Express, whose objects and handler
+ * chain cost several times the rest of the request; ADR 0007.
  */
 export function routeFinder<T>(
   targets: readonly { endpoint: Endpoint; target: T }[],
 ): (method: string, path: string) => Found<T> {
   const router = findMyWay({
     ignoreTrailingSlash: true,
-    // Declarations bound what they take; a longer one is told so by validation.
+    // Declarations bound parameters; validation reports a longer one.
     maxParamLength: 16_384,
     onBadUrl: () => undefined,
   });
@@ -23,7 +23,7 @@ export function routeFinder<T>(
     router.on(endpoint.method.toUpperCase() as HTTPMethod, endpoint.path, () => undefined, target);
   }
   return (method, path) => {
-    // What HEAD asks for is the answer to GET, of which Node sends the head alone.
+    // HEAD is served as GET; Node omits the body.
     const found = router.find((method === 'HEAD' ? 'GET' : method) as HTTPMethod, path);
     if (!found) return none;
     // Only what was registered above carries a target.

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { OriginCheck } from './cors';
 
 /**
- * Whether a request that was authenticated by the session cookie lacks a sign that a page of ours, or an allowed one, sent it:
- * an unsafe method needs a trusted origin and a header that no form can set. Only the authenticator knows which of the
- * credentials counted, so this is asked after it; a request known by a credential of its own is never forged. Quality: CSRF.
+ * Whether a request authenticated by the session cookie may be forged (CSRF): an unsafe method requires a trusted origin
+ * and a header that no HTML form can set. Runs after authentication, which determines the credential in use; a request
+ * with an explicit credential is never forged.
  */
 export function isForged({ method = 'GET', headers }: IncomingMessage, allows: OriginCheck): boolean {
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return false;

@@ -3,7 +3,7 @@ import { grants, resolvePermissions, type Access, type Caller, type Role } from 
 export interface GateRules {
   /** Whether the license entitles RBAC. */
   rbac(): boolean;
-  /** Stored and built-in roles; absent = the built-in ones. */
+  /** Stored and built-in roles; default: the built-in ones. */
   roles?(): Readonly<Record<string, Role>>;
 }
 

@@ -5,24 +5,24 @@ type BodyOf<E> = E extends Endpoint<string, infer _Query, infer Body> ? Body : n
 type AnswerOf<E> = E extends Endpoint<string, infer _Query, infer _Body, infer Answer> ? Answer : never;
 type CallerOf<E> = E extends { access: 'public' } ? Caller | undefined : Caller;
 
-/** What a handler gets: everything in it has been checked against the endpoint's declaration. */
+/** Input of a handler, validated against the endpoint's declaration. */
 export interface Call<E extends Endpoint, Ctx> {
   params: E extends { path: infer Path extends string } ? Record<ParamNames<Path>, string> : never;
   query: QueryOf<E>;
   body: BodyOf<E>;
   /** The body as it was sent, on routes with `rawBody`; empty on others. */
   bytes: Uint8Array;
-  /** Undefined on public routes, but for those that know callers. */
+  /** Undefined on public routes, except those that identify callers. */
   caller: CallerOf<E>;
   ctx: Ctx;
-  /** A request header by name in any case; several of one name arrive as Node joins them. */
+  /** A request header by name in any case; repeated headers are joined as by Node. */
   header(name: string): string | undefined;
   requestId: string;
   /** The client's address, through trusted proxies only. */
   ip: string;
 }
 
-/** An answer that sets headers or takes another declared status than the endpoint's first. */
+/** A response with headers, or with a declared status other than the endpoint's first. */
 export class Answered<Body> {
   constructor(
     readonly body: Body,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { HostCheck } from './hosts';
 import type { Incoming } from './incoming';
 
-/** Answers hold data of a tenant, so no cache may keep them. See docs/reference/http.md#requests. */
+/** Responses contain tenant data, so they must not be cached. See docs/reference/http.md#requests. */
 const apiHeaders = Object.entries({
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
@@ -13,7 +13,7 @@ const apiHeaders = Object.entries({
 });
 
 /**
- * Request id and security headers on every answer, also on errors.
+ * Sets request id and security headers on every response, also on errors.
  *
  * @param hstsMaxAgeSec set in production with TLS; absent = no Strict-Transport-Security
  */
@@ -27,8 +27,8 @@ export function baseHeaders(hstsMaxAgeSec: number | undefined): (incoming: Incom
 }
 
 /**
- * Refuses a second Host header, as Node keeps the first and a proxy may have looked at the other, and a host that is not
- * served here. Quality: HTTP.
+ * Rejects a second Host header, because Node uses the first and a proxy may use the other, and a host that is not
+ * served here.
  *
  * @param allows absent = any host
  * @throws invalid_body
@@ -40,7 +40,7 @@ export function requireHost({ rawHeaders, headers }: IncomingMessage, allows: Ho
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   if (hosts > 1) throw badHost('send it once');
-  // HTTP/1.0 needs none, and no browser speaks it.
+  // HTTP/1.0 requires none, and no browser uses it.
   if (allows && headers.host !== undefined && !allows(headers.host)) {
     throw badHost('this host is not served here; SVC_ALLOWED_HOSTS lists those that are');
   }

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { hostCheck } from './hosts';
 import { startSurface } from './surface.fixture';
 
-describe('the names a service may be called by', () => {
+describe('accepted host names', () => {
   it.each([
     ['localhost', true],
     ['LOCALHOST:8081', true],
@@ -36,7 +36,7 @@ describe('the names a service may be called by', () => {
     expect(hostCheck(['gate.example'])(host)).toBe(allowed);
   });
 
-  it('400: another name, on every path, before anything is looked up', async () => {
+  it('400: another name, on every path, before any lookup', async () => {
     const api = await startSurface({ allowsHost: hostCheck([]) });
     const ask = (path: string, host: string) =>
       new Promise<number | undefined>((resolve) =>

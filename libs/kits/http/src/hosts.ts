@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 
-/** Whether the service may be called by the name in a Host header. */
+/** Whether a Host header is accepted. */
 export type HostCheck = (host: string) => boolean;
 
 /**
- * Accepts the listed names, loopback names and addresses; with none listed, names without a dot too. A page of another site
- * can make its own name resolve to this service (DNS rebinding) and is then of the same origin for the browser; only the name
- * gives it away. It cannot do so with an address, nor with a name that no public resolver knows.
+ * Accepts the listed names, loopback names and addresses; with none listed, names without a dot too. Prevents
+ * DNS rebinding: a page of another site can make its name resolve to this service and is then same-origin for the browser.
+ * It cannot do so with an address, or with a name that no public resolver knows.
  *
  * @param listed host names without port. SVC_ALLOWED_HOSTS
  */

@@ -3,7 +3,7 @@ import { parse as parseQuery } from 'node:querystring';
 import { clientAddressBehind } from './client-address';
 import { openExchange, type Exchange } from './exchange';
 
-/** A request on its way through the surface, with its answer. */
+/** A request with its response. */
 export interface Incoming {
   req: IncomingMessage;
   res: ServerResponse;
@@ -16,7 +16,7 @@ export interface Incoming {
   ip: string;
 }
 
-/** Parts of a request, taken once. @param trustedProxies whose X-Forwarded-For is believed */
+/** Parts of a request, computed once. @param trustedProxies proxies whose X-Forwarded-For is trusted */
 export function incomingFrom(
   trustedProxies: readonly string[],
 ): (req: IncomingMessage, res: ServerResponse) => Incoming {
@@ -38,11 +38,11 @@ export function incomingFrom(
 
 const noQuery: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** Parameters after the question mark; one that is sent twice is a list. */
+/** Parameters after the question mark; a repeated parameter is a list. */
 export const queryOf = ({ search }: Incoming): Readonly<Record<string, unknown>> =>
   search === '' ? noQuery : parseQuery(search);
 
-/** A request header by name in any case; several of one name arrive as Node joins them. */
+/** A request header by name in any case; repeated headers are joined as by Node. */
 export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name.toLowerCase()];
   return Array.isArray(value) ? value.join(', ') : value;

@@ -12,9 +12,8 @@ const faults: Readonly<Record<string, { status: string; message: string }>> = {
 const otherFault = { status: '400 Bad Request', message: 'this is no HTTP request' };
 
 /**
- * Answers bytes that are not HTTP, before any route is known, in the one error shape, and ends the connection. Where another
- * answer is under way it only ends the connection: a client, or a proxy that shares the connection, would take this answer for
- * that one, or for a part of it.
+ * Answers malformed HTTP in the common error shape, and closes the connection. While another response is in progress it
+ * only closes the connection, because a client or proxy would mistake this response for that one or a part of it.
  */
 export function answerMalformed(server: Server | TlsServer, answersOf: (socket: Socket) => SocketAnswers): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -38,9 +37,9 @@ export function answerMalformed(server: Server | TlsServer, answersOf: (socket: 
   });
 }
 
-/** Whether the next answer that the client expects is the one to the malformed bytes. */
+/** Whether the next response the client expects is that to the malformed request. */
 function mayAnswer({ open, last }: SocketAnswers): boolean {
   if (!last || last.req.complete) return open.size === 0;
-  // The body of this very request is malformed, and nothing has been said to it yet.
+  // The body of this request is malformed, and its response has not started.
   return !last.headersSent && open.size === 1;
 }

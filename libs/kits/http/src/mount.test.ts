@@ -8,7 +8,7 @@ import { bodyLimit, dropNote, routes, startSurface } from './surface.fixture';
 type Surface = Awaited<ReturnType<typeof startSurface>>;
 const note = '/api/v1/notes/n1';
 
-describe('the gate and what it guards', () => {
+describe('guarded routes', () => {
   let api: Surface;
   let act: (name: string) => Promise<unknown> = async () => undefined;
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('the gate and what it guards', () => {
   });
   afterAll(() => api.close());
 
-  describe('what the table promises', () => {
+  describe('declared endpoints', () => {
     const cases = endpointCases(
       routes.map(({ endpoint }) => endpoint),
       {
@@ -66,14 +66,14 @@ describe('the gate and what it guards', () => {
   });
 
   describe('answers', () => {
-    it('201: checked values and defaults reach the handler, its headers the caller', async () => {
+    it('201: the handler gets validated values and defaults, the caller its headers', async () => {
       const { status, body, headers } = await api.as('user')('POST', `${note}?limit=7`, { title: 'Hi' });
 
       expect({ status, body }).toEqual({ status: 201, body: { id: 'n1', title: 'Hi', limit: 7, tenant: 'acme' } });
       expect(headers.get('X-Trace-Id')).toBe('trace-1');
     });
 
-    it('200: unknown fields are dropped where the route ignores them, and an empty body is an empty object', async () => {
+    it('200: unknown fields are dropped when the route ignores them, and an empty body is an empty object', async () => {
       const put = api.as('viewer');
 
       expect((await put('PUT', note, { title: 'a', more: { b: 1 } })).body).toEqual({ body: { title: 'a' } });
@@ -91,7 +91,7 @@ describe('the gate and what it guards', () => {
       expect(await api.send('GET', '/readyz?act=unready')).toMatchObject({ status: 503, body: { ok: false } });
     });
 
-    it('500: an undeclared answer is a defect where answers are checked', async () => {
+    it('500: an undeclared response is a defect when responses are checked', async () => {
       act = async () => 'not a boolean';
 
       expect(await api.send('GET', '/readyz')).toMatchObject({ status: 500 });
@@ -105,7 +105,7 @@ describe('the gate and what it guards', () => {
     });
   });
 
-  describe('the order of refusals', () => {
+  describe('the order of checks', () => {
     const bad = { title: 'x'.repeat(3_000), nonsense: 1 };
 
     it('credentials, then size, then role, then fields', async () => {
@@ -115,7 +115,7 @@ describe('the gate and what it guards', () => {
       expect(await api.as('admin')('POST', note, { nonsense: 1 })).toMatchObject({ status: 400 });
     });
 
-    it('413: a body that does not announce its size is cut at the limit', async () => {
+    it('413: a body without a declared size is cut at the limit', async () => {
       const status = await new Promise((resolve, reject) => {
         const headers = { 'X-API-Key': 'admin', 'Content-Type': 'application/json' };
         const req = rawRequest({ port: api.port, path: note, method: 'POST', headers }, (res) =>
@@ -129,7 +129,7 @@ describe('the gate and what it guards', () => {
       expect(status).toBe(413);
     });
 
-    it('413: a body that announces too much is refused before it is sent', async () => {
+    it('413: a body with a declared size over the limit is rejected before it is sent', async () => {
       const headers = { 'X-API-Key': 'admin', 'Content-Type': 'application/json', 'Content-Length': 5_000 };
       const req = rawRequest({ port: api.port, path: note, method: 'POST', headers });
       const status = new Promise((resolve) => req.on('response', (res) => resolve(res.statusCode)));
@@ -139,7 +139,7 @@ describe('the gate and what it guards', () => {
       req.destroy();
     });
 
-    it('503: a missing dependency is told before the role is looked at', async () => {
+    it('503: a missing dependency is reported before authorization', async () => {
       const broken = await startSurface({ missingDependency: ({ id }) => (id === dropNote.id ? 'store_unavailable' : undefined) });
 
       expect(await broken.as('viewer')('DELETE', note)).toMatchObject({ status: 503, body: { code: 'store_unavailable' } });
@@ -147,7 +147,7 @@ describe('the gate and what it guards', () => {
       await broken.close();
     }); // prettier-ignore
 
-    it('with RBAC entitled the permission alone decides', async () => {
+    it('with RBAC licensed only the permission decides', async () => {
       const roles = { author: { description: '', permissions: ['jobs.write'], inherits: [] } } as const;
       const authenticate = async () => {
         const caller = { tenant: 'a', scope: 'a', principalId: '', role: 'author', keyId: '', keyName: '' };
@@ -163,8 +163,8 @@ describe('the gate and what it guards', () => {
     });
   });
 
-  describe('what a refusal says', () => {
-    it('400: every violation at once, each with its place', async () => {
+  describe('error responses', () => {
+    it('400: all violations at once, each with its path', async () => {
       const { body } = await api.as('admin')('POST', `${note}?limit=11`, { title: 'x', tags: ['a', 1], count: -1 });
 
       expect(body).toMatchObject({ code: 'invalid_body', status: 400 });
@@ -175,7 +175,7 @@ describe('the gate and what it guards', () => {
       ]);
     });
 
-    it('400: numbers in a body are not made of text, while those of a query are', async () => {
+    it('400: numbers in a body are not converted from text, those of a query are', async () => {
       const post = api.as('admin');
 
       for (const count of ['5', '1e3', ' 5', true])
@@ -186,7 +186,7 @@ describe('the gate and what it guards', () => {
       expect((await post('POST', `${note}?limit=7`, { title: 'x', count: 5 })).body).toMatchObject({ limit: 7 });
     });
 
-    it('400: a body that is no object, also where it may be left out', async () => {
+    it('400: a body that is not an object, also when it is optional', async () => {
       for (const text of ['null', '[]', '7', '"{}"', 'false']) {
         const violations = [{ in: 'body', field: '', path: '', message: 'send a JSON object as the body' }];
         expect((await api.as('admin')('PUT', note, text)).body).toMatchObject({ code: 'invalid_body', violations });
@@ -222,7 +222,7 @@ describe('the gate and what it guards', () => {
       expect(await api.as('admin')('POST', note, body)).toMatchObject({ status: 400 });
     });
 
-    it('400: no body where one is needed, and a body where none is known', async () => {
+    it('400: a missing body, and an unexpected one', async () => {
       expect((await api.as('admin')('POST', note)).body).toMatchObject({ code: 'invalid_body' });
       expect((await api.as('admin')('DELETE', note, { force: true })).body).toMatchObject({ code: 'invalid_json' });
       expect(await api.as('admin')('DELETE', note, {})).toMatchObject({ status: 204 });
@@ -244,7 +244,7 @@ describe('the gate and what it guards', () => {
       expect(await api.as('everyone')('POST', path, body)).toMatchObject({ status: 201 });
     });
 
-    it('404 and 405 in the same shape, 405 with the methods there are', async () => {
+    it('404 and 405 in the same shape, 405 with the allowed methods', async () => {
       expect(await api.send('GET', '/api/v1/nothing')).toMatchObject({
         status: 404,
         body: { error: 'not found', code: 'not_found', status: 404 },
@@ -254,8 +254,8 @@ describe('the gate and what it guards', () => {
       expect(body).toMatchObject({ code: 'method_not_allowed' });
     });
 
-    it('500: a defect is logged with its cause and told without', async () => {
-      act = async () => Promise.reject(new Error('redis://10.0.0.1 said no'));
+    it('500: a defect is logged with its cause and returned without', async () => {
+      act = async () => Promise.reject(new Error('redis://10.0.0.1 failed'));
 
       const { status, body } = await api.as('admin')('DELETE', note);
 
@@ -263,10 +263,10 @@ describe('the gate and what it guards', () => {
         status: 500,
         body: { error: 'internal error', code: 'internal_error', status: 500 },
       });
-      expect(api.defects).toEqual([new Error('redis://10.0.0.1 said no')]);
+      expect(api.defects).toEqual([new Error('redis://10.0.0.1 failed')]);
     });
 
-    it('503: a failure that the app recognises, and a handler that takes too long', async () => {
+    it('503: a recognized failure, and a handler timeout', async () => {
       act = async () => Promise.reject('store lost' as unknown as Error);
       expect((await api.as('admin')('DELETE', note)).body).toMatchObject({ code: 'store_unavailable' });
 
@@ -275,7 +275,7 @@ describe('the gate and what it guards', () => {
       expect(api.defects).toEqual([]);
     });
 
-    it('an outcome brings its extras and headers', async () => {
+    it('an AppError includes its extras and headers', async () => {
       act = async () => Promise.reject(new AppError('backpressure', { limit: 3 }, { 'Retry-After': '2' }));
 
       const { status, body, headers } = await api.as('admin')('DELETE', note);
@@ -285,8 +285,8 @@ describe('the gate and what it guards', () => {
     });
   });
 
-  describe('what every answer carries', () => {
-    it('security headers and a request id, on errors too', async () => {
+  describe('every response', () => {
+    it('has security headers and a request id, on errors too', async () => {
       const { headers } = await api.send('GET', '/nothing');
 
       expect(Object.fromEntries(headers)).toMatchObject({
@@ -309,13 +309,13 @@ describe('the gate and what it guards', () => {
       ['req-1.A:b', 'req-1.A:b'],
       ['<script>', expect.stringMatching(/^[0-9a-f]{16}$/)],
       ['x'.repeat(129), expect.stringMatching(/^[0-9a-f]{16}$/)],
-    ])('the request id %s comes back as %s', async (sent, expected) => {
+    ])('returns the request id %s as %s', async (sent, expected) => {
       const { headers } = await api.send('GET', '/readyz', { headers: { 'X-Request-Id': sent } });
 
       expect(headers.get('x-request-id')).toEqual(expected);
     });
 
-    it('HSTS where it is set', async () => {
+    it('has HSTS when configured', async () => {
       const strict = await startSurface({ hstsMaxAgeSec: 60 });
 
       const { headers } = await strict.send('GET', '/readyz');
@@ -338,7 +338,7 @@ describe('the gate and what it guards', () => {
     });
   });
 
-  it('the app hears of every request: route, status, tenant, time, and of refused credentials', async () => {
+  it('reports every request to the app: route, status, tenant, time, and rejected credentials', async () => {
     await api.as('admin')('POST', `${note}?limit=3`, { title: 'x' });
     await api.send('POST', note);
     await api.send('GET', '/nothing?secret=1');

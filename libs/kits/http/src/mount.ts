@@ -11,15 +11,15 @@ import type { MountOptions } from './options';
 import { serveEndpoint } from './serve-endpoint';
 import { publicBucket, takeRate } from './take-rate';
 
-/** An app to which pages can be added before `finish` closes it with the answers for unknown paths and failures. */
+/** An app that accepts pages until `finish` adds the handlers for unknown paths and failures. */
 export interface Surface {
-  /** Serves what no route does. */
+  /** Serves paths without a route. */
   app: Express;
   finish(): RequestListener;
 }
 
 /**
- * Serves routes behind the gate, and pages beside them: headers, the Host check and cross-origin rules are the same for both.
+ * Serves guarded routes and pages, with the same headers, Host check and CORS rules.
  *
  * @throws Error when two routes share an id or a method and path
  */
@@ -61,7 +61,7 @@ export function mount<Ctx>(routes: readonly Route<Ctx>[], ctx: Ctx, options: Mou
     app,
     finish() {
       app.use(noRoute(methodsOf(routes.map(({ endpoint }) => endpoint))));
-      // Express tells its error handlers by their four parameters.
+      // Express recognizes error handlers by their four parameters.
       const onError: ErrorRequestHandler = (error, req, res, _next) => fail(error, req, res);
       app.use(onError);
       return listener;
@@ -79,12 +79,12 @@ function pages({ trustedProxies = [] }: MountOptions): Express {
   return app;
 }
 
-/** Tells the app about a request once its answer has left or its client has gone. */
+/** Reports a request to the app when its response was sent or its client disconnected. */
 function report({ req, res, exchange, path, ip }: Incoming, onServed: NonNullable<MountOptions['onServed']>): void {
   res.once('close', () => {
     const { endpoint, requestId, startedNs, tenant } = exchange;
     const durationMs = Number(process.hrtime.bigint() - startedNs) / 1e6;
-    // A client that left before its answer is counted as the status proxies use for that.
+    // A client that disconnected before its response counts as 499, as in proxies.
     const status = res.writableFinished ? res.statusCode : 499;
     onServed({ endpoint, method: req.method ?? '', path, status, durationMs, requestId, tenant, ip });
   });
@@ -96,7 +96,7 @@ function refuseDoubles(endpoints: readonly Endpoint[]): void {
   if (double) throw new Error(`two routes for ${double}`);
 }
 
-/** Which methods a path knows, for the Allow header. */
+/** Methods of a path, for the Allow header. */
 function methodsOf(endpoints: readonly Endpoint[]): (path: string) => string[] {
   const patterns = endpoints.map(({ method, path }) => ({
     method: method.toUpperCase(),

@@ -21,7 +21,7 @@ describe('the OpenAPI document', () => {
     expect(Object.values(paths).flatMap((path) => Object.keys(path))).toHaveLength(endpoints.length);
   });
 
-  it('tells parameters, body, access and security', () => {
+  it('describes parameters, body, access and security', () => {
     expect(operation('post', '/api/v1/notes/{id}')).toMatchObject({
       operationId: 'notes.write',
       tags: ['notes'],
@@ -44,7 +44,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('tells every answer: success, further ones, and errors with their codes', () => {
+  it('describes every response: success, alternatives, and errors with their codes', () => {
     const { responses } = operation('post', '/api/v1/notes/{id}') as Operation;
 
     expect(responses['201']).toMatchObject({
@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
     expect(operation('get', '/readyz')?.responses['401']).toBeUndefined();
   });
 
-  it('has no reference that leads nowhere', () => {
+  it('has no dangling reference', () => {
     const names = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g);
 
     for (const [, path = ''] of names) {
@@ -83,7 +83,7 @@ describe('the viewer', () => {
   serveSwagger(surface.app, document);
   const app = surface.finish();
 
-  it('is served from local files under its own content policy, which nothing else gets', async () => {
+  it('is served from local files with its own content security policy', async () => {
     const page = await request(app).get('/swagger/').expect(200).expect('Content-Type', /html/);
 
     const sources = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source);
@@ -108,7 +108,7 @@ describe('the viewer', () => {
 });
 
 describe('a page of the service itself', () => {
-  it('may call it where other origins are configured', async () => {
+  it('may call it when other origins are configured', async () => {
     const api = await startSurface({ allowedOrigins: ['https://ui.example'] });
     const own = { Origin: api.url, 'Sec-Fetch-Site': 'same-origin' };
 

@@ -10,8 +10,8 @@ export interface ApiInfo {
 }
 
 /**
- * The OpenAPI 3.1 document of a list of endpoints. Joi writes the schemas, in 3.1's own dialect of JSON Schema; rules that
- * Joi cannot express there are in the descriptions.
+ * The OpenAPI 3.1 document of a list of endpoints. Joi generates the schemas; rules it cannot express are in the
+ * descriptions.
  */
 export function openapi(endpoints: readonly Endpoint[], info: ApiInfo): Json {
   const paths: Record<string, Json> = {};
@@ -34,7 +34,7 @@ const components: Json = {
       in: 'header',
       required: false,
       schema: { type: 'string' },
-      description: 'Tenant to act for; the credential’s own when absent.',
+      description: 'Tenant to act for; defaults to the tenant of the credential.',
     },
   },
   schemas: {
@@ -42,12 +42,12 @@ const components: Json = {
       type: 'object',
       required: ['error', 'code', 'status'],
       properties: {
-        error: { type: 'string', description: 'What is wrong, for people.' },
-        code: { type: 'string', description: 'What is wrong, for programs.' },
+        error: { type: 'string', description: 'Error message for humans.' },
+        code: { type: 'string', description: 'Machine-readable error code.' },
         status: { type: 'integer', description: 'The HTTP status again.' },
         violations: {
           type: 'array',
-          description: 'What to mend, field by field.',
+          description: 'Violations by field.',
           items: {
             type: 'object',
             properties: {
@@ -62,7 +62,7 @@ const components: Json = {
     },
   },
   headers: {
-    RequestId: { description: 'The request’s X-Request-Id, or one made for it.', schema: { type: 'string' } },
+    RequestId: { description: 'The X-Request-Id of the request, or a generated one.', schema: { type: 'string' } },
   },
 };
 
@@ -78,21 +78,24 @@ function operation(endpoint: Endpoint): Json {
     ...(description && { description }),
     ...(isPublic ? { security: [] } : { security: [{ apiKey: [] }, { bearer: [] }, { session: [] }] }),
     'x-access': access,
-    parameters: parametersOf(endpoint, isPublic),
+    parameters: buildParameters(endpoint, isPublic),
     ...(rawBody && { requestBody: { required: true, content: anyBytes } }),
     ...(body && {
-      requestBody: { required: !bodyOptional, content: { 'application/json': { schema: schemaOf(body, 'input') } } },
+      requestBody: {
+        required: !bodyOptional,
+        content: { 'application/json': { schema: toJsonSchema(body, 'input') } },
+      },
     }),
-    responses: responsesOf(endpoint),
+    responses: buildResponses(endpoint),
   };
 }
 
-function parametersOf({ params, query }: Endpoint, isPublic: boolean): Json[] {
+function buildParameters({ params, query }: Endpoint, isPublic: boolean): Json[] {
   const path = Object.entries<Joi.Schema>(params).map(([name, schema]) => ({
     name,
     in: 'path',
     required: true,
-    schema: schemaOf(schema, 'input'),
+    schema: toJsonSchema(schema, 'input'),
   }));
   const names = Object.entries((query?.describe() as { keys?: Record<string, Described> } | undefined)?.keys ?? {});
   const queries = names.flatMap(([name, { flags }]) =>
@@ -102,7 +105,7 @@ function parametersOf({ params, query }: Endpoint, isPublic: boolean): Json[] {
             name,
             in: 'query',
             required: flags?.presence === 'required',
-            schema: schemaOf(query.extract(name), 'input'),
+            schema: toJsonSchema(query.extract(name), 'input'),
             ...(flags?.description && { description: flags.description }),
           },
         ]
@@ -115,33 +118,35 @@ interface Described {
   flags?: { presence?: string; description?: string };
 }
 
-function responsesOf(endpoint: Endpoint): Json {
+function buildResponses(endpoint: Endpoint): Json {
   const { answer, otherAnswers = {} } = endpoint;
   const own = Object.entries(answer.headers ?? {}).map(([name, text]) => [
     name,
     { description: text, schema: { type: 'string' } },
   ]);
-  const answerOf = (description: string, schema: Joi.Schema | undefined): Json => ({
+  const buildResponse = (description: string, schema: Joi.Schema | undefined): Json => ({
     description,
     headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(own) },
-    ...(schema && { content: answer.raw ? anyBytes : { 'application/json': { schema: schemaOf(schema, 'output') } } }),
+    ...(schema && {
+      content: answer.raw ? anyBytes : { 'application/json': { schema: toJsonSchema(schema, 'output') } },
+    }),
   });
   const others = Object.entries(otherAnswers).map(([status, { description, body }]) => [
     status,
-    answerOf(description, body ?? answer.body),
+    buildResponse(description, body ?? answer.body),
   ]);
   return {
-    [answer.status]: answerOf('Success', answer.body),
+    [answer.status]: buildResponse('Success', answer.body),
     ...errorResponses(endpoint),
     ...Object.fromEntries(others),
   };
 }
 
-/** What the gate itself may answer, whatever the route declares. */
+/** Error codes of checks that run before the handler, on every route. */
 function gateErrors({ access, unlimited }: Endpoint): ErrorCode[] {
   return [
     'invalid_body',
-    // A route that takes no body refuses one, and reads it as all others do.
+    // A route without a body reads and rejects one.
     'invalid_json',
     'request_too_large',
     'unsupported_media_type',
@@ -190,7 +195,7 @@ function errorResponse(codes: readonly ErrorCode[]): Json {
 }
 
 /** Joi's own converter, in draft 2020-12, which is the dialect of OpenAPI 3.1. */
-function schemaOf(schema: Joi.Schema, mode: 'input' | 'output'): Json {
+function toJsonSchema(schema: Joi.Schema, mode: 'input' | 'output'): Json {
   const standard = (schema as unknown as { '~standard': { jsonSchema: Record<typeof mode, Convert> } })['~standard'];
   return standard.jsonSchema[mode]({ target: 'draft-2020-12' });
 }

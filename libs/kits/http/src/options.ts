@@ -4,12 +4,12 @@ import type { GateRules } from './gate';
 import type { HostCheck } from './hosts';
 import type { RateLimiter } from './rate-limiter';
 
-/** A request that has been answered, for logs and metrics. */
+/** An answered request, for logs and metrics. */
 export interface Served {
   /** Undefined when no route matched. */
   endpoint: Endpoint | undefined;
   method: string;
-  /** Without the query, which may hold what a log must not. */
+  /** Without the query, which may contain secrets. */
   path: string;
   status: number;
   durationMs: number;
@@ -18,7 +18,7 @@ export interface Served {
   ip: string;
 }
 
-/** What the surface needs from its app. */
+/** Options of the HTTP server, set by the app. */
 export interface MountOptions {
   authenticate: Authenticate;
   gate: GateRules;
@@ -43,25 +43,25 @@ export interface MountOptions {
   allowedOrigins: readonly string[];
   /** Pages of any program on the browser's machine may call with the session cookie; never in production. */
   trustsLoopback?: boolean;
-  /** Names the service may be called by; absent = any. SVC_ALLOWED_HOSTS. */
+  /** Accepted host names; absent = any. SVC_ALLOWED_HOSTS. */
   allowsHost?: HostCheck;
-  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed; empty = none. SVC_TRUSTED_PROXIES. */
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted; empty = none. SVC_TRUSTED_PROXIES. */
   trustedProxies?: readonly string[];
   /** In production with TLS only. */
   hstsMaxAgeSec?: number;
-  /** A handler that takes longer is answered for with 503. */
+  /** Timeout of a handler, after which the response is 503. */
   handlerTimeoutMs: number;
-  /** The error to answer with while something a route depends on is missing. */
+  /** The error to return while a dependency of a route is unavailable. */
   missingDependency?(endpoint: Endpoint): ErrorCode | undefined;
-  /** Recognises failures of the app's dependencies, such as a lost store connection. */
+  /** Recognizes failures of the app's dependencies, such as a lost Redis connection. */
   asAppError?(error: unknown): AppError | undefined;
   onServed?(served: Served): void;
-  /** A request was answered with an error; `endpoint` is absent when it reached none. */
+  /** Called for an error response; `endpoint` is absent when none matched. */
   onRejected?(rejected: { endpoint: Endpoint | undefined; code: ErrorCode }): void;
   /** A failed authentication, for the audit trail. */
   onRefused?(refused: { code: ErrorCode; method: string; path: string; ip: string; requestId: string }): void;
-  /** A defect: anything thrown that is not an outcome. It is answered 500 without detail. */
+  /** Called for a defect: any exception but an AppError. The response is 500 without detail. */
   onDefect(error: unknown, at: { endpoint: string | undefined; requestId: string }): void;
-  /** Check every answer against its declaration; on in tests, off in production. */
+  /** Checks every response against its declaration; on in tests, off in production. */
   checkAnswers: boolean;
 }

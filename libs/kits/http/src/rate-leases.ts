@@ -1,28 +1,28 @@
-/** What became of an attempt to take requests out of a bucket. */
+/** Result of taking requests out of a bucket. */
 export interface Counted {
   refused: boolean;
-  /** How many requests the window holds; of several windows, that of the tightest. */
+  /** Capacity of the window; of several windows, that of the tightest. */
   points: number;
   remainingPoints: number;
   msBeforeNext: number;
 }
 
-/** @throws what the store throws */
+/** @throws errors of Redis */
 export interface Counters {
   consume(bucket: string, points?: number): Promise<Counted>;
 }
 
-/** Of a generous limit, requests are taken from the store some at a time; of a small one, one by one, so that it is exact. */
+/** Requests taken from Redis per round trip: blocks for a high limit, one by one for a low limit, so that it is exact. */
 export const blockOf = (perSecond: number): number => Math.min(32, Math.max(1, Math.floor(perSecond / 50)));
 
 interface Lease {
   left: number;
   counted: Counted;
-  /** Unix ms: what is left then goes with the window it was taken from. */
+  /** Unix ms at which the unused rest expires with its window. */
   endsMs: number;
 }
 
-/** Requests taken from the shared counters and not used yet, by bucket. At most one block a process is ever left unused. */
+/** Requests leased from the shared counters and not used yet, by bucket. A process loses at most one block. */
 export class Leases {
   private readonly held = new Map<string, Lease>();
   private readonly asking = new Map<string, Promise<Counted>>();
@@ -32,7 +32,7 @@ export class Leases {
     private readonly block: number,
   ) {}
 
-  /** @throws what the store throws */
+  /** @throws errors of Redis */
   async take(bucket: string, nowMs: number): Promise<Counted> {
     if (this.block === 1) return this.counters.consume(bucket);
     for (;;) {
@@ -53,7 +53,7 @@ export class Leases {
     try {
       const counted = await this.counters.consume(bucket, this.block);
       if (counted.refused) return counted;
-      // Buckets of callers that went away are dropped now and then.
+      // Removes expired buckets from time to time.
       if (this.held.size > 10_000) this.held.clear();
       this.held.set(bucket, { left: this.block, counted, endsMs: nowMs + Math.max(1, counted.msBeforeNext) });
       return counted;

@@ -15,7 +15,7 @@ describe('the rate limiter', () => {
   beforeAll(async () => {
     store = await startRedis();
     redis = new Redis(store.url);
-    // One test takes the store away.
+    // One test stops Redis.
     redis.on('error', () => undefined);
     await redis.ping();
   });
@@ -36,17 +36,17 @@ describe('the rate limiter', () => {
         nowMs: () => 1_000_000,
       });
 
-    it('lets a burst through and no more, each bucket for itself', async () => {
+    it('permits a burst per bucket and no more', async () => {
       const limiter = open(() => slow);
 
-      // One more or two where the first second ends meanwhile.
+      // One or two more when the first second ends during the test.
       const passed = await allowed(limiter, 80);
       expect(passed).toBeGreaterThanOrEqual(50);
       expect(passed).toBeLessThan(55);
       expect(await allowed(limiter, 10, 'tenant:other')).toBe(10);
     });
 
-    it('tells limit, rest, reset, and how long to wait', async () => {
+    it('returns limit, remaining, reset and retry delay', async () => {
       const limiter = open(() => ({ rps: 2, burst: 2 }));
 
       expect((await limiter('tenant:a')).headers).toEqual({
@@ -59,7 +59,7 @@ describe('the rate limiter', () => {
       expect(headers).toMatchObject({ 'X-RateLimit-Remaining': expect.stringMatching(/^[01]$/) as string });
     });
 
-    it('takes a changed limit at once', async () => {
+    it('applies a changed limit immediately', async () => {
       let limit = { rps: 1, burst: 1 };
       const limiter = open(() => limit);
       await allowed(limiter, 5);
@@ -83,7 +83,7 @@ describe('the rate limiter', () => {
       });
     beforeEach(() => (nowMs = 1_000_000));
 
-    it('let through as many as each allows, and only of that bucket', async () => {
+    it('permit what each allows, per bucket', async () => {
       const own = [{ points: 7, sec: 60 }, { points: 5, sec: 3_600 }];
       const limiter = open((bucket) => (bucket === 'tenant:acme' ? own : []));
 
@@ -91,7 +91,7 @@ describe('the rate limiter', () => {
       expect(await allowed(limiter, 40, 'tenant:other')).toBe(40);
     });
 
-    it('tell what is left in the tightest, and how long to wait', async () => {
+    it('return the remaining requests of the tightest, and the retry delay', async () => {
       const limiter = open(() => [{ points: 2, sec: 60 }]);
 
       const verdicts = [await limiter('tenant:a'), await limiter('tenant:a'), await limiter('tenant:a')];
@@ -100,7 +100,7 @@ describe('the rate limiter', () => {
       expect(verdicts[2]?.headers).toMatchObject({ 'X-RateLimit-Limit': '2', 'Retry-After': expect.stringMatching(/^(5\d|60)$/) as string });
     });
 
-    it('a flood that one refuses does not use up the others', async () => {
+    it('requests rejected by one do not consume the others', async () => {
       const windows = [{ points: 3, sec: 60 }, { points: 50, sec: 3_600 }];
       const limiter = open(() => windows);
       await allowed(limiter, 3);
@@ -113,7 +113,7 @@ describe('the rate limiter', () => {
       expect(await allowed(limiter, 60)).toBe(50 - 4);
     });
 
-    it('a changed window keeps what was counted in one of its length', async () => {
+    it('a changed window keeps the count of one with the same length', async () => {
       let points = 10;
       const limiter = open(() => [{ points, sec: 60 }]);
       await allowed(limiter, 10);
@@ -123,7 +123,7 @@ describe('the rate limiter', () => {
       expect(await allowed(limiter, 20)).toBe(mode === 'shared' ? 5 : 15);
     });
 
-    it('take from a generous one in blocks, and lose no more than one', async () => {
+    it('lease from a high limit in blocks, and lose at most one', async () => {
       const limiter = open(() => [{ points: 60_000, sec: 60 }]);
 
       expect(await allowed(limiter, 500)).toBe(500);
@@ -174,7 +174,7 @@ describe('the rate limiter', () => {
       await surface.close();
     });
 
-    it('429 with Retry-After, before the body is looked at', async () => {
+    it('429 with Retry-After, before the body is read', async () => {
       const limiter = counting([], false);
       const surface = await startSurface({ rateLimits: { api: limiter, open: limiter } });
 
@@ -190,7 +190,7 @@ describe('the rate limiter', () => {
     });
   });
 
-  it('a shared store that is gone refuses, says to come back, is told of, and counts again when it is back', async () => {
+  it('while Redis is unavailable, rejects with Retry-After and reports it; counts again after recovery', async () => {
     const onStoreFailed = jest.fn();
     const limiter = rateLimiter({ redis, keyPrefix: 'svc:rl', limit: () => slow, nowMs: () => 0, onStoreFailed });
     const gone = new Promise((resolve) => redis.once('close', resolve));

@@ -3,7 +3,7 @@ import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRedis, RateLimiterRes 
 import { blockOf, Leases, type Counted, type Counters } from './rate-leases';
 import { isTighter, RateWindows, type RateWindow } from './rate-windows';
 
-/** Requests per second that are sustained, and how many may come at once after a pause. */
+/** Sustained requests per second, and burst size. */
 export interface RateLimit {
   rps: number;
   burst: number;
@@ -11,7 +11,7 @@ export interface RateLimit {
 
 export interface RateVerdict {
   allowed: boolean;
-  /** `X-RateLimit-*`, and `Retry-After` on refusal. */
+  /** `X-RateLimit-*`, and `Retry-After` on rejection. */
   headers: Readonly<Record<string, string>>;
 }
 
@@ -19,16 +19,16 @@ export interface RateVerdict {
 export type RateLimiter = (bucket: string) => Promise<RateVerdict>;
 
 export interface RateLimiterOptions {
-  /** Shared by all replicas; absent = each keeps its own buckets in memory. */
+  /** Shared by all replicas; absent = each replica uses buckets in memory. */
   redis?: Redis;
   /** Store keys are `<keyPrefix>:<bucket>`. */
   keyPrefix: string;
-  /** Asked on every request, so that a license reload takes effect at once. */
+  /** Read on every request, so that a license reload takes effect immediately. */
   limit(): RateLimit;
-  /** What else a bucket is limited to, such as what a tenant has set. It only narrows, and must not ask the store each time. */
+  /** Additional limits of a bucket, such as tenant settings. Must not read Redis on every request. */
   windows?(bucket: string): Promise<readonly RateWindow[]>;
   nowMs(): number;
-  /** The shared counters could not be asked; the request is refused. */
+  /** The shared counters are unavailable; the request is rejected. */
   onStoreFailed?(error: unknown): void;
 }
 
@@ -39,9 +39,8 @@ export const cappedBy = ({ rps, burst }: RateLimit, requestsPerSecond: number): 
     : { rps, burst };
 
 /**
- * The nearest the store's counters come to a token bucket: `rps` in each second, and beyond those `burst - rps` more in the
- * time an empty bucket takes to fill. When the shared store fails, requests are refused: an attacker who can stall the store
- * must not switch the limit off.
+ * Approximates a token bucket with counters: `rps` per second, plus `burst - rps` in the time an empty bucket takes to
+ * fill. Requests are rejected while Redis is unavailable, so that an attacker who can stall Redis cannot disable the limit.
  */
 export function rateLimiter(options: RateLimiterOptions): RateLimiter {
   const { redis, keyPrefix, limit, windows, nowMs, onStoreFailed } = options;
@@ -64,16 +63,16 @@ export function rateLimiter(options: RateLimiterOptions): RateLimiter {
       leases = leasesFor(built, keyPrefix, redis);
     }
     try {
-      return verdictOf(await take(bucket), nowMs());
+      return toVerdict(await take(bucket), nowMs());
     } catch (error) {
       onStoreFailed?.(error);
       const points = Math.min(built.rps, built.burst);
-      return verdictOf({ refused: true, points, remainingPoints: 0, msBeforeNext: 1_000 }, nowMs());
+      return toVerdict({ refused: true, points, remainingPoints: 0, msBeforeNext: 1_000 }, nowMs());
     }
   };
 }
 
-function verdictOf({ refused, points, remainingPoints, msBeforeNext }: Counted, nowMs: number): RateVerdict {
+function toVerdict({ refused, points, remainingPoints, msBeforeNext }: Counted, nowMs: number): RateVerdict {
   const headers = {
     'X-RateLimit-Limit': String(points),
     'X-RateLimit-Remaining': String(Math.max(0, remainingPoints)),
@@ -101,7 +100,7 @@ const counter = (points: number, durationSec: number, keyPrefix: string, redis: 
   counted(store(points, durationSec, keyPrefix, redis), points);
 
 function store(points: number, durationSec: number, keyPrefix: string, redis: Redis | undefined) {
-  // A bucket that is used up is refused from memory, so a flood costs the store nothing.
+  // An exhausted bucket is rejected from memory, so a flood causes no Redis load.
   const options = { points, duration: durationSec, keyPrefix };
   return redis
     ? new RateLimiterRedis({
@@ -113,7 +112,7 @@ function store(points: number, durationSec: number, keyPrefix: string, redis: Re
     : new RateLimiterMemory(options);
 }
 
-/** The library throws what refuses. */
+/** The library throws the result of a rejection. */
 const counted = (limiter: Pick<RateLimiterRedis, 'consume'>, points: number): Counters => ({
   async consume(bucket, taken = 1) {
     try {

@@ -17,9 +17,9 @@ import { checkNamedTenant, validatorOf } from './validation';
 export type Serve = (incoming: Incoming, params: Readonly<Record<string, string>>) => Promise<void>;
 
 /**
- * One route's way from request to answer, in this order: credentials, key scope and tenant header (all
- * three by `authenticate`), rate limit, body size, missing dependency, gate, validation, handler. Schemas are compiled here,
- * once.
+ * Serves a route, in this order: credentials, key scope and tenant header (all
+ * three by `authenticate`), rate limit, body size, missing dependency, authorization, validation, handler. Schemas are
+ * compiled once.
  */
 export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOptions, allows: OriginCheck): Serve {
   const { endpoint } = route;
@@ -63,7 +63,7 @@ export function serveEndpoint<Ctx>(route: Route<Ctx>, ctx: Ctx, options: MountOp
   };
 }
 
-/** For a public route: who asks, if that can be told. A store that is away must not keep a probe from answering. */
+/** The caller of a public route, if authenticated. An unavailable Redis must not fail a probe. */
 async function knownCaller(
   { req }: Incoming,
   endpoint: Endpoint,
@@ -77,7 +77,7 @@ async function knownCaller(
 }
 
 /**
- * The tenant of a data URL. Its token is a credential like any other: refusals are rate-limited by address and reported.
+ * The tenant of a data URL. Its token is a credential: rejections are rate-limited by address and reported.
  *
  * @throws data_url_invalid, data_url_expired, data_url_forbidden, rate_limited
  */
@@ -95,7 +95,7 @@ async function signedTenant(
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { method = '' } = req;
-    // The declared path: the one that was sent is a caller's text.
+    // The declared path, because the sent one is untrusted text.
     options.onRefused?.({ code: error.errorCode, method, path, ip, requestId: exchange.requestId });
     if (options.rateLimits) await takeRate(res, options.rateLimits.api, guessBucket(ip));
     throw error;
@@ -130,7 +130,7 @@ async function authenticated(
   throw new AppError(outcome.code, 'extras' in outcome ? outcome.extras : {});
 }
 
-/** The credentials of a request for a route or page, which is named as it is declared. */
+/** The credentials of a request for a declared route or page. */
 export const credentialsOf = (
   req: IncomingMessage,
   { method, path }: Pick<Endpoint, 'method' | 'path'>,
@@ -144,7 +144,7 @@ export const credentialsOf = (
   request: { method: method.toUpperCase(), path },
 });
 
-/** The handler goes on when time is up, as nothing can stop it; only its answer is no longer waited for. */
+/** The handler cannot be stopped and continues after the timeout; its result is ignored. */
 const inTime = <T>(work: Promise<T>, timeoutMs: number): Promise<T> =>
   withTimeout(work, timeoutMs, () => new AppError('service_unavailable'));
 

@@ -21,7 +21,7 @@ const options: ServeOptions = {
 };
 
 describe('the server', () => {
-  it('lets requests in flight finish, takes no more, and ends idle connections', async () => {
+  it('finishes requests in flight, accepts no more, and closes idle connections', async () => {
     let answer: ServerResponse | undefined;
     const { port, close } = await serve((_req, res) => void (answer = res), options);
     const agent = new Agent({ keepAlive: true });
@@ -43,7 +43,7 @@ describe('the server', () => {
   it.each([
     ['no HTTP at all', 'hello\r\n\r\n', 400],
     ['headers beyond the limit', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-  ])('answers %s in the one error shape, and ends the connection', async (_what, bytes, status) => {
+  ])('answers %s in the common error shape, and closes the connection', async (_what, bytes, status) => {
     const { port, close } = await serve((_req, res) => void res.end(), options);
     const socket = connect(port, '127.0.0.1');
     const chunks: Buffer[] = [];
@@ -58,7 +58,7 @@ describe('the server', () => {
     await close(0);
   });
 
-  it('cuts what is not done when draining time is up', async () => {
+  it('closes unfinished connections after the drain timeout', async () => {
     let asked = false;
     const { port, close } = await serve(() => void (asked = true), options);
     const cut = new Promise<Error>((resolve) => get({ port, agent: false }).on('error', resolve));
@@ -78,7 +78,7 @@ describe('the server', () => {
     await close(0);
   });
 
-  it('an address that is taken is an error', async () => {
+  it('an address in use is an error', async () => {
     const first = await serve((_req, res) => res.end(), options);
 
     await expect(serve((_req, res) => res.end(), { ...options, port: first.port })).rejects.toThrow(/EADDRINUSE/);
@@ -106,7 +106,7 @@ describe('the server', () => {
     });
     afterAll(() => rmSync(dir, { recursive: true }));
 
-    it('takes a changed certificate without a restart and keeps the old one while the pair does not match', async () => {
+    it('reloads a changed certificate, and keeps the old one while the pair does not match', async () => {
       const { port, close } = await serve((_req, res) => res.end(), { ...options, tls, tlsLookEveryMs: 5 });
       expect(await subjectOn(port)).toBe('first');
 
@@ -120,7 +120,7 @@ describe('the server', () => {
       await close(0);
     });
 
-    it('refuses older versions than the least', async () => {
+    it('rejects versions below the minimum', async () => {
       const { port, close } = await serve((_req, res) => res.end(), { ...options, tls });
 
       await expect(subjectOn(port, 'TLSv1.2')).rejects.toThrow();

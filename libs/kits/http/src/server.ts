@@ -10,15 +10,15 @@ export interface ServeOptions extends ConnectionLimits {
   /** 0 = any free port. */
   port: number;
   tls?: { files: TlsFiles; minVersion: TlsVersion };
-  /** A request must have come in whole within this time. GATEWAY_HTTP_READ_TIMEOUT. */
+  /** Time to receive a whole request. GATEWAY_HTTP_READ_TIMEOUT. */
   requestTimeoutMs: number;
-  /** How long an unused connection is kept. GATEWAY_HTTP_IDLE_TIMEOUT. */
+  /** Time an idle connection is kept. GATEWAY_HTTP_IDLE_TIMEOUT. */
   idleTimeoutMs: number;
-  /** A connection is ended when the bytes of an answer have not moved for so long. GATEWAY_HTTP_WRITE_TIMEOUT. */
+  /** Time without write progress after which a connection is closed. GATEWAY_HTTP_WRITE_TIMEOUT. */
   writeTimeoutMs: number;
-  /** A TLS pair that could not be loaded after a change; the old one stays. */
+  /** Called for a changed TLS pair that cannot be loaded; the old one stays in use. */
   onProblem(problem: unknown): void;
-  /** How often the TLS files are looked at; 30 s when absent. */
+  /** Interval of checks for changed TLS files; default 30 s. */
   tlsLookEveryMs?: number;
 }
 
@@ -26,7 +26,7 @@ export interface Listening {
   /** The node server, to which upgrades attach. */
   server: Server | TlsServer;
   port: number;
-  /** Stops accepting, lets requests in flight finish for that long, then cuts what is left. */
+  /** Stops accepting, lets requests in flight finish within the timeout, then closes the remaining connections. */
   close(drainMs: number): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ const limits = { headersTimeout: 10_000, maxHeaderSize: 16 * 1_024, keepAlive: t
 /**
  * Serves an app over HTTP, or HTTPS when given a certificate, which is replaced without a restart when its files change.
  *
- * @throws Error when the address is taken, StartError when the certificate cannot be used
+ * @throws Error when the address is in use, StartError when the certificate cannot be used
  */
 export async function serve(app: RequestListener, options: ServeOptions): Promise<Listening> {
   const timeouts: ServerOptions = {
@@ -84,8 +84,8 @@ async function tlsServer(
 }
 
 /**
- * Idle keep-alive connections and those that never sent a byte end at once, the others with their answer. Upgraded ones are
- * the app's to close; the cut ends them too, else the server would wait for them for ever.
+ * Closes idle connections immediately, and others after their response. Upgraded ones are closed by the app, or
+ * after the timeout, otherwise the server would wait for them forever.
  */
 function drain(server: Server | TlsServer, sockets: ReadonlySet<Socket>, drainMs: number): Promise<void> {
   server.prependListener('request', (_req, res) => void res.setHeader('Connection', 'close'));

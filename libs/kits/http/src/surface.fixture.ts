@@ -43,7 +43,7 @@ export const looseNote = endpoint({
   id: 'notes.loose',
   method: 'put',
   path: '/api/v1/notes/:id',
-  summary: 'Write a note, whatever else it holds',
+  summary: 'Write a note, ignoring unknown fields',
   access: { roles: 'any' },
   params: { id: Joi.string() },
   body: shape<{ title: string }>({ required: { title: Joi.string().default('untitled') } }),
@@ -58,7 +58,7 @@ export const dropNote = endpoint({
   id: 'notes.drop',
   method: 'delete',
   path: '/api/v1/notes/:id',
-  summary: 'Drop a note',
+  summary: 'Delete a note',
   access: { permission: 'jobs.write', roles: ['admin'] },
   params: { id: Joi.string() },
   answer: { status: 204 },
@@ -78,7 +78,7 @@ export const probe = endpoint({
   errors: [],
 });
 
-/** What handlers do on demand; tests set it. */
+/** Behavior of handlers, set by tests. */
 export interface Ctx {
   act(name: string): Promise<unknown>;
 }
@@ -111,7 +111,7 @@ const caller = (role: string, tenant = 'acme'): Caller => ({
   submitterId: 'apikey:1|principal:ann',
 });
 
-/** Keys are roles here: how they come to be is the identity library's to prove. */
+/** Keys are role names here; the identity library tests authentication. */
 async function authenticate({ apiKey, cookie, tenant }: Presented) {
   const role = apiKey ?? (cookie ? 'admin' : '');
   if (!['admin', 'user', 'viewer', 'everyone'].includes(role))
@@ -124,9 +124,9 @@ async function authenticate({ apiKey, cookie, tenant }: Presented) {
 export const bodyLimits = { json: 2_000, job: 4_000, artifact: 8_000, data: 8_000 };
 export const bodyLimit = (endpoint: Endpoint): number => bodyLimits[endpoint.bodyLimit ?? 'json'];
 
-/** A running surface with everything it told its app. */
+/** A running server that records its callbacks. */
 export async function startSurface(some: Partial<MountOptions> = {}, act: Ctx['act'] = async () => undefined) {
-  const told = { served: [] as Served[], defects: [] as unknown[], refused: [] as string[] };
+  const recorded = { served: [] as Served[], defects: [] as unknown[], refused: [] as string[] };
   const surface = mount(
     routes,
     { act },
@@ -138,13 +138,13 @@ export async function startSurface(some: Partial<MountOptions> = {}, act: Ctx['a
       trustsLoopback: true,
       handlerTimeoutMs: 5_000,
       checkAnswers: true,
-      onServed: (served) => void told.served.push(served),
-      onDefect: (error) => void told.defects.push(error),
-      onRefused: ({ code }) => void told.refused.push(code),
+      onServed: (served) => void recorded.served.push(served),
+      onDefect: (error) => void recorded.defects.push(error),
+      onRefused: ({ code }) => void recorded.refused.push(code),
       ...some,
     },
   );
-  const onProblem = (problem: Error) => void told.defects.push(problem);
+  const onProblem = (problem: Error) => void recorded.defects.push(problem);
   const timeouts = { requestTimeoutMs: 5_000, idleTimeoutMs: 5_000, writeTimeoutMs: 5_000 };
   const connections = { maxConnections: 1_000, maxConnectionsPerAddress: 1_000 };
   const listening = await serve(surface.finish(), {
@@ -171,5 +171,5 @@ export async function startSurface(some: Partial<MountOptions> = {}, act: Ctx['a
     (role: string) =>
     (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
       send(method, path, { headers: { 'X-API-Key': role, ...headers }, ...(body !== undefined && { body }) });
-  return { ...told, url, port: listening.port, send, as, close: () => listening.close(100) };
+  return { ...recorded, url, port: listening.port, send, as, close: () => listening.close(100) };
 }

@@ -63,13 +63,13 @@ describe('the API document and its viewer', () => {
   };
   const path = '/swagger/openapi.json';
 
-  it('the document is written once, however often it is asked for', async () => {
+  it('the document is serialized once', async () => {
     for (let i = 0; i < 5; i += 1) expect((await ask(path)).status).toBe(200);
 
     expect(written).toBe(1);
   });
 
-  it('200: compressed for those that take it, and the same document for the others', async () => {
+  it('200: compressed for clients that accept it, and the same document for others', async () => {
     const [plain, packed] = [await ask(path), await ask(path, { 'Accept-Encoding': 'gzip' })];
 
     expect(plain.headers).not.toHaveProperty('content-encoding');
@@ -87,7 +87,7 @@ describe('the API document and its viewer', () => {
     expect(plain.headers.etag).not.toBe(packed.headers.etag);
   });
 
-  it('304: whoever has it is not sent it again', async () => {
+  it('304: for a client with the current document', async () => {
     const { headers } = await ask(path);
 
     const again = await ask(path, { 'If-None-Match': headers.etag ?? '' });
@@ -96,7 +96,7 @@ describe('the API document and its viewer', () => {
   });
 
   it.each([path, '/swagger/', '/swagger/swagger-ui.css', '/nothing-of-that-name', '/%ff', '/admin/queues'])(
-    '429: %s costs an address its rate',
+    '429: %s counts for the rate limit of an address',
     async (asked) => {
       await ask(asked);
       allowed = 1;

@@ -25,8 +25,8 @@ const viewerHeaders: RequestHandler = (_req, res, next) => {
 };
 
 /**
- * Serves a document whose bytes are made once, as they are large: written anew for each request, they would cost the loop
- * milliseconds and each slow reader a copy.
+ * Serves a large document serialized once: serializing it per request would block the event loop for milliseconds and
+ * keep a copy per slow reader.
  */
 function serveDocument(document: object): RequestHandler {
   const plain = Buffer.from(JSON.stringify(document));

@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http';
 import { addressBucket } from './client-address';
 import type { RateLimiter } from './rate-limiter';
 
-/** Bucket of requests by callers that are not known. */
+/** Bucket of unauthenticated requests. */
 export const publicBucket = (ip: string): string => `public:${addressBucket(ip)}`;
 
-/** Bucket of requests with credentials that were refused. */
+/** Bucket of requests with rejected credentials. */
 export const guessBucket = (ip: string): string => `ip:${addressBucket(ip)}`;
 
 /** @throws rate_limited */

@@ -7,7 +7,7 @@ export interface Violation {
   in: Place;
   /** Top-level field, as sent. */
   field: string;
-  /** Where inside the field, such as `labels.team` or `tags[3]`. */
+  /** Path inside the field, such as `labels.team` or `tags[3]`. */
   path: string;
   message: string;
 }
@@ -18,12 +18,12 @@ export interface Checked {
   body: unknown;
 }
 
-/** Checks the three places of a request at once, so that one answer names everything there is to mend. */
+/** Validates path, query and body together, so that one response reports all violations. */
 export type Validate = (raw: Checked) => Checked;
 
 const noQuery = Joi.object({});
-/** Of a request; whoever sends a hundred thousand mistakes is not told each of them. */
-const mostViolations = 100;
+/** Maximum violations reported per request. */
+const MAX_VIOLATIONS = 100;
 
 /**
  * The validator of an endpoint, compiled once.
@@ -33,13 +33,13 @@ const mostViolations = 100;
  */
 export function validatorOf(endpoint: Endpoint): Validate {
   const { bodyOptional, bodyIgnoresUnknown = false } = endpoint;
-  // Settings that are compiled into the schema need not be merged at every request.
+  // Compiled into the schema, so that options are not merged on every request.
   const prepared = (schema: Joi.ObjectSchema, stripUnknown: boolean, more: Joi.ValidationOptions = {}) =>
     schema.prefs({ abortEarly: false, stripUnknown, errors: { wrap: { label: false } }, ...more });
   const params = Object.keys(endpoint.params).length > 0 && prepared(Joi.object(endpoint.params), false);
   const query = prepared(endpoint.query ?? noQuery, true);
   const unasked = frozen(query.validate({}));
-  // Paths and queries are text; JSON has types of its own, and `"5"` is not a number there.
+  // Paths and queries are text; in JSON, `"5"` is not a number.
   const body = endpoint.body && prepared(endpoint.body, bodyIgnoresUnknown, { convert: false });
   const fields = endpoint.body && !bodyIgnoresUnknown ? fieldsOf(endpoint.body) : undefined;
   return (raw) => {
@@ -51,7 +51,7 @@ export function validatorOf(endpoint: Endpoint): Validate {
       if (result.error) {
         const { details } = result.error;
         isStrange ||= details.some(({ type }) => type === 'object.unknown');
-        violations.push(...details.slice(0, mostViolations).map((detail) => violationOf(place, detail)));
+        violations.push(...details.slice(0, MAX_VIOLATIONS).map((detail) => violationOf(place, detail)));
       }
       return result.value as unknown;
     };
@@ -71,30 +71,30 @@ export function validatorOf(endpoint: Endpoint): Validate {
   };
 }
 
-/** Names of the fields that a body may have; undefined where it may have any. */
+/** Names of the known body fields; undefined when any field is allowed. */
 function fieldsOf(body: Joi.ObjectSchema): ReadonlySet<string> | undefined {
   const { keys = {}, flags, patterns } = body.describe() as { keys?: object; flags?: { unknown?: boolean }; patterns?: unknown }; // prettier-ignore
   return flags?.unknown || patterns ? undefined : new Set(Object.keys(keys));
 }
 
 /**
- * A hundred thousand unknown fields would be looked at for half a second before they are refused.
+ * Rejects many unknown fields early; validating 100,000 of them would take half a second.
  *
  * @throws invalid_json
  */
 function requireFewStrangers(body: unknown, fields: ReadonlySet<string>): void {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
-  const strangers = Object.keys(body).filter((name) => !fields.has(name));
-  if (strangers.length <= mostViolations) return;
-  const violations = strangers.slice(0, mostViolations).map((name) => stranger('body', name, name));
+  const unknownFields = Object.keys(body).filter((name) => !fields.has(name));
+  if (unknownFields.length <= MAX_VIOLATIONS) return;
+  const violations = unknownFields.slice(0, MAX_VIOLATIONS).map((name) => unknownField('body', name, name));
   throw new AppError('invalid_json', { violations });
 }
 
-const stranger = (place: Place, field: string, path: string): Violation => {
+const unknownField = (place: Place, field: string, path: string): Violation => {
   return { in: place, field, path, message: `${path} is not a field of this route; leave it out` };
 };
 
-/** What a query without parameters comes to, the same at every request; undefined where a parameter is required. */
+/** Result of validating an empty query; undefined when a parameter is required. */
 const frozen = ({ error, value }: Joi.ValidationResult): unknown =>
   error ? undefined : Object.freeze(value as Record<string, unknown>);
 
@@ -103,7 +103,7 @@ const unexpectedBody: Violation = { in: 'body', field: '', path: '', message: 't
 const isEmptyObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
-/** A parameter sent twice is ambiguous: each reader along the way may take another one. */
+/** A repeated parameter is ambiguous: proxies and services may use different values. */
 const repeated = (query: unknown): Violation[] =>
   Object.entries(query as Record<string, unknown>)
     .filter(([, value]) => Array.isArray(value))
@@ -112,19 +112,19 @@ const repeated = (query: unknown): Violation[] =>
 const once = (query: unknown): Record<string, unknown> =>
   Object.fromEntries(Object.entries(query as Record<string, unknown>).filter(([, value]) => !Array.isArray(value)));
 
-/** A key within a value that does not look like a field's name may be data, even a secret: it is not told. */
+/** Omits a key that does not look like a field name, because it may be data or a secret. */
 const asName = (key: string | number | undefined): string | number =>
   typeof key !== 'string' || /^[a-z][a-z_]{0,39}$/.test(key) ? (key ?? '') : '(a key)';
 
 function violationOf(place: Place, { path, message, type }: Joi.ValidationErrorItem): Violation {
-  const isStranger = type === 'object.unknown';
-  const told = isStranger && path.length > 1 ? [...path.slice(0, -1), asName(path.at(-1))] : path;
+  const isUnknown = type === 'object.unknown';
+  const told = isUnknown && path.length > 1 ? [...path.slice(0, -1), asName(path.at(-1))] : path;
   const written = told.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
     '',
   );
   const field = String(path[0] ?? '');
-  return isStranger ? stranger(place, field, written) : { in: place, field, path: written, message };
+  return isUnknown ? unknownField(place, field, written) : { in: place, field, path: written, message };
 }
 
 function refusal(endpoint: Endpoint, violations: Violation[], isStrange: boolean): AppError {
@@ -136,12 +136,12 @@ function refusal(endpoint: Endpoint, violations: Violation[], isStrange: boolean
   return special ? new AppError(special, { violations }) : new AppError('invalid_body', { ...told, violations });
 }
 
-/** Fields by which a request may name its tenant once more. See docs/reference/http.md#tenants. */
+/** Fields that may repeat the tenant of a request. See docs/reference/http.md#tenants. */
 const tenantFields = ['tenant', 'tenant_id', 'org_id'];
 
 /**
- * Refuses a request whose query or body names another tenant than it acts for. A caller who may act for all and named none
- * is left to the service.
+ * Rejects a request whose query or body names another tenant than it acts for. A caller with access to all tenants who
+ * named none is handled by the service.
  *
  * @throws tenant_access_denied
  */

@@ -8,8 +8,8 @@ describe('the durable publisher', () => {
   beforeEach(async () => void (connection = await connect({ servers: servers.natsUrl })));
   afterEach(() => connection.close());
 
-  it('closing lets go of those who wait for confirmations, and of those who wait for their turn', async () => {
-    // Somebody listens and no stream stores it, so neither a confirmation comes nor word that there is none.
+  it('closing rejects pending confirmations and queued publishes', async () => {
+    // A subscriber without a stream: neither a confirmation nor an error arrives.
     connection.subscribe('mute');
     const publisher = new DurablePublisher(connection, 60_000, 1);
     const outcomes = Promise.allSettled([

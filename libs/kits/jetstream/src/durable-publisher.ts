@@ -1,19 +1,19 @@
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection, type Subscription } from 'nats';
 import { EndOfTurn } from './end-of-turn';
 
-/** JetStream's word that a message is stored. */
+/** JetStream's confirmation that a message is stored. */
 export interface Stored {
   stream: string;
   seq: number;
-  /** The message id was known: nothing was stored a second time. */
+  /** The message id was known, so nothing was stored. */
   duplicate: boolean;
 }
 
 export type PublishFailure = 'timeout' | 'no_stream' | 'refused' | 'closed';
 
 /**
- * A message that JetStream did not confirm. After `timeout` and `closed` it may be stored all the same: publish it again
- * with the same message id.
+ * A publish that JetStream did not confirm. After `timeout` and `closed` the message may be stored nevertheless: retry with
+ * the same message id.
  */
 export class PublishError extends Error {
   constructor(
@@ -32,7 +32,7 @@ interface Waiting {
 
 /**
  * Publishes to JetStream with one inbox for all acknowledgements and many messages in flight: five times the rate of the
- * client's own publish, which makes a request of each.
+ * client's publish, which sends a request each.
  */
 export class DurablePublisher {
   private readonly inbox: string;
@@ -48,9 +48,9 @@ export class DurablePublisher {
   constructor(
     private readonly connection: NatsConnection,
     private readonly timeoutMs = 2_000,
-    /** Above this many unconfirmed messages, publishing waits for its turn. */
+    /** Maximum unconfirmed messages; further publishes are queued. */
     private readonly maxInFlight = 8_192,
-    /** That of the connection, where its user may subscribe to nothing else. */
+    /** Inbox prefix of the connection, when its user may not subscribe to others. */
     inboxPrefix?: string,
   ) {
     this.inbox = createInbox(inboxPrefix);
@@ -84,12 +84,12 @@ export class DurablePublisher {
     });
   }
 
-  /** Resolves when everything published so far is confirmed or refused, or the publisher is closed. */
+  /** Resolves when all previous publishes are confirmed or rejected, or the publisher is closed. */
   async settled(): Promise<void> {
     if (this.waiting.size > 0) await new Promise<void>((resume) => this.idle.push(resume));
   }
 
-  /** Rejects what is not confirmed yet. */
+  /** Rejects unconfirmed publishes. */
   close(): void {
     this.isClosed = true;
     clearTimeout(this.timer);
@@ -116,7 +116,7 @@ export class DurablePublisher {
     else waiting.resolve(outcome);
   }
 
-  /** All wait equally long, so the map is in the order of expiry. */
+  /** All have the same timeout, so the map is in the order of expiry. */
   private expire(): void {
     const nowMs = Date.now();
     this.timer = undefined;

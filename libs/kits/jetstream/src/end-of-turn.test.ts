@@ -1,11 +1,11 @@
 import { EndOfTurn } from './end-of-turn';
 
-describe('what is sent at the end of a turn', () => {
+describe('batching per turn', () => {
   const sent: string[] = [];
   beforeEach(() => sent.splice(0));
   const turn = () => new Promise<void>((resume) => setImmediate(resume));
 
-  it('goes out together, in the order it was said, once', async () => {
+  it('sends collected messages together, in order, once', async () => {
     const outgoing = new EndOfTurn();
     outgoing.add(() => sent.push('a'));
     await Promise.resolve();
@@ -18,7 +18,7 @@ describe('what is sent at the end of a turn', () => {
     expect(sent).toEqual(['a', 'b']);
   });
 
-  it('said while sending goes with the next turn', async () => {
+  it('sends messages added while sending with the next turn', async () => {
     const outgoing = new EndOfTurn();
     outgoing.add(() => outgoing.add(() => sent.push('next')));
 
@@ -29,7 +29,7 @@ describe('what is sent at the end of a turn', () => {
     expect(sent).toEqual(['next']);
   });
 
-  it('can be asked for at once', () => {
+  it('can be flushed immediately', () => {
     const outgoing = new EndOfTurn();
     outgoing.add(() => sent.push('a'));
 

@@ -1,6 +1,6 @@
 /**
- * Collects what is to be sent and sends it at the end of this turn of the event loop. The client writes to its socket once
- * for all that is published without a pause in between, and a write costs more than the message in it.
+ * Collects messages and sends them at the end of this turn of the event loop, because the client then writes to its socket
+ * once, and a write costs more than a message.
  */
 export class EndOfTurn {
   private readonly sends: (() => void)[] = [];
@@ -9,7 +9,7 @@ export class EndOfTurn {
     if (this.sends.push(send) === 1) setImmediate(() => this.flush());
   }
 
-  /** Sends at once what has been collected. @throws nothing of what a send throws: sends answer for themselves */
+  /** Sends collected messages immediately. Never throws: each send reports its own error. */
   flush(): void {
     for (const send of this.sends.splice(0)) send();
   }

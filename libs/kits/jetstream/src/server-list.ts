@@ -4,7 +4,7 @@ export type UrlCredentials = { user: string; pass: string } | { token: string };
 export interface ServerList {
   /** The servers without user, password and token, so that they can be logged. */
   servers: string[];
-  /** Those of the first server that has some: a connection has one identity, whichever server accepts it. */
+  /** Credentials of the first server that has any: a connection has one identity for all servers. */
   credentials: UrlCredentials | undefined;
 }
 
@@ -30,7 +30,7 @@ function parseServer(url: string): { server: string; credentials: UrlCredentials
   return { server, credentials: { user, pass: decode(userInfo.slice(colon + 1)) } };
 }
 
-/** Text that is not percent-encoded is taken as it is: an error would contain the password. */
+/** Text that is not percent-encoded is used as is, because an error would contain the password. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

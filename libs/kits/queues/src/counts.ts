@@ -15,7 +15,7 @@ const parts = [
   ['failed', 'failed', 'zcard'],
 ] as const;
 
-/** How many entries each queue has in each state: one round trip, whatever their number. */
+/** Entries per queue and state, in one round trip. */
 export async function countEntries(
   redis: Redis,
   queues: Readonly<Record<string, AnyQueueSpec>>,

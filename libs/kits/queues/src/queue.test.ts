@@ -48,7 +48,7 @@ function run(processors: Parameters<typeof startWorkers<Ctx>>[2], failed: string
 }
 
 describe('a processor', () => {
-  it('gets the payload, the try and the context', async () => {
+  it('gets the payload, the attempt and the context', async () => {
     const { queue, ctx } = run([
       processor(numbers, async (work) => void work.ctx.seen.push(`${work.payload.n} try ${work.attempt}`)),
     ]);
@@ -59,7 +59,7 @@ describe('a processor', () => {
     await eventually(async () => expect(await queue.getJobCountByTypes('completed', 'active')).toBe(0));
   });
 
-  it('that throws is tried again, as often as the table says, and then stands among the failed', async () => {
+  it('that throws is retried up to the declared attempts, and then fails', async () => {
     const failed: string[] = [];
     const { queue, ctx } = run(
       [
@@ -78,7 +78,7 @@ describe('a processor', () => {
     expect(failed).toEqual(['no', 'no', 'no']);
   });
 
-  it('that says so is asked again later, on the same entry and without using up a try', async () => {
+  it('that asks for a later retry gets the same entry again, without using an attempt', async () => {
     const { queue, ctx } = run([
       processor(numbers, async ({ ctx: { seen }, attempt }) => {
         seen.push(String(attempt));
@@ -92,14 +92,14 @@ describe('a processor', () => {
     await eventually(async () => expect(await queue.getJob('same')).toBeUndefined());
   });
 
-  it('is not asked about a payload that is not valid: that fails at once', async () => {
+  it('is not called for an invalid payload, which fails immediately', async () => {
     const failed: string[] = [];
     const { queue, ctx } = run([processor(numbers, async (work) => void work.ctx.seen.push('asked'))], failed);
 
     await queue.add('x', { m: 1 });
 
     await eventually(async () => expect(await queue.getFailedCount()).toBe(1));
-    // The worker says so once Redis has answered it.
+    // Emitted after the response of Redis.
     await eventually(() => expect(failed).toEqual(['numbers: payload is not valid: "n" is required']));
     expect(ctx.seen).toEqual([]);
   });
@@ -116,12 +116,12 @@ describe('starting an app’s workers', () => {
       hooks(),
     );
 
-  it('refuses a queue of the app without a processor, or with two', () => {
+  it('rejects a queue of the app without a processor, or with two', () => {
     expect(() => start({ numbers })).toThrow('queue numbers must have one processor in counter and has 0');
     expect(() => start({ numbers }, numbers, numbers)).toThrow('and has 2');
   });
 
-  it('refuses a processor for a queue of another app', () => {
+  it('rejects a processor for a queue of another app', () => {
     const theirs = spec({ name: 'theirs', consumer: 'other' });
 
     expect(() => start({ numbers, theirs }, numbers, theirs)).toThrow('which it does not consume');
@@ -129,7 +129,7 @@ describe('starting an app’s workers', () => {
 });
 
 describe('the options of an entry', () => {
-  it('remove what is done, so that the same id can come again, and keep what failed', () => {
+  it('remove completed entries, so that the same id can be added again, and keep failed ones', () => {
     expect(entryOptions(numbers)).toMatchObject({ attempts: 3, removeOnComplete: true, removeOnFail: { age: 60 } });
     expect(entryOptions(spec({ keep: { completedSec: 5, failedSec: 60 } })).removeOnComplete).toEqual({ age: 5 });
   });

@@ -3,12 +3,12 @@ import { entryOptions, queuePrefix, type AnyQueueSpec, type QueueSpec } from './
 
 export interface Work<Payload, Ctx> {
   payload: Payload;
-  /** From 1; counts tries of this queue entry, not dispatches of a job. */
+  /** From 1; counts attempts of this queue entry, not dispatches of a job. */
   attempt: number;
   ctx: Ctx;
 }
 
-/** What a processor may answer beside finishing: stand in the queue again until a time. */
+/** Result of a processor that delays its entry instead of completing it. */
 export interface LookAgain {
   lookAgainInMs: number;
 }
@@ -26,29 +26,29 @@ export const processorsFor =
     run,
   });
 
-/** A handle for looking at a queue (Bull Board, metrics) and for adding to it outside a script. */
+/** A queue handle for Bull Board, metrics, and adding entries outside a script. */
 export const openQueue = (spec: AnyQueueSpec, connection: ConnectionOptions): Queue =>
   new Queue(spec.name, { connection, prefix: queuePrefix, defaultJobOptions: entryOptions(spec) });
 
 export interface WorkerHooks {
-  /** A processor threw: the entry will be tried again, or stands among the failed. */
+  /** Called when a processor threw; the entry is retried or failed. */
   onFailed(queue: string, entryId: string | undefined, error: Error): void;
-  /** The connection or a script failed; BullMQ goes on by itself. */
+  /** Called when the connection or a script failed; BullMQ recovers by itself. */
   onError(queue: string, error: Error): void;
-  /** A processor begins with an entry. @param waitedMs since it was due; absent unless this is its first try */
+  /** Called when a processor starts. @param waitedMs time since the entry was due; set on the first attempt only */
   onStarted?(queue: string, waitedMs: number | undefined): void;
   /** The processor has returned or thrown. */
   onEnded?(queue: string): void;
-  /** How long an entry stays with a process that gives no sign of life; renewed every third. Default 60 s. */
+  /** Lease of an entry, renewed every third of it. Default 60 s. */
   lockMs?: number;
-  /** How often entries are looked for whose lock has ended. Default 15 s. */
+  /** Interval of checks for expired leases. Default 15 s. */
   stalledCheckMs?: number;
 }
 
 /**
- * Runs a processor. An entry whose payload is not valid fails at once and is never retried. The lock a processor holds is
- * the only job lock (60 s, renewed every 20 s): what a dead process held is taken over after at most
- * `lockMs` and `stalledCheckMs` together.
+ * Runs a processor. An entry with an invalid payload fails immediately, without a retry. The entry lock is the only job
+ * lock (60 s, renewed every 20 s): an entry of a crashed process is taken over after at most `lockMs` plus
+ * `stalledCheckMs`.
  */
 export function startWorker<P, Ctx>(
   processor: Processor<P, Ctx>,
@@ -92,11 +92,11 @@ export function startWorker<P, Ctx>(
   return worker;
 }
 
-/** Later tries were delayed on purpose, so that their time since the entry was added is no waiting time. */
+/** Undefined for retries, whose delay is intended and not waiting time. */
 const firstWaitMs = ({ attemptsStarted, processedOn, timestamp, delay }: Job): number | undefined =>
   attemptsStarted === 1 && processedOn !== undefined ? Math.max(0, processedOn - timestamp - delay) : undefined;
 
-/** Starts every queue an app consumes. Refuses when a queue has no processor or two, or a processor no queue of its app. */
+/** Starts all queues of an app. @throws Error unless each queue has one processor, and each processor a queue of the app */
 export function startWorkers<Ctx>(
   app: string,
   queues: Readonly<Record<string, AnyQueueSpec>>,

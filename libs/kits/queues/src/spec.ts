@@ -3,17 +3,17 @@ import type Joi from 'joi';
 /** One BullMQ queue, declared in queues.config.ts. Workers, Bull Board, metrics and docs are made from it. */
 export interface QueueSpec<Payload = never> {
   name: string;
-  /** What an operator reads above it in Bull Board. */
+  /** Title in Bull Board. */
   title: string;
   purpose: string;
   producers: readonly string[];
-  /** The app that runs its processor; null = entries only stand there. */
+  /** The app that runs its processor; null = without a processor. */
   consumer: string | null;
   payload: Joi.ObjectSchema<Payload>;
   concurrency: number;
   attempts: number;
   backoffMs: number;
-  /** How long finished entries stay to be looked at; 0 = removed at once, so that the same id can be added again. */
+  /** Retention of finished entries; 0 = removed immediately, so that the same id can be added again. */
   keep: { completedSec: number; failedSec: number };
 }
 
@@ -29,10 +29,10 @@ export const defineQueues = <const Specs extends Record<string, AnyQueueSpec>>(s
  */
 export const queuePrefix = '{s0}';
 
-/** Options every entry of a queue carries. */
+/** Options of all entries of a queue. */
 export const entryOptions = (spec: AnyQueueSpec) => ({
   attempts: spec.attempts,
-  // Fixed, since an entry that fails (a store that is away, say) must come again soon after the fault is gone.
+  // Fixed, so that a failed entry is retried soon after recovery, for example of Redis.
   backoff: { type: 'fixed', delay: spec.backoffMs },
   removeOnComplete: spec.keep.completedSec === 0 ? true : { age: spec.keep.completedSec },
   removeOnFail: { age: spec.keep.failedSec },
