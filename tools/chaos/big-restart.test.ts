@@ -22,7 +22,7 @@ describe('a restart with 100,000 jobs waiting and 10,000 timers', () => {
   }, 120_000);
   afterAll(() => world?.stop(), 30_000);
 
-  it('is ready, reads nothing whole, serves a newcomer at once, and goes on with those who wait', async () => {
+  it('is ready, reads no large key at once, serves a new job immediately, and resumes waiting jobs', async () => {
     const model = await parked('job.later.work', 'jobWaiting');
     const held = await parked('job.chaos.held', 'jobApprovals');
     const services = [...world.services.values()].map(({ process }) => process);

@@ -27,7 +27,7 @@ export interface ChaosOptions {
 export interface ChaosReport {
   seed: number;
   minutes: number;
-  /** Jobs whose acceptance a client was told, by where they ended. They add up to `accepted`. */
+  /** Jobs acknowledged to a client, by final state. They add up to `accepted`. */
   ended: Record<string, number>;
   accepted: number;
   /** Records in all: the accepted ones, those refused at birth, and those whose answer never came. */
@@ -40,7 +40,7 @@ export interface ChaosReport {
   /** Calls of clients by what they were answered; 0 = nothing. */
   answers: Record<string, number>;
   faults: Record<string, number>;
-  /** From the last fault to the last end, ms. */
+  /** Time from the last fault until all jobs ended, ms. */
   settledMs: number;
   violations: Violation[];
   repeatWith: string;
@@ -49,7 +49,7 @@ export interface ChaosReport {
 const settleWithinMs = 180_000;
 const progressEveryMs = 10_000;
 
-/** Lets clients and faults loose on real processes for a while, then counts. The same seed brings the same faults. */
+/** Runs clients and faults against real processes for a while, then checks the invariants. A seed determines the faults. */
 export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: ChaosOptions): Promise<ChaosReport> {
   const ways: CutProxy[] = [];
   const ends = new UnaskedEnds(say);
@@ -91,7 +91,7 @@ export async function runChaos({ seed, minutes, jobsPerSec = 25, say, onLine }: 
     storm.start();
     await letRage(world, load, minutes, say);
     await storm.stop();
-    say('the storm is over; waiting for clients and jobs');
+    say('fault phase ended; waiting for clients and jobs');
     const stormEndedMs = Date.now();
     await Promise.all([...services, ...workers].map((process) => process.untilReady()));
     await load.stop();
@@ -142,7 +142,7 @@ async function letRage(world: World, load: Load, minutes: number, say: (text: st
   }
 }
 
-/** Waits until nothing is left anywhere; what still is after that is found by the checkers. */
+/** Waits until no work is left; the checkers report the rest. */
 async function settle({ store }: World): Promise<Violation[]> {
   let left: Record<string, number> = {};
   try {
@@ -155,7 +155,7 @@ async function settle({ store }: World): Promise<Violation[]> {
     );
     return [];
   } catch {
-    return [{ invariant: 'I15', jobId: '', text: `not at rest after ${settleWithinMs} ms: ${JSON.stringify(left)}` }];
+    return [{ invariant: 'I15', jobId: '', text: `not settled after ${settleWithinMs} ms: ${JSON.stringify(left)}` }];
   }
 }
 

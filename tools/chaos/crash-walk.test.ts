@@ -8,7 +8,7 @@ const pointsEach = 3;
 const pointsEachOfRuns = 2;
 const seed = Number(process.env['CHAOS_SEED'] ?? 1);
 
-describe('the crash walk: a service dies at one of its store or bus operations, before or after it is done', () => {
+describe('the crash walk: a service crashes before or after one of its Redis or NATS operations', () => {
   let walk: CrashWalk;
   const walks = scenarios.flatMap((scenario) =>
     scenario.services.map((service) => [scenario.name, service, scenario] as const),
@@ -21,7 +21,7 @@ describe('the crash walk: a service dies at one of its store or bus operations, 
   afterAll(() => walk?.stop(), 30_000);
 
   it.each(walks)(
-    '%s: the %s comes back, and every promise is kept',
+    '%s: the %s recovers, and all invariants hold',
     async (_, service, scenario) => {
       const surveyed: Walk = await walk.survey(scenario, service);
       const points = sample(

@@ -5,7 +5,7 @@ import type { CutProxy } from './cut-proxy';
 import { pick } from './seeded';
 import type { ServiceClock } from './service-clock';
 
-/** Everything that can be made to fail. */
+/** Targets of faults. */
 export interface Victims {
   services: readonly [Supervised, ...Supervised[]];
   workers: readonly [Supervised, ...Supervised[]];
@@ -16,10 +16,10 @@ export interface Victims {
   clocks: readonly [ServiceClock, ...ServiceClock[]];
 }
 
-/** Whoever was struck. */
+/** Target of a fault. */
 export type Struck = Supervised | TestServer | CutProxy | ServiceClock;
 
-/** One thing that goes wrong; it is over when the promise resolves, with whom it befell. */
+/** A fault; the promise resolves with its targets when it is over. */
 interface Fault {
   name: string;
   strike(victims: Victims, random: () => number): Promise<readonly Struck[]>;
@@ -118,7 +118,7 @@ async function pause(victim: Supervised | TestServer, random: () => number): Pro
   return [victim];
 }
 
-/** @returns false when it has ended meanwhile */
+/** @returns false when it has already exited */
 function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name);
@@ -134,11 +134,11 @@ async function restart(server: TestServer, downMs: number): Promise<Struck[]> {
   return [server];
 }
 
-/** Lets one thing after another go wrong, in an order that the source decides, until told to stop. */
+/** Injects faults one after another, in an order that the random source determines, until stopped. */
 export class Storm {
-  /** How often each fault struck. */
+  /** Number of injections per fault. */
   readonly struck: Record<string, number> = {};
-  /** What a victim should not have done. */
+  /** Unexpected behavior of a target. */
   readonly complaints: string[] = [];
   private isOver = false;
   private raging: Promise<void> = Promise.resolve();
@@ -147,7 +147,7 @@ export class Storm {
     private readonly victims: Victims,
     private readonly random: () => number,
     private readonly say: (text: string) => void,
-    /** Told of each fault when it is over: when it began, and whom it befell. */
+    /** Called after each fault with its start and its targets. */
     private readonly onStruck: (fromMs: number, whom: readonly Struck[]) => void,
   ) {}
 

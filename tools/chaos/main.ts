@@ -3,21 +3,21 @@ import { runChaos, type ChaosReport } from './chaos';
 import { modes } from './crash-walk';
 import { runWalk, type WalkReport } from './run-walk';
 
-const help = `npm run chaos -- [options]: real processes, real faults, and a count of what is left.
+const help = `npm run chaos -- [options]: fault injection on real processes; proves that no accepted job is lost or executed twice.
 
-  --seed N          decides which faults come in which order (default: by the clock, and it is told)
-  --minutes M       how long the storm lasts (default 2); then everything must come to rest
-  --rate R          clients a second (default 25)
+  --seed N          seed of the fault sequence (default: from the clock; printed)
+  --minutes M       duration of the fault phase (default 2); then all jobs must end
+  --rate R          clients per second (default 25)
 
-  --walk            instead: kill one service at each of its store and bus operations, before and after
+  --walk            instead: kill a service before and after each of its Redis and NATS operations
   --scenario S,T    only these scenarios      --service X   only this service
   --k N             only this operation       --mode M      only before, or only after
 
-  --json            print the findings as one line of JSON on standard output, all else on standard error
-  --verbose         the services' logs too, on standard error
-  --help            this text
+  --json            print the report as one line of JSON on standard output; progress goes to standard error
+  --verbose         print the logs of the services on standard error
+  --help            print this help
 
-Ends with 1 when a promise was broken, and says with which command that is repeated.
+Exits with 1 when an invariant was violated, and prints the command that reproduces it.
 `;
 
 function readOptions() {
@@ -37,10 +37,11 @@ function readOptions() {
     },
   });
   const mode = modes.find((one) => one === values.mode);
-  if (values.mode !== undefined && mode === undefined) throw new Error(`--mode is one of ${modes.join(', ')}`);
+  if (values.mode !== undefined && mode === undefined) throw new Error(`--mode must be one of ${modes.join(', ')}`);
   const number = (name: 'seed' | 'minutes' | 'rate' | 'k', least: number) => {
     const text = values[name];
-    if (text !== undefined && !(Number(text) >= least)) throw new Error(`--${name} is a number of at least ${least}`);
+    if (text !== undefined && !(Number(text) >= least))
+      throw new Error(`--${name} must be a number of at least ${least}`);
     return text === undefined ? undefined : Number(text);
   };
   return {
@@ -79,7 +80,7 @@ async function run(): Promise<number> {
 }
 
 const walkSummary = ({ points, failures }: WalkReport) =>
-  `\n${points} points, ${failures.length} of them broke a promise\n${failures.map(({ repeatWith }) => `  ${repeatWith}\n`).join('')}`;
+  `\n${points} points, ${failures.length} of them with violations\n${failures.map(({ repeatWith }) => `  ${repeatWith}\n`).join('')}`;
 
 const list = (counts: Record<string, number>) =>
   Object.entries(counts)
@@ -87,15 +88,15 @@ const list = (counts: Record<string, number>) =>
     .map(([name, count]) => `  ${String(count).padStart(7)}  ${name}\n`)
     .join('');
 
-const mostTold = 30;
+const MAX_PRINTED_VIOLATIONS = 30;
 
 const chaosSummary = (report: ChaosReport) => `
-${report.accepted} jobs accepted, ${report.records} records, ${report.dispatches} dispatches stored; at rest ${report.settledMs} ms after the storm
-${report.timers.fired} timers fired; the latest ${report.timers.latestMs} ms late, or ${report.timers.latestUnexcusedMs} ms of the time in which engine and Redis were there
+${report.accepted} jobs accepted, ${report.records} records, ${report.dispatches} dispatches stored; settled ${report.settledMs} ms after the fault phase
+${report.timers.fired} timers fired; the latest ${report.timers.latestMs} ms late, or ${report.timers.latestUnexcusedMs} ms without counting downtime of engine and Redis
 ended\n${list(report.ended)}runs\n${list(report.runs)}faults\n${list(report.faults)}answers\n${list(report.answers)}
-${report.violations.length === 0 ? 'Every promise was kept.' : `${report.violations.length} promises were broken:`}
+${report.violations.length === 0 ? 'All invariants hold.' : `${report.violations.length} invariants were violated:`}
 ${report.violations
-  .slice(0, mostTold)
+  .slice(0, MAX_PRINTED_VIOLATIONS)
   .map(({ invariant, jobId, text }) => `  ${invariant} ${jobId} ${text}\n`)
   .join('')}
 repeat with: ${report.repeatWith}

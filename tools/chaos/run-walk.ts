@@ -12,7 +12,7 @@ export interface WalkWish {
 
 export interface WalkReport {
   points: number;
-  /** One for each point at which a promise was broken. */
+  /** One per point with violations. */
   failures: { repeatWith: string; died: string | undefined; faults: string[] }[];
 }
 
@@ -40,7 +40,7 @@ export async function runWalk(wish: WalkWish, say: (text: string) => void): Prom
       for (const point of wish.k === undefined ? pointsOf(surveyed) : modes.map((mode) => ({ k: wish.k ?? 1, mode }))) {
         if (wish.mode !== undefined && wish.mode !== point.mode) continue;
         if (await stepAndReport(walk, surveyed, point, { report, say })) continue;
-        // What is broken now would be found again at every later point.
+        // A violation would be found again at every later point.
         await walk.stop();
         walk = await freshWalk(say);
       }
@@ -54,12 +54,12 @@ export async function runWalk(wish: WalkWish, say: (text: string) => void): Prom
 async function freshWalk(say: (text: string) => void): Promise<CrashWalk> {
   say('starting Redis, NATS and the services');
   const walk = await CrashWalk.start();
-  say('learning what they do when there is nothing to do');
+  say('recording the operations of idle services');
   await walk.learnBackground();
   return walk;
 }
 
-/** @returns whether every promise was kept */
+/** @returns whether all invariants hold */
 async function stepAndReport(
   walk: CrashWalk,
   surveyed: Walk,
@@ -67,13 +67,13 @@ async function stepAndReport(
   { report, say }: { report: WalkReport; say: (text: string) => void },
 ): Promise<boolean> {
   const { died, faults, tookMs } = await walk.step(surveyed, point);
-  const where = died === undefined ? 'did not come to it' : `died ${point.mode} ${died}`;
+  const where = died === undefined ? 'operation not reached' : `died ${point.mode} ${died}`;
   report.points++;
-  say(`  ${String(point.k).padStart(3)} ${where}, looked at after ${tookMs} ms`);
+  say(`  ${String(point.k).padStart(3)} ${where}, checked after ${tookMs} ms`);
   if (faults.length === 0) return true;
-  const told = faults.map(({ invariant, jobId, text }) => `${invariant} ${jobId} ${text}`);
+  const found = faults.map(({ invariant, jobId, text }) => `${invariant} ${jobId} ${text}`);
   const repeatWith = command(surveyed, point);
-  report.failures.push({ repeatWith, died, faults: told });
-  say(`      ${told.join('\n      ')}\n      repeat with: ${repeatWith}`);
+  report.failures.push({ repeatWith, died, faults: found });
+  say(`      ${found.join('\n      ')}\n      repeat with: ${repeatWith}`);
   return false;
 }

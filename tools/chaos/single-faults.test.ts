@@ -65,7 +65,7 @@ describe('a single fault', () => {
   }
 
   it.each(['api', 'scheduler', 'engine'])(
-    'asked to end under load, the %s does so by itself, with 0',
+    'on SIGTERM under load, the %s exits with 0',
     async (name) => {
       ends.length = 0;
 
@@ -78,7 +78,7 @@ describe('a single fault', () => {
     90_000,
   );
 
-  it('a Redis that is killed and comes back finds every queue worker again, and nothing lost', async () => {
+  it('after a crash of Redis every queue worker reconnects, and no job is lost', async () => {
     const { redis } = world.store;
     const waiting = async () => ((await redis.client('LIST')) as string).match(/cmd=bzpopmin/g)?.length ?? 0;
     const consumed = Object.values(queues).filter(({ consumer }) => consumer && world.services.has(consumer)).length;
@@ -94,7 +94,7 @@ describe('a single fault', () => {
     await eventually(async () => expect(await waiting()).toBe(consumed), { withinMs: 20_000 });
   }, 90_000);
 
-  it('connections that are cut again and again cost nothing but time', async () => {
+  it('repeatedly closed connections cause delays only', async () => {
     const ids = await underLoad(async () => {
       for (let i = 0; i < 5; i++) {
         for (const way of ways) way.cut();
@@ -106,7 +106,7 @@ describe('a single fault', () => {
     expect(await notSucceeded(ids)).toEqual([]);
   }, 90_000);
 
-  it('a Redis that hangs is answered for in time and named by /readyz, and all goes on when it comes back', async () => {
+  it('while Redis hangs, requests fail in time and /readyz names it; processing resumes afterwards', async () => {
     const api = world.client('admin');
     process.kill(world.redis.pid, 'SIGSTOP');
     const answered = await Promise.all(Array.from({ length: 10 }, () => api.ask('GET', '/api/v1/jobs')));
@@ -125,7 +125,7 @@ describe('a single fault', () => {
     expect(await notSucceeded([id])).toEqual([]);
   }, 90_000);
 
-  it('the clock of the engine jumps, and it dies: timers of runs fire once, never early, and soon', async () => {
+  it('after a clock jump and a crash of the engine, timers fire once, never early, and promptly', async () => {
     const { process, clock } = world.service('engine');
     await putWorkflows(world);
     const start = () => world.client('admin').startRun('chaos-timer', randomUUID());
@@ -150,7 +150,7 @@ describe('a single fault', () => {
     expect(fired.map(({ runId }) => runId).sort()).toEqual(runs.sort());
   }, 120_000);
 
-  it('while NATS is away jobs are accepted, and no worker is given up for its silence', async () => {
+  it('while NATS is unreachable jobs are accepted, and no worker is declared lost', async () => {
     let whileAway: number[] = [];
     const ids = await underLoad(async () => {
       await world.nats.kill('SIGKILL');
@@ -168,7 +168,7 @@ describe('a single fault', () => {
     for (const id of ids) expect(await world.store.jobs.load(id)).toMatchObject({ retry_count: 0 });
   }, 90_000);
 
-  it('a bus on which everything is said twice changes nothing', async () => {
+  it('duplicated NATS messages have no effect', async () => {
     for (const { weather } of ways) weather.isDoubling = true;
     const ids = await underLoad(() => sleep(1_500));
     await ended();
@@ -177,7 +177,7 @@ describe('a single fault', () => {
     expect(await notSucceeded(ids)).toEqual([]);
   }, 90_000);
 
-  it('a job that kills every worker it meets ends with a dead letter, and the others are done', async () => {
+  it('a job that crashes its workers ends with a dead letter, and other jobs complete', async () => {
     const poison = await submit('job.chaos.poison');
     const others = await underLoad(() => sleep(1_000));
 
@@ -189,7 +189,7 @@ describe('a single fault', () => {
     expect(await world.store.deadLetters.get('*', poison)).toMatchObject({ job_id: poison });
   }, 150_000);
 
-  it('50 submissions at once under one key make one job, also when the gateway dies among them', async () => {
+  it('50 concurrent submissions with one key create one job, also when the gateway crashes', async () => {
     const key = randomUUID();
     const client = world.client('admin');
     const asked = Array.from({ length: 50 }, () => client.submit({ topic: 'job.chaos.work', key }));
@@ -199,7 +199,7 @@ describe('a single fault', () => {
     await ended();
   }, 90_000);
 
-  it('power loss: of a log that lost its tail, what is left is whole and goes on', async () => {
+  it('power loss: after a truncated append-only file, the remaining jobs are complete and continue', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 60; i++) ids.push(await submit('job.later.work'));
     await eventually(async () => {

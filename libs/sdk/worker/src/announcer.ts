@@ -14,17 +14,17 @@ import type { WorkerSettings } from './options';
 import { sdkVersion } from './version';
 
 const handshakeMs = 30_000;
-/** Keeps the packet small; what is left out is listed once others have ended. */
-const mostListed = 256;
+/** Bounds the packet; further jobs are listed once others have ended. */
+const MAX_LISTED_JOBS = 256;
 const othersReconnectMs = 2_500;
 const abilities = ['progress', 'cancel', 'error_codes', 'heartbeats', 'conformance.core', 'conformance.standard'];
 const percent = (part: number) => Math.min(100, Math.max(0, part * 100));
 
-/** Tells the schedulers that this worker lives, what it can do, and which topics it serves now. */
+/** Announces this worker to the schedulers: heartbeats, capabilities and topics. */
 export class Announcer {
   private timers: NodeJS.Timeout[] = [];
   private isDraining = false;
-  /** Tells schedulers this process from an earlier one of the same id. */
+  /** Distinguishes this process from an earlier one with the same id. */
   private readonly bootId = randomUUID();
 
   constructor(
@@ -41,7 +41,7 @@ export class Announcer {
     ];
   }
 
-  /** After a reconnect: now, and once more for schedulers that come back later than this worker does. */
+  /** After a reconnect: now, and again for schedulers that reconnect later. */
   announceTwice(): void {
     this.announce();
     this.timers.push(setTimeout(() => this.announce(), othersReconnectMs));
@@ -53,7 +53,7 @@ export class Announcer {
     this.heartbeat();
   }
 
-  /** No new jobs, please; what runs is finished. */
+  /** Announces draining: no new jobs, running ones finish. */
   drain(): void {
     this.isDraining = true;
     this.announce();
@@ -72,7 +72,7 @@ export class Announcer {
       region,
       type,
       active_jobs: active,
-      running_jobs: jobIds.slice(0, mostListed),
+      running_jobs: jobIds.slice(0, MAX_LISTED_JOBS),
       max_parallel_jobs: concurrency,
       capabilities: [...capabilities],
       labels: { ...labels, [bootIdLabel]: this.bootId, [dispatchEchoLabel]: 'true' },

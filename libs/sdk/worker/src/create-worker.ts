@@ -3,8 +3,8 @@ import type { Worker, WorkerOptions } from './types';
 import { RunningWorker } from './worker';
 
 /**
- * A worker that is not started yet.
+ * Creates a worker without starting it.
  *
- * @throws Error saying which option cannot be used
+ * @throws Error naming the invalid option
  */
 export const createWorker = (options: WorkerOptions): Worker => new RunningWorker(workerSettings(options));

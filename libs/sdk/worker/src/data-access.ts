@@ -4,7 +4,7 @@ import { DataStore, type JobData } from './store';
 
 const DEFAULT_REDIS_URL = 'redis://localhost:6379';
 
-/** Chooses for each dispatch where its data is: in Redis when the worker was given one, else behind the data URLs. */
+/** Selects the store of a dispatch: Redis when configured, otherwise its data URLs. */
 export class DataAccess {
   private store: DataStore | undefined;
 

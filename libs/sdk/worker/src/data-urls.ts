@@ -7,15 +7,15 @@ import type { ArtifactOptions } from './types';
 const MAX_TRIES = 5;
 const FIRST_PAUSE_MS = 200;
 const ANSWER_TIMEOUT_MS = 30_000;
-/** Answers after which the same request may succeed. */
+/** Statuses after which a retry may succeed. */
 const transientStatuses = [408, 429, 500, 502, 503, 504];
 
 type Env = Readonly<Record<string, string>>;
 
-/** Whether a dispatch carries data URLs. The URL of the input is absent when the input is in another kind of store. */
+/** Whether a dispatch contains data URLs. The URL of the input is absent when the input is in another kind of store. */
 export const hasDataUrls = (env: Env): boolean => Boolean(env[dataUrlEnv.result]);
 
-/** Reads and stores the data of one dispatch through the gateway. Messages never hold a URL: its token is a credential. */
+/** Reads and stores the data of one dispatch through the gateway. Error messages never contain a URL, because its token is a credential. */
 export class UrlData implements JobData {
   constructor(
     private readonly env: Env,
@@ -44,19 +44,19 @@ export class UrlData implements JobData {
 
   /** @throws FatalError, RetryableError; the signal's reason when the job was aborted */
   private async send(purpose: DataPurpose, method: string, body?: Buffer, query: Env = {}): Promise<Response> {
-    const url = this.urlOf(purpose, query);
+    const url = this.getUrl(purpose, query);
     for (let tries = 1; ; tries += 1) {
       this.signal.throwIfAborted();
       const answer = await this.request(url, method, body);
       if (answer.ok) return answer;
       const isTransient = transientStatuses.includes(answer.status);
-      if (!isTransient || tries === MAX_TRIES) throw await refusalOf(answer, isTransient);
+      if (!isTransient || tries === MAX_TRIES) throw await toError(answer, isTransient);
       await answer.body?.cancel();
       await sleep(FIRST_PAUSE_MS * 2 ** (tries - 1), undefined, { signal: this.signal });
     }
   }
 
-  private urlOf(purpose: DataPurpose, query: Env): URL {
+  private getUrl(purpose: DataPurpose, query: Env): URL {
     const text = this.env[dataUrlEnv[purpose]] ?? '';
     if (!URL.canParse(text)) {
       throw new RetryableError(`${dataUrlEnv[purpose]} of this dispatch is no URL`, { code: 'data_url_missing' });
@@ -70,7 +70,7 @@ export class UrlData implements JobData {
     const signal = AbortSignal.any([this.signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
     const headers = { ...(body && { 'Content-Type': 'application/octet-stream' }) };
     try {
-      // A redirect would send the token to another place.
+      // A redirect would leak the token.
       return await fetch(url, { method, headers, signal, redirect: 'error', ...(body && { body }) });
     } catch (cause) {
       this.signal.throwIfAborted();
@@ -79,13 +79,13 @@ export class UrlData implements JobData {
   }
 }
 
-async function refusalOf(answer: Response, isTransient: boolean): Promise<Error> {
+async function toError(answer: Response, isTransient: boolean): Promise<Error> {
   const { code, error } = (await answer.json().catch(() => ({}))) as { code?: string; error?: string };
   if (code === 'input_not_found') return contextMissing();
   const why = error ?? (answer.statusText || `status ${answer.status}`);
   if (isTransient) return new RetryableError(`the gateway did not answer: ${why}`, { code: 'store_unavailable' });
   const message = `the gateway refused the data of this job: ${why}`;
-  // Nothing about a body that is too large changes when the job is tried again.
+  // A retry cannot fix a body that is too large.
   return answer.status === 413
     ? new FatalError(message, { code: code ?? 'request_too_large' })
     : new RetryableError(message, { code: code ?? 'data_url_refused' });

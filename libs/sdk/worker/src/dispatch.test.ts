@@ -34,7 +34,7 @@ const dispatch = (attempt: number) => ({ dispatch_id: `d-${attempt}`, attempt, a
 const identity = { tenant_id: 'acme', principal_id: 'ada', actor_id: 'bot', delegation_id: '' };
 
 describe('the dispatch of a request', () => {
-  it('names the job’s attempt and is echoed with the identity in progress and result', async () => {
+  it('contains the attempt, and is echoed with the identity in progress and result', async () => {
     const seen: Job[] = [];
     await started((job) => {
       seen.push(job);
@@ -48,7 +48,7 @@ describe('the dispatch of a request', () => {
     expect(seen).toMatchObject([{ dispatchId: 'd-4', attempt: 4 }]);
   });
 
-  it('wins over its copy in env', async () => {
+  it('takes precedence over its copy in env', async () => {
     await started(() => undefined);
 
     const env = { SVC_DISPATCH_ID: 'd-1', SVC_ATTEMPT: '1' };
@@ -57,7 +57,7 @@ describe('the dispatch of a request', () => {
     expect(await scheduler.results('j')).toMatchObject([{ dispatch: dispatch(2) }]);
   });
 
-  it('is not made up when the platform names none', async () => {
+  it('is absent when the platform sends none', async () => {
     await started(() => undefined);
 
     await scheduler.dispatch({ job_id: 'j', env: {} }, { to: 'w-1' });
@@ -66,7 +66,7 @@ describe('the dispatch of a request', () => {
   });
 });
 
-describe('a cancel that names a dispatch', () => {
+describe('a cancel with a dispatch id', () => {
   it('stops that dispatch and older ones, never a newer one', async () => {
     const running = new Map<number, AbortSignal>();
     await started(({ attempt, signal }) => {

@@ -20,13 +20,13 @@ abstract class JobError extends Error {
   }
 }
 
-/** It may work another time: the job ends FAILED_RETRYABLE. */
+/** A retry may succeed: the job ends FAILED_RETRYABLE. */
 export class RetryableError extends JobError {}
 
 /** No retry can help: the job ends FAILED_FATAL. */
 export class FatalError extends JobError {}
 
-/** The worker refuses the job by its own policy: the job ends DENIED. */
+/** The worker rejects the job by its own policy: the job ends DENIED. */
 export class DeniedError extends JobError {}
 
 export type AbortCause = 'cancelled' | 'deadline' | 'lease_lost' | 'shutdown';
@@ -36,7 +36,7 @@ export class JobAborted extends Error {
   constructor(
     readonly abortedBy: AbortCause,
     message: string,
-    /** How long the handler has to end by itself; absent = the worker's own grace. */
+    /** Grace period of the handler; default: that of the worker. */
     readonly graceMs?: number,
   ) {
     super(message);
@@ -53,8 +53,8 @@ export interface Failure {
 
 const longestMessage = 2_000;
 
-/** What a thrown value means for the job. See docs/reference/worker-protocol.md#minimum. */
-export function failureOf(error: unknown): Failure {
+/** Maps a thrown value to the result of the job. See docs/reference/worker-protocol.md#minimum. */
+export function toFailure(error: unknown): Failure {
   const error_message = (error instanceof Error ? error.message : String(error)).slice(0, longestMessage);
   if (error instanceof JobAborted) return { ...abortFailure(error.abortedBy), error_message };
   if (!(error instanceof JobError)) return { status: 'FAILED', error_code: '', error_message, error_code_enum: 0 };

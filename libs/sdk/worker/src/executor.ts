@@ -12,8 +12,8 @@ import {
 } from '@svc/contract';
 import { bestMatch } from '@svc/routing';
 import type { DataAccess } from './data-access';
-import { failureOf, FatalError, JobAborted, RetryableError } from './errors';
-import { buildJob, contextPointerOf, echoOf, identityOf, isCancelled, type DispatchIdentity } from './job';
+import { toFailure, FatalError, JobAborted, RetryableError } from './errors';
+import { buildJob, getContextPointer, buildEcho, getIdentity, isCancelled, type DispatchIdentity } from './job';
 import type { Keeper } from './keeper';
 import type { Ledger, Receipt, Running } from './ledger';
 import type { Link, TraceHeaders } from './link';
@@ -40,14 +40,14 @@ export interface ExecutorDeps {
 }
 
 interface Ending {
-  status: 'SUCCEEDED' | ReturnType<typeof failureOf>['status'];
+  status: 'SUCCEEDED' | ReturnType<typeof toFailure>['status'];
   result_ptr?: string;
   error_code?: string;
   error_message?: string;
   error_code_enum?: number;
 }
 
-/** What a job brings beside its result. */
+/** Data of a result besides the result itself. */
 interface Yields {
   artifacts: string[];
   costUsd?: number;
@@ -56,7 +56,7 @@ interface Yields {
 const unreadableDelayMs = 5_000;
 const unreadableDeliveries = 3;
 const publishRetryMs = 1_000;
-/** Longest delay of a timer; a deadline beyond it is none. */
+/** Maximum timer delay; a later deadline is ignored. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
@@ -66,15 +66,15 @@ const longestTimerMs = 2 ** 31 - 1;
 export class Executor {
   constructor(private readonly deps: ExecutorDeps) {}
 
-  /** Sees one message through to its acknowledgement; never throws. */
+  /** Processes a message up to its acknowledgement; never throws. */
   async handle(incoming: Incoming): Promise<void> {
     const { ledger, settings } = this.deps;
     const packet = this.read(incoming);
     if (!packet) return;
-    const identity = identityOf(packet.body);
+    const identity = getIdentity(packet.body);
     const known = ledger.find(identity);
     if (known?.kind === 'running') {
-      // The same dispatch again: its message is acknowledged with the first.
+      // A repeated dispatch: its message is acknowledged with the first.
       known.receipts.push(incoming.receipt);
       return;
     }
@@ -90,15 +90,15 @@ export class Executor {
     }
   }
 
-  /** Answers a job without running it: nothing of it is remembered, so that it may come again. */
+  /** Publishes a failure without running the job, and without a ledger entry, so that it can be redelivered. */
   async refuse(incoming: Incoming, error: RetryableError): Promise<void> {
     const packet = this.read(incoming);
-    if (!packet || this.deps.ledger.find(identityOf(packet.body))) return;
-    await this.publish(this.result(packet, failureOf(error), 0, { artifacts: [] }), incoming.trace);
+    if (!packet || this.deps.ledger.find(getIdentity(packet.body))) return;
+    await this.publish(this.result(packet, toFailure(error), 0, { artifacts: [] }), incoming.trace);
     incoming.receipt.ack();
   }
 
-  /** Stops the runs that the cancel covers; their handlers get its grace period, or the worker's own when it is 0. */
+  /** Aborts the runs that the cancel covers, with its grace period, or that of the worker when it is 0. */
   cancel(cancel: JobCancel): void {
     const { reason, grace_sec: graceSec } = cancel;
     const graceMs = graceSec > 0 ? Math.min(graceSec * 1_000, longestTimerMs) : undefined;
@@ -126,7 +126,7 @@ export class Executor {
     const { link } = this.deps;
     const alert = alertPacket(link.head(trace_id), { severity, message: `packet refused: ${reason}`, code, details });
     link.send(subjects.alert.name, alert);
-    // Without the reason, which servers before 2.10 take for no termination at all.
+    // Without the reason, because servers before 2.10 ignore a termination with one.
     receipt.term();
     return undefined;
   }
@@ -146,7 +146,7 @@ export class Executor {
     ledger.begin(running);
     const ending = await this.perform(packet, incoming.deliveries, running, yields);
     if (ending.error_code === 'lease_lost') {
-      // Another worker may have it: it is for that one to answer.
+      // Another worker may have the message and publishes the result.
       ledger.forget(identity);
       for (const receipt of running.receipts) receipt.nak();
       return;
@@ -154,7 +154,7 @@ export class Executor {
     const result = this.result(packet, ending, performance.now() - startedMs, yields);
     const publish = () => this.publish(result, incoming.trace);
     await publish();
-    // If we die here, the message comes again, and the repeated result changes nothing.
+    // After a crash here, the message is redelivered, and the repeated result is a no-op.
     ledger.finish(identity, publish, Date.now());
     for (const receipt of running.receipts) receipt.ack();
   }
@@ -170,24 +170,24 @@ export class Executor {
     const deadlineMs = request.budget?.deadline_ms ?? 0;
     const late = () => abort.abort(new JobAborted('deadline', `deadline of ${deadlineMs} ms expired`));
     const timer = deadlineMs > 0 && deadlineMs < longestTimerMs ? setTimeout(late, deadlineMs) : undefined;
-    const progress = this.progressOf(packet);
+    const progress = this.buildProgress(packet);
     try {
       this.admit(packet, deliveries, late);
       const result_ptr = await this.work(packet, abort, deadlineMs, progress, yields);
       return { status: 'SUCCEEDED', result_ptr };
     } catch (error) {
-      return failureOf(signal.aborted ? signal.reason : error);
+      return toFailure(signal.aborted ? signal.reason : error);
     } finally {
       clearTimeout(timer);
       progress.flush();
     }
   }
 
-  /** Reasons not to begin. */
+  /** @throws when the job must not start */
   private admit({ body, created_at_us }: PacketOf<'job_request'>, deliveries: number, late: () => void): void {
     const { maxDeliveries } = this.deps.settings;
     if (deliveries > maxDeliveries) {
-      const message = `given up after ${maxDeliveries} deliveries without an answer`;
+      const message = `no result after ${maxDeliveries} deliveries`;
       throw new FatalError(message, { code: 'deliveries_exhausted' });
     }
     const deadlineMs = body.budget?.deadline_ms ?? 0;
@@ -209,7 +209,7 @@ export class Executor {
       throw new RetryableError(`this worker does not serve ${request.topic}`, { code: 'topic_not_served', errorCode });
     }
     const store = data.of(request, signal);
-    const pointer = contextPointerOf(request);
+    const pointer = getContextPointer(request);
     const input = pointer ? await store.readContext(pointer, request.context_ref) : undefined;
     const job = buildJob(request, trace_id, input, {
       signal,
@@ -223,7 +223,7 @@ export class Executor {
       writeArtifact: async (bytes, options) => {
         const pointer = await store.writeArtifact(bytes, {
           ...options,
-          // So that it is withheld with the job's output, should that be.
+          // Withheld together with the job's output if that is quarantined.
           labels: { ...options.labels, job_id: request.job_id },
         });
         yields.artifacts.push(pointer);
@@ -232,7 +232,7 @@ export class Executor {
     });
     signal.throwIfAborted();
     const value = await withinGrace(Promise.resolve(handler(job)), signal, settings.graceMs);
-    // What finished although the worker is stopping counts; what was cancelled, late or given away does not.
+    // A result that finished during shutdown counts; one that was cancelled, late or reassigned does not.
     keeper.check();
     if (signal.aborted && !(signal.reason instanceof JobAborted && signal.reason.abortedBy === 'shutdown'))
       throw signal.reason;
@@ -241,12 +241,12 @@ export class Executor {
     return store.writeResult(body);
   }
 
-  private progressOf({ body, trace_id }: PacketOf<'job_request'>): ProgressReports {
+  private buildProgress({ body, trace_id }: PacketOf<'job_request'>): ProgressReports {
     const { link } = this.deps;
     const { job_id, env } = body;
     return new ProgressReports(({ percent, message }) => {
       const status = jobStatusOf('RUNNING');
-      const report = { job_id, step_id: env['step_id'], percent, message, status, ...echoOf(body) };
+      const report = { job_id, step_id: env['step_id'], percent, message, status, ...buildEcho(body) };
       if (!link.connection.isClosed())
         link.send(subjects.jobProgress.name, jobProgressPacket(link.head(trace_id), report));
     });
@@ -264,13 +264,13 @@ export class Executor {
       status: jobStatusOf(status),
       execution_ms: Math.round(elapsedMs),
       artifact_ptrs,
-      ...echoOf(body),
+      ...buildEcho(body),
       ...(costUsd !== undefined && { cost_usd: costUsd }),
       ...rest,
     });
   }
 
-  /** Publishes until it is stored: a result that is lost costs the whole work. */
+  /** Retries until the result is stored, since a lost result repeats the whole job. */
   private async publish(result: PacketOf<'job_result'>, trace: TraceHeaders): Promise<void> {
     const { link, settings } = this.deps;
     for (;;) {
@@ -285,7 +285,7 @@ export class Executor {
   }
 }
 
-/** The work's value; after an abort, the work has the grace to end by itself: that of the abort, or the worker's own. */
+/** Waits for the handler; after an abort, for at most the grace period of the abort or of the worker. */
 async function withinGrace(work: Promise<unknown>, signal: AbortSignal, graceMs: number): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const graceOver = new Promise<never>((_, reject) => {

@@ -10,32 +10,32 @@ export interface JobPowers {
   writeArtifact(bytes: Uint8Array, options: ArtifactOptions): Promise<string>;
 }
 
-/** What names one dispatch: results and repeats are matched by it. */
+/** Identity of a dispatch, which results and repeats are matched by. */
 export interface DispatchIdentity {
   jobId: string;
   dispatchId: string;
   attempt: number;
 }
 
-/** Read from a request; a scheduler that does not name the dispatch leaves it empty and the attempt 0. */
-export function identityOf(request: JobRequest): DispatchIdentity {
+/** Identity in a request; empty with attempt 0 when the scheduler sends none. */
+export function getIdentity(request: JobRequest): DispatchIdentity {
   const { dispatch_id: dispatchId, attempt } = dispatchOf(request);
   return { jobId: request.job_id, dispatchId, attempt };
 }
 
-/** Where the input document is; '' when the job has none. */
-export const contextPointerOf = ({ context_ptr: pointer, context_ref: ref }: JobRequest): string =>
+/** Pointer of the input document; '' without one. */
+export const getContextPointer = ({ context_ptr: pointer, context_ref: ref }: JobRequest): string =>
   pointer || (ref?.uri ?? '');
 
-/** What results and progress repeat of their request, so that those of an earlier dispatch are told apart. */
-export function echoOf(request: JobRequest): Pick<JobResultDraft, 'dispatch' | 'identity'> {
+/** Fields of the request that results and progress echo, so that those of an earlier dispatch can be rejected. */
+export function buildEcho(request: JobRequest): Pick<JobResultDraft, 'dispatch' | 'identity'> {
   const dispatch = dispatchOf(request);
   const isNamed = dispatch.dispatch_id !== '' || dispatch.attempt > 0;
   return { ...(isNamed && { dispatch }), identity: request.identity };
 }
 
 /**
- * Does a cancel stop this run? One that names a dispatch stops that one and older ones of the job, never a newer one.
+ * Whether a cancel stops this run. A cancel with a dispatch id stops that dispatch and older ones, never a newer one.
  * See docs/reference/worker-protocol.md#fencing.
  */
 export function isCancelled(run: DispatchIdentity, { job_id, dispatch }: JobCancel): boolean {
@@ -45,22 +45,22 @@ export function isCancelled(run: DispatchIdentity, { job_id, dispatch }: JobCanc
 }
 
 /**
- * What a handler sees of its job.
+ * Builds the job passed to a handler.
  *
- * @param input the document the job's context pointer led to, parsed
- * @throws RetryableError when the job's constraints cannot be read
+ * @param input the parsed document of the job's context pointer
+ * @throws RetryableError when the job's constraints are invalid
  */
 export function buildJob(request: JobRequest, traceId: string, input: unknown, powers: JobPowers): Job {
   const { signal, deadline, progress, cost } = powers;
   const document = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
   const prompt = document['prompt'];
   return {
-    ...identityOf(request),
+    ...getIdentity(request),
     topic: request.topic,
     tenant: request.tenant_id,
     traceId,
     input,
-    contextPtr: contextPointerOf(request),
+    contextPtr: getContextPointer(request),
     prompt: typeof prompt === 'string' ? prompt : '',
     context: document['context'] ?? input,
     env: request.env,
@@ -89,7 +89,7 @@ export function buildJob(request: JobRequest, traceId: string, input: unknown, p
   };
 }
 
-/** A limit that cannot be read must not be taken for no limit. */
+/** An unreadable limit must not be treated as no limit. */
 function readConstraints(text: string | undefined): JobConstraints {
   if (!text) return {};
   try {

@@ -2,8 +2,8 @@ import { JobAborted } from './errors';
 import type { Ledger, Receipt } from './ledger';
 
 /**
- * Tells the server, three times per wait, that the work on its messages goes on, and notices when it could not: then a
- * message may already be with another worker, and this one must stop.
+ * Renews the lease of messages three times per ack wait, and detects missed renewals: a message may then be with another
+ * worker, and this one must stop.
  */
 export class Keeper {
   private readonly held = new Set<Receipt>();
@@ -19,7 +19,7 @@ export class Keeper {
     this.timer = setInterval(() => this.tick(), ackWaitMs / 3);
   }
 
-  /** Keeps a message alive that waits for room. */
+  /** Renews a message that waits for a slot. */
   async hold<T>(receipt: Receipt, until: Promise<T>): Promise<T> {
     this.held.add(receipt);
     try {
@@ -30,8 +30,8 @@ export class Keeper {
   }
 
   /**
-   * Aborts what is no longer this worker's. After a pause of the whole process that is everything; while the bus is away
-   * it is what a group shares, since nobody else gets this worker's own messages.
+   * Aborts jobs whose lease may be lost. After a pause of the process these are all; while NATS is unreachable only those of
+   * shared subjects, because no other worker gets messages of this worker's own subject.
    */
   check(): void {
     const nowMs = performance.now();

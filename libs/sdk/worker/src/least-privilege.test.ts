@@ -9,7 +9,7 @@ import { createWorker, type Worker } from './index';
 import { openScheduler } from './scheduler.fixture';
 
 const page = readFileSync(resolve(__dirname, '../../../../docs/security/trust.md'), 'utf8');
-/** The example of the page in a block of this kind. */
+/** The example in a code block of this kind. */
 function example(kind: 'conf' | 'acl'): string {
   const text = page.split(`\n\`\`\`${kind}\n`)[1]?.split('```')[0];
   if (text === undefined) throw new Error(`the page has no example ${kind}`);
@@ -103,7 +103,7 @@ describe('the permissions that docs/security/trust.md gives a worker', () => {
       }
     });
 
-    it('hear a cancel', async () => {
+    it('receive a cancel', async () => {
       await dispatch('j3', 'wait', 'demo-1');
       await eventually(() => expect(scheduler.of('job_progress').map(({ job_id }) => job_id)).toContain('j3'));
 
@@ -144,14 +144,14 @@ describe('the permissions that docs/security/trust.md gives a worker', () => {
     it.each(['>', 'sys.>', 'sys.job.result', 'sys.heartbeat', 'worker.>', 'job.>'])(
       'to subscribe to %s',
       async (subject) => {
-        const heard: unknown[] = [];
-        connection.subscribe(subject, { callback: (error) => void heard.push(error) });
+        const errors: unknown[] = [];
+        connection.subscribe(subject, { callback: (error) => void errors.push(error) });
 
-        await eventually(() => expect(heard).toMatchObject([{ code: 'PERMISSIONS_VIOLATION' }]), { withinMs: 4_000 });
+        await eventually(() => expect(errors).toMatchObject([{ code: 'PERMISSIONS_VIOLATION' }]), { withinMs: 4_000 });
       },
     );
 
-    it('to see the replies to the services', async () => {
+    it('to receive replies to the services', async () => {
       const seen: string[] = [];
       connection.subscribe('_INBOX.>', { callback: (_, { subject }) => void seen.push(subject) });
       await connection.flush();
@@ -159,7 +159,7 @@ describe('the permissions that docs/security/trust.md gives a worker', () => {
       await scheduler.manager.streams.info('SVC_JOBS');
       await connection.request('$JS.API.INFO', '');
 
-      // The reply to its own request is the later of the two.
+      // The reply to its own request arrives last.
       await eventually(() => expect(seen).toHaveLength(1));
     });
 

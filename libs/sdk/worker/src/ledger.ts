@@ -1,16 +1,16 @@
 import type { JsMsg } from 'nats';
 import type { DispatchIdentity } from './job';
 
-/** A durable message, as far as a job's life is bound to it. */
+/** Acknowledgement of a durable message. */
 export type Receipt = Pick<JsMsg, 'ack' | 'working' | 'nak' | 'term'>;
 
 export interface Running {
   kind: 'running';
   identity: DispatchIdentity;
-  /** The message and its repeats: all are kept alive and acknowledged together. */
+  /** The message and its repeats, which are renewed and acknowledged together. */
   receipts: Receipt[];
   abort: AbortController;
-  /** Its messages come from a subject that other workers serve too. */
+  /** Received on a subject shared with other workers. */
   isShared: boolean;
 }
 export interface Finished {
@@ -21,37 +21,37 @@ export interface Finished {
 }
 
 const rememberMs = 10 * 60_000;
-/** Results are remembered to be said again; a worker of many short jobs remembers the latest. */
-const mostRemembered = 10_000;
+/** Maximum stored results for republishing; the oldest are dropped. */
+const MAX_RESULTS = 10_000;
 
-/** The dispatches this worker has seen: what runs, and for ten minutes what is done. */
+/** Running dispatches, and finished ones for ten minutes. */
 export class Ledger {
   private readonly runs = new Map<string, Running>();
-  /** In the order of their end. */
+  /** In completion order. */
   private readonly ends = new Map<string, Finished>();
 
   find(identity: DispatchIdentity): Running | Finished | undefined {
-    const key = keyOf(identity);
+    const key = toKey(identity);
     return this.runs.get(key) ?? this.ends.get(key);
   }
 
   begin(running: Running): void {
-    this.runs.set(keyOf(running.identity), running);
+    this.runs.set(toKey(running.identity), running);
   }
 
   finish(identity: DispatchIdentity, republish: () => Promise<void>, nowMs: number): void {
-    const key = keyOf(identity);
+    const key = toKey(identity);
     this.runs.delete(key);
     this.ends.set(key, { kind: 'finished', republish, atMs: nowMs });
     for (const [old, { atMs }] of this.ends) {
-      if (this.ends.size <= mostRemembered && nowMs - atMs < rememberMs) break;
+      if (this.ends.size <= MAX_RESULTS && nowMs - atMs < rememberMs) break;
       this.ends.delete(old);
     }
   }
 
-  /** As if it had never come: the next delivery runs it. */
+  /** Removes the dispatch, so that the next delivery runs it. */
   forget(identity: DispatchIdentity): void {
-    this.runs.delete(keyOf(identity));
+    this.runs.delete(toKey(identity));
   }
 
   running(): Running[] {
@@ -59,4 +59,4 @@ export class Ledger {
   }
 }
 
-const keyOf = ({ jobId, dispatchId, attempt }: DispatchIdentity) => JSON.stringify([jobId, dispatchId, attempt]);
+const toKey = ({ jobId, dispatchId, attempt }: DispatchIdentity) => JSON.stringify([jobId, dispatchId, attempt]);

@@ -23,7 +23,7 @@ export const traceHeaders = (from: MsgHdrs | undefined): TraceHeaders =>
     ['traceparent', 'tracestate'].flatMap((name) => (from?.get(name) ? [[name, from.get(name)]] : [])),
   );
 
-/** The worker's line to the bus: what it sends, and the consumers it pulls from. */
+/** NATS connection of the worker: publishes and consumers. */
 export class Link {
   private readonly publisher: DurablePublisher;
 
@@ -51,7 +51,7 @@ export class Link {
     return new Link(connection, settings);
   }
 
-  /** Lets what was sent go out, then closes. Nothing may be waiting to be stored. */
+  /** Flushes and closes. No publish may be pending. */
   async close(): Promise<void> {
     if (this.connection.isClosed()) return;
     this.publisher.close();
@@ -63,12 +63,12 @@ export class Link {
     return { trace_id: traceId, sender_id: id, nowUs: Date.now() * 1_000, auth_token: authToken };
   }
 
-  /** Sends without waiting; nobody learns whether anyone heard. */
+  /** Publishes on core NATS, without confirmation. */
   send(subject: string, packet: Packet): void {
     if (!this.connection.isClosed()) this.connection.publish(subject, encodePacket(packet));
   }
 
-  /** Stores the packet in its stream; falls back to sending where no stream keeps the subject. */
+  /** Stores the packet in its stream; publishes on core NATS when no stream has the subject. */
   async store(subject: string, packet: Packet, trace: TraceHeaders): Promise<void> {
     const extra = headers();
     for (const [name, value] of Object.entries(trace)) extra.set(name, value);
@@ -97,8 +97,8 @@ export class Link {
   }
 
   /**
-   * Makes the durable consumer if it is not there. A new one begins with what comes next: what lies in the stream was
-   * sent to others, before this worker announced itself.
+   * Creates the durable consumer if it is missing. A new one starts with new messages, because earlier ones were sent to
+   * other workers.
    */
   async consumer({ stream, durable, subject }: ConsumerSpec): Promise<Consumer> {
     const manager = await this.connection.jetstreamManager();

@@ -5,7 +5,7 @@ import type { WorkerOptions } from './types';
 export type WorkerSettings = Required<Omit<WorkerOptions, 'nats' | 'queueGroup' | 'redisUrl'>> &
   Pick<WorkerOptions, 'nats' | 'queueGroup' | 'redisUrl'>;
 
-/** @throws Error saying which option cannot be used */
+/** @throws Error naming the invalid option */
 export function workerSettings(options: WorkerOptions, env: NodeJS.ProcessEnv = process.env): WorkerSettings {
   const type = options.type ?? 'cpu';
   const id = options.id ?? (env['WORKER_ID'] || `${type}-${hostname().replace(/[^A-Za-z0-9_-]/g, '-')}`);
@@ -15,9 +15,9 @@ export function workerSettings(options: WorkerOptions, env: NodeJS.ProcessEnv = 
     );
   }
   const topics = Object.keys(options.topics);
-  const misfit = topics.find((topic) => !/^job(\.([^\s.*>]+|\*))*(\.>)?$/.test(topic) || topic === 'job');
-  if (misfit !== undefined || topics.length === 0) {
-    throw new Error(`topics must name at least one topic beginning "job.", not "${misfit ?? ''}"`);
+  const invalid = topics.find((topic) => !/^job(\.([^\s.*>]+|\*))*(\.>)?$/.test(topic) || topic === 'job');
+  if (invalid !== undefined || topics.length === 0) {
+    throw new Error(`topics must name at least one topic beginning "job.", not "${invalid ?? ''}"`);
   }
   const concurrency = options.concurrency ?? 1;
   if (!Number.isInteger(concurrency) || concurrency < 1) throw new Error('concurrency must be a whole number from 1');

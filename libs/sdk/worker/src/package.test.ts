@@ -19,7 +19,7 @@ describe('the published package', () => {
     const installed = join(scratch, 'node_modules/@svc/worker-sdk');
     mkdirSync(installed, { recursive: true });
     execFileSync('tar', ['-xzf', join(scratch, packed.trim()), '-C', installed, '--strip-components=1']);
-    // Its two dependencies as they are here, instead of a download.
+    // Links the two dependencies of this repository instead of a download.
     for (const name of ['nats', 'ioredis'])
       symlinkSync(join(root, 'node_modules', name), join(scratch, 'node_modules', name));
     rmSync(dist, { recursive: true });
@@ -28,14 +28,14 @@ describe('the published package', () => {
 
   const use = "const { id } = createWorker({ id: 'w-9', topics: { 'job.x': () => 1 } }); console.log(id, sdkVersion);";
 
-  it('works with require and with import, far from this repository', () => {
+  it('works with require and import, outside this repository', () => {
     writeFileSync(join(scratch, 'use.cjs'), `const { createWorker, sdkVersion } = require('@svc/worker-sdk'); ${use}`);
     writeFileSync(join(scratch, 'use.mjs'), `import { createWorker, sdkVersion } from '@svc/worker-sdk'; ${use}`);
 
     expect([run('use.cjs'), run('use.mjs')]).toEqual([`w-9 ${sdkVersion}`, `w-9 ${sdkVersion}`]);
   });
 
-  it('has types that need nothing else', () => {
+  it('has self-contained types', () => {
     const code = `
       import { createWorker, FatalError, type Job } from '@svc/worker-sdk';
       const run = async (job: Job): Promise<{ n: number }> => { if (job.signal.aborted) throw new FatalError('x'); return { n: job.attempt }; };
@@ -53,7 +53,7 @@ describe('the published package', () => {
     );
   });
 
-  it('holds the bundles, the declarations, and no sources', () => {
+  it('contains the bundles and declarations, and no sources', () => {
     expect(readdirSync(join(scratch, 'node_modules/@svc/worker-sdk')).sort()).toEqual([
       'LICENSE',
       'README.md',

@@ -5,7 +5,7 @@ export interface ProgressReport {
 
 const everyMs = 1_000;
 
-/** Lets one report a second through, and the last one always. */
+/** Sends at most one report per second, and always the last one. */
 export class ProgressReports {
   private timer: NodeJS.Timeout | undefined;
   private waiting: ProgressReport | undefined;
@@ -20,7 +20,7 @@ export class ProgressReports {
     else this.timer ??= setTimeout(() => this.flush(), waitMs);
   }
 
-  /** Sends what waits; for the end of the job too. */
+  /** Sends the pending report; also at the end of the job. */
   flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -17,7 +17,7 @@ import { connect, headers } from 'nats';
 
 type Eventually = <T>(check: () => T, patience: { withinMs: number }) => Promise<T>;
 
-/** Plays the platform: makes the streams, dispatches, and hears all that workers say. */
+/** Simulates the platform: creates the streams, dispatches, and records all packets of workers. */
 export async function openScheduler(
   natsUrl: string,
   redisUrl: string,
@@ -33,21 +33,21 @@ export async function openScheduler(
   const redis = new Redis(redisUrl);
   const manager = await connection.jetstreamManager();
   for (const { name, subjects } of Object.values(streams)) await manager.streams.add({ name, subjects: [...subjects] });
-  const heard: { subject: string; packet: Packet; traceparent: string }[] = [];
+  const received: { subject: string; packet: Packet; traceparent: string }[] = [];
   const listener = connection.subscribe('sys.>', {
     callback: (_, { subject, data, headers: sent }) => {
       const decoded = decodePacket(data);
       if (decoded.kind === 'ok')
-        heard.push({ subject, packet: decoded.packet, traceparent: sent?.get('traceparent') ?? '' });
+        received.push({ subject, packet: decoded.packet, traceparent: sent?.get('traceparent') ?? '' });
     },
   });
   await connection.flush();
   const head = () => ({ trace_id: 'trace-1', sender_id: 'scheduler', nowUs: Date.now() * 1_000 });
   const of = <K extends PayloadKind>(kind: K): PacketOf<K>['body'][] =>
-    heard.flatMap(({ packet }) => (isOf(kind, packet) ? [packet.body] : []));
+    received.flatMap(({ packet }) => (isOf(kind, packet) ? [packet.body] : []));
 
   return {
-    heard,
+    received,
     redis,
     manager,
     of,
@@ -76,7 +76,7 @@ export async function openScheduler(
         'sys.job.cancel',
         encodePacket(jobCancelPacket(head(), { job_id, reason: 'no more', grace_sec, dispatch })),
       ),
-    /** The results of a job, once there are this many. */
+    /** Resolves with the results of a job when there are this many. */
     results: (jobId: string, count = 1) =>
       eventually(
         () => {
@@ -86,7 +86,7 @@ export async function openScheduler(
         },
         { withinMs: 15_000 },
       ),
-    /** Messages of a consumer that are out and not acknowledged, or still to be delivered. */
+    /** Unacknowledged and pending messages of a consumer. */
     async open(durable: string) {
       const { num_ack_pending, num_pending } = await manager.consumers.info('SVC_JOBS', durable);
       return num_ack_pending + num_pending;

@@ -1,4 +1,4 @@
-/** Places for jobs. */
+/** Slots for concurrent jobs. */
 export class Slots {
   private taken = 0;
   private readonly line: (() => void)[] = [];
@@ -25,12 +25,12 @@ export class Slots {
     this.wake();
   }
 
-  /** Resolves when a place is free, though another may be quicker to take it, or when there will be no more. */
+  /** Resolves when a slot is free, which another caller may take first, or when the slots are closed. */
   async whenFree(): Promise<void> {
     while (!this.isClosed && this.taken >= this.size) await new Promise<void>((resume) => this.line.push(resume));
   }
 
-  /** @returns whether a place was taken; not when the places are closed */
+  /** @returns whether a slot was acquired; false when closed */
   async take(): Promise<boolean> {
     for (;;) {
       await this.whenFree();
@@ -39,7 +39,7 @@ export class Slots {
     }
   }
 
-  /** No place is given any more, and nobody waits for one. */
+  /** Grants no more slots, and releases all waiters. */
   close(): void {
     this.isClosed = true;
     this.wake();

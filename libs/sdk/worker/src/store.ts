@@ -4,14 +4,14 @@ import Redis from 'ioredis';
 import { FatalError, RetryableError } from './errors';
 import type { ArtifactOptions } from './types';
 
-/** Where the data of one dispatch is read and stored. */
+/** Reads and stores the data of a dispatch. */
 export interface JobData {
   /**
    * The document a pointer leads to: parsed when it is JSON, else its text; undefined for pointers of another scheme, which
-   * are the handler's business.
+   * the handler reads.
    *
-   * @param ref what the document must be like, when the job states it
-   * @throws FatalError when there is no document or it is not as stated, RetryableError when the store does not answer
+   * @param ref expected properties of the document, if the job has them
+   * @throws FatalError when the document is missing or differs from the reference, RetryableError when the store is unavailable
    */
   readContext(pointer: string, ref?: ResourceRef): Promise<unknown>;
   /** @returns the pointer of the result */
@@ -24,8 +24,8 @@ export const scheme = 'redis://';
 const retentionSec = { short: 86_400, standard: 7 * 86_400, audit: 30 * 86_400 };
 
 /**
- * The shared store, as far as a worker may touch it: it reads the context of its jobs and writes their results and
- * artifacts, nothing else. See docs/reference/worker-protocol.md#pointers.
+ * Access of a worker to Redis: reads the context of its jobs, and writes their results and
+ * artifacts. See docs/reference/worker-protocol.md#pointers.
  */
 export class DataStore {
   private readonly redis: Redis;
@@ -37,10 +37,10 @@ export class DataStore {
 
   /**
    * The document a pointer leads to: parsed when it is JSON, else its text; undefined for pointers of another scheme,
-   * which are the handler's business.
+   * which the handler reads.
    *
-   * @param ref what the document must be like, when the job states it
-   * @throws FatalError when nothing is there or it is not as stated, RetryableError when the store does not answer
+   * @param ref expected properties of the document, if the job has them
+   * @throws FatalError when the document is missing or differs from the reference, RetryableError when the store is unavailable
    */
   async readContext(pointer: string, ref?: ResourceRef): Promise<unknown> {
     if (!pointer.startsWith(scheme)) return undefined;
@@ -99,7 +99,7 @@ export function contextMissing(): FatalError {
   return new FatalError('the context of this job is not in the store', { code: 'context_missing', errorCode });
 }
 
-/** @throws FatalError when the document is not what the reference states */
+/** @throws FatalError when the document differs from the reference */
 export function parseContext(body: Buffer, ref?: ResourceRef): unknown {
   if (ref) verify(body, ref);
   const text = body.toString('utf8');
@@ -110,7 +110,7 @@ export function parseContext(body: Buffer, ref?: ResourceRef): unknown {
   }
 }
 
-/** @throws FatalError when the document is not what the reference states */
+/** @throws FatalError when the document differs from the reference */
 function verify(body: Buffer, ref: ResourceRef): void {
   const sha256 = ref.sha256.length > 0 ? createHash('sha256').update(body).digest() : undefined;
   const fault = integrityFault(ref, { sizeBytes: body.length, ...(sha256 && { sha256 }) });

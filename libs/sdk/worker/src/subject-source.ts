@@ -6,11 +6,11 @@ const pullMs = 30_000;
 const restartDelayMs = 1_000;
 
 export interface SourceHooks {
-  /** Resolves when there is room for a job. */
+  /** Resolves when a slot is free. */
   whenFree(): Promise<void>;
-  /** For how many there is room now. */
+  /** Number of free slots. */
   room(): number;
-  /** Takes a message; the next is pulled when this resolves. */
+  /** Processes a message; the next is pulled when this resolves. */
   offer(message: JsMsg): Promise<void>;
   onError(error: unknown, where: string): void;
   /** Called once instead of pulling when the worker's NATS user may not create the durable consumer. */
@@ -20,10 +20,10 @@ export interface SourceHooks {
 const isForbidden = (error: unknown) => error instanceof NatsError && error.code === ErrorCode.PermissionsViolation;
 
 /**
- * Pulls the messages of one subject, as many as there is room for: what a busy worker does not pull, an idle one gets.
+ * Pulls the messages of a subject, limited by free slots, so that idle workers get what busy ones do not pull.
  */
 export class SubjectSource {
-  /** Resolves when the consumer exists: from then on nothing sent to the subject is missed. Also when stopped. */
+  /** Resolves when the consumer exists, from when on no message is missed, or when stopped. */
   readonly ready: Promise<void>;
   private readonly finished: Promise<void>;
   private announceReady: () => void = () => undefined;
@@ -39,7 +39,7 @@ export class SubjectSource {
     this.finished = this.pullUntilStopped().finally(() => this.announceReady());
   }
 
-  /** A restarted server has forgotten what was asked of it: ask again at once. */
+  /** A restarted server loses pull requests, so they are repeated immediately. */
   pullAgain(): void {
     this.messages?.stop();
   }

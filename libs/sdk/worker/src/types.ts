@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'nats';
 
-/** Limits that policy puts on a job; the handler honours them. See docs/reference/policy.md#kernel. */
+/** Limits that policy sets for a job; the handler must apply them. See docs/reference/policy.md#kernel. */
 export interface JobConstraints {
   budgets?: { maxRuntimeMs?: number; maxRetries?: number; maxArtifactBytes?: number; maxConcurrentJobs?: number };
   sandbox?: { isolated?: boolean; networkAllowlist?: string[]; fsReadOnly?: string[]; fsReadWrite?: string[] };
@@ -9,7 +9,7 @@ export interface JobConstraints {
   redactionLevel?: string;
 }
 
-/** One dispatch of one job, in a handler's hands. */
+/** A dispatch of a job, passed to a handler. */
 export interface Job {
   readonly jobId: string;
   readonly topic: string;
@@ -28,9 +28,9 @@ export interface Job {
   readonly attempt: number;
   readonly dispatchId: string;
   readonly constraints: JobConstraints;
-  /** No side effects are wanted. */
+  /** The handler must have no side effects. */
   readonly isDryRun: boolean;
-  /** When the job must have ended. */
+  /** Deadline of the job. */
   readonly deadline: Date | undefined;
   /** Aborted when the job must stop; `reason` is a JobAborted. */
   readonly signal: AbortSignal;
@@ -39,11 +39,11 @@ export interface Job {
   readonly parentJobId: string;
   readonly workflowId: string;
   readonly principalId: string;
-  /** Reports how far the work is. At most one report a second is sent, and the last one always. */
+  /** Reports progress. Sends at most one report per second, and always the last one. */
   progress(percent: number, message?: string): void;
   /**
-   * Reports what the work cost, US dollars; several calls add up, and failed work costs too. What is never reported counts as
-   * it was estimated. @throws RangeError for what is no amount
+   * Reports the cost of the job in US dollars; calls add up, and failed jobs count too. Without a report the estimate
+   * counts. @throws RangeError for an invalid amount
    */
   cost(usd: number): void;
   /** Stores a file of the job and lists it in the result. @returns its pointer */
@@ -57,7 +57,7 @@ export interface ArtifactOptions {
   labels?: Record<string, string>;
 }
 
-/** Does the work of one topic. What it returns is the result: bytes as they are, anything else as JSON. */
+/** Handles the jobs of a topic. The return value is the result: bytes as is, anything else as JSON. */
 export type JobHandler = (job: Job) => unknown;
 
 export interface WorkerOptions {
@@ -67,20 +67,20 @@ export interface WorkerOptions {
   pool?: string;
   /** Handlers by topic; `*` stands for one token of a topic, `>` for the rest. */
   topics: Readonly<Record<string, JobHandler>>;
-  /** Jobs at once; default 1. */
+  /** Maximum concurrent jobs; default 1. */
   concurrency?: number;
-  /** May contain user and password, which count where `nats` has no credentials. Default: NATS_URL, else nats://localhost:4222. */
+  /** May contain user and password, which are used when `nats` has no credentials. Default: NATS_URL, else nats://localhost:4222. */
   natsUrl?: string;
   /**
    * Default: REDIS_URL. Without either, inputs, results and artifacts go through the data URLs of each dispatch; a dispatch
    * without them uses redis://localhost:6379.
    */
   redisUrl?: string;
-  /** Anything else of the connection: TLS, credentials, server lists. */
+  /** Further connection options: TLS, credentials, server lists. */
   nats?: ConnectionOptions;
-  /** Queue group of the topic subjects, when the pool agreed on one; default: each subject is its own group. */
+  /** Queue group of the topic subjects, shared by the pool; default: one group per subject. */
   queueGroup?: string;
-  /** What jobs may require of this worker. */
+  /** Capabilities that jobs can require. */
   capabilities?: readonly string[];
   /** Placement labels. */
   labels?: Readonly<Record<string, string>>;
@@ -92,30 +92,30 @@ export interface WorkerOptions {
   /** The worker's credential, when the deployment attests its workers. */
   authToken?: string;
   heartbeatMs?: number;
-  /** How long an aborted job may take to stop, and a stopping worker to finish; default 10 s. */
+  /** Grace period for aborted jobs and for shutdown; default 10 s. */
   graceMs?: number;
-  /** How long a message may go without a sign of life before it is delivered again; default 60 s. */
+  /** Ack wait, after which a message without renewal is redelivered; default 60 s. */
   ackWaitMs?: number;
-  /** Deliveries of one dispatch after which it is answered FAILED_FATAL unrun; default 5. */
+  /** Deliveries of a dispatch after which it ends FAILED_FATAL without a run; default 5. */
   maxDeliveries?: number;
-  /** How long results stay in the store; default 24 h. */
+  /** Retention of results; default 24 h. */
   resultTtlSec?: number;
   /** Off: core NATS, without redelivery. Default: on unless NATS_USE_JETSTREAM is 0 or false. */
   jetstream?: boolean;
   /** Signals on which the worker drains and stops; default SIGTERM and SIGINT. */
   signals?: readonly NodeJS.Signals[];
-  /** Told of failures that no job's result carries; default: written to standard error. */
+  /** Called for failures that are not part of a job's result; default: writes to standard error. */
   onError?(error: unknown, where: string): void;
 }
 
-/** A worker: started once, stopped once. */
+/** A worker. Start and stop it once. */
 export interface Worker {
   readonly id: string;
-  /** Connects, subscribes, and announces the worker once nothing sent to it can be missed. */
+  /** Connects, subscribes, and then announces the worker, so that no dispatch is missed. */
   start(): Promise<void>;
   /**
-   * Takes no more jobs, lets what runs finish within the grace, answers the rest FAILED_RETRYABLE, and disconnects. The
-   * process ends by itself when nothing else keeps it.
+   * Accepts no more jobs, lets running ones finish within the grace period, ends the rest FAILED_RETRYABLE, and disconnects.
+   * Does not exit the process.
    */
   stop(): Promise<void>;
 }

@@ -39,7 +39,7 @@ function signalled() {
 }
 
 describe('stopping a worker', () => {
-  it('says that it drains, finishes what runs, and refuses what still comes', async () => {
+  it('announces draining, finishes running jobs, and rejects new ones', async () => {
     const begun = signalled();
     const door = signalled();
     const worker = created(() => (begun.resolve(), door.promise.then(() => 'done')), {
@@ -66,7 +66,7 @@ describe('stopping a worker', () => {
     expect((await scheduler.results('running'))[0]).toMatchObject({ status: 5 });
   });
 
-  it('what does not end within the grace is told, and answered FAILED_RETRYABLE', async () => {
+  it('jobs that exceed the grace period are aborted, and end FAILED_RETRYABLE', async () => {
     const begun = signalled();
     const worker = created(() => (begun.resolve(), new Promise(() => undefined)));
     await worker.start();
@@ -82,7 +82,7 @@ describe('stopping a worker', () => {
     });
   });
 
-  it('a worker that waits for a platform that is not there can be stopped', async () => {
+  it('a worker that waits for an unavailable platform can be stopped', async () => {
     await scheduler.manager.streams.delete('SVC_JOBS');
     const worker = created(() => 'x');
     const started = worker.start();
@@ -94,8 +94,8 @@ describe('stopping a worker', () => {
   });
 });
 
-describe('a worker that dies', () => {
-  it('its message comes to the next of its name, which runs it', async () => {
+describe('a worker that crashes', () => {
+  it('its message is redelivered to the next worker with its id', async () => {
     const doomed = created(() => new Promise(() => undefined), { ackWaitMs: 600 });
     await doomed.start();
     await scheduler.dispatch({ job_id: 'j' }, { to: 'w-1' });
@@ -103,7 +103,7 @@ describe('a worker that dies', () => {
       const { num_ack_pending } = await scheduler.manager.consumers.info('SVC_JOBS', 'dur_w-1__worker_w-1_jobs');
       return num_ack_pending === 1;
     });
-    // Its connection is cut for good: nothing is acknowledged or kept alive any more.
+    // Its connection is closed, so nothing is acknowledged or renewed.
     await cut(doomed);
 
     await created(() => 'second', { ackWaitMs: 600 }).start();
@@ -112,7 +112,7 @@ describe('a worker that dies', () => {
     expect(await scheduler.redis.get('res:j')).toBe('"second"');
   });
 
-  it('a dispatch that was delivered too often is given up without running it', async () => {
+  it('a dispatch over the delivery limit fails without a run', async () => {
     let ran = 0;
     await created(() => ((ran += 1), 'x'), { maxDeliveries: 0 }).start();
 
@@ -124,10 +124,10 @@ describe('a worker that dies', () => {
 });
 
 describe('the bus', () => {
-  it('long work is kept alive: it is delivered once', async () => {
+  it('a long job is renewed and delivered once', async () => {
     let ran = 0;
     await created(() => ((ran += 1), new Promise((resume) => setTimeout(resume, 5_000))), {
-      // The process must not stand still for two thirds of the wait, or the server delivers again with good reason.
+      // If the process stalled for two thirds of the wait, the server would rightly redeliver.
       ackWaitMs: 2_000,
       concurrency: 2,
     }).start();
@@ -139,7 +139,7 @@ describe('the bus', () => {
     expect([ran, delivered.consumer_seq]).toEqual([1, 1]);
   });
 
-  it('after a restart of the server the worker announces itself again and its result arrives', async () => {
+  it('after a server restart the worker announces itself again, and its result arrives', async () => {
     const begun = signalled();
     const door = signalled();
     await created(() => (begun.resolve(), door.promise)).start();
@@ -164,7 +164,7 @@ describe('the bus', () => {
     });
   }, 60_000);
 
-  it('shared work stops when the message may be with another worker, and says nothing', async () => {
+  it('a shared job stops without a result when its message may be with another worker', async () => {
     const reasons: unknown[] = [];
     const begun = signalled();
     const listen = (job: Job) => {
@@ -185,7 +185,7 @@ describe('the bus', () => {
     expect(scheduler.of('job_result')).toEqual([]);
   }, 60_000);
 
-  it('without JetStream jobs come on core NATS, and a full worker answers at once', async () => {
+  it('without JetStream jobs arrive on core NATS, and a full worker rejects them', async () => {
     const door = signalled();
     await created(() => door.promise, { jetstream: false }).start();
 
@@ -199,7 +199,7 @@ describe('the bus', () => {
   });
 });
 
-/** Closes a worker's connection from the server's side of things: by the only handle there is, its name. */
+/** Closes a worker's connection on the server, found by its name. */
 async function cut(worker: Worker): Promise<void> {
   const { connecting } = worker as unknown as { connecting: Promise<{ link: { connection: NatsConnection } }> };
   const { link } = await connecting;

@@ -54,7 +54,7 @@ const aborted = (signal: AbortSignal) =>
 const own = 'dur_w-1__worker_w-1_jobs';
 
 describe('a worker', () => {
-  it('announces itself before anything can be sent to it', async () => {
+  it('announces itself before it receives jobs', async () => {
     await started(() => 'x', {
       pool: 'gpu-pool',
       concurrency: 4,
@@ -85,7 +85,7 @@ describe('a worker', () => {
     });
   });
 
-  it('says what the work cost, also of work that failed, and nothing where nobody said', async () => {
+  it('reports costs, also of failed jobs, and none without a report', async () => {
     await started((job) => {
       if (job.jobId === 'j1') return 'free';
       job.cost(0.25);
@@ -98,14 +98,14 @@ describe('a worker', () => {
     for (const job_id of ['j1', 'j2', 'j3']) await scheduler.dispatch({ job_id });
 
     const results = await eventually(() => {
-      const told = scheduler.of('job_result');
-      expect(told).toHaveLength(3);
-      return new Map(told.map(({ job_id, cost_usd }) => [job_id, cost_usd]));
+      const results = scheduler.of('job_result');
+      expect(results).toHaveLength(3);
+      return new Map(results.map(({ job_id, cost_usd }) => [job_id, cost_usd]));
     });
     expect(Object.fromEntries(results)).toEqual({ j1: undefined, j2: 0.75, j3: 0.75 });
   });
 
-  it('runs a job from its pointer to its result, and acknowledges after the result is stored', async () => {
+  it('runs a job with its input, and acknowledges after the result is stored', async () => {
     const seen: Job[] = [];
     await started(async (job) => {
       seen.push(job);
@@ -145,14 +145,14 @@ describe('a worker', () => {
       constraints: { toolchain: { allowedTools: ['ls'] } },
     });
     expect(scheduler.of('job_progress')).toMatchObject([{ job_id: 'j', percent: 40, message: 'half', status: 4 }]);
-    expect(scheduler.heard.find(({ packet }) => packet.kind === 'job_result')).toMatchObject({
+    expect(scheduler.received.find(({ packet }) => packet.kind === 'job_result')).toMatchObject({
       traceparent: 'tp-1',
       packet: { trace_id: 'trace-1', sender_id: 'w-1' },
     });
     await eventually(async () => (await scheduler.open(own)) === 0);
   });
 
-  it('serves its topics with others of its group, each job once', async () => {
+  it('shares topics with its group, each job once', async () => {
     const ran: string[] = [];
     const note = (job: Job) => void ran.push(job.jobId);
     await started(note);
@@ -176,7 +176,7 @@ describe('a worker', () => {
     expect(ran.sort()).toEqual(['job.media.cut', 'job.media.mix']);
   });
 
-  it('runs no more jobs at once than it said, and holds the others', async () => {
+  it('limits concurrent jobs, and queues the others', async () => {
     const door = gate();
     let most = 0;
     let running = 0;
@@ -202,7 +202,7 @@ describe('a worker', () => {
     ['FAILED_RETRYABLE', 4_711, 'busy', new RetryableError('later', { code: 'busy', errorCode: 4_711 })],
     ['FAILED_FATAL', 203, 'bad_input', new FatalError('never', { code: 'bad_input', errorCode: 203 })],
     ['DENIED', 202, '', new DeniedError('not this')],
-  ])('%s %s: what a handler throws says how the job ended', async (status, error_code_enum, error_code, error) => {
+  ])('%s %s: the thrown error determines the status', async (status, error_code_enum, error_code, error) => {
     await started(() => Promise.reject(error));
 
     await scheduler.dispatch({ job_id: 'j' }, { to: 'w-1' });
@@ -212,7 +212,7 @@ describe('a worker', () => {
     expect(result).toMatchObject({ error_code, error_code_enum, error_message: error.message, result_ptr: '' });
   });
 
-  it('a context that is gone is a failure that no retry can fix; a topic it does not serve is one that can', async () => {
+  it('a missing context is fatal; an unserved topic is retryable', async () => {
     await started(() => 'x');
 
     await scheduler.dispatch({ job_id: 'gone', context_ptr: 'redis://ctx:gone' }, { to: 'w-1' });
@@ -222,7 +222,7 @@ describe('a worker', () => {
     expect((await scheduler.results('other'))[0]).toMatchObject({ status: 10, error_code: 'topic_not_served' });
   });
 
-  it('a packet it cannot take is reported, and the next job runs', async () => {
+  it('an invalid packet is reported, and the next job runs', async () => {
     await started(() => 'x');
 
     scheduler.publish('worker.w-1.jobs', wire.BusPacket.encode({ protocol_version: 9, sender_id: 'evil' }).finish());
@@ -235,7 +235,7 @@ describe('a worker', () => {
     await eventually(async () => (await scheduler.open(own)) === 0);
   });
 
-  it('refuses an id that cannot stand in a subject', () => {
+  it('rejects an id that is not a subject token', () => {
     for (const id of ['a.b', 'a b', '*', '>', 'ä', '']) {
       const create = () => createWorker({ id, topics: { 'job.x': () => undefined } });
       expect(create).toThrow(`worker id "${id}" cannot be used`);
@@ -244,7 +244,7 @@ describe('a worker', () => {
 });
 
 describe('stopping a job', () => {
-  it('cancel: the handler is told, and the job ends CANCELLED', async () => {
+  it('cancel: the handler is aborted, and the job ends CANCELLED', async () => {
     const reasons: unknown[] = [];
     const begun = gate();
     await started((job) => {
@@ -262,7 +262,7 @@ describe('stopping a job', () => {
     expect(await scheduler.redis.exists('res:j')).toBe(0);
   });
 
-  it('a handler that does not listen is given up after the grace', async () => {
+  it('a handler that ignores the abort is abandoned after the grace period', async () => {
     const begun = gate();
     await started(() => (begun.open(), new Promise(() => undefined)));
     await scheduler.dispatch({ job_id: 'j' }, { to: 'w-1' });
@@ -273,13 +273,13 @@ describe('stopping a job', () => {
     expect((await scheduler.results('j'))[0]).toMatchObject({ status: 7 });
   });
 
-  it('a cancel may grant more time than the worker’s own grace', async () => {
+  it('a cancel can extend the grace period', async () => {
     const begun = gate();
     let isDone = false;
     await started(async ({ signal }) => {
       begun.open();
       await aborted(signal).catch(() => undefined);
-      // Longer than the worker's own grace.
+      // Longer than the worker's grace period.
       await new Promise((resolve) => setTimeout(resolve, 400));
       isDone = true;
     });
@@ -292,7 +292,7 @@ describe('stopping a job', () => {
     expect(isDone).toBe(true);
   });
 
-  it('deadline: the job ends TIMEOUT, and one that came too late is not run', async () => {
+  it('deadline: the job ends TIMEOUT, and a late one is not run', async () => {
     let ran = 0;
     await started((job) => ((ran += 1), aborted(job.signal)));
     const stale = { protocol_version: 1, created_at: { seconds: 1_000 } };
@@ -308,7 +308,7 @@ describe('stopping a job', () => {
 });
 
 describe('the same job again', () => {
-  it('a repeat of a finished dispatch publishes the stored result again and runs nothing', async () => {
+  it('a repeat of a finished dispatch republishes the stored result without a run', async () => {
     let ran = 0;
     await started(() => (ran += 1));
     await scheduler.dispatch({ job_id: 'j' }, { to: 'w-1' });

@@ -12,7 +12,7 @@ import { Slots } from './slots';
 import { SubjectSource } from './subject-source';
 import type { Worker } from './types';
 
-/** What a running worker consists of. */
+/** Parts of a running worker. */
 interface Parts {
   link: Link;
   data: DataAccess;
@@ -24,7 +24,7 @@ interface Parts {
 }
 
 const overflowDelayMs = 200;
-/** Core NATS keeps nothing: there is no one to tell. */
+/** Core NATS has no acknowledgements. */
 const noReceipt: Receipt = {
   ack: () => undefined,
   nak: () => undefined,
@@ -32,7 +32,7 @@ const noReceipt: Receipt = {
   working: () => undefined,
 };
 
-/** An external worker: pulls jobs while it has room, runs them, and answers each exactly as far as it can be known. */
+/** An external worker: pulls jobs while it has free slots, runs them, and publishes their results. */
 export class RunningWorker implements Worker {
   private readonly slots: Slots;
   private readonly ledger = new Ledger();
@@ -68,7 +68,7 @@ export class RunningWorker implements Worker {
     if (this.isDraining) return;
     announcer.start();
     for (const signal of this.settings.signals) process.once(signal, this.onSignal);
-    // Only an end for good gets here: a lost connection is made again for ever.
+    // Reached only on a permanent close; a lost connection reconnects indefinitely.
     void link.connection.closed().then(() => this.stop());
   }
 
@@ -124,7 +124,7 @@ export class RunningWorker implements Worker {
     const whenFree = () => this.slots.whenFree();
     const offerOwn = (message: JsMsg) => this.offerOwn(parts, message);
     const offerShared = async (message: JsMsg) => this.offerShared(parts, message);
-    // The scheduler counts this worker's slots, so its own subject never holds more than there will be room for.
+    // The scheduler counts this worker's slots, so its own subject never has more messages than free slots.
     const own = { whenFree, room: () => settings.concurrency, offer: offerOwn, onError };
     parts.own = [new SubjectSource(link, link.ownConsumer(), own)];
     const shared = { whenFree, room: () => this.slots.room, offer: offerShared, onError };
@@ -139,16 +139,16 @@ export class RunningWorker implements Worker {
     );
   }
 
-  /** Nobody else gets this message: it waits here until there is room. */
+  /** No other worker gets this message, so it waits for a slot. */
   private async offerOwn(parts: Parts, message: JsMsg): Promise<void> {
-    if (await parts.keeper.hold(message, this.slots.take())) return this.run(parts, incomingOf(message));
-    await this.refuse(parts, incomingOf(message), 'the worker is stopping');
+    if (await parts.keeper.hold(message, this.slots.take())) return this.run(parts, toIncoming(message));
+    await this.refuse(parts, toIncoming(message), 'the worker is stopping');
   }
 
-  /** Another worker may have room for it. */
+  /** Another worker may have a free slot. */
   private offerShared(parts: Parts, message: JsMsg): void {
     if (!this.slots.tryTake()) return message.nak(overflowDelayMs);
-    this.run(parts, incomingOf(message));
+    this.run(parts, toIncoming(message));
   }
 
   private offerCore(parts: Parts, { subject, data, headers }: Msg): void {
@@ -184,7 +184,7 @@ export class RunningWorker implements Worker {
     await Promise.all(shared.map((source) => source.stop()));
     await this.finished(graceMs);
     for (const { abort } of this.ledger.running()) abort.abort(new JobAborted('shutdown', 'the worker is stopping'));
-    // Once more the grace, for those that were told just now; then their answers are sent.
+    // Another grace period for the aborted jobs; then their results are sent.
     await this.finished(graceMs + 5_000);
     announcer.stop();
     keeper.stop();
@@ -193,7 +193,7 @@ export class RunningWorker implements Worker {
     await data.close();
   }
 
-  /** Resolves when no job runs, or when the time is over. */
+  /** Resolves when no job runs, or after the timeout. */
   private async finished(withinMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeUp = new Promise<void>((resume) => (timer = setTimeout(resume, withinMs)));
@@ -202,7 +202,7 @@ export class RunningWorker implements Worker {
   }
 }
 
-const incomingOf = (message: JsMsg): Incoming => ({
+const toIncoming = (message: JsMsg): Incoming => ({
   subject: message.subject,
   bytes: message.data,
   deliveries: message.info.deliveryCount,
