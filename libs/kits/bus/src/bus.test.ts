@@ -54,27 +54,27 @@ afterEach(async () => {
 describe('durable packets', () => {
   it('a packet reaches each group once, complete, with its trace', async () => {
     const one = await bus();
-    const received: Record<string, unknown[]> = { scheduler: [], engine: [] };
+    const seen: Record<string, unknown[]> = { scheduler: [], engine: [] };
     const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=b' };
-    one.consume(consumers.schedulerResult, async (delivery) => (received['scheduler']?.push(delivery), ack));
-    one.consume(consumers.engineResult, async (delivery) => (received['engine']?.push(delivery), ack));
+    one.consume(consumers.schedulerResult, async (delivery) => (seen['scheduler']?.push(delivery), ack));
+    one.consume(consumers.engineResult, async (delivery) => (seen['engine']?.push(delivery), ack));
 
     const stored = await one.publishDurable(jobResult.name, result('j'), { trace });
 
     const delivery = { subject: jobResult.name, deliveries: 1, streamSeq: 1, trace, packet: result('j') };
-    await eventually(() => received['scheduler']?.length === 1 && received['engine']?.length === 1);
+    await eventually(() => seen['scheduler']?.length === 1 && seen['engine']?.length === 1);
     expect(stored).toEqual({ stream: 'SVC_SYS', seq: 1, duplicate: false });
-    expect(received).toEqual({ scheduler: [delivery], engine: [delivery] });
+    expect(seen).toEqual({ scheduler: [delivery], engine: [delivery] });
   });
 
   it('a packet published before a consumer exists is delivered', async () => {
     const one = await bus();
     await one.publishDurable(jobResult.name, result('early'));
-    const received: string[] = [];
+    const seen: string[] = [];
 
-    one.consume(consumers.schedulerResult, async ({ packet }) => (received.push(packet.body.job_id), ack));
+    one.consume(consumers.schedulerResult, async ({ packet }) => (seen.push(packet.body.job_id), ack));
 
-    await eventually(() => received.length === 1);
+    await eventually(() => seen.length === 1);
   });
 
   it('a repeated publish is stored once; another attempt is not a duplicate', async () => {
@@ -110,27 +110,19 @@ describe('durable packets', () => {
 
   it('two processes share one group’s messages', async () => {
     const [one, two] = [await bus(), await bus()];
-    const received: string[] = [];
+    const seen: string[] = [];
     const count = { one: 0, two: 0 };
-    one.consume(
-      consumers.schedulerResult,
-      async ({ packet }) => (received.push(packet.body.job_id), count.one++, ack),
-      {
-        concurrency: 1,
-      },
-    );
-    two.consume(
-      consumers.schedulerResult,
-      async ({ packet }) => (received.push(packet.body.job_id), count.two++, ack),
-      {
-        concurrency: 1,
-      },
-    );
+    one.consume(consumers.schedulerResult, async ({ packet }) => (seen.push(packet.body.job_id), count.one++, ack), {
+      concurrency: 1,
+    });
+    two.consume(consumers.schedulerResult, async ({ packet }) => (seen.push(packet.body.job_id), count.two++, ack), {
+      concurrency: 1,
+    });
 
     await Promise.all(Array.from({ length: 500 }, (_, i) => one.publishDurable(jobResult.name, result(`j-${i}`))));
 
-    await eventually(() => received.length === 500);
-    expect(new Set(received).size).toBe(500);
+    await eventually(() => seen.length === 500);
+    expect(new Set(seen).size).toBe(500);
     expect(count.one).toBeGreaterThan(0);
     expect(count.two).toBeGreaterThan(0);
   });
@@ -204,11 +196,11 @@ describe('redelivery', () => {
     open.splice(open.indexOf(dead), 1);
     await dead.abandon();
 
-    const received: number[] = [];
-    alive.consume(consumers.schedulerResult, async ({ deliveries }) => (received.push(deliveries), ack));
+    const seen: number[] = [];
+    alive.consume(consumers.schedulerResult, async ({ deliveries }) => (seen.push(deliveries), ack));
 
-    await eventually(() => received.length === 1);
-    expect(received[0]).toBeGreaterThan(1);
+    await eventually(() => seen.length === 1);
+    expect(seen[0]).toBeGreaterThan(1);
   });
 
   it('a handler that runs longer than the ack wait keeps its message', async () => {
@@ -259,12 +251,9 @@ async function pending(durable: string): Promise<number> {
 describe('rejected packets', () => {
   const raw = (text: string) => Buffer.from(text);
   const alerts = (one: Bus) => {
-    const received: Record<string, string>[] = [];
-    one.subscribe(
-      subjects.alert,
-      ({ packet }) => void received.push({ ...packet.body.details, code: packet.body.code }),
-    );
-    return received;
+    const seen: Record<string, string>[] = [];
+    one.subscribe(subjects.alert, ({ packet }) => void seen.push({ ...packet.body.details, code: packet.body.code }));
+    return seen;
   };
 
   it.each([
@@ -274,14 +263,14 @@ describe('rejected packets', () => {
   ])('%s: dropped, counted, reported once, and the next one is processed', async (_, packet, code) => {
     const refused: RefusedPacket[] = [];
     const one = await bus({}, { onMalformed: (refusal) => refused.push(refusal) });
-    const received: string[] = [];
+    const seen: string[] = [];
     const reported = alerts(one);
-    one.consume(consumers.schedulerResult, async ({ packet }) => (received.push(packet.body.job_id), ack));
+    one.consume(consumers.schedulerResult, async ({ packet }) => (seen.push(packet.body.job_id), ack));
 
     await one.publishDurableBytes(jobResult.name, wire.BusPacket.encode(packet).finish());
     await one.publishDurable(jobResult.name, result('good'));
 
-    await eventually(() => received.length === 1 && reported.length === 1);
+    await eventually(() => seen.length === 1 && reported.length === 1);
     expect(refused).toMatchObject([{ code, subject: jobResult.name, streamSeq: 1 }]);
     await eventually(async () => (await pending(consumers.schedulerResult.durable)) === 0);
     expect(reported).toMatchObject([{ subject: jobResult.name, stream_seq: '1' }]);
@@ -301,13 +290,13 @@ describe('rejected packets', () => {
   it('on core NATS invalid packets are dropped, and the subscription continues', async () => {
     const refused: RefusedPacket[] = [];
     const one = await bus({}, { onMalformed: (packet) => refused.push(packet) });
-    const received: string[] = [];
-    one.subscribe(subjects.heartbeat, ({ packet }) => void received.push(packet.body.worker_id));
+    const seen: string[] = [];
+    one.subscribe(subjects.heartbeat, ({ packet }) => void seen.push(packet.body.worker_id));
 
     for (let i = 0; i < 100; i++) one.publishBytes(subjects.heartbeat.name, raw(`junk ${i}`));
     one.publish(subjects.heartbeat.name, heartbeatPacket(head, { worker_id: 'w-1' }));
 
-    await eventually(() => received.length === 1);
+    await eventually(() => seen.length === 1);
     expect(refused).toHaveLength(100);
   });
 });
@@ -316,8 +305,8 @@ describe('the connection', () => {
   it('survives a server restart: confirmed messages are kept, and consumers resume', async () => {
     const events: string[] = [];
     const one = await bus({}, { onConnection: (event) => events.push(event) });
-    const received = new Set<string>();
-    one.consume(consumers.schedulerResult, async ({ packet }) => (received.add(packet.body.job_id), ack));
+    const seen = new Set<string>();
+    one.consume(consumers.schedulerResult, async ({ packet }) => (seen.add(packet.body.job_id), ack));
     await one.publishDurable(jobResult.name, result('before'));
 
     await nats.kill();
@@ -328,7 +317,7 @@ describe('the connection', () => {
     await eventually(() => one.status().isConnected, { withinMs: 40_000 });
     await one.publishDurable(jobResult.name, result('during'));
 
-    await eventually(() => received.has('before') && received.has('during'), { withinMs: 40_000 });
+    await eventually(() => seen.has('before') && seen.has('during'), { withinMs: 40_000 });
     expect(events).toEqual(['disconnected', 'reconnected']);
     expect(one.status()).toMatchObject({ reconnects: 1, unconfirmed: 0 });
   }, 120_000);
@@ -360,10 +349,10 @@ describe('the connection', () => {
     await two.publishDurable(jobResult.name, result('second'));
 
     expect(ended).toEqual(['first']);
-    const received: string[] = [];
-    two.consume(consumers.schedulerResult, async ({ packet }) => (received.push(packet.body.job_id), ack));
-    await eventually(() => received.length === 1);
-    expect(received).toEqual(['second']);
+    const seen: string[] = [];
+    two.consume(consumers.schedulerResult, async ({ packet }) => (seen.push(packet.body.job_id), ack));
+    await eventually(() => seen.length === 1);
+    expect(seen).toEqual(['second']);
   });
 });
 
@@ -398,8 +387,8 @@ describe('streams', () => {
 
   it('jobs of a worker and of a topic are stored for their consumers', async () => {
     const one = await bus();
-    const received: string[] = [];
-    const note = async ({ subject }: { subject: string }) => (received.push(subject), ack);
+    const seen: string[] = [];
+    const note = async ({ subject }: { subject: string }) => (seen.push(subject), ack);
     const job = jobRequestPacket(head, { job_id: 'j', topic: 'job.media.cut' });
     await one.publishDurable('worker.w-1.jobs', job, { msgId: 'a' });
     await one.publishDurable('job.media.cut', job, { msgId: 'b' });
@@ -407,36 +396,36 @@ describe('streams', () => {
     one.consume(workerConsumer('w-1'), note);
     one.consume(topicConsumer('job.media.*'), note);
 
-    await eventually(() => received.length === 2);
-    expect(received.sort()).toEqual(['job.media.cut', 'worker.w-1.jobs']);
+    await eventually(() => seen.length === 2);
+    expect(seen.sort()).toEqual(['job.media.cut', 'worker.w-1.jobs']);
   });
 });
 
 describe('without JetStream', () => {
   it('the same calls work on core NATS, with queue groups', async () => {
     const [one, two] = [await bus({ jetstream: false }), await bus({ jetstream: false })];
-    const received: string[] = [];
-    const note = async ({ packet }: { packet: Packet }) => (received.push(packet.trace_id), term('not looked at'));
+    const seen: string[] = [];
+    const note = async ({ packet }: { packet: Packet }) => (seen.push(packet.trace_id), term('not looked at'));
     one.consume(consumers.schedulerResult, note);
     two.consume(consumers.schedulerResult, note);
     await Promise.all([one.flush(), two.flush()]);
 
     await one.publishDurable(jobResult.name, result('j'));
 
-    await eventually(() => received.length > 0);
+    await eventually(() => seen.length > 0);
     await Promise.all([one.flush(), two.flush()]);
-    expect(received).toEqual(['trace-1']);
+    expect(seen).toEqual(['trace-1']);
   });
 
   it('a tap receives every subject of a pattern, undecoded', async () => {
     const one = await bus();
-    const received: unknown[] = [];
-    one.tap('sys.job.>', ({ subject, bytes }) => received.push([subject, decodePacket(bytes).kind]));
+    const seen: unknown[] = [];
+    one.tap('sys.job.>', ({ subject, bytes }) => seen.push([subject, decodePacket(bytes).kind]));
     await one.flush();
 
     await one.publishDurable(jobResult.name, result('j'));
 
-    await eventually(() => received.length === 1);
-    expect(received).toEqual([[jobResult.name, 'ok']]);
+    await eventually(() => seen.length === 1);
+    expect(seen).toEqual([[jobResult.name, 'ok']]);
   });
 });
