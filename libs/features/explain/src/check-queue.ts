@@ -17,8 +17,8 @@ export function checkQueue(facts: JobFacts): CheckResult {
   if (entry.isPaused && entry.at !== 'taken') return blocked(paused(facts));
   const isDelayed = entry.at === 'delayed' && (entry.dueMs ?? 0) > nowMs;
   if (isDelayed) return whyDelayed(facts, entry.dueMs ?? nowMs);
-  const nobody = noScheduler(facts);
-  if (nobody) return nobody;
+  const blocker = noScheduler(facts);
+  if (blocker) return blocker;
   if (entry.at === 'taken') return passed('a scheduler is processing it now', queueOwner);
   return blocked({
     kind: 'queue_turn',
@@ -180,8 +180,8 @@ export function checkResult(facts: JobFacts): CheckResult {
   if (stage === 'ended') return passed(`it ended ${job.state}`);
   if (stage !== 'dispatched') return notReached('it has no worker yet');
   // Without a scheduler no heartbeats and results are processed.
-  const nobody = noScheduler(facts);
-  if (nobody) return nobody;
+  const blocker = noScheduler(facts);
+  if (blocker) return blocker;
   const seen = workers.find(({ id }) => id === job.worker_id);
   const lastSignMs = Math.max(seen?.lastHeartbeatMs ?? 0, (job.progress_at ?? job.dispatched_at ?? 0) / 1_000);
   if (nowMs - lastSignMs <= settings.workerTtlMs) return notReached('its worker has not returned a result yet');

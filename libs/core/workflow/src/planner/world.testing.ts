@@ -165,7 +165,7 @@ export class World {
     for (const action of actions) if (action.kind === 'dispatchJob' && !isTick) this.checkDependencies(action.step);
     const records = allOf(this.run);
     hold(JSON.stringify(this.run.counts) === JSON.stringify(recount(records)), 'what is live is counted right');
-    hold(new Set(this.run.ready).size === this.run.ready.length, 'nobody stands in line twice');
+    hold(new Set(this.run.ready).size === this.run.ready.length, 'no path is queued twice');
     hold(this.run.counts.jobs <= (this.options.maxParallelSteps || Infinity), 'no more jobs are out than may be');
     for (const [id, was] of Object.entries(before.steps)) {
       if (!isStepEnded(was.status) || /_(b|p|c\d)/.test(id)) continue;
