@@ -35,7 +35,7 @@ export function literalPrefix(pattern: string): string {
   return end < 0 ? folded : folded.slice(0, end);
 }
 
-/** Specificity of a glob: a name without wildcards is the most specific, then the glob with the most characters besides `*`. */
+/** Specificity of a glob: names without wildcards first, then globs by their number of characters besides `*`. */
 export function globNarrowness(pattern: string): number {
   const folded = fold(pattern);
   if (!/[*?[]/.test(folded)) return Infinity;

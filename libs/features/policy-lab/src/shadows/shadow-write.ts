@@ -16,7 +16,7 @@ const MAX_TENANT_BYTES = 4 * 1_024 * 1_024;
 const place = { scope: 'system', scope_id: 'policy_shadows' };
 
 /**
- * Starts a shadow policy: a text that is evaluated in place of a bundle, next to the live policy, for jobs of the caller's tenant.
+ * Starts a shadow policy: a text evaluated in place of a bundle, next to the live policy, for the caller's tenant.
  * See docs/reference/policy.md#shadow-policies.
  *
  * @throws policy_validation_failed, request_too_large, bundle_not_found, policy_shadow_conflict
