@@ -1,4 +1,4 @@
-import { isOwnResult, isStorePointer, type JobResult, JobStatus, jobStatusName } from '@svc/contract';
+import { type JobResult, JobStatus, jobStatusName } from '@svc/contract';
 import { inFlightStates, type JobState } from '@svc/lifecycle';
 import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { toMicros } from '@svc/policy';
@@ -8,14 +8,14 @@ import { isStaleDispatch, toConfigScope, workflowStepOf } from '@svc/decision';
 import { endBadly, isForeignResult, moveAndTell } from '@svc/jobs';
 import { checkResult } from '@svc/registry';
 import {
-  type Brought,
+  type CheckedResult,
   checkContent,
   checkMetadata,
-  cleanContent,
+  checkSmallBody,
   type ContentCheck,
-  type MetadataCheck,
+  publishOutputEvent,
+  ResultBody,
   scanEntry,
-  tellOutput,
 } from '@svc/output-safety';
 import { entryPriority, delayToDeadline } from './queue-entry';
 import { retryCap } from './place-job';
@@ -26,60 +26,47 @@ import { retrySettings } from './retry-settings';
 import type { SchedulingDeps } from './scheduling-deps';
 
 /**
- * Records what a worker answered. Only the worker that holds the job, with its current dispatch, is heard; repeats and late
- * answers change nothing. Returns once the end is written, so the message may then be acknowledged.
+ * Records the result of a worker. Results count only from the assigned worker and for the current dispatch; duplicates and
+ * late results change nothing. Returns once the outcome is written, so that the message may then be acknowledged.
  * See docs/reference/jobs.md#results.
  */
 export async function handleResult(deps: SchedulingDeps, senderId: string, packet: JobResult): Promise<void> {
   if (await lacksRequiredDispatch(deps, 'result', senderId, packet)) return;
   const result = withPointers(packet);
-  const bringing = broughtBy(deps, result);
-  // What this process gave out is at hand, as it was then, and need not be read: what is written holds only for this very
-  // dispatch and worker, while they have the job. When it does not hold, Redis is asked.
-  const given = deps.inFlight.find(result.job_id);
-  if (given && !whyIgnored(given, senderId, result) && (await settle(deps, given, result, await bringing))) return;
-  const [job, brought] = await Promise.all([deps.store.jobs.load(result.job_id), bringing]);
-  const refusal = whyIgnored(job, senderId, result);
+  const body = new ResultBody(deps.store.data, result.job_id, result.result_ptr);
+  if (deps.settings.outputPolicyEnabled && result.status === JobStatus.JOB_STATUS_SUCCEEDED) body.prefetch();
+  // The cached record saves a read. It may be stale: the write is guarded by dispatch id and worker, and when it is refused
+  // the record is read from Redis.
+  const cached = deps.inFlight.find(result.job_id);
+  if (cached && !ignoredBecause(cached, senderId, result) && (await applyResult(deps, cached, result, body))) return;
+  const job = await deps.store.jobs.load(result.job_id);
+  const refusal = ignoredBecause(job, senderId, result);
   if (refusal || !job) {
     deps.events.ignoredResult(result.job_id, refusal ?? 'unknown job');
-    // The answer to a job that was taken back: its heartbeats counted it until now, unless its slot was given away at once.
-    // Should we count one too few, the slots in Redis still hold. See docs/reference/worker-protocol.md#cancellation.
-    if (senderId === result.worker_id && !deps.registry.left(senderId, result.job_id)) free(deps, senderId);
+    // Heartbeats counted a cancelled or preempted job until now, unless its slot was already freed. A count that is too low
+    // does no harm: Redis still limits the slots. See docs/reference/worker-protocol.md#cancellation.
+    if (senderId === result.worker_id && !deps.registry.left(senderId, result.job_id)) freeSlot(deps, senderId);
     if (job && senderId === job.worker_id) await afterPreemption(deps, job, result.dispatch);
     return;
   }
-  await settle(deps, job, result, brought);
+  await applyResult(deps, job, result, body);
 }
 
-/** Writes the answer, and gives the worker's slot to somebody else. Returns whether it was this answer that did it. */
-async function settle(deps: SchedulingDeps, job: Held, result: JobResult, brought: Brought): Promise<boolean> {
-  if (!(await record(deps, job, result, brought))) return false;
+/** Writes the outcome and frees the worker's slot. Returns whether this call wrote it. */
+async function applyResult(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  result: JobResult,
+  body: ResultBody,
+): Promise<boolean> {
+  if (!(await writeOutcome(deps, job, result, body))) return false;
   deps.inFlight.forget(job.id);
-  if (job.worker_id) free(deps, job.worker_id);
+  if (job.worker_id) freeSlot(deps, job.worker_id);
   await learnEcho(deps, result.worker_id, result.dispatch);
   return true;
 }
 
-/** Bodies up to this size are scanned while the end is being written. */
-const smallBytes = 64 * 1_024;
-
-const noBody: Brought = { sizeBytes: 0, hasBody: false };
-
-/** Of what a success brings, for the checks of it. */
-async function broughtBy({ store, settings }: SchedulingDeps, result: JobResult): Promise<Brought> {
-  const isChecked = settings.outputPolicyEnabled && result.status === JobStatus.JOB_STATUS_SUCCEEDED;
-  const { job_id: id, result_ptr: pointer } = result;
-  if (!isChecked || pointer === '' || (isStorePointer(pointer) && !isOwnResult(id, pointer))) return noBody;
-  // A result in another store cannot be read: the second phase treats it as one that could not be scanned.
-  if (!isStorePointer(pointer)) return { sizeBytes: 0, hasBody: true };
-  const found = await store.data.read(result.result_ptr, smallBytes);
-  // A worker may say that it is done a moment before its result can be seen: the background scan waits for it.
-  if (!found) return { sizeBytes: 0, hasBody: true };
-  const { body, sizeBytes } = found;
-  return { sizeBytes, hasBody: sizeBytes > 0, ...(body.length === sizeBytes && { body }) };
-}
-
-function free({ registry, wake }: SchedulingDeps, workerId: string): void {
+function freeSlot({ registry, wake }: SchedulingDeps, workerId: string): void {
   registry.moved(workerId, -1);
   wake(workerId);
 }
@@ -87,8 +74,8 @@ function free({ registry, wake }: SchedulingDeps, workerId: string): void {
 /** States in which a worker has the job, or may have it. */
 const withWorker: readonly JobState[] = [...inFlightStates, 'SCHEDULED'];
 
-/** Why a result counts for nothing; undefined when it counts. See docs/reference/worker-protocol.md#fencing. */
-function whyIgnored(job: JobRecord | undefined, senderId: string, result: JobResult): string | undefined {
+/** Reason that a result is ignored, or undefined. See docs/reference/worker-protocol.md#fencing. */
+function ignoredBecause(job: JobRecord | undefined, senderId: string, result: JobResult): string | undefined {
   if (!job) return 'unknown job';
   if (!withWorker.includes(job.state)) return `job is ${job.state}`;
   if (job.worker_id !== result.worker_id || senderId !== result.worker_id) return 'not the worker that holds it';
@@ -98,41 +85,51 @@ function whyIgnored(job: JobRecord | undefined, senderId: string, result: JobRes
   return undefined;
 }
 
-type Held = JobRecord & { worker_id?: string };
-
 const errorTextChars = 2_000;
-/** More is taken for a mistake. */
-const mostCostUsd = 1_000_000;
+/** A higher cost is treated as an error of the worker, and ignored. */
+const maxCostUsd = 1_000_000;
 
-/** A worker's error text is shown to readers, kept in dead letters and logged: what looks like a secret is cut out. */
+/** Error texts of workers are shown to readers, stored in dead letters and logged, so secrets are redacted. */
 const readable = (text: string): string => redactText(text.slice(0, errorTextChars));
 
-/** Returns whether the job left the worker's hands by this call. */
-async function record(deps: SchedulingDeps, job: Held, result: JobResult, brought: Brought): Promise<boolean> {
-  const before = {
+/** A result with the job it belongs to, and the writes that every outcome of it makes. */
+interface ResultContext extends CheckedResult {
+  deps: SchedulingDeps;
+  result: JobResult;
+  /** The guards of the write, and in `set` the fields of the result. */
+  extras: MoveExtras & { set: Partial<JobRecord> };
+}
+
+/** Returns whether this call moved the job. */
+async function writeOutcome(
+  deps: SchedulingDeps,
+  job: JobRecord,
+  result: JobResult,
+  body: ResultBody,
+): Promise<boolean> {
+  const isForeign = await isForeignResult(deps.store, job.id, result.result_ptr);
+  const extras = {
     from: withWorker,
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
     ...(job.worker_id && { holder: job.worker_id }),
+    set: toFields(deps, job, isForeign ? { ...result, result_ptr: '' } : result),
   };
-  const isForeign = await isForeignResult(deps.store, job.id, result.result_ptr);
-  const facts = factsOf(deps, job, isForeign ? { ...result, result_ptr: '' } : result);
-  const isSuccess = result.status === JobStatus.JOB_STATUS_SUCCEEDED;
-  if (isSuccess && isForeign) return fail(deps, job, foreignResult, before, facts);
-  if (isSuccess) return succeed(deps, job, result, brought, before, facts);
-  const end = reportedEnd(result);
-  return end ? fail(deps, job, end, before, facts) : failOrRetry(deps, job, result, before, facts);
+  const ctx = { deps, job, result, body, extras };
+  if (result.status === JobStatus.JOB_STATUS_SUCCEEDED) return isForeign ? fail(ctx, foreignResult) : succeed(ctx);
+  const end = toReportedEnd(result);
+  return end ? fail(ctx, end) : failOrRetry(ctx);
 }
 
 const foreignResult: Failure = {
   event: 'fail',
   code: 'result_ptr_not_own',
-  // Another attempt of a step would end the same way.
+  // Another attempt would fail the same way.
   reported: 'FAILED_FATAL',
   message: 'result_ptr must be redis://res:<job id> or a part of it; the worker named other data of the store',
 };
 
-/** How the job ends when its worker did not do it and it is not tried again; undefined for failures, which may be. */
-function reportedEnd({ status, error_code: code, error_message: text }: JobResult): Failure | undefined {
+/** The end of a job that its worker refused or stopped; undefined for failures, which may be retried. */
+function toReportedEnd({ status, error_code: code, error_message: text }: JobResult): Failure | undefined {
   switch (status) {
     case JobStatus.JOB_STATUS_CANCELLED:
       return { event: 'cancel', code: code || 'cancelled', message: readable(text) || 'by the worker' };
@@ -152,88 +149,76 @@ function reportedEnd({ status, error_code: code, error_message: text }: JobResul
   }
 }
 
-const factsOf = (deps: SchedulingDeps, job: Held, result: JobResult): Partial<JobRecord> => ({
+const toFields = (deps: SchedulingDeps, job: JobRecord, result: JobResult): Partial<JobRecord> => ({
   ...(result.result_ptr && { result_ptr: result.result_ptr }),
   ...(result.artifact_ptrs.length > 0 && { artifact_ptrs: [...result.artifact_ptrs] }),
   execution_ms: Math.max(0, result.execution_ms),
-  ...costOf(job, result),
-  // The answer may have overtaken the note that it runs.
+  ...addCost(job, result),
+  // The result may arrive before the start of the job is recorded.
   started_at: job.started_at ?? deps.clock.nowUs(),
 });
 
-/** All attempts of a job cost something. What cannot be a cost counts as nothing said. */
-function costOf({ cost = 0 }: Held, { cost_usd: told }: JobResult): Pick<JobRecord, 'cost'> {
-  const isCost = told !== undefined && Number.isFinite(told) && told >= 0 && told <= mostCostUsd;
-  return isCost ? { cost: cost + toMicros(told) } : {};
+/** Adds the cost of this attempt to that of the attempts before; values that cannot be a cost are ignored. */
+function addCost({ cost = 0 }: JobRecord, { cost_usd: usd }: JobResult): Pick<JobRecord, 'cost'> {
+  const isCost = usd !== undefined && Number.isFinite(usd) && usd >= 0 && usd <= maxCostUsd;
+  return isCost ? { cost: cost + toMicros(usd) } : {};
 }
 
 /** Content that failed its check is not offered to readers. */
 const withoutPointers = ({ result_ptr: _result, artifact_ptrs: _artifacts, ...facts }: Partial<JobRecord>) => facts;
 
-/** What failed on the way to a success. */
-const history = ['waiting_reason', 'error_code', 'error_message', 'error_status', 'last_state'] as const;
+/** Fields of earlier failures, which a success removes. */
+const failureFields = ['waiting_reason', 'error_code', 'error_message', 'error_status', 'last_state'] as const;
 
-async function succeed(
-  deps: SchedulingDeps,
-  job: Held,
-  result: JobResult,
-  brought: Brought,
-  before: MoveExtras,
-  facts: Partial<JobRecord>,
-): Promise<boolean> {
+async function succeed(ctx: ResultContext): Promise<boolean> {
+  const { deps, job, result, body, extras } = ctx;
   const broken = await checkReferences(deps.store, job, result);
-  if (broken) return fail(deps, job, { event: 'fail', ...broken }, before, withoutPointers(facts));
-  const check = await checkMetadata(deps, job, result, brought);
-  const set: Partial<JobRecord> = { ...facts, ...check.set };
-  if (check.decision === 'QUARANTINE') return quarantine(deps, job, before, set);
-  const looked = check.scanBody ? await lookInside(deps, job, result, brought, check) : undefined;
-  Object.assign(set, looked?.set);
-  if (looked?.decision === 'QUARANTINE') return quarantine(deps, job, before, set);
-  const misfit = await checkResult(deps, job, result.result_ptr);
-  if (misfit) return fail(deps, job, { event: 'fail', ...misfit }, before, set);
-  const scans = check.scanBody && !looked;
+  if (broken) return fail(ctx, { event: 'fail', ...broken }, withoutPointers(extras.set));
+  const check = await checkMetadata(deps, ctx);
+  const set: Partial<JobRecord> = { ...extras.set, ...check.set };
+  if (check.decision === 'QUARANTINE') return quarantine(ctx, set);
+  const content = check.scanBody ? await checkBeforeRelease(ctx, check.hold === true, set) : undefined;
+  Object.assign(set, content?.set);
+  if (content?.decision === 'QUARANTINE') return quarantine(ctx, set);
+  const mismatch = await checkResult(deps, job, body);
+  if (mismatch) return fail(ctx, { event: 'fail', ...mismatch }, set);
+  const needsScan = check.scanBody && !content;
   const moved = await moveAndTell(deps, job, 'succeed', {
-    ...before,
+    ...extras,
     set,
-    unset: history.filter((field) => job[field] !== undefined),
-    ...(scans && { carry: [scanEntry(job)] }),
+    unset: failureFields.filter((field) => job[field] !== undefined),
+    ...(needsScan && { carry: [scanEntry(job)] }),
   });
   if (moved) deps.events.completed(job.topic, 'SUCCEEDED');
-  if (moved && scans) deps.scanSoon({ ...job, ...set, state: 'SUCCEEDED' }, result);
-  if (moved) await tellOutput(deps, job, set.output_safety);
+  if (moved && needsScan) deps.scanSoon({ ...job, ...set, state: 'SUCCEEDED' }, result);
+  if (moved) await publishOutputEvent(deps, job, set.output_safety);
   return moved;
 }
 
 /**
- * Looks into the body before the end is written: into one that is at hand, since that costs nothing, and into any that is to
- * be held back until then. The job stays RUNNING meanwhile, and the worker's message unacknowledged. A step's output is held
- * too: its run reads it at once, keeps it and hands it on to other steps, where no later verdict would reach it.
+ * Scans the body before the success is written: a small one, which is already read, and any that must be held. The job stays
+ * RUNNING until then, and the worker's message unacknowledged. The output of a step is always held: its run reads it at once
+ * and passes it on to other steps, where a later verdict could not withdraw it.
  *
- * @returns undefined: the background scan has to look
+ * @returns undefined when the background scan has to check it
  */
-async function lookInside(
-  deps: SchedulingDeps,
-  job: Held,
-  result: JobResult,
-  { body }: Brought,
-  { hold, set: { output_safety: checked } }: MetadataCheck,
+async function checkBeforeRelease(
+  ctx: ResultContext,
+  hold: boolean,
+  { output_safety: metadata }: Partial<JobRecord>,
 ): Promise<ContentCheck | undefined> {
-  const clean = body && !hold ? await cleanContent(deps, job, result, body) : undefined;
+  const { deps, job } = ctx;
+  const clean = hold ? undefined : await checkSmallBody(deps, ctx);
   if (clean) return { decision: 'ALLOW', set: clean };
-  // Where the first check was not made, nothing is held back.
-  const mustHold = hold === true || (job.run !== undefined && !checked?.skipped);
-  return mustHold ? checkContent(deps, job, result) : undefined;
+  // A result whose first check was skipped is not held.
+  const mustHold = hold || (job.run !== undefined && !metadata?.skipped);
+  return mustHold ? checkContent(deps, ctx) : undefined;
 }
 
-async function quarantine(
-  deps: SchedulingDeps,
-  job: Held,
-  before: MoveExtras,
-  set: Partial<JobRecord>,
-): Promise<boolean> {
+async function quarantine(ctx: ResultContext, set: Partial<JobRecord>): Promise<boolean> {
   const message = set.output_safety?.reason || 'output quarantined';
-  const moved = await fail(deps, job, { event: 'quarantine', code: 'output_quarantined', message }, before, set);
-  if (moved) await tellOutput(deps, job, set.output_safety);
+  const moved = await fail(ctx, { event: 'quarantine', code: 'output_quarantined', message }, set);
+  if (moved) await publishOutputEvent(ctx.deps, ctx.job, set.output_safety);
   return moved;
 }
 
@@ -244,44 +229,32 @@ interface Failure {
   reported?: JobRecord['reported'];
 }
 
-async function fail(
-  deps: SchedulingDeps,
-  job: Held,
-  failure: Failure,
-  before: MoveExtras,
-  facts: Partial<JobRecord>,
-): Promise<boolean> {
-  return endBadly(deps, job, failure, { ...before, set: facts });
-}
+const fail = ({ deps, job, extras }: ResultContext, failure: Failure, set = extras.set): Promise<boolean> =>
+  endBadly(deps, job, failure, { ...extras, set });
 
-async function failOrRetry(
-  deps: SchedulingDeps,
-  job: Held,
-  result: JobResult,
-  before: MoveExtras,
-  facts: Partial<JobRecord>,
-): Promise<boolean> {
-  const status = statusWord(result.status);
+async function failOrRetry({ deps, job, result, extras }: ResultContext): Promise<boolean> {
+  const status = toFailureStatus(result.status);
   const code = result.error_code || (status === 'FAILED_FATAL' ? 'worker_failed_fatal' : 'worker_failed');
   const message = readable(result.error_message) || jobStatusName(result.status);
-  return retryOr(deps, job, { status, code, message }, before, facts);
+  return retryOr(deps, job, { status, code, message }, extras);
 }
 
-function statusWord(status: JobStatus): 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL' {
+function toFailureStatus(status: JobStatus): 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL' {
   if (status === JobStatus.JOB_STATUS_FAILED_RETRYABLE) return 'FAILED_RETRYABLE';
   return status === JobStatus.JOB_STATUS_FAILED_FATAL ? 'FAILED_FATAL' : 'FAILED';
 }
 
 /**
- * Tries a failed dispatch again when the failure, the limits and the deadline allow, else ends the job. Steps of workflows
- * are not retried here; the workflow engine owns their retries. See docs/reference/jobs.md#retries.
+ * Retries a failed dispatch when the failure, the limits and the deadline permit it, else fails the job. The workflow engine
+ * retries its steps itself, so their jobs fail here. See docs/reference/jobs.md#retries.
+ *
+ * @param extras guards of the write, and fields that it sets in both cases
  */
 export async function retryOr(
   deps: SchedulingDeps,
-  job: Held,
+  job: JobRecord,
   failure: { status: 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL'; code: string; message: string },
-  before: MoveExtras,
-  facts: Partial<JobRecord> = {},
+  extras: MoveExtras,
 ): Promise<boolean> {
   const { workflow, run } = workflowStepOf(job);
   const settings = retrySettings(await deps.config.at(toConfigScope(job, 'workflow')));
@@ -291,17 +264,17 @@ export async function retryOr(
   if (!retryable) {
     const { code, message, status } = failure;
     const reported = status === 'FAILED_FATAL' ? { reported: status } : {};
-    return fail(deps, job, { event: 'fail', code, message, ...reported }, before, facts);
+    return endBadly(deps, job, { event: 'fail', code, message, ...reported }, extras);
   }
   if (job.retry_count >= allowed) {
     const message = `${failure.message} (after ${job.retry_count} retries)`;
-    return fail(deps, job, { event: 'fail', code: 'max_retries_exceeded', message }, before, facts);
+    return endBadly(deps, job, { event: 'fail', code: 'max_retries_exceeded', message }, extras);
   }
   const delayMs = Math.ceil(backoffMs(settings, job.retry_count + 1, () => deps.random.number()));
   return moveAndTell(deps, job, 'retry', {
-    ...before,
+    ...extras,
     set: {
-      ...facts,
+      ...extras.set,
       retry_count: job.retry_count + 1,
       error_message: failure.message,
       waiting_reason: `retry after ${failure.code}`,

@@ -1,7 +1,5 @@
 /** Checks results before and after their release; redacts and quarantines. */
-export { checkContent, cleanContent, type ContentCheck } from './check-content';
-export { checkMetadata, type MetadataCheck } from './check-metadata';
-export type { Brought, ResultFacts } from './output-facts';
-export { scanEntry, scanOutput } from './scan-output';
-export { ScanRunner } from './scan-runner';
-export { tellOutput } from './tell-output';
+export { scanEntry, scanOutput, ScanRunner } from './background-scan';
+export { type CheckedResult, checkContent, checkMetadata, checkSmallBody, type ContentCheck } from './check';
+export { publishOutputEvent } from './record';
+export { ResultBody, type ResultFacts } from './result-body';

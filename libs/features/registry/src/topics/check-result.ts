@@ -1,18 +1,25 @@
 import { isOwnResult, limits } from '@svc/contract';
-import type { JobRecord, Store } from '@svc/store';
+import type { JobRecord } from '@svc/store';
 import { checkDocument, type ReadDocument } from './check-document';
 import type { QueuedCheckDeps, TopicRefusal } from './check-queued-job';
 
+/** The body of a result in the store. */
+export interface StoredResult {
+  pointer: string;
+  /** Reads up to `maxBytes`; null when the body is not in the store. */
+  read(maxBytes: number): Promise<{ body: Buffer; sizeBytes: number } | null>;
+}
+
 /**
- * Checks a worker's result against the output schema of the job's topic. The body is read once, and only when there is a
- * schema to check it against. See docs/reference/jobs.md#results.
+ * Validates a result against the output schema of the job's topic. The body is read only when there is a schema.
+ * See docs/reference/jobs.md#results.
  *
- * @returns the reason the job must fail, when enforcement rejects the result
+ * @returns the reason that the job must fail, when schemas are enforced
  */
 export async function checkResult(
-  { topics, store }: QueuedCheckDeps,
+  { topics }: Pick<QueuedCheckDeps, 'topics'>,
   job: JobRecord,
-  resultPtr: string,
+  body: StoredResult,
 ): Promise<TopicRefusal | undefined> {
   const { tenant, topic } = job;
   const found = await topics.registry.find(tenant, topic);
@@ -20,15 +27,16 @@ export async function checkResult(
   const { output_schema_id: schemaId, tenant_id: schemaOwner } = found.registration;
   if (!schemaId) return undefined;
   const checked = { topic, tenant, what: 'output', schemaId, schemaOwner, jobId: job.id } as const;
-  const misfit = await checkDocument(topics, checked, () => readResult(store, job.id, resultPtr));
+  const misfit = await checkDocument(topics, checked, () => readResult(job.id, body));
   return misfit && { code: 'output_schema_validation_failed', message: misfit.message };
 }
 
-async function readResult({ data }: Pick<Store, 'data'>, id: string, pointer: string): Promise<ReadDocument> {
+async function readResult(id: string, body: StoredResult): Promise<ReadDocument> {
+  const { pointer } = body;
   if (pointer === '') return { fault: 'the worker returned no result' };
-  if (!isOwnResult(id, pointer)) return { fault: 'the result is not readable' };
-  const found = await data.read(pointer, limits.scanBytes);
-  if (!found) return { fault: 'the result does not exist' };
+  if (!isOwnResult(id, pointer)) return { fault: 'the result is not where it could be read' };
+  const found = await body.read(limits.scanBytes);
+  if (!found) return { fault: 'the result is not there' };
   if (found.sizeBytes > found.body.length) {
     return { fault: `the result has ${found.sizeBytes} bytes, and at most ${limits.scanBytes} can be checked` };
   }
