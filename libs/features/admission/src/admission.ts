@@ -14,14 +14,14 @@ import { Taken } from './taken';
 /** Decides whether new work is let in. */
 export interface Admission {
   /**
-   * Does what stores a job if there is room for it, and holds the room meanwhile.
+   * Runs the write of a job if there is capacity for it, which stays reserved until the write ends.
    *
    * @param bytes of the job's input
    * @throws backpressure when the tenant has its share, overloaded when there is no room for anybody; and what `store` throws
    */
   job<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T>;
   /**
-   * The same for what is no job, such as an artifact: only memory is looked at.
+   * The same for other data, such as an artifact: only memory is checked.
    *
    * @throws overloaded
    */
@@ -42,7 +42,7 @@ export interface AdmissionSettings extends AdmissionLimits {
 /** A picture asks for so many tenants at most; the others keep the numbers they had. */
 const mostTenants = 200;
 const longestAgoAtOnce = 50;
-/** How much a new look at some jobs changes what is believed of the size of a tenant's jobs. */
+/** Weight of a new sample in the average job size of a tenant. */
 const newLookWeight = 0.25;
 const waitForOthersSec = '5';
 const waitForSelfSec = '2';
@@ -67,7 +67,7 @@ export class PicturedAdmission implements Admission {
       undefined,
   ) {}
 
-  /** Renews the picture. While Redis does not answer the last one stands. */
+  /** Renews the snapshot. While Redis is unavailable the last one stays in effect. */
   async look(): Promise<void> {
     const tenants = [...new Set([...this.met, ...this.longestAgo(), ...this.taken.tenants])].slice(0, mostTenants);
     const arrived = this.taken.beginCount();

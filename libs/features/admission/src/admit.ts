@@ -30,12 +30,12 @@ export type AdmissionVerdict =
   | { kind: 'tenant_full'; of: 'jobs' | 'bytes'; current: number; limit: number }
   | { kind: 'full'; of: 'jobs' | 'bytes' | 'memory' };
 
-/** Memory that a job takes beside its input: record, history, indexes and queue entry. A test holds us to it. */
+/** Memory of a job without its input: record, history, indexes and queue entry. A test verifies it. */
 export const jobOverheadBytes = 4_096;
 
 /**
- * Whether there is room for one more job. The tenant's own limits come first: a tenant that is told to wait for itself
- * should not be told that all are full.
+ * Whether there is room for one more job. The tenant's own limits come first, so that its error does
+ * not name a shared limit.
  *
  * @param bytes of the job's input
  */

@@ -11,8 +11,8 @@ const windowSec = { burst_size: 1, requests_per_minute: 60, requests_per_hour: 3
 const prefix = 'tenant:';
 
 /**
- * What a tenant's config lets it ask of the gateway, beside the limit of the installation and the license. Only what
- * somebody set counts; 0 sets nothing. Config is read from memory; while it cannot be read anew, the last holds.
+ * The request rate that a tenant's config permits, in addition to the limit of the installation and the license. Only what
+ * is set counts; 0 sets nothing. Config is read from memory; while it cannot be renewed, the last one applies.
  * See docs/settings.md#rate_limits.
  *
  * @returns takes the name of a bucket, such as `tenant:acme`; buckets of no tenant have no such limits

@@ -103,7 +103,7 @@ function refusalOf(
   return { action, over: { limit, of: `${account.scope} ${account.id}`, ...amounts, ends_ms: account.endsMs } };
 }
 
-/** What people are told of it. */
+/** The message that clients see. */
 export function budgetMessage({ limit, of, amount, spent, reserved }: OverBudget): string {
   if (limit === 'per_job_max_usd') return `it is estimated to cost more than ${limit}, ${money(amount)}`;
   const part = `${money(spent)} spent and ${money(reserved)} reserved`;
@@ -118,7 +118,7 @@ const seldomMs = 60_000;
 /** Whether work under way may cost less than it reserved and so make room; else only a new period or a raised limit does. */
 export const mayGiveBack = ({ amount, spent, reserved }: OverBudget): boolean => reserved > 0 && spent < amount;
 
-/** When to look again at a job that waits for its budget, ms. */
+/** Delay until a job that waits for its budget is checked again, ms. */
 export function budgetWaitMs(over: OverBudget, nowMs: number): number {
   return mayGiveBack(over) ? soonMs : Math.max(1, Math.min(seldomMs, (over.ends_ms ?? Infinity) - nowMs));
 }

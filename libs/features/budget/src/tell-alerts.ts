@@ -14,8 +14,8 @@ export interface SpendAlertDeps {
 const atOnce = 100;
 
 /**
- * Tells which parts of budgets were reached, each once, oldest first: on the bus, in the log and in a metric. For one replica
- * at a time: who dies after telling and before noting it has it told again.
+ * Reports the thresholds of budgets that were reached, each once, oldest first: on the bus, in the log and in a metric. Runs
+ * on one replica at a time; after a crash between the report and its note, the report is repeated.
  * See docs/reference/config.md#budgets.
  */
 export async function tellSpendAlerts(deps: SpendAlertDeps): Promise<void> {

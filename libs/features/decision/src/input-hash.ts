@@ -8,7 +8,7 @@ export const inputHash = (document: string | Buffer | null): string =>
     .update(document ?? '')
     .digest('hex');
 
-/** Stands for an input in a store that the platform does not read: no approval can cover its content. */
+/** The hash of an input in an external store, whose content no approval can cover. */
 export const unreadableInput = '';
 
 /** The hash of a job's input as it is stored now, or `unreadableInput`. */
@@ -22,8 +22,8 @@ export async function currentInputHash(
 }
 
 /**
- * Whether the input of a job is byte for byte what its approval covers. People decide on the input they were shown, and
- * workers can write to the store it is kept in. Approvals without a hash come from before inputs were covered.
+ * Whether the input of a job is byte for byte what its approval covers. Approvers decide on the input they were shown, and
+ * workers can write to the store that holds it. Approvals without a hash come from before inputs were covered.
  */
 export async function isApprovedInput(
   store: Pick<Store, 'data'>,

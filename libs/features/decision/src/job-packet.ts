@@ -12,7 +12,7 @@ import {
 import { type DecisionRecord, type JobRecord, type StoredRequest, verdictOf } from '@svc/store';
 import { wireContextRef } from './context-ref';
 
-type Described = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request'>;
+type DraftedJob = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request'>;
 
 const busPriority = { interactive: 1, batch: 2, critical: 3 } as const;
 const busActor = { human: 1, service: 2 } as const;
@@ -21,7 +21,7 @@ const busActor = { human: 1, service: 2 } as const;
  * The request as workers see it, without what changes from dispatch to dispatch.
  * See docs/reference/worker-protocol.md#packets.
  */
-export function jobRequestDraft({ id, tenant, topic, request }: Described): JobRequestDraft {
+export function jobRequestDraft({ id, tenant, topic, request }: DraftedJob): JobRequestDraft {
   const labels = withoutContent(request.labels);
   return {
     job_id: id,
@@ -82,7 +82,7 @@ const identityEnv = (tenant: string, request: StoredRequest): Record<string, str
 });
 
 /** SHA-256 of the request: what a decision and an approval are bound to. See docs/reference/jobs.md#approvals. */
-export const requestHash = (job: Described): string => jobHash(jobRequestDraft(job));
+export const requestHash = (job: DraftedJob): string => jobHash(jobRequestDraft(job));
 
 /**
  * A dispatch: the subject of the chosen worker and the packet for it. See docs/reference/worker-protocol.md#dispatch.
@@ -121,7 +121,7 @@ export function dispatchPacket(
   return { subject: workerJobsSubject(job.worker_id), packet };
 }
 
-/** A submitter must not choose where a worker sends its results. */
+/** Submitters must not control where a worker sends its results. */
 const withoutDataUrls = (env: Readonly<Record<string, string>> | null | undefined) =>
   Object.fromEntries(Object.entries(env ?? {}).filter(([name]) => !dataUrlNames.includes(name)));
 const dataUrlNames: readonly string[] = Object.values(dataUrlEnv);
@@ -135,8 +135,7 @@ export const dispatchIdentity = (
     : { dispatch_id: job.dispatch_id, attempt: job.attempts, assigned_worker_id: job.worker_id ?? '' };
 
 /**
- * Does an echoed dispatch name another than the one the job is in? Workers that echo nothing are told apart by worker id
- * alone.
+ * Whether an echoed dispatch is not the job's current one. Workers that echo nothing are identified by worker id alone.
  */
 export function isStaleDispatch(
   echoed: DispatchIdentity | undefined,
@@ -172,14 +171,14 @@ function constraintEnv(decision: DecisionRecord | undefined): Record<string, str
   };
 }
 
-/** Evidence for the worker; what counts is the approval in the record. */
+/** Informational for the worker; the approval in the record is authoritative. */
 const approvalLabels = ({ approval }: JobRecord): Record<string, string> =>
   approval && verdictOf(approval) === 'approved'
     ? { approval_granted: 'true', approval_snapshot: approval.policy_snapshot ?? '' }
     : {};
 
 /**
- * Policy was silent and fail mode open let the job through: its worker is to know.
+ * Informs the worker that policy was unavailable and fail mode open permitted the job.
  * See docs/reference/policy.md#kernel.
  */
 const bypassLabels = ({ safety }: JobRecord): Record<string, string> =>

@@ -2,28 +2,26 @@ import type { PolicyDecision, PolicyRequest } from '@svc/policy';
 import type { DecisionRecord } from '@svc/store';
 import { policyPart } from './decision-record';
 
-/** A decision that policy made about a job, with what it was asked. */
+/** A policy decision about a job, with its request. */
 export interface LiveDecision {
   request: PolicyRequest;
   decision: PolicyDecision;
 }
 
-/** Hears of live decisions. */
+/** Receives live decisions, which shadow policies are compared with. */
 export interface Shadows {
   /**
-   * Costs those who decide a look into a map; all else happens later. Whoever made the decision that counts for a job tells
-   * it, so that there is one result for a decision though policy is asked twice (ADR 5): the gateway and the engine tell
-   * those after which nobody asks again (denied, held, throttled), the scheduler all others, which are the ones it asks
-   * for itself.
+   * O(1) on the decision path; evaluation is asynchronous. Each decision is reported once, though policy is asked twice
+   * (ADR 5): the gateway and the engine report final decisions (denied, held, throttled), the scheduler reports its own.
    */
   decided(live: LiveDecision): void;
 }
 
 /**
- * Whether shadows heard of this decision before: a throttled job is asked about every few seconds, and one that is tried
- * again each time, which would count the same decision again and again.
+ * Whether this decision was reported before. A throttled or retried job is asked about repeatedly, and the same decision must
+ * count once.
  *
- * @param last the decision that was kept with the job before
+ * @param last the decision stored with the job before
  */
 export function isToldBefore(last: DecisionRecord | undefined, { decision, rule_id, policy_snapshot }: PolicyDecision) {
   const isToldAtOnce = last?.source === 'scheduler' || isSettledAtOnce(decision);
@@ -35,6 +33,6 @@ export function isToldBefore(last: DecisionRecord | undefined, { decision, rule_
   );
 }
 
-/** Whether a job is not asked about again after this answer to its submission. */
+/** Whether a decision at submission is final, so that the scheduler does not ask again. */
 export const isSettledAtOnce = (decision: PolicyDecision['decision']): boolean =>
   decision !== 'ALLOW' && decision !== 'ALLOW_WITH_CONSTRAINTS';

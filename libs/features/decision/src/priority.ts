@@ -15,7 +15,7 @@ const names: ReadonlyMap<string, Priority> = new Map([
 ]);
 
 /**
- * The priority that a name means, in any case; interactive for one that nobody knows. A job that names none gets
+ * The priority of a name, case-insensitive; interactive for an unknown name. A job that names none gets
  * `resources.default_priority` of its config. See docs/reference/messages.md.
  */
 export function priorityOf(named: string, config: Record<string, unknown> | undefined): Priority {

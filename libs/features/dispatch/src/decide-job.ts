@@ -26,16 +26,16 @@ import { queueTimeOver } from './timers';
 const unavailableRetryMs = 5_000;
 const throttleRetryMs = 5_000;
 
-/** How long the queue entry should wait before it is looked at again; undefined = it is done. */
-export type LookAgainMs = number | undefined;
+/** Delay until the queue entry is processed again; undefined = done. */
+export type RetryAfterMs = number | undefined;
 
 /**
- * Takes a job that was accepted, approved or is to be retried: has policy decide and finds it a place. Safe to run twice:
- * every step compares the state it read. See docs/architecture.md#the-path-of-a-job.
+ * Asks policy about a job that was accepted, approved or is retried, and dispatches it or places it in a lane. Idempotent:
+ * every write is conditional on the state that was read. See docs/architecture.md#the-path-of-a-job.
  */
-export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+export async function decideJob(deps: SchedulingDeps, id: string): Promise<RetryAfterMs> {
   const { store, clock } = deps;
-  // Nearly always the input is where it belongs: one round trip for both.
+  // Most inputs are under their default key: one round trip for both.
   const [job, ownContext] = await Promise.all([
     store.jobs.load(id),
     store.data.context(ownContextPointer(id), limits.contextBytes),
@@ -45,7 +45,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<LookA
   deps.events.received(job.topic);
   if (job.deadline_ms > 0 && job.deadline_ms <= clock.nowMs()) return finish(deps, job, deadlinePassed);
   if ((queueEndsMs(job) ?? Infinity) <= clock.nowMs()) return finish(deps, job, queueTimeOver(job));
-  // A job that had to make room for others did not use up its tries.
+  // Preempted attempts do not count.
   if (job.attempts - (job.preempted ?? 0) >= limits.schedulingAttempts) {
     return finish(deps, job, {
       event: 'refuse',
@@ -101,14 +101,14 @@ async function proceed(
   deps: SchedulingDeps,
   job: JobRecord,
   decision: DecisionRecord | undefined,
-): Promise<LookAgainMs> {
+): Promise<RetryAfterMs> {
   if (!isGate(job.topic)) {
     const refusal = await reserveBudget(deps, job);
     if (refusal) return overBudget(deps, job, decision, refusal);
     await placeJob(deps, job, decision);
     return undefined;
   }
-  // A gate is never routed, and policy let this one through without asking anybody.
+  // Gates are never routed; policy permitted this one without an approval.
   await moveAndTell(deps, job, 'succeed', {
     intent: JSON.stringify({ result: 'SUCCEEDED' }),
     ...(decision && { decision }),
@@ -116,8 +116,8 @@ async function proceed(
   return undefined;
 }
 
-async function deny(deps: SchedulingDeps, job: JobRecord, decision: DecisionRecord): Promise<LookAgainMs> {
-  // There is no way from RETRYING to DENIED: the job was with a worker before. See docs/reference/jobs.md#states.
+async function deny(deps: SchedulingDeps, job: JobRecord, decision: DecisionRecord): Promise<RetryAfterMs> {
+  // RETRYING has no transition to DENIED, since a worker had the job before. See docs/reference/jobs.md#states.
   const event: JobEvent = job.state === 'RETRYING' ? 'refuse' : 'deny';
   const ending: Ending = {
     event,
@@ -135,7 +135,7 @@ async function hold(
   job: JobRecord,
   decision: DecisionRecord,
   context: Buffer | null,
-): Promise<LookAgainMs> {
+): Promise<RetryAfterMs> {
   if (job.state !== 'PENDING') {
     return finish(deps, job, {
       event: 'refuse',
@@ -166,7 +166,7 @@ async function throttle(
   job: JobRecord,
   decision: DecisionRecord,
   waitMs: number,
-): Promise<LookAgainMs> {
+): Promise<RetryAfterMs> {
   deps.events.waiting(job.topic, 'throttled');
   await deps.store.jobs.note(
     job.id,
@@ -181,7 +181,7 @@ async function overBudget(
   job: JobRecord,
   decision: DecisionRecord | undefined,
   { action, over }: BudgetRefusal,
-): Promise<LookAgainMs> {
+): Promise<RetryAfterMs> {
   deps.events.overBudget(job.topic, action, over.limit);
   const set = { over_budget: over, ...(decision && safetyFields(decision)) };
   if (action === 'throttle') {
@@ -195,7 +195,7 @@ async function overBudget(
   return finish(deps, job, ending, { set, ...(decision && { decision }) });
 }
 
-async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode): Promise<LookAgainMs> {
+async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode): Promise<RetryAfterMs> {
   deps.events.safetyUnavailable(job.topic);
   if (mode === 'closed') {
     await deps.store.jobs.note(

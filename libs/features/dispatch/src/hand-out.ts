@@ -40,7 +40,7 @@ export class HandOut {
     }
   }
 
-  /** Looks for work for every worker with room: the net under the wake-ups. */
+  /** Dispatches to every worker with free slots, in case a wake-up was lost. */
   async forAll(): Promise<void> {
     this.lanes.readAtMs = 0;
     if ((await this.waitingLanes()).size === 0) return;
@@ -97,14 +97,14 @@ export class HandOut {
     return worker !== undefined && registry.room(other) > 0 && canServe(fleet.pools(), needs, worker, rules);
   }
 
-  /** A script looks at a bounded number of lanes; when there are more, each has its turn by chance. */
+  /** A script reads a bounded number of lanes; when there are more, they are sampled at random. */
   private someOf(lanes: string[]): string[] {
     if (lanes.length <= lanesAtOnce) return lanes;
     const from = Math.floor(this.deps.random.number() * lanes.length);
     return [...lanes.slice(from), ...lanes.slice(0, from)].slice(0, lanesAtOnce);
   }
 
-  /** '' when policy cannot say now: what was decided stands. */
+  /** '' when policy is unavailable: existing decisions stay in effect. */
   private async snapshot(): Promise<string> {
     const [current] = await this.deps.kernel.listSnapshots().catch(() => [] as string[]);
     return current?.split('|')[0] ?? '';

@@ -4,7 +4,7 @@ import type { JobRecord } from '@svc/store';
 const mostKept = 8_192;
 
 /**
- * Records of the jobs that this process gave to workers, as they stood then, so that their answers need not ask Redis for
+ * Records of the jobs that this process gave to workers, as of then, so that their answers need not ask Redis for
  * them. What is read here is never the base of a decision that Redis does not check again.
  */
 export class InFlightRecords {

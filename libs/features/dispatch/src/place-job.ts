@@ -16,13 +16,13 @@ import { preemptFor } from './preempt';
 import { queueEndsMs } from './queue-entry';
 import { rollBack } from './roll-back';
 
-/** How long an allowed job may wait before it is looked at again, whatever happens. */
+/** Upper bound of the time until a waiting job is checked again. */
 const recheckMs = 10 * 60_000;
 
 /**
- * Finds an allowed job a worker, or a waiting place. See docs/architecture.md#the-path-of-a-job.
+ * Dispatches a permitted job to a worker, or places it in a lane. See docs/architecture.md#the-path-of-a-job.
  *
- * @param decision to be remembered with it; undefined when it was remembered before
+ * @param decision to store with the job; undefined when it is stored already
  */
 export async function placeJob(
   deps: SchedulingDeps,
@@ -32,8 +32,8 @@ export async function placeJob(
   const { store, clock, random, registry, fleet } = deps;
   const needs = needsOf(job.topic, job.request.requires, job.request.labels);
   const { affinity } = job.request.labels;
-  // What could not be published may have arrived all the same: the same worker gets the same dispatch again, and the bus
-  // or the worker drops the repeat. Any other worker would run it a second time.
+  // A failed publish may still have reached the worker. The same worker gets the same dispatch again, and the bus or the
+  // worker drops the duplicate; any other worker would execute it a second time.
   const undelivered = job.state === 'SCHEDULED' ? job.worker_id : undefined;
   const preferredWorkerId = undelivered ?? job.request.labels['preferred_worker_id'];
   const preferences = { ...(preferredWorkerId && { preferredWorkerId }), ...(affinity && { affinity }) };
@@ -74,7 +74,7 @@ export async function placeJob(
   if (outcome.kind === 'waiting') {
     deps.events.waiting(job.topic, outcome.reason);
     if (outcome.reason === 'pool_overloaded') await preemptFor(deps, job, needs);
-    // A slot may have come free between our look and our write, and its wake-up found nobody waiting yet.
+    // A slot may have become free between the check and the write, when its wake-up found no waiting job.
     if (worker) deps.wake(worker.id);
   }
   if (outcome.kind !== 'dispatched' || !worker) return;
@@ -170,7 +170,7 @@ function runningTime(deps: SchedulingDeps, job: JobRecord, constraints: Record<s
   return Math.min(budget(constraints, 'max_runtime_ms') ?? Infinity, remaining);
 }
 
-/** Until its time is out, by the record as it stands. */
+/** Remaining running time, by the current record. */
 export function runningFor(job: Pick<JobRecord, 'run_ms' | 'deadline_ms'>, nowMs: number): number {
   const left = job.deadline_ms > 0 ? job.deadline_ms - nowMs : Infinity;
   return Math.max(1, Math.min(job.run_ms ?? 900_000, left));

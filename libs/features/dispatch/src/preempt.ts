@@ -11,13 +11,13 @@ import type { SchedulingDeps } from './scheduling-deps';
 /** A batch job so marked by its submitter is never interrupted. */
 const optOut = 'preemptible';
 const waitingReason = 'preempted by a critical job';
-const leastDelayMs = 1_000;
-/** Longest time that a packet can tell. */
-const mostGraceSec = 2 ** 31 - 1;
+const minDelayMs = 1_000;
+/** Largest value of the packet's field. */
+const maxGraceSec = 2 ** 31 - 1;
 
 /**
- * Makes room for a critical job when every worker that could take it is full: one batch job is stopped and comes again,
- * without losing a retry. The youngest goes, since least is lost with it. See docs/reference/routing.md#preemption.
+ * Frees a slot for a critical job when every eligible worker is full: one batch job is stopped and retried, without using up
+ * a retry. The most recently started one is chosen, since it loses the least work. See docs/reference/routing.md#preemption.
  *
  * @returns whether a slot was freed
  */
@@ -40,8 +40,8 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   const dispatch = dispatchIdentity(victim);
   const intent: Intent = { cancel: 'preempted', grace_sec, ...(dispatch && { dispatch }) };
   const times = (victim.preempted ?? 0) + 1;
-  // Meanwhile its worker may still be at it: nobody else gets it before that worker answers, or its time is over.
-  const delayMs = delayToDeadline(deps, victim, Math.max(leastDelayMs, grace_sec * 1_000));
+  // Its worker may still be running it: no other worker gets it before that worker responds or the grace period ends.
+  const delayMs = delayToDeadline(deps, victim, Math.max(minDelayMs, grace_sec * 1_000));
   const moved = await moveAndTell(deps, victim, 'preempt', {
     dispatchId: victim.dispatch_id,
     set: { preempted: times, waiting_reason: waitingReason },
@@ -55,12 +55,12 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   return true;
 }
 
-/** How long a job that is stopped has to end by itself: `resources.preemption_grace_period` of its own config. */
+/** Grace period of a stopped job: `resources.preemption_grace_period` of its own config. */
 async function graceSec({ config }: SchedulingDeps, job: JobRecord): Promise<number> {
   const own = await config.at(toConfigScope(job, 'workflow'));
   const standard = defaultSettings.resources.preemption_grace_period;
   const sec = numberAt(own, 'resources', 'preemption_grace_period') ?? standard;
-  return Math.min(mostGraceSec, Math.max(0, Math.ceil(sec)));
+  return Math.min(maxGraceSec, Math.max(0, Math.ceil(sec)));
 }
 
 const preemptedEntry = (job: JobRecord, delayMs: number): CarryEntry => ({
@@ -80,7 +80,7 @@ export async function afterPreemption(
   if (isStaleDispatch(dispatch, job)) return;
   const entry = preemptedEntry(job, 0);
   const where = { states: ['RETRYING'], dispatchId: job.dispatch_id ?? '' } as const;
-  // If we die between these two, the replayer finds that nothing carries the job.
+  // After a crash between these two writes the replayer finds that the job has no queue entry.
   if (!(await deps.store.jobs.note(job.id, where, {}, entry))) return;
   await deps.store.jobs.recarry(job, `${entry.suffix}-ended`, entryPriority(job));
 }

@@ -13,7 +13,7 @@ import { loseWorker } from './workers';
 const perTenant = 200;
 const pagesARound = 10;
 const publishGraceUs = 5_000_000;
-/** A job touched so recently is somebody's business now. */
+/** Jobs changed more recently than this are being processed. */
 const restUs = 10_000_000;
 const overdueMs = 5_000;
 const mostFailures = 3;
@@ -59,35 +59,35 @@ export const repairMemory = (): RepairMemory => ({
  * Looks at the jobs that have not ended and were not touched lately, and mends what stands nowhere: no queue entry would
  * ever bring it forward. Normally finds nothing, since records and entries change together; it is for lost queues, restored
  * back-ups and defects. Of a tenant with a great many it looks at some each round, and goes on with the others in the next.
- * Returns how many it mended. See docs/reference/routing.md#repair.
+ * Returns how many it repaired. See docs/reference/routing.md#repair.
  */
 export async function repairOpenJobs(deps: SchedulingDeps, memory: RepairMemory = repairMemory()): Promise<number> {
-  let mended = 0;
+  let repaired = 0;
   const tenants = await deps.store.index.tenants();
-  for (const tenant of tenants) mended += await repairTenant(deps, tenant, memory);
+  for (const tenant of tenants) repaired += await repairTenant(deps, tenant, memory);
   deps.events.openJobs(memory.census.totals(tenants));
-  return mended;
+  return repaired;
 }
 
 async function repairTenant(deps: SchedulingDeps, tenant: string, memory: RepairMemory): Promise<number> {
   const { failures, stoppedAtUs, census } = memory;
-  let mended = 0;
+  let repaired = 0;
   // In pages: the jobs longest untouched may all be well, and stand before one that is not.
   let fromUs = stoppedAtUs.get(tenant) ?? 0;
   for (let page = 0; page < pagesARound; page++) {
     const jobs = await deps.store.index.openBefore(tenant, deps.clock.nowUs() - restUs, perTenant, fromUs);
     for (const job of jobs) count(deps, job, census);
-    for (const job of await suspects(deps, jobs)) if (await tryRepair(deps, job, failures)) mended++;
+    for (const job of await suspects(deps, jobs)) if (await tryRepair(deps, job, failures)) repaired++;
     const last = jobs.at(-1);
     if (!last) {
       stoppedAtUs.delete(tenant);
       census.finish(tenant);
-      return mended;
+      return repaired;
     }
     fromUs = last.updated_at + 1;
   }
   stoppedAtUs.set(tenant, fromUs);
-  return mended;
+  return repaired;
 }
 
 function count({ clock, fleet }: SchedulingDeps, job: JobRecord, census: OpenJobCensus): void {
@@ -105,7 +105,7 @@ async function suspects(deps: SchedulingDeps, jobs: readonly JobRecord[]): Promi
   const isWell = await Promise.all(
     jobs.map(async (job) => {
       if (!isQueued(job) || isOverdue(job, nowMs)) return false;
-      // Whatever keeps us from looking does so again when it is mended, and is told there.
+      // Whatever keeps us from looking does so again when it is repaired, and is told there.
       return deps.store.jobs.isCarried(job).catch(() => false);
     }),
   );
@@ -116,7 +116,7 @@ const isQueued = ({ state }: JobRecord): boolean => ['PENDING', 'RETRYING', 'SCH
 const isOverdue = ({ deadline_ms }: JobRecord, nowMs: number): boolean =>
   deadline_ms > 0 && deadline_ms + overdueMs < nowMs;
 
-/** One job that cannot be mended keeps no other from it. */
+/** A job that cannot be repaired does not prevent the repair of others. */
 async function tryRepair(deps: SchedulingDeps, job: JobRecord, failures: Map<string, number>): Promise<boolean> {
   const failed = failures.get(job.id) ?? 0;
   if (failed >= mostFailures) return false;
@@ -137,7 +137,7 @@ async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
   }
   switch (job.state) {
     case 'DISPATCHED':
-      // Published or not, nobody knows: the same message id makes a repeat harmless.
+      // Whether it was published is unknown: the same message id makes a repeat harmless.
       if (job.worker_id === undefined || job.dispatch_id === undefined) return false;
       await publishDispatch(deps, { ...job, worker_id: job.worker_id, dispatch_id: job.dispatch_id });
       return note(deps, job, 'dispatch');

@@ -21,7 +21,7 @@ export interface SchedulingEvents {
   received(topic: string): void;
   denied(topic: string): void;
   safetyUnavailable(topic: string): void;
-  /** Part of a budget is used; told once. */
+  /** A part of a budget is used; reported once. */
   budgetReached(alert: SpendAlert): void;
   failOpen(topic: string): void;
   dispatched(topic: string, waitedMs: number): void;
@@ -52,7 +52,7 @@ export interface SchedulingEvents {
   /** A job that came over the bus and is not taken. */
   refusedSubmission(jobId: string, why: string): void;
   publishFailed(jobId: string, error: unknown): void;
-  /** The reconciler could not mend a job, and how often it will try again. */
+  /** The reconciler could not repair a job. @param triesLeft attempts that remain */
   repairFailed(jobId: string, error: unknown, triesLeft: number): void;
   workerRefused(workerId: string, reason: string): void;
   workerLost(workerId: string, jobs: number): void;
@@ -81,7 +81,7 @@ export interface SchedulingDeps extends Base {
   /** Deletes the message of a superseded dispatch, so that no worker receives it (again). Never throws. */
   withdrawDispatch(seq: number): Promise<void>;
   admission: Admission;
-  /** Undefined: dispatches carry no data URLs. */
+  /** Undefined: dispatches have no data URLs. */
   dataUrls?: DataUrlSettings | undefined;
   license(): LicenseLimits;
   senderId: string;
@@ -98,11 +98,11 @@ export interface SchedulingDeps extends Base {
     /** Refuses results and progress without a dispatch id from every worker. */
     dispatchIdRequired: boolean;
   };
-  /** Some worker may have room for somebody who waits: look soon. */
+  /** A worker may have a free slot: dispatch waiting jobs soon. */
   wake(workerId: string): void;
   /** The same for a worker that is new; its jobs are reported as flushed. */
   wakeNew(workerId: string): void;
   onDeadLetterFailed(topic: string): void;
-  /** A success was written whose body is still to be looked at. */
+  /** A success was written whose body still has to be scanned. */
   scanSoon(job: JobRecord, result: ResultFacts): void;
 }

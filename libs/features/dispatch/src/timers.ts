@@ -7,9 +7,9 @@ import { runningFor, runtimeCap } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { workflowStepOf } from '@svc/decision';
 
-type LookAgainMs = number | undefined;
+type RetryAfterMs = number | undefined;
 
-/** How soon a job is looked at again whose worker cannot be heard now. */
+/** Delay until a job is checked again while its worker's heartbeats cannot arrive. */
 const unheardMs = 1_000;
 const maxGraces = 10;
 
@@ -21,7 +21,7 @@ const maxGraces = 10;
  * While the bus is unreachable, and for a grace period after it or this process came back, a result may be under way: the
  * job is not ended unless its deadline has passed.
  */
-export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<RetryAfterMs> {
   const job = await deps.store.jobs.load(id);
   if (!job || !isInFlight(job.state)) return undefined;
   const nowMs = deps.clock.nowMs();
@@ -73,9 +73,9 @@ const runningTooLong: Ending = {
 };
 
 /**
- * Nobody decided in time, or the job's deadline came first. Safe to run twice. See docs/reference/jobs.md#approvals.
+ * Ends an approval that expired, or whose job passed its deadline. Idempotent. See docs/reference/jobs.md#approvals.
  */
-export async function expireApproval(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+export async function expireApproval(deps: SchedulingDeps, id: string): Promise<RetryAfterMs> {
   const job = await deps.store.jobs.load(id);
   if (!job || job.state !== 'APPROVAL_REQUIRED' || job.approval?.status !== 'pending') return undefined;
   const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= deps.clock.nowMs();
@@ -89,7 +89,7 @@ export async function expireApproval(deps: SchedulingDeps, id: string): Promise<
 }
 
 /**
- * The run that asked has ended, and nobody can decide any more. Safe to run twice.
+ * Ends a gate whose run has ended, so that it cannot be resolved any more. Idempotent.
  * See docs/reference/routing.md#repair.
  */
 export async function voidApproval(deps: SchedulingDeps, job: JobRecord): Promise<void> {
@@ -120,7 +120,7 @@ function resolvedAs(
  * A job has waited for a worker as long as it may, or it is time to look at it again. Safe to run twice: a job that moved
  * on meanwhile is left alone.
  */
-export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<LookAgainMs> {
+export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<RetryAfterMs> {
   const job = await deps.store.jobs.load(id);
   if (!job || job.parked !== 'jobWaiting') return undefined;
   const ending = whyWaitedEnough(deps, job);

@@ -8,7 +8,7 @@ import type { SchedulingDeps } from './scheduling-deps';
 import { whyRefused } from './worker-registry';
 
 /**
- * Hears a worker's heartbeat. A worker over the license's number is not taken up; known ones keep refreshing.
+ * Handles a worker's heartbeat. New workers beyond the license's limit are refused; known ones are refreshed.
  * See docs/reference/worker-protocol.md#heartbeat.
  */
 export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat: Heartbeat): Promise<void> {

@@ -40,13 +40,12 @@ export interface SubmitDeps extends Base {
     deadLetterTtlSec: number;
     defaultDeadline: boolean;
   };
-  /** Policy did not answer and the job was let in all the same. */
+  /** Policy was unavailable and fail mode open accepted the job. */
   onFailOpen(topic: string): void;
 }
 
 /**
- * Accepts a job for REST, gRPC and the bus alike. The answer leaves after one atomic write holds the record and the queue
- * entry that carries it. See docs/reference/jobs.md#submit-a-job.
+ * Accepts a job from REST or gRPC. The response is sent after one atomic write has stored the record and its queue entry. See docs/reference/jobs.md#submit-a-job.
  *
  * @throws the codes of `submitJob` in the contract
  */
@@ -247,11 +246,11 @@ export function deadline(
   const wanted = askedMs > 0 || !byDefault ? askedMs : usual * 1_000;
   if (wanted <= 0) return 0;
   const capSec = numberAt(config, 'resources', 'max_timeout_seconds');
-  return nowMs + Math.min(wanted, capSec ? capSec * 1_000 : Infinity, furthestMs);
+  return nowMs + Math.min(wanted, capSec ? capSec * 1_000 : Infinity, maxDeadlineMs);
 }
 
-/** A century: beyond 2255 microseconds are no exact numbers any more. */
-const furthestMs = 100 * 365 * 86_400_000;
+/** A century: after the year 2255, microseconds exceed the exact integers. */
+const maxDeadlineMs = 100 * 365 * 86_400_000;
 
 /** concurrent_jobs + queue_size of effective config; absent or 0 = no limit. */
 function intakeLimit(config: Record<string, unknown> | undefined): number {
@@ -260,7 +259,7 @@ function intakeLimit(config: Record<string, unknown> | undefined): number {
   return concurrent > 0 ? concurrent + (numberAt(config, 'rate_limits', 'queue_size') ?? 0) : 0;
 }
 
-// Asked before policy, so that a refused job does not count in velocity windows; the accepting script asks again.
+// Checked before policy, so that a refused job does not count in velocity windows; the accepting script checks again.
 async function requireRoom({ store }: SubmitDeps, tenant: string, limit: number): Promise<void> {
   const active = await store.jobs.activeCount(tenant);
   if (active >= limit) throw backpressure(active, limit);
