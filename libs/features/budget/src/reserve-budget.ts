@@ -55,7 +55,7 @@ export async function reserveBudget(deps: ReserveDeps, job: JobRecord): Promise<
     const over = { limit: 'per_job_max_usd', of: `job ${job.id}`, amount, spent: 0, reserved: 0 } as const;
     return { action: 'deny', over };
   }
-  if (size === 'told') deps.events.overBudget(job.topic, 'alert', 'per_job_max_usd');
+  if (size === 'alert') deps.events.overBudget(job.topic, 'alert', 'per_job_max_usd');
   const accounts = accountsOf(budgets.layers, deps.clock.nowMs());
   const outcome = await deps.store.spend.reserve(job.id, {
     micros: estimate,

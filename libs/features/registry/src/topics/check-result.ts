@@ -34,9 +34,9 @@ export async function checkResult(
 async function readResult(id: string, body: StoredResult): Promise<ReadDocument> {
   const { pointer } = body;
   if (pointer === '') return { fault: 'the worker returned no result' };
-  if (!isOwnResult(id, pointer)) return { fault: 'the result is not where it could be read' };
+  if (!isOwnResult(id, pointer)) return { fault: 'the result is not readable' };
   const found = await body.read(limits.scanBytes);
-  if (!found) return { fault: 'the result is not there' };
+  if (!found) return { fault: 'the result does not exist' };
   if (found.sizeBytes > found.body.length) {
     return { fault: `the result has ${found.sizeBytes} bytes, and at most ${limits.scanBytes} can be checked` };
   }
