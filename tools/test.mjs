@@ -1,9 +1,10 @@
 /**
- * `npm test`: sets up, then everything a change must pass: format, project graph, lint, types, tests. Arguments go to
- * Jest: `npm test -- libs/store`. All steps run even when one fails; the last line is `N passed, N failed`.
+ * `npm test`: sets up, then everything a change must pass: format, project graph, lint, types, tests. Names of projects
+ * run the tests of these and nothing else: `npm test -- jobs dispatch`. Other arguments go to Jest: `npm test --
+ * libs/store`. All steps run even when one fails; the last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './setup/paths.mjs';
@@ -18,15 +19,23 @@ const heavy = String.raw`tools/chaos/(big-restart|chaos|crash-walk|single-faults
 await orExplain(() => setUp({ browser: true, python: true, servers: true }));
 
 const scratch = mkdtempSync(join(tmpdir(), 'svc-results-'));
-const steps = [
+const names = projectNames();
+const projects = process.argv.slice(2).filter((argument) => names.includes(argument));
+const options = process.argv.slice(2).filter((argument) => !projects.includes(argument));
+const checks = [
   { name: 'format', args: [bin('prettier/bin/prettier.cjs'), '--check', '.'] },
   // The rule that guards the layers skips itself, without failing, when no graph has been made.
   { name: 'project graph', args: [nx, 'show', 'projects'] },
   { name: 'lint', args: [nx, 'run-many', '-t', 'lint', '--output-style=static'], never: 'The rule will be skipped' },
   { name: 'types', args: [bin('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'] },
   { name: 'generated docs', args: [join(root, 'tools/run-ts.mjs'), 'tools/docs/generate.ts', '--check'] },
-  jest('tests', { workers: 2, without: heavy }),
-  jest('chaos', { workers: 1, without: `^(?!.*${heavy})` }),
+];
+const tests = jest('tests', { workers: 2, without: heavy });
+const chaos = jest('chaos', { workers: 1, without: `^(?!.*${heavy})` });
+const steps = [
+  ...(projects.length > 0 ? [] : checks),
+  tests,
+  ...(projects.length > 0 && !projects.includes('tools') ? [] : [chaos]),
 ];
 
 const failed = [];
@@ -43,6 +52,15 @@ if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`);
 console.log(`\n${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(failed.length > 0 || failures > 0 || passed === 0 ? 1 : 0);
 
+/** Names of the apps, the libraries and the tools, as jest.config.ts names them. */
+function projectNames() {
+  const libraries = readdirSync(join(root, 'libs')).map((folder) => `libs/${folder}`);
+  return ['.', 'apps', 'libs', ...libraries]
+    .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name, 'project.json')))
+    .filter((file) => existsSync(file))
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')).name);
+}
+
 /** A step of tests: those the arguments name, or all, without those whose path fits the pattern. */
 function jest(name, { workers, without }) {
   const results = join(scratch, `${name}.json`);
@@ -57,7 +75,8 @@ function jest(name, { workers, without }) {
     '--forceExit',
     '--json',
     `--outputFile=${results}`,
-    ...process.argv.slice(2),
+    ...options,
+    ...(projects.length > 0 ? ['--selectProjects', ...projects] : []),
   ];
   return { name, args, results, isLoud: true };
 }

@@ -18,7 +18,7 @@ Names are kebab-case. Names that exist are refused, and then nothing is written.
 
 const nextSteps = {
   feature: `Fill in the operation and its view. Move the feature in eslint.config.mjs before the first one that imports it.`,
-  endpoint: `Set access, params, body and errors in the declaration. Fill in the operation; dependencies are its first argument.`,
+  endpoint: `Set access, params, body, errors and, if it names a record, otherTenant in the declaration. Fill in the operation; dependencies are its first argument.`,
   queue: `Fill in purpose, producers and payload in queues.config.ts. The processor must be safe to run twice.`,
 };
 
