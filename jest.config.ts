@@ -18,7 +18,7 @@ const project = (dir: string): Config => ({
   moduleNameMapper: {
     '^@svc/queues\\.config$': '<rootDir>/queues.config.ts',
     '^@svc/worker-sdk$': '<rootDir>/libs/sdk/worker/src/index.ts',
-    '^@svc/fixtures/([^/]+)$': '<rootDir>/libs/features/$1/src/testing.ts',
+    '^@svc/fixtures/([^/]+)$': libraryFolders.map((folder) => `<rootDir>/${folder}/$1/src/testing.ts`),
     '^@svc/([^/]+)$': libraryFolders.map((folder) => `<rootDir>/${folder}/$1/src/index.ts`),
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],

@@ -1,34 +1,22 @@
 import { queues } from '@svc/queues.config';
-import { plainRequest, useServers } from '@svc/testing';
-import { Redis } from 'ioredis';
-import { keys, openStore, type Acceptance, type JsonObject, type RunCreation, type RunSave, type Store } from './index';
+import { plainRequest } from '@svc/testing';
+import { keys, type Acceptance, type JsonObject, type RunCreation, type RunSave } from './index';
+import { useRedisStore } from './redis-store.testing';
 
 export const runRetention = 3_600;
 
 /** A store with two workflows of the tenant acme: cargo and other. */
 export function useRuns() {
-  let redis: Redis | undefined;
-  let store: Store | undefined;
-  // Before the servers' own hook: hooks run in the order they are registered, and a client outliving its server reconnects.
-  afterAll(async () => void (await redis?.quit()));
-  const servers = useServers();
-  beforeAll(() => {
-    redis = new Redis(servers.redisUrl);
-    store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
-  });
-  const opened = <T>(value: T | undefined): T => {
-    if (!value) throw new Error('the store is open only inside hooks and tests');
-    return value;
-  };
+  const base = useRedisStore();
   const use = {
     get store() {
-      return opened(store);
+      return base.store;
     },
     get redis() {
-      return opened(redis);
+      return base.redis;
     },
     get redisUrl() {
-      return servers.redisUrl;
+      return base.redisUrl;
     },
     workflow: (id: string, tenant = 'acme') => use.store.workflows.write({ tenant, id, document: { id }, by: 'ann' }),
     create: (id: string, over: Partial<RunCreation> = {}) =>

@@ -1,7 +1,7 @@
-import { queues } from '@svc/queues.config';
-import { plainRequest, useServers } from '@svc/testing';
-import { Redis } from 'ioredis';
-import { openStore, type JobRecord, type Store } from './index';
+import { plainRequest } from '@svc/testing';
+import type { Redis } from 'ioredis';
+import type { JobRecord, Store } from './index';
+import { useRedisStore } from './redis-store.testing';
 
 export interface UsedStore {
   readonly store: Store;
@@ -13,31 +13,19 @@ export interface UsedStore {
 
 /** A store on a dedicated Redis, empty before each test. */
 export function useStore(): UsedStore {
-  let redis: Redis | undefined;
-  let store: Store | undefined;
-  // Before the servers' own hook: hooks run in the order they are registered, and a client outliving its server reconnects.
-  afterAll(async () => void (await redis?.quit()));
-  const servers = useServers();
-  beforeAll(() => {
-    redis = new Redis(servers.redisUrl);
-    store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
-  });
-  const opened = <T>(value: T | undefined): T => {
-    if (!value) throw new Error('the store is open only inside hooks and tests');
-    return value;
-  };
+  const use = useRedisStore();
   return {
     get store() {
-      return opened(store);
+      return use.store;
     },
     get redis() {
-      return opened(redis);
+      return use.redis;
     },
     get redisUrl() {
-      return servers.redisUrl;
+      return use.redisUrl;
     },
     async accept(id, { tenant = 'acme', topic = 'job.default', fields = {} } = {}) {
-      const outcome = await opened(store).jobs.accept({
+      const outcome = await use.store.jobs.accept({
         id,
         tenant,
         traceId: `trace-${id}`,

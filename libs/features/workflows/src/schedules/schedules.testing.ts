@@ -1,26 +1,14 @@
 import type { ScheduleFields } from '@svc/contract';
-import { queues } from '@svc/queues.config';
-import { keys, openStore, type Store } from '@svc/store';
-import { useServers, person } from '@svc/testing';
-import { Redis } from 'ioredis';
+import { keys } from '@svc/store';
+import { useRedisStore } from '@svc/fixtures/store';
+import { person } from '@svc/testing';
 import { randomUUID } from 'node:crypto';
 import type { FireScheduleDeps, ScheduledStart } from './fire-schedule';
 import { addSchedule, type SaveScheduleDeps } from './save-schedule';
 
 /** Schedules of a workflow `cargo` on a dedicated Redis; the runs they start are records that no engine processes. */
 export function useSchedules() {
-  let redis: Redis | undefined;
-  let store: Store | undefined;
-  afterAll(async () => void (await redis?.quit()));
-  const servers = useServers();
-  beforeAll(() => {
-    redis = new Redis(servers.redisUrl);
-    store = openStore(redis, queues, { metaSec: 3_600, dataSec: 600 });
-  });
-  const opened = <T>(value: T | undefined): T => {
-    if (!value) throw new Error('the store is open only inside hooks and tests');
-    return value;
-  };
+  const base = useRedisStore();
   const use = {
     caller: person('ann'),
     /** Requested starts and cancelled runs, in order. */
@@ -29,10 +17,10 @@ export function useSchedules() {
     /** Called before each start; may throw. */
     onStart: (): void | Promise<void> => undefined,
     get store() {
-      return opened(store);
+      return base.store;
     },
     get redis() {
-      return opened(redis);
+      return base.redis;
     },
     get deps(): FireScheduleDeps & SaveScheduleDeps {
       return { store: use.store, random: { uuid: randomUUID }, start, cancel };

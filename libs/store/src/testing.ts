@@ -1,0 +1,2 @@
+/** Fixtures for the tests of other projects. */
+export { useRedisStore } from './redis-store.testing';
