@@ -15,7 +15,7 @@ import { auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@sv
 import { DefinitionBook } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
-import type { LicenseLimits, Platform, StoredFleet } from '@svc/platform';
+import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
 import type { ApiContext } from './context';
 import { openAdmission } from './open-admission';
 import { policyDocumentDeps } from './policy-document-deps';
@@ -36,10 +36,6 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const { platform, fleet, kernel, policyFindings, metrics, endings } = parts;
   const { store, bus, license, senderId } = platform;
   const base = { store, clock, random: { ...randomIds(), number: () => Math.random() } };
-  const jobBus = {
-    publish: async (...args: Parameters<typeof bus.publish>) => bus.publish(...args),
-    publishDurable: async (...args: Parameters<typeof bus.publishDurable>) => void (await bus.publishDurable(...args)),
-  };
   const deadLetterTtlSec = env.dlqEntryTtlDays * 86_400;
   const onPublishFailed = (jobId: string, error: unknown) =>
     log.warn('publish failed; the replayer will retry', { job_id: jobId, error });
@@ -48,7 +44,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
   const events = topicLog(log);
   const topics = openTopics({ store, clock, fleet, config, events, enforcement: env.schemaEnforcement });
   const onNoticeFailed = (error: unknown) => log.warn('change notice not published', { error });
-  const changes = { ...base, fleet, config, bus: jobBus, senderId, onNoticeFailed };
+  const changes = { ...base, fleet, config, bus: jobBus(bus), senderId, onNoticeFailed };
   const admission = openAdmission(boot, store.load, metrics);
   const policyDocuments = { ...changes, ...policyDocumentDeps(env, license) };
   const shadows = openShadows(boot, {
@@ -77,7 +73,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       shadows,
       config,
       topics,
-      license: getLimits(license),
+      license: licenseLimits(license),
       settings: {
         policyFailMode: env.policyCheckFailMode,
         idempotencyTtlSec: Math.ceil(env.idempotencyTtlMs / 1_000),
@@ -91,7 +87,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       },
     },
     reads: { store, endings },
-    cancel: { ...base, bus: jobBus, senderId, onPublishFailed },
+    cancel: { ...base, bus: jobBus(bus), senderId, onPublishFailed },
     explain: {
       ...base,
       fleet,
@@ -99,7 +95,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       topics,
       kernel,
       definitions: new DefinitionBook(store, clock),
-      license: getLimits(license),
+      license: licenseLimits(license),
       settings: {
         policyFailMode: env.policyCheckFailMode,
         approvalTtlMs: env.approvalTtlMs,
@@ -112,7 +108,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       ...base,
       config,
       kernel,
-      bus: jobBus,
+      bus: jobBus(bus),
       senderId,
       settings: { deadLetterTtlSec },
       onPublishFailed,
@@ -179,8 +175,3 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
     health,
   };
 }
-
-const getLimits = (license: Platform['license']) => (): LicenseLimits => {
-  const { max_workers, max_concurrent_jobs, max_prompt_chars } = license.entitlements();
-  return { maxWorkers: max_workers, maxConcurrentJobs: max_concurrent_jobs, maxPromptChars: max_prompt_chars };
-};

@@ -13,7 +13,7 @@ import {
   type ApiEnv,
   type Boot,
 } from '@svc/runtime';
-import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
+import { openFleet } from '@svc/registry';
 import { openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { mountAdmin } from './admin/mount-admin';
 import { apiInfo } from './api-info';
@@ -46,15 +46,7 @@ async function start(boot: Boot<ApiEnv>): Promise<void> {
     probes: { addr: env.metricsAddr, open: env.metricsPublic },
     metrics: opened,
   });
-  const fleetHooks = {
-    onProblem: (problem: string) => log.error('pools or timeouts are invalid; keeping the previous ones', { problem }),
-    onChange: (what: string) => log.info('file reloaded', { file: what }),
-  };
-  const files = await openFleetFiles(
-    { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
-    fleetHooks,
-  );
-  const fleet = new ConfiguredFleet(files, platform.store, env, fleetHooks);
+  const { fleet } = await openFleet(boot, platform.store);
   onStop(
     'files',
     startLoops([{ name: 'files', everyMs: 1_000, atStart: true, run: () => fleet.refresh() }], (loop, error) =>

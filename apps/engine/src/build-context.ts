@@ -6,7 +6,7 @@ import { DefinitionBook, type RunEvents, RunMemory } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openShadows } from '@svc/policy-lab';
 import { openTopics, topicLog } from '@svc/registry';
-import type { Fleet, Platform } from '@svc/platform';
+import { jobBus, type Fleet, type Platform } from '@svc/platform';
 import type { EngineContext } from './context';
 import { scheduleDeps } from './schedule-deps';
 
@@ -33,11 +33,7 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
     store,
     clock,
     random: { ...randomIds(), number: () => Math.random() },
-    bus: {
-      publish: async (...args: Parameters<typeof bus.publish>) => bus.publish(...args),
-      publishDurable: async (...args: Parameters<typeof bus.publishDurable>) =>
-        void (await bus.publishDurable(...args)),
-    },
+    bus: jobBus(bus),
     senderId,
     kernel,
     shadows: openShadows(boot, {

@@ -13,7 +13,7 @@ import {
   type Boot,
   type EngineEnv,
 } from '@svc/runtime';
-import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
+import { openFleet } from '@svc/registry';
 import { openPlatform, openServiceKernel, startLoops } from '@svc/platform';
 import { redisOptions } from '@svc/store';
 import { buildContext } from './build-context';
@@ -44,16 +44,7 @@ async function start(boot: Boot<EngineEnv>): Promise<void> {
     probes: { addr: env.httpAddr, open: env.metricsPublic },
     metrics: opened,
   });
-  const fleetHooks = {
-    onProblem: (problem: string) =>
-      log.error('pools or timeouts are invalid; the last valid version stays in effect', { problem }),
-    onChange: (what: string) => log.info('file reloaded', { file: what }),
-  };
-  const files = await openFleetFiles(
-    { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
-    fleetHooks,
-  );
-  const fleet = new ConfiguredFleet(files, platform.store, env, fleetHooks);
+  const { fleet } = await openFleet(boot, platform.store);
   const { kernel } = await openServiceKernel(boot, platform, metrics);
   health.dependsOn('policy', async () => {
     const state = kernel.ready();

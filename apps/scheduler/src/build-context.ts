@@ -10,7 +10,7 @@ import { openShadows } from '@svc/policy-lab';
 import { openTopics, topicLog } from '@svc/registry';
 import { type ResultFacts, ScanRunner } from '@svc/output-safety';
 import type { DataUrlSettings } from '@svc/jobs';
-import type { Fleet, Platform } from '@svc/platform';
+import { jobBus, licenseLimits, type Fleet, type Platform } from '@svc/platform';
 import type { JobRecord } from '@svc/store';
 import type { SchedulerContext } from './context';
 
@@ -57,10 +57,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
       metrics,
       onConfigChanged: (run) => void bus.subscribe(subjects.configChanged, run),
     }),
-    bus: {
-      publish: async (...args: Parameters<typeof bus.publish>) => bus.publish(...args),
-      publishDurable: (...args: Parameters<typeof bus.publishDurable>) => bus.publishDurable(...args),
-    },
+    bus: jobBus(bus),
     busAnswers: () => isBusResponsive(bus),
     resultsHandled: () => bus.isCaughtUp(consumers.schedulerResult, resultsCaughtUpTimeoutMs).catch(() => false),
     withdrawDispatch: (seq: number) =>
@@ -75,10 +72,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     registry,
     inFlight: new InFlightRecords(),
     events,
-    license: () => {
-      const { max_workers, max_concurrent_jobs, max_prompt_chars } = license.entitlements();
-      return { maxWorkers: max_workers, maxConcurrentJobs: max_concurrent_jobs, maxPromptChars: max_prompt_chars };
-    },
+    license: licenseLimits(license),
     senderId,
     settings: {
       policyFailMode: env.policyCheckFailMode,

@@ -13,7 +13,7 @@ import {
   type Boot,
   type SchedulerEnv,
 } from '@svc/runtime';
-import { ConfiguredFleet, openFleetFiles } from '@svc/registry';
+import { openFleet } from '@svc/registry';
 import { configUpkeep } from '@svc/config-admin';
 import { openPlatform, openServiceKernel, startLoops, whenAvailable } from '@svc/platform';
 import { WorkerRegistry } from '@svc/dispatch';
@@ -56,19 +56,7 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
   const snapshot = await whenAvailable(boot, 'store', () => store.workers.snapshot());
   if (snapshot) registry.warm(snapshot.workers, clock.nowMs());
 
-  const fleetHooks = {
-    onProblem: (problem: string) =>
-      log.error('pools or timeouts are invalid; the last valid version stays in effect', { problem }),
-    onChange: (what: string) => {
-      log.info('file reloaded', { file: what });
-      upkeep.fileChanged();
-    },
-  };
-  const files = await openFleetFiles(
-    { poolsPath: env.poolConfigPath, timeoutsPath: env.timeoutConfigPath, production: env.production },
-    fleetHooks,
-  );
-  const fleet = new ConfiguredFleet(files, store, env, fleetHooks);
+  const { fleet, files } = await openFleet(boot, store, () => upkeep.fileChanged());
   const { kernel } = await openServiceKernel(boot, platform, metrics, {
     onBreakerTrip: (breaker) => metrics.circuitTrips.inc({ breaker }),
   });

@@ -1,6 +1,7 @@
 /** Topics, schemas, worker pools and workers, as used by the other features. */
 export { ConfiguredFleet } from './fleet/configured-fleet';
 export { type FleetFiles, openFleetFiles } from './fleet/fleet-files';
+export { openFleet } from './fleet/open-fleet';
 export { type FleetDeps, getPool, getWorker, listPools, listWorkers } from './fleet/read-fleet';
 export { syncFiles } from './fleet/sync-files';
 export { getSchema, listSchemas } from './schemas/read-schemas';
