@@ -1,4 +1,4 @@
-import { deadLetterStates, isTerminal, jobStates, birthStates, type JobEvent, type JobState } from '@svc/lifecycle';
+import { deadLetterStates, isTerminal, jobStates, initialStates, type JobEvent, type JobState } from '@svc/lifecycle';
 import type { DecisionRecord } from '@svc/store';
 import type { Dispatch, History, JobHistory, Violation } from './history';
 import { runInvariants } from './run-invariants';
@@ -36,7 +36,7 @@ export const oneLegalPath: Checker = ({ jobs }) =>
 
 function faultOfPath(events: JobHistory['events'], last: JobState): string | undefined {
   const [birth, ...moves] = events;
-  if (!birth || !birthStates.some((state) => state === birth.to)) return `was born ${birth?.to ?? 'without a word'}`;
+  if (!birth || !initialStates.some((state) => state === birth.to)) return `was born ${birth?.to ?? 'without a word'}`;
   let state: JobState = birth.to;
   let atUs = birth.at;
   for (const { event, from, to, at } of moves) {

@@ -1,5 +1,5 @@
 import { queues } from '@svc/queues.config';
-import { runStateOf } from '@svc/workflows';
+import { toRunState } from '@svc/workflows';
 import { keys, type Store } from '@svc/store';
 import type { TimelineEvent } from '@svc/workflow';
 import type { RunHistory } from './history';
@@ -46,7 +46,7 @@ async function readRun({ redis, runs }: Store, id: string): Promise<RunHistory |
   ]);
   return (
     loaded && {
-      run: runStateOf(loaded),
+      run: toRunState(loaded),
       // Only passes write them.
       timeline: timeline as unknown as TimelineEvent[],
       left: {

@@ -1,5 +1,5 @@
 import { isRunEnded, isStepEnded, isTerminal, runStates, stepStates, type StepStatus } from '@svc/lifecycle';
-import { graphOf, type TimelineEvent, type TimelineType, type WorkflowGraph } from '@svc/workflow';
+import { getGraph, type TimelineEvent, type TimelineType, type WorkflowGraph } from '@svc/workflow';
 import type { Call, History, RunHistory, Violation } from './history';
 import { stepsOf } from './workflows';
 
@@ -125,7 +125,7 @@ function recordAt({ steps }: RunHistory['run'], path: string) {
 export const stepsInOrder = ofEach('R1', ({ run, timeline }) => {
   const steps = stepsOf(run.workflow_id);
   if (!steps) return [`is of ${run.workflow_id}, which nobody stored`];
-  const graph: WorkflowGraph = graphOf({ steps });
+  const graph: WorkflowGraph = getGraph({ steps });
   const faults: string[] = [];
   const ended = new Set(run.rerun_step === undefined ? [] : graph.ancestorsOf(run.rerun_step));
   for (const event of timeline) {

@@ -1,5 +1,5 @@
 import { isRunEnded, type RunStatus } from '@svc/lifecycle';
-import { runStateOf } from '@svc/workflows';
+import { toRunState } from '@svc/workflows';
 import { eventually } from '@svc/testing';
 import type { RunState } from '@svc/workflow';
 import { randomUUID } from 'node:crypto';
@@ -15,7 +15,7 @@ const one = (runId: string, status: RunStatus): Ending[] => [{ runId, status }];
 async function runOf({ store }: World, runId: string): Promise<RunState> {
   const loaded = await store.runs.load(runId);
   if (!loaded) throw new Error(`run ${runId} is not there`);
-  return runStateOf(loaded);
+  return toRunState(loaded);
 }
 
 /** Waits in the store rather than at the gateway, which may be dead. */

@@ -3,7 +3,7 @@ import {
   encodePacket,
   heartbeatPacket,
   jobResultPacket,
-  jobStatusOf,
+  toJobStatus,
   subjects,
   workerJobsSubject,
   type JobRequest,
@@ -69,7 +69,7 @@ export async function startScriptedWorker(plan: WorkerPlan) {
       const packet = jobResultPacket(head(sender), {
         job_id: request.job_id,
         worker_id: sender,
-        status: jobStatusOf(reply.status),
+        status: toJobStatus(reply.status),
         execution_ms: 1,
         dispatch,
         ...(reply.status === 'SUCCEEDED' && { result_ptr: `redis://${key}`, cost_usd: 0.004 }),

@@ -1,7 +1,7 @@
 import { systemClock } from '@svc/runtime';
 import { queues } from '@svc/queues.config';
 import { EffectiveConfig } from '@svc/settings';
-import { type RecordedQuestion, recordedQuestions } from '@svc/policy-lab';
+import { type RecordedRequest, readRecordedRequests } from '@svc/policy-lab';
 import { openStore } from '@svc/store';
 import { Redis } from 'ioredis';
 import { createReadStream } from 'node:fs';
@@ -10,7 +10,7 @@ import Joi from 'joi';
 import { Unusable } from './options';
 
 export interface Decisions {
-  questions: RecordedQuestion[];
+  questions: RecordedRequest[];
   warnings: string[];
 }
 
@@ -28,7 +28,7 @@ export async function ofStore(url: string, { sinceMs, most }: Wanted): Promise<D
     const clock = systemClock();
     const store = openStore(redis, queues, { metaSec: 1, dataSec: 1 });
     const config = new EffectiveConfig(store, clock);
-    const found = await recordedQuestions({ store, config }, { fromMs: clock.nowMs() - sinceMs, most });
+    const found = await readRecordedRequests({ store, config }, { fromMs: clock.nowMs() - sinceMs, most });
     return {
       questions: found.questions,
       warnings: [
@@ -45,7 +45,7 @@ export async function ofStore(url: string, { sinceMs, most }: Wanted): Promise<D
   }
 }
 
-const line = Joi.object<RecordedQuestion>({
+const line = Joi.object<RecordedRequest>({
   decision: Joi.string().valid('ALLOW', 'ALLOW_WITH_CONSTRAINTS', 'REQUIRE_APPROVAL', 'THROTTLE', 'DENY').required(),
   rule_id: Joi.string().allow('').required(),
   decided_at: Joi.string().isoDate().required(),
@@ -54,7 +54,7 @@ const line = Joi.object<RecordedQuestion>({
 
 /** Reads exported decisions, one JSON object per line. @throws Unusable with the line */
 export async function ofFile(path: string, { most }: Pick<Wanted, 'most'>): Promise<Decisions> {
-  const questions: RecordedQuestion[] = [];
+  const questions: RecordedRequest[] = [];
   let number = 0;
   try {
     for await (const text of createInterface({ input: createReadStream(path, 'utf8') })) {
@@ -72,8 +72,8 @@ export async function ofFile(path: string, { most }: Pick<Wanted, 'most'>): Prom
   return { questions, warnings: [] };
 }
 
-function read(text: string): RecordedQuestion {
+function read(text: string): RecordedRequest {
   const { error, value } = line.validate(JSON.parse(text), { convert: false });
   if (error) throw error;
-  return value as RecordedQuestion;
+  return value as RecordedRequest;
 }

@@ -1,7 +1,7 @@
 import { standardScanners } from '@svc/kernel-client';
 import type { PolicyDecision } from '@svc/policy';
 import { queues } from '@svc/queues.config';
-import type { RecordedQuestion } from '@svc/policy-lab';
+import type { RecordedRequest } from '@svc/policy-lab';
 import { openStore, type DecisionRecord } from '@svc/store';
 import { plainRequest, startRedis, type TestServer } from '@svc/testing';
 import { Redis } from 'ioredis';
@@ -43,7 +43,7 @@ const asked = (
   topic: string,
   decision: PolicyDecision['decision'] = 'ALLOW',
   content: unknown = {},
-): RecordedQuestion => ({
+): RecordedRequest => ({
   decision,
   rule_id: 'wide',
   decided_at: '2026-01-01T00:00:00.000Z',
@@ -51,7 +51,7 @@ const asked = (
 });
 
 describe('a difference of policies', () => {
-  const between = async (questions: RecordedQuestion[]) => {
+  const between = async (questions: RecordedRequest[]) => {
     const policies = {
       before: await readPolicy(file('old.yaml', before), undefined),
       after: await readPolicy(file('new.yaml', after), undefined),

@@ -1,6 +1,6 @@
 import { openOfflineKernel, type Scanners } from '@svc/kernel-client';
 import { isStricter, type Policy, type PolicyDecision } from '@svc/policy';
-import type { RecordedQuestion } from '@svc/policy-lab';
+import type { RecordedRequest } from '@svc/policy-lab';
 
 export interface Change {
   job_id: string;
@@ -36,13 +36,13 @@ const atOnce = 32;
 export async function difference(
   policies: { before: Policy; after: Policy },
   scanners: Scanners,
-  questions: readonly RecordedQuestion[],
+  questions: readonly RecordedRequest[],
 ): Promise<Difference> {
   let failed = 0;
   const open = (policy: Policy) =>
     openOfflineKernel({ policy, scanners, count: () => 1, onError: () => void (failed += 1) });
   const [old, fresh] = [open(policies.before), open(policies.after)];
-  const pairs: [RecordedQuestion, PolicyDecision, PolicyDecision][] = [];
+  const pairs: [RecordedRequest, PolicyDecision, PolicyDecision][] = [];
   try {
     for (let i = 0; i < questions.length; i += atOnce) {
       const asked = questions.slice(i, i + atOnce).map(async (question): Promise<(typeof pairs)[number]> => {
@@ -73,7 +73,7 @@ export async function difference(
   };
 }
 
-const toChange = (request: RecordedQuestion['request'], was: PolicyDecision, is: PolicyDecision): Change => ({
+const toChange = (request: RecordedRequest['request'], was: PolicyDecision, is: PolicyDecision): Change => ({
   job_id: request.job_id ?? '',
   topic: request.topic,
   tenant: request.tenant ?? '',

@@ -12,7 +12,7 @@ import {
   type OpenMetrics,
 } from '@svc/runtime';
 import { auditPolicyCall, openResolver, openShadows, ShadowSummaries } from '@svc/policy-lab';
-import { DefinitionBook } from '@svc/workflows';
+import { DefinitionCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openTopics, topicLog } from '@svc/registry';
 import { jobBus, licenseLimits, type Platform, type StoredFleet } from '@svc/platform';
@@ -94,7 +94,7 @@ export function buildContext(boot: Boot<ApiEnv>, parts: ContextParts): ApiContex
       config,
       topics,
       kernel,
-      definitions: new DefinitionBook(store, clock),
+      definitions: new DefinitionCache(store, clock),
       license: licenseLimits(license),
       settings: {
         policyFailMode: env.policyCheckFailMode,

@@ -2,7 +2,7 @@ import { kernelSettings, loadBase, readPublicKey } from '@svc/kernel-client';
 import type { Platform } from '@svc/platform';
 import { publicHalf, readSigningKey, type SigningKey, type TrustedKeys } from '@svc/policy';
 import { StartError, type ApiEnv } from '@svc/runtime';
-import { ParsedBundles, type PolicySigning, type VelocityWriteDeps } from '@svc/policy-admin';
+import { ParsedBundleCache, type PolicySigning, type VelocityWriteDeps } from '@svc/policy-admin';
 import type { AnnounceDeps } from '@svc/settings';
 import { readFileSync } from 'node:fs';
 
@@ -21,7 +21,7 @@ export function policyDocumentDeps(
       const { velocity_rules, velocity_rule_count } = license.entitlements();
       return { entitled: velocity_rules, most: velocity_rule_count };
     },
-    parsed: new ParsedBundles(),
+    parsed: new ParsedBundleCache(),
     async basePolicy() {
       const loaded = await loadBase({ path, url, maxBytes, signature });
       return loaded.ok ? [loaded.document] : [];

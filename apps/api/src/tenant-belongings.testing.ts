@@ -1,7 +1,7 @@
 import { endpoints, type Endpoint } from '@svc/contract';
 import type { Api } from './api.testing';
 import type { GivenJob } from './given-jobs.testing';
-import type { ApprovalRecord, OutputSafetyRecord, ShadowResult, WorkerPicture } from '@svc/store';
+import type { ApprovalRecord, OutputSafetyRecord, ShadowResult, WorkerRecord } from '@svc/store';
 import type { Words } from './filled-body.testing';
 import type { Canary } from './fuzz/canaries.testing';
 import { canaries } from './fuzz/canaries.testing';
@@ -93,7 +93,7 @@ function withheld(id: string, words: Words) {
 }
 
 /** Workers belong to the installation; the jobs dispatched to them do not. */
-const liveWorker = (worker_id: string): WorkerPicture => ({
+const liveWorker = (worker_id: string): WorkerRecord => ({
   ...{ worker_id, pool: 'demo', region: 'eu', type: 'cpu', agent_name: '', draining: false },
   ...{ active_jobs: 1, max_parallel_jobs: 4, cpu_load: 0, gpu_utilization: 0, memory_load: 0 },
   ...{ capabilities: [], labels: {}, ready_topics: [], last_heartbeat_ms: Date.now() },

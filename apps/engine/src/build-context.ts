@@ -2,7 +2,7 @@ import { subjects } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import { randomIds, type Boot, type EngineEnv, type Handles, type kernelMetrics } from '@svc/runtime';
 import { admissionSettings, PicturedAdmission } from '@svc/admission';
-import { DefinitionBook, type RunEvents, RunMemory } from '@svc/workflows';
+import { DefinitionCache, type RunEvents, RunCache } from '@svc/workflows';
 import { EffectiveConfig } from '@svc/settings';
 import { openShadows } from '@svc/policy-lab';
 import { openTopics, topicLog } from '@svc/registry';
@@ -47,8 +47,8 @@ export function buildContext(boot: Boot<EngineEnv>, parts: ContextParts): Engine
     fleet,
     topics,
     schemas: topics.schemas,
-    definitions: new DefinitionBook(store, clock),
-    memory: new RunMemory(),
+    definitions: new DefinitionCache(store, clock),
+    memory: new RunCache(),
     events,
     onPublishFailed: (jobId, error) => log.warn('publishing a job event failed; retrying', { job_id: jobId, error }),
     settings: {

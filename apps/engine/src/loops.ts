@@ -1,5 +1,5 @@
 import { queues } from '@svc/queues.config';
-import { fireDueTimers, forgetRuns, mendRuns, sweepSchedules } from '@svc/workflows';
+import { fireDueTimers, removeExpiredRuns, repairRuns, sweepSchedules } from '@svc/workflows';
 import type { Loop } from '@svc/platform';
 import { keys } from '@svc/store';
 import type { EngineContext } from './context';
@@ -32,7 +32,7 @@ export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] 
       everyMs: scanEveryMs,
       atStart: true,
       lease: lease(keys.runReconcilerLease('0'), 2 * scanEveryMs),
-      run: () => mendRuns(ctx, scanLimit),
+      run: () => repairRuns(ctx, scanLimit),
     },
     {
       name: 'schedules',
@@ -52,7 +52,7 @@ export function engineLoops(ctx: EngineContext, settings: LoopSettings): Loop[] 
 
 /** Deletes runs and flows whose retention period has passed. */
 async function sweep(ctx: EngineContext): Promise<void> {
-  await forgetRuns(ctx);
+  await removeExpiredRuns(ctx);
   const { completedSec: completed, failedSec: failed } = queues.runs.keep;
   await ctx.store.runIndex.sweepFlows({ completed, failed }, sweepBatchSize);
 }

@@ -1,5 +1,5 @@
 import { changeDocument } from '@svc/settings';
-import { viewOfLoaded } from '@svc/workflows';
+import { toLoadedRunView } from '@svc/workflows';
 import { eventually } from '@svc/testing';
 import { useEngine } from './use-engine.testing';
 
@@ -20,7 +20,7 @@ async function config(scope: string, scope_id: string, data: object): Promise<vo
 }
 const costOf = async (id: string): Promise<number | undefined> => {
   const loaded = await use.store.runs.load(id);
-  return loaded && viewOfLoaded(loaded).total_cost;
+  return loaded && toLoadedRunView(loaded).total_cost;
 };
 
 describe('a run', () => {

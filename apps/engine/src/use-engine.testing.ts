@@ -1,5 +1,5 @@
 import { isRunEnded, type RunStatus } from '@svc/lifecycle';
-import { type RunStart, runStateOf, startRun } from '@svc/workflows';
+import { type RunStart, toRunState, startRun } from '@svc/workflows';
 import { eventually, startService, useServers, type RunningService, person } from '@svc/testing';
 import { createWorker, type JobHandler, type Worker } from '@svc/worker-sdk';
 import type { RunState, WorkflowDefinition } from '@svc/workflow';
@@ -113,7 +113,7 @@ export function useEngine({
     async state(id: string): Promise<RunState> {
       const loaded = await use.store.runs.load(id);
       if (!loaded) throw new Error(`there is no run ${id}`);
-      return runStateOf(loaded);
+      return toRunState(loaded);
     },
     /** Waits until the run has ended. */
     ended: (id: string, status?: RunStatus): Promise<RunState> =>

@@ -7,7 +7,7 @@ import {
   sweepSilentWorkers,
   workerSnapshot,
 } from '@svc/dispatch';
-import { tellSpendAlerts } from '@svc/budget';
+import { publishSpendAlerts } from '@svc/budget';
 import type { Loop } from '@svc/platform';
 import { keys, type Store } from '@svc/store';
 import type { SchedulerContext } from './context';
@@ -48,7 +48,7 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
       name: 'spend-alerts',
       everyMs: 1_000,
       lease: lease(keys.spendAlertsLease(), 10_000),
-      run: () => tellSpendAlerts(ctx),
+      run: () => publishSpendAlerts(ctx),
     },
     {
       name: 'reconciler',

@@ -1,4 +1,4 @@
-import { jobResultPacket, jobStatusOf, type JobRequest } from '@svc/contract';
+import { jobResultPacket, toJobStatus, type JobRequest } from '@svc/contract';
 import { decideJob, expireApproval, handleResult, recheckWaiting, timeOutRunning } from '@svc/dispatch';
 import { processors } from './processors';
 import { ruled, useScheduler } from './use-scheduler.testing';
@@ -19,7 +19,7 @@ async function running() {
 const resultOf = ({ job_id, dispatch }: JobRequest, status: 'SUCCEEDED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL') =>
   jobResultPacket(
     { trace_id: '', sender_id: 'w1', nowUs: 1 },
-    { job_id, worker_id: 'w1', status: jobStatusOf(status), dispatch },
+    { job_id, worker_id: 'w1', status: toJobStatus(status), dispatch },
   ).body;
 
 describe('every queue processor is idempotent', () => {

@@ -5,7 +5,7 @@ import {
   heartbeatPacket,
   jobProgressPacket,
   jobResultPacket,
-  jobStatusOf,
+  toJobStatus,
   rawPacket,
   subjects,
   wire,
@@ -93,7 +93,7 @@ export async function startRawWorker(natsUrl: string, plan: RawWorkerPlan) {
       const draft = {
         job_id: request.job_id,
         worker_id: id,
-        status: jobStatusOf(status === 'UNKNOWN' ? 'FAILED' : status),
+        status: toJobStatus(status === 'UNKNOWN' ? 'FAILED' : status),
         execution_ms: 5,
         ...(echo && { dispatch: request.dispatch }),
         ...over,

@@ -5,7 +5,7 @@ import {
   submitJob as submitEndpoint,
   type JobResultDraft,
   type Packet,
-  type PacketOf,
+  type TypedPacket,
   type PayloadKind,
   type SubmitBody,
 } from '@svc/contract';
@@ -237,7 +237,7 @@ export function useScheduler() {
       ),
 
     /** Packet bodies of a kind received on a subject, optionally of one job. */
-    bodies<K extends PayloadKind>(kind: K, subject: string, jobId?: string): PacketOf<K>['body'][] {
+    bodies<K extends PayloadKind>(kind: K, subject: string, jobId?: string): TypedPacket<K>['body'][] {
       return packets.flatMap((one) =>
         one.subject === subject && isOf(kind, one.packet) && (!jobId || idOf(one.packet.body) === jobId)
           ? [one.packet.body]
@@ -280,5 +280,6 @@ export function useScheduler() {
 const fail = (): never => {
   throw new Error('the endpoint has no body');
 };
-const isOf = <K extends PayloadKind>(kind: K, packet: Packet): packet is Packet & PacketOf<K> => packet.kind === kind;
+const isOf = <K extends PayloadKind>(kind: K, packet: Packet): packet is Packet & TypedPacket<K> =>
+  packet.kind === kind;
 const idOf = (body: object): unknown => ('job_id' in body ? body.job_id : undefined);

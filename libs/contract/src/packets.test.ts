@@ -4,11 +4,11 @@ import {
   alertPacket,
   decodePacket,
   encodePacket,
-  errorCodeOf,
+  getErrorCode,
   jobRequestPacket,
   jobResultPacket,
   jobStatusName,
-  jobStatusOf,
+  toJobStatus,
   parsePriority,
   JobPriority,
   JobStatus,
@@ -178,12 +178,12 @@ describe('names', () => {
 
   it('statuses have short names', () => {
     expect(jobStatusName(JobStatus.JOB_STATUS_FAILED_RETRYABLE)).toBe('FAILED_RETRYABLE');
-    expect(jobStatusOf('TIMEOUT')).toBe(9);
+    expect(toJobStatus('TIMEOUT')).toBe(9);
   });
 
   it('older error texts map to a code, unless the typed field is set', () => {
-    expect(errorCodeOf({ error_code: 'timeout', error_code_enum: 0 })).toBe(200);
-    expect(errorCodeOf({ error_code: 'timeout', error_code_enum: 201 })).toBe(201);
-    expect(errorCodeOf({ error_code: 'toString', error_code_enum: 0 })).toBe(0);
+    expect(getErrorCode({ error_code: 'timeout', error_code_enum: 0 })).toBe(200);
+    expect(getErrorCode({ error_code: 'timeout', error_code_enum: 201 })).toBe(201);
+    expect(getErrorCode({ error_code: 'toString', error_code_enum: 0 })).toBe(0);
   });
 });

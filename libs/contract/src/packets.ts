@@ -43,8 +43,8 @@ export interface PacketHead {
 }
 
 /** One packet as code reads it: its head, and one payload as `kind` and `body`. */
-export type PacketOf<K extends PayloadKind> = PacketHead & { kind: K; body: Message<PayloadDrafts[K]> };
-export type Packet = { [K in PayloadKind]: PacketOf<K> }[PayloadKind];
+export type TypedPacket<K extends PayloadKind> = PacketHead & { kind: K; body: Message<PayloadDrafts[K]> };
+export type Packet = { [K in PayloadKind]: TypedPacket<K> }[PayloadKind];
 
 /** Readable parts of a rejected packet, for the alert that reports it. */
 export interface Refusal {
@@ -209,10 +209,10 @@ function throughBytes(codec: Codec, draft: object): object {
 
 const packetBuilder =
   <K extends keyof typeof bodies>(kind: K) =>
-  ({ nowUs, auth_token = '', ...head }: NewPacketHead, draft: Draft<PayloadDrafts[K]>): PacketOf<K> => {
+  ({ nowUs, auth_token = '', ...head }: NewPacketHead, draft: Draft<PayloadDrafts[K]>): TypedPacket<K> => {
     // Encoded and decoded, so that a packet built here equals the one that its reader decodes.
     const body = plainMessage(throughBytes(bodies[kind], draft));
-    return { ...head, created_at_us: nowUs, auth_token, signature: new Uint8Array(), kind, body } as PacketOf<K>;
+    return { ...head, created_at_us: nowUs, auth_token, signature: new Uint8Array(), kind, body } as TypedPacket<K>;
   };
 
 export const jobRequestPacket = packetBuilder('job_request');
@@ -238,7 +238,7 @@ export interface AlertDraft {
 export function alertPacket(
   head: NewPacketHead,
   { severity, message, code, component = head.sender_id, details = {} }: AlertDraft,
-): PacketOf<'alert'> {
+): TypedPacket<'alert'> {
   const error_code_enum = code ?? WireErrorCode.ERROR_CODE_UNSPECIFIED;
   return anyAlert(head, {
     level: severity,

@@ -154,7 +154,7 @@ export const dataUrlEnv = { input: 'SVC_INPUT_URL', result: 'SVC_RESULT_URL', ar
 export type DataPurpose = keyof typeof dataUrlEnv;
 
 /** The dispatch of a request, read from its env when the field is absent; empty and 0 when neither is set. */
-export const dispatchOf = ({ dispatch, env }: Pick<JobRequest, 'dispatch' | 'env'>): DispatchIdentity =>
+export const readDispatch = ({ dispatch, env }: Pick<JobRequest, 'dispatch' | 'env'>): DispatchIdentity =>
   dispatch ?? {
     dispatch_id: env[dispatchEnv.dispatchId] ?? '',
     attempt: Number(env[dispatchEnv.attempt]) || 0,
@@ -170,7 +170,7 @@ export function messageId(subject: string, packet: Packet): string | undefined {
     const { job_id, labels } = packet.body;
     const label = labels[busMessageIdLabel];
     if (label) return `jobreq:${subject}:${label}`;
-    const { attempt } = dispatchOf(packet.body);
+    const { attempt } = readDispatch(packet.body);
     return attempt > 0 ? `jobreq:${job_id}:${attempt}` : `jobreq:${job_id}`;
   }
   if (packet.kind === 'job_result') {

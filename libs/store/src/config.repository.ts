@@ -19,13 +19,13 @@ const ownedScopes = ['team', 'workflow', 'step'];
  * The owning tenant of a team, workflow or step document; undefined for other scopes and for documents without a tenant.
  * See docs/reference/config.md#documents.
  */
-export const ownerOf = ({ scope, meta }: Pick<ConfigDocument, 'scope' | 'meta'>): string | undefined =>
+export const getOwner = ({ scope, meta }: Pick<ConfigDocument, 'scope' | 'meta'>): string | undefined =>
   ownedScopes.includes(scope) ? meta['tenant'] : undefined;
 
 /** Arguments of the script `replaceConfig`. */
-export const replacementOf = (document: ConfigDocument, readRevision: number): (string | number)[] => {
+export const toReplaceArgs = (document: ConfigDocument, readRevision: number): (string | number)[] => {
   const { scope, scope_id: id, revision } = document;
-  return [readRevision, luaJson(document), scope, id, revision, ownerOf(document) ?? '', maxRevisions];
+  return [readRevision, luaJson(document), scope, id, revision, getOwner(document) ?? '', maxRevisions];
 };
 
 /** Layered config documents. */
@@ -45,7 +45,7 @@ export class ConfigRepository {
    */
   async replace(document: ConfigDocument, readRevision: number): Promise<boolean> {
     const key = keys.config(document.scope, document.scope_id);
-    const reply = await runScript(this.redis, 'replaceConfig', key, ...replacementOf(document, readRevision));
+    const reply = await runScript(this.redis, 'replaceConfig', key, ...toReplaceArgs(document, readRevision));
     return (reply as [string])[0] === 'written';
   }
 

@@ -31,7 +31,7 @@ export interface DeadLetterPage {
 }
 
 /** The resolution of a quarantined output. */
-export interface QuarantineSettled {
+export interface QuarantineResolution {
   verdict: OutputSafetyRecord;
   /** New pointer of the result; absent = unchanged. */
   resultPtr?: string;
@@ -93,7 +93,7 @@ export class DeadLetterRepository {
    */
   async settleQuarantine(
     { id, tenant, output_safety: read }: Pick<JobRecord, 'id' | 'tenant' | 'output_safety'>,
-    { verdict, resultPtr = '', mustExist = '', audit }: QuarantineSettled,
+    { verdict, resultPtr = '', mustExist = '', audit }: QuarantineResolution,
   ): Promise<'settled' | 'absent' | 'changed' | 'expired'> {
     const bodyKey = mustExist.replace(/^redis:\/\//, '');
     const verdicts = [JSON.stringify(read), JSON.stringify(verdict)];

@@ -128,7 +128,7 @@ export interface ApprovalRecord {
 }
 
 /** The resolution of an approval, repaired or not; undefined while it is pending and after an expiry. */
-export function verdictOf({ status, repair }: ApprovalRecord): 'approved' | 'rejected' | undefined {
+export function toResolution({ status, repair }: ApprovalRecord): 'approved' | 'rejected' | undefined {
   if (status === 'approved' || status === 'rejected') return status;
   return status === 'repaired' ? repair?.was : undefined;
 }

@@ -11,7 +11,7 @@ import { runScript } from './scripts';
 /** Queues in which a job can be parked, by their key in queues.config.ts. */
 export type ParkingQueue = 'jobWaiting' | 'jobApprovals' | 'jobRunning';
 
-export interface CarryEntry {
+export interface QueueEntry {
   queue: 'jobs' | 'outputScan';
   /** Makes the entry id unique among those of the job. */
   suffix: string;
@@ -34,7 +34,7 @@ export interface MoveExtras {
   unset?: (keyof JobRecord)[];
   /** Queue in which the job is then parked, and the maximum time. */
   park?: { queue: ParkingQueue; forMs: number };
-  carry?: CarryEntry[];
+  carry?: QueueEntry[];
   deadLetter?: DeadLetterWrite;
   /** Pending publish, performed after the write. */
   intent?: string;
@@ -54,7 +54,7 @@ export interface MoveExtras {
 }
 
 /** Conditions for writing facts about a job, and additional effects. */
-export interface NotedWhere {
+export interface NoteConditions {
   states: readonly JobState[];
   holder?: string;
   dispatchId?: string;
@@ -165,7 +165,7 @@ export async function loadJob(redis: Redis, id: string): Promise<JobRecord | und
 const linesOf = (text: string | null): string[] => (text ?? '').split('\n').filter((line) => line !== '');
 
 /** Parses the `history` of a job record: oldest first. */
-export const historyOf = (text: string | null): JobHistoryEntry[] =>
+export const parseHistory = (text: string | null): JobHistoryEntry[] =>
   linesOf(text).map((line) => {
     const [event = '', from = '', to = '', at = ''] = line.split(' ');
     return { event, ...(from && { from: from as JobState }), to: to as JobState, at: Number(at) };
@@ -324,7 +324,7 @@ export class JobRepository {
    *
    * @param entry a delayed queue entry that is no longer needed; removed even if the conditions fail
    */
-  async note(id: string, where: NotedWhere, fields: Partial<JobRecord>, entry?: CarryEntry): Promise<boolean> {
+  async note(id: string, where: NoteConditions, fields: Partial<JobRecord>, entry?: QueueEntry): Promise<boolean> {
     const { states, holder, dispatchId, guard, post, deadLetter } = where;
     const document = {
       states,
@@ -380,7 +380,7 @@ export class JobRepository {
 
   /** All transitions, oldest first. */
   async events(id: string): Promise<JobHistoryEntry[]> {
-    return historyOf(await this.redis.hget(keys.job(id), 'history'));
+    return parseHistory(await this.redis.hget(keys.job(id), 'history'));
   }
 
   /** The earlier request with this idempotency key, if any. */

@@ -1,9 +1,9 @@
 import { isTerminal, jobStates } from '@svc/lifecycle';
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
-import { memoryOf, type RedisMemory } from './redis-facts';
+import { parseMemory, type RedisMemory } from './redis-facts';
 
-export interface LoadQuestion {
+export interface LoadQuery {
   tenants: readonly string[];
   /** Cursor of the scan over all tenants; '0' starts it. */
   cursor: string;
@@ -42,7 +42,7 @@ interface JobSample {
 export class LoadRepository {
   constructor(private readonly redis: Redis) {}
 
-  async read({ tenants, cursor, sized }: LoadQuestion): Promise<LoadReport> {
+  async read({ tenants, cursor, sized }: LoadQuery): Promise<LoadReport> {
     const pipeline = this.redis.pipeline().info('memory').sscan(keys.tenants(), cursor, 'COUNT', scanBatchSize);
     const asked = tenants.flatMap((tenant) => openStates.map((state) => ({ tenant, state })));
     for (const { tenant, state } of asked) {
@@ -57,7 +57,7 @@ export class LoadRepository {
       return { tenant, jobs: Number(rest[i * each]), ids };
     });
     return {
-      memory: memoryOf(String(info)),
+      memory: parseMemory(String(info)),
       tenants: byTenant(tenants, found, await this.sizes(found)),
       met,
       cursor: next,

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { replacementOf, type ConfigDocument } from './config.repository';
+import { toReplaceArgs, type ConfigDocument } from './config.repository';
 import { keys } from './keys';
 import { runScript } from './scripts';
 
@@ -45,7 +45,12 @@ export class PolicyRepository {
    */
   async replace(document: ConfigDocument, readRevision: number, snapshots: KeptSnapshots): Promise<boolean> {
     const key = keys.config(document.scope, document.scope_id);
-    const reply = await runScript(this.redis, 'writePolicy', key, ...policyWriteOf(document, readRevision, snapshots));
+    const reply = await runScript(
+      this.redis,
+      'writePolicy',
+      key,
+      ...toPolicyWriteArgs(document, readRevision, snapshots),
+    );
     return (reply as [string])[0] === 'written';
   }
 
@@ -107,11 +112,11 @@ export class PolicyRepository {
 const untouched = [0, '', '', '', 0, '', 0];
 
 /** Arguments of the script `writePolicy` for a change. */
-export const policyWriteOf = (
+export const toPolicyWriteArgs = (
   document: ConfigDocument,
   readRevision: number,
   kept: KeptSnapshots,
-): (string | number)[] => [...replacementOf(document, readRevision), ...keptWith(kept)];
+): (string | number)[] => [...toReplaceArgs(document, readRevision), ...keptWith(kept)];
 
 /** Arguments of the script `writePolicy` for an audit entry only. */
 export const auditOnly = (audit: NonNullable<KeptSnapshots['audit']>): (string | number)[] => [

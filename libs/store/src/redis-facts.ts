@@ -61,7 +61,7 @@ export async function readRedisFacts(redis: Redis): Promise<RedisFacts> {
 }
 
 /** Parses `INFO memory`. Replica and append-only buffers do not count toward the limit, as in Redis itself. */
-export function memoryOf(infoText: string): RedisMemory {
+export function parseMemory(infoText: string): RedisMemory {
   const info = parseInfo(infoText);
   const used = (numberOf(info.get('used_memory')) ?? 0) - (numberOf(info.get('mem_not_counted_for_evict')) ?? 0);
   return { usedBytes: Math.max(0, used), maxBytes: numberOf(info.get('maxmemory')) ?? 0 };

@@ -1,7 +1,7 @@
 import { breakSaving, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { readRedisFacts, type RedisFacts } from './redis-facts';
-import { judgeRedis, requireWritable } from './redis-guard';
+import { checkRedis, requireWritable } from './redis-guard';
 
 const safe: RedisFacts = {
   version: '7.0.15',
@@ -13,11 +13,11 @@ const safe: RedisFacts = {
 };
 const wishes = { minReplicas: 1, memoryLimitBytes: 0 };
 const found = (facts: RedisFacts, asked = wishes) =>
-  judgeRedis(facts, asked).map(({ code, severity }) => `${severity} ${code}`);
+  checkRedis(facts, asked).map(({ code, severity }) => `${severity} ${code}`);
 
 describe('the check of a Redis configuration', () => {
   it('finds nothing in a durable configuration', () => {
-    expect(judgeRedis(safe, wishes)).toEqual([]);
+    expect(checkRedis(safe, wishes)).toEqual([]);
     expect(found({ ...safe, version: '7.0.0' })).toEqual([]);
   });
 
@@ -33,7 +33,7 @@ describe('the check of a Redis configuration', () => {
     ['no memory limit', { maxMemoryBytes: 0 }, 'warn no_memory_limit'],
   ])('reports %s with a corrective action', (_what, fault, finding) => {
     expect(found({ ...safe, ...fault })).toEqual([finding]);
-    expect(judgeRedis({ ...safe, ...fault }, wishes)[0]?.mend).toMatch(/^(Set|Run) /);
+    expect(checkRedis({ ...safe, ...fault }, wishes)[0]?.mend).toMatch(/^(Set|Run) /);
   });
 
   it('requires replicas and a memory limit only as configured', () => {
@@ -42,7 +42,7 @@ describe('the check of a Redis configuration', () => {
   });
 
   it('reports unavailable settings as a warning, never as a refusal', () => {
-    expect(judgeRedis({}, wishes)).toMatchObject([
+    expect(checkRedis({}, wishes)).toMatchObject([
       {
         code: 'untold',
         severity: 'warn',
@@ -91,7 +91,7 @@ describe('a real Redis', () => {
       evictionPolicy: 'noeviction',
       maxMemoryBytes: 0,
     });
-    expect(judgeRedis(facts, { minReplicas: 0, memoryLimitBytes: 1e9 })).toMatchObject([
+    expect(checkRedis(facts, { minReplicas: 0, memoryLimitBytes: 1e9 })).toMatchObject([
       { code: 'untold', what: 'Redis does not report appendfsync' },
     ]);
     await plain.quit();

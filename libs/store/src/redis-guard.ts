@@ -1,6 +1,6 @@
 import { NotReady } from '@svc/runtime';
 import type { Redis } from 'ioredis';
-import { memoryOf, parseInfo, type RedisFacts } from './redis-facts';
+import { parseMemory, parseInfo, type RedisFacts } from './redis-facts';
 
 /** Codes of store findings; also label values of the metric. */
 export const storeFindings = [
@@ -27,7 +27,7 @@ export interface StoreFinding {
   mend: string;
 }
 
-export interface GuardWishes {
+export interface GuardRequirements {
   /** Minimum replicas that must receive writes; 0 = none required. */
   minReplicas: number;
   /** Memory limit of admission control when Redis has none; 0 = none. */
@@ -37,7 +37,7 @@ export interface GuardWishes {
 const oldestVersion = [7, 0] as const;
 
 /** Checks whether a Redis keeps acknowledged writes. docs/durability.md explains the consequence of each finding. */
-export function judgeRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }: GuardWishes): StoreFinding[] {
+export function checkRedis(facts: RedisFacts, { minReplicas, memoryLimitBytes }: GuardRequirements): StoreFinding[] {
   const { version, appendOnly, fsync, unsyncedRewrite, evictionPolicy, maxMemoryBytes, minReplicasToWrite } = facts;
   const found: (StoreFinding | false)[] = [
     version !== undefined &&
@@ -125,7 +125,7 @@ export async function requireWritable(redis: Redis, minReplicas: number): Promis
     if (error) throw refusalOf(error) ?? error;
     return String(reply);
   });
-  const { usedBytes, maxBytes } = memoryOf(memory ?? '');
+  const { usedBytes, maxBytes } = parseMemory(memory ?? '');
   if (maxBytes > 0 && usedBytes > maxBytes) throw new NotReady('refuses writes: its memory is full');
   const roles = parseInfo(replication ?? '');
   if (roles.get('role') === 'slave') throw new NotReady('refuses writes: it is a replica');

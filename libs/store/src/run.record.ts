@@ -48,7 +48,7 @@ export interface RunTimer {
   dueMs: number;
 }
 
-export const jsonOf = (text: string): JsonObject => JSON.parse(text) as JsonObject;
+export const parseJson = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
 /** Parses the hash of a run; undefined if it does not exist. */
 export function parseRun(fields: Record<string, string>): RunRecord | undefined {
@@ -66,6 +66,6 @@ export function parseRun(fields: Record<string, string>): RunRecord | undefined 
     updated_at: Number(fields['updated_at']),
     ...(endedAt && { ended_at: Number(endedAt) }),
     cost: Number(fields['cost_spent'] ?? 0),
-    header: jsonOf(fields['header'] ?? '{}'),
+    header: parseJson(fields['header'] ?? '{}'),
   };
 }

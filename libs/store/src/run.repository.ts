@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { keys } from './keys';
 import { Fenced } from './lease';
 import {
-  jsonOf,
+  parseJson,
   liveRunStatuses,
   parseRun,
   statusesBefore,
@@ -152,7 +152,7 @@ export class RunRepository {
     return (
       record && {
         run: record,
-        steps: new Map(Object.entries(steps).map(([path, step]) => [path, jsonOf(step)])),
+        steps: new Map(Object.entries(steps).map(([path, step]) => [path, parseJson(step)])),
       }
     );
   }
@@ -190,13 +190,13 @@ export class RunRepository {
   async steps(id: string, paths: readonly string[]): Promise<LoadedRun['steps']> {
     if (paths.length === 0) return new Map();
     const fields = await this.redis.hmget(keys.runSteps(id), ...paths);
-    return new Map(paths.flatMap((path, i) => (fields[i] ? [[path, jsonOf(fields[i])]] : [])));
+    return new Map(paths.flatMap((path, i) => (fields[i] ? [[path, parseJson(fields[i])]] : [])));
   }
 
   /** Oldest first, of the last 1000. See docs/reference/workflows.md#runs. */
   async timeline(id: string, limit: number): Promise<JsonObject[]> {
     const events = await this.redis.lrange(keys.runTimeline(id), 0, limit - 1);
-    return events.map(jsonOf);
+    return events.map(parseJson);
   }
 
   /** Pending timers, next due first. */
@@ -219,7 +219,7 @@ export class RunRepository {
       status: status as RunStatus,
       hasEnded: ended === '1',
       acting: acting === '1',
-      events: events.map(jsonOf),
+      events: events.map(parseJson),
     };
   }
 

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys';
-import { jsonOf, type JsonObject } from './run.record';
+import { parseJson, type JsonObject } from './run.record';
 import { runScript } from './scripts';
 
 /** Maximum number of schedules of a workflow. */
@@ -200,7 +200,7 @@ function parseSchedule(fields: Record<string, string>): ScheduleRecord | undefin
     id,
     tenant,
     workflow_id: workflow,
-    document: jsonOf(document),
+    document: parseJson(document),
     revision: Number(fields['revision']),
     ...(due && { dueMs: Number(due) }),
     created_at: Number(fields['created_at']),

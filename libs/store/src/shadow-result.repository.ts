@@ -8,14 +8,14 @@ import { runScript } from './scripts';
  * Result of a shadow policy for a job, with the fields of the audit event `shadow_eval`: job, agent, severity and its
  * `extra`, all strings. See docs/reference/policy.md#shadow-policies.
  */
-export interface ShadowResult extends Omit<ShadowComparison, keyof ShadowResultPlace> {
+export interface ShadowResult extends Omit<ShadowComparison, keyof ShadowResultPosition> {
   severity: string;
   bundle_id: string;
 }
-export interface StoredShadowResult extends ShadowResult, ShadowResultPlace {}
+export interface StoredShadowResult extends ShadowResult, ShadowResultPosition {}
 
 /** Position of a result among those of its bundle. */
-export interface ShadowResultPlace {
+export interface ShadowResultPosition {
   /** Time of recording by the store's clock; unix ms. */
   ts_ms: number;
   /** Distinguishes results of the same ms. */
@@ -27,7 +27,7 @@ export interface ShadowResultRange {
   /** Exclusive. */
   toMs: number;
   /** Only older results. */
-  before?: ShadowResultPlace;
+  before?: ShadowResultPosition;
   most: number;
 }
 
@@ -63,7 +63,7 @@ export class ShadowResultRepository {
   }
 }
 
-function placeOf(id: string): ShadowResultPlace {
+function placeOf(id: string): ShadowResultPosition {
   const [ms, seq] = id.split('-');
   return { ts_ms: Number(ms), seq: Number(seq) };
 }

@@ -5,7 +5,7 @@ import type { ParkingQueue } from './job.repository';
 import { keys } from './keys';
 
 /** The queue entry of a job. */
-export interface EntryPlace {
+export interface EntryPosition {
   queue: 'jobs' | ParkingQueue;
   /** `taken`: a scheduler is processing it or about to. `absent`, `failed`: the job will not be processed. */
   at: 'waiting' | 'delayed' | 'taken' | 'failed' | 'absent';
@@ -18,7 +18,7 @@ export interface EntryPlace {
 }
 
 /** Position of a job in its lane. Of other tenants it reveals only whether any are ahead. */
-export interface LanePlace {
+export interface LanePosition {
   lane: string;
   level: number;
   /** Jobs of the same tenant ahead of it. */
@@ -28,9 +28,9 @@ export interface LanePlace {
   isOutOfTurn: boolean;
 }
 
-export interface Standing {
-  entry: EntryPlace;
-  lane?: LanePlace;
+export interface QueuePosition {
+  entry: EntryPosition;
+  lane?: LanePosition;
   /** In-flight jobs of the tenant. */
   tenantInFlight: number;
   /** In-flight jobs of all tenants, if counted for the license. */
@@ -44,7 +44,7 @@ export interface LockHolder {
 }
 
 /** The queue entry, inbox and lock of a run. */
-export interface RunStanding {
+export interface RunPosition {
   /**
    * `asleep`: no work until the next event. `due`: an engine may process it. `failed`, `lost`: it has work, but no entry
    * that will be processed.
@@ -68,13 +68,13 @@ const dueOf = (score: string): number => Math.floor(Number(score) / 0x1000);
 const entryIdOf = (jobId: string): string => `job-${jobId.replaceAll(':', '~')}`;
 
 /** Queue positions of jobs and runs, for explanations. Read-only. */
-export class StandingRepository {
+export class QueuePositionRepository {
   constructor(
     private readonly redis: Redis,
     private readonly queues: QueueNames,
   ) {}
 
-  async of(job: Pick<JobRecord, 'id' | 'tenant' | 'parked' | 'lane'>): Promise<Standing> {
+  async of(job: Pick<JobRecord, 'id' | 'tenant' | 'parked' | 'lane'>): Promise<QueuePosition> {
     const [entryId, level] = await this.redis.hmget(keys.job(job.id), 'entry', 'level');
     const [entry, lane, [all = 0, ...ofTenant]] = await Promise.all([
       this.entry(job, entryId ?? ''),
@@ -85,7 +85,7 @@ export class StandingRepository {
     return { entry, ...(lane && { lane }), tenantInFlight, allInFlight: all };
   }
 
-  async ofRun(runId: string): Promise<RunStanding> {
+  async ofRun(runId: string): Promise<RunPosition> {
     const [awake, wakes] = await this.redis.hmget(keys.run(runId), 'awake', 'wakes');
     const own = `run-${runId.replaceAll(':', '~')}-${wakes ?? ''}`;
     const key = (part: string) => this.keyOf('runPasses', part);
@@ -115,7 +115,7 @@ export class StandingRepository {
     return keys.queue(this.queues[queue]?.name ?? queue, part);
   }
 
-  private async entry({ id, parked }: Pick<JobRecord, 'id' | 'parked'>, entryId: string): Promise<EntryPlace> {
+  private async entry({ id, parked }: Pick<JobRecord, 'id' | 'parked'>, entryId: string): Promise<EntryPosition> {
     const queue = placeOf(parked);
     const key = (part: string) => this.keyOf(queue, part);
     const own = parked === '' && entryId !== '' ? entryId : entryIdOf(id);
@@ -133,7 +133,7 @@ export class StandingRepository {
     return { ...place, at: rank === null ? 'taken' : 'waiting' };
   }
 
-  private async lane(job: Pick<JobRecord, 'id' | 'tenant' | 'lane'>, level: number): Promise<LanePlace> {
+  private async lane(job: Pick<JobRecord, 'id' | 'tenant' | 'lane'>, level: number): Promise<LanePosition> {
     const { id, tenant, lane } = job;
     const levels = Array.from({ length: level - 1 }, (_, i) => i + 1);
     const [rank, turn, full, ahead, turns] = await Promise.all([
@@ -168,5 +168,5 @@ export class StandingRepository {
   }
 }
 
-const placeOf = (parked: string): EntryPlace['queue'] =>
+const placeOf = (parked: string): EntryPosition['queue'] =>
   parked === 'jobWaiting' || parked === 'jobApprovals' || parked === 'jobRunning' ? parked : 'jobs';

@@ -3,7 +3,7 @@ import { keys } from './keys';
 import { runScript } from './scripts';
 
 /** A live worker in the shared snapshot. See docs/reference/worker-protocol.md#heartbeat. */
-export interface WorkerPicture {
+export interface WorkerRecord {
   worker_id: string;
   pool: string;
   region: string;
@@ -28,7 +28,7 @@ export interface WorkerSnapshot {
   captured_at: string;
   writer_id: string;
   pools: Record<string, { workers: number; active_jobs: number; capacity: number }>;
-  workers: WorkerPicture[];
+  workers: WorkerRecord[];
 }
 
 export interface InstanceRecord {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { ConfigDocument } from './config.repository';
 import { keys } from './keys';
-import { policyWriteOf, type KeptSnapshots } from './policy.repository';
-import { jsonOf, type JsonObject } from './run.record';
+import { toPolicyWriteArgs, type KeptSnapshots } from './policy.repository';
+import { parseJson, type JsonObject } from './run.record';
 import { runScript } from './scripts';
 
 export interface WorkflowWrite {
@@ -159,7 +159,7 @@ export class WorkflowRepository {
     if (!policy) return runScript(this.redis, script, keys.workflow(id), ...values);
     const { document, readRevision, kept } = policy;
     const place = keys.config(document.scope, document.scope_id);
-    const replacement = policyWriteOf(document, readRevision, kept);
+    const replacement = toPolicyWriteArgs(document, readRevision, kept);
     return runScript(
       this.redis,
       'withPolicy',
@@ -183,7 +183,7 @@ const versionOf = (
   author: Text,
 ): WorkflowVersion => ({
   ...of,
-  document: jsonOf(document),
+  document: parseJson(document),
   written_at: Number(at),
   written_by: by ?? '',
   author: author ?? '',

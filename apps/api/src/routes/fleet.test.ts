@@ -1,11 +1,11 @@
-import type { WorkerPicture } from '@svc/store';
+import type { WorkerRecord } from '@svc/store';
 import { useApi } from '../api.testing';
 import { told } from '../caller.testing';
 
 describe('workers, pools and topics', () => {
   const api = useApi();
   const get = (path: string) => api.as('admin').get(`/api/v1/${path}`);
-  const worker = (worker_id: string, over: Partial<WorkerPicture> = {}): WorkerPicture => ({
+  const worker = (worker_id: string, over: Partial<WorkerRecord> = {}): WorkerRecord => ({
     worker_id,
     pool: 'demo',
     region: 'eu',
@@ -23,7 +23,7 @@ describe('workers, pools and topics', () => {
     draining: false,
     ...over,
   });
-  const picture = (...workers: WorkerPicture[]) =>
+  const picture = (...workers: WorkerRecord[]) =>
     api.store.workers.writeSnapshot({ captured_at: new Date().toISOString(), writer_id: 'scheduler-1', pools: {}, workers });
 
   it('200: live workers from the scheduler’s last snapshot', async () => {

@@ -32,7 +32,7 @@ export const jobStatusName = (status: JobStatus): JobStatusName =>
   (JobStatus[status] ?? 'JOB_STATUS_UNSPECIFIED').replace('JOB_STATUS_', '') as JobStatusName;
 
 /** JOB_STATUS_SUCCEEDED for `SUCCEEDED`. */
-export const jobStatusOf = (name: JobStatusName): JobStatus => JobStatus[`JOB_STATUS_${name}`];
+export const toJobStatus = (name: JobStatusName): JobStatus => JobStatus[`JOB_STATUS_${name}`];
 
 const legacyCodes: Readonly<Record<string, WireErrorCode>> = {
   approval_rejected: WireErrorCode.ERROR_CODE_SAFETY_DENIED,
@@ -44,7 +44,7 @@ const legacyCodes: Readonly<Record<string, WireErrorCode>> = {
 };
 
 /** The error code of a result: the typed field, else the code of its older text. */
-export const errorCodeOf = (result: { error_code: string; error_code_enum: WireErrorCode }): WireErrorCode =>
+export const getErrorCode = (result: { error_code: string; error_code_enum: WireErrorCode }): WireErrorCode =>
   result.error_code_enum ||
   (Object.hasOwn(legacyCodes, result.error_code) ? legacyCodes[result.error_code] : undefined) ||
   WireErrorCode.ERROR_CODE_UNSPECIFIED;

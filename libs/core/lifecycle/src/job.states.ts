@@ -34,7 +34,7 @@ export type JobState = StateOf<typeof jobStates>;
 export type JobEvent = EventOf<typeof jobStates>;
 
 /** Initial states. A submission denied by policy is created PENDING and denied in the same script. */
-export const birthStates = ['PENDING', 'APPROVAL_REQUIRED'] as const satisfies readonly JobState[];
+export const initialStates = ['PENDING', 'APPROVAL_REQUIRED'] as const satisfies readonly JobState[];
 
 export const terminalStates = [
   'SUCCEEDED',

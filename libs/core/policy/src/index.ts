@@ -21,7 +21,7 @@ export { isStricter, type RuleDecision, type Severity, type Tier, type Verdict }
 export type { ContentFinding, ContentNeeds, ScanContent } from './evaluate/content';
 export { decide, decideAsync } from './evaluate/decide';
 export { parseDeriver } from './evaluate/deriver';
-export { explain, mostTraced, type Explanation } from './evaluate/explain';
+export { explain, MAX_TRACED_RULES, type Explanation } from './evaluate/explain';
 export { evaluation, type EvaluationOptions, type EvaluationPart } from './evaluate/evaluation';
 export type {
   PolicyDecision,

@@ -12,7 +12,7 @@ export const queuePriorities: Readonly<Record<Priority, number>> = { critical: 1
 const placementLabel = /^(placement|constraint|node)\./;
 
 /** Derives the routing requirements of a job from its topic, capabilities and labels. */
-export function needsOf(
+export function toRoutingNeeds(
   topic: string,
   requires: readonly string[],
   labels: Readonly<Record<string, string>>,
@@ -32,7 +32,7 @@ export function needsOf(
 }
 
 /** The lane of jobs with equal requirements: a short id, and a spec that `needsFromSpec` parses. */
-export function laneOf(needs: RoutingNeeds): { id: string; spec: string } {
+export function toLane(needs: RoutingNeeds): { id: string; spec: string } {
   const spec = JSON.stringify(needs);
   const plain =
     needs.requires.length === 0 &&

@@ -81,7 +81,7 @@ export function parsePools(text: string, source: string, strict: boolean): Parse
 }
 
 /** Converts a table to its file format; parsing that yields the same table. */
-export const poolsDocumentOf = ({ topics, pools }: PoolTable): Record<string, unknown> => ({
+export const toPoolsDocument = ({ topics, pools }: PoolTable): Record<string, unknown> => ({
   topics,
   pools: Object.fromEntries(Object.entries(pools).map(([key, { name: _, ...fields }]) => [key, fields])),
 });

@@ -3,9 +3,9 @@ import {
   bestMatch,
   chooseWorker,
   isRetryable,
-  laneOf,
+  toLane,
   matchesTopic,
-  needsOf,
+  toRoutingNeeds,
   parsePools,
   parseTimeouts,
   timeoutsFor,
@@ -50,7 +50,7 @@ const choose = (
 ) => {
   const choice = chooseWorker(
     pools,
-    needsOf(over.topic ?? 'job.a', over.requires ?? [], over.labels ?? {}),
+    toRoutingNeeds(over.topic ?? 'job.a', over.requires ?? [], over.labels ?? {}),
     { ...(over.affinity && { affinity: over.affinity }), ...(over.wanted && { preferredWorkerId: over.wanted }) },
     workers,
     { readinessRequired: over.ready ?? false },
@@ -62,7 +62,7 @@ const choose = (
 /** The worker chosen with these random numbers. */
 const drawn = (workers: RoutableWorker[], ...numbers: number[]) => {
   const pools = table('topics: {job.a: main}\npools: {main: {}}');
-  const choice = chooseWorker(pools, needsOf('job.a', [], {}), {}, workers, { readinessRequired: false }, () => {
+  const choice = chooseWorker(pools, toRoutingNeeds('job.a', [], {}), {}, workers, { readinessRequired: false }, () => {
     return numbers.shift() ?? 0;
   });
   return choice.kind === 'worker' ? choice.worker.id : choice.reason;
@@ -145,8 +145,13 @@ describe('choosing a worker', () => {
   it('prefers the less loaded of two, cool before hot, and the preferred worker', () => {
     const [idle, busy] = [worker({ id: 'idle' }), worker({ id: 'busy', active: 1 })];
     let turn = 0;
-    const pick = chooseWorker(two, needsOf('job.a', [], {}), {}, [busy, idle], { readinessRequired: false }, () =>
-      turn++ % 2 ? 0.9 : 0,
+    const pick = chooseWorker(
+      two,
+      toRoutingNeeds('job.a', [], {}),
+      {},
+      [busy, idle],
+      { readinessRequired: false },
+      () => (turn++ % 2 ? 0.9 : 0),
     );
 
     expect(pick).toMatchObject({ worker: { id: 'idle' } });
@@ -185,11 +190,11 @@ describe('choosing a worker', () => {
 
 describe('lanes', () => {
   it('are shared by jobs with equal requirements, regardless of their order', () => {
-    const one = laneOf(needsOf('job.a', ['X', 'y'], { 'node.z': '1', 'node.a': '2', other: 'q' }));
-    const two = laneOf(needsOf('job.a', ['y', 'x '], { 'node.a': '2', 'node.z': '1' }));
+    const one = toLane(toRoutingNeeds('job.a', ['X', 'y'], { 'node.z': '1', 'node.a': '2', other: 'q' }));
+    const two = toLane(toRoutingNeeds('job.a', ['y', 'x '], { 'node.a': '2', 'node.z': '1' }));
 
     expect(one).toEqual(two);
-    expect(laneOf(needsOf('job.a', [], { other: 'q' })).id).toBe('job.a');
+    expect(toLane(toRoutingNeeds('job.a', [], { other: 'q' })).id).toBe('job.a');
     expect(one.id).not.toBe('job.a');
   });
 });

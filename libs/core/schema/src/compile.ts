@@ -23,7 +23,7 @@ export type Compilation =
 type Json = Record<string, unknown>;
 
 /** The `$id` of a schema without an empty fragment. */
-export const idOf = (document: Json): string | undefined => {
+export const getSchemaId = (document: Json): string | undefined => {
   const id = document['$id'];
   return typeof id === 'string' && id !== '' ? id.replace(/#$/, '') : undefined;
 };
@@ -87,7 +87,7 @@ function build(schema: Json, others: ReadonlyMap<string, Json>, dialect: Dialect
   } catch (error) {
     if (error instanceof MissingRefError) {
       const id = error.missingSchema;
-      if (id && !others.has(id) && id !== idOf(schema)) return { kind: 'missing', id };
+      if (id && !others.has(id) && id !== getSchemaId(schema)) return { kind: 'missing', id };
     }
     return invalid([
       atRoot(error instanceof Error ? error.message.slice(0, schemaLimits.messageChars) : 'cannot be used'),

@@ -1,5 +1,5 @@
 export { canonicalJson } from './canonical-json';
 export { CompileCache } from './compile-cache';
-export { compileSchema, idOf, type Compilation, type CompiledSchema } from './compile';
+export { compileSchema, getSchemaId, type Compilation, type CompiledSchema } from './compile';
 export { schemaLimits } from './limits';
 export type { Violation } from './violations';

@@ -1,5 +1,5 @@
 import { AppError, type ApprovalContextView, type Caller, type PriorApproval } from '@svc/contract';
-import { type JobRecord, type Store, verdictOf } from '@svc/store';
+import { type JobRecord, type Store, toResolution } from '@svc/store';
 import type { Clock } from '@svc/platform';
 import { findJob, readContext } from '@svc/jobs';
 import { approvalView } from './approval-view';
@@ -64,7 +64,7 @@ async function priorApprovals(
 }
 
 function toPriorApproval({ id, topic, tenant, approval }: JobRecord, oldestUs: number): PriorApproval[] {
-  const decided = approval && verdictOf(approval);
+  const decided = approval && toResolution(approval);
   if (!approval?.resolved_by || !approval.resolved_at || !decided || approval.resolved_at < oldestUs) return [];
   const was_approved = decided === 'approved';
   const decision = was_approved ? 'approve' : 'reject';

@@ -12,7 +12,7 @@ export interface Remarks {
 }
 
 /** Name under which a caller's decision is shown. */
-export const nameOf = (caller: Caller): string => caller.principalId || caller.keyId;
+export const getDeciderName = (caller: Caller): string => caller.principalId || caller.keyId;
 
 /** Applies a caller's decision to the approval of a job. */
 export function resolveApproval(
@@ -27,7 +27,7 @@ export function resolveApproval(
     status: decision,
     revision: approval.revision + 1,
     decision: decision === 'approved' ? 'approve' : 'reject',
-    resolved_by: nameOf(caller),
+    resolved_by: getDeciderName(caller),
     resolved_role: caller.role,
     resolved_at: nowUs,
     reason: cleanRemark(remarks.reason),
@@ -46,7 +46,7 @@ export function buildAnswer(
   const [first, second] = approved ? [remarks.note, remarks.reason] : [remarks.reason, remarks.note];
   const comment = cleanRemark(first) || cleanRemark(second);
   return {
-    by: nameOf(caller),
+    by: getDeciderName(caller),
     role: caller.role,
     at: nowUs,
     approved,
@@ -62,7 +62,7 @@ export const getApprovals = ({ answers }: ApprovalRecord): ApprovalAnswer[] =>
 /** The earlier approval of a caller, under any of their identities. */
 export const findOwnApproval = (approval: ApprovalRecord, caller: Caller): ApprovalAnswer | undefined =>
   getApprovals(approval).find(
-    ({ by, identity }) => by === nameOf(caller) || sharesIdentity(identity ?? '', caller.submitterId),
+    ({ by, identity }) => by === getDeciderName(caller) || sharesIdentity(identity ?? '', caller.submitterId),
   );
 
 /** Builds the run event (JSON) for a decision on its gate; `who` is empty when no person decided. */

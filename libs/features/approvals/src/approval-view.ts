@@ -1,6 +1,6 @@
 import { type ApprovalView, isGate, type PolicySnapshotSummary } from '@svc/contract';
 import type { ApprovalRecord, JobRecord } from '@svc/store';
-import { actionability, approvalOf, decoded, jobItemOf } from '@svc/jobs';
+import { actionability, getApproval, parseJsonOrNull, toJobItem } from '@svc/jobs';
 import { policyPart } from '@svc/decision';
 import { getApprovals } from './approval-record';
 import { decisionSummary } from './decision-summary';
@@ -8,10 +8,10 @@ import { decisionSummary } from './decision-summary';
 /** API view of an approval. See docs/reference/jobs.md#approvals. */
 export function approvalView(job: JobRecord, context: Buffer | null): ApprovalView {
   const { request, safety } = job;
-  const approval = approvalOf(job);
-  const input = decoded(context) as Record<string, unknown> | null;
+  const approval = getApproval(job);
+  const input = parseJsonOrNull(context) as Record<string, unknown> | null;
   return {
-    job: jobItemOf(job),
+    job: toJobItem(job),
     decision: safety?.decision ?? '',
     policy_snapshot: approval?.policy_snapshot ?? '',
     policy_rule_id: safety?.rule_id ?? '',

@@ -1,6 +1,6 @@
 import { AppError, type Caller, isGate } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
-import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
+import { type ApprovalRecord, type JobRecord, toResolution } from '@svc/store';
 import type { EffectiveConfig } from '@svc/settings';
 import { isApprovedInput, policyPart, requestHash, unreadableInput } from '@svc/decision';
 import {
@@ -159,7 +159,7 @@ function resolvedOutcome(
 ): ApprovalOutcome | undefined {
   const { approval, state } = job;
   if (approval.status === 'pending' && state === 'APPROVAL_REQUIRED') return undefined;
-  if (verdictOf(approval) === wanted) {
+  if (toResolution(approval) === wanted) {
     return { kind: 'repeated', job, by: approval.resolved_by ?? '', atUs: approval.resolved_at ?? 0 };
   }
   throw new AppError(state === 'TIMEOUT' ? 'approval_not_actionable' : 'approval_already_resolved');

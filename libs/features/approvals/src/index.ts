@@ -1,6 +1,6 @@
 /** Held jobs and approval steps: listing, resolution, escalation and repair. */
 export { approvalContext } from './approval-context';
-export { nameOf } from './approval-record';
+export { getDeciderName } from './approval-record';
 export { type ApprovalDeps, type ApprovalOutcome, approveJob, rejectJob } from './decide-approval';
 export { closeGate, escalateGate, remindGate } from './gates';
 export { listApprovals } from './list-approvals';

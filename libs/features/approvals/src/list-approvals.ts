@@ -1,6 +1,6 @@
 import type { ApprovalView, Caller, ListView } from '@svc/contract';
 import type { JobRecord, Store } from '@svc/store';
-import { approvalOf, readContext } from '@svc/jobs';
+import { getApproval, readContext } from '@svc/jobs';
 import { approvalView } from './approval-view';
 import { isRunOver } from './resolve-held-job';
 
@@ -39,7 +39,7 @@ async function isListed(
   includeResolved: boolean,
   isOver: (job: JobRecord) => Promise<boolean>,
 ): Promise<boolean> {
-  return approvalOf(job)?.status === 'pending' ? !(await isOver(job)) : includeResolved;
+  return getApproval(job)?.status === 'pending' ? !(await isOver(job)) : includeResolved;
 }
 
 /** Checks whether the run of a job has ended; reads each run once. */

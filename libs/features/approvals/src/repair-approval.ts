@@ -1,8 +1,8 @@
 import { AppError, type ApprovalRepairView, type Caller, isGate } from '@svc/contract';
-import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
-import { actionability, approvalOf } from '@svc/jobs';
+import { type ApprovalRecord, type JobRecord, toResolution } from '@svc/store';
+import { actionability, getApproval } from '@svc/jobs';
 import { auditEntry } from '@svc/audit';
-import { buildGateResolved, cleanRemark, nameOf } from './approval-record';
+import { buildGateResolved, cleanRemark, getDeciderName } from './approval-record';
 import { type ApprovalDeps, conflictError, findHeld, requireMayResolve } from './decide-approval';
 import {
   type HeldJob,
@@ -104,9 +104,9 @@ function withResolver(
   caller: Caller,
   { nowUs, note, kind }: { nowUs: number; note: string; kind: RepairKind },
 ): ApprovalRecord {
-  const who = nameOf(caller);
+  const who = getDeciderName(caller);
   const noted = { ...approval, ...(note && { note }) };
-  const was = verdictOf(before);
+  const was = toResolution(before);
   return approval.status === 'repaired' && was
     ? { ...noted, repair: { was, by: who, role: caller.role, at: nowUs } }
     : { ...noted, resolved_by: who, resolved_role: caller.role, resolved_at: nowUs, reason: repairReasons[kind] };
@@ -140,7 +140,7 @@ const toView = (kind: RepairKind, before: HeldJob, after: JobRecord): ApprovalRe
 
 /** Only the fields that are set. */
 function resolutionView(job: JobRecord): ApprovalRepairView['approval'] {
-  const approval = approvalOf(job);
+  const approval = getApproval(job);
   if (!approval) return {};
   const target = publishTarget(job);
   return {

@@ -1,8 +1,8 @@
 import { type ApprovalRepairPlan, isGate } from '@svc/contract';
 import { jobStates } from '@svc/lifecycle';
-import { type ApprovalRecord, type JobRecord, verdictOf } from '@svc/store';
+import { type ApprovalRecord, type JobRecord, toResolution } from '@svc/store';
 import { requestHash } from '@svc/decision';
-import { actionability, approvalOf } from '@svc/jobs';
+import { actionability, getApproval } from '@svc/jobs';
 import { type ApprovalDeps, isBound, isSamePolicy } from './decide-approval';
 import { approvingEvent, isRunOver } from './resolve-held-job';
 
@@ -30,7 +30,7 @@ export async function findRepairKind(deps: Pick<ApprovalDeps, 'store' | 'kernel'
   const { approval, state } = job;
   if (job.intent && approval.status !== 'pending') return 'replay_pending_publish';
   if (state !== 'APPROVAL_REQUIRED') return 'none';
-  const decision = verdictOf(approval);
+  const decision = toResolution(approval);
   if (decision === 'approved' && isBound(job)) return 'repair_approved_resolution';
   if (decision === 'rejected') return 'repair_rejected_resolution';
   if (await isRunOver(deps, job)) return 'invalidate_terminal_run';
@@ -63,7 +63,7 @@ export function releasesJob(kind: RepairKind, job: JobRecord): boolean {
 /** The approval after a repair, without resolver and time. */
 export function repairedApproval(kind: RepairKind, job: HeldJob): ApprovalRecord {
   const { approval } = job;
-  if (!repairingEvent(kind, job)) return approvalOf(job) ?? approval;
+  if (!repairingEvent(kind, job)) return getApproval(job) ?? approval;
   const revision = approval.revision + 1;
   return kind === 'repair_approved_resolution' || kind === 'repair_rejected_resolution'
     ? { ...approval, status: 'repaired', decision: 'repair', revision }
@@ -74,8 +74,8 @@ const deadLetterTarget = ({ topic }: JobRecord) => (isGate(topic) ? 'dlq_and_res
 
 /** Publication of a resolved approval: the job itself, or its dead letter, which for a gate is also sent to the engine. */
 export function publishTarget(job: JobRecord): ApprovalRepairPlan['publish_target'] {
-  const approval = approvalOf(job);
-  if (approval && verdictOf(approval) === 'approved') return 'submit';
+  const approval = getApproval(job);
+  if (approval && toResolution(approval) === 'approved') return 'submit';
   return job.state === 'DENIED' ? deadLetterTarget(job) : '';
 }
 

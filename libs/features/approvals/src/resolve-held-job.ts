@@ -3,7 +3,7 @@ import { isRunEnded } from '@svc/lifecycle';
 import { queuePriorities } from '@svc/routing';
 import type { ApprovalRecord, JobRecord, MoveExtras, Store } from '@svc/store';
 import type { Base, JobBus } from '@svc/platform';
-import { badEnd, type Ending, publishIntent } from '@svc/jobs';
+import { failureWrites, type JobFailure, publishIntent } from '@svc/jobs';
 
 /** Dependencies for releasing or ending a held job. */
 export interface ResolveDeps extends Base {
@@ -19,7 +19,7 @@ export interface HoldResolution {
   event: 'release' | 'succeed' | 'deny';
   approval: ApprovalRecord;
   /** Error of a job that ends DENIED. */
-  failure?: Pick<Ending, 'code' | 'message'>;
+  failure?: Pick<JobFailure, 'code' | 'message'>;
   /** Event for the run of a gate (JSON). */
   post?: string;
   /** Entry for the policy audit of the job's tenant (JSON). */
@@ -77,7 +77,7 @@ function toMoveExtras(deps: ResolveDeps, job: JobRecord, { event, approval, fail
     case 'deny': {
       const { code, message } = failure ?? { code: 'approval_rejected', message: 'approval rejected' };
       const ending = { event, code, message, result: 'DENIED' } as const;
-      const extras = badEnd(job, ending, clock.nowUs(), settings.deadLetterTtlSec);
+      const extras = failureWrites(job, ending, clock.nowUs(), settings.deadLetterTtlSec);
       return { ...extras, set: { ...extras.set, approval } };
     }
   }

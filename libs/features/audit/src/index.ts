@@ -1,7 +1,7 @@
 /** The record of policy changes and calls, appended with the change it records. */
 export {
   auditEntry,
-  auditOf,
+  buildAudit,
   listPolicyAudit,
   type PolicyAuditDeps,
   type PolicyChange,

@@ -36,7 +36,7 @@ export const auditEntry = (
 });
 
 /** The same, in the form that is written together with a change of the bundles. */
-export const auditOf = (...args: Parameters<typeof auditEntry>): NonNullable<KeptSnapshots['audit']> => {
+export const buildAudit = (...args: Parameters<typeof auditEntry>): NonNullable<KeptSnapshots['audit']> => {
   const entry = auditEntry(...args);
   return { tenant: entry.tenant_id, entry: JSON.stringify(entry) };
 };

@@ -9,5 +9,5 @@ export {
   mayGiveBack,
   reserveBudget,
 } from './reserve-budget';
-export { tellSpendAlerts } from './tell-alerts';
+export { publishSpendAlerts } from './tell-alerts';
 export { budgetRoutes, type BudgetContext } from './routes';

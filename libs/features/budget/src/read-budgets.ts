@@ -1,5 +1,5 @@
 import type { BudgetsQuery, BudgetsView, BudgetView, Caller } from '@svc/contract';
-import { accountsOf, toUsd, type BudgetAccount } from '@svc/policy';
+import { listAccounts, toUsd, type BudgetAccount } from '@svc/policy';
 import type { Spending } from '@svc/store';
 import { accountName, type BudgetDeps } from './reserve-budget';
 
@@ -9,7 +9,7 @@ export async function readBudgets(deps: BudgetDeps, caller: Caller, query: Budge
   const place = { tenant, team: query.team_id, workflow: query.workflow_id };
   const budgets = await deps.config.budgetsAt(place);
   if (!budgets) return { items: [], per_job_max_usd: 0, per_workflow_max_usd: 0 };
-  const accounts = accountsOf(budgets.layers, deps.clock.nowMs());
+  const accounts = listAccounts(budgets.layers, deps.clock.nowMs());
   const named = accounts.map((account) => ({ account: accountName(tenant, account), period: account.name }));
   const spending = await deps.store.spend.read(named);
   return {

@@ -1,9 +1,9 @@
 import { AppError } from '@svc/contract';
 import {
-  accountsOf,
-  costCenterOf,
-  estimateOf,
-  sizeOf,
+  listAccounts,
+  getCostCenter,
+  getEstimate,
+  checkJobSize,
   toUsd,
   type BudgetAccount,
   type BudgetAction,
@@ -48,15 +48,15 @@ export async function reserveBudget(deps: ReserveDeps, job: JobRecord): Promise<
   if (job.reserved) return undefined;
   const budgets = await deps.config.budgetsAt(toConfigScope(job));
   if (!budgets) return undefined;
-  const estimate = estimateOf(job.request);
+  const estimate = getEstimate(job.request);
   const { perJobMax: amount } = budgets.nearest;
-  const size = sizeOf(budgets.nearest, estimate);
+  const size = checkJobSize(budgets.nearest, estimate);
   if (size === 'too_large') {
     const over = { limit: 'per_job_max_usd', of: `job ${job.id}`, amount, spent: 0, reserved: 0 } as const;
     return { action: 'deny', over };
   }
   if (size === 'alert') deps.events.overBudget(job.topic, 'alert', 'per_job_max_usd');
-  const accounts = accountsOf(budgets.layers, deps.clock.nowMs());
+  const accounts = listAccounts(budgets.layers, deps.clock.nowMs());
   const outcome = await deps.store.spend.reserve(job.id, {
     micros: estimate,
     accounts: accounts.map((account) => storedAccount(job, account)),
@@ -67,8 +67,8 @@ export async function reserveBudget(deps: ReserveDeps, job: JobRecord): Promise<
 
 /** @throws budget_exceeded when a job is estimated to cost more than any may */
 export function checkJobBudget(budgets: Budgets | undefined, request: StoredRequest): void {
-  const estimate = estimateOf(request);
-  if (!budgets || sizeOf(budgets.nearest, estimate) !== 'too_large') return;
+  const estimate = getEstimate(request);
+  if (!budgets || checkJobSize(budgets.nearest, estimate) !== 'too_large') return;
   const { perJobMax } = budgets.nearest;
   throw new AppError('budget_exceeded', {
     limit: 'per_job_max_usd',
@@ -79,7 +79,7 @@ export function checkJobBudget(budgets: Budgets | undefined, request: StoredRequ
 
 function storedAccount(job: JobRecord, account: BudgetAccount): SpendAccount {
   const { period, name, limit, terms } = account;
-  const center = costCenterOf(terms, job.request.labels);
+  const center = getCostCenter(terms, job.request.labels);
   return {
     account: accountName(job.tenant, account),
     period: name,

@@ -18,7 +18,7 @@ const atOnce = 100;
  * on one replica at a time; after a crash between the report and its note, the report is repeated.
  * See docs/reference/config.md#budgets.
  */
-export async function tellSpendAlerts(deps: SpendAlertDeps): Promise<void> {
+export async function publishSpendAlerts(deps: SpendAlertDeps): Promise<void> {
   const alerts = await deps.store.spend.alerts(atOnce);
   for (const alert of alerts) {
     const { account, period, percent, limit, spent, reserved } = alert;

@@ -1,6 +1,6 @@
 import { printProblem, type Problem } from '@svc/contract';
 import { bundleSignatureFault, contentHash, prepareBundle, signBundle, type BundleRecord } from '@svc/policy';
-import { type PolicyWriteDeps, signingKeyOf } from '@svc/policy-admin';
+import { type PolicyWriteDeps, getSigningKey } from '@svc/policy-admin';
 import type { DataFault } from './check-data';
 
 /** Dependencies of a write of policy bundles. See docs/reference/policy.md#bundles. */
@@ -41,7 +41,7 @@ function sealBundle(deps: SealDeps, id: string, bundle: unknown): SealedBundle {
     return { ok: false, faults: [{ path: `${path}.content`, message: `must be at most ${maxContentBytes} bytes` }] };
   }
   if (isGood) return { ok: true, record: { ...bundle, sha256: contentHash(content) } };
-  const key = signingKeyOf(deps);
+  const key = getSigningKey(deps);
   const { _signature, ...rest } = bundle;
   const seal = { sha256: contentHash(content), ...(key && { _signature: signBundle(content, key) }) };
   return { ok: true, record: { ...rest, content, ...seal } };

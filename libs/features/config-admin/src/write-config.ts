@@ -1,10 +1,10 @@
 import { AppError, limits, type Caller } from '@svc/contract';
 import { policyPlace } from '@svc/policy';
-import { ownerOf, type ConfigDocument, type Store } from '@svc/store';
+import { getOwner, type ConfigDocument, type Store } from '@svc/store';
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredFleet } from '@svc/platform';
 import { bundlesIn, requireRoom as requireBundleRoom } from '@svc/policy-admin';
-import { auditOf, type PolicyAuditDeps } from '@svc/audit';
+import { buildAudit, type PolicyAuditDeps } from '@svc/audit';
 import { writerName } from '@svc/identity';
 import {
   announceChange,
@@ -15,7 +15,7 @@ import {
   type DocumentPlace,
   isDefault,
   isTenants,
-  placeOf,
+  getDocumentPlace,
   readDocument,
   type Replace,
   requireReplaceable,
@@ -47,7 +47,7 @@ export async function writeConfig(
   body: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const write = parseWrite(body);
-  const place = placeOf(caller, write.scope, write.scope_id);
+  const place = getDocumentPlace(caller, write.scope, write.scope_id);
   if (!place) throw invalid('scope_id', `is needed for scope ${write.scope}`);
   requireWritable(deps, caller, place);
   if (isDefault(place) && Object.hasOwn(write.data, 'bundles')) throw new AppError('config_key_forbidden');
@@ -74,7 +74,7 @@ export async function writeConfig(
 
 /** Written as a change of single bundles is: together with its audit entry, or not at all. */
 function replaceWith({ policy }: ConfigWriteDeps, caller: Caller, { bundles }: ParsedWrite['data']): Replace {
-  const audit = auditOf(policy, caller, {
+  const audit = buildAudit(policy, caller, {
     action: 'edit',
     resource_type: 'policy',
     resource_id: `${policyPlace.scope}/${policyPlace.scope_id}`,
@@ -133,7 +133,7 @@ function changed(
   { data, meta, prefix }: ParsedWrite,
 ): Change {
   // Writing an unowned document does not make the caller its owner.
-  const owner = stored ? ownerOf(stored) : caller.tenant;
+  const owner = stored ? getOwner(stored) : caller.tenant;
   const isOwned = isTenants(place) && owner !== undefined;
   if (isTenants(place) && Object.hasOwn(meta, 'tenant') && meta['tenant'] !== owner)
     throw new AppError('config_place_forbidden');

@@ -1,7 +1,7 @@
 import type { Kernel } from '@svc/kernel-client';
 import type { Clock } from '@svc/platform';
 import type { PolicyDecision } from '@svc/policy';
-import { type TopicDeps, withDeriver } from '@svc/registry';
+import { type TopicDeps, loadRiskTagDeriver } from '@svc/registry';
 import { withTimeout } from '@svc/runtime';
 import { failMode, type FailMode } from '@svc/settings';
 import type { DecisionRecord, JobRecord } from '@svc/store';
@@ -52,7 +52,7 @@ export async function askAboutJob(deps: DecisionDeps, job: AskedJob, question: J
   const mode = question.failMode ? failMode(config, 'input_fail_mode', question.failMode) : 'closed';
   const request = {
     ...buildPolicyRequest(job, content, config),
-    ...(await withDeriver(deps.topics, job.tenant, job.topic)),
+    ...(await loadRiskTagDeriver(deps.topics, job.tenant, job.topic)),
     ...priorPermit(job),
   };
   const answer = await answerWithin(() => deps.kernel[method](request), timeoutMs[method]);

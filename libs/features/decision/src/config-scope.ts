@@ -1,6 +1,6 @@
 import type { ConfigPlace } from '@svc/settings';
 import type { JobRecord } from '@svc/store';
-import { workflowStepOf } from './workflow-step';
+import { toWorkflowStep } from './workflow-step';
 
 /**
  * The config scope of a job: its tenant and team and, for jobs that the engine created, its workflow and step.
@@ -13,6 +13,6 @@ export function toConfigScope(
 ): ConfigPlace {
   const team = { tenant: job.tenant, team: job.request.team_id };
   if (narrowest === 'team') return team;
-  const { workflow, step } = workflowStepOf(job);
+  const { workflow, step } = toWorkflowStep(job);
   return narrowest === 'workflow' ? { ...team, workflow } : { ...team, workflow, step };
 }

@@ -7,9 +7,9 @@ import {
   workerJobsSubject,
   type DispatchIdentity,
   type JobRequestDraft,
-  type PacketOf,
+  type TypedPacket,
 } from '@svc/contract';
-import { type DecisionRecord, type JobRecord, type StoredRequest, verdictOf } from '@svc/store';
+import { type DecisionRecord, type JobRecord, type StoredRequest, toResolution } from '@svc/store';
 import { wireContextRef } from './context-ref';
 
 type DraftedJob = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'request'>;
@@ -96,7 +96,7 @@ export function dispatchPacket(
   nowUs: number,
   effectiveConfig: string,
   dataUrls: Readonly<Record<string, string>> = {},
-): { subject: string; packet: PacketOf<'job_request'> } {
+): { subject: string; packet: TypedPacket<'job_request'> } {
   const draft = jobRequestDraft(job);
   const remainingMs = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - Math.floor(nowUs / 1_000)) : 0;
   const budgetMs = [remainingMs, job.run_ms ?? 0].filter((ms) => ms > 0);
@@ -173,7 +173,7 @@ function constraintEnv(decision: DecisionRecord | undefined): Record<string, str
 
 /** Informational for the worker; the approval in the record is authoritative. */
 const approvalLabels = ({ approval }: JobRecord): Record<string, string> =>
-  approval && verdictOf(approval) === 'approved'
+  approval && toResolution(approval) === 'approved'
     ? { approval_granted: 'true', approval_snapshot: approval.policy_snapshot ?? '' }
     : {};
 

@@ -23,8 +23,8 @@ export interface Shadows {
  *
  * @param last the decision stored with the job before
  */
-export function isToldBefore(last: DecisionRecord | undefined, { decision, rule_id, policy_snapshot }: PolicyDecision) {
-  const isToldAtOnce = last?.source === 'scheduler' || isSettledAtOnce(decision);
+export function wasReported(last: DecisionRecord | undefined, { decision, rule_id, policy_snapshot }: PolicyDecision) {
+  const isToldAtOnce = last?.source === 'scheduler' || isFinalDecision(decision);
   return (
     isToldAtOnce &&
     last?.decision === decision &&
@@ -34,5 +34,5 @@ export function isToldBefore(last: DecisionRecord | undefined, { decision, rule_
 }
 
 /** Whether a decision at submission is final, so that the scheduler does not ask again. */
-export const isSettledAtOnce = (decision: PolicyDecision['decision']): boolean =>
+export const isFinalDecision = (decision: PolicyDecision['decision']): boolean =>
   decision !== 'ALLOW' && decision !== 'ALLOW_WITH_CONSTRAINTS';

@@ -1,6 +1,6 @@
 import type { PolicyRequest } from '@svc/policy';
 import type { JobRecord, StoredRequest } from '@svc/store';
-import { workflowStepOf } from './workflow-step';
+import { toWorkflowStep } from './workflow-step';
 
 /** The fields of a job that its policy request is built from. */
 export type RequestedJob = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'run'> & { request: StoredRequest };
@@ -12,7 +12,7 @@ export function buildPolicyRequest(
   effectiveConfig: Record<string, unknown> | undefined,
 ): PolicyRequest {
   const { request } = job;
-  const { workflow, step } = workflowStepOf(job);
+  const { workflow, step } = toWorkflowStep(job);
   const server = Object.entries(request.labels).filter(
     ([label]) => label.startsWith('_') || label === 'secrets_present',
   );

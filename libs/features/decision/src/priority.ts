@@ -18,7 +18,7 @@ const names: ReadonlyMap<string, Priority> = new Map([
  * The priority of a name, case-insensitive; interactive for an unknown name. A job that names none gets
  * `resources.default_priority` of its config. See docs/reference/messages.md.
  */
-export function priorityOf(named: string, config: Record<string, unknown> | undefined): Priority {
+export function toPriority(named: string, config: Record<string, unknown> | undefined): Priority {
   const standard: unknown = section(config, 'resources', { ...defaultSettings.resources }).default_priority;
   const name = named === '' ? standard : named;
   return (typeof name === 'string' ? names.get(name.toLowerCase()) : undefined) ?? 'interactive';

@@ -1,5 +1,5 @@
 import { plainJob } from './job-record.testing';
-import { workflowStepOf } from './workflow-step';
+import { toWorkflowStep } from './workflow-step';
 
 const names = { workflow_id: 'deploy', run_id: 'r1', step_id: 's1' };
 
@@ -7,7 +7,7 @@ describe('the workflow step of a job', () => {
   it('is what the engine recorded', () => {
     const { request } = plainJob();
 
-    expect(workflowStepOf({ run: 'r1', request: { ...request, ...names } })).toEqual({
+    expect(toWorkflowStep({ run: 'r1', request: { ...request, ...names } })).toEqual({
       workflow: 'deploy',
       run: 'r1',
       step: 's1',
@@ -17,6 +17,6 @@ describe('the workflow step of a job', () => {
   it('is empty for a job without a run, whatever its request and labels name', () => {
     const { request } = plainJob();
 
-    expect(workflowStepOf({ request: { ...request, ...names, labels: names } })).toEqual({});
+    expect(toWorkflowStep({ request: { ...request, ...names, labels: names } })).toEqual({});
   });
 });

@@ -11,7 +11,7 @@ export interface WorkflowStep {
  * The workflow, run and step a job belongs to. Only jobs that the engine created are in a run: labels, env and packet
  * fields of the same names are set by the submitter, and must not select a policy, a config document or a timeout.
  */
-export function workflowStepOf({ run, request }: Pick<JobRecord, 'run' | 'request'>): WorkflowStep {
+export function toWorkflowStep({ run, request }: Pick<JobRecord, 'run' | 'request'>): WorkflowStep {
   if (run === undefined) return {};
   const { workflow_id: workflow, step_id: step } = request;
   return { run, ...(workflow !== undefined && { workflow }), ...(step !== undefined && { step }) };

@@ -1,15 +1,15 @@
 import { contextPointer, isGate, isStorePointer, limits, ownContextPointer } from '@svc/contract';
 import type { JobEvent } from '@svc/lifecycle';
-import { type DecisionRecord, type JobRecord, verdictOf } from '@svc/store';
+import { type DecisionRecord, type JobRecord, toResolution } from '@svc/store';
 import { budgetMessage, type BudgetRefusal, budgetWaitMs, reserveBudget } from '@svc/budget';
-import { badEnd, deadlinePassed, type Ending, finish, moveAndTell } from '@svc/jobs';
+import { failureWrites, deadlineFailure, type JobFailure, failAndStop, transitionAndPublish } from '@svc/jobs';
 import type { FailMode } from '@svc/settings';
 import {
   approvalTimeMs,
   askAboutJob,
   holdWrites,
   inputHash,
-  isToldBefore,
+  wasReported,
   policyPart,
   readPolicyContent,
   requestHash,
@@ -43,11 +43,11 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
   if (!job || (job.state !== 'PENDING' && job.state !== 'RETRYING' && job.state !== 'SCHEDULED')) return undefined;
   if (job.lane !== '') return undefined;
   deps.events.received(job.topic);
-  if (job.deadline_ms > 0 && job.deadline_ms <= clock.nowMs()) return finish(deps, job, deadlinePassed);
-  if ((queueEndsMs(job) ?? Infinity) <= clock.nowMs()) return finish(deps, job, queueTimeOver(job));
+  if (job.deadline_ms > 0 && job.deadline_ms <= clock.nowMs()) return failAndStop(deps, job, deadlineFailure);
+  if ((queueEndsMs(job) ?? Infinity) <= clock.nowMs()) return failAndStop(deps, job, queueTimeOver(job));
   // Preempted attempts do not count.
   if (job.attempts - (job.preempted ?? 0) >= limits.schedulingAttempts) {
-    return finish(deps, job, {
+    return failAndStop(deps, job, {
       event: 'refuse',
       code: 'max_scheduling_retries',
       message: `given out ${job.attempts} times without an end`,
@@ -55,7 +55,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
     });
   }
   const unfit = await checkQueuedJob(deps, job);
-  if (unfit) return finish(deps, job, { event: 'refuse', ...unfit, result: 'FAILED' });
+  if (unfit) return failAndStop(deps, job, { event: 'refuse', ...unfit, result: 'FAILED' });
   const config = await deps.config.at(toConfigScope(job));
   const pointer = contextPointer(job);
   const context =
@@ -69,7 +69,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
     failMode: deps.settings.policyFailMode,
   });
   if (answer.kind === 'unavailable') return unavailable(deps, job, answer.failMode);
-  if (!isToldBefore(job.safety, answer.decision)) deps.shadows.decided(answer);
+  if (!wasReported(job.safety, answer.decision)) deps.shadows.decided(answer);
   const { record: decision } = answer;
   switch (answer.decision.decision) {
     case 'ALLOW':
@@ -91,7 +91,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
  */
 async function isApproved(deps: SchedulingDeps, job: JobRecord, context: Buffer | null): Promise<boolean> {
   const { approval } = job;
-  if (!approval || verdictOf(approval) !== 'approved' || approval.job_hash !== requestHash(job)) return false;
+  if (!approval || toResolution(approval) !== 'approved' || approval.job_hash !== requestHash(job)) return false;
   if (approval.input_hash !== undefined && approval.input_hash !== inputHash(context)) return false;
   const [current] = await deps.kernel.listSnapshots().catch(() => [] as string[]);
   return policyPart(current ?? '') === policyPart(approval.policy_snapshot ?? '');
@@ -109,7 +109,7 @@ async function proceed(
     return undefined;
   }
   // Gates are never routed; policy permitted this one without an approval.
-  await moveAndTell(deps, job, 'succeed', {
+  await transitionAndPublish(deps, job, 'succeed', {
     intent: JSON.stringify({ result: 'SUCCEEDED' }),
     ...(decision && { decision }),
   });
@@ -119,14 +119,18 @@ async function proceed(
 async function deny(deps: SchedulingDeps, job: JobRecord, decision: DecisionRecord): Promise<RetryAfterMs> {
   // RETRYING has no transition to DENIED, since a worker had the job before. See docs/reference/jobs.md#states.
   const event: JobEvent = job.state === 'RETRYING' ? 'refuse' : 'deny';
-  const ending: Ending = {
+  const ending: JobFailure = {
     event,
     code: 'safety_denied',
     message: decision.reason ?? 'denied by policy',
     result: 'DENIED',
   };
-  const extras = badEnd(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
-  await moveAndTell(deps, job, event, { ...extras, set: { ...extras.set, ...safetyFields(decision) }, decision });
+  const extras = failureWrites(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
+  await transitionAndPublish(deps, job, event, {
+    ...extras,
+    set: { ...extras.set, ...safetyFields(decision) },
+    decision,
+  });
   return undefined;
 }
 
@@ -137,7 +141,7 @@ async function hold(
   context: Buffer | null,
 ): Promise<RetryAfterMs> {
   if (job.state !== 'PENDING') {
-    return finish(deps, job, {
+    return failAndStop(deps, job, {
       event: 'refuse',
       code: 'safety_denied',
       message: 'policy now asks for an approval, after the job was given out',
@@ -152,7 +156,7 @@ async function hold(
     inputHash: () => (isReadable ? inputHash(context) : unreadableInput),
   });
   const revision = (job.approval?.revision ?? 0) + 1;
-  await moveAndTell(deps, job, 'hold', {
+  await transitionAndPublish(deps, job, 'hold', {
     set: { approval: { ...set.approval, revision }, ...safetyFields(decision) },
     unset: ['waiting_reason'],
     park,
@@ -191,8 +195,8 @@ async function overBudget(
     return delayToDeadline(deps, job, budgetWaitMs(over, deps.clock.nowMs()));
   }
   const event: JobEvent = job.state === 'RETRYING' ? 'refuse' : 'deny';
-  const ending: Ending = { event, code: 'budget_exceeded', message: budgetMessage(over), result: 'DENIED' };
-  return finish(deps, job, ending, { set, ...(decision && { decision }) });
+  const ending: JobFailure = { event, code: 'budget_exceeded', message: budgetMessage(over), result: 'DENIED' };
+  return failAndStop(deps, job, ending, { set, ...(decision && { decision }) });
 }
 
 async function unavailable(deps: SchedulingDeps, job: JobRecord, mode: FailMode): Promise<RetryAfterMs> {

@@ -4,8 +4,8 @@ import { backoffMs, isRetryable, timeoutsFor } from '@svc/routing';
 import { toMicros } from '@svc/policy';
 import { redactText } from '@svc/scanning';
 import type { JobRecord, MoveExtras } from '@svc/store';
-import { isStaleDispatch, toConfigScope, workflowStepOf } from '@svc/decision';
-import { endBadly, isForeignResult, moveAndTell } from '@svc/jobs';
+import { isStaleDispatch, toConfigScope, toWorkflowStep } from '@svc/decision';
+import { failJob, isForeignResult, transitionAndPublish } from '@svc/jobs';
 import { checkResult } from '@svc/registry';
 import {
   type CheckedResult,
@@ -183,7 +183,7 @@ async function succeed(ctx: ResultContext): Promise<boolean> {
   const mismatch = await checkResult(deps, job, body);
   if (mismatch) return fail(ctx, { event: 'fail', ...mismatch }, set);
   const needsScan = check.scanBody && !content;
-  const moved = await moveAndTell(deps, job, 'succeed', {
+  const moved = await transitionAndPublish(deps, job, 'succeed', {
     ...extras,
     set,
     unset: failureFields.filter((field) => job[field] !== undefined),
@@ -230,7 +230,7 @@ interface Failure {
 }
 
 const fail = ({ deps, job, extras }: ResultContext, failure: Failure, set = extras.set): Promise<boolean> =>
-  endBadly(deps, job, failure, { ...extras, set });
+  failJob(deps, job, failure, { ...extras, set });
 
 async function failOrRetry({ deps, job, result, extras }: ResultContext): Promise<boolean> {
   const status = toFailureStatus(result.status);
@@ -256,7 +256,7 @@ export async function retryOr(
   failure: { status: 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL'; code: string; message: string },
   extras: MoveExtras,
 ): Promise<boolean> {
-  const { workflow, run } = workflowStepOf(job);
+  const { workflow, run } = toWorkflowStep(job);
   const settings = retrySettings(await deps.config.at(toConfigScope(job, 'workflow')));
   const own = timeoutsFor(deps.fleet.timeouts(), job.topic, workflow).maxRetries ?? settings.maxRetries;
   const allowed = Math.min(own, retryCap(job) ?? Infinity);
@@ -264,14 +264,14 @@ export async function retryOr(
   if (!retryable) {
     const { code, message, status } = failure;
     const reported = status === 'FAILED_FATAL' ? { reported: status } : {};
-    return endBadly(deps, job, { event: 'fail', code, message, ...reported }, extras);
+    return failJob(deps, job, { event: 'fail', code, message, ...reported }, extras);
   }
   if (job.retry_count >= allowed) {
     const message = `${failure.message} (after ${job.retry_count} retries)`;
-    return endBadly(deps, job, { event: 'fail', code: 'max_retries_exceeded', message }, extras);
+    return failJob(deps, job, { event: 'fail', code: 'max_retries_exceeded', message }, extras);
   }
   const delayMs = Math.ceil(backoffMs(settings, job.retry_count + 1, () => deps.random.number()));
-  return moveAndTell(deps, job, 'retry', {
+  return transitionAndPublish(deps, job, 'retry', {
     ...extras,
     set: {
       ...extras.set,

@@ -2,8 +2,8 @@ import { contextPointer, JobPriority, type JobRequest, limits } from '@svc/contr
 import { isTenantName } from '@svc/identity';
 import { queuePriorities } from '@svc/routing';
 import type { Store, StoredRequest } from '@svc/store';
-import { carriedLabels, deadline, isWithheld, memoryClaim, ownerOfResult } from '@svc/jobs';
-import { priorityOf, requestHash, storedContextRef } from '@svc/decision';
+import { inheritedLabels, deadline, isWithheld, memoryClaim, findResultOwner } from '@svc/jobs';
+import { toPriority, requestHash, storedContextRef } from '@svc/decision';
 import type { SchedulingDeps } from './scheduling-deps';
 
 const priorities: Readonly<Record<number, string>> = {
@@ -83,7 +83,7 @@ async function whyUnfit(
   if (!pointer.startsWith('redis://')) return undefined;
   const [, kind, name = ''] = contextKey.exec(pointer) ?? [];
   if (!kind) return 'context_ptr must be redis://ctx:<id>, redis://res:<id> or a pointer of another scheme';
-  const owner = await (kind === 'res' ? ownerOfResult({ jobs }, name) : jobs.load(name));
+  const owner = await (kind === 'res' ? findResultOwner({ jobs }, name) : jobs.load(name));
   if (owner && owner.tenant !== tenant) return 'context_ptr names a job of another tenant';
   if (kind !== 'res' || !owner) return undefined;
   const { redacted_ptr: redacted, released_at: released } = owner.output_safety ?? {};
@@ -108,14 +108,14 @@ function requestOf(packet: JobRequest, config: Record<string, unknown> | undefin
   };
   return {
     topic: packet.topic,
-    priority: priorityOf(priorities[packet.priority] ?? 'interactive', config),
+    priority: toPriority(priorities[packet.priority] ?? 'interactive', config),
     ...(Object.fromEntries(
       Object.entries(optional).filter(([, value]) => value !== undefined),
     ) as Partial<StoredRequest>),
     risk_tags: [...(meta?.risk_tags ?? [])],
     requires: [...(meta?.requires ?? [])],
     tags: [...(hints?.tags ?? [])],
-    labels: { ...carriedLabels(packet.labels), _source: 'bus' },
+    labels: { ...inheritedLabels(packet.labels), _source: 'bus' },
     memory_id: packet.memory_id.replace(/^mem:/, '') || packet.job_id,
     context_mode: packet.env['context_mode'] ?? 'raw',
     principal_id: packet.principal_id,

@@ -1,15 +1,15 @@
 import { jobCancelPacket, subjects } from '@svc/contract';
-import { awaitedWorker, chooseWorker, laneOf, levels, needsOf, timeoutsFor, waitingReason } from '@svc/routing';
+import { awaitedWorker, chooseWorker, toLane, levels, toRoutingNeeds, timeoutsFor, waitingReason } from '@svc/routing';
 import type { DecisionRecord, JobRecord } from '@svc/store';
 import { routingRules, turnCost } from '@svc/settings';
-import { dataUrlsFor, endBadly } from '@svc/jobs';
+import { dataUrlsFor, failJob } from '@svc/jobs';
 import {
   dispatchIdentity,
   dispatchPacket,
   isApprovedInput,
   safetyFields,
   toConfigScope,
-  workflowStepOf,
+  toWorkflowStep,
 } from '@svc/decision';
 import type { SchedulingDeps } from './scheduling-deps';
 import { preemptFor } from './preempt';
@@ -30,7 +30,7 @@ export async function placeJob(
   decision: DecisionRecord | undefined,
 ): Promise<void> {
   const { store, clock, random, registry, fleet } = deps;
-  const needs = needsOf(job.topic, job.request.requires, job.request.labels);
+  const needs = toRoutingNeeds(job.topic, job.request.requires, job.request.labels);
   const { affinity } = job.request.labels;
   // A failed publish may still have reached the worker. The same worker gets the same dispatch again, and the bus or the
   // worker drops the duplicate; any other worker would execute it a second time.
@@ -52,7 +52,7 @@ export async function placeJob(
   const runMs = runningTime(deps, job, constraints);
   const outcome = await store.jobs.admit(job.id, {
     lane: {
-      ...laneOf({ ...needs, ...(awaited && { preferredWorkerId: awaited }) }),
+      ...toLane({ ...needs, ...(awaited && { preferredWorkerId: awaited }) }),
       level: levels[job.request.priority],
     },
     ...(worker && { worker: { id: worker.id, pool: worker.pool, max: worker.maxParallel } }),
@@ -144,7 +144,7 @@ export async function refuseDispatch(
 ): Promise<void> {
   const ending = { event: 'fail', ...refusal, result: 'FAILED' } as const;
   const set = { cost: job.cost ?? 0 };
-  if (!(await endBadly(deps, job, ending, { dispatchId: job.dispatch_id, set }))) return;
+  if (!(await failJob(deps, job, ending, { dispatchId: job.dispatch_id, set }))) return;
   deps.registry.moved(job.worker_id, -1);
 }
 
@@ -165,7 +165,7 @@ export const runtimeCap = (job: Pick<JobRecord, 'safety'>): number | undefined =
 
 /** How long one dispatch may run: until the deadline when there is one, else the running timeout; policy may lower it. */
 function runningTime(deps: SchedulingDeps, job: JobRecord, constraints: Record<string, unknown> | undefined): number {
-  const { runningMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, workflowStepOf(job).workflow);
+  const { runningMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow);
   const remaining = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - deps.clock.nowMs()) : runningMs;
   return Math.min(budget(constraints, 'max_runtime_ms') ?? Infinity, remaining);
 }
@@ -177,7 +177,7 @@ export function runningFor(job: Pick<JobRecord, 'run_ms' | 'deadline_ms'>, nowMs
 }
 
 function waitingTime(deps: SchedulingDeps, job: JobRecord, nowMs: number): number {
-  const { maxPendingMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, workflowStepOf(job).workflow);
+  const { maxPendingMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow);
   const ends = [
     recheckMs,
     ...(job.deadline_ms > 0 ? [job.deadline_ms - nowMs] : []),

@@ -1,9 +1,9 @@
 import { defaultSettings, type DispatchIdentity } from '@svc/contract';
 import { isInFlight } from '@svc/lifecycle';
 import { canServe, type RoutingNeeds } from '@svc/routing';
-import type { CarryEntry, JobRecord } from '@svc/store';
+import type { QueueEntry, JobRecord } from '@svc/store';
 import { numberAt, routingRules, section } from '@svc/settings';
-import { type Intent, moveAndTell } from '@svc/jobs';
+import { type Intent, transitionAndPublish } from '@svc/jobs';
 import { dispatchIdentity, isStaleDispatch, toConfigScope } from '@svc/decision';
 import { entryPriority, delayToDeadline } from './queue-entry';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -42,7 +42,7 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   const times = (victim.preempted ?? 0) + 1;
   // Its worker may still be running it: no other worker gets it before that worker responds or the grace period ends.
   const delayMs = delayToDeadline(deps, victim, Math.max(minDelayMs, grace_sec * 1_000));
-  const moved = await moveAndTell(deps, victim, 'preempt', {
+  const moved = await transitionAndPublish(deps, victim, 'preempt', {
     dispatchId: victim.dispatch_id,
     set: { preempted: times, waiting_reason: waitingReason },
     carry: [preemptedEntry({ ...victim, preempted: times }, delayMs)],
@@ -63,7 +63,7 @@ async function graceSec({ config }: SchedulingDeps, job: JobRecord): Promise<num
   return Math.min(maxGraceSec, Math.max(0, Math.ceil(sec)));
 }
 
-const preemptedEntry = (job: JobRecord, delayMs: number): CarryEntry => ({
+const preemptedEntry = (job: JobRecord, delayMs: number): QueueEntry => ({
   queue: 'jobs',
   suffix: `preempted-${job.preempted ?? 0}`,
   delay_ms: delayMs,

@@ -2,7 +2,7 @@ import { terminalStates } from '@svc/lifecycle';
 import { otherLabel } from '@svc/runtime';
 import type { JobRecord } from '@svc/store';
 import { isRunOver } from '@svc/approvals';
-import { deadlinePassed, finish, publishIntent } from '@svc/jobs';
+import { deadlineFailure, failAndStop, publishIntent } from '@svc/jobs';
 import { entryPriority } from './queue-entry';
 import { publishDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
@@ -132,7 +132,7 @@ async function tryRepair(deps: SchedulingDeps, job: JobRecord, failures: Map<str
 async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
   const nowMs = deps.clock.nowMs();
   if (isOverdue(job, nowMs)) {
-    await finish(deps, job, deadlinePassed);
+    await failAndStop(deps, job, deadlineFailure);
     return note(deps, job, 'deadline');
   }
   switch (job.state) {

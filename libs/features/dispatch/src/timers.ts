@@ -1,11 +1,11 @@
 import { inFlightStates, isInFlight } from '@svc/lifecycle';
 import { timeoutsFor } from '@svc/routing';
 import type { JobRecord, MoveExtras } from '@svc/store';
-import { deadlinePassed, endBadly, type Ending, finish } from '@svc/jobs';
+import { deadlineFailure, failJob, type JobFailure, failAndStop } from '@svc/jobs';
 import { entryPriority, queueEndsMs } from './queue-entry';
 import { runningFor, runtimeCap } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
-import { workflowStepOf } from '@svc/decision';
+import { toWorkflowStep } from '@svc/decision';
 
 type RetryAfterMs = number | undefined;
 
@@ -31,7 +31,7 @@ export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<
   if (leftMs > 1) return leftMs;
   const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= nowMs;
   if (!byDeadline && !(await isGraceOver(deps, job, bornMs))) return unheardMs;
-  await finish(deps, job, byDeadline ? deadlinePassed : runningTooLong, {
+  await failAndStop(deps, job, byDeadline ? deadlineFailure : runningTooLong, {
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
   });
   if (job.worker_id) {
@@ -64,7 +64,7 @@ async function isGraceOver(deps: SchedulingDeps, job: JobRecord, bornMs: number)
   return false;
 }
 
-const runningTooLong: Ending = {
+const runningTooLong: JobFailure = {
   event: 'timeOut',
   code: 'timeout',
   message: 'timeout: the worker did not answer in time',
@@ -81,10 +81,10 @@ export async function expireApproval(deps: SchedulingDeps, id: string): Promise<
   const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= deps.clock.nowMs();
   // How long a gate waits is for its run to say.
   if (job.approval.gate && !byDeadline) return undefined;
-  const ending: Ending = byDeadline
-    ? deadlinePassed
+  const ending: JobFailure = byDeadline
+    ? deadlineFailure
     : { event: 'deny', code: 'approval_expired', message: 'nobody decided in time', result: 'DENIED' };
-  if (await endBadly(deps, job, ending, resolvedAs('expire', deps, job))) deps.events.approvalExpired();
+  if (await failJob(deps, job, ending, resolvedAs('expire', deps, job))) deps.events.approvalExpired();
   return undefined;
 }
 
@@ -93,13 +93,13 @@ export async function expireApproval(deps: SchedulingDeps, id: string): Promise<
  * See docs/reference/routing.md#repair.
  */
 export async function voidApproval(deps: SchedulingDeps, job: JobRecord): Promise<void> {
-  const ending: Ending = {
+  const ending: JobFailure = {
     event: 'deny',
     code: 'approval_invalidated',
     message: 'the workflow run has ended',
     result: 'DENIED',
   };
-  await finish(deps, job, ending, resolvedAs('invalidate', deps, job));
+  await failAndStop(deps, job, ending, resolvedAs('invalidate', deps, job));
 }
 
 /** The approval of a job that people did not decide, if nobody does meanwhile. */
@@ -124,25 +124,25 @@ export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<
   const job = await deps.store.jobs.load(id);
   if (!job || job.parked !== 'jobWaiting') return undefined;
   const ending = whyWaitedEnough(deps, job);
-  if (ending) return finish(deps, job, ending);
+  if (ending) return failAndStop(deps, job, ending);
   await deps.store.jobs.recarry(job, `recheck-${deps.clock.nowMs()}`, entryPriority(job));
   return undefined;
 }
 
 /** The time to wait is separate from the time to run. */
-export const queueTimeOver = ({ request, waiting_reason: why }: JobRecord): Ending => ({
-  ...deadlinePassed,
+export const queueTimeOver = ({ request, waiting_reason: why }: JobRecord): JobFailure => ({
+  ...deadlineFailure,
   message: `timeout: no worker within its queue_ttl_ms of ${request.queue_ttl_ms ?? 0} ms (${why ?? 'no reason known'})`,
 });
 
-function whyWaitedEnough(deps: SchedulingDeps, job: JobRecord): Ending | undefined {
+function whyWaitedEnough(deps: SchedulingDeps, job: JobRecord): JobFailure | undefined {
   const nowMs = deps.clock.nowMs();
-  if (job.deadline_ms > 0 && job.deadline_ms <= nowMs) return deadlinePassed;
+  if (job.deadline_ms > 0 && job.deadline_ms <= nowMs) return deadlineFailure;
   if ((queueEndsMs(job) ?? Infinity) <= nowMs) return queueTimeOver(job);
-  const most = timeoutsFor(deps.fleet.timeouts(), job.topic, workflowStepOf(job).workflow).maxPendingMs;
+  const most = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow).maxPendingMs;
   return most !== undefined && nowMs - job.created_at / 1_000 >= most
     ? {
-        ...deadlinePassed,
+        ...deadlineFailure,
         message: `timeout: no worker within ${most / 1_000} s (${job.waiting_reason ?? 'no reason known'})`,
       }
     : undefined;

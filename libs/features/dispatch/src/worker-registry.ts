@@ -1,11 +1,11 @@
 import type { Handshake, Heartbeat } from '@svc/contract';
 import { bootIdLabel, dispatchEchoLabel, workerIdPattern } from '@svc/contract';
 import type { RoutableWorker } from '@svc/routing';
-import type { WorkerPicture } from '@svc/store';
+import type { WorkerRecord } from '@svc/store';
 import { type Absence, AbsentJobs, isComplete } from './absent-jobs';
 
 interface Known {
-  picture: WorkerPicture;
+  picture: WorkerRecord;
   /** Jobs it holds: its last heartbeat's number, moved by every dispatch and result since. */
   active: number;
   announcedAtMs: number;
@@ -294,12 +294,12 @@ export class WorkerRegistry {
     return known && !this.isSilent(known, nowMs) ? this.view(known, nowMs) : undefined;
   }
 
-  pictures(): WorkerPicture[] {
+  pictures(): WorkerRecord[] {
     return [...this.workers.values()].map(({ picture, active }) => ({ ...picture, active_jobs: active }));
   }
 
   /** Starts from the shared picture, so that a scheduler that comes up need not wait for every heartbeat. */
-  warm(pictures: readonly WorkerPicture[], nowMs: number): void {
+  warm(pictures: readonly WorkerRecord[], nowMs: number): void {
     for (const picture of pictures) {
       if (nowMs - picture.last_heartbeat_ms > this.times.ttlMs || this.workers.has(picture.worker_id)) continue;
       const { active_jobs, last_heartbeat_ms } = picture;
@@ -336,7 +336,7 @@ const unstatedRoom = 16;
 const room = ({ picture, active }: Known): number =>
   picture.max_parallel_jobs > 0 ? Math.max(0, picture.max_parallel_jobs - active) : unstatedRoom;
 
-const pictureOf = (beat: Heartbeat, announced: Announced | undefined, nowMs: number): WorkerPicture => ({
+const pictureOf = (beat: Heartbeat, announced: Announced | undefined, nowMs: number): WorkerRecord => ({
   worker_id: beat.worker_id,
   pool: beat.pool,
   region: beat.region,

@@ -1,11 +1,12 @@
 import { isGate, type Owner } from '@svc/contract';
-import { needsOf, poolsFor, type RoutingNeeds } from '@svc/routing';
+import { toRoutingNeeds, poolsFor, type RoutingNeeds } from '@svc/routing';
 import { iso, type JobFacts, sinceMs, getStage } from './job-facts';
 import { blocked, type CheckResult, notReached, passed } from './run-job-checks';
 import { ruleOwner } from './check-policy';
 import { whyNoPool, whyNoRoom, whyNoWorker } from './why-no-worker';
 
-const getNeeds = ({ job }: JobFacts): RoutingNeeds => needsOf(job.topic, job.request.requires, job.request.labels);
+const getNeeds = ({ job }: JobFacts): RoutingNeeds =>
+  toRoutingNeeds(job.topic, job.request.requires, job.request.labels);
 
 /** The result for jobs that need no routing now; undefined for the others. */
 function skipRouting(facts: JobFacts): CheckResult | undefined {

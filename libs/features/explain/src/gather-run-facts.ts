@@ -4,13 +4,13 @@ import type { RunTimer } from '@svc/store';
 import { defaultPlanLimits, timerParts, type RunState, type WorkflowDefinition } from '@svc/workflow';
 import { runStarterRule } from '@svc/approvals';
 import { numberAt } from '@svc/settings';
-import { type DefinitionBook, runStateOf } from '@svc/workflows';
+import { type DefinitionCache, toRunState } from '@svc/workflows';
 import { explainJob } from './explain-job';
 import { type ExplainDeps, buildJobFacts, gatherSharedFacts } from './gather-job-facts';
 import { listStepPlaces, type RunFacts, type StepJob } from './run-facts';
 
 export interface ExplainRunDeps extends ExplainDeps {
-  definitions: Pick<DefinitionBook, 'find'>;
+  definitions: Pick<DefinitionCache, 'find'>;
 }
 
 /** Bounds the jobs explained for one run: each takes several Redis calls. */
@@ -50,7 +50,7 @@ async function loadRun(
   const found = await store.runs.get(scope, id);
   if (found.kind === 'missing') throw new AppError('run_not_found');
   if (found.kind === 'other_tenant') throw new AppError('tenant_access_denied');
-  const run = runStateOf(found.value);
+  const run = toRunState(found.value);
   const { org_id, workflow_id, workflow_written_at } = run;
   const { workflow_revision = found.value.run.workflow_version } = run;
   const definition = await definitions.find(org_id, workflow_id, workflow_revision, workflow_written_at);

@@ -5,7 +5,7 @@ import { queueEndsMs, runningFor, runtimeCap } from '@svc/dispatch';
 import { iso, type JobFacts, getStage } from './job-facts';
 import { budgetOwner } from './check-budget';
 import { ruleOwner } from './check-policy';
-import { workflowStepOf } from '@svc/decision';
+import { toWorkflowStep } from '@svc/decision';
 
 interface End {
   atMs: number;
@@ -62,7 +62,7 @@ function queueEnd({ job }: JobFacts): End[] {
 
 function pendingEnd(facts: JobFacts): End[] {
   const { job } = facts;
-  const { maxPendingMs } = timeoutsFor(facts.timeouts, job.topic, workflowStepOf(job).workflow);
+  const { maxPendingMs } = timeoutsFor(facts.timeouts, job.topic, toWorkflowStep(job).workflow);
   if (maxPendingMs === undefined) return [];
   const atMs = job.created_at / 1_000 + maxPendingMs;
   return [{ atMs, as: 'TIMEOUT', owner: timeoutOwner('max_pending_seconds', maxPendingMs) }];
@@ -147,7 +147,7 @@ function findEndOwner(facts: JobFacts, code: string): Owner {
 function findTimeoutOwner(facts: JobFacts): Owner {
   const { job } = facts;
   const text = job.error_message ?? '';
-  const { maxPendingMs } = timeoutsFor(facts.timeouts, job.topic, workflowStepOf(job).workflow);
+  const { maxPendingMs } = timeoutsFor(facts.timeouts, job.topic, toWorkflowStep(job).workflow);
   if (text.startsWith('timeout: deadline')) return deadlineOwner(facts);
   if (text.includes('queue_ttl_ms')) return { kind: 'request', id: 'queue_ttl_ms', value: job.request.queue_ttl_ms ?? 0 };
   if (text.startsWith('timeout: no worker within')) return timeoutOwner('max_pending_seconds', maxPendingMs ?? 0);

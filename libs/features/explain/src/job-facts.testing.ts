@@ -1,6 +1,6 @@
 import type { PoolTable } from '@svc/routing';
 import { defaultTimeouts } from '@svc/routing';
-import type { JobRecord, Standing, StoredRequest } from '@svc/store';
+import type { JobRecord, QueuePosition, StoredRequest } from '@svc/store';
 import { plainJob } from '@svc/fixtures/decision';
 import type { JobFacts, WorkerFacts } from './job-facts';
 
@@ -36,7 +36,7 @@ export const worker = (over: Partial<WorkerFacts> = {}): WorkerFacts => ({
   ...over,
 });
 
-export const entry = (over: Partial<Standing['entry']> = {}): Standing['entry'] => ({
+export const entry = (over: Partial<QueuePosition['entry']> = {}): QueuePosition['entry'] => ({
   queue: 'jobs',
   at: 'taken',
   hasOthersBefore: false,
@@ -47,7 +47,7 @@ export const entry = (over: Partial<Standing['entry']> = {}): Standing['entry'] 
 interface Overrides {
   job?: Partial<JobRecord>;
   request?: Partial<StoredRequest>;
-  standing?: Partial<Standing>;
+  standing?: Partial<QueuePosition>;
   facts?: Partial<JobFacts>;
 }
 

@@ -1,7 +1,7 @@
 import type { BreakerStatus } from '@svc/kernel-client';
 import { isInFlight, isTerminal } from '@svc/lifecycle';
 import type { PoolTable, RoutableWorker, TimeoutTable } from '@svc/routing';
-import type { JobHistoryEntry, JobRecord, Standing } from '@svc/store';
+import type { JobHistoryEntry, JobRecord, QueuePosition } from '@svc/store';
 import type { TopicFound } from '@svc/registry';
 
 export interface ExplainSettings {
@@ -22,7 +22,7 @@ export interface JobFacts {
   job: JobRecord;
   /** Its state transitions, oldest first. */
   history: readonly JobHistoryEntry[];
-  standing: Standing;
+  standing: QueuePosition;
   /** Effective for its tenant and team. */
   config: Record<string, unknown> | undefined;
   pools: PoolTable;

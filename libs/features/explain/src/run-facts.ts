@@ -1,6 +1,6 @@
 import type { JobExplanation, RunStarterRule } from '@svc/contract';
-import type { DecisionRecord, RunStanding } from '@svc/store';
-import { graphOf, type RunState, type StepDefinition, type StepRun, type WorkflowDefinition } from '@svc/workflow';
+import type { DecisionRecord, RunPosition } from '@svc/store';
+import { getGraph, type RunState, type StepDefinition, type StepRun, type WorkflowDefinition } from '@svc/workflow';
 
 /** The job of a step in its run's explanation. */
 export interface StepJob extends JobExplanation {
@@ -10,7 +10,7 @@ export interface StepJob extends JobExplanation {
 /** Context of a run's explanation besides its own state. */
 export interface RunExplainContext {
   nowMs: number;
-  standing: RunStanding;
+  standing: RunPosition;
   /** An engine runs; not checked, and true, while the run has no pending work. */
   hasEngine: boolean;
   /** Limit on concurrent job steps; 0 = unlimited. */
@@ -39,7 +39,7 @@ export interface StepPlace {
 
 /** Every step and item that has a record, in graph order, so that earlier entries may block later ones. */
 export function listStepPlaces(definition: WorkflowDefinition, run: RunState): StepPlace[] {
-  return graphOf(definition).order.flatMap((step) => {
+  return getGraph(definition).order.flatMap((step) => {
     const def = definition.steps[step];
     const record = Object.hasOwn(run.steps, step) ? run.steps[step] : undefined;
     if (!def || !record) return [];
@@ -53,7 +53,7 @@ export const isComposite = ({ record }: Pick<StepPlace, 'record'>): boolean => r
 
 /** Dependencies of a step, without the steps whose errors it handles. */
 export function listDependencies(definition: WorkflowDefinition, step: string): readonly string[] {
-  const graph = graphOf(definition);
+  const graph = getGraph(definition);
   const handled = graph.handles.get(step) ?? [];
   return graph.dependenciesOf(step).filter((dep) => !handled.includes(dep));
 }

@@ -1,13 +1,13 @@
 import type { RunWait, StepExplanation } from '@svc/contract';
 import { isStepEnded } from '@svc/lifecycle';
-import { graphOf, typeOf, type StepRun } from '@svc/workflow';
+import { getGraph, getStepType, type StepRun } from '@svc/workflow';
 import { listDependencies, isComposite, type StepPlace, listStepPlaces, type RunFacts } from './run-facts';
 
 /** Explains each step, including those not begun; items of fan-outs are omitted. */
 export function explainSteps(facts: RunFacts, waits: readonly RunWait[]): StepExplanation[] {
   const { definition, run } = facts;
   const begun = new Map(listStepPlaces(definition, run).map((place) => [place.path, place]));
-  return graphOf(definition).order.flatMap((id): StepExplanation[] => {
+  return getGraph(definition).order.flatMap((id): StepExplanation[] => {
     const def = definition.steps[id];
     if (!def) return [];
     const place = begun.get(id);
@@ -15,7 +15,7 @@ export function explainSteps(facts: RunFacts, waits: readonly RunWait[]): StepEx
     return [
       {
         step_id: id,
-        step_type: typeOf(def),
+        step_type: getStepType(def),
         status: place?.record.status ?? 'pending',
         why: place ? (wait?.what ?? explainBegun(facts, place)) : whyNotBegun(facts, id),
         depends_on: listDependencies(definition, id).map((dep) => toDependency(run.steps[dep], dep)),
@@ -39,7 +39,7 @@ function toDecision({ jobs }: RunFacts, place: StepPlace | undefined): Pick<Step
 }
 
 function whyNotBegun({ definition, run }: RunFacts, id: string): string {
-  const owner = graphOf(definition).ownerOf.get(id);
+  const owner = getGraph(definition).ownerOf.get(id);
   if (owner !== undefined) return `${owner} has not begun it`;
   return run.status === 'pending' ? 'the run has not begun' : 'it has not begun';
 }
@@ -47,7 +47,7 @@ function whyNotBegun({ definition, run }: RunFacts, id: string): string {
 function explainBegun({ definition }: RunFacts, place: StepPlace): string {
   const { record, step } = place;
   if (isStepEnded(record.status)) return whyEnded(record);
-  const handles = graphOf(definition).handles.get(step);
+  const handles = getGraph(definition).handles.get(step);
   if (handles && record.handles === undefined) return `it begins only if ${handles.join(' or ')} fails`;
   if (!isComposite(place)) return 'an engine is processing it';
   const { begun = 0, live = 0, ok = 0, bad = 0 } = record.progress ?? {};

@@ -1,6 +1,6 @@
 import { approveJob, type Owner, type RunWait } from '@svc/contract';
 import { isStepEnded } from '@svc/lifecycle';
-import { excludesStarter, graphOf, typeOf } from '@svc/workflow';
+import { excludesStarter, getGraph, getStepType } from '@svc/workflow';
 import { iso } from './job-facts';
 import { listDependencies, isComposite, type StepPlace, type RunFacts } from './run-facts';
 
@@ -13,7 +13,7 @@ export function explainWait(facts: RunFacts, place: StepPlace): RunWait | undefi
   if (isComposite(place)) return undefined;
   if (record.status === 'waiting') return outsideWait(facts, place);
   if (record.job_id !== undefined) return jobWait(facts, place, record.job_id);
-  switch (typeOf(place.def)) {
+  switch (getStepType(place.def)) {
     case 'delay':
       return timerWait(facts, place);
     case 'subworkflow':
@@ -62,7 +62,7 @@ function pendingWait(facts: RunFacts, place: StepPlace): RunWait | undefined {
       under_way: false,
     };
   }
-  const isIdleHandler = graphOf(definition).handles.has(step) && record.handles === undefined;
+  const isIdleHandler = getGraph(definition).handles.has(step) && record.handles === undefined;
   if (step !== path || isIdleHandler) return undefined;
   const steps = listDependencies(definition, step).filter((dep) => !run.steps[dep]?.settled);
   if (steps.length === 0) return undefined;
@@ -84,7 +84,7 @@ function outsideWait(facts: RunFacts, place: StepPlace): RunWait {
   const { path, step, def } = place;
   const timeout = due(facts, place, 'timeout');
   const atEnd = timeout === undefined ? '' : `, or it times out at ${timeout}`;
-  if (typeOf(def) === 'approval') return approvalWait(facts, place, atEnd);
+  if (getStepType(def) === 'approval') return approvalWait(facts, place, atEnd);
   const name = def.signal ?? step;
   return {
     kind: 'signal',

@@ -1,6 +1,6 @@
 import { AppError, submitJob, type SubmitBody } from '@svc/contract';
 import fc from 'fast-check';
-import { canonical, readAnswer, requestFingerprint } from './idempotency';
+import { canonical, replayResponse, requestFingerprint } from './idempotency';
 
 const body = (over: object): SubmitBody => submitJob.body?.validate({ prompt: 'hi', ...over }).value as SubmitBody;
 const first = (over: object) => JSON.stringify({ kind: 'accepted', job_id: 'j', trace_id: 't', ...over });
@@ -34,15 +34,15 @@ it('canonical JSON is JSON of an equal value, and equal for equal values', () =>
 
 describe('readAnswer', () => {
   it('replays the response of the first request', () => {
-    const held = readAnswer({ hash: 'h', answer: first({ kind: 'held', reason: 'why' }) }, 'h');
+    const held = replayResponse({ hash: 'h', answer: first({ kind: 'held', reason: 'why' }) }, 'h');
 
-    expect(readAnswer({ hash: 'h', answer: first({}) }, 'h')).toEqual({ jobId: 'j', traceId: 't', replayed: true });
+    expect(replayResponse({ hash: 'h', answer: first({}) }, 'h')).toEqual({ jobId: 'j', traceId: 't', replayed: true });
     expect(held).toEqual({ jobId: 'j', traceId: 't', replayed: true, approvalReason: 'why' });
-    expect(readAnswer({ hash: 'h', answer: first({ kind: 'held' }) }, 'h').approvalReason).toBe('');
+    expect(replayResponse({ hash: 'h', answer: first({ kind: 'held' }) }, 'h').approvalReason).toBe('');
   });
 
   it('replays the first denial, with its ids', () => {
-    const again = () => readAnswer({ hash: 'h', answer: first({ kind: 'denied', reason: 'no' }) }, 'h');
+    const again = () => replayResponse({ hash: 'h', answer: first({ kind: 'denied', reason: 'no' }) }, 'h');
 
     expect(again).toThrow(AppError);
     expect(again).toThrow(
@@ -58,6 +58,6 @@ describe('readAnswer', () => {
     ['another request', { hash: 'other', answer: first({}) }],
     ['nothing under the key', { hash: 'h', answer: '' }],
   ])('conflicts with %s', (_what, kept) => {
-    expect(() => readAnswer(kept, 'h')).toThrow(expect.objectContaining({ errorCode: 'idempotency_conflict' }));
+    expect(() => replayResponse(kept, 'h')).toThrow(expect.objectContaining({ errorCode: 'idempotency_conflict' }));
   });
 });

@@ -11,7 +11,7 @@ export interface SubmitOutcome {
 }
 
 /** The stored response to the first request with an idempotency key. */
-export interface FirstAnswer {
+export interface StoredResponse {
   kind: 'accepted' | 'held' | 'denied';
   job_id: string;
   trace_id: string;
@@ -41,13 +41,13 @@ export function canonical(value: unknown): string {
  *
  * @throws idempotency_conflict when the request differs; policy_denied when the first was denied
  */
-export function readAnswer(
+export function replayResponse(
   kept: { hash: string; answer: string },
   fingerprint: string,
   replayed = true,
 ): SubmitOutcome {
   if (kept.hash !== fingerprint || kept.answer === '') throw new AppError('idempotency_conflict');
-  const first = JSON.parse(kept.answer) as FirstAnswer;
+  const first = JSON.parse(kept.answer) as StoredResponse;
   if (first.kind === 'denied') {
     const extras = { ...(first.reason && { reason: first.reason }), job_id: first.job_id, trace_id: first.trace_id };
     throw new AppError('policy_denied', extras, { 'X-Trace-Id': first.trace_id });

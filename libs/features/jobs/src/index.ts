@@ -10,22 +10,22 @@ export {
   putJobResult,
   readJobInput,
 } from './data/data-urls';
-export { memoryClaim, ownerOfMemory, requireMemory } from './data/memory-owner';
+export { memoryClaim, findMemoryOwner, requireMemory } from './data/memory-owner';
 export { readMemory } from './data/read-memory';
 export { listDeadLetters, pageDeadLetters, removeDeadLetter, retryDeadLetter } from './dead-letters/dead-letters';
 export { releaseQuarantine } from './dead-letters/resolve-quarantine';
-export { badEnd, type Ending, type Intent } from './job-failure';
+export { failureWrites, type JobFailure, type Intent } from './job-failure';
 export { canonical, type SubmitOutcome } from './idempotency';
-export { actionability, approvalOf, decoded, jobItemOf } from './job-views';
+export { actionability, getApproval, parseJsonOrNull, toJobItem } from './job-views';
 export { checkMemoryAccess } from './memory-access';
-export { deadlinePassed, endBadly, finish, moveAndTell, type MoveDeps } from './move-job';
+export { deadlineFailure, failJob, failAndStop, transitionAndPublish, type MoveDeps } from './move-job';
 export { clientLabels } from './normalize-request';
 export { publishIntent } from './publish-intent';
 export { awaitJob, findJob, getJob, getTrace, jobDecisions, listJobs, readContext, type WaitDeps } from './read-jobs';
 export { remediateJob } from './remediate-job';
-export { carriedLabels, type ResubmitDeps } from './resubmit';
+export { inheritedLabels, type ResubmitDeps } from './resubmit';
 export { deadline, type SubmitDeps, submitJob } from './submit-job';
-export { isForeignResult, isWithheld, ownerOfResult } from './withheld';
+export { isForeignResult, isWithheld, findResultOwner } from './withheld';
 export { writeWithheldLetter } from './withheld-letter';
 export { workerJobs } from './worker-jobs';
 export { dataRoutes, type DataContext } from './data/routes';

@@ -1,9 +1,9 @@
-import { badEnd, type Ending } from './job-failure';
+import { failureWrites, type JobFailure } from './job-failure';
 import { plainJob } from '@svc/fixtures/decision';
 
 const at = Date.UTC(2026, 0, 2) * 1_000;
-const end = (ending: Partial<Ending> & Pick<Ending, 'event'>) =>
-  badEnd(plainJob({ state: 'RUNNING', attempts: 2 }), { code: 'c', message: 'm', ...ending }, at, 60);
+const end = (ending: Partial<JobFailure> & Pick<JobFailure, 'event'>) =>
+  failureWrites(plainJob({ state: 'RUNNING', attempts: 2 }), { code: 'c', message: 'm', ...ending }, at, 60);
 
 describe('badEnd', () => {
   it.each([
@@ -49,8 +49,8 @@ describe('badEnd', () => {
   });
 
   describe('of an attempt that its run retries', () => {
-    const attempt = (ending: Partial<Ending> & Pick<Ending, 'event'>) =>
-      badEnd(plainJob({ state: 'RUNNING', letter: 'withhold' }), { code: 'c', message: 'm', ...ending }, at, 60);
+    const attempt = (ending: Partial<JobFailure> & Pick<JobFailure, 'event'>) =>
+      failureWrites(plainJob({ state: 'RUNNING', letter: 'withhold' }), { code: 'c', message: 'm', ...ending }, at, 60);
 
     it.each(['fail', 'timeOut', 'refuse'] as const)('%s withholds the dead letter, and records that', (event) => {
       const { set, deadLetter, intent } = attempt({ event });
@@ -64,7 +64,7 @@ describe('badEnd', () => {
       expect(JSON.parse(intent)).toEqual({ result: 'TIMEOUT', cancel: 'late' });
     });
 
-    it.each<Partial<Ending> & Pick<Ending, 'event'>>([
+    it.each<Partial<JobFailure> & Pick<JobFailure, 'event'>>([
       { event: 'fail', reported: 'FAILED_FATAL' },
       { event: 'fail', reported: 'DENIED' },
       { event: 'deny' },

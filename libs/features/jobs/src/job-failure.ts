@@ -17,7 +17,7 @@ export interface Intent {
   dlq?: true;
 }
 
-export interface Ending {
+export interface JobFailure {
   event: JobEvent;
   code: string;
   message: string;
@@ -42,11 +42,11 @@ type Ended = Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'attempts' | 'state' | 
  * Whether the job's run will retry it: dead letters come from the final attempt only.
  * See docs/reference/jobs.md#states.
  */
-const isRetriedByRun = (job: Ended, state: JobState, { reported }: Ending): boolean =>
+const isRetriedByRun = (job: Ended, state: JobState, { reported }: JobFailure): boolean =>
   job.letter === 'withhold' && (state === 'FAILED' || state === 'TIMEOUT') && !reported;
 
 /** All writes of a failure beside the state: error fields, dead letter, messages to publish. */
-export function badEnd(job: Ended, ending: Ending, nowUs: number, deadLetterTtlSec: number): MoveExtras {
+export function failureWrites(job: Ended, ending: JobFailure, nowUs: number, deadLetterTtlSec: number): MoveExtras {
   const state = jobStates.moves[ending.event].to;
   const status = busStatus[state] ?? `JOB_STATUS_${state}`;
   const withheld = isRetriedByRun(job, state, ending);
@@ -75,7 +75,7 @@ export function badEnd(job: Ended, ending: Ending, nowUs: number, deadLetterTtlS
 export function deadLetter(
   job: Pick<JobRecord, 'id' | 'tenant' | 'topic' | 'attempts'> & { last_state: string },
   status: string,
-  { code, message }: Pick<Ending, 'code' | 'message'>,
+  { code, message }: Pick<JobFailure, 'code' | 'message'>,
   nowUs: number,
   ttlSec: number,
 ): DeadLetterWrite {

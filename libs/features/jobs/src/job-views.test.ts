@@ -1,7 +1,7 @@
 import { jobDetail, jobItem } from '@svc/contract';
 import type { ApprovalRecord } from '@svc/store';
 import { plainJob } from '@svc/fixtures/decision';
-import { actionability, approvalOf, decoded, toJobDetail, jobItemOf } from './job-views';
+import { actionability, getApproval, parseJsonOrNull, toJobDetail, toJobItem } from './job-views';
 
 const full = plainJob(
   {
@@ -23,7 +23,7 @@ describe('jobItemOf', () => {
   it('omits fields that are not set', () => {
     const { request } = plainJob();
 
-    expect(jobItemOf(plainJob({ topic: '', request: { ...request, actor_id: '', principal_id: '' } }))).toEqual({
+    expect(toJobItem(plainJob({ topic: '', request: { ...request, actor_id: '', principal_id: '' } }))).toEqual({
       id: 'j1',
       state: 'PENDING',
       updated_at: 2_000_000,
@@ -35,7 +35,7 @@ describe('jobItemOf', () => {
   });
 
   it('has the fields that are set, with the deadline in microseconds', () => {
-    expect(jobItemOf(full)).toMatchObject({
+    expect(toJobItem(full)).toMatchObject({
       deadline_unix: 5_000_000,
       team: 'red',
       risk_tags: ['x'],
@@ -44,7 +44,7 @@ describe('jobItemOf', () => {
   });
 
   it.each([plainJob(), full])('matches the schema of the contract (%#)', (job) => {
-    expect(jobItem.validate(jobItemOf(job)).error).toBeUndefined();
+    expect(jobItem.validate(toJobItem(job)).error).toBeUndefined();
     expect(jobDetail.validate(toJobDetail(job, null, null)).error).toBeUndefined();
   });
 });
@@ -110,7 +110,7 @@ describe('approvals', () => {
 
   it('an undecided approval is void once the job has ended', () => {
     const of = (state: 'APPROVAL_REQUIRED' | 'CANCELLED' | 'TIMEOUT') =>
-      approvalOf(plainJob({ state, approval: pending }));
+      getApproval(plainJob({ state, approval: pending }));
 
     expect(of('APPROVAL_REQUIRED')).toBe(pending);
     expect(of('CANCELLED')).toMatchObject({
@@ -120,13 +120,13 @@ describe('approvals', () => {
       resolved_at: 2_000_000,
     });
     expect(of('TIMEOUT')).toMatchObject({ decision: 'expire' });
-    expect(approvalOf(plainJob())).toBeUndefined();
+    expect(getApproval(plainJob())).toBeUndefined();
   });
 
   it('a resolved approval keeps its resolution', () => {
     const approval: ApprovalRecord = { status: 'approved', revision: 2, decision: 'approve' };
 
-    expect(approvalOf(plainJob({ state: 'SUCCEEDED', approval }))).toBe(approval);
+    expect(getApproval(plainJob({ state: 'SUCCEEDED', approval }))).toBe(approval);
   });
 });
 
@@ -137,5 +137,5 @@ it.each([
   [Buffer.from([0xff]), null],
   [Buffer.from('{"a":[1]}'), { a: [1] }],
 ])('decoded (%#)', (body, value) => {
-  expect(decoded(body)).toEqual(value);
+  expect(parseJsonOrNull(body)).toEqual(value);
 });

@@ -12,7 +12,7 @@ const omitEmpty = <T extends object>(fields: T) =>
   ) as { [K in keyof T]: Exclude<T[K], undefined> };
 
 /** A job in lists and traces: only the fields that are set. See docs/reference/jobs.md#read-jobs. */
-export function jobItemOf(job: JobSummary): JobItem {
+export function toJobItem(job: JobSummary): JobItem {
   const { request, safety } = job;
   const optional = omitEmpty({
     worker_id: job.worker_id,
@@ -47,7 +47,7 @@ export function jobItemOf(job: JobSummary): JobItem {
 }
 
 /** Parsed JSON, or null when it is not JSON. */
-export function decoded(body: Buffer | null): unknown {
+export function parseJsonOrNull(body: Buffer | null): unknown {
   if (!body) return null;
   try {
     return JSON.parse(body.toString('utf8')) as unknown;
@@ -83,9 +83,9 @@ export function toJobDetail(job: JobRecord, context: Buffer | null, result: Buff
     run_id: request.run_id ?? request.labels['run_id'] ?? '',
     step_id: request.step_id ?? request.labels['step_id'] ?? '',
     context_ptr: `redis://ctx:${job.id}`,
-    context: decoded(context),
+    context: parseJsonOrNull(context),
     result_ptr: withheld ? '' : (job.result_ptr ?? ''),
-    result: withheld ? null : (decoded(result) ?? refusalResult(job)),
+    result: withheld ? null : (parseJsonOrNull(result) ?? refusalResult(job)),
     safety_decision: safety?.decision ?? '',
     safety_reason: safety?.reason ?? '',
     safety_rule_id: safety?.rule_id ?? '',
@@ -132,7 +132,7 @@ function optionalDetail(job: JobRecord): Partial<JobDetail> {
     error_status: job.error_status,
     error_code: job.error_code,
     last_state: job.error_code === undefined ? undefined : job.last_state,
-    ...(job.approval && approvalFields(approvalOf(job) ?? job.approval)),
+    ...(job.approval && approvalFields(getApproval(job) ?? job.approval)),
   }) as Partial<JobDetail>;
 }
 
@@ -160,7 +160,7 @@ const approvalFields = (approval: ApprovalRecord) => ({
 });
 
 /** The approval of a job; one that was never resolved is void once the job has ended otherwise, such as by a cancel. */
-export function approvalOf({ approval, state, updated_at }: JobRecord): ApprovalRecord | undefined {
+export function getApproval({ approval, state, updated_at }: JobRecord): ApprovalRecord | undefined {
   if (approval?.status !== 'pending' || state === 'APPROVAL_REQUIRED') return approval;
   const decision = state === 'TIMEOUT' ? 'expire' : 'invalidate';
   return { ...approval, status: 'invalidated', decision, revision: approval.revision + 1, resolved_at: updated_at };

@@ -1,6 +1,6 @@
 import type { JobEvent } from '@svc/lifecycle';
 import type { JobRecord, MoveExtras } from '@svc/store';
-import { badEnd, type Ending } from './job-failure';
+import { failureWrites, type JobFailure } from './job-failure';
 import { type IntentDeps, publishIntent } from './publish-intent';
 
 /** Moves jobs and publishes the result. Settings and events are those of the calling process. */
@@ -13,7 +13,7 @@ export interface MoveDeps extends IntentDeps {
 }
 
 /** The failure of a job whose deadline has passed, in whatever state it was. */
-export const deadlinePassed: Ending = {
+export const deadlineFailure: JobFailure = {
   event: 'timeOut',
   code: 'timeout',
   message: 'timeout: deadline expired',
@@ -22,29 +22,29 @@ export const deadlinePassed: Ending = {
 };
 
 /** Fails a job and publishes that. Returns whether this call ended it. */
-export async function endBadly(
+export async function failJob(
   deps: MoveDeps,
   job: JobRecord,
-  ending: Ending,
+  ending: JobFailure,
   more: MoveExtras = {},
 ): Promise<boolean> {
-  const extras = badEnd(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
-  return moveAndTell(deps, job, ending.event, { ...extras, ...more, set: { ...extras.set, ...more.set } });
+  const extras = failureWrites(job, ending, deps.clock.nowUs(), deps.settings.deadLetterTtlSec);
+  return transitionAndPublish(deps, job, ending.event, { ...extras, ...more, set: { ...extras.set, ...more.set } });
 }
 
 /** The same without a return value. */
-export async function finish(
+export async function failAndStop(
   deps: MoveDeps,
   job: JobRecord,
-  ending: Ending,
+  ending: JobFailure,
   more: MoveExtras = {},
 ): Promise<undefined> {
-  await endBadly(deps, job, ending, more);
+  await failJob(deps, job, ending, more);
   return undefined;
 }
 
 /** Applies a transition and publishes its messages; a rejected one publishes nothing. Returns whether the job moved. */
-export async function moveAndTell(
+export async function transitionAndPublish(
   deps: MoveDeps,
   job: JobRecord,
   event: JobEvent,

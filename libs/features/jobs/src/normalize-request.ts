@@ -1,6 +1,6 @@
 import { AppError, limits, type Caller, type SubmitBody } from '@svc/contract';
 import type { StoredRequest } from '@svc/store';
-import { buildPolicyContent, markSecrets, priorityOf } from '@svc/decision';
+import { buildPolicyContent, markSecrets, toPriority } from '@svc/decision';
 
 export interface Normalized {
   tenant: string;
@@ -42,7 +42,7 @@ export function normalizeRequest(
   const unmarked: StoredRequest = {
     topic: body.topic,
     // Replaced once its config is known.
-    priority: priorityOf(body.priority, undefined),
+    priority: toPriority(body.priority, undefined),
     ...optional(body),
     risk_tags: body.risk_tags,
     requires: body.requires,

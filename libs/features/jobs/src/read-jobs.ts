@@ -13,7 +13,7 @@ import {
 } from '@svc/contract';
 import { isJobState, isTerminal, type JobState } from '@svc/lifecycle';
 import type { JobEndings, JobRecord, Store } from '@svc/store';
-import { toJobDetail, jobItemOf } from './job-views';
+import { toJobDetail, toJobItem } from './job-views';
 import { isWithheld } from './withheld';
 
 /** @throws job_not_found, tenant_access_denied */
@@ -96,7 +96,7 @@ export async function listJobs(
     query.limit,
     query.cursor,
   );
-  return { items: page.items.map(jobItemOf), next_cursor: page.nextCursorUs };
+  return { items: page.items.map(toJobItem), next_cursor: page.nextCursorUs };
 }
 
 /** The states that match a filter: undefined = all, none for an unknown word. APPROVAL is an alias. */
@@ -126,5 +126,5 @@ export async function jobDecisions(
 
 /** Jobs of a trace that the tenant may see, oldest first. */
 export async function getTrace({ store }: { store: Store }, tenant: string, traceId: string): Promise<JobItem[]> {
-  return (await store.index.byTrace(tenant, traceId)).map(jobItemOf);
+  return (await store.index.byTrace(tenant, traceId)).map(toJobItem);
 }

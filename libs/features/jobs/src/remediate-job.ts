@@ -2,7 +2,7 @@ import { AppError, type Caller } from '@svc/contract';
 import type { RemediationRecord, StoredRequest } from '@svc/store';
 import { joinIdentities } from '@svc/identity';
 import { findJob } from './read-jobs';
-import { carriedLabels, resubmit, type ResubmitDeps } from './resubmit';
+import { inheritedLabels, resubmit, type ResubmitDeps } from './resubmit';
 
 /**
  * Submits a job again with a remediation that policy proposed when it denied the job. See docs/reference/jobs.md#remediations.
@@ -45,7 +45,7 @@ function remedied(request: StoredRequest, originalId: string, remediation: Remed
   const { idempotency_key: _, ...rest } = request;
   const removed = new Set(remediation.remove_labels ?? []);
   const labels = {
-    ...carriedLabels(request.labels),
+    ...inheritedLabels(request.labels),
     remediation_of: originalId,
     remediation_id: remediation.id,
     ...remediation.add_labels,

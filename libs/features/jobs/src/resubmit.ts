@@ -70,5 +70,5 @@ export async function resubmit(
 const setByService = /^(approval_|safety_|saga_|is_compensation$|svc\.bus_msg_id$|policy\.attachment_id$|_)/;
 
 /** Labels of an old job that a new one inherits: none that approval, policy or the bus set. */
-export const carriedLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+export const inheritedLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([label]) => !setByService.test(label)));

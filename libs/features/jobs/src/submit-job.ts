@@ -11,17 +11,17 @@ import {
   askAboutJob,
   initialStateFor,
   inputHash,
-  isSettledAtOnce,
+  isFinalDecision,
   type JobDecision,
-  priorityOf,
+  toPriority,
   requestHash,
   safetyFields,
   type Shadows,
   toConfigScope,
 } from '@svc/decision';
 import { admitTopic, type TopicDeps } from '@svc/registry';
-import { badEnd } from './job-failure';
-import { type FirstAnswer, readAnswer, requestFingerprint, type SubmitOutcome } from './idempotency';
+import { failureWrites } from './job-failure';
+import { type StoredResponse, replayResponse, requestFingerprint, type SubmitOutcome } from './idempotency';
 import { memoryClaim } from './data/memory-owner';
 import { checkMemoryAccess } from './memory-access';
 import { type Normalized, normalizeRequest } from './normalize-request';
@@ -71,10 +71,10 @@ export async function submitJob(
   const fingerprint = idempotencyKey ? requestFingerprint(body) : '';
   if (idempotencyKey) {
     const earlier = await store.jobs.reserved(asked.tenant, idempotencyKey);
-    if (earlier) return readAnswer(earlier, fingerprint);
+    if (earlier) return replayResponse(earlier, fingerprint);
   }
   const config = await deps.config.at(toConfigScope(asked, 'team'));
-  const priority = priorityOf(body.priority, config);
+  const priority = toPriority(body.priority, config);
   asked.request.priority = priority;
   const context = JSON.stringify({ ...asked.document, priority });
   return admission.job(asked.tenant, Buffer.byteLength(context), () =>
@@ -112,7 +112,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
     failMode: deps.settings.policyFailMode,
   });
   // The scheduler asks again about permitted jobs, and reports those decisions to shadow policies.
-  const final = answer.kind === 'decided' && isSettledAtOnce(answer.decision.decision) ? answer : undefined;
+  const final = answer.kind === 'decided' && isFinalDecision(answer.decision.decision) ? answer : undefined;
   // No record is kept of a throttled job: what counts decisions is updated before the refusal below.
   if (final?.decision.decision === 'THROTTLE') {
     deps.shadows.decided(final);
@@ -120,7 +120,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   }
   const deadlineMs = deadline(asked.request.deadline_ms, config, clock.nowMs(), deps.settings.defaultDeadline);
   const creation = toCreation(deps, jobId, asked, answer, { deadlineMs, context });
-  const response: FirstAnswer = { ...creation.response, job_id: jobId, trace_id: traceId };
+  const response: StoredResponse = { ...creation.response, job_id: jobId, trace_id: traceId };
   const outcome = await store.jobs.accept({
     id: jobId,
     tenant: asked.tenant,
@@ -146,9 +146,9 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
   switch (outcome.kind) {
     case 'accepted':
       if (final) deps.shadows.decided(final);
-      return readAnswer({ hash: '', answer: JSON.stringify(response) }, '', false);
+      return replayResponse({ hash: '', answer: JSON.stringify(response) }, '', false);
     case 'replay':
-      return readAnswer({ hash: fingerprint, answer: outcome.answer }, fingerprint);
+      return replayResponse({ hash: fingerprint, answer: outcome.answer }, fingerprint);
     case 'backpressure':
       throw backpressure(outcome.active, activeLimit);
     case 'memory_taken':
@@ -161,7 +161,7 @@ async function accept(deps: SubmitDeps, caller: Caller, submission: Submission):
 
 /** The fields of the accepting write that depend on the decision. */
 interface Creation {
-  response: Omit<FirstAnswer, 'job_id' | 'trace_id'>;
+  response: Omit<StoredResponse, 'job_id' | 'trace_id'>;
   decision?: DecisionRecord;
   next?: Acceptance['next'];
   jobHash: string;
@@ -199,7 +199,7 @@ function toCreation(
       return { response: { kind: 'held', reason }, decision: initial.decision, next: initial.next, jobHash };
     case 'denied': {
       const job = { id, tenant, topic, attempts: 0, state: 'PENDING' } as const;
-      const extras = badEnd(job, initial.failure, nowUs, settings.deadLetterTtlSec);
+      const extras = failureWrites(job, initial.failure, nowUs, settings.deadLetterTtlSec);
       return {
         response: { kind: 'denied', reason },
         decision: initial.decision,

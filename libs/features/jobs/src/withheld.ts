@@ -14,7 +14,7 @@ const MAX_PARTS = 8;
  * The job whose result is stored at `res:<name>`: workers may write parts as `res:<id>:<part>`, and redacted copies are
  * stored there too. Ids may contain colons themselves.
  */
-export async function ownerOfResult({ jobs }: Pick<Store, 'jobs'>, name: string): Promise<JobRecord | undefined> {
+export async function findResultOwner({ jobs }: Pick<Store, 'jobs'>, name: string): Promise<JobRecord | undefined> {
   let id = name;
   for (let tries = 0; tries < MAX_PARTS && id !== ''; tries++) {
     const job = await jobs.load(id);
@@ -32,6 +32,6 @@ export async function isForeignResult(store: Pick<Store, 'jobs'>, id: string, po
   if (!isStorePointer(pointer) || pointer === `redis://res:${id}`) return false;
   if (!isOwnResult(id, pointer)) return true;
   // Job ids may contain colons: `res:a:b` may be a part of job `a`, or the result of job `a:b`.
-  const owner = await ownerOfResult(store, pointer.slice('redis://res:'.length));
+  const owner = await findResultOwner(store, pointer.slice('redis://res:'.length));
   return owner !== undefined && owner.id !== id;
 }

@@ -1,6 +1,6 @@
 import type { Caller, JobItem } from '@svc/contract';
 import { type FleetDeps, getWorker } from '@svc/registry';
-import { jobItemOf } from './job-views';
+import { toJobItem } from './job-views';
 
 /**
  * Jobs of the caller's tenant that were dispatched to a worker, newest first.
@@ -11,5 +11,5 @@ export async function workerJobs(deps: FleetDeps, caller: Caller, id: string, li
   const ids = [...new Set(await deps.store.workers.recentJobs(id, 1_000))];
   const jobs = (await deps.store.index.records(ids)).filter(({ tenant }) => tenant === caller.tenant);
   if (ids.length === 0) await getWorker(deps, id);
-  return jobs.slice(0, limit).map(jobItemOf);
+  return jobs.slice(0, limit).map(toJobItem);
 }

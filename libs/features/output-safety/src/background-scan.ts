@@ -1,5 +1,5 @@
-import { endBadly } from '@svc/jobs';
-import type { CarryEntry, JobRecord } from '@svc/store';
+import { failJob } from '@svc/jobs';
+import type { QueueEntry, JobRecord } from '@svc/store';
 import { checkContent } from './check';
 import type { OutputSafetyDeps } from './output-safety-deps';
 import { publishOutputEvent } from './record';
@@ -11,7 +11,7 @@ const maxScans = 8;
 const maxWaiting = 1_000;
 
 /** The queue entry of the scan of a job's result. */
-export const scanEntry = ({ id, attempts, dispatch_id: dispatchId }: JobRecord): CarryEntry => ({
+export const scanEntry = ({ id, attempts, dispatch_id: dispatchId }: JobRecord): QueueEntry => ({
   queue: 'outputScan',
   suffix: String(attempts),
   delay_ms: takeoverDelayMs,
@@ -36,7 +36,7 @@ export async function scanOutput(deps: OutputSafetyDeps, id: string, dispatchId:
 }
 
 /** @param entry the queue entry to remove once the verdict is written; absent when the queue itself runs the scan */
-async function scanJob(deps: OutputSafetyDeps, job: JobRecord, result: ResultFacts, entry?: CarryEntry): Promise<void> {
+async function scanJob(deps: OutputSafetyDeps, job: JobRecord, result: ResultFacts, entry?: QueueEntry): Promise<void> {
   const body = new ResultBody(deps.store.data, job.id, result.result_ptr);
   const check = await checkContent(deps, { job, result, body });
   const { output_safety: verdict } = check.set;
@@ -44,7 +44,7 @@ async function scanJob(deps: OutputSafetyDeps, job: JobRecord, result: ResultFac
   if (check.decision === 'QUARANTINE') {
     const message = verdict?.reason || 'output quarantined';
     const ending = { event: 'quarantine', code: 'output_quarantined_async', message } as const;
-    isWritten = await endBadly(deps, job, ending, { set: check.set });
+    isWritten = await failJob(deps, job, ending, { set: check.set });
   }
   const fields = check.decision === 'QUARANTINE' ? {} : check.set;
   const where = { states: ['SUCCEEDED'], dispatchId: job.dispatch_id ?? '' } as const;

@@ -81,4 +81,4 @@ export function bundleRecord(
 }
 
 /** Formats a timestamp as stored. */
-export const textOfTime = (ms: number): string => new Date(ms).toISOString();
+export const formatTime = (ms: number): string => new Date(ms).toISOString();

@@ -10,7 +10,7 @@ import {
 import type { Store } from '@svc/store';
 import { bundleFamily, contentHash, type BundleRecord } from '@svc/policy';
 import { readVisibleBundles } from './bundles-document';
-import type { ParsedBundles } from './parsed-bundle-cache';
+import type { ParsedBundleCache } from './parsed-bundle-cache';
 import type { PolicyReadDeps } from './policy-deps';
 import { shadowHeadView } from './shadow-head-view';
 
@@ -55,14 +55,14 @@ function toBundleFacts(record: BundleRecord): Omit<BundleRecordView, 'content' |
   return { enabled: record.enabled, sha256: contentHash(record.content), ...(Object.fromEntries(texts) as object) };
 }
 
-function toBundleItem(parsed: ParsedBundles, id: string, record: BundleRecord): BundleItem {
+function toBundleItem(parsed: ParsedBundleCache, id: string, record: BundleRecord): BundleItem {
   return { id, ...toBundleFacts(record), source: getSource(id), rule_count: ruleCount(parsed, id, record) };
 }
 
 const sources = { operators: 'secops', pack: 'pack', velocity: 'core', override: 'core' } as const;
 const getSource = (id: string): BundleSource => sources[bundleFamily(id)];
 
-function ruleCount(parsed: ParsedBundles, id: string, { content }: BundleRecord): number {
+function ruleCount(parsed: ParsedBundleCache, id: string, { content }: BundleRecord): number {
   const read = parsed.parse(id, content);
   if (!read.ok) return 0;
   const { rules, input_rules, output_rules } = read.document;

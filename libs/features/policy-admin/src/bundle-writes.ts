@@ -1,10 +1,10 @@
 import { AppError, type BundleBody, type BundleWritten, type Caller } from '@svc/contract';
 import { bundleFamily, contentHash, type BundleRecord } from '@svc/policy';
 import { writerName } from '@svc/identity';
-import { bundleRecord, prepareContent, textOfTime } from './bundle-content';
+import { bundleRecord, prepareContent, formatTime } from './bundle-content';
 import { changeBundles, sameAtEachTry } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
-import { type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
+import { type PolicyWriteDeps, requirePolicyWriter, getSigningKey } from './policy-deps';
 
 /** The caller's precondition: the value of If-Match (`*` for any version) and its equivalent body field. */
 export interface Expected {
@@ -28,13 +28,13 @@ export async function putBundle(
   requirePolicyWriter(deps, caller);
   requireWritableId(id);
   const { content } = prepareContent(deps, write);
-  const key = signingKeyOf(deps);
+  const key = getSigningKey(deps);
   const requireSame = sameAtEachTry([id]);
   const stored = await changeBundles(deps, caller, (before, nowMs) => {
     const replaced = before.bundles.get(id);
     requireExpected(replaced, { ifMatch: write.ifMatch, sha256: write.expected_sha256 });
     requireSame(before);
-    const now = textOfTime(nowMs);
+    const now = formatTime(nowMs);
     const record = bundleRecord(content, { enabled, author, ...(message && { message }) }, { replaced, key, now });
     const entry: PolicyChange = {
       action: 'edit',

@@ -2,7 +2,7 @@ import { AppError, managedScope, type Caller } from '@svc/contract';
 import { isBundleVisible, policyPlace, readBundles, type BundleRecord } from '@svc/policy';
 import type { ConfigDocument, PolicySnapshot } from '@svc/store';
 import { announceChange, readDocument, successor } from '@svc/settings';
-import { auditOf, type PolicyChange } from '@svc/audit';
+import { buildAudit, type PolicyChange } from '@svc/audit';
 import type { PolicyReadDeps, PolicyWriteDeps } from './policy-deps';
 
 /** The stored values by bundle id, of any shape. */
@@ -88,7 +88,7 @@ export async function changeBundles<T>(
     const bundles = after(stored, set);
     requireRoom(deps, stored.raw, bundles);
     const next = successor(deps, policyPlace, document, { data: { ...document?.data, bundles } });
-    const snapshots = { nowUs, taken, ...(held && { held }), audit: auditOf(deps, caller, entry) };
+    const snapshots = { nowUs, taken, ...(held && { held }), audit: buildAudit(deps, caller, entry) };
     if (!(await deps.store.policy.replace(next, document?.revision ?? 0, snapshots))) continue;
     // After a crash here, kernels find the change by themselves.
     await announceChange(deps, policyPlace);

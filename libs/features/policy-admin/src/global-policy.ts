@@ -9,10 +9,10 @@ import {
 } from '@svc/contract';
 import { contentHash, type BundleRecord } from '@svc/policy';
 import { writerName } from '@svc/identity';
-import { bundleRecord, prepareContent, textOfTime } from './bundle-content';
+import { bundleRecord, prepareContent, formatTime } from './bundle-content';
 import { changeBundles, readStoredBundles, sameAtEachTry } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
-import { type PolicyReadDeps, type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
+import { type PolicyReadDeps, type PolicyWriteDeps, requirePolicyWriter, getSigningKey } from './policy-deps';
 
 /** The bundle that holds each section. See docs/reference/policy.md#bundles. */
 const sectionBundles: Readonly<Record<GlobalSection, string>> = {
@@ -47,7 +47,7 @@ export async function putGlobalPolicy(
       ? [{ ...section, bundleId: sectionBundles[name], content: preparedText(deps, name, section.content) }]
       : [];
   });
-  const key = signingKeyOf(deps);
+  const key = getSigningKey(deps);
   const requireSame = sameAtEachTry(sections.map(({ bundleId }) => bundleId));
   return changeBundles(deps, caller, (stored, nowMs) => {
     if (snapshot_version && snapshot_version !== getVersion(stored.bundles))
@@ -57,7 +57,7 @@ export async function putGlobalPolicy(
     for (const { bundleId, content, enabled } of sections) {
       const replaced = stored.bundles.get(bundleId);
       const write = { enabled: enabled ?? replaced?.enabled ?? true, author, ...(message && { message }) };
-      const record = bundleRecord(content, write, { replaced, key, now: textOfTime(nowMs) });
+      const record = bundleRecord(content, write, { replaced, key, now: formatTime(nowMs) });
       set.set(bundleId, content === '' ? undefined : record);
     }
     const view = toView(new Map([...stored.bundles, ...set]));

@@ -1,11 +1,11 @@
 /** Policy changes: bundles, publishing, rollback, rules, velocity rules and the global policy. */
-export { prepareContent, textOfTime } from './bundle-content';
+export { prepareContent, formatTime } from './bundle-content';
 export { getBundle, listBundles } from './bundle-reads';
 export { putBundle, removeBundle } from './bundle-writes';
 export { bundlesIn, readVisibleBundles, requireRoom } from './bundles-document';
 export { getGlobalPolicy, putGlobalPolicy } from './global-policy';
-export { ParsedBundles } from './parsed-bundle-cache';
-export { type PolicyReadDeps, type PolicySigning, type PolicyWriteDeps, signingKeyOf } from './policy-deps';
+export { ParsedBundleCache } from './parsed-bundle-cache';
+export { type PolicyReadDeps, type PolicySigning, type PolicyWriteDeps, getSigningKey } from './policy-deps';
 export { publishBundles } from './publish-bundles';
 export { rollBackBundles } from './publish-rollback';
 export { getSnapshot, listSnapshots, takeSnapshot } from './publish-snapshots';
@@ -18,4 +18,4 @@ export { velocityStats, type VelocityStatsDeps } from './velocity-stats';
 export { addVelocityRule, putVelocityRule, removeVelocityRule, type VelocityWriteDeps } from './velocity-write';
 export { overridePart, overrideProblems } from './workflow-override';
 export { policyAdminRoutes, type PolicyAdminContext } from './routes';
-export { bundleIdOf } from './bundle-id';
+export { getBundleId } from './bundle-id';

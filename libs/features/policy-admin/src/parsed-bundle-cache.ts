@@ -4,7 +4,7 @@ import { parsePolicy, type ParsedPolicy } from '@svc/policy';
 const MAX_BUNDLES = 1_000;
 
 /** Caches parsed bundles, so that a list does not parse every text again. */
-export class ParsedBundles {
+export class ParsedBundleCache {
   private readonly kept = new Map<string, { content: string; parsed: ParsedPolicy }>();
 
   /** Parses the text of a stored bundle in load mode. */

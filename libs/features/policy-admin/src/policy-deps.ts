@@ -2,7 +2,7 @@ import { AppError, type Caller } from '@svc/contract';
 import type { PolicyDocument, SigningKey, TrustedKeys } from '@svc/policy';
 import type { Store } from '@svc/store';
 import type { AnnounceDeps } from '@svc/settings';
-import type { ParsedBundles } from './parsed-bundle-cache';
+import type { ParsedBundleCache } from './parsed-bundle-cache';
 
 /** Settings for signing bundles. See docs/reference/policy.md#bundles. */
 export interface PolicySigning {
@@ -15,7 +15,7 @@ export interface PolicySigning {
 
 export interface PolicyReadDeps {
   store: Pick<Store, 'config' | 'policy' | 'index'>;
-  parsed: ParsedBundles;
+  parsed: ParsedBundleCache;
   /** The documents that bundles are merged into, as the kernel reads them; unreadable ones are left out. */
   basePolicy(): Promise<readonly PolicyDocument[]>;
   clock: AnnounceDeps['clock'];
@@ -45,7 +45,7 @@ export function requirePolicyWriter({ defaultTenant }: Pick<PolicyWriteDeps, 'de
  *
  * @throws policy_signing_required
  */
-export function signingKeyOf({ signing: { strict, key } }: Pick<PolicyWriteDeps, 'signing'>): SigningKey | undefined {
+export function getSigningKey({ signing: { strict, key } }: Pick<PolicyWriteDeps, 'signing'>): SigningKey | undefined {
   if (!key && strict !== 'off') throw new AppError('policy_signing_required');
   return key;
 }

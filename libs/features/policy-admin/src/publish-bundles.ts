@@ -1,10 +1,10 @@
 import { AppError, type Caller, type PublishBody, type PublishView } from '@svc/contract';
 import { bundleFamily, signBundle, type BundleRecord } from '@svc/policy';
 import { writerName } from '@svc/identity';
-import { prepareContent, textOfTime } from './bundle-content';
+import { prepareContent, formatTime } from './bundle-content';
 import { after, changeBundles, type StoredBundles } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
-import { type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
+import { type PolicyWriteDeps, requirePolicyWriter, getSigningKey } from './policy-deps';
 import { buildSnapshot } from './publish-snapshots';
 
 /**
@@ -16,12 +16,12 @@ import { buildSnapshot } from './publish-snapshots';
  */
 export async function publishBundles(deps: PolicyWriteDeps, caller: Caller, body: PublishBody): Promise<PublishView> {
   requirePolicyWriter(deps, caller);
-  const key = signingKeyOf(deps);
+  const key = getSigningKey(deps);
   const { message, note } = body;
   const author = writerName(caller, body.author);
   return changeBundles(deps, caller, (stored, nowMs) => {
     const ids = idsToPublish(stored, body.bundle_ids);
-    const now = textOfTime(nowMs);
+    const now = formatTime(nowMs);
     const set = new Map<string, BundleRecord>();
     for (const id of ids) {
       const record = stored.bundles.get(id);

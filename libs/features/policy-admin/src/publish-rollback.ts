@@ -9,10 +9,10 @@ import {
 } from '@svc/policy';
 import type { PolicySnapshot } from '@svc/store';
 import { writerName } from '@svc/identity';
-import { invalidPolicy, prepareContent, textOfTime } from './bundle-content';
+import { invalidPolicy, prepareContent, formatTime } from './bundle-content';
 import { after, changeBundles } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
-import { type PolicySigning, type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
+import { type PolicySigning, type PolicyWriteDeps, requirePolicyWriter, getSigningKey } from './policy-deps';
 import { isManaged } from './publish-bundles';
 import { findSnapshot, buildSnapshot } from './publish-snapshots';
 
@@ -29,14 +29,14 @@ export async function rollBackBundles(
   body: RollbackBody,
 ): Promise<RollbackView> {
   requirePolicyWriter(deps, caller);
-  const key = signingKeyOf(deps);
+  const key = getSigningKey(deps);
   const { message, note } = body;
   const author = writerName(caller, body.author);
   const target = await findSnapshot(deps, body.snapshot_id);
   const verified = verifiedBundles(deps, target);
   return changeBundles(deps, caller, (stored, nowMs) => {
     const gone = Object.keys(stored.raw).filter((id) => isManaged(id) && !verified.has(id));
-    const back = [...verified].map(([id, record]) => [id, signAgain(record, key, textOfTime(nowMs))] as const);
+    const back = [...verified].map(([id, record]) => [id, signAgain(record, key, formatTime(nowMs))] as const);
     const set = new Map<string, BundleRecord | undefined>([...gone.map((id) => [id, undefined] as const), ...back]);
     const before = buildSnapshot(stored.raw, nowMs, note);
     const now = buildSnapshot(after(stored, set), nowMs, note);

@@ -1,15 +1,15 @@
 import { AppError, type Caller, type SnapshotItem, type SnapshotView } from '@svc/contract';
 import { bundleSnapshotId, readBundles } from '@svc/policy';
 import type { PolicySnapshot } from '@svc/store';
-import { textOfTime } from './bundle-content';
+import { formatTime } from './bundle-content';
 import { recordView } from './bundle-reads';
 import { readStoredBundles, type StoredBundles, visibleTo } from './bundles-document';
-import { auditOf } from '@svc/audit';
+import { buildAudit } from '@svc/audit';
 import { type PolicyReadDeps, type PolicyWriteDeps, requirePolicyWriter } from './policy-deps';
 
 /** Builds a snapshot of stored bundles. See docs/reference/policy.md#bundles. */
 export function buildSnapshot(bundles: Readonly<Record<string, unknown>>, nowMs: number, note: string): PolicySnapshot {
-  const created_at = textOfTime(nowMs);
+  const created_at = formatTime(nowMs);
   return { id: bundleSnapshotId(created_at, bundles), created_at, note, bundles };
 }
 
@@ -18,7 +18,7 @@ export async function takeSnapshot(deps: PolicyWriteDeps, caller: Caller, note: 
   requirePolicyWriter(deps, caller);
   const { raw, bundles } = await readStoredBundles(deps);
   const snapshot = buildSnapshot(raw, deps.clock.nowMs(), note);
-  const audit = auditOf(deps, caller, {
+  const audit = buildAudit(deps, caller, {
     action: 'snapshot',
     resource_type: 'policy',
     resource_id: snapshot.id,

@@ -1,6 +1,6 @@
 import * as contract from '@svc/contract';
 import { answer, handlersFor } from '@svc/http';
-import { bundleIdOf } from './bundle-id';
+import { getBundleId } from './bundle-id';
 import { getBundle, listBundles } from './bundle-reads';
 import { putBundle, removeBundle } from './bundle-writes';
 import { getGlobalPolicy, putGlobalPolicy } from './global-policy';
@@ -26,14 +26,14 @@ const handle = handlersFor<PolicyAdminContext>();
 export const policyAdminRoutes = [
   handle(contract.listBundles, ({ caller, ctx }) => listBundles(ctx.policyDocuments, caller)),
   handle(contract.getBundle, async ({ params, query, caller, ctx }) => {
-    const view = await getBundle(ctx.policyShadows, caller, bundleIdOf(params, query));
+    const view = await getBundle(ctx.policyShadows, caller, getBundleId(params, query));
     return answer(view, { headers: { ETag: `"${view.sha256}"` } });
   }),
   handle(contract.putBundle, ({ params, query, body, caller, header, ctx }) =>
-    putBundle(ctx.policyDocuments, caller, { ...body, id: bundleIdOf(params, query), ifMatch: header('If-Match') }),
+    putBundle(ctx.policyDocuments, caller, { ...body, id: getBundleId(params, query), ifMatch: header('If-Match') }),
   ),
   handle(contract.removeBundle, ({ params, query, caller, header, ctx }) =>
-    removeBundle(ctx.policyDocuments, caller, { id: bundleIdOf(params, query), ifMatch: header('If-Match') }),
+    removeBundle(ctx.policyDocuments, caller, { id: getBundleId(params, query), ifMatch: header('If-Match') }),
   ),
   handle(contract.listRules, ({ query, caller, ctx }) => listRules(ctx.policyDocuments, caller, query)),
   handle(contract.listOutputRules, ({ query, caller, ctx }) => listOutputRules(ctx.policyDocuments, caller, query)),

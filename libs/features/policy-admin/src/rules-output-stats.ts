@@ -1,7 +1,7 @@
 import type { Caller, OutputStatsView } from '@svc/contract';
 import type { OutputSafetyRecord, Store } from '@svc/store';
 import type { Clock } from '@svc/platform';
-import { textOfTime } from './bundle-content';
+import { formatTime } from './bundle-content';
 
 export interface OutputReadDeps {
   store: Pick<Store, 'index'>;
@@ -44,4 +44,4 @@ export async function outputStats(
 }
 
 /** Formats a record's time. */
-export const textOfMicros = (us: number): string => textOfTime(Math.floor(us / 1_000));
+export const textOfMicros = (us: number): string => formatTime(Math.floor(us / 1_000));

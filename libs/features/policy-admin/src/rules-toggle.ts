@@ -1,9 +1,9 @@
 import { AppError, type Caller, type OutputRuleWritten } from '@svc/contract';
 import { setOutputRule, type BundleRecord } from '@svc/policy';
-import { bundleRecord, prepareContent, textOfTime } from './bundle-content';
+import { bundleRecord, prepareContent, formatTime } from './bundle-content';
 import { changeBundles, type StoredBundles } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
-import { type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
+import { type PolicyWriteDeps, requirePolicyWriter, getSigningKey } from './policy-deps';
 
 /**
  * Enables or disables an output rule in the bundle that contains it.
@@ -18,7 +18,7 @@ export async function putOutputRule(
   { id, enabled }: { id: string; enabled: boolean },
 ): Promise<OutputRuleWritten> {
   requirePolicyWriter(deps, caller);
-  const key = signingKeyOf(deps);
+  const key = getSigningKey(deps);
   const base = await deps.basePolicy();
   const isInFile = base.some(({ output_rules }) => output_rules.some((rule) => rule.id === id));
   return changeBundles(deps, caller, (stored, nowMs) => {
@@ -28,7 +28,7 @@ export async function putOutputRule(
     const turned = setOutputRule(replaced.content, id, enabled);
     if (turned === undefined) throw new AppError('output_rule_not_found');
     const { content } = prepareContent(deps, { id: bundleId, content: turned, field: 'enabled' });
-    const now = textOfTime(nowMs);
+    const now = formatTime(nowMs);
     const record = bundleRecord(content, replaced, { replaced, key, now });
     const entry: PolicyChange = {
       action: 'edit',

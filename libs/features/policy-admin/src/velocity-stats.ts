@@ -7,7 +7,7 @@ import {
 } from '@svc/contract';
 import { parseDuration } from '@svc/runtime';
 import type { Store, VelocityWindow } from '@svc/store';
-import { textOfTime } from './bundle-content';
+import { formatTime } from './bundle-content';
 import type { PolicyReadDeps } from './policy-deps';
 import { listVelocityRules, type VelocityDeps } from './velocity-list';
 
@@ -52,7 +52,7 @@ export async function velocityStats(deps: VelocityStatsDeps, caller: Caller): Pr
   return {
     items,
     top_rules: [...items].sort((a, b) => b.hit_count_24h - a.hit_count_24h).slice(0, topRules),
-    generated_at: textOfTime(nowMs),
+    generated_at: formatTime(nowMs),
     ...(allErrors.length > 0 && { errors: allErrors }),
   };
 }
@@ -105,7 +105,7 @@ function buildStat({ id, threshold }: VelocityRuleView, { hits, windows, nowMs }
     current_window_max: Math.max(0, ...counts),
     active_buckets: counts.length,
     exceeded_buckets: counts.filter((count) => count > threshold).length,
-    last_triggered: lastMs > 0 ? textOfTime(lastMs) : null,
+    last_triggered: lastMs > 0 ? formatTime(lastMs) : null,
     hourly_hits: hourly,
   };
 }

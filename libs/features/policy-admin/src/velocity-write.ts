@@ -1,10 +1,10 @@
 import { AppError, type Caller, type VelocityBody, type VelocityRuleView } from '@svc/contract';
 import { prepareBundle, type BundleRecord } from '@svc/policy';
 import { writerName } from '@svc/identity';
-import { bundleRecord, type PreparedContent, textOfTime } from './bundle-content';
+import { bundleRecord, type PreparedContent, formatTime } from './bundle-content';
 import { changeBundles, type StoredBundles } from './bundles-document';
 import type { PolicyChange } from '@svc/audit';
-import { type PolicyWriteDeps, requirePolicyWriter, signingKeyOf } from './policy-deps';
+import { type PolicyWriteDeps, requirePolicyWriter, getSigningKey } from './policy-deps';
 import { requireEntitled, type VelocityDeps } from './velocity-list';
 import {
   asInvalidRule,
@@ -95,7 +95,7 @@ async function writeRule(
 ): Promise<VelocityRuleView> {
   const bundleId = velocityBundle(id);
   const { content, document } = prepared(bundleId, velocityContent(id, body));
-  const key = signingKeyOf(deps);
+  const key = getSigningKey(deps);
   const base = await deps.basePolicy();
   const takenInFile = base.some(({ rules }) => rules.some((rule) => rule.id === id));
   const { message } = body;
@@ -106,7 +106,7 @@ async function writeRule(
     const replaced = stored.bundles.get(bundleId);
     const enabled = body.enabled ?? replaced?.enabled ?? true;
     const write = { enabled, author, ...(message && { message }), version: '1' };
-    const written: BundleRecord = bundleRecord(content, write, { replaced, key, now: textOfTime(nowMs) });
+    const written: BundleRecord = bundleRecord(content, write, { replaced, key, now: formatTime(nowMs) });
     const result = velocityView(id, written, document);
     if (!result) throw new Error(`the bundle written as ${bundleId} is not a velocity rule`);
     return { set: new Map([[bundleId, written]]), result, entry: buildEntry({ action, id, body, author }) };

@@ -2,10 +2,10 @@ import type { Caller, Problem } from '@svc/contract';
 import { overrideBundleId, overrideFaults, policyPlace, prepareBundle } from '@svc/policy';
 import type { PolicyPart } from '@svc/store';
 import { readDocument, successor } from '@svc/settings';
-import { bundleRecord, textOfTime } from './bundle-content';
+import { bundleRecord, formatTime } from './bundle-content';
 import { after, requireRoom, readStored } from './bundles-document';
-import { auditOf } from '@svc/audit';
-import { type PolicyWriteDeps, signingKeyOf } from './policy-deps';
+import { buildAudit } from '@svc/audit';
+import { type PolicyWriteDeps, getSigningKey } from './policy-deps';
 
 /**
  * Validates the policy of a workflow; problems in its text have line numbers.
@@ -43,9 +43,9 @@ export async function overridePart(
   const { tenant } = caller;
   const isUnchanged = replaced?.tenant === tenant && replaced.enabled;
   if (prepared?.ok && isUnchanged && replaced.content === prepared.content) return undefined;
-  const now = textOfTime(deps.clock.nowMs());
+  const now = formatTime(deps.clock.nowMs());
   const record = prepared?.ok
-    ? bundleRecord(prepared.content, { enabled: true, author, tenant }, { replaced, key: signingKeyOf(deps), now })
+    ? bundleRecord(prepared.content, { enabled: true, author, tenant }, { replaced, key: getSigningKey(deps), now })
     : undefined;
   const bundles = after(stored, new Map([[id, record]]));
   requireRoom(deps, stored.raw, bundles);
@@ -55,7 +55,7 @@ export async function overridePart(
     kept: {
       nowUs: deps.clock.nowUs(),
       taken: [],
-      audit: auditOf(deps, caller, {
+      audit: buildAudit(deps, caller, {
         action: record ? 'edit' : 'delete',
         resource_type: 'policy',
         resource_id: id,

@@ -1,6 +1,6 @@
 import type { AnalyticsBody, AnalyticsView, Caller } from '@svc/contract';
 import { analyseRules, type RuleHit } from '@svc/policy';
-import { type JobSummary, type Store, verdictOf } from '@svc/store';
+import { type JobSummary, type Store, toResolution } from '@svc/store';
 import { decidedJobs, mapConcurrently, type Range, parseRange, timeRangeView } from './replay-jobs';
 
 export interface AnalyticsDeps {
@@ -38,7 +38,7 @@ async function readHits(
 ): Promise<RuleHit[]> {
   const [job, decisions] = await Promise.all([jobs.load(id), jobs.decisions(id, decisionsOfJob)]);
   const approval = job?.approval;
-  const isApproved = approval !== undefined && verdictOf(approval) === 'approved';
+  const isApproved = approval !== undefined && toResolution(approval) === 'approved';
   const approvedAtMs = isApproved && approval.resolved_at ? approval.resolved_at / 1_000 : undefined;
   const hits = new Map<string, RuleHit>();
   // Oldest first, so that a rule's first decision about the job counts, and a hold outweighs all others.

@@ -4,7 +4,7 @@ export { auditPolicyCall } from './evaluate/evaluate-audit';
 export { simulateBundle, type SimulateBundleDeps } from './evaluate/evaluate-bundle';
 export { evaluatePolicy, explainPolicy, policySnapshots, simulatePolicy } from './evaluate/evaluate-policy';
 export { openResolver } from './evaluate/dns-resolver';
-export { type RecordedQuestion, recordedQuestions } from './recorded-questions';
+export { type RecordedRequest, readRecordedRequests } from './recorded-questions';
 export { type ReplayDeps, replayPolicy } from './replay-decisions';
 export { openShadows } from './shadows/open-shadows';
 export { getShadow } from './shadows/shadow-read';

@@ -6,7 +6,7 @@ import { readContent } from './replay-decisions';
 import { decidedJobs, mapConcurrently } from './replay-jobs';
 
 /** A decision about a job, and the policy request it was made for. */
-export interface RecordedQuestion {
+export interface RecordedRequest {
   decision: PolicyDecision['decision'];
   rule_id: string;
   decided_at: string;
@@ -14,7 +14,7 @@ export interface RecordedQuestion {
 }
 
 export interface RecordedQuestions {
-  questions: RecordedQuestion[];
+  questions: RecordedRequest[];
   /** The range may contain more. */
   isCut: boolean;
   /** Number of jobs whose input is gone, so that rules on content cannot be evaluated. */
@@ -29,7 +29,7 @@ const atOnce = 16;
  *
  * @param most maximum number of decisions
  */
-export async function recordedQuestions(
+export async function readRecordedRequests(
   { store, config }: { store: Pick<Store, 'index' | 'data'>; config: Pick<EffectiveConfig, 'at'> },
   { fromMs, most }: { fromMs: number; most: number },
 ): Promise<RecordedQuestions> {
@@ -51,7 +51,7 @@ export async function recordedQuestions(
   return result;
 }
 
-function toQuestion({ safety }: JobSummary, request: PolicyRequest): RecordedQuestion[] {
+function toQuestion({ safety }: JobSummary, request: PolicyRequest): RecordedRequest[] {
   if (!safety || safety.decision === 'UNAVAILABLE') return [];
   const { decision, rule_id = '', checked_at } = safety;
   return [{ decision, rule_id, decided_at: new Date(checked_at / 1_000).toISOString(), request }];

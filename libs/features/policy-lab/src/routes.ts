@@ -1,6 +1,6 @@
 import * as contract from '@svc/contract';
 import { handlersFor } from '@svc/http';
-import { bundleIdOf } from '@svc/policy-admin';
+import { getBundleId } from '@svc/policy-admin';
 import { analysePolicy } from './analytics-rules';
 import { simulateBundle, type SimulateBundleDeps } from './evaluate/evaluate-bundle';
 import { evaluatePolicy, explainPolicy, policySnapshots, simulatePolicy } from './evaluate/evaluate-policy';
@@ -32,26 +32,26 @@ export const policyLabRoutes = [
     snapshots: await policySnapshots(ctx.policyEvaluate),
   })),
   handle(contract.simulateBundle, ({ params, query, body, caller, requestId, ctx }) =>
-    simulateBundle(ctx.policyEvaluate, { caller, requestId }, bundleIdOf(params, query), body),
+    simulateBundle(ctx.policyEvaluate, { caller, requestId }, getBundleId(params, query), body),
   ),
   handle(contract.replayPolicy, ({ body, caller, ctx }) => replayPolicy(ctx.policyEvaluate, caller, body)),
   handle(contract.analysePolicy, ({ body, caller, ctx }) => analysePolicy(ctx.policyEvaluate, caller, body)),
   handle(contract.getShadow, ({ params, query, caller, ctx }) =>
-    getShadow(ctx.policyShadows, caller, bundleIdOf(params, query)),
+    getShadow(ctx.policyShadows, caller, getBundleId(params, query)),
   ),
   handle(contract.putShadow, ({ params, query, body, caller, ctx }) =>
-    putShadow(ctx.policyShadows, caller, { ...body, id: bundleIdOf(params, query) }),
+    putShadow(ctx.policyShadows, caller, { ...body, id: getBundleId(params, query) }),
   ),
   handle(contract.removeShadow, ({ params, query, caller, ctx }) =>
-    removeShadow(ctx.policyShadows, caller, bundleIdOf(params, query)),
+    removeShadow(ctx.policyShadows, caller, getBundleId(params, query)),
   ),
   handle(contract.shadowSummary, ({ params, query, caller, ctx }) =>
-    shadowSummary(ctx.policyShadows, caller, bundleIdOf(params, query), query),
+    shadowSummary(ctx.policyShadows, caller, getBundleId(params, query), query),
   ),
   handle(contract.shadowComparisons, ({ params, query, caller, ctx }) =>
-    shadowComparisons(ctx.policyShadows, caller, bundleIdOf(params, query), query),
+    shadowComparisons(ctx.policyShadows, caller, getBundleId(params, query), query),
   ),
   handle(contract.shadowTimeseries, ({ params, query, caller, ctx }) =>
-    shadowTimeseries(ctx.policyShadows, caller, bundleIdOf(params, query), query),
+    shadowTimeseries(ctx.policyShadows, caller, getBundleId(params, query), query),
   ),
 ];

@@ -1,5 +1,5 @@
 import { AppError, everyTenant, type Caller, type ConfigScope } from '@svc/contract';
-import { ownerOf, type ConfigDocument } from '@svc/store';
+import { getOwner, type ConfigDocument } from '@svc/store';
 import type { DocumentPlace } from './documents';
 
 /** Rules for access to config documents. */
@@ -19,7 +19,11 @@ export const isDefault = ({ scope, scope_id }: DocumentPlace): boolean =>
  * The document for a scope and an id; undefined when a required id is missing.
  * See docs/reference/config.md#documents.
  */
-export function placeOf(caller: Caller, scope: ConfigScope, id: string | undefined): DocumentPlace | undefined {
+export function getDocumentPlace(
+  caller: Caller,
+  scope: ConfigScope,
+  id: string | undefined,
+): DocumentPlace | undefined {
   const usual = scope === 'system' ? defaultPlace.scope_id : scope === 'org' ? caller.tenant : undefined;
   const scope_id = id ?? usual;
   return scope_id === undefined ? undefined : { scope, scope_id };
@@ -62,7 +66,7 @@ export const isHidden = ({ tenant, scope }: Caller, document: ConfigDocument): b
 
 /** Whether a document applies to a tenant. A document without an owner predates ownership and applies to all tenants. */
 export const belongsTo = (tenant: string, document: ConfigDocument): boolean =>
-  (ownerOf(document) ?? tenant) === tenant;
+  (getOwner(document) ?? tenant) === tenant;
 
 /**
  * Requires that a caller may replace a stored document.
@@ -71,7 +75,7 @@ export const belongsTo = (tenant: string, document: ConfigDocument): boolean =>
  */
 export function requireReplaceable(rules: ConfigRules, caller: Caller, stored: ConfigDocument): void {
   if (isHidden(caller, stored)) throw new AppError('config_not_found');
-  const isUnsigned = isTenants(stored) && ownerOf(stored) === undefined;
+  const isUnsigned = isTenants(stored) && getOwner(stored) === undefined;
   if (isUnsigned && !actsForAll(rules, caller)) throw forbidden();
 }
 

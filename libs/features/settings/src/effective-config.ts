@@ -1,5 +1,5 @@
 import { configScopes, installationSections } from '@svc/contract';
-import { budgetsOf, mergeConfig, type Budgets } from '@svc/policy';
+import { collectBudgets, mergeConfig, type Budgets } from '@svc/policy';
 import type { ConfigDocument, Store } from '@svc/store';
 import { belongsTo } from './config-place';
 import type { Clock } from '@svc/platform';
@@ -63,7 +63,7 @@ export class EffectiveConfig {
     if (found && found.untilMs > this.clock.nowMs()) return found;
     const before = this.changes;
     const documents = await documentsAt(this.store, place);
-    const held = { data: mergeSettings(documents), budgets: budgetsOf(place.tenant, documents) };
+    const held = { data: mergeSettings(documents), budgets: collectBudgets(place.tenant, documents) };
     if (before !== this.changes) return held;
     this.keep(place.tenant, key, held);
     return held;

@@ -6,7 +6,7 @@ export {
   defaultPlace,
   isDefault,
   isTenants,
-  placeOf,
+  getDocumentPlace,
   requireReplaceable,
   requireWritable,
 } from './config-place';

@@ -18,7 +18,7 @@ import {
   defaultPlace,
   isDefault,
   isHidden,
-  placeOf,
+  getDocumentPlace,
   requireOwnOrg,
   requireReadable,
 } from './config-place';
@@ -39,7 +39,7 @@ export async function readConfig(
   caller: Caller,
   { scope, scope_id, revision }: Pick<ConfigQuery, 'scope' | 'scope_id' | 'revision'>,
 ): Promise<ConfigDocument> {
-  const place = placeOf(caller, scope, scope_id);
+  const place = getDocumentPlace(caller, scope, scope_id);
   if (!place) throw faulty('scope_id', `is needed for scope ${scope}`);
   requireReadable(deps, caller, place);
   const stored = await readDocument(deps, place);
@@ -94,7 +94,7 @@ function scopePlace(caller: Caller, scope: ConfigScope, query: EffectiveQuery): 
   const { tenant } = caller;
   const also = (['org_id', 'team_id', 'workflow_id', 'step_id'] as const).find((field) => query[field] !== undefined);
   if (also) throw faulty(also, 'does not go together with scope');
-  const place = placeOf(caller, scope, query.scope_id);
+  const place = getDocumentPlace(caller, scope, query.scope_id);
   if (!place) throw faulty('scope_id', `is needed for scope ${scope}`);
   requireOwnOrg(caller, place);
   switch (scope) {

@@ -1,8 +1,8 @@
-import { decodePacket, type PacketOf, type PayloadKind, type Refusal } from '@svc/contract';
+import { decodePacket, type TypedPacket, type PayloadKind, type Refusal } from '@svc/contract';
 import { ack, nak, term, type Delivery, type Outcome } from './delivery';
 import { wrongPayload } from './refusals';
 
-export type PacketDelivery<K extends PayloadKind> = Omit<Delivery, 'bytes'> & { packet: PacketOf<K> };
+export type PacketDelivery<K extends PayloadKind> = Omit<Delivery, 'bytes'> & { packet: TypedPacket<K> };
 
 type Report = (delivery: Delivery, refusal: Refusal) => void;
 
@@ -43,7 +43,7 @@ export const packetHandler =
     }
   };
 
-const isOf = <K extends PayloadKind>(payload: K, packet: { kind: PayloadKind }): packet is PacketOf<K> =>
+const isOf = <K extends PayloadKind>(payload: K, packet: { kind: PayloadKind }): packet is TypedPacket<K> =>
   packet.kind === payload;
 
 const withoutBytes = ({ bytes: _, ...rest }: Delivery): Omit<Delivery, 'bytes'> => rest;

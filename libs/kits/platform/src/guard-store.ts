@@ -8,7 +8,7 @@ import {
   type OpenMetrics,
 } from '@svc/runtime';
 import {
-  judgeRedis,
+  checkRedis,
   readRedisFacts,
   type Installation,
   type RedisFacts,
@@ -80,7 +80,7 @@ class StoreGuard {
 
   judge(facts: RedisFacts): StoreFinding[] {
     const { redisMinReplicas: minReplicas, redisMemoryLimitBytes: memoryLimitBytes } = this.boot.env;
-    return judgeRedis(facts, { minReplicas, memoryLimitBytes });
+    return checkRedis(facts, { minReplicas, memoryLimitBytes });
   }
 
   /** One check at a time; while Redis or the bus does not answer, what was found last stands. */

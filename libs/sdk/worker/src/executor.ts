@@ -3,12 +3,12 @@ import {
   decodePacket,
   jobProgressPacket,
   jobResultPacket,
-  jobStatusOf,
+  toJobStatus,
   subjects,
   WireErrorCode,
   type JobCancel,
   type JobRequest,
-  type PacketOf,
+  type TypedPacket,
 } from '@svc/contract';
 import { bestMatch } from '@svc/routing';
 import type { DataAccess } from './data-access';
@@ -107,7 +107,7 @@ export class Executor {
     }
   }
 
-  private read({ bytes, subject, deliveries, streamSeq, receipt }: Incoming): PacketOf<'job_request'> | undefined {
+  private read({ bytes, subject, deliveries, streamSeq, receipt }: Incoming): TypedPacket<'job_request'> | undefined {
     const decoded = decodePacket(bytes);
     if (decoded.kind === 'ok' && decoded.packet.kind === 'job_request') return decoded.packet;
     if (decoded.kind === 'malformed' && deliveries < unreadableDeliveries) {
@@ -131,7 +131,7 @@ export class Executor {
     return undefined;
   }
 
-  private async run(packet: PacketOf<'job_request'>, incoming: Incoming, identity: DispatchIdentity): Promise<void> {
+  private async run(packet: TypedPacket<'job_request'>, incoming: Incoming, identity: DispatchIdentity): Promise<void> {
     const { ledger, link } = this.deps;
     const startedMs = performance.now();
     const isShared = incoming.subject !== link.ownConsumer().subject;
@@ -160,7 +160,7 @@ export class Executor {
   }
 
   private async perform(
-    packet: PacketOf<'job_request'>,
+    packet: TypedPacket<'job_request'>,
     deliveries: number,
     { abort }: Running,
     yields: Yields,
@@ -184,7 +184,7 @@ export class Executor {
   }
 
   /** @throws when the job must not start */
-  private admit({ body, created_at_us }: PacketOf<'job_request'>, deliveries: number, late: () => void): void {
+  private admit({ body, created_at_us }: TypedPacket<'job_request'>, deliveries: number, late: () => void): void {
     const { maxDeliveries } = this.deps.settings;
     if (deliveries > maxDeliveries) {
       const message = `no result after ${maxDeliveries} deliveries`;
@@ -195,7 +195,7 @@ export class Executor {
   }
 
   private async work(
-    { body: request, trace_id }: PacketOf<'job_request'>,
+    { body: request, trace_id }: TypedPacket<'job_request'>,
     { signal }: AbortController,
     deadlineMs: number,
     progress: ProgressReports,
@@ -241,11 +241,11 @@ export class Executor {
     return store.writeResult(body);
   }
 
-  private buildProgress({ body, trace_id }: PacketOf<'job_request'>): ProgressReports {
+  private buildProgress({ body, trace_id }: TypedPacket<'job_request'>): ProgressReports {
     const { link } = this.deps;
     const { job_id, env } = body;
     return new ProgressReports(({ percent, message }) => {
-      const status = jobStatusOf('RUNNING');
+      const status = toJobStatus('RUNNING');
       const report = { job_id, step_id: env['step_id'], percent, message, status, ...buildEcho(body) };
       if (!link.connection.isClosed())
         link.send(subjects.jobProgress.name, jobProgressPacket(link.head(trace_id), report));
@@ -257,11 +257,11 @@ export class Executor {
     { status, ...rest }: Ending,
     elapsedMs: number,
     { artifacts: artifact_ptrs, costUsd }: Yields,
-  ): PacketOf<'job_result'> {
+  ): TypedPacket<'job_result'> {
     return jobResultPacket(this.deps.link.head(trace_id), {
       job_id: body.job_id,
       worker_id: this.deps.settings.id,
-      status: jobStatusOf(status),
+      status: toJobStatus(status),
       execution_ms: Math.round(elapsedMs),
       artifact_ptrs,
       ...buildEcho(body),
@@ -271,7 +271,7 @@ export class Executor {
   }
 
   /** Retries until the result is stored, since a lost result repeats the whole job. */
-  private async publish(result: PacketOf<'job_result'>, trace: TraceHeaders): Promise<void> {
+  private async publish(result: TypedPacket<'job_result'>, trace: TraceHeaders): Promise<void> {
     const { link, settings } = this.deps;
     for (;;) {
       try {

@@ -1,4 +1,4 @@
-import { dispatchOf, type JobCancel, type JobRequest, type JobResultDraft } from '@svc/contract';
+import { readDispatch, type JobCancel, type JobRequest, type JobResultDraft } from '@svc/contract';
 import { FatalError, RetryableError } from './errors';
 import type { ArtifactOptions, Job, JobConstraints } from './types';
 
@@ -19,7 +19,7 @@ export interface DispatchIdentity {
 
 /** Identity in a request; empty with attempt 0 when the scheduler sends none. */
 export function getIdentity(request: JobRequest): DispatchIdentity {
-  const { dispatch_id: dispatchId, attempt } = dispatchOf(request);
+  const { dispatch_id: dispatchId, attempt } = readDispatch(request);
   return { jobId: request.job_id, dispatchId, attempt };
 }
 
@@ -29,7 +29,7 @@ export const getContextPointer = ({ context_ptr: pointer, context_ref: ref }: Jo
 
 /** Fields of the request that results and progress echo, so that those of an earlier dispatch can be rejected. */
 export function buildEcho(request: JobRequest): Pick<JobResultDraft, 'dispatch' | 'identity'> {
-  const dispatch = dispatchOf(request);
+  const dispatch = readDispatch(request);
   const isNamed = dispatch.dispatch_id !== '' || dispatch.attempt > 0;
   return { ...(isNamed && { dispatch }), identity: request.identity };
 }

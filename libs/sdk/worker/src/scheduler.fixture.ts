@@ -9,7 +9,7 @@ import {
   type JobCancelDraft,
   type JobRequestDraft,
   type Packet,
-  type PacketOf,
+  type TypedPacket,
   type PayloadKind,
 } from '@svc/contract';
 import Redis from 'ioredis';
@@ -43,7 +43,7 @@ export async function openScheduler(
   });
   await connection.flush();
   const head = () => ({ trace_id: 'trace-1', sender_id: 'scheduler', nowUs: Date.now() * 1_000 });
-  const of = <K extends PayloadKind>(kind: K): PacketOf<K>['body'][] =>
+  const of = <K extends PayloadKind>(kind: K): TypedPacket<K>['body'][] =>
     received.flatMap(({ packet }) => (isOf(kind, packet) ? [packet.body] : []));
 
   return {
@@ -99,4 +99,5 @@ export async function openScheduler(
   };
 }
 
-const isOf = <K extends PayloadKind>(kind: K, packet: Packet): packet is Packet & PacketOf<K> => packet.kind === kind;
+const isOf = <K extends PayloadKind>(kind: K, packet: Packet): packet is Packet & TypedPacket<K> =>
+  packet.kind === kind;

@@ -1,4 +1,4 @@
-import type { WorkerPicture } from '@svc/store';
+import type { WorkerRecord } from '@svc/store';
 import { useApi } from '../../api.testing';
 
 describe('GET /api/v1/jobs/:id/explain', () => {
@@ -6,14 +6,14 @@ describe('GET /api/v1/jobs/:id/explain', () => {
   const explain = (id: string) => api.as('viewer').get(`/api/v1/jobs/${id}/explain`);
 
   /** A recent snapshot as a scheduler writes it. */
-  const schedulerRuns = (...workers: Partial<WorkerPicture>[]) =>
+  const schedulerRuns = (...workers: Partial<WorkerRecord>[]) =>
     api.store.workers.writeSnapshot({
       captured_at: new Date().toISOString(),
       writer_id: 's1',
       pools: {},
       workers: workers.map((over) => ({ ...idle, last_heartbeat_ms: Date.now(), ...over })),
     });
-  const idle: WorkerPicture = {
+  const idle: WorkerRecord = {
     worker_id: 'worker-7',
     pool: 'demo',
     region: '',

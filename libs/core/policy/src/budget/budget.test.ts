@@ -1,5 +1,14 @@
 import fc from 'fast-check';
-import { accountsOf, budgetsOf, budgetTerms, costCenterOf, estimateOf, sizeOf, toMicros, toUsd } from './budget';
+import {
+  listAccounts,
+  collectBudgets,
+  budgetTerms,
+  getCostCenter,
+  getEstimate,
+  checkJobSize,
+  toMicros,
+  toUsd,
+} from './budget';
 
 const document = (scope: string, budget: unknown, scope_id = 'x') => ({ scope, scope_id, data: { budget } });
 
@@ -30,12 +39,12 @@ describe('a section budget', () => {
 
 describe('the budgets of a job', () => {
   it('are absent when no document sets one', () => {
-    expect(budgetsOf('acme', [{ scope: 'system', scope_id: 'default', data: { retry: {} } }])).toBeUndefined();
-    expect(budgetsOf('acme', [document('system', null), document('org', [])])).toBeUndefined();
+    expect(collectBudgets('acme', [{ scope: 'system', scope_id: 'default', data: { retry: {} } }])).toBeUndefined();
+    expect(collectBudgets('acme', [document('system', null), document('org', [])])).toBeUndefined();
   });
 
   it('prefer the tenant’s own over the installation’s, and add those of its team and workflow', () => {
-    const budgets = budgetsOf('acme', [
+    const budgets = collectBudgets('acme', [
       document('system', { daily_limit_usd: 100 }, 'default'),
       document('org', { daily_limit_usd: 10 }, 'acme'),
       document('team', { daily_limit_usd: 50 }, 'ml'),
@@ -54,7 +63,7 @@ describe('the budgets of a job', () => {
 
 describe('limits per job and per run', () => {
   const nearest = (...documents: ReturnType<typeof document>[]) => {
-    const { perJobMax = 0, perRunMax = 0, action } = budgetsOf('acme', documents)?.nearest ?? {};
+    const { perJobMax = 0, perRunMax = 0, action } = collectBudgets('acme', documents)?.nearest ?? {};
     return [toUsd(perJobMax), toUsd(perRunMax), action];
   };
 
@@ -83,7 +92,7 @@ describe('the size of a job', () => {
     [{ per_job_max_usd: 2, action_at_limit: 'alert' }, 3, 'alert'],
     [{ per_job_max_usd: 0 }, 1e6, 'fits'],
   ])('with %j and an estimate of %d: %s', (section, usd, expected) => {
-    expect(sizeOf(budgetTerms(section), toMicros(usd))).toBe(expected);
+    expect(checkJobSize(budgetTerms(section), toMicros(usd))).toBe(expected);
   });
 });
 
@@ -93,9 +102,9 @@ describe('an account', () => {
     ['2026-12-31T12:00:00.000Z', '2026-12-31', '2027-01-01T00:00:00.000Z', '2026-12', '2027-01-01T00:00:00.000Z'],
     ['2028-02-29T00:00:00.000Z', '2028-02-29', '2028-03-01T00:00:00.000Z', '2028-02', '2028-03-01T00:00:00.000Z'],
   ])('at %s counts in a day and a month, UTC', (now, day, dayEnds, month, monthEnds) => {
-    const budgets = budgetsOf('acme', [document('org', { monthly_limit_usd: 7 })]);
+    const budgets = collectBudgets('acme', [document('org', { monthly_limit_usd: 7 })]);
 
-    const accounts = accountsOf(budgets?.layers ?? [], Date.parse(now));
+    const accounts = listAccounts(budgets?.layers ?? [], Date.parse(now));
 
     expect(accounts).toMatchObject([
       { period: 'day', name: day, endsMs: Date.parse(dayEnds), limit: 1_000_000_000 },
@@ -114,7 +123,7 @@ describe('an estimate', () => {
     [{ labels: { estimated_cost: 'Infinity' } }, 0],
     [{ labels: { estimated_cost: '1e300' } }, 1e12],
   ])('of %j is %d micros', (request, micros) => {
-    expect(estimateOf(request as unknown as Parameters<typeof estimateOf>[0])).toBe(micros);
+    expect(getEstimate(request as unknown as Parameters<typeof getEstimate>[0])).toBe(micros);
   });
 
   it('is exact for whole micros, and is rounded up', () => {
@@ -137,6 +146,6 @@ describe('a cost centre', () => {
     [budgetTerms({}), { cost_center: 'any' }, 'any'],
     [budgetTerms({ cost_attribution_enabled: false }), { cost_center: 'any' }, undefined],
   ])('%#', (of, labels, expected) => {
-    expect(costCenterOf(of, labels as Record<string, string>)).toBe(expected);
+    expect(getCostCenter(of, labels as Record<string, string>)).toBe(expected);
   });
 });

@@ -67,7 +67,7 @@ export type BudgetScope = 'tenant' | 'team' | 'workflow';
  *
  * @param estimate micros
  */
-export function sizeOf({ perJobMax, action }: BudgetTerms, estimate: number): 'fits' | 'alert' | 'too_large' {
+export function checkJobSize({ perJobMax, action }: BudgetTerms, estimate: number): 'fits' | 'alert' | 'too_large' {
   if (perJobMax === 0 || estimate <= perJobMax) return 'fits';
   return action === 'alert' ? 'alert' : 'too_large';
 }
@@ -101,7 +101,7 @@ export interface BudgetSource {
  * The budgets of a job. A tenant's own replaces the installation's; team and workflow budgets apply in addition, so a
  * narrower document adds a limit and never removes a wider one. Undefined when no document has one.
  */
-export function budgetsOf(tenant: string, documents: readonly BudgetSource[]): Budgets | undefined {
+export function collectBudgets(tenant: string, documents: readonly BudgetSource[]): Budgets | undefined {
   const layers = new Map<BudgetScope, BudgetLayer>();
   let sections: Record<string, unknown>[] = [];
   for (const { scope, scope_id: id, data } of documents) {
@@ -154,7 +154,7 @@ export interface BudgetAccount {
 }
 
 /** The current accounts of a job, by day and by month. */
-export const accountsOf = (layers: readonly BudgetLayer[], nowMs: number): BudgetAccount[] =>
+export const listAccounts = (layers: readonly BudgetLayer[], nowMs: number): BudgetAccount[] =>
   layers.flatMap(({ scope, id, terms }) => [
     { scope, id, terms, ...periodAt('day', nowMs), limit: terms.dailyLimit },
     { scope, id, terms, ...periodAt('month', nowMs), limit: terms.monthlyLimit },
@@ -172,7 +172,7 @@ function periodAt(period: BudgetPeriod, nowMs: number): Pick<BudgetAccount, 'per
 const centerChars = 128;
 
 /** The cost centre that a job is attributed to; undefined when costs are not attributed. */
-export function costCenterOf(terms: BudgetTerms, labels: Readonly<Record<string, string>>): string | undefined {
+export function getCostCenter(terms: BudgetTerms, labels: Readonly<Record<string, string>>): string | undefined {
   if (!terms.isAttributed) return undefined;
   const named = labels['cost_center'] ?? '';
   const isKnown =
@@ -189,7 +189,7 @@ const maxEstimatedUsd = 1_000_000;
  * Estimated cost of a job in micros: the submitted estimate, or the label `estimated_cost` of a job from the bus or of a
  * step. 0 = no estimate.
  */
-export function estimateOf(request: { estimated_cost?: number; labels: Readonly<Record<string, string>> }): number {
+export function getEstimate(request: { estimated_cost?: number; labels: Readonly<Record<string, string>> }): number {
   const usd = request.estimated_cost ?? Number(request.labels['estimated_cost'] ?? 0);
   return Number.isFinite(usd) && usd > 0 ? toMicros(Math.min(usd, maxEstimatedUsd)) : 0;
 }

@@ -71,7 +71,7 @@ export function bundleFamily(id: string): BundleFamily {
 export const isWorkflowOverride = (id: string): boolean => /^workflow\/[^/]+\/policy$/.test(id);
 
 /** Mode set by the data of system/default; any value but `extend` is the stricter mode. */
-export function overrideModeOf(data: Readonly<Record<string, unknown>> | undefined): OverrideMode {
+export function getOverrideMode(data: Readonly<Record<string, unknown>> | undefined): OverrideMode {
   const policy = data?.['policy'];
   return isRecord(policy) && policy['overrides'] === 'extend' ? 'extend' : 'tighten';
 }

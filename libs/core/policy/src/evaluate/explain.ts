@@ -14,7 +14,7 @@ export interface Explanation {
 }
 
 /** Bounds an explanation, which is read by people; a policy may have thousands of rules. */
-export const mostTraced = 100;
+export const MAX_TRACED_RULES = 100;
 const namedRules = 10;
 
 /**
@@ -57,8 +57,8 @@ function passedOver(trace: readonly RuleTrace[]): string[] {
 
 function bounded(trace: readonly RuleTrace[]): RuleTrace[] {
   const isRelevant = ({ outcome }: RuleTrace) => outcome === 'matched' || outcome === 'unavailable';
-  const relevant = trace.filter(isRelevant).slice(0, mostTraced);
-  const left = mostTraced - relevant.length;
+  const relevant = trace.filter(isRelevant).slice(0, MAX_TRACED_RULES);
+  const left = MAX_TRACED_RULES - relevant.length;
   const kept = new Set([...relevant, ...trace.filter((entry) => !isRelevant(entry)).slice(0, left)]);
   return trace.filter((entry) => kept.has(entry));
 }

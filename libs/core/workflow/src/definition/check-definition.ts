@@ -6,7 +6,7 @@ import { checkUse } from './check-uses';
 import { readWorkflow } from './definition-fields';
 import { Faults } from './faults';
 import { isRecord } from './fields';
-import { graphOf } from './graph';
+import { getGraph } from './graph';
 import { definitionLimits } from './limits';
 import { readUses, UseReader } from './uses';
 import type { DefinitionFault, WorkflowDefinition } from './workflow';
@@ -39,7 +39,7 @@ export function checkDefinition(raw: unknown, deps: DefinitionDeps = {}): Checke
 
   const { timeout_sec = 0, steps = {} } = read;
   const definition: WorkflowDefinition = { ...read, timeout_sec, steps };
-  const graph = graphOf(definition);
+  const graph = getGraph(definition);
   const structure: StructureInput = { steps, graph, faults, writtenIds: new Set(ids) };
   checkParameters(definition, faults);
   for (const [id, step] of Object.entries(steps)) {

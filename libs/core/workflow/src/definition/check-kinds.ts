@@ -5,7 +5,7 @@ import { misplacedFields } from './kind-fields';
 import { definitionLimits as limits } from './limits';
 import { bodyKey, childLinks, matchKeys, targetKeys } from './links';
 import { nearest } from './nearest';
-import { typeOf, type StepDefinition, type StepType } from './workflow';
+import { getStepType, type StepDefinition, type StepType } from './workflow';
 
 interface Step {
   step: StepDefinition;
@@ -22,7 +22,7 @@ export function checkKind(read: Omit<Step, 'input'>): void {
   const { step, raw, path, faults } = read;
   if (!isAbsent(raw['type']) && step.type === undefined) return;
   for (const { field, message } of misplacedFields(step)) faults.add([...path, field], message);
-  const type = typeOf(step);
+  const type = getStepType(step);
   const one: Step = { ...read, input: step.input ?? {} };
   checkRetry(one);
   checkTopic(one, type);

@@ -5,7 +5,7 @@ import type { WorkflowGraph } from './graph';
 import { definitionLimits } from './limits';
 import { childLinks, switchTargets, type Link } from './links';
 import { hint } from './nearest';
-import { typeOf, type StepDefinition } from './workflow';
+import { getStepType, type StepDefinition } from './workflow';
 
 export interface StructureInput {
   steps: Readonly<Record<string, StepDefinition>>;
@@ -96,7 +96,8 @@ function checkChildren(input: StructureInput, id: string, step: StepDefinition):
     if (child === undefined) continue;
     const owner = input.graph.ownerOf.get(child);
     if (child === id) {
-      const instead = typeOf(step) === 'loop' ? 'leave it out and the loop runs itself as a job' : 'name other steps';
+      const instead =
+        getStepType(step) === 'loop' ? 'leave it out and the loop runs itself as a job' : 'name other steps';
       input.faults.add(link.path, `is the step itself: ${instead}`);
     } else if (seen.has(child)) input.faults.add(link.path, `names ${child} a second time: remove it`);
     else if (owner !== undefined && owner !== id) {
@@ -107,7 +108,7 @@ function checkChildren(input: StructureInput, id: string, step: StepDefinition):
 }
 
 function checkTargets(input: StructureInput, id: string, step: StepDefinition): void {
-  if (typeOf(step) !== 'switch') return;
+  if (getStepType(step) !== 'switch') return;
   const owner = input.graph.ownerOf.get(id);
   if (owner !== undefined) {
     const path: Path = ['steps', id, 'type'];

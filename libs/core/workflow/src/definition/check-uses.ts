@@ -2,7 +2,7 @@ import type { Place, Use } from './uses';
 import type { Faults } from './faults';
 import type { WorkflowGraph } from './graph';
 import { hint } from './nearest';
-import { typeOf, type StepDefinition } from './workflow';
+import { getStepType, type StepDefinition } from './workflow';
 
 export interface UseContext {
   steps: Readonly<Record<string, StepDefinition>>;
@@ -92,7 +92,7 @@ function inLoop(steps: UseContext['steps'], graph: WorkflowGraph, id: string): b
   const open = new Set([id]);
   for (const one of open) {
     const owner = graph.ownerOf.get(one);
-    if (owner !== undefined && typeOf(steps[owner] ?? {}) === 'loop') return true;
+    if (owner !== undefined && getStepType(steps[owner] ?? {}) === 'loop') return true;
     for (const other of [...(owner === undefined ? [] : [owner]), ...(graph.handles.get(one) ?? [])]) open.add(other);
   }
   return false;

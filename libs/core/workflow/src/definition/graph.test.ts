@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { faultsOf, harbourIntake, workflow } from './definition.testing';
-import { graphOf } from './graph';
+import { getGraph } from './graph';
 import type { StepDefinition } from './workflow';
 
-const graphOfSteps = (steps: Record<string, StepDefinition>) => graphOf({ steps });
+const graphOfSteps = (steps: Record<string, StepDefinition>) => getGraph({ steps });
 
 /** Steps by number; each waits for some of those before it. */
 const acyclic = fc.integer({ min: 2, max: 40 }).chain((size) =>
@@ -15,10 +15,10 @@ const stepsOf = (edges: readonly (readonly number[])[]) =>
   Object.fromEntries(edges.map((deps, i) => [`s${i}`, { topic: 'job.a', depends_on: deps.map((d) => `s${d}`) }]));
 
 describe('the graph of a definition', () => {
-  const graph = graphOf(harbourIntake as { steps: Record<string, StepDefinition> });
+  const graph = getGraph(harbourIntake as { steps: Record<string, StepDefinition> });
 
   it('is made once for a definition', () => {
-    expect(graphOf(harbourIntake as { steps: Record<string, StepDefinition> })).toBe(graph);
+    expect(getGraph(harbourIntake as { steps: Record<string, StepDefinition> })).toBe(graph);
   });
 
   it('has dependencies before dependents, and every step once', () => {

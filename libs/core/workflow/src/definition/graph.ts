@@ -32,7 +32,7 @@ type Steps = Readonly<Record<string, StepDefinition>>;
 const graphs = new WeakMap<Steps, WorkflowGraph>();
 
 /** Computed once for each definition object, which must not be changed afterwards. */
-export function graphOf({ steps }: { steps: Steps }): WorkflowGraph {
+export function getGraph({ steps }: { steps: Steps }): WorkflowGraph {
   const known = graphs.get(steps);
   if (known) return known;
   const graph = build(steps);

@@ -1,5 +1,5 @@
 import { bodyKey } from './links';
-import { isJobType, jobStepTypes, typeOf, type StepDefinition, type StepType } from './workflow';
+import { isJobType, jobStepTypes, getStepType, type StepDefinition, type StepType } from './workflow';
 
 type StepField = keyof StepDefinition;
 
@@ -47,7 +47,7 @@ const owners: Partial<Record<StepField, string>> = {
 
 /** Fields that are set though they mean nothing for this kind, each with who has it. */
 export function misplacedFields(step: StepDefinition): { field: StepField; message: string }[] {
-  const type = typeOf(step);
+  const type = getStepType(step);
   // A loop without a body is dispatched as a job itself.
   const asJob = type === 'loop' && bodyKey(step) === undefined;
   const known = new Set<string>([...every, ...ofKind[type], ...(asJob ? ofJobs : [])]);

@@ -1,6 +1,6 @@
 import type { Path } from './faults';
 import { isRecord } from './fields';
-import { typeOf, type StepDefinition } from './workflow';
+import { getStepType, type StepDefinition } from './workflow';
 
 /** A step that another one names, and where it does so, from the step on. `id` is not text when it is written wrongly. */
 export interface Link {
@@ -14,7 +14,7 @@ export interface Link {
  */
 export function childLinks(step: StepDefinition): Link[] {
   const input = step.input ?? {};
-  switch (typeOf(step)) {
+  switch (getStepType(step)) {
     case 'parallel': {
       const { steps } = input;
       if (typeof steps === 'string') return commaList(steps).map((id) => ({ id, path: ['input', 'steps'] }));

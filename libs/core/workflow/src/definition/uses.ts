@@ -4,7 +4,7 @@ import type { ExpressionFault, ExpressionLimits } from '../expressions/expressio
 import type { Faults, Path } from './faults';
 import { isTemplate } from './fields';
 import { bodyKey } from './links';
-import { typeOf, type StepDefinition } from './workflow';
+import { getStepType, type StepDefinition } from './workflow';
 
 /**
  * Position of an expression in a step, which determines the names it can read: `items` is evaluated for each item of a fan-out,
@@ -71,7 +71,7 @@ export function readUses(reader: UseReader, step: StepDefinition, path: Path): v
 const roundKeys = ['condition', 'while', 'until'];
 
 function readInput(reader: UseReader, step: StepDefinition, key: string, value: unknown, path: Path): void {
-  const type = typeOf(step);
+  const type = getStepType(step);
   if (type === 'loop' && roundKeys.includes(key)) return reader.expression(value, path, 'rounds');
   if (type === 'loop' && bodyKey(step) === undefined) return reader.template(value, path, 'rounds');
   if (type === 'subworkflow' && key === 'output_mapping') return reader.template(value, path, 'child');

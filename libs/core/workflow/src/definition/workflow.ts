@@ -9,7 +9,7 @@ export type StepType = (typeof stepTypes)[number];
 export const jobStepTypes = ['worker', 'llm', 'http', 'container', 'script', 'input'] as const satisfies StepType[];
 
 /** The kind of a step: a worker's job unless it says otherwise. See docs/reference/workflows.md#definitions. */
-export const typeOf = (step: Pick<StepDefinition, 'type'>): StepType => step.type ?? 'worker';
+export const getStepType = (step: Pick<StepDefinition, 'type'>): StepType => step.type ?? 'worker';
 export const isJobType = (type: StepType): boolean => (jobStepTypes as readonly string[]).includes(type);
 
 /** Tries after a failure. Times in seconds; absent = the defaults. See docs/reference/workflows.md#retries. */

@@ -1,18 +1,18 @@
 import type { StepDefinition } from '../definition/workflow';
 import { defaultExpressionLimits } from '../expressions/expression';
-import { foresee, type Outlook } from './simulate';
+import { simulateRun, type StepForecast } from './simulate';
 
 const forecast = (steps: Record<string, StepDefinition>, input: Record<string, unknown> = {}, isSpent = false) => {
   const definition = { id: 'harbour', org_id: 'acme', name: 'Harbour', timeout_sec: 0, steps };
   const given = { nowMs: 0, limits: defaultExpressionLimits, isSpent: () => isSpent };
-  const outlooks = foresee(definition, input, given);
+  const outlooks = simulateRun(definition, input, given);
   return { order: outlooks.map(({ step }) => step), ...Object.fromEntries(outlooks.map((one) => [one.step, one])) } as {
     order: string[];
-  } & Record<string, Outlook>;
+  } & Record<string, StepForecast>;
 };
 const runs = (all: object) =>
   Object.fromEntries(
-    Object.entries(all).flatMap(([id, one]) => ((one as Outlook).runs ? [[id, (one as Outlook).runs]] : [])),
+    Object.entries(all).flatMap(([id, one]) => ((one as StepForecast).runs ? [[id, (one as StepForecast).runs]] : [])),
   );
 
 describe('the forecast of a run', () => {

@@ -1,13 +1,19 @@
-import { graphOf, type WorkflowGraph } from '../definition/graph';
+import { getGraph, type WorkflowGraph } from '../definition/graph';
 import { switchCases, switchDefault, switchTargets } from '../definition/links';
-import { isJobType, typeOf, type StepDefinition, type StepType, type WorkflowDefinition } from '../definition/workflow';
+import {
+  isJobType,
+  getStepType,
+  type StepDefinition,
+  type StepType,
+  type WorkflowDefinition,
+} from '../definition/workflow';
 import { isTruthy } from '../expressions/expression';
 import { topicOf } from '../steps/job';
 import { matchesCase } from '../steps/switch';
 import { evaluateExpression, renderKnown, type KnownScope, type KnownResult } from './evaluate-known';
 
 /** Forecast of a step, as far as the input determines it. */
-export interface Outlook {
+export interface StepForecast {
   step: string;
   type: StepType;
   /** `unknown` when it depends on what other steps return. */
@@ -23,7 +29,7 @@ export interface Outlook {
   error?: string;
 }
 
-export type Foresight = Pick<KnownScope, 'nowMs' | 'limits' | 'isSpent'>;
+export type SimulationOptions = Pick<KnownScope, 'nowMs' | 'limits' | 'isSpent'>;
 
 /** How dependents would see the end of a step. */
 type ExpectedSettlement = 'ok' | 'neutral' | 'bad' | 'unknown';
@@ -32,9 +38,9 @@ interface Simulation {
   definition: WorkflowDefinition;
   graph: WorkflowGraph;
   input: Record<string, unknown>;
-  with: Foresight;
+  with: SimulationOptions;
   outputs: Map<string, unknown>;
-  forecasts: Map<string, Outlook>;
+  forecasts: Map<string, StepForecast>;
   settled: Map<string, ExpectedSettlement>;
   /** Step → the switch that selects another branch; `to` is undefined when the branch is unknown. */
   skippedBy: Map<string, { by: string; to: string | undefined }>;
@@ -47,10 +53,14 @@ interface Simulation {
  *
  * @returns every step, dependencies first
  */
-export function foresee(definition: WorkflowDefinition, input: Record<string, unknown>, given: Foresight): Outlook[] {
+export function simulateRun(
+  definition: WorkflowDefinition,
+  input: Record<string, unknown>,
+  given: SimulationOptions,
+): StepForecast[] {
   const simulation: Simulation = {
     definition,
-    graph: graphOf(definition),
+    graph: getGraph(definition),
     input,
     with: given,
     outputs: new Map(),
@@ -65,7 +75,7 @@ export function foresee(definition: WorkflowDefinition, input: Record<string, un
 function forecastStep(simulation: Simulation, id: string): void {
   const def = simulation.definition.steps[id] ?? {};
   const { settled, ...begins } = mayBegin(simulation, id, def);
-  const forecast: Outlook = { step: id, type: typeOf(def), ...begins, unresolved: [] };
+  const forecast: StepForecast = { step: id, type: getStepType(def), ...begins, unresolved: [] };
   const missing = new Set<string>();
   simulation.forecasts.set(id, forecast);
   simulation.settled.set(id, settled);
@@ -77,7 +87,7 @@ function forecastStep(simulation: Simulation, id: string): void {
   forecast.unresolved = [...missing];
 }
 
-type BeginForecast = Pick<Outlook, 'runs' | 'why'> & { settled: ExpectedSettlement };
+type BeginForecast = Pick<StepForecast, 'runs' | 'why'> & { settled: ExpectedSettlement };
 const unknown = (why: string): BeginForecast => ({ runs: 'unknown', why, settled: 'unknown' });
 const no = (why: string, settled: ExpectedSettlement = 'neutral'): BeginForecast => ({ runs: 'no', why, settled });
 const yes: BeginForecast = { runs: 'yes', settled: 'ok' };
@@ -105,7 +115,7 @@ function mayBegin(
   return no('nothing it depends on would run');
 }
 
-function beginWithin(owner: Outlook | undefined): BeginForecast {
+function beginWithin(owner: StepForecast | undefined): BeginForecast {
   if (owner?.runs === 'no') return no(`${owner.step} would not run`);
   return owner?.runs === 'yes' && owner.type === 'parallel' ? yes : unknown(`${owner?.step} runs it`);
 }
@@ -120,7 +130,12 @@ const buildScope = (simulation: Simulation, more: Record<string, unknown> = {}):
 };
 
 /** Evaluates the guard. @returns whether the step may begin */
-function passesGuard(simulation: Simulation, forecast: Outlook, def: StepDefinition, missing: Set<string>): boolean {
+function passesGuard(
+  simulation: Simulation,
+  forecast: StepForecast,
+  def: StepDefinition,
+  missing: Set<string>,
+): boolean {
   if (def.condition === undefined || forecast.type === 'condition' || forecast.type === 'switch') return true;
   const holds = evaluateExpression(buildScope(simulation), def.condition, missing);
   if (holds.kind === 'bad') return setFailure(simulation, forecast, def, holds.why);
@@ -137,13 +152,13 @@ function passesGuard(simulation: Simulation, forecast: Outlook, def: StepDefinit
   return false;
 }
 
-function setFailure(simulation: Simulation, forecast: Outlook, def: StepDefinition, error: string): false {
+function setFailure(simulation: Simulation, forecast: StepForecast, def: StepDefinition, error: string): false {
   forecast.error = error;
   simulation.settled.set(forecast.step, def.on_error === undefined ? 'bad' : 'unknown');
   return false;
 }
 
-function forecastWork(simulation: Simulation, forecast: Outlook, def: StepDefinition, missing: Set<string>): void {
+function forecastWork(simulation: Simulation, forecast: StepForecast, def: StepDefinition, missing: Set<string>): void {
   const { type } = forecast;
   if (def.for_each !== undefined) return fanOut(simulation, forecast, def, missing);
   if (isJobType(type)) return forecastJob(simulation, forecast, def, missing);
@@ -155,11 +170,11 @@ function forecastWork(simulation: Simulation, forecast: Outlook, def: StepDefini
 }
 
 /** Records a known output; only of steps that certainly run. */
-function setOutput(simulation: Simulation, { step, runs }: Outlook, output: unknown): void {
+function setOutput(simulation: Simulation, { step, runs }: StepForecast, output: unknown): void {
   if (runs === 'yes') simulation.outputs.set(step, output);
 }
 
-function fanOut(simulation: Simulation, forecast: Outlook, def: StepDefinition, missing: Set<string>): void {
+function fanOut(simulation: Simulation, forecast: StepForecast, def: StepDefinition, missing: Set<string>): void {
   const list = evaluateExpression(buildScope(simulation), def.for_each ?? '', missing);
   if (list.kind === 'bad') return void setFailure(simulation, forecast, def, list.why);
   const items = list.kind === 'value' ? (list.value ?? []) : undefined;
@@ -173,7 +188,7 @@ function fanOut(simulation: Simulation, forecast: Outlook, def: StepDefinition, 
 
 function forecastJob(
   simulation: Simulation,
-  forecast: Outlook,
+  forecast: StepForecast,
   def: StepDefinition,
   missing: Set<string>,
   own: Record<string, unknown> = {},
@@ -186,11 +201,11 @@ function forecastJob(
 
 function buildJob(
   simulation: Simulation,
-  { type }: Outlook,
+  { type }: StepForecast,
   def: StepDefinition,
   missing: Set<string>,
   own: Record<string, unknown> = {},
-): { job: NonNullable<Outlook['job']>; bad: string | undefined } {
+): { job: NonNullable<StepForecast['job']>; bad: string | undefined } {
   const { value, bad } = def.input
     ? renderKnown(buildScope(simulation, own), def.input, missing)
     : { value: simulation.input, bad: undefined };
@@ -199,7 +214,12 @@ function buildJob(
   return { job: { topic: topicOf(simulation.definition.id, def, type), payload }, bad };
 }
 
-function forecastCondition(simulation: Simulation, forecast: Outlook, def: StepDefinition, missing: Set<string>): void {
+function forecastCondition(
+  simulation: Simulation,
+  forecast: StepForecast,
+  def: StepDefinition,
+  missing: Set<string>,
+): void {
   const subject = evaluateExpression(buildScope(simulation), def.condition ?? '', missing);
   if (subject.kind === 'value') {
     forecast.condition = forecast.type === 'condition' ? isTruthy(subject.value) : (subject.value ?? null);
@@ -212,7 +232,12 @@ function forecastCondition(simulation: Simulation, forecast: Outlook, def: StepD
   forecastSwitch(simulation, forecast, def, subject);
 }
 
-function forecastSwitch(simulation: Simulation, forecast: Outlook, def: StepDefinition, subject: KnownResult): void {
+function forecastSwitch(
+  simulation: Simulation,
+  forecast: StepForecast,
+  def: StepDefinition,
+  subject: KnownResult,
+): void {
   if (subject.kind === 'bad') return void setFailure(simulation, forecast, def, subject.why);
   const { step: by } = forecast;
   const targets = switchTargets(def).flatMap(({ id }) => (typeof id === 'string' ? [id] : []));

@@ -6,7 +6,7 @@ import { contextPath, isReserved, writePath } from './context-path';
 import { hasRetriesLeft, lastAttempt, markRetried } from './dead-letters';
 import type { Draft } from './draft';
 import { attemptId } from './ids';
-import { outputOf } from './output';
+import { getStepOutput } from './output';
 import { evaluate } from './scope';
 import { pushUndo } from './undo';
 import { stopChildren, withdraw } from './withdraw';
@@ -139,7 +139,7 @@ function succeed(draft: Draft, path: string, { output, resultPtr }: Extract<Outc
   if (at.index !== undefined) delete run.input;
   if (at.index === undefined && def.output_path !== undefined) {
     const place = contextPath(def.output_path);
-    if (!isReserved(place)) draft.run.context = writePath(draft.run.context, place, outputOf(run) ?? null);
+    if (!isReserved(place)) draft.run.context = writePath(draft.run.context, place, getStepOutput(run) ?? null);
   }
   const isMocked = kind.takesSlot === true && run.job_id === undefined;
   if (!isAggregate && !isMocked)

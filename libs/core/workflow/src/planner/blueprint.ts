@@ -1,5 +1,5 @@
-import { graphOf } from '../definition/graph';
-import { typeOf, type StepDefinition, type StepType, type WorkflowDefinition } from '../definition/workflow';
+import { getGraph } from '../definition/graph';
+import { getStepType, type StepDefinition, type StepType, type WorkflowDefinition } from '../definition/workflow';
 import { compileExpression } from '../expressions/compile-expression';
 import { compileTemplate } from '../expressions/compile-template';
 import {
@@ -52,7 +52,7 @@ export class Blueprint {
     private readonly limits: ExpressionLimits,
   ) {
     this.nodes = nodesOf(definition);
-    const { order, sinks } = graphOf(definition);
+    const { order, sinks } = getGraph(definition);
     this.order = order;
     this.sinks = sinks;
     this.compensates = Object.values(definition.steps).some(({ compensation }) => compensation !== undefined);
@@ -93,7 +93,7 @@ export function blueprintOf(definition: WorkflowDefinition, limits: ExpressionLi
 }
 
 function nodesOf(definition: WorkflowDefinition): Map<string, StepNode> {
-  const graph = graphOf(definition);
+  const graph = getGraph(definition);
   const ownerOf = new Map<string, string>();
   /** A handler belongs to the owner of the steps it handles, if they share one: a loop's next round then resets it too. */
   const owner = (id: string, above: readonly string[] = []): string | undefined => {
@@ -122,7 +122,7 @@ function nodesOf(definition: WorkflowDefinition): Map<string, StepNode> {
   const nodeOf = (id: string, def: StepDefinition): StepNode => ({
     id,
     def,
-    type: typeOf(def),
+    type: getStepType(def),
     deps: deps.get(id) ?? [],
     dependents: dependents.get(id) ?? [],
     ...optional('runBy', graph.ownerOf.get(id)),

@@ -2,9 +2,9 @@ import { isStepEnded, type RunEnd } from '@svc/lifecycle';
 import { settleLetters } from './dead-letters';
 import type { Draft } from './draft';
 import { runTimerId } from './ids';
-import { outputOf } from './output';
+import { getStepOutput } from './output';
 import type { RunError } from './run-error';
-import type { Ending } from './run-state';
+import type { RunEnding } from './run-state';
 import { endScope } from './scope';
 import { undoNext } from './undo';
 import { stop, type EndOfRest } from './withdraw';
@@ -38,7 +38,7 @@ function endByFailure(draft: Draft): void {
 }
 
 /** Decides the final status. Nothing new begins; live steps are stopped, and the run ends after that and compensation. */
-export function decideEnd(draft: Draft, ending: Ending, reason: string, how: EndOfRest = 'cancel'): void {
+export function decideEnd(draft: Draft, ending: RunEnding, reason: string, how: EndOfRest = 'cancel'): void {
   const { run, context } = draft;
   if (run.ending) return;
   run.ending = ending;
@@ -111,14 +111,14 @@ function collectSinkOutput(draft: Draft): { kind: 'ok'; value: unknown } {
   const { sinks } = draft.context.blueprint;
   const outputs = sinks.flatMap((id): [string, unknown][] => {
     const run = draft.peek(id);
-    const output = run?.status === 'succeeded' ? outputOf(run) : undefined;
+    const output = run?.status === 'succeeded' ? getStepOutput(run) : undefined;
     return output === undefined ? [] : [[id, output]];
   });
   if (sinks.length === 1) return { kind: 'ok', value: outputs[0]?.[1] };
   return { kind: 'ok', value: outputs.length === 0 ? undefined : Object.fromEntries(outputs) };
 }
 
-function continueEnding(draft: Draft, ending: Ending): void {
+function continueEnding(draft: Draft, ending: RunEnding): void {
   const { run } = draft;
   if (ending.awaits_cancels && Object.keys(run.cancels).length > 0) return resume(draft);
   if (ending.compensates && undoNext(draft)) return resume(draft);

@@ -6,10 +6,10 @@ type Optional =
   | 'rerun_of' | 'rerun_step' | 'parent' | 'retried' | 'call_stack'; // prettier-ignore
 
 /** Optional fields of a new run. */
-export type RunGiven = Partial<Pick<RunState, Optional>>;
+export type NewRunFields = Partial<Pick<RunState, Optional>>;
 
 /** Creates a run before its first pass. */
-export const newRun = (given: Pick<RunState, Needed> & RunGiven, nowMs: number): RunState => ({
+export const newRun = (given: Pick<RunState, Needed> & NewRunFields, nowMs: number): RunState => ({
   ...given,
   context: {},
   status: 'pending',

@@ -1,7 +1,7 @@
 import type { StepDefinition } from '../definition/workflow';
 import { Driver } from './driver.testing';
 import { newRun } from './new-run';
-import { seedOf } from './rerun';
+import { buildRerunSeed } from './rerun';
 
 const steps: Record<string, StepDefinition> = {
   a: { output_path: 'a.out' },
@@ -23,7 +23,7 @@ const earlier = (): Driver => {
 describe('a rerun from a step', () => {
   it('copies the dependencies of the step with their context entries, and resets all else', () => {
     const source = earlier();
-    const outcome = seedOf(source.definition, source.run, 'b');
+    const outcome = buildRerunSeed(source.definition, source.run, 'b');
     if (outcome.kind === 'bad') throw new Error(outcome.message);
     expect(Object.keys(outcome.seed.steps).sort()).toEqual(['a', 'keep']);
 
@@ -42,18 +42,18 @@ describe('a rerun from a step', () => {
   it('is rejected when a dependency did not succeed, is missing or was compensated', () => {
     const source = earlier();
 
-    expect(seedOf(source.definition, source.run, 'c')).toMatchObject({
+    expect(buildRerunSeed(source.definition, source.run, 'c')).toMatchObject({
       kind: 'bad',
       message: expect.stringContaining('step b'),
     });
-    expect(seedOf(source.definition, source.run, 'gone')).toMatchObject({ kind: 'bad' });
-    expect(seedOf(source.definition, source.run)).toEqual({ kind: 'ok', seed: { steps: {}, context: {} } });
+    expect(buildRerunSeed(source.definition, source.run, 'gone')).toMatchObject({ kind: 'bad' });
+    expect(buildRerunSeed(source.definition, source.run)).toEqual({ kind: 'ok', seed: { steps: {}, context: {} } });
 
     const undone = new Driver({ a: { compensation: { topic: 'job.undo' } }, b: { depends_on: ['a'] } });
     undone.start();
     undone.job('a');
     undone.job('b', 'FAILED');
-    expect(seedOf(undone.definition, undone.run, 'b')).toMatchObject({
+    expect(buildRerunSeed(undone.definition, undone.run, 'b')).toMatchObject({
       kind: 'bad',
       message: expect.stringContaining('compensated'),
     });
@@ -70,7 +70,7 @@ describe('a rerun from a step', () => {
     source.start();
     source.job('join', 'FAILED');
 
-    const outcome = seedOf(source.definition, source.run, 'join');
+    const outcome = buildRerunSeed(source.definition, source.run, 'join');
 
     expect(outcome.kind === 'ok' && Object.keys(outcome.seed.steps).sort()).toEqual(['lane', 'left', 'right', 'work']);
     const again = new Driver(source.definition.steps);

@@ -15,7 +15,7 @@ export type SeedOutcome = { kind: 'ok'; seed: RerunSeed } | { kind: 'bad'; messa
  *
  * @param definition the one the new run will use
  */
-export function seedOf(definition: WorkflowDefinition, source: RunState, fromStep?: string): SeedOutcome {
+export function buildRerunSeed(definition: WorkflowDefinition, source: RunState, fromStep?: string): SeedOutcome {
   if (fromStep === undefined) return { kind: 'ok', seed: { steps: {}, context: {} } };
   const blueprint = new Blueprint(definition, defaultExpressionLimits);
   const node = blueprint.nodes.get(fromStep);

@@ -1,5 +1,5 @@
 import type { Draft } from './draft';
-import { outputOf } from './output';
+import { getStepOutput } from './output';
 import type { StepRun } from './run-state';
 
 /** Highest attempt number of a step and its items; attempt numbers are never reused. */
@@ -12,7 +12,7 @@ const newestAttempt = (run: StepRun): number =>
  */
 export function resetStep(draft: Draft, id: string): void {
   const before = draft.peek(id);
-  const output = before && outputOf(before);
+  const output = before && getStepOutput(before);
   draft.put(id, {
     status: 'pending',
     attempts: before ? newestAttempt(before) : 0,

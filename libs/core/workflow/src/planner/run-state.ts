@@ -95,7 +95,7 @@ export interface UndoEntry {
 }
 
 /** A decided end in progress: cancelled jobs may still answer, and finished steps are compensated. */
-export interface Ending {
+export interface RunEnding {
   status: RunEnd;
   error?: RunError;
   /** Wait for the answers of cancelled jobs: one that still succeeded must be compensated too. */
@@ -108,7 +108,7 @@ export interface Ending {
 }
 
 /** An action in the outbox: the action itself, or the step whose record it can be rebuilt from. */
-export type Unconfirmed = { of: 'step'; path: string } | { of: 'run'; action: Action };
+export type OutboxEntry = { of: 'step'; path: string } | { of: 'run'; action: Action };
 
 /**
  * A run as it is stored: plain JSON. Everything a pass needs is in here and in the
@@ -156,7 +156,7 @@ export interface RunState {
   counts: { jobs: number; busy: number; waiting: number };
   /** First unrecovered end of each kind: the run ends with the most severe. */
   failures?: { failed?: RunError; denied?: RunError; timed_out?: RunError };
-  ending?: Ending;
+  ending?: RunEnding;
   undo: UndoEntry[];
   /** Job id, or key of a child run → path: cancelled, not yet answered. */
   cancels: Record<string, string>;
@@ -165,7 +165,7 @@ export interface RunState {
   /** Ids of the newest signals, so that one sent twice counts once. */
   signal_ids: string[];
   /** Actions not yet confirmed, by their id. */
-  outbox: Record<string, Unconfirmed>;
+  outbox: Record<string, OutboxEntry>;
   /** Bytes of results that are kept with the run; the engine counts them. */
   kept_bytes?: number;
   /** When its revision was written, µs: distinguishes a recreated workflow that has the same revision number. */

@@ -4,14 +4,14 @@ import type { StepContext } from '../steps/kind';
 import type { Evaluated, ScopeOf } from './blueprint';
 import type { Draft } from './draft';
 import { itemPath } from './ids';
-import { outputOf } from './output';
+import { getStepOutput } from './output';
 import type { StepRun } from './run-state';
 
 /** The readable part of an ended step; undefined for others. See docs/reference/workflows.md#expressions. */
 function toReadable(run: StepRun | undefined): Record<string, unknown> | undefined {
   if (!run || !isStepEnded(run.status)) return undefined;
   const { status, result_ptr, error } = run;
-  const output = run.status === 'succeeded' ? outputOf(run) : undefined;
+  const output = run.status === 'succeeded' ? getStepOutput(run) : undefined;
   return {
     status,
     ...(output !== undefined && { output }),
@@ -72,7 +72,7 @@ export function loopScope(at: StepContext): Record<string, unknown> {
   const round = at.draft.peek(at.path)?.progress?.ok ?? 0;
   const [body] = at.node.children;
   const last = round === 0 ? undefined : at.draft.peek(body ?? itemPath(at.node.id, round - 1));
-  const output = last && outputOf(last);
+  const output = last && getStepOutput(last);
   return { index: round, iteration: round + 1, ...(output !== undefined && { previous_output: output }) };
 }
 

@@ -1,4 +1,4 @@
-import { judgePassed, misfireLimits, type MisfireRule } from './misfire';
+import { applyMisfireRule, misfireLimits, type MisfireRule } from './misfire';
 import { readTimes, type ScheduleTimes } from './times';
 
 const minute = 60_000;
@@ -11,7 +11,7 @@ const judge = (
 ) => {
   const read = readTimes({ time_zone: 'UTC', ...schedule }, created);
   if (read.kind === 'bad') throw new Error(read.message);
-  return judgePassed(read.times, rule, created + due, created + now);
+  return applyMisfireRule(read.times, rule, created + due, created + now);
 };
 const at = (...minutes: number[]) => minutes.map((one) => created + one * minute);
 

@@ -10,7 +10,7 @@ export const misfireLimits = {
   madeUpFor: 100,
 } as const;
 
-export interface Passed {
+export interface MisfireResult {
   /** Times to start for, oldest first. */
   starts: number[];
   /** Some missed times are skipped. */
@@ -24,7 +24,7 @@ export interface Passed {
  *
  * @param dueMs the first time not started yet, at most `nowMs`
  */
-export function judgePassed(times: Times, rule: MisfireRule, dueMs: number, nowMs: number): Passed {
+export function applyMisfireRule(times: Times, rule: MisfireRule, dueMs: number, nowMs: number): MisfireResult {
   const nextMs = times.nextAfter(nowMs);
   const next = nextMs === undefined ? {} : { nextMs };
   const passed = newest(times, dueMs, nowMs, misfireLimits.madeUpFor);

@@ -1,7 +1,7 @@
 import { isTruthy } from '../expressions/expression';
 import { resetWithOwned } from '../planner/reset-step';
 import { itemPath } from '../planner/ids';
-import { outputOf } from '../planner/output';
+import { getStepOutput } from '../planner/output';
 import { evaluate, loopScope } from '../planner/scope';
 import { failed, type StepContext, type EndedChild, type StepKind, type Outcome } from './kind';
 
@@ -34,7 +34,7 @@ export const loop: StepKind = {
 const countRounds = ({ draft, path }: StepContext): number => draft.peek(path)?.progress?.ok ?? 0;
 
 function getLastOutput({ run }: EndedChild): { previous_output?: unknown } {
-  const output = outputOf(run);
+  const output = getStepOutput(run);
   return output === undefined ? {} : { previous_output: output };
 }
 

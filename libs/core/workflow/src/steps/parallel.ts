@@ -1,5 +1,5 @@
 import { resetStep } from '../planner/reset-step';
-import { outputOf } from '../planner/output';
+import { getStepOutput } from '../planner/output';
 import type { Progress } from '../planner/run-state';
 import { failed, type StepContext, type StepKind, type Outcome } from './kind';
 
@@ -71,7 +71,7 @@ const collectOutputs = (at: StepContext): Record<string, unknown> =>
   Object.fromEntries(
     getChildren(at).flatMap((id) => {
       const run = at.draft.peek(id);
-      return run?.status === 'succeeded' ? [[id, outputOf(run) ?? null]] : [];
+      return run?.status === 'succeeded' ? [[id, getStepOutput(run) ?? null]] : [];
     }),
   );
 

@@ -21,7 +21,7 @@ async function isShared(config: Config, id: string): Promise<boolean> {
 }
 
 /** The tenant that owns a memory: of the run or job in its id, else of its first use; undefined before any use. */
-export async function ownerOfMemory({ runs, jobs, data }: Store, id: string): Promise<string | undefined> {
+export async function findMemoryOwner({ runs, jobs, data }: Store, id: string): Promise<string | undefined> {
   if (id.startsWith('run:')) {
     const run = await runs.head(everyTenant, id.slice('run:'.length));
     if (run.kind === 'found') return run.value.tenant;
@@ -35,7 +35,7 @@ export async function ownerOfMemory({ runs, jobs, data }: Store, id: string): Pr
  * @throws memory_policy_violation, memory_policy_unreadable
  */
 export async function requireMemory(store: Store, config: Config, tenant: string, id: string): Promise<void> {
-  const owner = await ownerOfMemory(store, id);
+  const owner = await findMemoryOwner(store, id);
   if (owner === undefined || owner === tenant || (await isShared(config, id))) return;
   throw new AppError('memory_policy_violation', { memory_id: id });
 }

@@ -1,7 +1,7 @@
 import { AppError, type Caller, type MemoryView } from '@svc/contract';
 import type { MemoryValue, Store } from '@svc/store';
-import { isWithheld, ownerOfResult } from '../withheld';
-import { ownerOfMemory } from './memory-owner';
+import { isWithheld, findResultOwner } from '../withheld';
+import { findMemoryOwner } from './memory-owner';
 
 const kinds = { ctx: 'context', res: 'result', mem: 'memory' } as const;
 
@@ -39,8 +39,8 @@ const maxBytes = 8 * 1_048_576;
 
 async function requireOwner(store: Store, caller: Caller, kind: string, key: string): Promise<void> {
   const name = key.slice(4).replace(kind === 'memory' ? /:(events|chunks|summary)$/ : /^$/, '');
-  const job = await (kind === 'result' ? ownerOfResult(store, name) : store.jobs.load(name));
-  const tenant = job?.tenant ?? (kind === 'memory' ? await ownerOfMemory(store, name) : undefined);
+  const job = await (kind === 'result' ? findResultOwner(store, name) : store.jobs.load(name));
+  const tenant = job?.tenant ?? (kind === 'memory' ? await findMemoryOwner(store, name) : undefined);
   if (tenant === undefined) {
     if (caller.scope === '*') return;
     throw new AppError('not_found');

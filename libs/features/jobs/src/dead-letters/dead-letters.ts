@@ -1,7 +1,7 @@
 import { AppError, type Caller, type DeadLetterPageView, type DeadLetterView } from '@svc/contract';
 import type { DeadLetterPosition, Store } from '@svc/store';
 import { joinIdentities } from '@svc/identity';
-import { carriedLabels, resubmit, type ResubmitDeps } from '../resubmit';
+import { inheritedLabels, resubmit, type ResubmitDeps } from '../resubmit';
 import { confirmQuarantine, type QuarantineDeps } from './resolve-quarantine';
 
 /** Newest first. See docs/reference/jobs.md#dead-letters. */
@@ -81,7 +81,7 @@ export async function retryDeadLetter(deps: ResubmitDeps, caller: Caller, id: st
     tenant: original.tenant,
     request: {
       ...request,
-      labels: { ...carriedLabels(request.labels), retry: 'true', dlq_entry: id, retry_of_job: id },
+      labels: { ...inheritedLabels(request.labels), retry: 'true', dlq_entry: id, retry_of_job: id },
       env: { ...request.env, retry_of_job: id },
     },
     // Policy sees the content of the original submitter.

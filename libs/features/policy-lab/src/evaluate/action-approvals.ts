@@ -1,7 +1,7 @@
 import { actionDescriptor, type Caller } from '@svc/contract';
 import { bindingHash, type ActionApproval } from '@svc/policy';
 import type { JobRecord, Store } from '@svc/store';
-import { nameOf } from '@svc/approvals';
+import { getDeciderName } from '@svc/approvals';
 import type { Clock } from '@svc/platform';
 import { readContext } from '@svc/jobs';
 
@@ -31,7 +31,7 @@ export async function actionApproval(
     tenant: job.tenant,
     status: status === 'approved' || status === 'pending' ? status : 'other',
     actionHash,
-    isOwn: resolved_by === nameOf(caller),
+    isOwn: resolved_by === getDeciderName(caller),
     isConsumed,
     isExpired: status === 'approved' && resolved_at / 1_000 + usableMs < clock.nowMs(),
   };

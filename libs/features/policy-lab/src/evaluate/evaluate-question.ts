@@ -3,7 +3,7 @@ import type { PolicyRequest } from '@svc/policy';
 import type { EffectiveConfig } from '@svc/settings';
 import { markSecrets } from '@svc/decision';
 import { clientLabels } from '@svc/jobs';
-import { type TopicDeps, withDeriver } from '@svc/registry';
+import { type TopicDeps, loadRiskTagDeriver } from '@svc/registry';
 
 /** Facts about an agent that decisions depend on. See docs/reference/policy.md#evaluation. */
 export type AgentFacts = NonNullable<PolicyRequest['agent']>;
@@ -37,7 +37,7 @@ export async function policyQuestion(
   const [config, agent, derived] = await Promise.all([
     effective_config ?? deps.config.at(getConfigPlace(tenant, body)),
     agentId ? deps.agents?.(tenant, agentId) : undefined,
-    withDeriver(deps.topics, tenant, body.topic),
+    loadRiskTagDeriver(deps.topics, tenant, body.topic),
   ]);
   return {
     ...fields,

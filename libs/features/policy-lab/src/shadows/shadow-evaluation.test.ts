@@ -5,7 +5,7 @@ import { openStore, type DecisionRecord, type Store, type StoredShadow } from '@
 import { eventually, useServers } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { ShadowEvaluation } from './shadow-evaluation';
-import { isToldBefore } from '@svc/decision';
+import { wasReported } from '@svc/decision';
 
 // Thousands of results are written, on a machine that may be busy.
 jest.setTimeout(20_000);
@@ -276,6 +276,6 @@ describe('whether a decision was evaluated by shadows before', () => {
     ['under another policy', record({ policy_snapshot: '1:abd' }), decided('ALLOW', 'r'), false],
     ['when none was to be had', record({ decision: 'UNAVAILABLE' }), decided('ALLOW', 'r'), false],
   ])('%s', (_, last, decision, isTold) => {
-    expect(isToldBefore(last, decision)).toBe(isTold);
+    expect(wasReported(last, decision)).toBe(isTold);
   }); // prettier-ignore
 });

@@ -1,5 +1,5 @@
 import type { ShadowDiff } from '@svc/contract';
-import type { ShadowResultPlace, Store } from '@svc/store';
+import type { ShadowResultPosition, Store } from '@svc/store';
 import type { Window } from './shadow-maths';
 
 /** Tenant of the results, and bundle of the shadows. */
@@ -29,7 +29,7 @@ export async function scanned(
   window: Window,
 ): Promise<Scanned> {
   const read: Scanned = { results: [], newestShadow: '', isCut: false };
-  let before: ShadowResultPlace | undefined;
+  let before: ShadowResultPosition | undefined;
   while (read.results.length < MAX_SCANNED) {
     const range = { fromMs: window.from, toMs: window.to, most: pageSize, ...(before && { before }) };
     const page = await store.shadowResults.page(of.tenant, of.bundle, range);
@@ -46,7 +46,7 @@ export async function hasMore(
   store: Pick<Store, 'shadowResults'>,
   { tenant, bundle }: BundleOfTenant,
   { from, to }: Window,
-  before: ShadowResultPlace,
+  before: ShadowResultPosition,
 ): Promise<boolean> {
   return (await store.shadowResults.page(tenant, bundle, { fromMs: from, toMs: to, before, most: 1 })).length > 0;
 }

@@ -3,8 +3,8 @@ import { contentHash } from '@svc/policy';
 import type { StoredShadow } from '@svc/store';
 import { announceChange, type AnnounceDeps } from '@svc/settings';
 import { writerName } from '@svc/identity';
-import { type PolicyWriteDeps, prepareContent, readVisibleBundles, textOfTime } from '@svc/policy-admin';
-import { auditOf, type PolicyChange } from '@svc/audit';
+import { type PolicyWriteDeps, prepareContent, readVisibleBundles, formatTime } from '@svc/policy-admin';
+import { buildAudit, type PolicyChange } from '@svc/audit';
 import { type ShadowReadDeps, shadowView } from './shadow-read';
 
 export type ShadowWriteDeps = AnnounceDeps &
@@ -36,7 +36,7 @@ export async function putShadow(
   requireRoom(bytes + others.reduce((sum, other) => sum + other.bytes, 0));
 
   const replaced = shadows.find(({ bundle_id }) => bundle_id === id);
-  const now = textOfTime(clock.nowMs());
+  const now = formatTime(clock.nowMs());
   const shadow: StoredShadow = {
     shadow_bundle_id: `shadow-${random.hex(6)}`,
     bundle_id: id,
@@ -74,7 +74,7 @@ async function write(
       ...(shadow && { sha256: contentHash(shadow.content) }),
     },
   };
-  const audit = auditOf(deps, caller, entry);
+  const audit = buildAudit(deps, caller, entry);
   const isWritten = await deps.store.shadows.write(caller.tenant, id, { read, audit, ...(shadow && { shadow }) });
   if (!isWritten) throw new AppError('policy_shadow_conflict');
   // After a crash here, services find the change at their next reload, every 15 s.

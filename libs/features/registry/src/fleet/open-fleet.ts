@@ -21,7 +21,8 @@ export async function openFleet(
   onFileChanged: () => void = () => undefined,
 ): Promise<{ fleet: ConfiguredFleet; files: FleetFiles }> {
   const hooks = {
-    onProblem: (problem: string) => log.error('pools or timeouts are invalid; the last valid version stays in effect', { problem }),
+    onProblem: (problem: string) =>
+      log.error('pools or timeouts are invalid; the last valid version stays in effect', { problem }),
     onChange: (file: string) => {
       log.info('file was reloaded', { file });
       onFileChanged();

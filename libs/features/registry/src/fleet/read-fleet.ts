@@ -1,6 +1,6 @@
 import { AppError, type PoolDetail, type PoolView, type WorkerView } from '@svc/contract';
 import type { PoolTable } from '@svc/routing';
-import type { Store, WorkerPicture } from '@svc/store';
+import type { Store, WorkerRecord } from '@svc/store';
 import type { Clock, Fleet } from '@svc/platform';
 
 export interface FleetDeps {
@@ -67,7 +67,7 @@ function load(workers: readonly WorkerView[]) {
   return { active_jobs, capacity, utilization: capacity > 0 ? Math.min(1, active_jobs / capacity) : 0 };
 }
 
-function workerView(worker: WorkerPicture, nowMs: number, ttlMs: number): WorkerView {
+function workerView(worker: WorkerRecord, nowMs: number, ttlMs: number): WorkerView {
   const ageMs = Math.max(0, nowMs - worker.last_heartbeat_ms);
   const at = new Date(worker.last_heartbeat_ms).toISOString();
   const { last_heartbeat_ms: _, agent_name, ...fields } = worker;

@@ -1,4 +1,4 @@
-import { poolsDocumentOf } from '@svc/routing';
+import { toPoolsDocument } from '@svc/routing';
 import type { FleetFiles } from './fleet-files';
 import {
   announceChange,
@@ -22,7 +22,7 @@ export async function syncFiles(
 ): Promise<void> {
   const hashes = files.hashes();
   const tables = [
-    { key: 'pools', hashKey: '_poolsFileHash', hash: hashes.pools, content: poolsDocumentOf(files.pools()) },
+    { key: 'pools', hashKey: '_poolsFileHash', hash: hashes.pools, content: toPoolsDocument(files.pools()) },
     { key: 'timeouts', hashKey: '_timeoutsFileHash', hash: hashes.timeouts, content: files.timeouts() },
   ];
   const written = await changeDocument(deps, defaultPlace, (stored): Change | undefined => {

@@ -9,7 +9,7 @@ export type SchemaFound =
 const MAX_SCHEMAS = 2_000;
 
 /** Registered schemas, compiled; read again after `keepMs` or a change notice, never per job. */
-export class SchemaBook {
+export class SchemaCache {
   private readonly kept = new LRUCache<string, { found: Promise<SchemaFound>; untilMs: number }>({ max: MAX_SCHEMAS });
   private readonly compiled = new CompileCache();
 

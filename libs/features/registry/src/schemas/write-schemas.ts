@@ -1,5 +1,5 @@
 import { AppError, everyTenant, managedScope, type Caller, type SchemaView } from '@svc/contract';
-import { compileSchema, idOf, type Violation } from '@svc/schema';
+import { compileSchema, getSchemaId, type Violation } from '@svc/schema';
 import { announceChange, type AnnounceDeps } from '@svc/settings';
 import { readEntries } from '../topics/registration';
 import { type DocumentDeps, readTopics } from '../topics/topics-document';
@@ -27,7 +27,7 @@ export async function putSchema(deps: SchemaWriteDeps, caller: Caller, { id, sch
   if (reserved.includes(id)) throw refused([{ path: '$', message: `the id ${id} is reserved: choose another` }]);
   const compilation = compileSchema(schema, new Map());
   if (compilation.kind === 'invalid') throw refused(compilation.violations);
-  const alias = idOf(schema);
+  const alias = getSchemaId(schema);
   const most = deps.maxSchemas();
   const nowUs = deps.clock.nowUs();
   const scope = managedScope(caller, deps.defaultTenant);

@@ -5,7 +5,7 @@ import type { TopicDeps } from './topic-deps';
  * Adds the risk tag deriver of a job's topic to a policy request.
  * See docs/reference/policy.md#evaluation.
  */
-export async function withDeriver(
+export async function loadRiskTagDeriver(
   { registry }: Pick<TopicDeps, 'registry'>,
   tenant: string,
   topic: string,

@@ -1,6 +1,6 @@
 import type { Store } from '@svc/store';
 import { type EffectiveConfig, section } from '@svc/settings';
-import { SchemaBook } from '../schemas/schema-cache';
+import { SchemaCache } from '../schemas/schema-cache';
 import { TopicRegistry } from './topic-registry';
 import type { DocumentDeps } from './topics-document';
 
@@ -30,7 +30,7 @@ export interface TopicEvents {
 /** Dependencies of the checks of topics and schemas, in the gateway and the scheduler. */
 export interface TopicDeps {
   registry: TopicRegistry;
-  schemas: SchemaBook;
+  schemas: SchemaCache;
   events: TopicEvents;
   enforcement(): Promise<SchemaEnforcement>;
 }
@@ -47,7 +47,7 @@ export interface TopicParts extends DocumentDeps {
 export function openTopics(parts: TopicParts): TopicDeps {
   const { store, clock, config, events, enforcement } = parts;
   const registry = new TopicRegistry(parts, (keys) => events.topicFaults(keys), config.keepMs);
-  const schemas = new SchemaBook(store, clock, config.keepMs);
+  const schemas = new SchemaCache(store, clock, config.keepMs);
   config.onChange(() => {
     registry.changed();
     schemas.changed();

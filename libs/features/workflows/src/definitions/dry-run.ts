@@ -2,9 +2,9 @@ import type { Caller, DryRunStep, DryRunView } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import {
   defaultExpressionLimits,
-  foresee,
+  simulateRun,
   newRun,
-  type Outlook,
+  type StepForecast,
   type RunState,
   type WorkflowDefinition,
 } from '@svc/workflow';
@@ -57,7 +57,7 @@ export async function dryRunWorkflow(
     },
     startedMs,
   );
-  const forecasts = foresee(definition, run.input, {
+  const forecasts = simulateRun(definition, run.input, {
     nowMs: startedMs,
     limits: defaultExpressionLimits,
     isSpent: () => clock.nowMs() - startedMs > simulationTimeoutMs,
@@ -82,10 +82,14 @@ interface SimulatedRun {
 }
 
 const noJob: PolicyFields = { decision: 'N/A', reason: 'non-job step', rule_id: '' };
-const notEvaluated = ({ job }: Outlook): PolicyFields =>
+const notEvaluated = ({ job }: StepForecast): PolicyFields =>
   job ? { decision: 'ERROR', reason: 'the workflow has too many steps to ask about all of them', rule_id: '' } : noJob;
 
-async function evaluatePolicy(deps: DryRunDeps, simulated: SimulatedRun, forecast: Outlook): Promise<PolicyFields> {
+async function evaluatePolicy(
+  deps: DryRunDeps,
+  simulated: SimulatedRun,
+  forecast: StepForecast,
+): Promise<PolicyFields> {
   const { step, job, items } = forecast;
   if (!job) return noJob;
   const { run, definition } = simulated;
@@ -107,7 +111,7 @@ async function evaluatePolicy(deps: DryRunDeps, simulated: SimulatedRun, forecas
   return { decision, reason: reason ?? '', rule_id: rule_id ?? '' };
 }
 
-function toView({ steps }: WorkflowDefinition, forecast: Outlook): Omit<DryRunStep, keyof PolicyFields> {
+function toView({ steps }: WorkflowDefinition, forecast: StepForecast): Omit<DryRunStep, keyof PolicyFields> {
   const { step, type, runs, why, job, condition, target, items, unresolved, error } = forecast;
   return {
     step_id: step,

@@ -1,7 +1,7 @@
 import { AppError } from '@svc/contract';
 import { CompileCache } from '@svc/schema';
 import type { Fence, WorkflowVersion } from '@svc/store';
-import { newRun, type RerunSeed, type RunGiven, type RunState, type WorkflowDefinition } from '@svc/workflow';
+import { newRun, type RerunSeed, type NewRunFields, type RunState, type WorkflowDefinition } from '@svc/workflow';
 import { checkMemoryAccess, memoryClaim } from '@svc/jobs';
 import { numberAt } from '@svc/settings';
 import { definitionOf } from '../definitions/workflow-view';
@@ -13,7 +13,7 @@ export interface NewRun {
   /** Generated when absent; an existing run with this id is returned. */
   id?: string;
   /** Caller, labels and metadata of the run. */
-  of: RunGiven;
+  of: NewRunFields;
   /** State that a rerun copies. */
   seed?: RerunSeed;
   idempotency?: { key: string; fingerprint: string };
@@ -119,7 +119,7 @@ function buildRun({ random, clock }: StartRunDeps, version: WorkflowVersion, wan
 }
 
 /** The definition's author is responsible for the run's actions as much as its starter. */
-const withAuthor = (of: RunGiven, author: string): RunGiven =>
+const withAuthor = (of: NewRunFields, author: string): NewRunFields =>
   author === '' ? of : { ...of, metadata: { ...of.metadata, [definitionAuthor]: author } };
 
 /** Normalized `memory_id` of a run's input. @throws invalid_memory_id */

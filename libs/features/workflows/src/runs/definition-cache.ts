@@ -8,7 +8,7 @@ const cacheTtlMs = 600_000;
 const MAX_DEFINITIONS = 500;
 
 /** Caches definition versions, which are immutable. The planner keys its prepared data by the cached object. */
-export class DefinitionBook {
+export class DefinitionCache {
   private readonly cache = new LRUCache<string, { definition: WorkflowDefinition; untilMs: number }>({
     max: MAX_DEFINITIONS,
   });

@@ -1,8 +1,15 @@
 import type { JobState } from '@svc/lifecycle';
 import type { JobRecord, JsonObject, Store } from '@svc/store';
-import { outputOf, type ChildRunEnded, type JobEnd, type JobEnded, type RunEvent, type RunState } from '@svc/workflow';
+import {
+  getStepOutput,
+  type ChildRunEnded,
+  type JobEnd,
+  type JobEnded,
+  type RunEvent,
+  type RunState,
+} from '@svc/workflow';
 import { isOwnResult } from '@svc/contract';
-import { runStateOf } from './run-codec';
+import { toRunState } from './run-codec';
 
 /**
  * Results up to this size become the output of their step; of others only the pointer is kept.
@@ -156,7 +163,7 @@ async function readChildEnd(store: Pick<Stores, 'runs'>, event: ChildRunEnded): 
   if (!loaded) {
     return { ...event, status: 'failed', error: { message: 'nothing is left of the child run', code: 'run_lost' } };
   }
-  const child = runStateOf(loaded);
+  const child = toRunState(loaded);
   const { input, context, error, letters } = child;
   return {
     ...event,
@@ -174,6 +181,6 @@ const toStepScope = ({ steps }: RunState): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(steps).map(([id, step]) => [
       id,
-      { status: step.status, output: outputOf(step) ?? null, error: step.error ?? null },
+      { status: step.status, output: getStepOutput(step) ?? null, error: step.error ?? null },
     ]),
   );

@@ -4,7 +4,7 @@ import type { RunRecord, Store } from '@svc/store';
 import type { Base } from '@svc/platform';
 import type { WaitDeps } from '@svc/jobs';
 import { foundOf } from '../definitions/read-workflows';
-import { toTimelineView, viewOfLoaded } from './run-view';
+import { toTimelineView, toLoadedRunView } from './run-view';
 
 type ReadDeps = Pick<Base, 'store' | 'clock'>;
 
@@ -15,7 +15,7 @@ const readBatchSize = 20;
 /** @throws run_not_found, tenant_access_denied */
 export async function getRun({ store, clock }: ReadDeps, caller: Caller, id: string): Promise<RunView> {
   const loaded = foundOf(await store.runs.get(caller.scope, id), 'run_not_found');
-  return viewOfLoaded(loaded, { timers: await store.runs.timers(id), nowMs: clock.nowMs() });
+  return toLoadedRunView(loaded, { timers: await store.runs.timers(id), nowMs: clock.nowMs() });
 }
 
 /**
@@ -83,7 +83,7 @@ async function readOutlines({ runs }: Pick<Store, 'runs'>, records: readonly Run
   for (let i = 0; i < records.length; i += readBatchSize) {
     const part = records.slice(i, i + readBatchSize);
     const loaded = await Promise.all(part.map((run) => runs.outline(run)));
-    views.push(...loaded.map((run) => viewOfLoaded(run, { steps: 'outline' })));
+    views.push(...loaded.map((run) => toLoadedRunView(run, { steps: 'outline' })));
   }
   return views;
 }

@@ -13,7 +13,7 @@ const MAX_TIMER_BATCHES = 20;
 /**
  * Requeues runs that have pending work and no queue entry, and makes runs untouched for long recheck their jobs. See docs/reference/workflows.md#how-a-run-proceeds.
  */
-export async function mendRuns(deps: RunDeps, maxRuns: number): Promise<void> {
+export async function repairRuns(deps: RunDeps, maxRuns: number): Promise<void> {
   const { store } = deps;
   const nowMs = await store.runIndex.nowMs();
   const ids = await store.runIndex.toScan(nowMs - untouchedMs, maxRuns);
@@ -43,6 +43,6 @@ export async function fireTimer(deps: RunDeps, runId: string, member: string): P
 const expiredBatchSize = 200;
 
 /** Removes expired runs from the lists. */
-export async function forgetRuns({ store: { runIndex } }: RunDeps): Promise<void> {
+export async function removeExpiredRuns({ store: { runIndex } }: RunDeps): Promise<void> {
   while ((await runIndex.forget(await runIndex.nowMs(), expiredBatchSize)) === expiredBatchSize);
 }

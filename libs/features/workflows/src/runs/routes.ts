@@ -6,7 +6,7 @@ import { cancelRun } from './cancel-run';
 import { awaitRunEnd, listRuns, runsOfWorkflow, runTimeline } from './read-runs';
 import { removeRun } from './remove-run';
 import { rerunRun } from './rerun-run';
-import { readChat, sayInChat } from './run-chat';
+import { readChat, postChatMessage } from './run-chat';
 import type { StartRunDeps } from './run-deps';
 import { signalRun } from './signal-run';
 import { startRun } from './start-run';
@@ -62,7 +62,7 @@ export const runRoutes = [
     cancelRun(ctx.runs, caller, { workflowId: params.id, runId: params.run_id, compensate: query.compensate }),
   ),
   handle(contract.readChat, ({ params, query, caller, ctx }) => readChat(ctx.runs, caller, params.id, query)),
-  handle(contract.sayInChat, ({ params, body, caller, ctx }) => sayInChat(ctx.runs, caller, params.id, body)),
+  handle(contract.sayInChat, ({ params, body, caller, ctx }) => postChatMessage(ctx.runs, caller, params.id, body)),
   handle(contract.sendSignal, ({ params, body, caller, ctx }) =>
     signalRun(ctx.runs, caller, {
       runId: params.id,

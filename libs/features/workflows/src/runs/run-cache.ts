@@ -11,7 +11,7 @@ const MAX_RUNS = 2_000;
 const MAX_BYTES = 128 * 1024 * 1024;
 
 /** Runs as this process last saved them. The revision in the store decides whether an entry is current. */
-export class RunMemory {
+export class RunCache {
   private readonly runs = new LRUCache<string, CacheEntry>({
     max: MAX_RUNS,
     maxSize: MAX_BYTES,

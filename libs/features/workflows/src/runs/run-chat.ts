@@ -1,6 +1,6 @@
 import { AppError, chatRoles, type Caller, type ChatBody, type ChatMessage, type ChatView } from '@svc/contract';
 import type { RunRecord, StoredMessage } from '@svc/store';
-import { ownerOfMemory, requireMemory } from '@svc/jobs';
+import { findMemoryOwner, requireMemory } from '@svc/jobs';
 import { foundOf } from '../definitions/read-workflows';
 import { readInput } from './run-codec';
 import type { StartRunDeps } from './run-deps';
@@ -26,7 +26,7 @@ export async function readChat(
 ): Promise<ChatView> {
   const run = foundOf(await store.runs.head(caller.scope, runId), 'run_not_found');
   const memoryId = await getMemoryId(store, run);
-  const owner = (await ownerOfMemory(store, memoryId)) ?? run.tenant;
+  const owner = (await findMemoryOwner(store, memoryId)) ?? run.tenant;
   const { items, next } = await store.chat.page(memoryId, page.limit, page.cursor);
   const messages = items.flatMap((item) => toMessage(item, run, owner) ?? []);
   return { items: messages, ...(next !== null && { next_cursor: next }) };
@@ -39,7 +39,7 @@ export async function readChat(
  * @throws content_required, run_not_found, tenant_access_denied, overloaded, memory_policy_violation,
  *   memory_policy_unreadable
  */
-export async function sayInChat(
+export async function postChatMessage(
   deps: StartRunDeps,
   caller: Caller,
   runId: string,

@@ -68,7 +68,7 @@ const stepAt = ({ steps }: RunState, id: string): StepRun | undefined =>
   Object.hasOwn(steps, id) ? steps[id] : undefined;
 
 /** Decodes a stored run. Only passes write it. */
-export function runStateOf({ run, steps: fields }: LoadedRun): RunState {
+export function toRunState({ run, steps: fields }: LoadedRun): RunState {
   const steps: Record<string, StepRun> = {};
   const items: [string, number, StepRun][] = [];
   for (const [path, document] of fields) {

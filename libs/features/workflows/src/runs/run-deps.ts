@@ -5,9 +5,9 @@ import type { Admission } from '@svc/admission';
 import type { Base, Fleet, JobBus } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
 import type { Shadows } from '@svc/decision';
-import type { SchemaBook, TopicDeps } from '@svc/registry';
-import type { DefinitionBook } from './definition-cache';
-import type { RunMemory } from './run-cache';
+import type { SchemaCache, TopicDeps } from '@svc/registry';
+import type { DefinitionCache } from './definition-cache';
+import type { RunCache } from './run-cache';
 
 /** Run events for logs and metrics. */
 export interface RunEvents {
@@ -48,9 +48,9 @@ export interface RunDeps extends StartRunDeps {
   shadows: Shadows;
   fleet: Fleet;
   topics: Pick<TopicDeps, 'registry'>;
-  schemas: SchemaBook;
-  definitions: DefinitionBook;
-  memory: RunMemory;
+  schemas: SchemaCache;
+  definitions: DefinitionCache;
+  memory: RunCache;
   events: RunEvents;
   onPublishFailed(jobId: string, error: unknown): void;
   settings: StartSettings & {

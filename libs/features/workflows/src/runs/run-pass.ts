@@ -16,7 +16,7 @@ import {
 import { numberAt } from '@svc/settings';
 import { executeActions } from './execute-actions';
 import { readInbox } from './read-inbox';
-import { changedFields, toHeader, runStateOf } from './run-codec';
+import { changedFields, toHeader, toRunState } from './run-codec';
 import type { RunDeps } from './run-deps';
 import { treeChanges } from './run-tree';
 import { buildSchemaCheck } from './schema-check';
@@ -142,7 +142,7 @@ async function readRun(deps: RunDeps, runId: string, revision: number): Promise<
   const cached = deps.memory.find(runId, revision);
   if (cached) return cached.run;
   const loaded = await deps.store.runs.load(runId);
-  return loaded && runStateOf(loaded);
+  return loaded && toRunState(loaded);
 }
 
 /** Saves and executes until there are no further events; events that actions return at once are planned in the same pass. */

@@ -1,6 +1,6 @@
 import { isStepEnded } from '@svc/lifecycle';
 import type { TreeChange } from '@svc/store';
-import { graphOf, type RunState, type StepRun, type WorkflowDefinition } from '@svc/workflow';
+import { getGraph, type RunState, type StepRun, type WorkflowDefinition } from '@svc/workflow';
 
 const itemPath = /^(.+)\[\d+\]$/;
 const maxReasonChars = 300;
@@ -20,7 +20,7 @@ export function treeChanges(
   after: RunState,
   changed: Iterable<string>,
 ): TreeChange[] {
-  const { ownerOf } = graphOf(definition);
+  const { ownerOf } = getGraph(definition);
   return [...changed].flatMap((path) => {
     const step = itemPath.exec(path)?.[1];
     const now = findStepRun(after, path);

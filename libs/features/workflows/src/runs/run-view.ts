@@ -1,8 +1,8 @@
 import type { RunView, StepRunView, TimelineView, TimerView } from '@svc/contract';
 import type { JsonObject, LoadedRun, RunTimer } from '@svc/store';
 import { toUsd } from '@svc/policy';
-import { outputOf, timerParts, type RunState, type StepRun, type TimelineEvent } from '@svc/workflow';
-import { runStateOf } from './run-codec';
+import { getStepOutput, timerParts, type RunState, type StepRun, type TimelineEvent } from '@svc/workflow';
+import { toRunState } from './run-codec';
 
 /** Metadata keys that are internal to the service. */
 const internalMetadata: readonly string[] = ['submitter'];
@@ -60,14 +60,14 @@ export function toRunView(
 }
 
 /** API view of a stored run; `updated_at` is the one that lists are sorted by. */
-export const viewOfLoaded = (loaded: LoadedRun, shown?: RunViewOptions): RunView => ({
-  ...toRunView(runStateOf(loaded), { ...shown, cost: loaded.run.cost }),
+export const toLoadedRunView = (loaded: LoadedRun, shown?: RunViewOptions): RunView => ({
+  ...toRunView(toRunState(loaded), { ...shown, cost: loaded.run.cost }),
   updated_at: iso(loaded.run.updated_at / 1_000),
 });
 
 function toStepView(id: string, step: StepRun, detail: StepDetail, item?: unknown): StepRunView {
   const { input, error, skip_reason } = step;
-  const output = outputOf(step);
+  const output = getStepOutput(step);
   return {
     step_id: id,
     status: step.status,

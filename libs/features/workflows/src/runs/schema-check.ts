@@ -1,9 +1,9 @@
 import { CompileCache, type CompiledSchema } from '@svc/schema';
 import type { SchemaCheck, StepDefinition, WorkflowDefinition } from '@svc/workflow';
-import type { SchemaBook } from '@svc/registry';
+import type { SchemaCache } from '@svc/registry';
 
 type Which = 'input' | 'output';
-type Find = (id: string) => ReturnType<SchemaBook['find']>;
+type Find = (id: string) => ReturnType<SchemaCache['find']>;
 type Checker = (value: unknown) => string | undefined;
 
 const compiled = new CompileCache();
@@ -16,7 +16,7 @@ const withoutSchemas = new WeakSet<WorkflowDefinition>();
  * schemas are read beforehand, since planning does no I/O; undefined when no step has a schema.
  */
 export async function buildSchemaCheck(
-  book: Pick<SchemaBook, 'find'>,
+  book: Pick<SchemaCache, 'find'>,
   tenant: string,
   definition: WorkflowDefinition,
 ): Promise<SchemaCheck | undefined> {

@@ -12,7 +12,7 @@ import {
   type StepMeta,
   type WorkflowDefinition,
 } from '@svc/workflow';
-import { badEnd, carriedLabels, deadline, memoryClaim } from '@svc/jobs';
+import { failureWrites, inheritedLabels, deadline, memoryClaim } from '@svc/jobs';
 import {
   approvalStateFor,
   askAboutJob,
@@ -73,7 +73,7 @@ export function stepRequest(
     deadline_ms: action.timeoutMs ?? 0,
     memory_id: memoryOf(run),
     labels: {
-      ...carriedLabels({ ...meta.labels, ...step?.route_labels }),
+      ...inheritedLabels({ ...meta.labels, ...step?.route_labels }),
       ...runLabels(run, action.path),
       ...(step?.policy_gate && { policy_gate: step.policy_gate }),
     },
@@ -92,7 +92,7 @@ export async function acceptCompensation(deps: RunDeps, owned: OwnedRun, action:
     deadline_ms: action.timeoutMs,
     memory_id: rule.memory_id ?? memoryOf(run),
     labels: {
-      ...carriedLabels({ ...rule.meta?.labels, ...rule.labels }),
+      ...inheritedLabels({ ...rule.meta?.labels, ...rule.labels }),
       ...runLabels(run, action.step),
       saga_compensation: 'true',
       is_compensation: 'true',
@@ -121,7 +121,7 @@ export async function openGate(deps: RunDeps, owned: OwnedRun, action: OpenGate)
     deadline_ms: 0,
     memory_id: memoryOf(run),
     labels: {
-      ...carriedLabels({ ...step?.meta?.labels }),
+      ...inheritedLabels({ ...step?.meta?.labels }),
       ...runLabels(run, action.path),
       gate_type: 'workflow_approval',
     },
@@ -143,7 +143,10 @@ export async function openGate(deps: RunDeps, owned: OwnedRun, action: OpenGate)
     decision: action.input ?? {},
   };
   const job = { id: action.jobId, path: action.path, request, document };
-  await accept(deps, owned, { ...job, ...(await requireApproval(deps, owned, job, gateTerms(run, action.rule, step))) });
+  await accept(deps, owned, {
+    ...job,
+    ...(await requireApproval(deps, owned, job, gateTerms(run, action.rule, step))),
+  });
 }
 
 interface ApprovalTerms extends RequiredApproval {
@@ -198,7 +201,7 @@ async function requireApproval(
   const { decision } = initial;
   if (initial.kind === 'held') return { live: answer, decision, safety: decision, next: initial.next };
   const record = { ...job, attempts: 0, state: 'PENDING' } as const;
-  const extras = badEnd(record, initial.failure, nowUs, settings.deadLetterTtlSec);
+  const extras = failureWrites(record, initial.failure, nowUs, settings.deadLetterTtlSec);
   return { live: answer, decision, next: { event: 'deny', extras } };
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from '@svc/contract';
 import { isRunEnded } from '@svc/lifecycle';
 import { keys, type ScheduleNow, type ScheduleRecord, type StartOutcome, type Store } from '@svc/store';
-import { judgePassed } from '@svc/workflow';
+import { applyMisfireRule } from '@svc/workflow';
 import type { Random } from '@svc/platform';
 import { joinIdentities } from '@svc/identity';
 import { documentOf, timesOf } from './schedule-view';
@@ -62,12 +62,17 @@ async function claimDue({ store }: FireScheduleDeps, { record, nowMs }: Schedule
     read.kind === 'bad'
       ? // It was valid when written; its time zone may have been removed since.
         { id, revision, dueMs, starts: [], note: read.message }
-      : { id, revision, dueMs, ...buildClaim(record, judgePassed(read.times, document.fields.misfire, dueMs, nowMs)) },
+      : {
+          id,
+          revision,
+          dueMs,
+          ...buildClaim(record, applyMisfireRule(read.times, document.fields.misfire, dueMs, nowMs)),
+        },
   );
   return outcome.kind === 'early' ? outcome.waitMs : undefined;
 }
 
-function buildClaim(record: ScheduleRecord, { starts, leftOut, nextMs }: ReturnType<typeof judgePassed>) {
+function buildClaim(record: ScheduleRecord, { starts, leftOut, nextMs }: ReturnType<typeof applyMisfireRule>) {
   const { misfire } = documentOf(record).fields;
   return {
     starts,

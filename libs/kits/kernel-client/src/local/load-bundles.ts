@@ -1,5 +1,5 @@
 import type { OverrideMode } from '@svc/contract';
-import { bundleSignatureFault, overrideModeOf, readBundles, type BundleRecord, type TrustedKeys } from '@svc/policy';
+import { bundleSignatureFault, getOverrideMode, readBundles, type BundleRecord, type TrustedKeys } from '@svc/policy';
 import { StartError } from '@svc/runtime';
 import { ConfigRepository, type ConfigDocument } from '@svc/store';
 import type { Redis } from 'ioredis';
@@ -63,7 +63,7 @@ export class BundleSource {
       : {
           ok: true,
           bundles,
-          overrides: overrideModeOf(settings?.data),
+          overrides: getOverrideMode(settings?.data),
           revisions: revisionsOf([document, settings]),
           unsigned,
         };
