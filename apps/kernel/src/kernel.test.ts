@@ -179,7 +179,7 @@ describe('the kernel over gRPC', () => {
     const { port } = server;
     await server.close(0);
 
-    for (let i = 0; i < 3; i++) await expect(remote.check(job())).rejects.toThrow('did not answer');
+    for (let i = 0; i < 3; i++) await expect(remote.check(job())).rejects.toThrow('did not respond');
     await note();
     await expect(remote.check(job())).rejects.toThrow('circuit breaker');
     expect(remote.ready()).toMatchObject({ ok: false });
@@ -252,8 +252,8 @@ describe('the kernel over gRPC', () => {
       const shown = { cert: file('client.pem', client.cert), key: file('client-key.pem', client.key) };
 
       expect(await decided({ ca: files.cert, ...shown })).toBe('ALLOW');
-      expect(await decided({ ca: files.cert })).toContain('did not answer');
-      expect(await decided({ ca: shown.cert, ...shown })).toContain('did not answer');
+      expect(await decided({ ca: files.cert })).toContain('did not respond');
+      expect(await decided({ ca: shown.cert, ...shown })).toContain('did not respond');
       await secure.close(0);
     });
   });
