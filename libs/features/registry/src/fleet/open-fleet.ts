@@ -1,13 +1,9 @@
-import type { Logger } from '@svc/runtime';
+import type { EngineEnv, Logger } from '@svc/runtime';
 import type { Store } from '@svc/store';
 import { ConfiguredFleet } from './configured-fleet';
 import { openFleetFiles, type FleetFiles } from './fleet-files';
 
-export interface FleetEnv {
-  poolConfigPath: string;
-  timeoutConfigPath: string;
-  production: boolean;
-}
+export type FleetEnv = Pick<EngineEnv, 'poolConfigPath' | 'timeoutConfigPath' | 'production'>;
 
 /**
  * Opens the pools and timeouts of a service: the files, and the config document that replaces them.
@@ -24,7 +20,7 @@ export async function openFleet(
     onProblem: (problem: string) =>
       log.error('pools or timeouts are invalid; the last valid version stays in effect', { problem }),
     onChange: (file: string) => {
-      log.info('file was reloaded', { file });
+      log.info('file reloaded', { file });
       onFileChanged();
     },
   };
