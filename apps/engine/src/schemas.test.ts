@@ -3,7 +3,7 @@ import { useEngine } from './use-engine.testing';
 describe('a step that names a registered schema', () => {
   const use = useEngine();
   const register = (scope: string, document: Record<string, unknown>) =>
-    use.store.schemas.write(scope, { id: 'Crate', document, most: 0, nowUs: 1 });
+    use.store.schemas.write(scope, { id: 'Crate', document, maxSchemas: 0, nowUs: 1 });
   const steps = { weigh: { type: 'transform', input: { crate: 7 }, output_schema_id: 'Crate' } } as const;
 
   it.each(['acme', '*'])('is validated against a schema of its tenant or of the installation: %s', async (owner) => {

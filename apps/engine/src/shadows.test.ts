@@ -23,7 +23,7 @@ describe('a shadow policy and the jobs of a run', () => {
 
     await use.ended(id, 'succeeded');
     await use.stop(engine);
-    const all = { fromMs: 0, toMs: Date.now() + 3_600_000, most: 100 };
+    const all = { fromMs: 0, toMs: Date.now() + 3_600_000, limit: 100 };
     expect(await platform.store.shadowResults.page('acme', bundle, all)).toMatchObject([
       { job_id: jobId, active_verdict: 'ALLOW', shadow_verdict: 'DENY', diff: 'escalated' },
     ]);

@@ -5,7 +5,7 @@ import type { Kernel } from '@svc/kernel-client';
 import { otherLabel, randomIds, type Boot, type Handles, type kernelMetrics, type SchedulerEnv } from '@svc/runtime';
 import { admissionSettings, PicturedAdmission } from '@svc/admission';
 import { EffectiveConfig } from '@svc/settings';
-import { HandOut, InFlightRecords, type SchedulingEvents, type WorkerRegistry } from '@svc/dispatch';
+import { LaneDispatcher, InFlightRecords, type SchedulingEvents, type WorkerRegistry } from '@svc/dispatch';
 import { openShadows } from '@svc/policy-lab';
 import { openTopics, topicLog } from '@svc/registry';
 import { type ResultFacts, ScanRunner } from '@svc/output-safety';
@@ -88,7 +88,7 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     wake: (workerId: string) => void flush(workerId),
     wakeNew: (workerId: string) => {
       void flush(workerId).then((jobs) => {
-        const pool = registry.one(workerId, clock.nowMs())?.pool;
+        const pool = registry.findRoutable(workerId, clock.nowMs())?.pool;
         if (jobs > 0 && pool !== undefined)
           events.flushed(Object.hasOwn(fleet.pools().pools, pool) ? pool : otherLabel, jobs);
       });
@@ -97,14 +97,14 @@ export function buildContext(boot: Boot<SchedulerEnv>, parts: ContextParts): Sch
     scanSoon: (job: JobRecord, result: ResultFacts) => scans.soon(job, result),
   };
   // These need `deps`, which refers to them; no callback runs before they are assigned.
-  const handOut = new HandOut(deps);
+  const laneDispatcher = new LaneDispatcher(deps);
   const flush = (workerId: string) =>
-    handOut.forWorker(workerId).catch((error: unknown) => {
+    laneDispatcher.dispatchTo(workerId).catch((error: unknown) => {
       log.warn('dispatch loop failed', { worker_id: workerId, error });
       return 0;
     });
   const scans = new ScanRunner(deps);
-  return { ...deps, handOut, defaultTenant: env.defaultTenant, refreshLoad: () => admission.look() };
+  return { ...deps, laneDispatcher, defaultTenant: env.defaultTenant, refreshLoad: () => admission.look() };
 }
 
 /** Settings of data URLs; undefined unless both the signing key and the gateway's base URL are configured. */

@@ -1,9 +1,9 @@
 import { processorsFor } from '@svc/queues';
-import type { HandOut, SchedulingDeps } from '@svc/dispatch';
+import type { LaneDispatcher, SchedulingDeps } from '@svc/dispatch';
 
 /** Dependencies of the scheduler's processors, consumers and loops. */
 export interface SchedulerContext extends SchedulingDeps {
-  handOut: HandOut;
+  laneDispatcher: LaneDispatcher;
   defaultTenant: string;
   /** Refreshes the load snapshot that admission control uses for jobs from the bus. */
   refreshLoad(): Promise<void>;

@@ -93,7 +93,7 @@ export function schedulingEvents(metrics: SchedulerMetrics, log: Logger, pools: 
     publishFailed: (jobId, error) => log.warn('publishing a job event failed; retrying', { job_id: jobId, error }),
     repairFailed: (jobId, error, triesLeft) =>
       log.error('repairing a job failed', { job_id: jobId, error, tries_left: triesLeft }),
-    scanLeft: (jobId, error) => log.warn('output scan failed; the queue retries it', { job_id: jobId, error }),
+    scanDeferred: (jobId, error) => log.warn('output scan failed; the queue retries it', { job_id: jobId, error }),
     workerRefused: (workerId, reason) =>
       log.oncePer(`refused:${workerId}`, 3_600_000).warn('worker rejected', { worker_id: workerId, reason }),
     jobsLost: (workerId, jobs) =>

@@ -36,7 +36,7 @@ export function readGauges({ metrics, onScrape }: Pick<Opened, 'metrics' | 'onSc
         })),
       ),
     );
-    const pictures = ctx.registry.pictures();
+    const pictures = ctx.registry.records();
     metrics.workerHeartbeatAgeSeconds.replace(
       pools.map((pool) => {
         const ages = pictures.filter((p) => p.pool === pool).map((p) => (nowMs - p.last_heartbeat_ms) / 1_000);

@@ -35,9 +35,9 @@ describe('a worker whose heartbeats have expired', () => {
     await decideJob(ctx, id);
     const { body } = heartbeatOf('w1');
     ctx.registry.heartbeat(body, Date.now() - 1_000);
-    ctx.registry.hearing(Date.now() - 1_000);
+    ctx.registry.busConnected(Date.now() - 1_000);
 
-    await ctx.handOut.forWorker('w1');
+    await ctx.laneDispatcher.dispatchTo('w1');
 
     expect(await use.job(id)).toMatchObject({ state: 'PENDING', attempts: 0 });
   });

@@ -1,11 +1,11 @@
 import {
-  repairMemory,
+  newRepairState,
   repairOpenJobs,
   repairSlots,
   replayIntents,
   sweepExpired,
   sweepSilentWorkers,
-  workerSnapshot,
+  buildWorkerSnapshot,
 } from '@svc/dispatch';
 import { publishSpendAlerts } from '@svc/budget';
 import type { Loop } from '@svc/platform';
@@ -24,10 +24,10 @@ export interface LoopSettings {
 /** The scheduler's loops. See docs/reference/routing.md#repair. */
 export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: LoopSettings): Loop[] {
   const { owner, snapshotEveryMs, scanEveryMs, metaTtlSec, deadLettersKept } = settings;
-  const repaired = repairMemory();
+  const repaired = newRepairState();
   const lease = (key: string, ttlMs: number) => store.lease(key, owner, ttlMs);
   return [
-    { name: 'dispatch', everyMs: 1_000, run: () => ctx.handOut.forAll() },
+    { name: 'dispatch', everyMs: 1_000, run: () => ctx.laneDispatcher.dispatchToAll() },
     { name: 'load', everyMs: 500, atStart: true, run: () => ctx.refreshLoad() },
     { name: 'silent-workers', everyMs: 500, run: () => sweepSilentWorkers(ctx) },
     {
@@ -35,7 +35,7 @@ export function schedulerLoops(ctx: SchedulerContext, store: Store, settings: Lo
       everyMs: snapshotEveryMs,
       atStart: true,
       lease: lease(keys.snapshotLease('writer'), Math.max(10_000, 2 * snapshotEveryMs)),
-      run: () => store.workers.writeSnapshot(workerSnapshot(ctx)),
+      run: () => store.workers.writeSnapshot(buildWorkerSnapshot(ctx)),
     },
     {
       name: 'replayer',

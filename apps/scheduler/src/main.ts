@@ -48,11 +48,11 @@ async function start(boot: Boot<SchedulerEnv>): Promise<void> {
     probes: { addr: env.metricsAddr, open: env.metricsPublic },
     metrics: opened,
     onMalformed: (reason) => metrics.validationRejections.inc({ reason }),
-    onDisconnected: () => registry.deaf(),
-    onReconnected: () => registry.hearing(clock.nowMs()),
+    onDisconnected: () => registry.busDisconnected(),
+    onReconnected: () => registry.busConnected(clock.nowMs()),
   });
   const { store, bus } = platform;
-  registry.hearing(clock.nowMs());
+  registry.busConnected(clock.nowMs());
   const snapshot = await whenAvailable(boot, 'store', () => store.workers.snapshot());
   if (snapshot) registry.warm(snapshot.workers, clock.nowMs());
 

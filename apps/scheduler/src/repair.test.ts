@@ -1,6 +1,6 @@
 import { heartbeatPacket, JobStatus, subjects } from '@svc/contract';
 import { cancelJob } from '@svc/jobs';
-import { decideJob, repairMemory, repairOpenJobs, repairSlots, replayIntents } from '@svc/dispatch';
+import { decideJob, newRepairState, repairOpenJobs, repairSlots, replayIntents } from '@svc/dispatch';
 import { keys } from '@svc/store';
 import { eventually } from '@svc/testing';
 import type { Scheduler } from './scheduler.testing';
@@ -206,7 +206,7 @@ describe('a job whose queue entry is lost', () => {
     await lose('jobs', last);
 
     expect(await repairOpenJobs(later(restedMs))).toBe(1);
-    expect(await use.store.jobs.isCarried(await use.job(last))).toBe(true);
+    expect(await use.store.jobs.hasQueueEntry(await use.job(last))).toBe(true);
   });
 
   it('is found in a later scan when one scan cannot cover all jobs', async () => {
@@ -214,11 +214,11 @@ describe('a job whose queue entry is lost', () => {
     await Promise.all(Array.from({ length: 2_000 }, () => use.submit()));
     const last = await use.submit();
     await lose('jobs', last);
-    const memory = repairMemory();
+    const memory = newRepairState();
 
     expect(await repairOpenJobs(later(restedMs), memory)).toBe(0);
     expect(await repairOpenJobs(later(restedMs), memory)).toBe(1);
-    expect(await use.store.jobs.isCarried(await use.job(last))).toBe(true);
+    expect(await use.store.jobs.hasQueueEntry(await use.job(last))).toBe(true);
     // The next scan starts from the beginning, the one after it reaches the end.
     const newest = await use.submit();
     await lose('jobs', newest);

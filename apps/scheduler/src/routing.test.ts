@@ -174,8 +174,8 @@ describe('worker requirements of a job', () => {
       const awaited = lanes.flatMap(({ preferredWorkerId }) => preferredWorkerId ?? [])[0] ?? '';
       const other = awaited === 'w1' ? 'w2' : 'w1';
 
-      await ctx.handOut.forWorker(other);
-      await ctx.handOut.forWorker(awaited);
+      await ctx.laneDispatcher.dispatchTo(other);
+      await ctx.laneDispatcher.dispatchTo(awaited);
 
       expect(await use.job(wanted)).toMatchObject({ state: 'RUNNING', worker_id: awaited });
       expect(await use.job(plain)).toMatchObject({ state: 'RUNNING', worker_id: other });
@@ -401,7 +401,7 @@ describe('concurrency limits', () => {
     await Promise.all(Array.from({ length: 8 }, (_, i) => use.rawWorker({ id: `w${i}` })));
 
     await eventually(() => expect(refused(scheduler.events).size).toBe(5));
-    expect(scheduler.ctx.registry.pictures()).toHaveLength(3);
+    expect(scheduler.ctx.registry.records()).toHaveLength(3);
   });
 });
 

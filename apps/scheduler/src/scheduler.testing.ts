@@ -123,12 +123,12 @@ async function startParts(
     probes: { addr: env.metricsAddr, open: false },
     metrics: opened,
     onMalformed: (reason) => opened.metrics.validationRejections.inc({ reason }),
-    onDisconnected: () => registry.deaf(),
-    onReconnected: () => registry.hearing(clock.nowMs()),
+    onDisconnected: () => registry.busDisconnected(),
+    onReconnected: () => registry.busConnected(clock.nowMs()),
   });
   const entitlements = tiers[plan.plan ?? 'enterprise'];
   const platform: Platform = { ...real, license: { ...real.license, entitlements: () => entitlements } };
-  registry.hearing(clock.nowMs());
+  registry.busConnected(clock.nowMs());
   const settings = kernelSettings(env);
   const kernel = await openKernel(
     { ...settings, local: { ...settings.local, reloadIntervalMs: 50 } },

@@ -8,7 +8,7 @@ const bundle = 'secops/invariants';
 const ban = 'rules: [{ id: banned, decision: deny, match: { topics: ["job.*"] } }]';
 
 const ofJob = async (id: string, tenant = 'acme') => {
-  const all = { fromMs: 0, toMs: Date.now() + 3_600_000, most: 10_000 };
+  const all = { fromMs: 0, toMs: Date.now() + 3_600_000, limit: 10_000 };
   return (await use.store.shadowResults.page(tenant, bundle, all)).filter(({ job_id }) => job_id === id);
 };
 

@@ -1,5 +1,5 @@
 import { heartbeatPacket, JobStatus, subjects } from '@svc/contract';
-import { decideJob, loseWorker, timeOutRunning } from '@svc/dispatch';
+import { decideJob, releaseLostWorker, timeOutRunning } from '@svc/dispatch';
 import { eventually } from '@svc/testing';
 import { allowAll, ruled, useScheduler } from './use-scheduler.testing';
 
@@ -116,7 +116,7 @@ describe('a job without a deadline', () => {
     await use.servers.nats.kill();
 
     try {
-      await eventually(async () => expect(later(0).registry.heardSince(Date.now(), Date.now())).toBe(false));
+      await eventually(async () => expect(later(0).registry.hasReceivedAllSince(Date.now(), Date.now())).toBe(false));
       expect(await timeOutRunning(later(1_000_000), id)).toBeGreaterThan(0);
     } finally {
       await use.servers.nats.start();
@@ -138,7 +138,7 @@ describe('a job without a deadline', () => {
     /** Processes the job's entry in a scheduler that has just started, this long after the timeout. */
     const processed = async (afterMs: number) => {
       const scheduler = await use.start({ idle: true, env });
-      scheduler.ctx.registry.hearing(Date.now() + lateMs + afterMs);
+      scheduler.ctx.registry.busConnected(Date.now() + lateMs + afterMs);
       return timeOutRunning(scheduler.later(lateMs + afterMs), id);
     };
 
@@ -156,11 +156,11 @@ describe('a job without a deadline', () => {
     ctx.registry.heartbeat(heartbeatOf(worker.id), Date.now());
     await decideJob(ctx, id);
     const processed = (afterMs: number) => timeOutRunning(later(lateMs + afterMs), id);
-    ctx.registry.hearing(Date.now() + lateMs);
+    ctx.registry.busConnected(Date.now() + lateMs);
     await processed(0);
-    ctx.registry.deaf();
+    ctx.registry.busDisconnected();
     await processed(20_000);
-    ctx.registry.hearing(Date.now() + lateMs + 40_000);
+    ctx.registry.busConnected(Date.now() + lateMs + 40_000);
 
     expect(await processed(40_000)).toBeGreaterThan(0);
     expect(await processed(60_000)).toBeGreaterThan(0);
@@ -293,11 +293,11 @@ describe('a worker whose heartbeats stop', () => {
     const request = await worker.dispatched(id);
     const stale = await use.until(id, 'RUNNING');
     // The worker then reports a failure, and the job is requeued.
-    await use.store.jobs.move('*', id, 'retry', { carry: [{ queue: 'jobs', suffix: 'again' }] });
+    await use.store.jobs.move('*', id, 'retry', { queueEntries: [{ queue: 'jobs', suffix: 'again' }] });
     const again = await worker.dispatched(id, 2);
     const index = { ...ctx.store.index, records: () => Promise.resolve([stale]) };
 
-    await loseWorker({ ...ctx, store: { ...ctx.store, index: index as never } }, 'w1');
+    await releaseLostWorker({ ...ctx, store: { ...ctx.store, index: index as never } }, 'w1');
 
     expect(await use.until(id, 'RUNNING')).toMatchObject({ dispatch_id: again.env['SVC_DISPATCH_ID'], retry_count: 0 });
     expect(again.env['SVC_DISPATCH_ID']).not.toBe(request.env['SVC_DISPATCH_ID']);

@@ -10,7 +10,7 @@ const sku = { type: 'object', required: ['sku'], properties: { sku: { type: 'str
 async function given(entry: object, schema?: Record<string, unknown>): Promise<void> {
   const data = { 'job.work': { pool: 'main', ...entry }, 'job.other': { pool: 'main' } };
   await use.document('system', 'topics', data);
-  if (schema) await use.store.schemas.write('*', { id: 'acme/It', document: schema, most: 0, nowUs: 1 });
+  if (schema) await use.store.schemas.write('*', { id: 'acme/It', document: schema, maxSchemas: 0, nowUs: 1 });
 }
 
 async function say(draft: JobRequestDraft, input?: string): Promise<void> {
@@ -95,7 +95,7 @@ describe('a job from the gateway', () => {
     await given({ input_schema_id: 'acme/It' }, { required: ['prompt'] });
     await use.start({ config: enforce, idle: true });
     const id = await use.submit({});
-    await use.store.schemas.write('*', { id: 'acme/It', document: { not: {} }, most: 0, nowUs: 2 });
+    await use.store.schemas.write('*', { id: 'acme/It', document: { not: {} }, maxSchemas: 0, nowUs: 2 });
     await use.start();
     await use.rawWorker({ id: 'w1', answers: () => ['SUCCEEDED'] });
 

@@ -6,7 +6,7 @@ const say = (...numbers: number[]) => {
   const [first, ...rest] = numbers.map((n) => ({ n }));
   return first ? use.store.chat.append('run:1', [first, ...rest]) : Promise.resolve(-1);
 };
-const said = (items: { text: string }[]) => items.map(({ text }) => (JSON.parse(text) as { n: number }).n);
+const numbersIn = (items: { text: string }[]) => items.map(({ text }) => (JSON.parse(text) as { n: number }).n);
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 describe('a conversation', () => {
@@ -21,7 +21,7 @@ describe('a conversation', () => {
     const second = await use.store.chat.page('run:1', 2, first.next ?? undefined);
     const third = await use.store.chat.page('run:1', 2, second.next ?? undefined);
 
-    expect([first, second, third].map(({ items }) => said(items))).toEqual([[4, 3], [2, 1], [0]]);
+    expect([first, second, third].map(({ items }) => numbersIn(items))).toEqual([[4, 3], [2, 1], [0]]);
     expect([first, second, third].map(({ next }) => next)).toEqual([2, 0, null]);
   });
 
@@ -31,7 +31,7 @@ describe('a conversation', () => {
     expect(await say(1_000, 1_001)).toBe(1_001);
 
     const { items, next } = await use.store.chat.page('run:1', 1_000);
-    expect([said(items).at(0), said(items).at(-1), items.length, next]).toEqual([1_001, 2, 1_000, null]);
+    expect([numbersIn(items).at(0), numbersIn(items).at(-1), items.length, next]).toEqual([1_001, 2, 1_000, null]);
     expect(items.at(-1)?.position).toBe(2);
   });
 
@@ -42,7 +42,7 @@ describe('a conversation', () => {
     await say(1_000, 1_001, 1_002);
 
     const second = await use.store.chat.page('run:1', 10, first.next ?? undefined);
-    expect(said(second.items)).toEqual([989, 988, 987, 986, 985, 984, 983, 982, 981, 980]);
+    expect(numbersIn(second.items)).toEqual([989, 988, 987, 986, 985, 984, 983, 982, 981, 980]);
     expect(await use.store.chat.page('run:1', 10, 1)).toEqual({ items: [], next: null });
   });
 

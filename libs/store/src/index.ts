@@ -24,7 +24,7 @@ export * from './schema.repository';
 export * from './spend.repository';
 export * from './shadow-result.repository';
 export * from './shadow.repository';
-export * from './standing.repository';
+export * from './queue-position.repository';
 export * from './store';
 export * from './velocity.repository';
 export * from './worker.repository';

@@ -5,7 +5,7 @@ describe('a note', () => {
   const use = useRuns();
   const noted = (id: string, guard: Record<string, string>, fields: Partial<JobRecord>) =>
     use.store.jobs.note(id, { states: ['PENDING'], guard, post: '{"kind":"told"}' }, fields);
-  const told = async () => (await use.inbox('r1')).filter(({ kind }) => kind === 'told');
+  const postedEvents = async () => (await use.inbox('r1')).filter(({ kind }) => kind === 'told');
 
   beforeEach(async () => {
     await use.begin('r1');
@@ -21,7 +21,7 @@ describe('a note', () => {
 
     expect(answers.filter((isNoted) => isNoted)).toHaveLength(1);
     expect((await use.store.jobs.load('r1:ask@1'))?.progress_message).toBe(`answer ${answers.indexOf(true)}`);
-    expect(await told()).toHaveLength(1);
+    expect(await postedEvents()).toHaveLength(1);
   });
 
   it('that is too late notifies no run', async () => {
@@ -29,7 +29,7 @@ describe('a note', () => {
 
     expect(await noted('r1:ask@1', {}, { progress_message: 'late' })).toBe(false);
     expect(await noted('nobody', {}, { progress_message: 'late' })).toBe(false);
-    expect(await told()).toEqual([]);
+    expect(await postedEvents()).toEqual([]);
   });
 
   it('on a job without a run is written', async () => {

@@ -250,7 +250,7 @@ const mayBeEmpty = new Set(['parked', 'lane', 'submitter', 'trace_id', 'topic'])
 /** Stored in the record hash but read separately. */
 const apart = new Set(['history', 'decisions']);
 
-const valueOf = (field: string, value: string): unknown =>
+const parseValue = (field: string, value: string): unknown =>
   numbers.has(field) ? Number(value) : documents.has(field) ? (JSON.parse(value) as unknown) : value;
 
 /** Parses the hash fields of a record; undefined if there is no record. */
@@ -258,7 +258,7 @@ export function parseJob(fields: Readonly<Record<string, string>>): JobRecord | 
   const job: Record<string, unknown> = { retry_count: 0, deadline_ms: 0 };
   for (const field in fields) {
     const value = fields[field] ?? '';
-    if (!apart.has(field) && (value !== '' || mayBeEmpty.has(field))) job[field] = valueOf(field, value);
+    if (!apart.has(field) && (value !== '' || mayBeEmpty.has(field))) job[field] = parseValue(field, value);
   }
   return job['state'] === undefined ? undefined : (job as unknown as JobRecord);
 }
@@ -275,7 +275,7 @@ export function parseSummary(values: readonly (string | null)[]): JobSummary | u
   const job: Record<string, unknown> = { deadline_ms: 0 };
   for (const [i, field] of summaryFields.entries()) {
     const value = values[i] ?? '';
-    if (value !== '' || mayBeEmpty.has(field)) job[field] = valueOf(field, value);
+    if (value !== '' || mayBeEmpty.has(field)) job[field] = parseValue(field, value);
   }
   return job['state'] === undefined ? undefined : (job as unknown as JobSummary);
 }

@@ -34,7 +34,7 @@ export interface MoveExtras {
   unset?: (keyof JobRecord)[];
   /** Queue in which the job is then parked, and the maximum time. */
   park?: { queue: ParkingQueue; forMs: number };
-  carry?: QueueEntry[];
+  queueEntries?: QueueEntry[];
   deadLetter?: DeadLetterWrite;
   /** Pending publish, performed after the write. */
   intent?: string;
@@ -162,11 +162,11 @@ export async function loadJob(redis: Redis, id: string): Promise<JobRecord | und
   return parseJob(await redis.hgetall(keys.job(id)));
 }
 
-const linesOf = (text: string | null): string[] => (text ?? '').split('\n').filter((line) => line !== '');
+const splitLines = (text: string | null): string[] => (text ?? '').split('\n').filter((line) => line !== '');
 
 /** Parses the `history` of a job record: oldest first. */
 export const parseHistory = (text: string | null): JobHistoryEntry[] =>
-  linesOf(text).map((line) => {
+  splitLines(text).map((line) => {
     const [event = '', from = '', to = '', at = ''] = line.split(' ');
     return { event, ...(from && { from: from as JobState }), to: to as JobState, at: Number(at) };
   });
@@ -188,7 +188,7 @@ export class JobRepository {
 
   private moveDocument(scope: TenantScope, event: JobEvent, extras: MoveExtras): object {
     const { from: allowed, to } = jobStates.moves[event];
-    const { from: wanted, set, unset, park, carry, deadLetter, intent } = extras;
+    const { from: wanted, set, unset, park, queueEntries, deadLetter, intent } = extras;
     const { dispatchId, holder, guard, post, audit } = extras;
     return {
       event,
@@ -199,7 +199,7 @@ export class JobRepository {
       ...(set && { set: flat(set) }),
       ...(unset && { unset }),
       ...(park && { park: park.queue, park_ms: park.forMs }),
-      ...(carry && { carry }),
+      ...(queueEntries && { queue_entries: queueEntries }),
       ...(deadLetter && { dead_letter: deadLetter }),
       ...(intent && { intent }),
       ...(dispatchId && { dispatch_id: dispatchId }),
@@ -341,14 +341,14 @@ export class JobRepository {
   }
 
   /** Whether the job has a queue entry that will be processed, according to its record. */
-  async isCarried(job: Pick<JobRecord, 'id' | 'parked' | 'lane'>): Promise<boolean> {
-    return (await runScript(this.redis, 'carried', keys.job(job.id), job.id)) === 1;
+  async hasQueueEntry(job: Pick<JobRecord, 'id' | 'parked' | 'lane'>): Promise<boolean> {
+    return (await runScript(this.redis, 'hasQueueEntry', keys.job(job.id), job.id)) === 1;
   }
 
   /** Adds a queue entry for a job without one, unless the job was updated since it was read. */
-  async recarry(job: Pick<JobRecord, 'id' | 'updated_at'>, suffix: string, priority: number): Promise<boolean> {
-    const reply = await runScript(this.redis, 'recarry', keys.job(job.id), job.id, job.updated_at, suffix, priority);
-    return (reply as [string])[0] === 'carried';
+  async requeue(job: Pick<JobRecord, 'id' | 'updated_at'>, suffix: string, priority: number): Promise<boolean> {
+    const reply = await runScript(this.redis, 'requeueJob', keys.job(job.id), job.id, job.updated_at, suffix, priority);
+    return (reply as [string])[0] === 'requeued';
   }
 
   /** Clears a published intent. A newer intent is kept. */
@@ -374,7 +374,7 @@ export class JobRepository {
   /** Newest first. */
   async decisions(id: string, limit: number): Promise<DecisionRecord[]> {
     const text = await this.redis.hget(keys.job(id), 'decisions');
-    const rows = linesOf(text).reverse().slice(0, limit);
+    const rows = splitLines(text).reverse().slice(0, limit);
     return rows.map((row) => JSON.parse(row) as DecisionRecord);
   }
 

@@ -49,7 +49,7 @@ export class LoadRepository {
       pipeline.zcard(keys.jobsInState(tenant, state));
       if (sized) pipeline.zrandmember(keys.jobsInState(tenant, state), sampleSize);
     }
-    const [info, walk, ...rest] = repliesOf(await pipeline.exec());
+    const [info, walk, ...rest] = unwrapReplies(await pipeline.exec());
     const [next, met] = walk as [string, string[]]; // the reply of SSCAN
     const each = sized ? 2 : 1;
     const found = asked.map(({ tenant }, i): JobSample => {
@@ -70,7 +70,7 @@ export class LoadRepository {
     if (ids.length === 0) return new Map();
     const pipeline = this.redis.pipeline();
     for (const id of ids) pipeline.strlen(keys.context(id)).hstrlen(keys.job(id), 'request');
-    const sizes = repliesOf(await pipeline.exec()).map(Number);
+    const sizes = unwrapReplies(await pipeline.exec()).map(Number);
     return new Map(ids.map((id, i) => [id, (sizes[i * 2] ?? 0) + (sizes[i * 2 + 1] ?? 0)]));
   }
 }
@@ -87,7 +87,7 @@ function byTenant(tenants: readonly string[], found: readonly JobSample[], sizes
   return [...loads.values()];
 }
 
-const repliesOf = (replies: [error: Error | null, reply: unknown][] | null): unknown[] =>
+const unwrapReplies = (replies: [error: Error | null, reply: unknown][] | null): unknown[] =>
   (replies ?? []).map(([error, reply]) => {
     if (error) throw error;
     return reply;

@@ -44,7 +44,7 @@ export async function readRedisFacts(redis: Redis): Promise<RedisFacts> {
   for (const [error, reply] of (await pipeline.exec()) ?? []) {
     // Error replies (`NOPERM`, `unknown command`) mean that CONFIG is not permitted.
     if (error && error.name !== 'ReplyError') throw error;
-    for (const [name, value] of pairsOf(reply)) settings.set(name, value);
+    for (const [name, value] of toPairs(reply)) settings.set(name, value);
   }
   const of = (name: (typeof settingNames)[number], field?: string) => settings.get(name) ?? (field && info.get(field));
   const appendOnly = settings.get('appendonly') ?? { '1': 'yes', '0': 'no' }[info.get('aof_enabled') ?? ''];
@@ -55,16 +55,16 @@ export async function readRedisFacts(redis: Redis): Promise<RedisFacts> {
     fsync: of('appendfsync'),
     unsyncedRewrite: unsynced === undefined ? undefined : unsynced === 'yes',
     evictionPolicy: of('maxmemory-policy', 'maxmemory_policy'),
-    maxMemoryBytes: numberOf(of('maxmemory', 'maxmemory')),
-    minReplicasToWrite: numberOf(of('min-replicas-to-write')),
+    maxMemoryBytes: toNumber(of('maxmemory', 'maxmemory')),
+    minReplicasToWrite: toNumber(of('min-replicas-to-write')),
   });
 }
 
 /** Parses `INFO memory`. Replica and append-only buffers do not count toward the limit, as in Redis itself. */
 export function parseMemory(infoText: string): RedisMemory {
   const info = parseInfo(infoText);
-  const used = (numberOf(info.get('used_memory')) ?? 0) - (numberOf(info.get('mem_not_counted_for_evict')) ?? 0);
-  return { usedBytes: Math.max(0, used), maxBytes: numberOf(info.get('maxmemory')) ?? 0 };
+  const used = (toNumber(info.get('used_memory')) ?? 0) - (toNumber(info.get('mem_not_counted_for_evict')) ?? 0);
+  return { usedBytes: Math.max(0, used), maxBytes: toNumber(info.get('maxmemory')) ?? 0 };
 }
 
 /** The lines `field:value` of an INFO reply. */
@@ -73,13 +73,13 @@ export function parseInfo(text: string): ReadonlyMap<string, string> {
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
 }
 
-function pairsOf(reply: unknown): [string, string][] {
+function toPairs(reply: unknown): [string, string][] {
   if (!Array.isArray(reply)) return [];
   const texts = reply.map(String);
   return texts.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name, texts[i + 1] ?? '']] : []));
 }
 
-function numberOf(text: string | undefined): number | undefined {
+function toNumber(text: string | undefined): number | undefined {
   const value = text === undefined || text === '' ? NaN : Number(text);
   return Number.isFinite(value) ? value : undefined;
 }

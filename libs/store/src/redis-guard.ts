@@ -122,7 +122,7 @@ function unreportedSettings(facts: RedisFacts, minReplicas: number): StoreFindin
 export async function requireWritable(redis: Redis, minReplicas: number): Promise<void> {
   const replies = (await redis.pipeline().ping().info('memory').info('replication').exec()) ?? [];
   const [, memory, replication] = replies.map(([error, reply]) => {
-    if (error) throw refusalOf(error) ?? error;
+    if (error) throw toRefusal(error) ?? error;
     return String(reply);
   });
   const { usedBytes, maxBytes } = parseMemory(memory ?? '');
@@ -139,7 +139,7 @@ const refusals: readonly (readonly [start: string, publicText: string])[] = [
   ['LOADING', 'is reading its data'],
 ];
 
-const refusalOf = (error: Error): NotReady | undefined => {
+const toRefusal = (error: Error): NotReady | undefined => {
   const known = refusals.find(([start]) => error.message.startsWith(start));
   return known && new NotReady(known[1]);
 };

@@ -4,7 +4,7 @@ import { useRuns } from './run.testing';
 
 const use = useRuns();
 const runs = () => use.store.runs;
-const open = (id: string, owner = 'me', most = 100) => runs().open(id, owner, 60_000, most);
+const open = (id: string, owner = 'me', limit = 100) => runs().open(id, owner, 60_000, limit);
 const kinds = (outcomes: { kind: string }[]) => outcomes.map(({ kind }) => kind);
 const many = <T>(count: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)));
@@ -19,7 +19,7 @@ const loseEntry = async (entry: string) => {
 /** Creates a run and takes it through its first pass: it sleeps, with nothing in its inbox, and nobody has its lock. */
 const asleep = async (id: string, over: Partial<RunCreation> = {}) => {
   await use.begin(id, over);
-  await use.save(id, 1, { heard: 1 });
+  await use.save(id, 1, { processedEvents: 1 });
   expect(await runs().close(id, 'me', 'go_on')).toBe('asleep');
   await loseEntry(`run-${id}-1`);
 };
@@ -42,7 +42,7 @@ describe('an event', () => {
     expect(await use.passes()).toEqual(['run-r1-1']);
 
     await open('r1');
-    await use.save('r1', 1, { heard: 2 });
+    await use.save('r1', 1, { processedEvents: 2 });
     await runs().close('r1', 'me', 'go_on');
     await many(2, (n) => runs().post('*', 'r1', nth(n)));
 
@@ -64,7 +64,7 @@ describe('an event', () => {
   it('is rejected by an ended run, whose inbox is empty', async () => {
     await use.begin('r1');
     await runs().post('*', 'r1', nth(1));
-    await use.end('r1', 1, { heard: 1 });
+    await use.end('r1', 1, { processedEvents: 1 });
 
     expect(await runs().post('*', 'r1', nth(2))).toEqual({ kind: 'ended', status: 'succeeded' });
     expect(await use.redis.exists(keys.runInbox('r1'))).toBe(0);
@@ -125,9 +125,9 @@ describe('a saved pass', () => {
     await use.begin('r1');
     for (const n of [1, 2, 3]) await runs().post('*', 'r1', nth(n));
 
-    const first = await use.save('r1', 1, { heard: 2, token: 'once' });
+    const first = await use.save('r1', 1, { processedEvents: 2, token: 'once' });
     await runs().post('*', 'r1', nth(4));
-    const again = await use.save('r1', 1, { heard: 2, token: 'once' });
+    const again = await use.save('r1', 1, { processedEvents: 2, token: 'once' });
 
     expect([first, again]).toMatchObject([
       { kind: 'saved', revision: 2, left: 2 },
@@ -139,16 +139,18 @@ describe('a saved pass', () => {
   it('that is rejected removes nothing', async () => {
     await use.begin('r1');
 
-    expect(kinds([await use.save('r1', 7, { heard: 1 }), await use.save('r1', 1, { heard: 1, owner: 'x' })])).toEqual([
-      'changed',
-      'fenced',
-    ]);
+    expect(
+      kinds([
+        await use.save('r1', 7, { processedEvents: 1 }),
+        await use.save('r1', 1, { processedEvents: 1, owner: 'x' }),
+      ]),
+    ).toEqual(['changed', 'fenced']);
     expect(await use.inbox('r1')).toHaveLength(1);
   });
 
   it('has pending effects until it is closed, by any owner', async () => {
     await use.begin('r1');
-    await use.save('r1', 1, { heard: 1, acting: true });
+    await use.save('r1', 1, { processedEvents: 1, acting: true });
     await use.redis.del(keys.runLock('r1'));
 
     expect(await open('r1', 'next')).toMatchObject({ acting: true, events: [], revision: 2 });
@@ -171,7 +173,7 @@ describe('a saved pass without effects', () => {
   it('closes itself when the inbox is empty, also when it is repeated', async () => {
     await use.begin('r1');
 
-    const saves = [1, 2].map(() => use.save('r1', 1, { heard: 1, closes: true, token: 'once' }));
+    const saves = [1, 2].map(() => use.save('r1', 1, { processedEvents: 1, closes: true, token: 'once' }));
 
     expect(await Promise.all(saves)).toMatchObject([
       { kind: 'saved', sleeps: true },
@@ -186,7 +188,7 @@ describe('a saved pass without effects', () => {
     await use.begin('r1');
     await runs().post('*', 'r1', nth(1));
 
-    expect(await use.save('r1', 1, { heard: 1, closes: true })).toMatchObject({ sleeps: false, left: 1 });
+    expect(await use.save('r1', 1, { processedEvents: 1, closes: true })).toMatchObject({ sleeps: false, left: 1 });
     expect(await lock('r1')).toBe('me');
   });
 });
@@ -194,7 +196,7 @@ describe('a saved pass without effects', () => {
 describe('closing a pass', () => {
   it('lets the run sleep when its inbox is empty: no lock, and the next event wakes it', async () => {
     await use.begin('r1');
-    await use.save('r1', 1, { heard: 1 });
+    await use.save('r1', 1, { processedEvents: 1 });
 
     expect(await runs().close('r1', 'me', 'give_way')).toBe('asleep');
 
@@ -206,7 +208,7 @@ describe('closing a pass', () => {
 
   it('keeps the lock for events that arrived between save and close', async () => {
     await use.begin('r1');
-    await use.save('r1', 1, { heard: 1 });
+    await use.save('r1', 1, { processedEvents: 1 });
     await runs().post('*', 'r1', nth(1));
 
     expect(await runs().close('r1', 'me', 'go_on')).toBe('more');
@@ -229,7 +231,7 @@ describe('closing a pass', () => {
 
   it('keeps a paused run awake, with its pending effects and no additional entry', async () => {
     await use.begin('r1');
-    await use.save('r1', 1, { heard: 1, acting: true });
+    await use.save('r1', 1, { processedEvents: 1, acting: true });
 
     expect(await runs().close('r1', 'me', 'pause')).toBe('paused');
 
@@ -242,7 +244,7 @@ describe('closing a pass', () => {
     'changes nothing for an owner that lost the lock: %s',
     async (next) => {
       await use.begin('r1');
-      await use.save('r1', 1, { heard: 1, acting: true });
+      await use.save('r1', 1, { processedEvents: 1, acting: true });
       await use.redis.set(keys.runLock('r1'), 'another');
       const before = await use.redis.hgetall(keys.run('r1'));
 
@@ -257,12 +259,12 @@ describe('closing a pass', () => {
     await use.create('r1');
     let isPosting = true;
     const posting = many(40, (n) => runs().post('*', 'r1', nth(n))).finally(() => (isPosting = false));
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const goOn = async (): Promise<void> => {
       const opened = await open('r1', 'me', 3);
       if (opened.kind !== 'open') throw new Error(opened.kind);
-      heard.push(...opened.events);
-      await use.save('r1', opened.revision, { heard: opened.events.length, token: `t${heard.length}` });
+      received.push(...opened.events);
+      await use.save('r1', opened.revision, { processedEvents: opened.events.length, token: `t${received.length}` });
       if ((await runs().close('r1', 'me', 'go_on')) === 'more') await goOn();
     };
 
@@ -274,7 +276,7 @@ describe('closing a pass', () => {
     }
     await posting;
 
-    expect(heard).toEqual([{ kind: 'start' }, ...Array.from({ length: 40 }, (_, n) => nth(n))]);
+    expect(received).toEqual([{ kind: 'start' }, ...Array.from({ length: 40 }, (_, n) => nth(n))]);
   });
 });
 
@@ -288,9 +290,9 @@ describe('repairing the queue entry of a run', () => {
     await use.create('r1');
     await loseEntry('run-r1-1');
 
-    const woken = await many(5, () => runs().rewake('r1', 60_000, 60_000));
+    const outcomes = await many(5, () => runs().requeue('r1', 60_000, 60_000));
 
-    expect(woken.sort()).toEqual(['carried', 'carried', 'carried', 'carried', 'woken']);
+    expect(outcomes.sort()).toEqual(['queued', 'queued', 'queued', 'queued', 'requeued']);
     expect(await use.passes()).toEqual(['run-r1-2']);
     expect(await use.redis.hget(pass('run-r1-2'), 'data')).toBe('{"run_id":"r1"}');
   });
@@ -299,8 +301,8 @@ describe('repairing the queue entry of a run', () => {
     await use.create('r1');
     await asleep('r2');
 
-    expect(await Promise.all(['r1', 'r2', 'r3'].map((id) => runs().rewake(id, 60_000, 60_000)))).toEqual([
-      'carried',
+    expect(await Promise.all(['r1', 'r2', 'r3'].map((id) => runs().requeue(id, 60_000, 60_000)))).toEqual([
+      'queued',
       'asleep',
       'missing',
     ]);
@@ -311,8 +313,8 @@ describe('repairing the queue entry of a run', () => {
     await use.create('r1');
     await failEntry('run-r1-1', 5_000);
 
-    expect([await runs().rewake('r1', 60_000, 60_000), await use.passes()]).toEqual(['carried', []]);
-    expect([await runs().rewake('r1', 1_000, 60_000), await use.passes()]).toEqual(['woken', ['run-r1-2']]);
+    expect([await runs().requeue('r1', 60_000, 60_000), await use.passes()]).toEqual(['queued', []]);
+    expect([await runs().requeue('r1', 1_000, 60_000), await use.passes()]).toEqual(['requeued', ['run-r1-2']]);
     expect(await use.redis.exists(pass('failed'), pass('run-r1-1'))).toBe(0);
   });
 
@@ -324,9 +326,9 @@ describe('repairing the queue entry of a run', () => {
     };
 
     await putOff(1_000);
-    expect(await runs().rewake('r1', 60_000, 60_000)).toBe('carried');
+    expect(await runs().requeue('r1', 60_000, 60_000)).toBe('queued');
     await putOff(3_600_000);
-    expect([await runs().rewake('r1', 60_000, 60_000), await use.passes()]).toEqual(['woken', ['run-r1-2']]);
+    expect([await runs().requeue('r1', 60_000, 60_000), await use.passes()]).toEqual(['requeued', ['run-r1-2']]);
     expect(await use.redis.exists(pass('delayed'), pass('run-r1-1'))).toBe(0);
   });
 
@@ -336,9 +338,9 @@ describe('repairing the queue entry of a run', () => {
     await asleep('r2');
     await use.redis.hset(keys.run('r2'), 'acting', '1');
 
-    expect([await runs().rewake('r1', 60_000, 60_000), await runs().rewake('r2', 60_000, 60_000)]).toEqual([
-      'woken',
-      'woken',
+    expect([await runs().requeue('r1', 60_000, 60_000), await runs().requeue('r2', 60_000, 60_000)]).toEqual([
+      'requeued',
+      'requeued',
     ]);
     expect(await use.passes()).toEqual(['run-r1-2', 'run-r2-2']);
     await many(2, () => runs().post('*', 'r1', nth(1)));
@@ -351,10 +353,10 @@ describe('a run that sleeps for long', () => {
     await asleep('r1');
     await use.redis.hset(keys.run('r1'), 'updated_at', (Date.now() - 600_000) * 1_000);
 
-    expect(await runs().rewake('r1', 60_000, 3_600_000)).toBe('asleep');
-    const outcomes = await many(3, () => runs().rewake('r1', 60_000, 599_000));
+    expect(await runs().requeue('r1', 60_000, 3_600_000)).toBe('asleep');
+    const outcomes = await many(3, () => runs().requeue('r1', 60_000, 599_000));
 
-    expect(outcomes.sort()).toEqual(['carried', 'carried', 'looks']);
+    expect(outcomes.sort()).toEqual(['checking', 'queued', 'queued']);
     expect([await use.inbox('r1'), await use.passes()]).toEqual([[{ kind: 'look' }], ['run-r1-2']]);
   });
 
@@ -364,14 +366,14 @@ describe('a run that sleeps for long', () => {
     await use.redis.hdel(keys.run('r1'), 'awake');
     await use.redis.hset(keys.run('r1'), 'updated_at', '1');
 
-    expect(await runs().rewake('r1', 60_000, 1_000)).toBe('asleep');
+    expect(await runs().requeue('r1', 60_000, 1_000)).toBe('asleep');
     expect(await use.inbox('r1')).toEqual([]);
   });
 });
 
 describe('firing a timer', () => {
   const set = (id: string, dueMs: number) =>
-    use.save(id, 1, { heard: 1, timers: { set: [{ member: 'a:x', dueMs, queue: 'runTimers' }] } });
+    use.save(id, 1, { processedEvents: 1, timers: { set: [{ member: 'a:x', dueMs, queue: 'runTimers' }] } });
   const traces = () =>
     use.redis.exists(keys.runTimers('r1'), keys.delayTimers(), keys.queue(queues.runTimers.name, 'delayed'));
 

@@ -32,7 +32,7 @@ interface Row {
 }
 
 const batchSize = 200;
-const secondOf = (us: number) => Math.floor(us / 1e6);
+const toSecond = (us: number) => Math.floor(us / 1e6);
 const bound = (us: number): string => (Number.isFinite(us) ? String(us) : '+inf');
 
 const pairs = (flat: readonly string[]): { member: string; score: number }[] =>
@@ -53,8 +53,8 @@ export class RunIndex {
     let nextCursorSec: number | null = null;
     for await (const row of this.newestFirst(tenant, filter, cursorUs ?? Infinity)) {
       const last = found.at(-1);
-      if (last && found.length >= limit && secondOf(row.atUs) < secondOf(last.atUs)) {
-        nextCursorSec = secondOf(last.atUs) - 1;
+      if (last && found.length >= limit && toSecond(row.atUs) < toSecond(last.atUs)) {
+        nextCursorSec = toSecond(last.atUs) - 1;
         break;
       }
       found.push(row);

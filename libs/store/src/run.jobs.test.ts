@@ -10,7 +10,7 @@ const passes = (id: string) => use.redis.hget(keys.run(id), 'wakes');
 /** A run that sleeps after its first pass, for an event to wake it. */
 const asleep = async (id: string) => {
   await use.begin(id);
-  await use.save(id, 1, { heard: 1 });
+  await use.save(id, 1, { processedEvents: 1 });
   await use.store.runs.close(id, 'me', 'go_on');
 };
 const moved = async (id: string, events: readonly JobEvent[], extras: MoveExtras = {}) => {

@@ -123,7 +123,7 @@ describe('a save', () => {
     removed: ['tally'],
     events: [{ type: 'step_dispatched', step_id: 'weigh' }],
     timers: { set: [{ member: 'settle', dueMs: Date.now() + 60_000, queue: 'runTimers' }] },
-    heard: 1,
+    processedEvents: 1,
     acting: true,
     tree: [{ path: 'weigh', parent: '', name: 'weigh', begins: true }],
     ...over,

@@ -19,7 +19,7 @@ import type {
   FireOutcome,
   OpenOutcome,
   PostOutcome,
-  RewakeOutcome,
+  RequeueOutcome,
   RemoveOutcome,
   RunCreation,
   RunSave,
@@ -110,7 +110,7 @@ export class RunRepository {
       steps: steps?.size ?? 0,
       events: events.length,
       removed: save.removed ?? [],
-      heard: save.heard ?? 0,
+      processed: save.processedEvents ?? 0,
       ...(save.acting && { acting: true }),
       ...(save.closes && { closes: true }),
       set: (timers?.set ?? []).map(({ member, dueMs, queue }) => ({ member, due_ms: dueMs, queue })),
@@ -252,11 +252,11 @@ export class RunRepository {
    * Repairs the queue entry of a run that has work to do.
    *
    * @param failedRestMs pause before a permanently failed entry is replaced
-   * @param lookAfterMs time without a save after which a sleeping run checks its jobs and timers
+   * @param checkAfterMs time without a save after which a sleeping run checks its jobs and timers
    */
-  async rewake(id: string, failedRestMs: number, lookAfterMs: number): Promise<RewakeOutcome> {
-    const reply = await runScript(this.redis, 'rewakeRun', keys.run(id), id, failedRestMs, lookAfterMs);
-    return (reply as [RewakeOutcome])[0];
+  async requeue(id: string, failedRestMs: number, checkAfterMs: number): Promise<RequeueOutcome> {
+    const reply = await runScript(this.redis, 'requeueRun', keys.run(id), id, failedRestMs, checkAfterMs);
+    return (reply as [RequeueOutcome])[0];
   }
 
   /** Removes an ended run without pending effects. Keeps its idempotency key, so that a repeat cannot start it again. */

@@ -30,9 +30,9 @@ interface Shown {
 /** Queue, name, state and what it answered of each entry, as the board shows them. */
 const shown = async ({ job, children = [] }: JobNode): Promise<Shown> => {
   const below = await Promise.all(children.filter(Boolean).map(shown));
-  const told = job.failedReason ?? (job.returnvalue as string | undefined) ?? '';
+  const outcome = job.failedReason ?? (job.returnvalue as string | undefined) ?? '';
   return {
-    at: [job.queueName, job.name, await job.getState(), told].join(' ').trim(),
+    at: [job.queueName, job.name, await job.getState(), outcome].join(' ').trim(),
     ...(below.length > 0 && { below: below.sort((a, b) => a.at.localeCompare(b.at)) }),
   };
 };
@@ -230,7 +230,9 @@ describe('the job of a step in the board', () => {
     await use.store.jobs.move('*', 'j', 'start');
     expect(await below()).toEqual([step('jobs-in-flight job.default delayed')]);
 
-    await use.store.jobs.move('*', 'j', 'retry', { carry: [{ queue: 'jobs', suffix: 'retry-1', delay_ms: 60_000 }] });
+    await use.store.jobs.move('*', 'j', 'retry', {
+      queueEntries: [{ queue: 'jobs', suffix: 'retry-1', delay_ms: 60_000 }],
+    });
     expect(await below()).toEqual([step('jobs job.default delayed')]);
 
     await use.store.jobs.move('*', 'j', 'cancel');
@@ -244,7 +246,7 @@ describe('the job of a step in the board', () => {
     expect(await below()).toEqual([step('jobs-held job.default delayed')]);
 
     const job = await use.store.jobs.load('j');
-    await use.store.jobs.recarry({ id: 'j', updated_at: job?.updated_at ?? 0 }, 'again', 10);
+    await use.store.jobs.requeue({ id: 'j', updated_at: job?.updated_at ?? 0 }, 'again', 10);
 
     expect(await below()).toEqual([step('jobs job.default prioritized')]);
 

@@ -63,7 +63,7 @@ export interface RunSave {
   /** `queue` is the queue of the entry that fires the timer. A timer of the same member is replaced. */
   timers?: { set?: readonly (RunTimer & { queue: string })[]; clear?: readonly string[] };
   /** Number of processed inbox events. */
-  heard?: number;
+  processedEvents?: number;
   /** Effects remain to be applied; until the pass is closed, a pass that takes over must apply them. */
   acting?: boolean;
   /** No effects remain: with an empty inbox the run sleeps and the lock is released. */
@@ -109,8 +109,8 @@ export type OpenOutcome =
 /** How a pass ends: `fenced` if the lock was lost, `more` if another pass follows immediately. */
 export type CloseOutcome = 'asleep' | 'more' | 'gave_way' | 'paused' | 'fenced';
 
-/** `woken`: it had work but no queue entry; `looks`: it had none, and checks its jobs and timers after a long sleep. */
-export type RewakeOutcome = 'carried' | 'asleep' | 'woken' | 'looks' | 'missing';
+/** `requeued`: it had work but no queue entry; `checking`: it had no work and checks its jobs and timers after a long sleep. */
+export type RequeueOutcome = 'queued' | 'asleep' | 'requeued' | 'checking' | 'missing';
 
 export type PostOutcome =
   { kind: 'posted' } | { kind: 'ended'; status: RunStatus } | { kind: 'missing' } | { kind: 'other_tenant' };

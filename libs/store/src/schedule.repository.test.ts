@@ -262,7 +262,7 @@ describe('a schedule without a queue entry', () => {
     expect(await schedules().overdue(hour, hour, 10)).toEqual([]);
 
     expect(await schedules().overdue(0, hour, 10)).toEqual(['s1']);
-    const mended = await many(5, () => schedules().recarry('s1', hour));
+    const mended = await many(5, () => schedules().requeue('s1', hour));
 
     expect(mended.filter(Boolean)).toHaveLength(1);
     expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
@@ -281,8 +281,8 @@ describe('a schedule without a queue entry', () => {
       await use.redis.zadd(part(set), 9e18, entry);
     }
 
-    expect(await schedules().recarry('s1', hour)).toBe(true);
-    expect(await schedules().recarry('s2', hour)).toBe(true);
+    expect(await schedules().requeue('s1', hour)).toBe(true);
+    expect(await schedules().requeue('s2', hour)).toBe(true);
 
     expect(await use.redis.llen(part('wait'))).toBe(2);
     expect(await use.redis.zcard(part('failed'))).toBe(0);
@@ -291,11 +291,11 @@ describe('a schedule without a queue entry', () => {
 
   it('is none whose entry waits for an engine, or whose time is to come', async () => {
     const dueMs = await due('s1');
-    expect(await schedules().recarry('s1', hour)).toBe(false);
+    expect(await schedules().requeue('s1', hour)).toBe(false);
 
     await claim('s1', dueMs, { starts: [] });
     await use.redis.del(...(await use.redis.keys(`${part('')}*`)));
-    expect(await schedules().recarry('s1', hour)).toBe(false);
+    expect(await schedules().requeue('s1', hour)).toBe(false);
   });
 
   it('is one whose starts were noted by a process that died', async () => {
@@ -304,7 +304,7 @@ describe('a schedule without a queue entry', () => {
     await use.redis.del(...(await use.redis.keys(`${part('')}*`)));
 
     await eventually(async () => (await schedules().overdue(hour, 1, 10)).length === 1);
-    expect(await schedules().recarry('s1', 0)).toBe(true);
+    expect(await schedules().requeue('s1', 0)).toBe(true);
 
     expect(await payloads()).toEqual([{ schedule_id: 's1', due_ms: dueMs }]);
   });
@@ -313,7 +313,7 @@ describe('a schedule without a queue entry', () => {
     await use.redis.zadd(keys.schedulesDue(), 1, 'gone');
     await use.redis.zadd(keys.schedulesStarting(), 1, 'gone');
 
-    await schedules().recarry('gone', 0);
+    await schedules().requeue('gone', 0);
 
     expect(await schedules().overdue(0, 0, 10)).toEqual([]);
   });

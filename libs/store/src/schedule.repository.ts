@@ -80,7 +80,7 @@ export class ScheduleRepository {
   /** Time of the Redis clock, Unix ms. */
   async nowMs(): Promise<number> {
     const [sec = 0, us = 0] = await this.redis.time();
-    return msOf(sec, us);
+    return toMs(sec, us);
   }
 
   /** Atomic: record, index and the queue entry of the next due time. Earlier pending starts are removed. */
@@ -112,10 +112,10 @@ export class ScheduleRepository {
   /** Reads a schedule as one consistent snapshot. */
   async read(id: string): Promise<ScheduleNow | undefined> {
     const reading = this.redis.multi().hgetall(keys.schedule(id)).zrange(keys.scheduleStarts(id), 0, '-1').time();
-    const [fields, starts, time] = answersOf(await reading.exec());
+    const [fields, starts, time] = unwrapReplies(await reading.exec());
     const record = parseSchedule(fields as Record<string, string>);
     const [sec = 0, us = 0] = time as number[];
-    return record && { record, starts: (starts as string[]).map(Number), nowMs: msOf(sec, us) };
+    return record && { record, starts: (starts as string[]).map(Number), nowMs: toMs(sec, us) };
   }
 
   /** Schedules of a workflow, oldest first. */
@@ -176,17 +176,17 @@ export class ScheduleRepository {
   }
 
   /** Adds a queue entry to a schedule without one; true if it was needed. */
-  async recarry(id: string, unseenMs: number): Promise<boolean> {
+  async requeue(id: string, unseenMs: number): Promise<boolean> {
     const before = (await this.nowMs()) - unseenMs;
-    const reply = await runScript(this.redis, 'recarrySchedule', keys.schedule(id), id, before);
-    return (reply as [string])[0] === 'carried';
+    const reply = await runScript(this.redis, 'requeueSchedule', keys.schedule(id), id, before);
+    return (reply as [string])[0] === 'requeued';
   }
 }
 
-const msOf = (sec: number | string, us: number | string): number =>
+const toMs = (sec: number | string, us: number | string): number =>
   Number(sec) * 1_000 + Math.floor(Number(us) / 1_000);
 
-function answersOf(replies: [Error | null, unknown][] | null): unknown[] {
+function unwrapReplies(replies: [Error | null, unknown][] | null): unknown[] {
   return (replies ?? []).map(([error, reply]) => {
     if (error) throw error;
     return reply;

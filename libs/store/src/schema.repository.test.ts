@@ -4,13 +4,13 @@ import { useStore } from './store.testing';
 const use = useStore();
 let now = 0;
 
-const write = (id: string, document: Record<string, unknown>, most = 0, scope = '*') => {
+const write = (id: string, document: Record<string, unknown>, maxSchemas = 0, scope = '*') => {
   const alias = document['$id'];
   return use.store.schemas.write(scope, {
     id,
     document,
     ...(typeof alias === 'string' && { alias }),
-    most,
+    maxSchemas,
     nowUs: (now += 1),
   });
 };

@@ -11,7 +11,7 @@ export interface SchemaWrite {
   /** The `$id` for references from other schemas; absent = not referenceable. */
   alias?: string;
   /** Maximum number of schemas; 0 or less = unlimited. */
-  most: number;
+  maxSchemas: number;
   nowUs: number;
 }
 
@@ -38,8 +38,11 @@ export class SchemaRepository {
   constructor(private readonly redis: Redis) {}
 
   /** @param scope sets the owner of a new schema: the tenant, or the installation for every tenant */
-  async write(scope: TenantScope, { id, document, alias = '', most, nowUs }: SchemaWrite): Promise<SchemaOutcome> {
-    const args = [id, scope, JSON.stringify(document), alias, most, limits.tenantSchemas, nowUs];
+  async write(
+    scope: TenantScope,
+    { id, document, alias = '', maxSchemas, nowUs }: SchemaWrite,
+  ): Promise<SchemaOutcome> {
+    const args = [id, scope, JSON.stringify(document), alias, maxSchemas, limits.tenantSchemas, nowUs];
     const reply = await runScript(this.redis, 'writeSchema', keys.schema(id), ...args);
     const [kind, detail = ''] = reply as [SchemaOutcome['kind'], string?];
     switch (kind) {

@@ -15,7 +15,7 @@ const prefix = 'svc_';
  * @param declarations Lua that runs once, when the library is loaded
  * @param body of the function, with the call's KEYS and ARGV
  */
-export function libraryOf(declarations: string, body: string): ScriptLibrary {
+export function buildLibrary(declarations: string, body: string): ScriptLibrary {
   const hash = createHash('sha256').update(declarations).update(body).digest('hex').slice(0, 16);
   const name = `${prefix}${hash}`;
   const code = `#!lua name=${name}\n${declarations}\nredis.register_function('${name}', function(KEYS, ARGV)\n${body}\nend)`;

@@ -4,51 +4,51 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { luaKeys } from './keys';
 import { ScriptBatches, type Argument } from './script-batches';
-import { libraryOf } from './script-library';
+import { buildLibrary } from './script-library';
 
 /** Scripts of this library; each takes its keys, then its arguments, and returns a list of strings. */
 export type ScriptName =
   | 'accept'
+  | 'addLiveWorker'
   | 'addMessages'
   | 'addShadowResults'
   | 'admit'
-  | 'carried'
   | 'claim'
   | 'claimSchedule'
   | 'closePass'
   | 'createRun'
   | 'fireTimer'
   | 'forgetRuns'
-  | 'freeStray'
-  | 'joinLive'
+  | 'freeUnusedSlots'
+  | 'hasQueueEntry'
+  | 'intentDone'
   | 'keepEcho'
+  | 'lease'
   | 'move'
   | 'note'
   | 'openPass'
   | 'pageMessages'
   | 'postRun'
-  | 'recarry'
+  | 'removeDeadLetter'
   | 'removeRun'
-  | 'recarrySchedule'
   | 'removeSchedule'
   | 'removeSchema'
   | 'removeWorkflow'
-  | 'withPolicy'
   | 'replaceConfig'
+  | 'requeueJob'
+  | 'requeueRun'
+  | 'requeueSchedule'
   | 'reserve'
-  | 'rewakeRun'
   | 'saveRun'
-  | 'sweepFlows'
   | 'settleQuarantine'
   | 'settleStart'
+  | 'sweepFlows'
   | 'writePolicy'
   | 'writeSchedule'
   | 'writeSchema'
   | 'writeShadow'
-  | 'writeWorkflow'
-  | 'intentDone'
-  | 'removeDeadLetter'
-  | 'lease';
+  | 'writeWithPolicy'
+  | 'writeWorkflow';
 
 const luaList = (values: readonly string[]) => `{ ${values.map((v) => `'${v}'`).join(', ')} }`;
 
@@ -72,7 +72,7 @@ export function loadScripts(redis: Redis, luaQueues: string, dir = join(__dirnam
       const [name = '', numberOfKeys] = file.replace('.lua', '').split('-');
       return { name, numberOfKeys: Number(numberOfKeys), body: read(file) };
     });
-  const library = libraryOf(
+  const library = buildLibrary(
     [
       luaKeys(),
       luaQueues,

@@ -19,7 +19,7 @@ const result = (job_id: string, bundle_id = 'secops/a'): ShadowResult => ({
   latency_ms: '0.25',
 });
 const many = (count: number, bundle?: string) => Array.from({ length: count }, (_, i) => result(`j${i}`, bundle));
-const all = { fromMs: 0, toMs: Date.now() + dayMs, most: 10_000 };
+const all = { fromMs: 0, toMs: Date.now() + dayMs, limit: 10_000 };
 const jobs = async (range: object = {}, tenant = 'acme', bundle = 'secops/a') =>
   (await use.store.shadowResults.page(tenant, bundle, { ...all, ...range })).map(({ job_id }) => job_id);
 /** As of an earlier time; oldest first. */
@@ -65,7 +65,7 @@ describe('results of shadow policies', () => {
     for (;;) {
       const page = await use.store.shadowResults.page('acme', 'secops/a', {
         ...all,
-        most: 4,
+        limit: 4,
         ...(before && { before }),
       });
       seen.push(...page.map(({ job_id }) => job_id));

@@ -28,7 +28,7 @@ export interface ShadowResultRange {
   toMs: number;
   /** Only older results. */
   before?: ShadowResultPosition;
-  most: number;
+  limit: number;
 }
 
 const keepMs = 30 * 86_400_000;
@@ -50,11 +50,11 @@ export class ShadowResultRepository {
 
   /** Newest first; reads only the range. */
   async page(tenant: string, bundle: string, range: ShadowResultRange): Promise<StoredShadowResult[]> {
-    const { fromMs, toMs, before, most } = range;
+    const { fromMs, toMs, before, limit } = range;
     if (before?.ts_ms === 0 && before.seq === 0) return [];
     const end = before && before.ts_ms < toMs ? `(${before.ts_ms}-${before.seq}` : String(toMs - 1);
-    const found = await this.redis.xrevrange(keys.shadowResults(tenant, bundle), end, fromMs, 'COUNT', most);
-    return found.map(([id, fields]) => ({ ...placeOf(id), ...resultOf(fields) }));
+    const found = await this.redis.xrevrange(keys.shadowResults(tenant, bundle), end, fromMs, 'COUNT', limit);
+    return found.map(([id, fields]) => ({ ...parsePosition(id), ...parseResult(fields) }));
   }
 
   /** Whether a bundle has any results. */
@@ -63,12 +63,12 @@ export class ShadowResultRepository {
   }
 }
 
-function placeOf(id: string): ShadowResultPosition {
+function parsePosition(id: string): ShadowResultPosition {
   const [ms, seq] = id.split('-');
   return { ts_ms: Number(ms), seq: Number(seq) };
 }
 
-const resultOf = (fields: readonly string[]): ShadowResult =>
+const parseResult = (fields: readonly string[]): ShadowResult =>
   Object.fromEntries(
     fields.flatMap((name, i) => (i % 2 === 0 ? [[name, fields[i + 1] ?? '']] : [])),
   ) as unknown as ShadowResult;

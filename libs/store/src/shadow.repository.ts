@@ -37,7 +37,7 @@ export class ShadowRepository {
 
   async head(tenant: string, bundle: string): Promise<StoredShadowHead | undefined> {
     const text = await this.redis.hget(keys.shadows(tenant), bundle);
-    return text ? headOf(text) : undefined;
+    return text ? parseHead(text) : undefined;
   }
 
   async get(tenant: string, bundle: string): Promise<StoredShadow | undefined> {
@@ -45,12 +45,12 @@ export class ShadowRepository {
       (await this.redis.multi().hget(keys.shadows(tenant), bundle).hget(keys.shadowContents(tenant), bundle).exec()) ??
       [];
     if (typeof head !== 'string' || typeof content !== 'string') return undefined;
-    return { ...headOf(head), content };
+    return { ...parseHead(head), content };
   }
 
   /** Shadow policies of one tenant. */
   async ofTenant(tenant: string): Promise<StoredShadowHead[]> {
-    return (await this.redis.hvals(keys.shadows(tenant))).map(headOf);
+    return (await this.redis.hvals(keys.shadows(tenant))).map(parseHead);
   }
 
   /** Shadow policies of all tenants. */
@@ -60,4 +60,4 @@ export class ShadowRepository {
   }
 }
 
-const headOf = (text: string): StoredShadowHead => JSON.parse(text) as StoredShadowHead;
+const parseHead = (text: string): StoredShadowHead => JSON.parse(text) as StoredShadowHead;

@@ -46,7 +46,7 @@ describe('a reservation', () => {
     expect(await spending()).toMatchObject({ reserved: 60, spent: 0 });
     await end('j1', 'succeed', 45);
 
-    expect(await spending()).toEqual({ reserved: 0, spent: 45, byCenter: { research: 45 }, told: [50] });
+    expect(await spending()).toEqual({ reserved: 0, spent: 45, byCenter: { research: 45 }, alertedPercents: [50] });
     expect(await use.store.jobs.load('j1')).toMatchObject({ state: 'SUCCEEDED', cost: 45 });
     expect((await use.store.jobs.load('j1'))?.reserved).toBeUndefined();
   });
@@ -239,10 +239,10 @@ describe('alerts', () => {
       { account: 'tenant:acme', period: '2026-11-22', percent: 50, limit: 100, reserved: 51 },
       { percent: 100, spent: 120, reserved: 2 },
     ]);
-    await use.store.spend.alertsTold(alerts.slice(0, 1));
+    await use.store.spend.removeAlerts(alerts.slice(0, 1));
     expect(await use.store.spend.alerts(10)).toEqual(alerts.slice(1));
     // A process that was frozen confirms the same alerts again.
-    await use.store.spend.alertsTold(alerts.slice(0, 1));
+    await use.store.spend.removeAlerts(alerts.slice(0, 1));
     expect(await use.store.spend.alerts(10)).toEqual(alerts.slice(1));
   });
 });

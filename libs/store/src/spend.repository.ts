@@ -45,7 +45,7 @@ export interface Spending {
   reserved: number;
   byCenter: Record<string, number>;
   /** Thresholds with a published alert. */
-  told: number[];
+  alertedPercents: number[];
 }
 
 /** A reached threshold of a budget; amounts in micros. */
@@ -96,7 +96,7 @@ export class SpendRepository {
     const fields = await Promise.all(
       accounts.map(({ account, period }) => this.redis.hgetall(keys.spend(account, period))),
     );
-    return fields.map(spendingOf);
+    return fields.map(toSpending);
   }
 
   /** Unpublished alerts, oldest first. */
@@ -106,12 +106,12 @@ export class SpendRepository {
   }
 
   /** Removes published alerts, by value: their positions may have changed since they were read. */
-  async alertsTold(alerts: readonly SpendAlert[]): Promise<void> {
+  async removeAlerts(alerts: readonly SpendAlert[]): Promise<void> {
     await Promise.all(alerts.map(({ text }) => this.redis.lrem(keys.spendAlerts(), 1, text)));
   }
 }
 
-function spendingOf(fields: Record<string, string>): Spending {
+function toSpending(fields: Record<string, string>): Spending {
   const named = (prefix: string) =>
     Object.entries(fields).flatMap(([field, value]) =>
       field.startsWith(prefix) ? [[field.slice(prefix.length), value] as const] : [],
@@ -120,6 +120,6 @@ function spendingOf(fields: Record<string, string>): Spending {
     spent: Number(fields['spent'] ?? 0),
     reserved: Number(fields['reserved'] ?? 0),
     byCenter: Object.fromEntries(named('center:').map(([name, micros]) => [name, Number(micros)])),
-    told: named('told:').map(([percent]) => Number(percent)),
+    alertedPercents: named('told:').map(([percent]) => Number(percent)),
   };
 }

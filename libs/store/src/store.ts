@@ -19,7 +19,7 @@ import { loadScripts } from './scripts';
 import { SpendRepository } from './spend.repository';
 import { ShadowResultRepository } from './shadow-result.repository';
 import { ShadowRepository } from './shadow.repository';
-import { QueuePositionRepository } from './standing.repository';
+import { QueuePositionRepository } from './queue-position.repository';
 import { VelocityRepository } from './velocity.repository';
 import { WorkerRepository } from './worker.repository';
 import { WorkflowRepository } from './workflow.repository';
@@ -47,7 +47,7 @@ export interface Store {
   chat: ChatRepository;
   schedules: ScheduleRepository;
   spend: SpendRepository;
-  standing: QueuePositionRepository;
+  queuePositions: QueuePositionRepository;
   lease(key: string, owner: string, ttlMs: number): Lease;
 }
 
@@ -76,7 +76,7 @@ export function openStore(redis: Redis, queues: Readonly<Record<string, AnyQueue
     chat: new ChatRepository(redis),
     schedules: new ScheduleRepository(redis),
     spend: new SpendRepository(redis),
-    standing: new QueuePositionRepository(redis, queues),
+    queuePositions: new QueuePositionRepository(redis, queues),
     lease: (key, owner, ttlMs) => new Lease(redis, key, owner, ttlMs),
   };
 }

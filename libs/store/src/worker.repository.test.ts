@@ -19,7 +19,7 @@ const admission = (over: Partial<Admission> = {}): Admission => ({
 });
 
 describe('live workers', () => {
-  const join = (id: string, most: number, nowMs = 10 * minute) => use.store.workers.joinLive(id, nowMs, most);
+  const join = (id: string, max: number, nowMs = 10 * minute) => use.store.workers.addLiveWorker(id, nowMs, max);
 
   it('of many that come at once, as many join as may', async () => {
     const joined = await Promise.all(Array.from({ length: 20 }, (_, i) => join(`w${i}`, 3)));
@@ -34,13 +34,13 @@ describe('live workers', () => {
 
     expect(await join('a', 2)).toBe(true);
     expect(await join('c', 2)).toBe(false);
-    await use.store.workers.dropLive('b');
+    await use.store.workers.removeLiveWorker('b');
     expect(await join('c', 2)).toBe(true);
     expect(await join('d', 2, 13 * minute)).toBe(true);
   });
 
-  it.each([0, -1])('are any number when the license says %s', async (most) => {
-    for (const id of ['a', 'b', 'c']) expect(await join(id, most)).toBe(true);
+  it.each([0, -1])('are any number when the license says %s', async (max) => {
+    for (const id of ['a', 'b', 'c']) expect(await join(id, max)).toBe(true);
   });
 });
 

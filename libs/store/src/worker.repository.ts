@@ -66,11 +66,11 @@ export class WorkerRepository {
    *
    * @param max 0 or less = unlimited
    */
-  async joinLive(workerId: string, nowMs: number, max: number): Promise<boolean> {
+  async addLiveWorker(workerId: string, nowMs: number, max: number): Promise<boolean> {
     const limit = Math.max(0, max);
     const reply = await runScript(
       this.redis,
-      'joinLive',
+      'addLiveWorker',
       keys.liveWorkers(),
       workerId,
       nowMs,
@@ -97,7 +97,7 @@ export class WorkerRepository {
     return (await this.redis.exists(keys.workerEchoes(workerId))) === 1;
   }
 
-  async dropLive(workerId: string): Promise<void> {
+  async removeLiveWorker(workerId: string): Promise<void> {
     await this.redis.zrem(keys.liveWorkers(), workerId);
   }
 
@@ -114,19 +114,19 @@ export class WorkerRepository {
 
   /** Releases slots of jobs that are not in flight on this worker. Returns their number. */
   async freeWorkerSlots(workerId: string): Promise<number> {
-    return this.freeStray(keys.workerInFlight(workerId), workerId);
+    return this.freeUnusedSlots(keys.workerInFlight(workerId), workerId);
   }
 
   /** Releases license slots of jobs that are not in flight. Returns their number. */
   async freeLicenseSlots(): Promise<number> {
-    return this.freeStray(keys.allInFlight(), '');
+    return this.freeUnusedSlots(keys.allInFlight(), '');
   }
 
-  private async freeStray(set: string, workerId: string): Promise<number> {
+  private async freeUnusedSlots(set: string, workerId: string): Promise<number> {
     const ids = await this.redis.smembers(set);
     let freed = 0;
     for (let i = 0; i < ids.length; i += idBatchSize) {
-      freed += Number(await runScript(this.redis, 'freeStray', set, workerId, ...ids.slice(i, i + idBatchSize)));
+      freed += Number(await runScript(this.redis, 'freeUnusedSlots', set, workerId, ...ids.slice(i, i + idBatchSize)));
     }
     return freed;
   }

@@ -70,7 +70,7 @@ export class WorkflowRepository {
     { tenant, id, document, expectedVersion, by, author = '' }: WorkflowWrite,
     policy?: PolicyPart,
   ): Promise<WriteWorkflowOutcome | { kind: 'policy_changed' }> {
-    const values = [id, tenant, JSON.stringify(document), hashOf(document), expectedVersion ?? '', by, author];
+    const values = [id, tenant, JSON.stringify(document), hashDocument(document), expectedVersion ?? '', by, author];
     const reply = await this.run('writeWorkflow', id, values, policy);
     const [kind, version = '', at = ''] = reply as [WriteWorkflowOutcome['kind'] | 'policy_changed', string?, string?];
     switch (kind) {
@@ -96,7 +96,7 @@ export class WorkflowRepository {
     if (!tenant || !document || removedAt) return { kind: 'missing' };
     if (scope !== '*' && scope !== tenant) return { kind: 'other_tenant' };
     const value = {
-      ...versionOf({ id, tenant, version: Number(version) }, document, at, by, author),
+      ...toVersion({ id, tenant, version: Number(version) }, document, at, by, author),
       created_at: Number(createdAt),
       created_by: createdBy ?? '',
     };
@@ -111,7 +111,7 @@ export class WorkflowRepository {
     const [document, at, by, author] = Number(newest) === version ? rest : rest.slice(4);
     if (!tenant || !document) return { kind: 'missing' };
     if (scope !== '*' && scope !== tenant) return { kind: 'other_tenant' };
-    return { kind: 'found', value: versionOf({ id, tenant, version }, document, at, by, author) };
+    return { kind: 'found', value: toVersion({ id, tenant, version }, document, at, by, author) };
   }
 
   /** The newest first; none for a workflow that the caller may not see or that was removed. */
@@ -162,7 +162,7 @@ export class WorkflowRepository {
     const replacement = toPolicyWriteArgs(document, readRevision, kept);
     return runScript(
       this.redis,
-      'withPolicy',
+      'writeWithPolicy',
       keys.workflow(id),
       place,
       script,
@@ -175,7 +175,7 @@ export class WorkflowRepository {
 
 type Text = string | null | undefined;
 
-const versionOf = (
+const toVersion = (
   of: Pick<WorkflowVersion, 'id' | 'tenant' | 'version'>,
   document: string,
   at: Text,
@@ -190,7 +190,7 @@ const versionOf = (
 });
 
 /** Hash that does not depend on the order of fields. */
-const hashOf = (document: JsonObject): string =>
+const hashDocument = (document: JsonObject): string =>
   createHash('sha256')
     .update(JSON.stringify(document, (_, value: unknown) => sorted(value)))
     .digest('hex');

@@ -1,6 +1,6 @@
 import { ack, nak, type Bus, type Consumption } from '@svc/bus';
 import { consumers, subjects } from '@svc/contract';
-import { handleResult, hearHandshake, hearHeartbeat, hearProgress, ingestJob } from '@svc/dispatch';
+import { handleResult, handleHandshake, handleHeartbeat, handleProgress, ingestJob } from '@svc/dispatch';
 import type { SchedulerContext } from '../context';
 
 type OnFailed = (subject: string, error: unknown) => void;
@@ -31,13 +31,13 @@ export function startConsumers(bus: Bus, ctx: SchedulerContext, onFailed: OnFail
       ),
     ),
     bus.subscribe(subjects.heartbeat, async ({ packet }) => {
-      await bestEffort(subjects.heartbeat.name, hearHeartbeat(ctx, packet.sender_id, packet.body));
+      await bestEffort(subjects.heartbeat.name, handleHeartbeat(ctx, packet.sender_id, packet.body));
     }),
-    bus.subscribe(subjects.handshake, ({ packet }) => hearHandshake(ctx, packet.sender_id, packet.body)),
+    bus.subscribe(subjects.handshake, ({ packet }) => handleHandshake(ctx, packet.sender_id, packet.body)),
     bus.subscribe(
       subjects.jobProgress,
       async ({ packet }) => {
-        await bestEffort(subjects.jobProgress.name, hearProgress(ctx, packet.sender_id, packet.body));
+        await bestEffort(subjects.jobProgress.name, handleProgress(ctx, packet.sender_id, packet.body));
       },
       { group: 'svc-scheduler' },
     ),

@@ -9,7 +9,7 @@ import {
   jobOverheadBytes,
   type Load,
 } from './admit';
-import { Taken } from './taken';
+import { UncountedWork } from './uncounted-work';
 
 /** Decides whether new work is let in. */
 export interface Admission {
@@ -54,7 +54,7 @@ const waitForSelfSec = '2';
 export class PicturedAdmission implements Admission {
   /** By when they were counted, longest ago first. */
   private readonly counts = new Map<string, Held>();
-  private readonly taken = new Taken();
+  private readonly uncountedWork = new UncountedWork();
   private held: Held = none;
   private memory: RedisMemory = { usedBytes: 0, maxBytes: 0 };
   private met: readonly string[] = [];
@@ -69,8 +69,11 @@ export class PicturedAdmission implements Admission {
 
   /** Renews the snapshot. While Redis is unavailable the last one stays in effect. */
   async look(): Promise<void> {
-    const tenants = [...new Set([...this.met, ...this.longestAgo(), ...this.taken.tenants])].slice(0, mostTenants);
-    const arrived = this.taken.beginCount();
+    const tenants = [...new Set([...this.met, ...this.longestAgo(), ...this.uncountedWork.tenants])].slice(
+      0,
+      mostTenants,
+    );
+    const arrived = this.uncountedWork.beginCount();
     const sized = this.settings.bytes > 0 || this.settings.tenantBytes > 0;
     const report = await this.load.read({ tenants, cursor: this.cursor, sized });
     this.memory = report.memory;
@@ -105,21 +108,21 @@ export class PicturedAdmission implements Admission {
       case 'admitted':
         break;
     }
-    const place = this.taken.take(tenant, held);
+    const place = this.uncountedWork.take(tenant, held);
     try {
       const stored = await store();
-      this.taken.stored(place);
+      this.uncountedWork.stored(place);
       return stored;
     } catch (error) {
-      this.taken.giveBack(place);
+      this.uncountedWork.giveBack(place);
       throw error;
     }
   }
 
   private loadOf(tenant: string): Load {
-    const since = this.taken.all;
+    const since = this.uncountedWork.all;
     return {
-      tenant: plus(this.countOf(tenant), this.taken.of(tenant)),
+      tenant: plus(this.countOf(tenant), this.uncountedWork.of(tenant)),
       all: plus(this.held, since),
       memory: {
         usedBytes: this.memory.usedBytes + since.bytes + since.jobs * jobOverheadBytes,

@@ -70,7 +70,10 @@ function toMoveExtras(deps: ResolveDeps, job: JobRecord, { event, approval, fail
   switch (event) {
     case 'release': {
       const suffix = `approved-${approval.revision}`;
-      return { set: { approval }, carry: [{ queue: 'jobs', suffix, priority: queuePriorities[job.request.priority] }] };
+      return {
+        set: { approval },
+        queueEntries: [{ queue: 'jobs', suffix, priority: queuePriorities[job.request.priority] }],
+      };
     }
     case 'succeed':
       return { set: { approval }, intent: JSON.stringify({ result: 'SUCCEEDED' }) };

@@ -9,5 +9,5 @@ export {
   mayGiveBack,
   reserveBudget,
 } from './reserve-budget';
-export { publishSpendAlerts } from './tell-alerts';
+export { publishSpendAlerts } from './publish-alerts';
 export { budgetRoutes, type BudgetContext } from './routes';

@@ -20,7 +20,7 @@ export async function readBudgets(deps: BudgetDeps, caller: Caller, query: Budge
 }
 
 function viewOf({ scope, id, period, name, endsMs, limit, terms }: BudgetAccount, spending: Spending): BudgetView {
-  const { spent, reserved, byCenter, told } = spending;
+  const { spent, reserved, byCenter, alertedPercents } = spending;
   const used = spent + reserved;
   return {
     scope,
@@ -35,7 +35,7 @@ function viewOf({ scope, id, period, name, endsMs, limit, terms }: BudgetAccount
     used_percent: limit === 0 ? null : Math.floor((used / limit) * 100),
     action_at_limit: terms.action,
     alert_at_percent: [...terms.alertAtPercent],
-    alerted_percents: told.sort((a, b) => a - b),
+    alerted_percents: alertedPercents.sort((a, b) => a - b),
     by_cost_center: Object.fromEntries(Object.entries(byCenter).map(([center, micros]) => [center, toUsd(micros)])),
   };
 }

@@ -6,7 +6,7 @@ export { policyPart, safetyFields } from './decision-record';
 export { approvalStateFor, approvalTimeMs, holdWrites, initialStateFor, type RequiredApproval } from './initial-state';
 export { inputHash, isApprovedInput, unreadableInput } from './input-hash';
 export { dispatchIdentity, dispatchPacket, isStaleDispatch, requestHash } from './job-packet';
-export { isFinalDecision, wasReported, type LiveDecision, type Shadows } from './live-decision';
+export { isFinalDecision, wasReported, type LiveDecision, type ShadowReporter } from './live-decision';
 export { buildPolicyContent, readPolicyContent, toPolicyContent } from './policy-content';
 export { buildPolicyRequest } from './policy-request';
 export { toPriority } from './priority';

@@ -9,7 +9,7 @@ export interface LiveDecision {
 }
 
 /** Receives live decisions, which shadow policies are compared with. */
-export interface Shadows {
+export interface ShadowReporter {
   /**
    * O(1) on the decision path; evaluation is asynchronous. Each decision is reported once, though policy is asked twice
    * (ADR 5): the gateway and the engine report final decisions (denied, held, throttled), the scheduler reports its own.
@@ -24,9 +24,9 @@ export interface Shadows {
  * @param last the decision stored with the job before
  */
 export function wasReported(last: DecisionRecord | undefined, { decision, rule_id, policy_snapshot }: PolicyDecision) {
-  const isToldAtOnce = last?.source === 'scheduler' || isFinalDecision(decision);
+  const isReportedAtOnce = last?.source === 'scheduler' || isFinalDecision(decision);
   return (
-    isToldAtOnce &&
+    isReportedAtOnce &&
     last?.decision === decision &&
     (last.rule_id ?? '') === rule_id &&
     policyPart(last.policy_snapshot ?? '') === policyPart(policy_snapshot)

@@ -10,7 +10,7 @@ const beat = (over: HeartbeatDraft = {}) =>
 const job = (id: string, dispatchedMs = 0) => ({ id, dispatched_at: dispatchedMs * 1_000 }) as JobRecord;
 
 /** Sends heartbeats one second apart; returns the jobs that the last one shows to be lost. */
-function heard(beats: HeartbeatDraft[], jobs: JobRecord[], workers = new WorkerRegistry(times)): string[] {
+function sendBeats(beats: HeartbeatDraft[], jobs: JobRecord[], workers = new WorkerRegistry(times)): string[] {
   let lost: string[] = [];
   for (const [i, draft] of beats.entries()) {
     const outcome = workers.heartbeat(beat(draft), i * 1_000);
@@ -26,24 +26,24 @@ const idle = { active_jobs: 0 };
 
 describe('a job recorded with a live worker', () => {
   it('is lost when every heartbeat for two seconds counts no job, and not before', () => {
-    expect(heard([counted, idle, idle], [job('a')])).toEqual([]);
-    expect(heard([counted, idle, idle, idle], [job('a')])).toEqual(['a']);
-    expect(heard([counted, idle, idle, counted, idle], [job('a')])).toEqual([]);
+    expect(sendBeats([counted, idle, idle], [job('a')])).toEqual([]);
+    expect(sendBeats([counted, idle, idle, idle], [job('a')])).toEqual(['a']);
+    expect(sendBeats([counted, idle, idle, counted, idle], [job('a')])).toEqual([]);
   });
 
   it('is not lost to a worker that never counts, until its handshake says that it does', () => {
     const workers = new WorkerRegistry(times);
     const beats = [idle, idle, idle, idle];
 
-    expect(heard(beats, [job('a')], workers)).toEqual([]);
+    expect(sendBeats(beats, [job('a')], workers)).toEqual([]);
     const shake = handshakePacket(head, { component_id: 'w1', capabilities: { heartbeats: true } });
     workers.handshake('w1', shake.body, 0);
-    expect(heard(beats, [job('a')], workers)).toEqual(['a']);
+    expect(sendBeats(beats, [job('a')], workers)).toEqual(['a']);
   });
 
   it('is lost when lists leave it out, unless they may be cut off or the worker has no free slot', () => {
     const lists = (running_jobs: string[], active_jobs: number) =>
-      heard(
+      sendBeats(
         Array.from({ length: 4 }, () => ({ running_jobs, active_jobs })),
         [job('a')],
       );
@@ -55,14 +55,14 @@ describe('a job recorded with a live worker', () => {
   });
 
   it('is not lost for the absence of an earlier dispatch', () => {
-    expect(heard([counted, idle, idle, idle], [job('a', 2_500)])).toEqual([]);
+    expect(sendBeats([counted, idle, idle, idle], [job('a', 2_500)])).toEqual([]);
   });
 
   const boot = (id: string) => ({ ...counted, labels: { [bootIdLabel]: id } });
 
   it('is lost at the first heartbeat of a new process, when it was dispatched to the old one', () => {
-    expect(heard([boot('one'), boot('two')], [job('a'), job('b', 500)])).toEqual(['a']);
-    expect(heard([boot('one'), boot('two'), boot('one')], [job('a')])).toEqual([]);
+    expect(sendBeats([boot('one'), boot('two')], [job('a'), job('b', 500)])).toEqual(['a']);
+    expect(sendBeats([boot('one'), boot('two'), boot('one')], [job('a')])).toEqual([]);
   });
 
   it('is left to an old process that drains', () => {
@@ -73,6 +73,6 @@ describe('a job recorded with a live worker', () => {
     shake({ 'x-draining': true });
     shake({});
 
-    expect(heard([boot('two')], [job('a')], workers)).toEqual([]);
+    expect(sendBeats([boot('two')], [job('a')], workers)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { JobRecord } from '@svc/store';
 /** Heartbeats list this many running jobs at most. */
 const maxListed = 256;
 /** A dispatch may be on its way to a worker for this long, and so be in no heartbeat yet. */
-const settleMs = 2_000;
+const MIN_ABSENCE_MS = 2_000;
 
 /**
  * Whether a heartbeat shows that its worker has no other jobs than those it lists. A full worker may have received jobs that
@@ -29,7 +29,7 @@ export class AbsentJobs {
     const now = new Map(absent.map((id) => [id, before?.get(id) ?? nowMs]));
     if (now.size > 0) this.sinceMs.set(workerId, now);
     else this.sinceMs.delete(workerId);
-    return new Map([...now].filter(([, sinceMs]) => nowMs - sinceMs >= settleMs));
+    return new Map([...now].filter(([, sinceMs]) => nowMs - sinceMs >= MIN_ABSENCE_MS));
   }
 
   forget(workerId: string): void {
@@ -53,5 +53,5 @@ export function isLost({ id, dispatched_at: atUs }: JobRecord, absence: Absence,
   // What was dispatched after the old process was last heard may have reached the new one.
   if (dispatchedMs <= replacedAtMs) return true;
   const sinceMs = absence.sinceMs.get(id);
-  return sinceMs !== undefined && nowMs - Math.max(sinceMs, dispatchedMs) >= settleMs;
+  return sinceMs !== undefined && nowMs - Math.max(sinceMs, dispatchedMs) >= MIN_ABSENCE_MS;
 }

@@ -21,7 +21,7 @@ import { checkQueuedJob } from '@svc/registry';
 import { placeJob } from './place-job';
 import { delayToDeadline, queueEndsMs } from './queue-entry';
 import type { SchedulingDeps } from './scheduling-deps';
-import { queueTimeOver } from './timers';
+import { queueTimeoutFailure } from './timers';
 
 const unavailableRetryMs = 5_000;
 const throttleRetryMs = 5_000;
@@ -44,7 +44,7 @@ export async function decideJob(deps: SchedulingDeps, id: string): Promise<Retry
   if (job.lane !== '') return undefined;
   deps.events.received(job.topic);
   if (job.deadline_ms > 0 && job.deadline_ms <= clock.nowMs()) return failAndStop(deps, job, deadlineFailure);
-  if ((queueEndsMs(job) ?? Infinity) <= clock.nowMs()) return failAndStop(deps, job, queueTimeOver(job));
+  if ((queueEndsMs(job) ?? Infinity) <= clock.nowMs()) return failAndStop(deps, job, queueTimeoutFailure(job));
   // Preempted attempts do not count.
   if (job.attempts - (job.preempted ?? 0) >= limits.schedulingAttempts) {
     return failAndStop(deps, job, {

@@ -38,14 +38,15 @@ export async function handleResult(deps: SchedulingDeps, senderId: string, packe
   // The cached record saves a read. It may be stale: the write is guarded by dispatch id and worker, and when it is refused
   // the record is read from Redis.
   const cached = deps.inFlight.find(result.job_id);
-  if (cached && !ignoredBecause(cached, senderId, result) && (await applyResult(deps, cached, result, body))) return;
+  if (cached && !findIgnoreReason(cached, senderId, result) && (await applyResult(deps, cached, result, body))) return;
   const job = await deps.store.jobs.load(result.job_id);
-  const refusal = ignoredBecause(job, senderId, result);
+  const refusal = findIgnoreReason(job, senderId, result);
   if (refusal || !job) {
     deps.events.ignoredResult(result.job_id, refusal ?? 'unknown job');
     // Heartbeats counted a cancelled or preempted job until now, unless its slot was already freed. A count that is too low
     // does no harm: Redis still limits the slots. See docs/reference/worker-protocol.md#cancellation.
-    if (senderId === result.worker_id && !deps.registry.left(senderId, result.job_id)) freeSlot(deps, senderId);
+    if (senderId === result.worker_id && !deps.registry.endEarlyRelease(senderId, result.job_id))
+      freeSlot(deps, senderId);
     if (job && senderId === job.worker_id) await afterPreemption(deps, job, result.dispatch);
     return;
   }
@@ -67,7 +68,7 @@ async function applyResult(
 }
 
 function freeSlot({ registry, wake }: SchedulingDeps, workerId: string): void {
-  registry.moved(workerId, -1);
+  registry.adjustActive(workerId, -1);
   wake(workerId);
 }
 
@@ -75,7 +76,7 @@ function freeSlot({ registry, wake }: SchedulingDeps, workerId: string): void {
 const withWorker: readonly JobState[] = [...inFlightStates, 'SCHEDULED'];
 
 /** Reason that a result is ignored, or undefined. See docs/reference/worker-protocol.md#fencing. */
-function ignoredBecause(job: JobRecord | undefined, senderId: string, result: JobResult): string | undefined {
+function findIgnoreReason(job: JobRecord | undefined, senderId: string, result: JobResult): string | undefined {
   if (!job) return 'unknown job';
   if (!withWorker.includes(job.state)) return `job is ${job.state}`;
   if (job.worker_id !== result.worker_id || senderId !== result.worker_id) return 'not the worker that holds it';
@@ -187,7 +188,7 @@ async function succeed(ctx: ResultContext): Promise<boolean> {
     ...extras,
     set,
     unset: failureFields.filter((field) => job[field] !== undefined),
-    ...(needsScan && { carry: [scanEntry(job)] }),
+    ...(needsScan && { queueEntries: [scanEntry(job)] }),
   });
   if (moved) deps.events.completed(job.topic, 'SUCCEEDED');
   if (moved && needsScan) deps.scanSoon({ ...job, ...set, state: 'SUCCEEDED' }, result);
@@ -236,7 +237,7 @@ async function failOrRetry({ deps, job, result, extras }: ResultContext): Promis
   const status = toFailureStatus(result.status);
   const code = result.error_code || (status === 'FAILED_FATAL' ? 'worker_failed_fatal' : 'worker_failed');
   const message = readable(result.error_message) || jobStatusName(result.status);
-  return retryOr(deps, job, { status, code, message }, extras);
+  return retryOrFail(deps, job, { status, code, message }, extras);
 }
 
 function toFailureStatus(status: JobStatus): 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL' {
@@ -250,7 +251,7 @@ function toFailureStatus(status: JobStatus): 'FAILED' | 'FAILED_RETRYABLE' | 'FA
  *
  * @param extras guards of the write, and fields that it sets in both cases
  */
-export async function retryOr(
+export async function retryOrFail(
   deps: SchedulingDeps,
   job: JobRecord,
   failure: { status: 'FAILED' | 'FAILED_RETRYABLE' | 'FAILED_FATAL'; code: string; message: string },
@@ -279,7 +280,7 @@ export async function retryOr(
       error_message: failure.message,
       waiting_reason: `retry after ${failure.code}`,
     },
-    carry: [
+    queueEntries: [
       {
         queue: 'jobs',
         suffix: `retry-${job.retry_count + 1}`,

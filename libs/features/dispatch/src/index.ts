@@ -1,14 +1,21 @@
 /** Routes jobs to workers, takes their results, and repairs what a crash left behind. */
 export { decideJob } from './decide-job';
-export { HandOut } from './hand-out';
+export { LaneDispatcher } from './dispatch-lanes';
 export { handleResult } from './handle-result';
 export { InFlightRecords } from './in-flight-records';
 export { ingestJob } from './ingest';
-export { runningFor, runtimeCap } from './place-job';
+export { remainingRunMs, runtimeCap } from './place-job';
 export { queueEndsMs } from './queue-entry';
 export { releaseLostJobs } from './release-jobs';
-export { reasonLabel, repairMemory, repairOpenJobs, repairSlots, replayIntents, sweepExpired } from './repair';
+export { reasonLabel, newRepairState, repairOpenJobs, repairSlots, replayIntents, sweepExpired } from './repair';
 export type { SchedulingDeps, SchedulingEvents } from './scheduling-deps';
 export { expireApproval, recheckWaiting, timeOutRunning } from './timers';
 export { WorkerRegistry } from './worker-registry';
-export { hearHandshake, hearHeartbeat, hearProgress, loseWorker, sweepSilentWorkers, workerSnapshot } from './workers';
+export {
+  handleHandshake,
+  handleHeartbeat,
+  handleProgress,
+  releaseLostWorker,
+  sweepSilentWorkers,
+  buildWorkerSnapshot,
+} from './workers';

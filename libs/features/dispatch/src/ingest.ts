@@ -11,7 +11,7 @@ const priorities: Readonly<Record<number, string>> = {
   [JobPriority.JOB_PRIORITY_BATCH]: 'batch',
   [JobPriority.JOB_PRIORITY_CRITICAL]: 'critical',
 };
-const actorOf: Readonly<Record<number, string>> = { 1: 'human', 2: 'service' };
+const actorTypes: Readonly<Record<number, string>> = { 1: 'human', 2: 'service' };
 
 /** What ends up in keys, paths and log lines. */
 const plainId = /^[^\s\p{Cc}]{1,512}$/u;
@@ -35,13 +35,13 @@ export async function ingestJob(
     deps.events.refusedSubmission(id.slice(0, 64), 'job id or tenant has characters that are not taken');
     return;
   }
-  const unfit = await whyUnfit(deps.store, packet, tenant);
+  const unfit = await findInputRefusal(deps.store, packet, tenant);
   if (unfit) {
     deps.events.refusedSubmission(id.slice(0, 64), unfit);
     return;
   }
   const config = await deps.config.at({ tenant, team: packet.env['team_id'] || undefined });
-  const request = requestOf(packet, config);
+  const request = toStoredRequest(packet, config);
   const context = await deps.store.data.context(contextPointer({ id, request }), limits.contextBytes);
   const bytes = context?.length ?? 0;
   const acceptance = {
@@ -73,7 +73,7 @@ const contextKey = /^redis:\/\/(ctx|res):([^\s\p{Cc}]{1,512})$/u;
  * Why an input pointer is not taken. It may name the input or the result of another job, as long as that job is of the
  * same tenant and its result may be read; going round the gateway gains nothing.
  */
-async function whyUnfit(
+async function findInputRefusal(
   { jobs }: Pick<Store, 'jobs'>,
   { job_id: id, context_ptr: pointer, context_ref: ref }: JobRequest,
   tenant: string,
@@ -91,7 +91,7 @@ async function whyUnfit(
   return isOriginal || isWithheld(owner) ? 'context_ptr names a result that was withheld' : undefined;
 }
 
-function requestOf(packet: JobRequest, config: Record<string, unknown> | undefined): StoredRequest {
+function toStoredRequest(packet: JobRequest, config: Record<string, unknown> | undefined): StoredRequest {
   const { meta, budget, context_hints: hints } = packet;
   const own = (text: string | undefined) => (text ? text : undefined);
   const optional = {
@@ -99,7 +99,7 @@ function requestOf(packet: JobRequest, config: Record<string, unknown> | undefin
     context_ptr: packet.context_ptr === `redis://ctx:${packet.job_id}` ? undefined : own(packet.context_ptr),
     context_ref: storedContextRef(packet),
     capability: own(meta?.capability),
-    actor_type: actorOf[meta?.actor_type ?? 0],
+    actor_type: actorTypes[meta?.actor_type ?? 0],
     pack_id: own(meta?.pack_id),
     idempotency_key: own(meta?.idempotency_key),
     parent_job_id: own(packet.parent_job_id),

@@ -49,7 +49,7 @@ export async function placeJob(
   const isRepeat = worker !== undefined && worker.id === undelivered && job.dispatch_id !== undefined;
   const dispatchId = (isRepeat && job.dispatch_id) || random.uuid();
   const constraints = decision?.constraints ?? job.safety?.constraints;
-  const runMs = runningTime(deps, job, constraints);
+  const runMs = computeRunMs(deps, job, constraints);
   const outcome = await store.jobs.admit(job.id, {
     lane: {
       ...toLane({ ...needs, ...(awaited && { preferredWorkerId: awaited }) }),
@@ -64,7 +64,7 @@ export async function placeJob(
     tenantCap: budget(constraints, 'max_concurrent_jobs') ?? 0,
     turnCost: turnCost(config),
     licenseCap: licenseCap(deps),
-    waitMs: waitingTime(deps, job, nowMs),
+    waitMs: computeWaitMs(deps, job, nowMs),
     set: {
       ...(decision && safetyFields(decision)),
       run_ms: runMs,
@@ -78,7 +78,7 @@ export async function placeJob(
     if (worker) deps.wake(worker.id);
   }
   if (outcome.kind !== 'dispatched' || !worker) return;
-  registry.moved(worker.id, 1);
+  registry.adjustActive(worker.id, 1);
   await publishDispatch(deps, {
     ...job,
     ...(decision && { safety: decision }),
@@ -145,7 +145,7 @@ export async function refuseDispatch(
   const ending = { event: 'fail', ...refusal, result: 'FAILED' } as const;
   const set = { cost: job.cost ?? 0 };
   if (!(await failJob(deps, job, ending, { dispatchId: job.dispatch_id, set }))) return;
-  deps.registry.moved(job.worker_id, -1);
+  deps.registry.adjustActive(job.worker_id, -1);
 }
 
 const budget = (constraints: Record<string, unknown> | undefined, name: string): number | undefined => {
@@ -164,19 +164,19 @@ export const runtimeCap = (job: Pick<JobRecord, 'safety'>): number | undefined =
   budget(job.safety?.constraints, 'max_runtime_ms');
 
 /** How long one dispatch may run: until the deadline when there is one, else the running timeout; policy may lower it. */
-function runningTime(deps: SchedulingDeps, job: JobRecord, constraints: Record<string, unknown> | undefined): number {
+function computeRunMs(deps: SchedulingDeps, job: JobRecord, constraints: Record<string, unknown> | undefined): number {
   const { runningMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow);
   const remaining = job.deadline_ms > 0 ? Math.max(1, job.deadline_ms - deps.clock.nowMs()) : runningMs;
   return Math.min(budget(constraints, 'max_runtime_ms') ?? Infinity, remaining);
 }
 
 /** Remaining running time, by the current record. */
-export function runningFor(job: Pick<JobRecord, 'run_ms' | 'deadline_ms'>, nowMs: number): number {
+export function remainingRunMs(job: Pick<JobRecord, 'run_ms' | 'deadline_ms'>, nowMs: number): number {
   const left = job.deadline_ms > 0 ? job.deadline_ms - nowMs : Infinity;
   return Math.max(1, Math.min(job.run_ms ?? 900_000, left));
 }
 
-function waitingTime(deps: SchedulingDeps, job: JobRecord, nowMs: number): number {
+function computeWaitMs(deps: SchedulingDeps, job: JobRecord, nowMs: number): number {
   const { maxPendingMs } = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow);
   const ends = [
     recheckMs,

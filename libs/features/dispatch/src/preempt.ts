@@ -45,12 +45,12 @@ export async function preemptFor(deps: SchedulingDeps, job: JobRecord, needs: Ro
   const moved = await transitionAndPublish(deps, victim, 'preempt', {
     dispatchId: victim.dispatch_id,
     set: { preempted: times, waiting_reason: waitingReason },
-    carry: [preemptedEntry({ ...victim, preempted: times }, delayMs)],
+    queueEntries: [preemptedEntry({ ...victim, preempted: times }, delayMs)],
     intent: JSON.stringify(intent),
   });
   if (!moved) return false;
   deps.events.preempted(victim.id);
-  deps.registry.leave(victim.worker_id, victim.id, deps.clock.nowMs() + delayMs);
+  deps.registry.releaseEarly(victim.worker_id, victim.id, deps.clock.nowMs() + delayMs);
   deps.wake(victim.worker_id);
   return true;
 }
@@ -82,5 +82,5 @@ export async function afterPreemption(
   const where = { states: ['RETRYING'], dispatchId: job.dispatch_id ?? '' } as const;
   // After a crash between these two writes the replayer finds that the job has no queue entry.
   if (!(await deps.store.jobs.note(job.id, where, {}, entry))) return;
-  await deps.store.jobs.recarry(job, `${entry.suffix}-ended`, entryPriority(job));
+  await deps.store.jobs.requeue(job, `${entry.suffix}-ended`, entryPriority(job));
 }

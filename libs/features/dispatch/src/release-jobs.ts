@@ -1,6 +1,6 @@
 import type { Heartbeat } from '@svc/contract';
 import type { JobRecord } from '@svc/store';
-import { retryOr } from './handle-result';
+import { retryOrFail } from './handle-result';
 import { isLost } from './absent-jobs';
 import type { SchedulingDeps } from './scheduling-deps';
 import type { HeartbeatOutcome } from './worker-registry';
@@ -18,7 +18,7 @@ export async function releaseJob(
   if (job.worker_id !== workerId) return false;
   const failure = { status: 'FAILED_RETRYABLE', code: 'worker_lost', message: why } as const;
   const before = { holder: workerId, ...(job.dispatch_id && { dispatchId: job.dispatch_id }) };
-  if (!(await retryOr(deps, job, failure, before))) return false;
+  if (!(await retryOrFail(deps, job, failure, before))) return false;
   // Else a durable consumer would deliver it again after its ack wait. A crash here costs only that: its result is ignored.
   if (job.dispatch_seq) await deps.withdrawDispatch(job.dispatch_seq);
   return true;

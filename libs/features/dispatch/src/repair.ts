@@ -8,22 +8,22 @@ import { publishDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { expireApproval, recheckWaiting, timeOutRunning, voidApproval } from './timers';
 import { OpenJobCensus } from './open-job-census';
-import { loseWorker } from './workers';
+import { releaseLostWorker } from './workers';
 
-const perTenant = 200;
-const pagesARound = 10;
-const publishGraceUs = 5_000_000;
+const PAGE_SIZE = 200;
+const MAX_PAGES = 10;
+const PUBLISH_GRACE_US = 5_000_000;
 /** Jobs changed more recently than this are being processed. */
-const restUs = 10_000_000;
-const overdueMs = 5_000;
-const mostFailures = 3;
+const MIN_IDLE_US = 10_000_000;
+const OVERDUE_GRACE_MS = 5_000;
+const MAX_FAILURES = 3;
 
 /**
  * What was written and not yet said on the bus is said again. The replayer's first duty: the record is the truth, the bus
  * is rebuilt from it. Returns how many.
  */
 export async function replayIntents(deps: SchedulingDeps): Promise<number> {
-  const jobs = await deps.store.index.unpublished(deps.clock.nowUs() - publishGraceUs, perTenant);
+  const jobs = await deps.store.index.unpublished(deps.clock.nowUs() - PUBLISH_GRACE_US, PAGE_SIZE);
   // Side by side: one that cannot be published holds up no other, and with the bus down all give up at the same time.
   const said = await Promise.all(
     jobs.map(async (job) => {
@@ -41,7 +41,7 @@ export async function replayIntents(deps: SchedulingDeps): Promise<number> {
 }
 
 /** What the repair remembers from one round to the next. */
-export interface RepairMemory {
+export interface RepairState {
   /** Repairs that failed since this process began, by job: after three the job is left to people. */
   failures: Map<string, number>;
   /** Where the last round stopped, by tenant, µs. */
@@ -49,7 +49,7 @@ export interface RepairMemory {
   census: OpenJobCensus;
 }
 
-export const repairMemory = (): RepairMemory => ({
+export const newRepairState = (): RepairState => ({
   failures: new Map(),
   stoppedAtUs: new Map(),
   census: new OpenJobCensus(),
@@ -61,7 +61,7 @@ export const repairMemory = (): RepairMemory => ({
  * back-ups and defects. Of a tenant with a great many it looks at some each round, and goes on with the others in the next.
  * Returns how many it repaired. See docs/reference/routing.md#repair.
  */
-export async function repairOpenJobs(deps: SchedulingDeps, memory: RepairMemory = repairMemory()): Promise<number> {
+export async function repairOpenJobs(deps: SchedulingDeps, memory: RepairState = newRepairState()): Promise<number> {
   let repaired = 0;
   const tenants = await deps.store.index.tenants();
   for (const tenant of tenants) repaired += await repairTenant(deps, tenant, memory);
@@ -69,15 +69,15 @@ export async function repairOpenJobs(deps: SchedulingDeps, memory: RepairMemory 
   return repaired;
 }
 
-async function repairTenant(deps: SchedulingDeps, tenant: string, memory: RepairMemory): Promise<number> {
+async function repairTenant(deps: SchedulingDeps, tenant: string, memory: RepairState): Promise<number> {
   const { failures, stoppedAtUs, census } = memory;
   let repaired = 0;
   // In pages: the jobs longest untouched may all be well, and stand before one that is not.
   let fromUs = stoppedAtUs.get(tenant) ?? 0;
-  for (let page = 0; page < pagesARound; page++) {
-    const jobs = await deps.store.index.openBefore(tenant, deps.clock.nowUs() - restUs, perTenant, fromUs);
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const jobs = await deps.store.index.openBefore(tenant, deps.clock.nowUs() - MIN_IDLE_US, PAGE_SIZE, fromUs);
     for (const job of jobs) count(deps, job, census);
-    for (const job of await suspects(deps, jobs)) if (await tryRepair(deps, job, failures)) repaired++;
+    for (const job of await findSuspects(deps, jobs)) if (await tryRepair(deps, job, failures)) repaired++;
     const last = jobs.at(-1);
     if (!last) {
       stoppedAtUs.delete(tenant);
@@ -100,13 +100,13 @@ function count({ clock, fleet }: SchedulingDeps, job: JobRecord, census: OpenJob
 export const reasonLabel = (reason: string): string => reason.split(':', 1)[0] || 'unknown';
 
 /** Without those of which one look, at all of them together, tells that a queue entry will bring them forward. */
-async function suspects(deps: SchedulingDeps, jobs: readonly JobRecord[]): Promise<JobRecord[]> {
+async function findSuspects(deps: SchedulingDeps, jobs: readonly JobRecord[]): Promise<JobRecord[]> {
   const nowMs = deps.clock.nowMs();
   const isWell = await Promise.all(
     jobs.map(async (job) => {
       if (!isQueued(job) || isOverdue(job, nowMs)) return false;
       // Whatever keeps us from looking does so again when it is repaired, and is told there.
-      return deps.store.jobs.isCarried(job).catch(() => false);
+      return deps.store.jobs.hasQueueEntry(job).catch(() => false);
     }),
   );
   return jobs.filter((_, i) => !isWell[i]);
@@ -114,17 +114,17 @@ async function suspects(deps: SchedulingDeps, jobs: readonly JobRecord[]): Promi
 
 const isQueued = ({ state }: JobRecord): boolean => ['PENDING', 'RETRYING', 'SCHEDULED'].includes(state);
 const isOverdue = ({ deadline_ms }: JobRecord, nowMs: number): boolean =>
-  deadline_ms > 0 && deadline_ms + overdueMs < nowMs;
+  deadline_ms > 0 && deadline_ms + OVERDUE_GRACE_MS < nowMs;
 
 /** A job that cannot be repaired does not prevent the repair of others. */
 async function tryRepair(deps: SchedulingDeps, job: JobRecord, failures: Map<string, number>): Promise<boolean> {
   const failed = failures.get(job.id) ?? 0;
-  if (failed >= mostFailures) return false;
+  if (failed >= MAX_FAILURES) return false;
   try {
     return await repair(deps, job);
   } catch (error) {
     failures.set(job.id, failed + 1);
-    deps.events.repairFailed(job.id, error, mostFailures - failed - 1);
+    deps.events.repairFailed(job.id, error, MAX_FAILURES - failed - 1);
     return false;
   }
 }
@@ -133,14 +133,14 @@ async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
   const nowMs = deps.clock.nowMs();
   if (isOverdue(job, nowMs)) {
     await failAndStop(deps, job, deadlineFailure);
-    return note(deps, job, 'deadline');
+    return reportRepair(deps, job, 'deadline');
   }
   switch (job.state) {
     case 'DISPATCHED':
       // Whether it was published is unknown: the same message id makes a repeat harmless.
       if (job.worker_id === undefined || job.dispatch_id === undefined) return false;
       await publishDispatch(deps, { ...job, worker_id: job.worker_id, dispatch_id: job.dispatch_id });
-      return note(deps, job, 'dispatch');
+      return reportRepair(deps, job, 'dispatch');
     case 'RUNNING':
       return repairRunning(deps, job);
     case 'APPROVAL_REQUIRED':
@@ -157,40 +157,40 @@ async function repair(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
 async function repairHeld(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
   if (await isRunOver(deps, job)) {
     await voidApproval(deps, job);
-    return note(deps, job, 'approval');
+    return reportRepair(deps, job, 'approval');
   }
   const heldMs = deps.clock.nowMs() - job.updated_at / 1_000;
-  if (job.approval?.gate || heldMs < deps.settings.approvalTtlMs + overdueMs) return false;
+  if (job.approval?.gate || heldMs < deps.settings.approvalTtlMs + OVERDUE_GRACE_MS) return false;
   await expireApproval(deps, job.id);
-  return note(deps, job, 'approval');
+  return reportRepair(deps, job, 'approval');
 }
 
 async function repairRunning(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
   if (
     job.worker_id !== undefined &&
     !deps.registry.has(job.worker_id) &&
-    deps.registry.heardLongEnough(deps.clock.nowMs())
+    deps.registry.isConnectedPastTtl(deps.clock.nowMs())
   ) {
-    await loseWorker(deps, job.worker_id);
-    return note(deps, job, 'worker');
+    await releaseLostWorker(deps, job.worker_id);
+    return reportRepair(deps, job, 'worker');
   }
   const overdue = deps.clock.nowMs() - (Math.max(job.progress_at ?? 0, job.updated_at) / 1_000 + (job.run_ms ?? 0));
-  if (overdue < overdueMs) return false;
+  if (overdue < OVERDUE_GRACE_MS) return false;
   if ((await timeOutRunning(deps, job.id)) !== undefined) return false;
-  return note(deps, job, 'running');
+  return reportRepair(deps, job, 'running');
 }
 
 async function repairQueued(deps: SchedulingDeps, job: JobRecord): Promise<boolean> {
-  if (await deps.store.jobs.isCarried(job)) return false;
+  if (await deps.store.jobs.hasQueueEntry(job)) return false;
   if (job.parked === 'jobWaiting') {
     await recheckWaiting(deps, job.id);
-    return note(deps, job, 'waiting');
+    return reportRepair(deps, job, 'waiting');
   }
-  const carried = await deps.store.jobs.recarry(job, `replay-${deps.clock.nowMs()}`, entryPriority(job));
-  return carried && note(deps, job, 'entry');
+  const carried = await deps.store.jobs.requeue(job, `replay-${deps.clock.nowMs()}`, entryPriority(job));
+  return carried && reportRepair(deps, job, 'entry');
 }
 
-function note(deps: SchedulingDeps, job: JobRecord, what: string): true {
+function reportRepair(deps: SchedulingDeps, job: JobRecord, what: string): true {
   deps.events.replayed(job.topic, what);
   return true;
 }
@@ -212,6 +212,6 @@ export async function sweepExpired(deps: SchedulingDeps, metaTtlSec: number, dea
  */
 export async function repairSlots({ store, registry }: SchedulingDeps): Promise<number> {
   let freed = await store.workers.freeLicenseSlots();
-  for (const { worker_id: id } of registry.pictures()) freed += await store.workers.freeWorkerSlots(id);
+  for (const { worker_id: id } of registry.records()) freed += await store.workers.freeWorkerSlots(id);
   return freed;
 }

@@ -47,13 +47,13 @@ export async function checkReferences(
   ];
   // One after the other, so that one result never holds several large bodies in memory.
   for (const [name, one] of named) {
-    const fault = isVerifiable(one) && (await faultOf(data, job, one));
+    const fault = isVerifiable(one) && (await findFault(data, job, one));
     if (fault) return failure(`${name}: ${fault}`);
   }
   return undefined;
 }
 
-async function faultOf(
+async function findFault(
   data: Store['data'],
   job: Pick<JobRecord, 'id' | 'tenant'>,
   ref: ResourceRef,

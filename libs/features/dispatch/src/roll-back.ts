@@ -17,7 +17,7 @@ export async function rollBack(
   const outcome = await deps.store.jobs.move('*', job.id, 'rollBack', {
     dispatchId: job.dispatch_id,
     set: { waiting_reason: 'dispatch_failed' },
-    carry: [
+    queueEntries: [
       {
         queue: 'jobs',
         // Not by the attempt alone: the entry that is being worked on may have that very id.
@@ -28,6 +28,6 @@ export async function rollBack(
     ],
   });
   if (outcome.kind !== 'moved') return;
-  deps.registry.moved(job.worker_id, -1);
+  deps.registry.adjustActive(job.worker_id, -1);
   deps.events.rolledBack(job.topic, error);
 }

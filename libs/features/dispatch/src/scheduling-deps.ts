@@ -3,7 +3,7 @@ import type { Admission } from '@svc/admission';
 import type { DataUrlSettings } from '@svc/jobs';
 import type { Base, Fleet, JobBus, LicenseLimits } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
-import type { Shadows } from '@svc/decision';
+import type { ShadowReporter } from '@svc/decision';
 import type { TopicDeps } from '@svc/registry';
 import type { BudgetAction } from '@svc/policy';
 import type { JobRecord, SpendAlert } from '@svc/store';
@@ -60,13 +60,13 @@ export interface SchedulingEvents {
   jobsLost(workerId: string, jobs: number): void;
   preempted(jobId: string): void;
   /** A scan failed here and is left to the queue. */
-  scanLeft(jobId: string, error: unknown): void;
+  scanDeferred(jobId: string, error: unknown): void;
 }
 
 /** What the scheduler's services share: one object, built once in main. */
 export interface SchedulingDeps extends Base {
   kernel: Kernel;
-  shadows: Shadows;
+  shadows: ShadowReporter;
   bus: JobBus;
   config: EffectiveConfig;
   fleet: Fleet;

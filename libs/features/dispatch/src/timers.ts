@@ -3,15 +3,15 @@ import { timeoutsFor } from '@svc/routing';
 import type { JobRecord, MoveExtras } from '@svc/store';
 import { deadlineFailure, failJob, type JobFailure, failAndStop } from '@svc/jobs';
 import { entryPriority, queueEndsMs } from './queue-entry';
-import { runningFor, runtimeCap } from './place-job';
+import { remainingRunMs, runtimeCap } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 import { toWorkflowStep } from '@svc/decision';
 
 type RetryAfterMs = number | undefined;
 
 /** Delay until a job is checked again while its worker's heartbeats cannot arrive. */
-const unheardMs = 1_000;
-const maxGraces = 10;
+const RECHECK_MS = 1_000;
+const MAX_GRACE_PERIODS = 10;
 
 /**
  * The time of a job in flight is out. Progress is a sign of life that renews the running time, never the deadline nor what
@@ -26,16 +26,16 @@ export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<
   if (!job || !isInFlight(job.state)) return undefined;
   const nowMs = deps.clock.nowMs();
   const bornMs = Math.max(job.progress_at ?? 0, job.dispatched_at ?? 0) / 1_000;
-  const renewableMs = runningFor(job, bornMs) - (nowMs - bornMs);
+  const renewableMs = remainingRunMs(job, bornMs) - (nowMs - bornMs);
   const leftMs = Math.min(renewableMs, (job.dispatched_at ?? 0) / 1_000 + (runtimeCap(job) ?? Infinity) - nowMs);
   if (leftMs > 1) return leftMs;
   const byDeadline = job.deadline_ms > 0 && job.deadline_ms <= nowMs;
-  if (!byDeadline && !(await isGraceOver(deps, job, bornMs))) return unheardMs;
-  await failAndStop(deps, job, byDeadline ? deadlineFailure : runningTooLong, {
+  if (!byDeadline && !(await isGraceOver(deps, job, bornMs))) return RECHECK_MS;
+  await failAndStop(deps, job, byDeadline ? deadlineFailure : runTimeoutFailure, {
     ...(job.dispatch_id && { dispatchId: job.dispatch_id }),
   });
   if (job.worker_id) {
-    deps.registry.moved(job.worker_id, -1);
+    deps.registry.adjustActive(job.worker_id, -1);
     deps.wake(job.worker_id);
   }
   return undefined;
@@ -50,21 +50,21 @@ export async function timeOutRunning(deps: SchedulingDeps, id: string): Promise<
 async function isGraceOver(deps: SchedulingDeps, job: JobRecord, bornMs: number): Promise<boolean> {
   const { store, registry, clock, resultsHandled } = deps;
   const nowMs = clock.nowMs();
-  if (registry.heardSince((job.dispatched_at ?? 0) / 1_000, nowMs)) return true;
+  if (registry.hasReceivedAllSince((job.dispatched_at ?? 0) / 1_000, nowMs)) return true;
   const sinceMs = (job.overdue_at ?? 0) / 1_000;
   const isRunning = sinceMs > bornMs;
-  if (registry.isHearing() && isRunning) {
+  if (registry.isBusConnected() && isRunning) {
     const tookMs = nowMs - sinceMs;
     // Results stored before this process started come first; a backlog that never empties does not block for ever.
-    return tookMs >= registry.ttlMs && (tookMs >= maxGraces * registry.ttlMs || (await resultsHandled()));
+    return tookMs >= registry.ttlMs && (tookMs >= MAX_GRACE_PERIODS * registry.ttlMs || (await resultsHandled()));
   }
-  if (!registry.isHearing() && !isRunning) return false;
+  if (!registry.isBusConnected() && !isRunning) return false;
   const where = { states: inFlightStates, ...(job.dispatch_id && { dispatchId: job.dispatch_id }) };
-  await store.jobs.note(job.id, where, { overdue_at: registry.isHearing() ? clock.nowUs() : 0 });
+  await store.jobs.note(job.id, where, { overdue_at: registry.isBusConnected() ? clock.nowUs() : 0 });
   return false;
 }
 
-const runningTooLong: JobFailure = {
+const runTimeoutFailure: JobFailure = {
   event: 'timeOut',
   code: 'timeout',
   message: 'timeout: the worker did not answer in time',
@@ -84,7 +84,7 @@ export async function expireApproval(deps: SchedulingDeps, id: string): Promise<
   const ending: JobFailure = byDeadline
     ? deadlineFailure
     : { event: 'deny', code: 'approval_expired', message: 'nobody decided in time', result: 'DENIED' };
-  if (await failJob(deps, job, ending, resolvedAs('expire', deps, job))) deps.events.approvalExpired();
+  if (await failJob(deps, job, ending, buildResolution('expire', deps, job))) deps.events.approvalExpired();
   return undefined;
 }
 
@@ -99,11 +99,11 @@ export async function voidApproval(deps: SchedulingDeps, job: JobRecord): Promis
     message: 'the workflow run has ended',
     result: 'DENIED',
   };
-  await failAndStop(deps, job, ending, resolvedAs('invalidate', deps, job));
+  await failAndStop(deps, job, ending, buildResolution('invalidate', deps, job));
 }
 
 /** The approval of a job that people did not decide, if nobody does meanwhile. */
-function resolvedAs(
+function buildResolution(
   decision: 'expire' | 'invalidate',
   { clock }: SchedulingDeps,
   { approval }: JobRecord,
@@ -123,22 +123,22 @@ function resolvedAs(
 export async function recheckWaiting(deps: SchedulingDeps, id: string): Promise<RetryAfterMs> {
   const job = await deps.store.jobs.load(id);
   if (!job || job.parked !== 'jobWaiting') return undefined;
-  const ending = whyWaitedEnough(deps, job);
+  const ending = findWaitFailure(deps, job);
   if (ending) return failAndStop(deps, job, ending);
-  await deps.store.jobs.recarry(job, `recheck-${deps.clock.nowMs()}`, entryPriority(job));
+  await deps.store.jobs.requeue(job, `recheck-${deps.clock.nowMs()}`, entryPriority(job));
   return undefined;
 }
 
 /** The time to wait is separate from the time to run. */
-export const queueTimeOver = ({ request, waiting_reason: why }: JobRecord): JobFailure => ({
+export const queueTimeoutFailure = ({ request, waiting_reason: why }: JobRecord): JobFailure => ({
   ...deadlineFailure,
   message: `timeout: no worker within its queue_ttl_ms of ${request.queue_ttl_ms ?? 0} ms (${why ?? 'no reason known'})`,
 });
 
-function whyWaitedEnough(deps: SchedulingDeps, job: JobRecord): JobFailure | undefined {
+function findWaitFailure(deps: SchedulingDeps, job: JobRecord): JobFailure | undefined {
   const nowMs = deps.clock.nowMs();
   if (job.deadline_ms > 0 && job.deadline_ms <= nowMs) return deadlineFailure;
-  if ((queueEndsMs(job) ?? Infinity) <= nowMs) return queueTimeOver(job);
+  if ((queueEndsMs(job) ?? Infinity) <= nowMs) return queueTimeoutFailure(job);
   const most = timeoutsFor(deps.fleet.timeouts(), job.topic, toWorkflowStep(job).workflow).maxPendingMs;
   return most !== undefined && nowMs - job.created_at / 1_000 >= most
     ? {

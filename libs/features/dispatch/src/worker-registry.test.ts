@@ -8,7 +8,7 @@ describe('a worker that is not heard', () => {
   const ttlMs = 1_000;
   const registry = () => {
     const made = new WorkerRegistry({ ttlMs, readinessTtlMs: ttlMs });
-    made.hearing(0);
+    made.busConnected(0);
     made.heartbeat(beat, 0);
     return made;
   };
@@ -23,11 +23,11 @@ describe('a worker that is not heard', () => {
 
   it('stays while the bus is away, and has its whole time again when it is back', () => {
     const workers = registry();
-    workers.deaf();
+    workers.busDisconnected();
 
     expect(workers.expire(100 * ttlMs)).toEqual([]);
-    expect(workers.heardLongEnough(100 * ttlMs)).toBe(false);
-    workers.hearing(100 * ttlMs);
+    expect(workers.isConnectedPastTtl(100 * ttlMs)).toBe(false);
+    workers.busConnected(100 * ttlMs);
     expect(workers.expire(101 * ttlMs)).toEqual([]);
     expect(workers.expire(101 * ttlMs + 1)).toEqual(['w1']);
   });
@@ -38,7 +38,7 @@ describe('a job that leaves its slot to another', () => {
   const left = () => {
     const workers = new WorkerRegistry({ ttlMs: 1_000, readinessTtlMs: 1_000 });
     workers.heartbeat(full, 0);
-    workers.leave('w1', 'j', 500);
+    workers.releaseEarly('w1', 'j', 500);
     return workers;
   };
 
@@ -47,26 +47,30 @@ describe('a job that leaves its slot to another', () => {
 
     workers.heartbeat(full, 499);
 
-    expect(workers.room('w1')).toBe(1);
+    expect(workers.freeSlots('w1')).toBe(1);
   });
 
   it('counts again when another has taken the slot', () => {
     const workers = left();
 
-    workers.moved('w1', 1);
+    workers.adjustActive('w1', 1);
     workers.heartbeat({ ...full, active_jobs: 2, max_parallel_jobs: 3 }, 1);
 
-    expect(workers.room('w1')).toBe(1);
-    expect(workers.left('w1', 'j')).toBe(false);
+    expect(workers.freeSlots('w1')).toBe(1);
+    expect(workers.endEarlyRelease('w1', 'j')).toBe(false);
   });
 
   it('counts again when its time is over, or nobody leaves any more', () => {
     const [late, ended] = [left(), left()];
 
-    expect([ended.left('w1', 'other'), ended.left('w1', 'j'), ended.left('w1', 'j')]).toEqual([false, true, false]);
+    expect([
+      ended.endEarlyRelease('w1', 'other'),
+      ended.endEarlyRelease('w1', 'j'),
+      ended.endEarlyRelease('w1', 'j'),
+    ]).toEqual([false, true, false]);
     late.heartbeat(full, 500);
     ended.heartbeat(full, 499);
 
-    expect([late.room('w1'), ended.room('w1')]).toEqual([0, 0]);
+    expect([late.freeSlots('w1'), ended.freeSlots('w1')]).toEqual([0, 0]);
   });
 });

@@ -4,7 +4,7 @@ import type { RoutableWorker } from '@svc/routing';
 import type { WorkerRecord } from '@svc/store';
 import { type Absence, AbsentJobs, isComplete } from './absent-jobs';
 
-interface Known {
+interface WorkerEntry {
   picture: WorkerRecord;
   /** Jobs it holds: its last heartbeat's number, moved by every dispatch and result since. */
   active: number;
@@ -22,7 +22,7 @@ interface Known {
   namesInProgress?: boolean | undefined;
 }
 
-interface Announced {
+interface Announcement {
   topics: string[];
   draining: boolean;
   reportsJobs: boolean;
@@ -30,8 +30,8 @@ interface Announced {
 }
 
 /** Of one worker: more than ever overlap. */
-const bootsKept = 8;
-const compareEveryMs = 1_000;
+const MAX_BOOTS = 8;
+const COMPARE_INTERVAL_MS = 1_000;
 /** So that a few lost heartbeats do not let the record expire. */
 const ECHO_RENEWALS_PER_TTL = 3;
 
@@ -54,7 +54,7 @@ export interface HeartbeatOutcome {
  * Why a heartbeat counts for nothing, whatever the license says; undefined when it counts.
  * See docs/reference/worker-protocol.md#heartbeat.
  */
-export function whyRefused(senderId: string, { worker_id: id }: Heartbeat): string | undefined {
+export function findHeartbeatRefusal(senderId: string, { worker_id: id }: Heartbeat): string | undefined {
   if (!workerIdPattern.test(id)) return 'worker id has characters a subject cannot hold';
   return senderId === id ? undefined : 'sender_id_mismatch';
 }
@@ -64,41 +64,41 @@ export function whyRefused(senderId: string, { worker_id: id }: Heartbeat): stri
  * so a picture that is a little behind can only make a job wait.
  */
 export class WorkerRegistry {
-  private readonly workers = new Map<string, Known>();
+  private readonly workers = new Map<string, WorkerEntry>();
   /** Handshakes that came before the first heartbeat. */
-  private readonly announced = new Map<string, Announced>();
+  private readonly announced = new Map<string, Announcement>();
   private readonly absent = new AbsentJobs();
   /** Jobs whose slot was given to another while their worker still ends them, by worker; until when, unix ms. */
-  private readonly leaving = new Map<string, Map<string, number>>();
-  private hearingSinceMs = 0;
+  private readonly releasedEarly = new Map<string, Map<string, number>>();
+  private connectedSinceMs = 0;
 
   constructor(private readonly times: RegistryTimes) {}
 
   /** The bus is (again) connected: silence before this says nothing about workers. */
-  hearing(nowMs: number): void {
-    this.hearingSinceMs = nowMs;
+  busConnected(nowMs: number): void {
+    this.connectedSinceMs = nowMs;
   }
 
   /** The bus is away: until it is back, silence says nothing about workers, however long it lasts. */
-  deaf(): void {
-    this.hearingSinceMs = Infinity;
+  busDisconnected(): void {
+    this.connectedSinceMs = Infinity;
   }
 
   heartbeat(beat: Heartbeat, nowMs: number): HeartbeatOutcome {
     const before = this.workers.get(beat.worker_id);
     const announced = this.announced.get(beat.worker_id);
-    const picture = pictureOf(beat, announced, nowMs);
+    const picture = toWorkerRecord(beat, announced, nowMs);
     const had = before ? room(before) : 0;
     picture.reports_jobs =
       before?.picture.reports_jobs === true || announced?.reportsJobs === true || beat.active_jobs > 0;
     const boot = beat.labels[bootIdLabel];
     const boots = before?.boots ?? [];
     const isNewBoot = boot !== undefined && !boots.includes(boot);
-    const after: Known = {
+    const after: WorkerEntry = {
       picture,
-      boots: isNewBoot ? [...boots, boot].slice(-bootsKept) : boots,
+      boots: isNewBoot ? [...boots, boot].slice(-MAX_BOOTS) : boots,
       drainingBoot: before?.drainingBoot,
-      active: Math.max(0, beat.active_jobs - this.leavingFrom(beat.worker_id, nowMs)),
+      active: Math.max(0, beat.active_jobs - this.countReleasedEarly(beat.worker_id, nowMs)),
       announcedAtMs: announced?.atMs ?? 0,
       lastSeenMs: nowMs,
       comparedAtMs: before?.comparedAtMs ?? 0,
@@ -141,7 +141,7 @@ export class WorkerRegistry {
   /** Whether this heartbeat is to be compared with what is recorded: bounds what frequent heartbeats cost in Redis. */
   startComparison(id: string, nowMs: number): boolean {
     const known = this.workers.get(id);
-    if (!known?.picture.reports_jobs || nowMs - known.comparedAtMs < compareEveryMs) return false;
+    if (!known?.picture.reports_jobs || nowMs - known.comparedAtMs < COMPARE_INTERVAL_MS) return false;
     known.comparedAtMs = nowMs;
     return true;
   }
@@ -193,8 +193,8 @@ export class WorkerRegistry {
     return [...this.workers].flatMap(([id, known]) => (this.isSilent(known, nowMs) ? [id] : []));
   }
 
-  private isSilent({ lastSeenMs }: Known, nowMs: number): boolean {
-    return nowMs - Math.max(lastSeenMs, this.hearingSinceMs) > this.times.ttlMs;
+  private isSilent({ lastSeenMs }: WorkerEntry, nowMs: number): boolean {
+    return nowMs - Math.max(lastSeenMs, this.connectedSinceMs) > this.times.ttlMs;
   }
 
   /** Removes workers that went silent while we could hear; returns their ids. */
@@ -203,15 +203,15 @@ export class WorkerRegistry {
     for (const id of gone) {
       this.workers.delete(id);
       this.announced.delete(id);
-      this.leaving.delete(id);
+      this.releasedEarly.delete(id);
       this.absent.forget(id);
     }
     return gone;
   }
 
   /** The bus is connected now. */
-  isHearing(): boolean {
-    return this.hearingSinceMs > 0 && this.hearingSinceMs !== Infinity;
+  isBusConnected(): boolean {
+    return this.connectedSinceMs > 0 && this.connectedSinceMs !== Infinity;
   }
 
   /** How long a silence has to last to mean something. */
@@ -220,13 +220,13 @@ export class WorkerRegistry {
   }
 
   /** Long enough connected that a worker we never heard of is not there. */
-  heardLongEnough(nowMs: number): boolean {
-    return this.hearingSinceMs > 0 && nowMs - this.hearingSinceMs > this.times.ttlMs;
+  isConnectedPastTtl(nowMs: number): boolean {
+    return this.connectedSinceMs > 0 && nowMs - this.connectedSinceMs > this.times.ttlMs;
   }
 
   /** What workers said since then has had the time to reach us: we could hear all along, or can again for long enough. */
-  heardSince(sinceMs: number, nowMs: number): boolean {
-    return this.hearingSinceMs <= sinceMs || nowMs - this.hearingSinceMs > this.times.ttlMs;
+  hasReceivedAllSince(sinceMs: number, nowMs: number): boolean {
+    return this.connectedSinceMs <= sinceMs || nowMs - this.connectedSinceMs > this.times.ttlMs;
   }
 
   has(id: string): boolean {
@@ -234,44 +234,44 @@ export class WorkerRegistry {
   }
 
   /** A dispatch (+1) or an end (-1) since the last heartbeat. */
-  moved(id: string, by: 1 | -1): void {
+  adjustActive(id: string, by: 1 | -1): void {
     const known = this.workers.get(id);
     if (known) known.active = Math.max(0, known.active + by);
     // The slot that was left is taken again: from now on heartbeats are right to count both.
-    const [taken] = by === 1 ? (this.leaving.get(id)?.keys() ?? []) : [];
-    if (taken !== undefined) this.left(id, taken);
+    const [taken] = by === 1 ? (this.releasedEarly.get(id)?.keys() ?? []) : [];
+    if (taken !== undefined) this.endEarlyRelease(id, taken);
   }
 
   /**
    * A job that must leave its slot to another at once, though its worker has time to end it: until something is given out
    * to the worker, heartbeats that still count the job do not take the slot back.
    */
-  leave(workerId: string, jobId: string, untilMs: number): void {
-    const jobs = this.leaving.get(workerId) ?? new Map<string, number>();
-    this.leaving.set(workerId, jobs.set(jobId, untilMs));
-    this.moved(workerId, -1);
+  releaseEarly(workerId: string, jobId: string, untilMs: number): void {
+    const jobs = this.releasedEarly.get(workerId) ?? new Map<string, number>();
+    this.releasedEarly.set(workerId, jobs.set(jobId, untilMs));
+    this.adjustActive(workerId, -1);
   }
 
   /** The worker has ended such a job. @returns whether it was one */
-  left(workerId: string, jobId: string): boolean {
-    return this.leaving.get(workerId)?.delete(jobId) ?? false;
+  endEarlyRelease(workerId: string, jobId: string): boolean {
+    return this.releasedEarly.get(workerId)?.delete(jobId) ?? false;
   }
 
-  private leavingFrom(workerId: string, nowMs: number): number {
-    const jobs = this.leaving.get(workerId);
+  private countReleasedEarly(workerId: string, nowMs: number): number {
+    const jobs = this.releasedEarly.get(workerId);
     for (const [id, untilMs] of jobs ?? []) if (untilMs <= nowMs) jobs?.delete(id);
-    if (jobs?.size === 0) this.leaving.delete(workerId);
+    if (jobs?.size === 0) this.releasedEarly.delete(workerId);
     return jobs?.size ?? 0;
   }
 
   /** Redis knows better: all slots of the worker are taken. */
-  full(id: string): void {
+  markFull(id: string): void {
     const known = this.workers.get(id);
     if (known) known.active = Math.max(known.active, known.picture.max_parallel_jobs);
   }
 
   /** Free slots; a worker that did not say how many it has offers a fixed handful. */
-  room(id: string): number {
+  freeSlots(id: string): number {
     const known = this.workers.get(id);
     return known && !known.picture.draining ? room(known) : 0;
   }
@@ -284,17 +284,17 @@ export class WorkerRegistry {
    */
   routable(nowMs: number, alsoId?: string): RoutableWorker[] {
     return [...this.workers].flatMap(([id, known]) =>
-      id === alsoId || !this.isSilent(known, nowMs) ? [this.view(known, nowMs)] : [],
+      id === alsoId || !this.isSilent(known, nowMs) ? [this.toRoutable(known, nowMs)] : [],
     );
   }
 
   /** The same for one worker. */
-  one(id: string, nowMs: number): RoutableWorker | undefined {
+  findRoutable(id: string, nowMs: number): RoutableWorker | undefined {
     const known = this.workers.get(id);
-    return known && !this.isSilent(known, nowMs) ? this.view(known, nowMs) : undefined;
+    return known && !this.isSilent(known, nowMs) ? this.toRoutable(known, nowMs) : undefined;
   }
 
-  pictures(): WorkerRecord[] {
+  records(): WorkerRecord[] {
     return [...this.workers.values()].map(({ picture, active }) => ({ ...picture, active_jobs: active }));
   }
 
@@ -314,7 +314,7 @@ export class WorkerRegistry {
     }
   }
 
-  private view({ picture, active, announcedAtMs }: Known, nowMs: number): RoutableWorker {
+  private toRoutable({ picture, active, announcedAtMs }: WorkerEntry, nowMs: number): RoutableWorker {
     return {
       id: picture.worker_id,
       pool: picture.pool,
@@ -332,11 +332,11 @@ export class WorkerRegistry {
   }
 }
 
-const unstatedRoom = 16;
-const room = ({ picture, active }: Known): number =>
-  picture.max_parallel_jobs > 0 ? Math.max(0, picture.max_parallel_jobs - active) : unstatedRoom;
+const DEFAULT_SLOTS = 16;
+const room = ({ picture, active }: WorkerEntry): number =>
+  picture.max_parallel_jobs > 0 ? Math.max(0, picture.max_parallel_jobs - active) : DEFAULT_SLOTS;
 
-const pictureOf = (beat: Heartbeat, announced: Announced | undefined, nowMs: number): WorkerRecord => ({
+const toWorkerRecord = (beat: Heartbeat, announced: Announcement | undefined, nowMs: number): WorkerRecord => ({
   worker_id: beat.worker_id,
   pool: beat.pool,
   region: beat.region,

@@ -5,23 +5,23 @@ import { dispatchIdentity } from '@svc/decision';
 import { keepEcho, lacksRequiredDispatch, learnEcho } from './require-dispatch';
 import { releaseJob, releaseLostJobs } from './release-jobs';
 import type { SchedulingDeps } from './scheduling-deps';
-import { whyRefused } from './worker-registry';
+import { findHeartbeatRefusal } from './worker-registry';
 
 /**
  * Handles a worker's heartbeat. New workers beyond the license's limit are refused; known ones are refreshed.
  * See docs/reference/worker-protocol.md#heartbeat.
  */
-export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat: Heartbeat): Promise<void> {
+export async function handleHeartbeat(deps: SchedulingDeps, senderId: string, beat: Heartbeat): Promise<void> {
   const { registry, store, clock, license } = deps;
   const nowMs = clock.nowMs();
-  const refusal = whyRefused(senderId, beat);
+  const refusal = findHeartbeatRefusal(senderId, beat);
   if (refusal) {
     deps.events.workerRefused(beat.worker_id, refusal);
     return;
   }
   // What is known already is never turned away: it may hold jobs.
   const most = registry.has(beat.worker_id) ? 0 : license().maxWorkers;
-  if (!(await store.workers.joinLive(beat.worker_id, nowMs, most))) {
+  if (!(await store.workers.addLiveWorker(beat.worker_id, nowMs, most))) {
     deps.events.workerRefused(beat.worker_id, `the license allows ${most} workers`);
     return;
   }
@@ -40,10 +40,10 @@ export async function hearHeartbeat(deps: SchedulingDeps, senderId: string, beat
  */
 async function cancelEnded(deps: SchedulingDeps, { worker_id: worker, running_jobs: ids }: Heartbeat): Promise<void> {
   if (ids.length === 0) return;
-  const strays = await deps.store.workers.notHeld(worker, ids.slice(0, mostListed));
+  const strays = await deps.store.workers.notHeld(worker, ids.slice(0, MAX_LISTED));
   for (const job of await deps.store.index.records(strays)) {
     const endedUs = job.completed_at ?? deps.clock.nowUs();
-    if (job.worker_id !== worker || !isTerminal(job.state) || deps.clock.nowUs() - endedUs < cancelAfterUs) continue;
+    if (job.worker_id !== worker || !isTerminal(job.state) || deps.clock.nowUs() - endedUs < CANCEL_GRACE_US) continue;
     const head = { trace_id: job.trace_id, sender_id: deps.senderId, nowUs: deps.clock.nowUs() };
     const cancel = {
       job_id: job.id,
@@ -55,20 +55,20 @@ async function cancelEnded(deps: SchedulingDeps, { worker_id: worker, running_jo
   }
 }
 
-const mostListed = 256;
+const MAX_LISTED = 256;
 /** A job that ended just now was listed before its worker knew. */
-const cancelAfterUs = 2_000_000;
+const CANCEL_GRACE_US = 2_000_000;
 
-export function hearHandshake(deps: SchedulingDeps, senderId: string, shake: Handshake): void {
+export function handleHandshake(deps: SchedulingDeps, senderId: string, shake: Handshake): void {
   deps.registry.handshake(senderId, shake, deps.clock.nowMs());
-  if (deps.registry.room(shake.component_id) > 0) deps.wake(shake.component_id);
+  if (deps.registry.freeSlots(shake.component_id) > 0) deps.wake(shake.component_id);
 }
 
 /**
  * Keeps the last progress with the job; its arrival renews the running time. Only the assigned worker's counts, and only
  * for the current dispatch when it names one, as it must where its worker is known to.
  */
-export async function hearProgress(deps: SchedulingDeps, senderId: string, progress: JobProgress): Promise<void> {
+export async function handleProgress(deps: SchedulingDeps, senderId: string, progress: JobProgress): Promise<void> {
   const { dispatch_id: dispatchId = '', assigned_worker_id: assigned = '' } = progress.dispatch ?? {};
   if (assigned !== '' && assigned !== senderId) return;
   if (await lacksRequiredDispatch(deps, 'progress', senderId, progress)) return;
@@ -93,16 +93,16 @@ export async function sweepSilentWorkers(deps: SchedulingDeps): Promise<void> {
   // A bus that hangs keeps its connections, and a process that was stopped has not read yet what came meanwhile: an answer
   // from the bus now comes after whatever the workers said before.
   if (!(await deps.busAnswers())) {
-    registry.hearing(clock.nowMs());
+    registry.busConnected(clock.nowMs());
     return;
   }
-  for (const workerId of registry.expire(clock.nowMs())) await loseWorker(deps, workerId);
+  for (const workerId of registry.expire(clock.nowMs())) await releaseLostWorker(deps, workerId);
 }
 
 /** Safe to run twice and by several replicas: each job moves once, guarded by its holder. */
-export async function loseWorker(deps: SchedulingDeps, workerId: string): Promise<void> {
+export async function releaseLostWorker(deps: SchedulingDeps, workerId: string): Promise<void> {
   const ids = await deps.store.workers.inFlight(workerId);
-  await deps.store.workers.dropLive(workerId);
+  await deps.store.workers.removeLiveWorker(workerId);
   deps.events.workerLost(workerId, ids.length);
   for (const job of await deps.store.index.records(ids)) {
     if (isInFlight(job.state)) await releaseJob(deps, job, workerId, `worker ${workerId} went silent`);
@@ -110,8 +110,8 @@ export async function loseWorker(deps: SchedulingDeps, workerId: string): Promis
 }
 
 /** The shared picture that the gateway and restarting schedulers read. */
-export function workerSnapshot(deps: Pick<SchedulingDeps, 'registry' | 'clock' | 'senderId'>): WorkerSnapshot {
-  const workers = deps.registry.pictures();
+export function buildWorkerSnapshot(deps: Pick<SchedulingDeps, 'registry' | 'clock' | 'senderId'>): WorkerSnapshot {
+  const workers = deps.registry.records();
   const pools: WorkerSnapshot['pools'] = {};
   for (const { pool, active_jobs, max_parallel_jobs } of workers) {
     const sum = (pools[pool] ??= { workers: 0, active_jobs: 0, capacity: 0 });

@@ -65,7 +65,7 @@ export async function gatherJobFacts(deps: ExplainDeps, scope: TenantScope, id: 
 export async function buildJobFacts(deps: ExplainDeps, job: JobRecord, shared: SharedFacts): Promise<JobFacts> {
   const { store, clock, fleet, topics, license, settings } = deps;
   const [standing, history, topic, config, rules] = await Promise.all([
-    store.standing.of(job),
+    store.queuePositions.of(job),
     store.jobs.events(job.id),
     topics.registry.find(job.tenant, job.topic),
     deps.config.at(toConfigScope(job)),

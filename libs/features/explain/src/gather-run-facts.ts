@@ -22,7 +22,7 @@ export async function gatherRunFacts(deps: ExplainRunDeps, scope: TenantScope, i
   const { run, definition } = await loadRun(deps, scope, id);
   const { org_id: tenant, team_id: team, workflow_id: workflow } = run;
   const [standing, timers, jobs, config] = await Promise.all([
-    store.standing.ofRun(id),
+    store.queuePositions.ofRun(id),
     isRunEnded(run.status) ? [] : store.runs.timers(id),
     explainStepJobs(deps, definition, run),
     deps.config.at({ tenant, team, workflow }),

@@ -1,7 +1,7 @@
 import { type EndedBy, type GivesUp, type HeldBy, isGate, type Owner } from '@svc/contract';
 import { timeoutsFor } from '@svc/routing';
 import type { JobRecord } from '@svc/store';
-import { queueEndsMs, runningFor, runtimeCap } from '@svc/dispatch';
+import { queueEndsMs, remainingRunMs, runtimeCap } from '@svc/dispatch';
 import { iso, type JobFacts, getStage } from './job-facts';
 import { budgetOwner } from './check-budget';
 import { ruleOwner } from './check-policy';
@@ -75,7 +75,7 @@ function runningEnds(facts: JobFacts): End[] {
   const { job } = facts;
   const dispatchedMs = (job.dispatched_at ?? 0) / 1_000;
   const fromMs = Math.max(job.progress_at ?? 0, job.dispatched_at ?? 0) / 1_000;
-  const runMs = runningFor({ ...job, deadline_ms: 0 }, fromMs);
+  const runMs = remainingRunMs({ ...job, deadline_ms: 0 }, fromMs);
   const cap = runtimeCap(job);
   const runs: End = { atMs: fromMs + runMs, as: 'TIMEOUT', owner: timeoutOwner('running_timeout_seconds', runMs) };
   if (cap === undefined) return [runs];

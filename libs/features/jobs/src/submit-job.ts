@@ -16,7 +16,7 @@ import {
   toPriority,
   requestHash,
   safetyFields,
-  type Shadows,
+  type ShadowReporter,
   toConfigScope,
 } from '@svc/decision';
 import { admitTopic, type TopicDeps } from '@svc/registry';
@@ -28,7 +28,7 @@ import { type Normalized, normalizeRequest } from './normalize-request';
 
 export interface SubmitDeps extends Base {
   kernel: Kernel;
-  shadows: Shadows;
+  shadows: ShadowReporter;
   config: EffectiveConfig;
   topics: TopicDeps;
   admission: Admission;

@@ -76,7 +76,7 @@ export class ScanRunner {
     if (!scan) return;
     this.running++;
     scanJob(this.deps, scan.job, scan.result, scanEntry(scan.job))
-      .catch((error: unknown) => this.deps.events.scanLeft(scan.job.id, error))
+      .catch((error: unknown) => this.deps.events.scanDeferred(scan.job.id, error))
       .finally(() => {
         this.running--;
         this.next();

@@ -14,7 +14,7 @@ export interface OutputSafetyDeps extends MoveDeps {
     /** The content of a result could not be checked in time. */
     outputLate(topic: string): void;
     /** A scan failed in this process and is left to its queue entry. */
-    scanLeft(jobId: string, error: unknown): void;
+    scanDeferred(jobId: string, error: unknown): void;
   };
   settings: MoveDeps['settings'] & {
     outputPolicyEnabled: boolean;

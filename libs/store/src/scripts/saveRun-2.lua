@@ -5,7 +5,7 @@
   KEYS  1 run record   2 run lock
   ARGV  1 { id, owner (of the lock), token (of this save), revision (as read), active = {statuses of runs that have not
           ended}, status? = { from = {statuses}, to, ends? = retention in seconds, 0 = forever },
-          steps, events (number of each), removed = {paths}, heard (number of processed inbox events),
+          steps, events (number of each), removed = {paths}, processed (number of processed inbox events),
           acting? (effects remain to be applied: the pass stays open), set = {timers: member, due_ms, queue},
           clear = {members}, tree = {changes of tree_change()}, reason? (why the run failed), closes? (no effects
           remain: with an empty inbox the run sleeps and the lock is released) } (JSON)
@@ -40,7 +40,7 @@ if header ~= '' then
   fields[#fields + 1] = header
 end
 redis.call('HSET', record, unpack(fields))
-if s.heard > 0 then redis.call('LTRIM', inbox, s.heard, -1) end
+if s.processed > 0 then redis.call('LTRIM', inbox, s.processed, -1) end
 
 local steps = key.runSteps(id)
 for _, path in ipairs(s.removed) do redis.call('HDEL', steps, path) end

@@ -27,7 +27,7 @@ describe('POST /api/v1/approvals/:job_id/approve and reject', () => {
       state: 'PENDING',
       approval: { status: 'approved', revision: 2, decision: 'approve', resolved_by: 'ola', resolved_role: 'operator', reason: 'fine', note: 'seen' },
     });
-    expect(job && (await api.store.jobs.isCarried(job))).toBe(true);
+    expect(job && (await api.store.jobs.hasQueueEntry(job))).toBe(true);
     expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body).toMatchObject({
       approval_by: 'ola',
       approval_status: 'approved',

@@ -159,7 +159,7 @@ describe('POST /api/v1/approvals/:job_id/repair', () => {
     expect(body['approval']).toMatchObject({ approved_by: 'ola', approved_role: 'operator', approved_at: 1_000_000 });
     const job = await load(id);
     expect(job?.approval?.repair).toMatchObject({ was: 'approved', by: 'bob', role: 'admin' });
-    expect(job && (await api.store.jobs.isCarried(job))).toBe(true);
+    expect(job && (await api.store.jobs.hasQueueEntry(job))).toBe(true);
     expect((await api.as('admin').get(`/api/v1/jobs/${id}`)).body).toMatchObject({ approval_status: 'repaired', approval_actionability: 'repaired' });
     expect((await api.as('admin').post(`/api/v1/approvals/${id}/approve`)).body).toMatchObject({ status: 'already_approved', approved_by: 'ola' });
     expect(told(await api.as('admin').post(`/api/v1/approvals/${id}/reject`))).toEqual({ status: 409, code: 'approval_already_resolved' });

@@ -1,7 +1,7 @@
 import type { Boot, Handles, kernelMetrics, SchedulerEnv } from '@svc/runtime';
 import { startLoops } from '@svc/platform';
 import { ShadowEvaluation, type ShadowEvaluationParts } from './shadow-evaluation';
-import type { Shadows } from '@svc/decision';
+import type { ShadowReporter } from '@svc/decision';
 
 export interface OpenShadowsParts extends Pick<ShadowEvaluationParts, 'store' | 'kernel'> {
   metrics: Handles<typeof kernelMetrics>;
@@ -18,7 +18,7 @@ const refreshMs = 15_000;
 export function openShadows(
   { env, log, onStop }: Pick<Boot<Pick<SchedulerEnv, 'shadowEvalDisabled'>>, 'env' | 'log' | 'onStop'>,
   { metrics, onConfigChanged, ...parts }: OpenShadowsParts,
-): Shadows {
+): ShadowReporter {
   if (env.shadowEvalDisabled) return { decided: () => undefined };
   const evaluation = new ShadowEvaluation({
     ...parts,

@@ -79,7 +79,7 @@ describe('shadow evaluation', () => {
     return { evaluation, events, asked, live };
   };
   const results = async (tenant = 'acme', bundle = 'secops/a') =>
-    store.shadowResults.page(tenant, bundle, { fromMs: 0, toMs: Date.now() + 1e9, most: 10_000 });
+    store.shadowResults.page(tenant, bundle, { fromMs: 0, toMs: Date.now() + 1e9, limit: 10_000 });
   const recorded = (count: number, tenant?: string, bundle?: string) =>
     eventually(async () => {
       const all = await results(tenant, bundle);

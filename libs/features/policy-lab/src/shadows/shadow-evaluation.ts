@@ -2,7 +2,7 @@ import type { ShadowDiff } from '@svc/contract';
 import type { Kernel } from '@svc/kernel-client';
 import type { PolicyDecision, Verdict } from '@svc/policy';
 import type { ShadowResult, Store } from '@svc/store';
-import { answerWithin, type LiveDecision, type Shadows } from '@svc/decision';
+import { answerWithin, type LiveDecision, type ShadowReporter } from '@svc/decision';
 import { type Shadow, ShadowCache } from './shadow-cache';
 import { type Dropped, Lane } from './shadow-lane';
 import { compareDecisions, severities } from './shadow-maths';
@@ -42,7 +42,7 @@ const closeMs = { evaluations: 3_000, results: 2_000 };
  * velocity and has no effect but the results. The kernel compiles a shadow once per policy in effect.
  * See docs/reference/policy.md#shadow-policies.
  */
-export class ShadowEvaluation implements Shadows {
+export class ShadowEvaluation implements ShadowReporter {
   private readonly cache: ShadowCache;
   private readonly lane: Lane<QueuedDecision>;
   private readonly writer: ShadowResultsWriter;

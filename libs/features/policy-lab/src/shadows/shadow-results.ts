@@ -87,8 +87,8 @@ export async function shadowComparisons(
   const entries: ShadowComparison[] = [];
   let before = cursor === undefined ? undefined : decodeCursor(cursor);
   for (let left = MAX_SCANNED; left > 0;) {
-    const most = Math.min(left, diff === 'all' ? limit - entries.length + 1 : pageSize);
-    const range = { fromMs: from, toMs: to, most, ...(before && { before }) };
+    const count = Math.min(left, diff === 'all' ? limit - entries.length + 1 : pageSize);
+    const range = { fromMs: from, toMs: to, limit: count, ...(before && { before }) };
     const page = await deps.store.shadowResults.page(of.tenant, of.bundle, range);
     for (const result of page) {
       if (diff !== 'all' && result.diff !== diff) continue;
@@ -97,7 +97,7 @@ export async function shadowComparisons(
         return { entries, next_cursor: encodeCursor(last), truncated_at_max: false };
       entries.push(toComparison(result));
     }
-    if (page.length < most) return { entries, next_cursor: '', truncated_at_max: false };
+    if (page.length < count) return { entries, next_cursor: '', truncated_at_max: false };
     left -= page.length;
     before = page.at(-1);
   }

@@ -31,7 +31,7 @@ export async function scanned(
   const read: Scanned = { results: [], newestShadow: '', isCut: false };
   let before: ShadowResultPosition | undefined;
   while (read.results.length < MAX_SCANNED) {
-    const range = { fromMs: window.from, toMs: window.to, most: pageSize, ...(before && { before }) };
+    const range = { fromMs: window.from, toMs: window.to, limit: pageSize, ...(before && { before }) };
     const page = await store.shadowResults.page(of.tenant, of.bundle, range);
     read.newestShadow ||= page[0]?.shadow_bundle_id ?? '';
     for (const { ts_ms, diff } of page) read.results.push({ ts_ms, diff });
@@ -48,5 +48,5 @@ export async function hasMore(
   { from, to }: Window,
   before: ShadowResultPosition,
 ): Promise<boolean> {
-  return (await store.shadowResults.page(tenant, bundle, { fromMs: from, toMs: to, before, most: 1 })).length > 0;
+  return (await store.shadowResults.page(tenant, bundle, { fromMs: from, toMs: to, before, limit: 1 })).length > 0;
 }

@@ -28,10 +28,10 @@ export async function putSchema(deps: SchemaWriteDeps, caller: Caller, { id, sch
   const compilation = compileSchema(schema, new Map());
   if (compilation.kind === 'invalid') throw refused(compilation.violations);
   const alias = getSchemaId(schema);
-  const most = deps.maxSchemas();
+  const maxSchemas = deps.maxSchemas();
   const nowUs = deps.clock.nowUs();
   const scope = managedScope(caller, deps.defaultTenant);
-  const write = { id, document: schema, ...(alias && { alias }), most, nowUs };
+  const write = { id, document: schema, ...(alias && { alias }), maxSchemas, nowUs };
   const outcome = await deps.store.schemas.write(scope, write);
   if (outcome.kind === 'other_tenant') throw new AppError('tenant_access_denied');
   if (outcome.kind === 'alias_taken') {
@@ -46,7 +46,7 @@ export async function putSchema(deps: SchemaWriteDeps, caller: Caller, { id, sch
     const message = `this tenant already has ${outcome.count} schemas: remove one that no topic uses`;
     throw refused([{ path: '$', message }]);
   }
-  if (outcome.kind === 'full') throw full(outcome.count, most);
+  if (outcome.kind === 'full') throw full(outcome.count, maxSchemas);
   // After a crash here, replicas find the change by themselves within 30 s.
   await announceChange(deps, schemasScope);
 }

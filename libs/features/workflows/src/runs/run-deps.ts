@@ -4,7 +4,7 @@ import type { ExpressionLimits } from '@svc/workflow';
 import type { Admission } from '@svc/admission';
 import type { Base, Fleet, JobBus } from '@svc/platform';
 import type { EffectiveConfig } from '@svc/settings';
-import type { Shadows } from '@svc/decision';
+import type { ShadowReporter } from '@svc/decision';
 import type { SchemaCache, TopicDeps } from '@svc/registry';
 import type { DefinitionCache } from './definition-cache';
 import type { RunCache } from './run-cache';
@@ -45,7 +45,7 @@ export interface RunDeps extends StartRunDeps {
   bus: JobBus;
   senderId: string;
   kernel: Kernel;
-  shadows: Shadows;
+  shadows: ShadowReporter;
   fleet: Fleet;
   topics: Pick<TopicDeps, 'registry'>;
   schemas: SchemaCache;

@@ -249,7 +249,7 @@ async function save(
     steps: fields.steps,
     removed: fields.removed,
     events: planned.events.map((event) => ({ ...event })),
-    heard: inboxSize,
+    processedEvents: inboxSize,
     ...(acting ? { acting } : { closes: true }),
     timers: buildTimers(planned.actions),
     tree: treeChanges(definition, before, run, planned.changed),

@@ -18,6 +18,6 @@ export async function sweepSchedules(
   { lateMs, unseenMs, atOnce } = settings,
 ): Promise<number> {
   const ids = await store.schedules.overdue(lateMs, unseenMs, atOnce);
-  const requeued = await Promise.all(ids.map((id) => store.schedules.recarry(id, unseenMs)));
+  const requeued = await Promise.all(ids.map((id) => store.schedules.requeue(id, unseenMs)));
   return requeued.filter(Boolean).length;
 }

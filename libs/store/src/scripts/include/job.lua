@@ -28,7 +28,7 @@ local function enqueue(id, topic, q, now_ms, run, path)
   local entry, options = entry_id(id, q), run and tree_options(q.queue, run, path)
   bull_add(q.queue, entry, topic, q.payload or cjson.encode({ job_id = id }), now_ms, tonumber(q.delay_ms or 0),
     tonumber(q.priority or 0), options)
-  if run then tree_carries(run, path, bull_id(id), bull[q.queue].prefix .. entry) end
+  if run then tree_set_job_entry(run, path, bull_id(id), bull[q.queue].prefix .. entry) end
 end
 
 local function write_dead_letter(id, tenant, letter, at, now_ms)
@@ -88,7 +88,7 @@ end
     set?           { field, value, ... }                          unset?   { field, ... }: '' means absent
     decision?      policy decision to record (JSON)
     park?          queue in which the job is parked, with park_ms until it is checked
-    carry?         { entries of enqueue() }                         dead_letter?  { body, ttl_sec, topic, reason }
+    queue_entries? { entries of enqueue() }                        dead_letter?  { body, ttl_sec, topic, reason }
     intent?        pending publish (JSON)                         retain?  { meta_sec, data_sec } for a terminal state
     worker?        assigned worker                                counted? toward the license limit
     post?          event (JSON) for the run of the job
@@ -134,7 +134,7 @@ local function move_job(id, m, at)
     set[#set + 1] = 'completed_at'
     set[#set + 1] = stamp
   end
-  for _, q in ipairs(m.carry or {}) do
+  for _, q in ipairs(m.queue_entries or {}) do
     if q.queue == 'jobs' then
       set[#set + 1] = 'entry'
       set[#set + 1] = entry_id(id, q)
@@ -158,7 +158,7 @@ local function move_job(id, m, at)
   end
   if run and m.post then run_post(run, m.post, now_ms) end
   if run and is(TERMINAL, m.to) then
-    if path then tree_carries(run, path, bull_id(id)) end
+    if path then tree_set_job_entry(run, path, bull_id(id)) end
     run_post(run, job_end(id, record, m.to), now_ms)
   end
 
@@ -167,7 +167,7 @@ local function move_job(id, m, at)
     if redis.call('LPUSH', key.workerJobs(m.worker), id) > 1100 then redis.call('LTRIM', key.workerJobs(m.worker), 0, 999) end
   end
   if m.park then enqueue(id, topic, { queue = m.park, delay_ms = math.max(1, tonumber(m.park_ms)) }, now_ms, path and run, path) end
-  for _, q in ipairs(m.carry or {}) do enqueue(id, topic, q, now_ms, q.queue == 'jobs' and path and run, path) end
+  for _, q in ipairs(m.queue_entries or {}) do enqueue(id, topic, q, now_ms, q.queue == 'jobs' and path and run, path) end
   if m.dead_letter then write_dead_letter(id, tenant, m.dead_letter, at, now_ms) end
   if m.audit then append_audit(tenant, m.audit.entry, m.audit.keep) end
   return { 'moved', from, stamp }

@@ -78,7 +78,7 @@ end
 
 -- Makes the queue entry of a step's job a child of the step, replacing the previous entry of the job. The entry of another
 -- job of the step, for example one being cancelled, is kept.
-local function tree_carries(id, path, job_entry, entry)
+local function tree_set_job_entry(id, path, job_entry, entry)
   local children = tree_key(id, path) .. ':dependencies'
   for _, child in ipairs(redis.call('SMEMBERS', children)) do
     local before = string.match(child, '[^:]*$')

@@ -7,7 +7,7 @@
   ARGV  1 id   2 pause before a failed entry is replaced (ms)
         3 time without a save after which a sleeping run checks its jobs and timers (ms)
 
-  Returns  carried  |  asleep  |  woken  |  looks  |  missing
+  Returns  queued  |  asleep  |  requeued  |  checking  |  missing
 ]]
 -- Passes are delayed by a second at most.
 local LONGEST_REST_MS = 5000
@@ -22,13 +22,13 @@ if awake then
   local rests = failed_ms and now_ms - tonumber(failed_ms) < tonumber(ARGV[2])
   local due = redis.call('ZSCORE', prefix .. 'delayed', entry)
   local strayed = due and tonumber(due) / 0x1000 - now_ms > LONGEST_REST_MS
-  if rests or (not failed_ms and not strayed and redis.call('EXISTS', prefix .. entry) == 1) then return { 'carried' } end
+  if rests or (not failed_ms and not strayed and redis.call('EXISTS', prefix .. entry) == 1) then return { 'queued' } end
   if failed_ms then bull_remove_failed('runPasses', entry) end
   if strayed then bull_unpark('runPasses', entry) end
 elseif acting ~= '1' and redis.call('EXISTS', key.runInbox(id)) == 0 then
   if now_ms - tonumber(updated) / 1000 < tonumber(ARGV[3]) then return { 'asleep' } end
-  return run_post(id, '{"kind":"look"}', now_ms) and { 'looks' } or { 'asleep' }
+  return run_post(id, '{"kind":"look"}', now_ms) and { 'checking' } or { 'asleep' }
 end
 redis.call('HSET', KEYS[1], 'awake', '1')
 run_enqueue_pass(id, workflow, now_ms)
-return { 'woken' }
+return { 'requeued' }

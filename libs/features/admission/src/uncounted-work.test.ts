@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { type Place, Taken } from './taken';
+import { type Reservation, UncountedWork } from './uncounted-work';
 
 const one = { jobs: 1, bytes: 10 };
 
 describe('what was let in since the last count', () => {
   it('counts at once, and no more when it was not stored', () => {
-    const taken = new Taken();
+    const taken = new UncountedWork();
     const place = taken.take('acme', one);
     taken.take('globex', one);
 
@@ -15,7 +15,7 @@ describe('what was let in since the last count', () => {
   });
 
   it('what was stored before a count began is in it; what came meanwhile is not', () => {
-    const taken = new Taken();
+    const taken = new UncountedWork();
     taken.stored(taken.take('before', one));
     const arrived = taken.beginCount();
     taken.stored(taken.take('meanwhile', one));
@@ -26,7 +26,7 @@ describe('what was let in since the last count', () => {
   });
 
   it('what was under way when a count began may be missing in it, and goes on counting', () => {
-    const taken = new Taken();
+    const taken = new UncountedWork();
     const place = taken.take('acme', one);
     const arrived = taken.beginCount();
     taken.stored(place);
@@ -38,7 +38,7 @@ describe('what was let in since the last count', () => {
   });
 
   it('a count that does not arrive forgets nothing', () => {
-    const taken = new Taken();
+    const taken = new UncountedWork();
     taken.stored(taken.take('acme', one));
     taken.beginCount();
     taken.stored(taken.take('acme', one));
@@ -50,7 +50,7 @@ describe('what was let in since the last count', () => {
   });
 
   it('of two counts at once, the later one stands', () => {
-    const taken = new Taken();
+    const taken = new UncountedWork();
     taken.stored(taken.take('acme', one));
     const earlier = taken.beginCount();
     taken.stored(taken.take('acme', one));
@@ -66,8 +66,8 @@ describe('what was let in since the last count', () => {
     const step = fc.constantFrom('take', 'store', 'give back', 'begin', 'arrive', 'fail');
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const taken = new Taken();
-        const underWay: Place[] = [];
+        const taken = new UncountedWork();
+        const underWay: Reservation[] = [];
         let arrive: (() => unknown) | undefined;
         let missed = 0; // stored after the last count that arrived had begun
         let sinceBegin = 0;

@@ -5,13 +5,13 @@
   KEYS  1 schedule: hash
   ARGV  1 id   2 pending starts last checked before this count as lost, ms
 
-  Returns  carried  |  there  |  gone
+  Returns  requeued  |  unchanged  |  missing
 ]]
 local record, id = KEYS[1], ARGV[1]
 if redis.call('EXISTS', record) == 0 then
   redis.call('ZREM', key.schedulesDue(), id)
   schedule_drop_starts(id)
-  return { 'gone' }
+  return { 'missing' }
 end
 local now_ms = math.floor(micros() / 1000)
 local repaired = false
@@ -34,4 +34,4 @@ if due and due ~= '' and tonumber(due) <= now_ms then
     repaired = true
   end
 end
-return { repaired and 'carried' or 'there' }
+return { repaired and 'requeued' or 'unchanged' }

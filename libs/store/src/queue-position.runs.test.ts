@@ -4,18 +4,18 @@ import { keys } from './keys';
 import { useRuns } from './run.testing';
 
 const use = useRuns();
-const standingOf = (id: string) => use.store.standing.ofRun(id);
+const positionOfRun = (id: string) => use.store.queuePositions.ofRun(id);
 
 describe('the standing of a run', () => {
   it('is due while it has work, and asleep afterwards', async () => {
     await use.create('r:1');
 
-    expect(await standingOf('r:1')).toEqual({ entry: 'due', isPaused: false, inbox: 1 });
+    expect(await positionOfRun('r:1')).toEqual({ entry: 'due', isPaused: false, inbox: 1 });
     await use.store.runs.open('r:1', 'me', 60_000, 10);
-    await use.save('r:1', 1, { heard: 1 });
+    await use.save('r:1', 1, { processedEvents: 1 });
     await use.store.runs.close('r:1', 'me', 'go_on');
 
-    expect(await standingOf('r:1')).toEqual({ entry: 'asleep', isPaused: false, inbox: 0 });
+    expect(await positionOfRun('r:1')).toEqual({ entry: 'asleep', isPaused: false, inbox: 0 });
   });
 
   it('may be lost or have failed, in a queue that is paused', async () => {
@@ -27,17 +27,17 @@ describe('the standing of a run', () => {
     await queue.pause();
     await queue.close();
 
-    expect(await standingOf('lost')).toMatchObject({ entry: 'lost', isPaused: true });
-    expect(await standingOf('failed')).toMatchObject({ entry: 'failed' });
+    expect(await positionOfRun('lost')).toMatchObject({ entry: 'lost', isPaused: true });
+    expect(await positionOfRun('failed')).toMatchObject({ entry: 'failed' });
   });
 
   it('names its owner and the remaining lock time', async () => {
     await use.lock('run-1', 'engine-1');
 
-    const { lock } = await standingOf('run-1');
+    const { lock } = await positionOfRun('run-1');
 
     expect(lock?.owner).toBe('engine-1');
     expect(lock?.leftMs).toBeGreaterThan(30_000);
-    expect((await standingOf('run-2')).lock).toBeUndefined();
+    expect((await positionOfRun('run-2')).lock).toBeUndefined();
   });
 });

@@ -62,7 +62,7 @@ export interface RunPosition {
 type QueueNames = Readonly<Record<string, { readonly name: string }>>;
 
 /** BullMQ stores the due time of a delayed entry above a 12-bit counter. */
-const dueOf = (score: string): number => Math.floor(Number(score) / 0x1000);
+const toDueMs = (score: string): number => Math.floor(Number(score) / 0x1000);
 
 /** The entry id of a job, as in bull.lua. */
 const entryIdOf = (jobId: string): string => `job-${jobId.replaceAll(':', '~')}`;
@@ -101,7 +101,7 @@ export class QueuePositionRepository {
     if (!awake) return { entry: 'asleep', ...rest };
     if (failed !== null) return { entry: 'failed', ...rest };
     if (exists === 0) return { entry: 'lost', ...rest };
-    return due === null ? { entry: 'due', ...rest } : { entry: 'delayed', dueMs: dueOf(due), ...rest };
+    return due === null ? { entry: 'due', ...rest } : { entry: 'delayed', dueMs: toDueMs(due), ...rest };
   }
 
   /** The current owner of a run. */
@@ -116,7 +116,7 @@ export class QueuePositionRepository {
   }
 
   private async entry({ id, parked }: Pick<JobRecord, 'id' | 'parked'>, entryId: string): Promise<EntryPosition> {
-    const queue = placeOf(parked);
+    const queue = toQueue(parked);
     const key = (part: string) => this.keyOf(queue, part);
     const own = parked === '' && entryId !== '' ? entryId : entryIdOf(id);
     const [exists, due, rank, failed, paused] = await Promise.all([
@@ -129,7 +129,7 @@ export class QueuePositionRepository {
     const place = { queue, hasOthersBefore: rank !== null && rank > 0, isPaused: paused === 1 };
     if (exists === 0) return { ...place, at: 'absent' };
     if (failed !== null) return { ...place, at: 'failed' };
-    if (due !== null) return { ...place, at: 'delayed', dueMs: dueOf(due) };
+    if (due !== null) return { ...place, at: 'delayed', dueMs: toDueMs(due) };
     return { ...place, at: rank === null ? 'taken' : 'waiting' };
   }
 
@@ -168,5 +168,5 @@ export class QueuePositionRepository {
   }
 }
 
-const placeOf = (parked: string): EntryPosition['queue'] =>
+const toQueue = (parked: string): EntryPosition['queue'] =>
   parked === 'jobWaiting' || parked === 'jobApprovals' || parked === 'jobRunning' ? parked : 'jobs';

@@ -9,7 +9,7 @@ const use = useStore();
 const standing = async (id: string) => {
   const job = await use.store.jobs.load(id);
   if (!job) throw new Error(`there is no job ${id}`);
-  return use.store.standing.of(job);
+  return use.store.queuePositions.of(job);
 };
 
 const admit = (id: string, over: { level?: number; worker?: string; licenseCap?: number; set?: Partial<JobRecord> } = {}) =>

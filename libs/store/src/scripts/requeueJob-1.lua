@@ -5,7 +5,7 @@
   KEYS  1 job record
   ARGV  1 job id   2 updated_at that was read   3 entry suffix   4 priority
 
-  Returns  carried  |  changed
+  Returns  requeued  |  changed
 ]]
 local id = ARGV[1]
 local tenant, updated, topic, parked, lane, level, run, path = unpack(redis.call('HMGET', KEYS[1], 'tenant', 'updated_at',
@@ -15,4 +15,4 @@ if parked and parked ~= '' then bull_unpark(parked, bull_id(id)) end
 if lane and lane ~= '' then lane_remove(lane, level, tenant, id) end
 redis.call('HSET', KEYS[1], 'parked', '', 'lane', '', 'entry', entry_id(id, { suffix = ARGV[3] }))
 enqueue(id, topic, { queue = 'jobs', suffix = ARGV[3], priority = ARGV[4] }, math.floor(micros() / 1000), path and run, path)
-return { 'carried' }
+return { 'requeued' }

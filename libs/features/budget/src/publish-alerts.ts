@@ -40,5 +40,5 @@ export async function publishSpendAlerts(deps: SpendAlertDeps): Promise<void> {
     );
     deps.events.budgetReached(alert);
   }
-  await deps.store.spend.alertsTold(alerts);
+  await deps.store.spend.removeAlerts(alerts);
 }

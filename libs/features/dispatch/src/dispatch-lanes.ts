@@ -5,22 +5,22 @@ import { closedTopic } from '@svc/registry';
 import { licenseCap, publishDispatch, refuseDispatch } from './place-job';
 import type { SchedulingDeps } from './scheduling-deps';
 
-const mostAtOnce = 64;
-const lanesAtOnce = 64;
-const lanesKeptMs = 100;
+const MAX_JOBS_PER_ROUND = 64;
+const MAX_LANES = 64;
+const LANE_CACHE_MS = 100;
 
 /**
  * Gives waiting jobs to workers that have room. A worker is looked after by one call at a time; calls that come meanwhile
  * are made good by one more round. See docs/reference/routing.md#selection.
  */
-export class HandOut {
+export class LaneDispatcher {
   private readonly busy = new Map<string, { again: boolean }>();
   private lanes: { needs: Map<string, RoutingNeeds>; readAtMs: number } = { needs: new Map(), readAtMs: 0 };
 
   constructor(private readonly deps: SchedulingDeps) {}
 
   /** Dispatches waiting jobs to a worker until none fits or it is full. @returns how many this call dispatched */
-  async forWorker(workerId: string): Promise<number> {
+  async dispatchTo(workerId: string): Promise<number> {
     const running = this.busy.get(workerId);
     if (running) {
       running.again = true;
@@ -32,7 +32,7 @@ export class HandOut {
     try {
       do {
         state.again = false;
-        for (let taken = -1; taken !== 0; dispatched += taken) taken = await this.round(workerId);
+        for (let taken = -1; taken !== 0; dispatched += taken) taken = await this.dispatchRound(workerId);
       } while (state.again);
       return dispatched;
     } finally {
@@ -41,41 +41,41 @@ export class HandOut {
   }
 
   /** Dispatches to every worker with free slots, in case a wake-up was lost. */
-  async forAll(): Promise<void> {
+  async dispatchToAll(): Promise<void> {
     this.lanes.readAtMs = 0;
-    if ((await this.waitingLanes()).size === 0) return;
+    if ((await this.getWaitingLanes()).size === 0) return;
     const free = this.deps.registry
       .routable(this.deps.clock.nowMs())
-      .filter(({ id }) => this.deps.registry.room(id) > 0);
-    await Promise.all(free.map(({ id }) => this.forWorker(id)));
+      .filter(({ id }) => this.deps.registry.freeSlots(id) > 0);
+    await Promise.all(free.map(({ id }) => this.dispatchTo(id)));
   }
 
-  private async round(workerId: string): Promise<number> {
+  private async dispatchRound(workerId: string): Promise<number> {
     const { registry, store, random, clock } = this.deps;
-    const worker = registry.one(workerId, clock.nowMs());
-    const room = Math.min(mostAtOnce, registry.room(workerId));
+    const worker = registry.findRoutable(workerId, clock.nowMs());
+    const room = Math.min(MAX_JOBS_PER_ROUND, registry.freeSlots(workerId));
     if (!worker || room === 0) return 0;
     const rules = await routingRules(this.deps);
     const table = this.deps.fleet.pools();
-    const lanes = [...(await this.waitingLanes())]
-      .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isKeptFor(needs, workerId, rules))
+    const lanes = [...(await this.getWaitingLanes())]
+      .filter(([, needs]) => canServe(table, needs, worker, rules) && !this.isReservedForOther(needs, workerId, rules))
       .map(([id]) => id);
     if (lanes.length === 0) return 0;
-    const snapshot = await this.snapshot();
+    const getSnapshot = await this.snapshot();
     // Liveness is rechecked after the last wait before the claim.
-    if (!registry.one(workerId, clock.nowMs())) return 0;
+    if (!registry.findRoutable(workerId, clock.nowMs())) return 0;
     const taken = await store.jobs.claim(
       { id: worker.id, pool: worker.pool, max: worker.maxParallel },
-      this.someOf(lanes),
+      this.sampleLanes(lanes),
       Array.from({ length: room }, () => random.uuid()),
       licenseCap(this.deps),
-      snapshot,
+      getSnapshot,
     );
     if (taken.length === 0) {
       this.lanes.readAtMs = 0;
       return 0;
     }
-    for (const _ of taken) registry.moved(workerId, 1);
+    for (const _ of taken) registry.adjustActive(workerId, 1);
     const jobs = await store.index.records(taken.map(({ id }) => id));
     await Promise.all(jobs.filter(isDispatched).map((job) => this.send(job)));
     return taken.length;
@@ -89,19 +89,19 @@ export class HandOut {
   }
 
   /** Another worker is to get these jobs, lives, and has room. */
-  private isKeptFor(needs: RoutingNeeds, workerId: string, rules: RoutingRules): boolean {
+  private isReservedForOther(needs: RoutingNeeds, workerId: string, rules: RoutingRules): boolean {
     const { registry, fleet, clock } = this.deps;
     const { preferredWorkerId: other } = needs;
     if (other === undefined || other === workerId) return false;
-    const worker = registry.one(other, clock.nowMs());
-    return worker !== undefined && registry.room(other) > 0 && canServe(fleet.pools(), needs, worker, rules);
+    const worker = registry.findRoutable(other, clock.nowMs());
+    return worker !== undefined && registry.freeSlots(other) > 0 && canServe(fleet.pools(), needs, worker, rules);
   }
 
   /** A script reads a bounded number of lanes; when there are more, they are sampled at random. */
-  private someOf(lanes: string[]): string[] {
-    if (lanes.length <= lanesAtOnce) return lanes;
+  private sampleLanes(lanes: string[]): string[] {
+    if (lanes.length <= MAX_LANES) return lanes;
     const from = Math.floor(this.deps.random.number() * lanes.length);
-    return [...lanes.slice(from), ...lanes.slice(0, from)].slice(0, lanesAtOnce);
+    return [...lanes.slice(from), ...lanes.slice(0, from)].slice(0, MAX_LANES);
   }
 
   /** '' when policy is unavailable: existing decisions stay in effect. */
@@ -110,9 +110,9 @@ export class HandOut {
     return current?.split('|')[0] ?? '';
   }
 
-  private async waitingLanes(): Promise<Map<string, RoutingNeeds>> {
+  private async getWaitingLanes(): Promise<Map<string, RoutingNeeds>> {
     const nowMs = this.deps.clock.nowMs();
-    if (nowMs - this.lanes.readAtMs < lanesKeptMs) return this.lanes.needs;
+    if (nowMs - this.lanes.readAtMs < LANE_CACHE_MS) return this.lanes.needs;
     const specs = await this.deps.store.workers.lanes();
     this.lanes = {
       needs: new Map(Object.entries(specs).map(([id, spec]) => [id, needsFromSpec(spec)])),

@@ -1,7 +1,7 @@
 import type { Held } from './admit';
 
 /** Room that something takes until it is stored, or until it turns out that it will not be. */
-export interface Place extends Held {
+export interface Reservation extends Held {
   tenant: string;
   round: Round;
 }
@@ -16,12 +16,12 @@ interface Round {
  * What this process let in since Redis was last counted, so that a burst between two counts does not go past the limits.
  * It is kept by rounds: what was stored before a count began is in that count.
  */
-export class Taken {
+export class UncountedWork {
   private current = newRound();
   private rounds: Round[] = [this.current];
-  private readonly underWay = new Set<Place>();
+  private readonly underWay = new Set<Reservation>();
 
-  take(tenant: string, held: Held): Place {
+  take(tenant: string, held: Held): Reservation {
     const place = { tenant, ...held, round: this.current };
     add(place, 1);
     this.underWay.add(place);
@@ -29,12 +29,12 @@ export class Taken {
   }
 
   /** It is stored: the next count sees it. */
-  stored(place: Place): void {
+  stored(place: Reservation): void {
     this.underWay.delete(place);
   }
 
   /** It was not stored. */
-  giveBack(place: Place): void {
+  giveBack(place: Reservation): void {
     this.underWay.delete(place);
     add(place, -1);
   }
@@ -85,7 +85,7 @@ const sum = (held: readonly Held[]): Held =>
     bytes: 0,
   });
 
-function add({ tenant, jobs, bytes, round }: Place, sign: 1 | -1): void {
+function add({ tenant, jobs, bytes, round }: Reservation, sign: 1 | -1): void {
   const own = round.tenants.get(tenant) ?? { jobs: 0, bytes: 0 };
   round.tenants.set(tenant, own);
   for (const held of [own, round.all]) {
